@@ -1,0 +1,41 @@
+/* error.c - names of the closed list, and filling in a failure. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[ERROR_COUNT] = {
+    [ERROR_NONE] = "none",
+#define ERROR(name) [ERROR_##name] = #name,
+#include "base/errors.def"
+#undef ERROR
+};
+
+bool error_set(struct error *err, enum error_code code, const char *path, const char *format, ...)
+{
+    va_list arguments;
+
+    if (!err)
+        return false;
+    *err = (struct error){ .code = code };
+    snprintf(err->path, sizeof err->path, "%s", path);
+    va_start(arguments, format);
+    vsnprintf(err->message, sizeof err->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+const char *error_name(enum error_code code)
+{
+    return names[code];
+}
+
+enum error_code error_find(const char *name)
+{
+    for (int code = ERROR_NONE + 1; code < ERROR_COUNT; code++) {
+        if (strcmp(names[code], name) == 0)
+            return (enum error_code)code;
+    }
+    return ERROR_NONE;
+}

@@ -1,0 +1,51 @@
+/*
+ * json.h - reading JSON strictly; all of jansson is behind json.c.
+ * Refused: depth over 64 (scanned before parsing), duplicate keys, bad UTF-8, lone surrogates,
+ * anything behind the value. U+0000 is kept with its length: who uses a text must look at
+ * json_length (validation refuses it by name). Values are trees; the root is freed, parts are
+ * borrowed from it. Numbers without a fraction are integers however they are written.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json;
+struct error;
+
+enum json_kind { KIND_NULL, KIND_BOOL, KIND_INTEGER, KIND_REAL, KIND_TEXT, KIND_LIST, KIND_OBJECT };
+enum { JSON_MAX_DEPTH = 64 };
+
+/* On failure `err` is bad_json without a path. */
+bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err);
+void json_free(struct json *value);
+char *json_encode(const struct json *value);           /* compact; the caller frees */
+char *json_encode_canonical(const struct json *value); /* keys sorted: equal values, equal bytes */
+bool json_same(const struct json *a, const struct json *b);
+
+enum json_kind json_kind(const struct json *value); /* NULL counts as KIND_NULL */
+const char *json_kind_name(enum json_kind kind);    /* "text", "list", … for messages */
+size_t json_length(const struct json *value);       /* bytes, items or members */
+const char *json_text(const struct json *value);    /* NULL unless it is a text */
+bool json_is_yes(const struct json *value);         /* false for anything but true */
+/* False unless the value is a whole number that fits. 1e400 and such are refused by the parser. */
+bool json_integer_of(const struct json *value, int64_t *ret_number);
+double json_number_of(const struct json *value); /* 0 unless a number */
+
+const struct json *json_member(const struct json *object, const char *key); /* NULL if absent */
+const char *json_member_text(const struct json *object, const char *key);   /* NULL unless text */
+int64_t json_member_integer(const struct json *object, const char *key, int64_t otherwise);
+const struct json *json_item(const struct json *array, size_t index);
+
+/* Members in the order received: for (it = json_first(o); it; it = json_next(o, it)) */
+void *json_first(const struct json *object);
+void *json_next(const struct json *object, void *iterator);
+const char *json_key(void *iterator);
+size_t json_key_length(void *iterator);
+const struct json *json_value(void *iterator);
+
+/* The one change reading code needs: dropping what clients add by themselves. */
+void json_drop_member(struct json *object, const char *key);
+
+#endif

@@ -1,0 +1,79 @@
+/* log.c - see log.h. */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json_writer.h"
+
+static enum log_level least_level = LOG_INFO;
+
+static const char *const level_names[] = {
+    [LOG_DEBUG] = "debug",
+    [LOG_INFO] = "info",
+    [LOG_WARNING] = "warning",
+    [LOG_ERROR] = "error",
+};
+
+void log_set_level(enum log_level least)
+{
+    least_level = least;
+}
+
+static void stamp(char *out, size_t size)
+{
+    struct timespec now;
+    struct tm parts;
+    size_t used;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &parts);
+    used = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(out + used, size - used, ".%03ldZ", now.tv_nsec / 1000000);
+}
+
+/* "a=1 b=2" as members of the object being written. */
+static void write_pairs(struct json_writer *writer, char *pairs)
+{
+    char *rest = NULL;
+
+    for (char *pair = strtok_r(pairs, " ", &rest); pair; pair = strtok_r(NULL, " ", &rest)) {
+        char *equals = strchr(pair, '=');
+
+        if (!equals)
+            continue;
+        *equals = '\0';
+        json_write_text(writer, pair, equals + 1);
+    }
+}
+
+void log_event(enum log_level level, const char *event, const char *format, ...)
+{
+    struct text line = { .max_bytes = 4096 };
+    struct json_writer writer = json_writer_to(&line);
+    char pairs[1024], when[40];
+    va_list arguments;
+
+    if (level < least_level)
+        return;
+    va_start(arguments, format);
+    vsnprintf(pairs, sizeof pairs, format, arguments);
+    va_end(arguments);
+    if (isatty(STDERR_FILENO)) {
+        text_add_format(&line, "%s %s", event, pairs);
+    } else {
+        stamp(when, sizeof when);
+        json_write_object(&writer, NULL);
+        json_write_text(&writer, "time", when);
+        json_write_text(&writer, "level", level_names[level]);
+        json_write_text(&writer, "event", event);
+        write_pairs(&writer, pairs);
+        json_write_end_object(&writer);
+    }
+    text_add_char(&line, '\n');
+    fwrite(line.bytes, 1, line.used, stderr); /* one that fails has nowhere to complain */
+    text_release(&line);
+}

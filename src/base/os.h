@@ -1,0 +1,56 @@
+/*
+ * os.h - what is particular to the operating system, in one file (os_linux.c), so that another
+ * system is a second one.
+ */
+#ifndef BASE_OS_H
+#define BASE_OS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct text;
+
+/* Before anything is opened: files for us alone, no core dumps, memory closed to other users. */
+void os_harden(void);
+
+struct os_process {
+    int64_t pid, parent, uid;
+    uint64_t start; /* with the pid names one process for ever, pids alone are reused */
+    char tty[64];   /* "/dev/pts/3"; "" without a controlling terminal */
+};
+bool os_process(int64_t pid, struct os_process *ret_process); /* false: gone */
+/* True when `pid` is, or has among its ancestors, the process {ancestor, start}. */
+bool os_descends_from(int64_t pid, int64_t ancestor, uint64_t start);
+bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
+
+/* Directory owned by us with mode 0700, made if missing (parents too). Refuses one that belongs to
+ * somebody else or that others may write; `err` says how to mend it. */
+bool os_private_directory(const char *path, struct error *err);
+bool os_is_network_file_system(const char *path);
+int64_t os_free_bytes(const char *path); /* -1: unknown */
+/* Home of the user: HOME, else the password file. False: none. */
+bool os_home(char *out, size_t size);
+bool os_own_program(char *out, size_t size);       /* absolute path of this executable */
+bool os_working_directory(char *out, size_t size); /* real path */
+bool os_user_name(char *out, size_t size);
+
+/* Whole file, at most max_bytes. False with err not_found or storage_failed. */
+bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct error *err);
+/* Written beside, synced, renamed over: readers see the old file or the new one. Mode 0600. */
+bool os_write_file(const char *path, const char *bytes, size_t length, struct error *err);
+
+enum os_lock { OS_LOCK_HELD, OS_LOCK_BUSY, OS_LOCK_FAILED };
+/* Open-file-description lock; released by closing *ret_fd or by the process's end. */
+enum os_lock os_lock_file(const char *path, int *ret_fd);
+
+/*
+ * Starts `program arguments…` as a daemon: double fork, own session, / as directory, only
+ * stdin=/dev/null, stdout and stderr to log_path, signals reset, only the named environment
+ * variables passed on. The child gets a pipe in SAYSO_READY_FD; true once it wrote a byte there.
+ */
+bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
+                     const char *const *environment_names, int64_t limit_ms, struct error *err);
+void os_tell_ready(void); /* in the daemon: writes that byte, once */
+
+#endif

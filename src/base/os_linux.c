@@ -1,0 +1,299 @@
+/* os_linux.c - processes, peers, private files and locks on Linux; see os.h. */
+#include "base/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+enum { OS_MAX_ANCESTORS = 64, OS_PATH_BYTES = 4096 };
+
+void os_harden(void)
+{
+    struct rlimit none = { 0, 0 };
+
+    umask(077);
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* "/dev/pts/3" for the device number of a controlling terminal. */
+static void name_terminal(unsigned device, char *out, size_t size)
+{
+    unsigned minor_number = minor(device), major_number = major(device);
+
+    out[0] = '\0';
+    if (major_number >= 136 && major_number <= 143)
+        snprintf(out, size, "/dev/pts/%u", (major_number - 136) * 256 + minor_number);
+    else if (major_number == 4)
+        snprintf(out, size, "/dev/tty%u", minor_number);
+    else if (device != 0)
+        snprintf(out, size, "tty:%u:%u", major_number, minor_number);
+}
+
+bool os_process(int64_t pid, struct os_process *ret_process)
+{
+    char path[64], line[1024];
+    const char *fields;
+    struct stat owner;
+    long long parent;
+    unsigned long long start;
+    int device;
+    FILE *file;
+    size_t got;
+
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    got = fread(line, 1, sizeof line - 1, file);
+    line[got] = '\0';
+    if (fstat(fileno(file), &owner) != 0)
+        got = 0;
+    fclose(file);
+    fields = strrchr(line, ')'); /* a program's name may hold anything, blanks and ) too */
+    if (!got || !fields ||
+        sscanf(fields + 1,
+               " %*c %lld %*d %*d %d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               &parent, &device, &start) != 3)
+        return false;
+    *ret_process = (struct os_process){ pid, parent, owner.st_uid, start, "" };
+    name_terminal((unsigned)device, ret_process->tty, sizeof ret_process->tty);
+    return true;
+}
+
+bool os_descends_from(int64_t pid, int64_t ancestor, uint64_t start)
+{
+    struct os_process process;
+
+    for (int step = 0; step < OS_MAX_ANCESTORS && pid > 1; step++) {
+        if (!os_process(pid, &process))
+            return false;
+        if (pid == ancestor)
+            return process.start == start;
+        pid = process.parent;
+    }
+    return false;
+}
+
+bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+
+    if (getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return false;
+    *ret_uid = peer.uid;
+    *ret_pid = peer.pid;
+    return true;
+}
+
+static bool make_parents(const char *path)
+{
+    char partial[OS_PATH_BYTES];
+
+    if (snprintf(partial, sizeof partial, "%s", path) >= (int)sizeof partial)
+        return false;
+    for (char *slash = strchr(partial + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(partial, 0700) != 0 && errno != EEXIST)
+            return false;
+        *slash = '/';
+    }
+    return true;
+}
+
+bool os_private_directory(const char *path, struct error *err)
+{
+    struct stat found;
+
+    if (!make_parents(path) || (mkdir(path, 0700) != 0 && errno != EEXIST))
+        return error_set(err, ERROR_storage_failed, "", "can't make the directory %s: %s", path,
+                         strerror(errno));
+    if (lstat(path, &found) != 0 || !S_ISDIR(found.st_mode))
+        return error_set(err, ERROR_storage_failed, "",
+                         "%s is not a directory: move it away and try again", path);
+    if (found.st_uid != geteuid())
+        return error_set(err, ERROR_storage_failed, "",
+                         "%s belongs to another user: give it back with chown or remove it", path);
+    if (found.st_mode & 022)
+        return error_set(err, ERROR_storage_failed, "",
+                         "others may write in %s: run chmod 700 on it", path);
+    if ((found.st_mode & 077) && chmod(path, 0700) != 0)
+        return error_set(err, ERROR_storage_failed, "", "can't make %s private: %s", path,
+                         strerror(errno));
+    return true;
+}
+
+bool os_is_network_file_system(const char *path)
+{
+    static const unsigned network_types[] = {
+        0x6969,     /* NFS */
+        0xff534d42, /* CIFS */
+        0xfe534d42, /* SMB2 */
+        0x01021997, /* 9P */
+        0x00c36400, /* Ceph */
+        0x5346414f, /* AFS */
+    };
+    struct statfs found;
+
+    if (statfs(path, &found) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof network_types / sizeof *network_types; i++) {
+        if ((unsigned)found.f_type == network_types[i])
+            return true;
+    }
+    return false;
+}
+
+int64_t os_free_bytes(const char *path)
+{
+    struct statvfs found;
+
+    if (statvfs(path, &found) != 0)
+        return -1;
+    return (int64_t)found.f_bavail * (int64_t)found.f_frsize;
+}
+
+bool os_home(char *out, size_t size)
+{
+    const char *home = getenv("HOME");
+    const struct passwd *entry;
+
+    if (!home || home[0] != '/') {
+        entry = getpwuid(geteuid());
+        home = entry ? entry->pw_dir : NULL;
+    }
+    return home && home[0] == '/' && snprintf(out, size, "%s", home) < (int)size;
+}
+
+bool os_own_program(char *out, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", out, size - 1);
+
+    if (length <= 0)
+        return false;
+    out[length] = '\0';
+    return true;
+}
+
+bool os_working_directory(char *out, size_t size)
+{
+    return getcwd(out, size) != NULL;
+}
+
+bool os_user_name(char *out, size_t size)
+{
+    const struct passwd *entry = getpwuid(geteuid());
+
+    if (entry)
+        return snprintf(out, size, "%s", entry->pw_name) < (int)size;
+    return snprintf(out, size, "uid %u", (unsigned)geteuid()) < (int)size;
+}
+
+bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char bytes[4096];
+    ssize_t got;
+    size_t total = 0;
+
+    if (fd < 0)
+        return error_set(err, errno == ENOENT ? ERROR_not_found : ERROR_storage_failed, "",
+                         "can't open %s: %s", path, strerror(errno));
+    while ((got = read(fd, bytes, sizeof bytes)) > 0 && total <= max_bytes) {
+        text_add(out, bytes, (size_t)got);
+        total += (size_t)got;
+    }
+    close(fd);
+    if (got < 0)
+        return error_set(err, ERROR_storage_failed, "", "can't read %s: %s", path, strerror(errno));
+    if (total > max_bytes)
+        return error_set(err, ERROR_too_long, "", "%s is larger than %zu bytes", path, max_bytes);
+    return true;
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t put = write(fd, bytes, length);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        bytes += put;
+        length -= (size_t)put;
+    }
+    return true;
+}
+
+static void sync_directory_of(const char *path)
+{
+    char directory[OS_PATH_BYTES];
+    char *slash;
+    int fd;
+
+    snprintf(directory, sizeof directory, "%s", path);
+    slash = strrchr(directory, '/');
+    if (!slash)
+        return;
+    *slash = '\0';
+    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
+bool os_write_file(const char *path, const char *bytes, size_t length, struct error *err)
+{
+    char beside[OS_PATH_BYTES];
+    bool ok;
+    int fd;
+
+    if (snprintf(beside, sizeof beside, "%s.%ld.new", path, (long)getpid()) >= (int)sizeof beside)
+        return error_set(err, ERROR_storage_failed, "", "the path %.200s is too long", path);
+    unlink(beside); /* left by a process that died here; ours alone, the name has our pid */
+    fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_set(err, ERROR_storage_failed, "", "can't write %s: %s", beside,
+                         strerror(errno));
+    ok = write_all(fd, bytes, length) && fsync(fd) == 0;
+    ok = close(fd) == 0 && ok;
+    if (!ok || rename(beside, path) != 0) {
+        error_set(err, ERROR_storage_failed, "", "can't write %s: %s", path, strerror(errno));
+        unlink(beside);
+        return false;
+    }
+    sync_directory_of(path);
+    return true;
+}
+
+enum os_lock os_lock_file(const char *path, int *ret_fd)
+{
+    struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return OS_LOCK_FAILED;
+    if (fcntl(fd, F_OFD_SETLK, &whole) == 0) {
+        *ret_fd = fd;
+        return OS_LOCK_HELD;
+    }
+    close(fd);
+    return errno == EAGAIN || errno == EACCES ? OS_LOCK_BUSY : OS_LOCK_FAILED;
+}

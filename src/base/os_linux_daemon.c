@@ -1,0 +1,136 @@
+/* os_linux_daemon.c - starting a process that outlives us and shares nothing with us. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/os.h"
+
+enum { DAEMON_READY_FD = 3, DAEMON_MAX_ENVIRONMENT = 32 };
+static const off_t DAEMON_LOG_BYTES = 1048576;
+
+static void reset_signals(void)
+{
+    sigset_t none;
+
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* One old log is kept beside the current one. */
+static int open_log(const char *path)
+{
+    struct stat found;
+    char old[4096];
+
+    if (stat(path, &found) == 0 && found.st_size > DAEMON_LOG_BYTES &&
+        snprintf(old, sizeof old, "%s.1", path) < (int)sizeof old)
+        rename(path, old);
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+static void keep_environment(const char *const *names, char **kept)
+{
+    size_t count = 0;
+
+    for (; *names && count < DAEMON_MAX_ENVIRONMENT - 2; names++) {
+        const char *value = getenv(*names);
+
+        if (value)
+            kept[count++] = mem_format("%s=%s", *names, value);
+    }
+    kept[count++] = mem_format("SAYSO_READY_FD=%d", DAEMON_READY_FD);
+    kept[count] = NULL;
+}
+
+static void become_daemon(const char *program, const char *const *arguments, int log_fd,
+                          int ready_fd, char **environment)
+{
+    int null_fd = open("/dev/null", O_RDWR);
+
+    setsid();
+    if (fork() != 0)
+        _exit(0);
+    reset_signals();
+    umask(077);
+    if (chdir("/") != 0 || null_fd < 0)
+        _exit(1);
+    /* ready_fd may be one of 0..3 itself: move it out of the way first */
+    ready_fd = fcntl(ready_fd, F_DUPFD, 10);
+    log_fd = fcntl(log_fd, F_DUPFD, 10);
+    if (ready_fd < 0 || log_fd < 0 || dup2(null_fd, 0) < 0 || dup2(log_fd, 1) < 0 ||
+        dup2(log_fd, 2) < 0 || dup2(ready_fd, DAEMON_READY_FD) < 0)
+        _exit(1);
+    close_range(DAEMON_READY_FD + 1, ~0U, 0);
+    execve(program, (char *const *)(uintptr_t)arguments, environment);
+    _exit(127);
+}
+
+/* True once a byte comes; false at the other end's close or after limit_ms. */
+static bool wait_ready(int fd, int64_t limit_ms)
+{
+    struct pollfd ready = { .fd = fd, .events = POLLIN };
+    char byte;
+    int got;
+
+    do
+        got = poll(&ready, 1, (int)limit_ms);
+    while (got < 0 && errno == EINTR);
+    return got == 1 && read(fd, &byte, 1) == 1;
+}
+
+bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
+                     const char *const *environment_names, int64_t limit_ms, struct error *err)
+{
+    char *environment[DAEMON_MAX_ENVIRONMENT] = { NULL };
+    int log_fd = open_log(log_path);
+    int ready[2];
+    bool is_ready = false;
+    pid_t child;
+
+    if (log_fd < 0 || pipe2(ready, O_CLOEXEC) != 0) {
+        if (log_fd >= 0)
+            close(log_fd);
+        return error_set(err, ERROR_unavailable, "", "can't write %s: %s", log_path,
+                         strerror(errno));
+    }
+    keep_environment(environment_names, environment);
+    child = fork();
+    if (child == 0)
+        become_daemon(program, arguments, log_fd, ready[1], environment);
+    close(ready[1]);
+    close(log_fd);
+    if (child > 0) {
+        waitpid(child, NULL, 0);
+        is_ready = wait_ready(ready[0], limit_ms);
+    }
+    close(ready[0]);
+    for (char **entry = environment; *entry; entry++)
+        free(*entry);
+    if (!is_ready)
+        return error_set(err, ERROR_unavailable, "",
+                         "the hub did not start; its last words are in %s", log_path);
+    return true;
+}
+
+void os_tell_ready(void)
+{
+    const char *value = getenv("SAYSO_READY_FD");
+    int fd = value ? (int)strtol(value, NULL, 10) : -1;
+
+    if (fd != DAEMON_READY_FD)
+        return;
+    unsetenv("SAYSO_READY_FD");
+    if (write(fd, "r", 1) == 1)
+        close(fd);
+}

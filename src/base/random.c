@@ -1,0 +1,46 @@
+/* random.c - see random.h. */
+#include "base/random.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+void random_bytes(void *out, size_t length)
+{
+    char *at = out;
+
+    while (length > 0) {
+        ssize_t got = getrandom(at, length, 0);
+
+        if (got < 0 && errno != EINTR)
+            abort(); /* an id that can be guessed is worse than none */
+        if (got > 0) {
+            at += got;
+            length -= (size_t)got;
+        }
+    }
+}
+
+void random_id(char out[27])
+{
+    static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
+    uint8_t bytes[26];
+
+    random_bytes(bytes, sizeof bytes);
+    for (int i = 0; i < 26; i++)
+        out[i] = alphabet[bytes[i] & 31];
+    out[26] = '\0';
+}
+
+void random_digits(char *out, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        uint8_t byte;
+
+        random_bytes(&byte, 1);
+        if (byte < 250) /* no digit more likely than another */
+            out[i++] = (char)('0' + byte % 10);
+    }
+    out[n] = '\0';
+}

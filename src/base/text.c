@@ -1,0 +1,193 @@
+/* text.c - growing bytes and strict UTF-8. */
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { TEXT_FIRST_BYTES = 64 };
+
+void text_release(struct text *text)
+{
+    free(text->bytes);
+    *text = (struct text){ .max_bytes = text->max_bytes };
+}
+
+void text_clear(struct text *text)
+{
+    text->used = 0;
+    text->has_overflowed = false;
+    if (text->bytes)
+        text->bytes[0] = '\0';
+}
+
+static bool text_reserve(struct text *text, size_t more)
+{
+    size_t needed = text->used + more + 1;
+    size_t capacity = text->capacity ? text->capacity : TEXT_FIRST_BYTES;
+
+    if (text->max_bytes && text->used + more > text->max_bytes) {
+        text->has_overflowed = true;
+        return false;
+    }
+    while (capacity < needed)
+        capacity *= 2;
+    if (capacity != text->capacity)
+        text->bytes = mem_resize(text->bytes, capacity);
+    text->capacity = capacity;
+    return true;
+}
+
+void text_add(struct text *text, const char *bytes, size_t length)
+{
+    if (!text_reserve(text, length))
+        return;
+    if (length)
+        memcpy(text->bytes + text->used, bytes, length);
+    text->used += length;
+    text->bytes[text->used] = '\0';
+}
+
+void text_add_text(struct text *text, const char *nul_terminated)
+{
+    text_add(text, nul_terminated, strlen(nul_terminated));
+}
+
+void text_add_char(struct text *text, char byte)
+{
+    text_add(text, &byte, 1);
+}
+
+void text_add_code_point(struct text *text, int32_t code_point)
+{
+    char bytes[4];
+    size_t length = 0;
+
+    if (code_point < 0x80) {
+        bytes[length++] = (char)code_point;
+    } else if (code_point < 0x800) {
+        bytes[length++] = (char)(0xc0 | code_point >> 6);
+        bytes[length++] = (char)(0x80 | (code_point & 0x3f));
+    } else if (code_point < 0x10000) {
+        bytes[length++] = (char)(0xe0 | code_point >> 12);
+        bytes[length++] = (char)(0x80 | (code_point >> 6 & 0x3f));
+        bytes[length++] = (char)(0x80 | (code_point & 0x3f));
+    } else {
+        bytes[length++] = (char)(0xf0 | code_point >> 18);
+        bytes[length++] = (char)(0x80 | (code_point >> 12 & 0x3f));
+        bytes[length++] = (char)(0x80 | (code_point >> 6 & 0x3f));
+        bytes[length++] = (char)(0x80 | (code_point & 0x3f));
+    }
+    text_add(text, bytes, length);
+}
+
+void text_add_format(struct text *text, const char *format, ...)
+{
+    va_list arguments, again;
+    int length;
+
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    length = vsnprintf(NULL, 0, format, arguments);
+    if (length >= 0 && text_reserve(text, (size_t)length)) {
+        vsnprintf(text->bytes + text->used, (size_t)length + 1, format, again);
+        text->used += (size_t)length;
+    }
+    va_end(again);
+    va_end(arguments);
+}
+
+void text_drop_front(struct text *text, size_t bytes)
+{
+    memmove(text->bytes, text->bytes + bytes, text->used - bytes);
+    text->used -= bytes;
+    text->bytes[text->used] = '\0';
+}
+
+char *text_take(struct text *text)
+{
+    char *bytes = text->bytes ? text->bytes : mem_new(1);
+
+    *text = (struct text){ .max_bytes = text->max_bytes };
+    return bytes;
+}
+
+const char *text_string(const struct text *text)
+{
+    return text->used ? text->bytes : "";
+}
+
+int32_t text_decode(const char **at, const char *end)
+{
+    static const struct {
+        uint8_t mask, lead, more;
+        int32_t least;
+    } forms[] = {
+        { 0x80, 0x00, 0, 0 },
+        { 0xe0, 0xc0, 1, 0x80 },
+        { 0xf0, 0xe0, 2, 0x800 },
+        { 0xf8, 0xf0, 3, 0x10000 },
+    };
+    const uint8_t *byte = (const uint8_t *)*at;
+
+    if (*at >= end)
+        return -1;
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        int32_t code_point = byte[0] & (uint8_t)~forms[i].mask;
+
+        if ((byte[0] & forms[i].mask) != forms[i].lead)
+            continue;
+        if (end - *at <= forms[i].more)
+            return -1;
+        for (size_t k = 1; k <= forms[i].more; k++) {
+            if ((byte[k] & 0xc0) != 0x80)
+                return -1;
+            code_point = code_point << 6 | (byte[k] & 0x3f);
+        }
+        if (code_point < forms[i].least || code_point > 0x10ffff ||
+            (code_point >= 0xd800 && code_point <= 0xdfff))
+            return -1;
+        *at += forms[i].more + 1;
+        return code_point;
+    }
+    return -1;
+}
+
+bool text_is_utf8(const char *bytes, size_t length)
+{
+    const char *at = bytes, *end = bytes + length;
+
+    while (at < end) {
+        if (text_decode(&at, end) < 0)
+            return false;
+    }
+    return true;
+}
+
+size_t text_count(const char *bytes, size_t length)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < length; i++)
+        count += ((uint8_t)bytes[i] & 0xc0) != 0x80;
+    return count;
+}
+
+bool text_parse_integer(const char *text, int64_t *ret_value)
+{
+    char *end;
+    long long value;
+
+    if (!(text[0] == '-' || (text[0] >= '0' && text[0] <= '9')))
+        return false;
+    errno = 0;
+    value = strtoll(text, &end, 10);
+    if (errno || *end != '\0' || end == text)
+        return false;
+    *ret_value = value;
+    return true;
+}

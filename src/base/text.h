@@ -1,0 +1,39 @@
+/*
+ * text.h - bytes that grow up to a maximum, and strict UTF-8.
+ * A buffer that would exceed its maximum keeps what it has and remembers that it overflowed.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+    char *bytes; /* owned; NUL-terminated whenever used > 0 */
+    size_t used, capacity;
+    size_t max_bytes; /* 0: no maximum, only for what we make ourselves */
+    bool has_overflowed;
+};
+
+void text_release(struct text *text); /* zeroed again afterwards, the maximum stays */
+void text_clear(struct text *text);   /* empty, memory kept */
+void text_add(struct text *text, const char *bytes, size_t length);
+void text_add_text(struct text *text, const char *nul_terminated);
+void text_add_char(struct text *text, char byte);
+void text_add_code_point(struct text *text, int32_t code_point); /* as UTF-8 */
+void text_add_format(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void text_drop_front(struct text *text, size_t bytes);
+char *text_take(struct text *text);               /* the caller owns the bytes; "" when empty */
+const char *text_string(const struct text *text); /* borrowed, never NULL */
+
+/* Decodes one code point at `at` (strict: no overlong forms, no surrogates); moves `at` on.
+ * Returns -1 and does not move when the bytes there are not UTF-8; `end` is one past the last. */
+int32_t text_decode(const char **at, const char *end);
+bool text_is_utf8(const char *bytes, size_t length);
+size_t text_count(const char *bytes, size_t length); /* code points; bytes must be UTF-8 */
+
+/* Whole decimal integer, nothing before or behind it. */
+bool text_parse_integer(const char *text, int64_t *ret_value);
+
+#endif

@@ -1,0 +1,32 @@
+/* hash.c - see hash.h. */
+#include "crypto/hash.h"
+
+#include <nettle/memops.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+
+void hash_parts(const struct hash_part *parts, size_t count, uint8_t out[HASH_BYTES])
+{
+    struct sha256_ctx context;
+
+    sha256_init(&context);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t length = parts[i].length;
+
+        sha256_update(&context, sizeof length, (const uint8_t *)&length);
+        if (length)
+            sha256_update(&context, length, parts[i].bytes);
+    }
+    sha256_digest(&context, HASH_BYTES, out);
+}
+
+void hash_hex(const uint8_t *hash, size_t bytes, char *out)
+{
+    for (size_t i = 0; i < bytes; i++)
+        snprintf(out + 2 * i, 3, "%02x", hash[i]);
+}
+
+bool hash_same(const void *a, const void *b, size_t length)
+{
+    return memeql_sec(a, b, length) != 0;
+}

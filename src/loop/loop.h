@@ -1,0 +1,38 @@
+/*
+ * loop.h - the one event loop of a process, libuv behind it.
+ * Everything here belongs to the loop's thread except loop_wake_send.
+ */
+#ifndef LOOP_LOOP_H
+#define LOOP_LOOP_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+struct loop_wake;
+struct loop_timer;
+typedef void loop_call(void *context);
+
+struct loop *loop_new(void);
+void loop_free(struct loop *loop); /* closes what is still open; everything of it must be stopped */
+void loop_run(struct loop *loop);  /* until loop_stop */
+void loop_stop(struct loop *loop);
+void *loop_uv(struct loop *loop); /* the uv_loop_t, for loop/ and net/ and wire/ only */
+
+/* Called on the loop's thread some time after loop_wake_send, once for many sends. */
+struct loop_wake *loop_wake_new(struct loop *loop, loop_call *call, void *context);
+void loop_wake_send(struct loop_wake *wake); /* from any thread */
+void loop_wake_free(struct loop_wake *wake); /* NULL is fine */
+
+/* One-shot on the boot clock, which goes on while the machine sleeps; re-arming replaces. */
+struct loop_timer *loop_timer_new(struct loop *loop, loop_call *call, void *context);
+void loop_timer_at(struct loop_timer *timer, int64_t boot_ms);
+void loop_timer_stop(struct loop_timer *timer);
+void loop_timer_free(struct loop_timer *timer); /* NULL is fine */
+
+/* SIGINT, SIGTERM and SIGHUP come here. SIGPIPE and SIGXFSZ are ignored from the start. */
+void loop_on_signal(struct loop *loop, void (*call)(void *context, int number), void *context);
+
+int64_t loop_boot_ms(void); /* CLOCK_BOOTTIME */
+int64_t loop_utc_ms(void);  /* CLOCK_REALTIME */
+
+#endif
