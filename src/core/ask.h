@@ -1,0 +1,44 @@
+/*
+ * ask.h - one request for a human decision as the store keeps it. Times are UTC milliseconds.
+ */
+#ifndef CORE_ASK_H
+#define CORE_ASK_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/lifecycle.h"
+#include "core/routing.h"
+
+enum { ASK_ID_BYTES = 27, PRINCIPAL_BYTES = 33, DIGEST_BYTES = 32 };
+
+/* Stored as bits: append only. */
+enum ask_flags {
+    ASK_DETACHED = 1,    /* no agent waits; the form stays and says so */
+    ASK_DESTRUCTIVE = 2, /* copied from the form, so that lists need not read it */
+    ASK_DEFAULTS_IGNORED = 4,
+    ASK_CANCEL_ALWAYS = 8,
+    ASK_INTERFACE_UNAVAILABLE = 16,
+};
+
+struct ask {
+    char id[ASK_ID_BYTES];
+    char principal[PRINCIPAL_BYTES]; /* hex of the hashed principal key */
+    const char *tool;                /* texts are borrowed; the giver says for how long */
+    const char *title;               /* copied out of the form for lists */
+    const char *form_json, *arguments_json;
+    const char *origin_json;      /* who asked: client name and version, pid, cwd, … */
+    const char *idempotency_key;  /* NULL: none */
+    uint8_t digest[DIGEST_BYTES]; /* of tool and canonical arguments */
+    enum ask_state state;
+    enum ask_interface interface;
+    uint32_t flags;
+    int64_t version, form_version;
+    int64_t created_ms, deadline_ms;
+    int64_t original_ms;  /* length of the time last given; bounds what a restart may leave */
+    int64_t hold_used_ms; /* added because somebody typed */
+    int64_t deliver_after_ms, delivered_ms, decided_ms; /* 0: not (yet) */
+};
+
+bool ask_id_is_valid(const char *id); /* 26 of a-z2-7 */
+
+#endif

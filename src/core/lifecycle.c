@@ -1,0 +1,251 @@
+/* lifecycle.c - the table; a lifecycle rule is one cell. See lifecycle.h for the drawing. */
+#include "core/lifecycle.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char *const state_names[STATE_COUNT] = {
+    [STATE_NEW] = "new",
+    [STATE_PENDING_TERMINAL_LAUNCH] = "pending_terminal_launch",
+    [STATE_PENDING] = "pending",
+    [STATE_SUBMITTED] = "submitted",
+    [STATE_AUTO_SUBMITTED] = "auto_submitted",
+    [STATE_CANCELLED] = "cancelled",
+    [STATE_DECLINED] = "declined",
+    [STATE_TIMEOUT] = "timeout",
+    [STATE_WITHDRAWN] = "withdrawn",
+};
+static const char *const event_names[EVENT_COUNT] = {
+    [EVENT_CREATED] = "created",
+    [EVENT_ATTACHED] = "attached",
+    [EVENT_TERMINAL_LOST] = "terminal_lost",
+    [EVENT_DRAFT_CHANGED] = "draft_changed",
+    [EVENT_ANSWERED] = "answered",
+    [EVENT_UNDONE] = "undone",
+    [EVENT_CANCELLED] = "cancelled",
+    [EVENT_DECLINED] = "declined",
+    [EVENT_EXPIRED] = "expired",
+    [EVENT_EXTENDED] = "extended",
+    [EVENT_INTERFACE_SWITCHED] = "interface_switched",
+    [EVENT_AGENT_DETACHED] = "agent_detached",
+    [EVENT_AGENT_REATTACHED] = "agent_reattached",
+    [EVENT_AGENT_WITHDREW] = "agent_withdrew",
+    [EVENT_DELIVERED] = "delivered",
+    [EVENT_ASKED_BACK] = "asked_back",
+    [EVENT_FORM_CHANGED] = "form_changed",
+    [EVENT_RULE_APPLIED] = "rule_applied",
+};
+
+/* What a cell leads to, by what kind of step it is; the cell only names the next state. */
+enum cell_kind {
+    CELL_WRONG,    /* refused: wrong_state */
+    CELL_TOO_LATE, /* refused: already_answered, the other side learns who won */
+    CELL_IGNORED,  /* fine, nothing to do */
+    CELL_OPENS,    /* the ask comes into being */
+    CELL_DECIDES,  /* a person decides; on disk before anyone is told */
+    CELL_ENDS,     /* it ends without a person's act */
+    CELL_REOPENS,  /* an answer becomes a draft again */
+    CELL_RETIMES,  /* version rises: deadline or form changed */
+    CELL_NOTES,    /* kept and shown, version stays */
+    CELL_DELIVERS, /* kept, nobody is told */
+    CELL_KIND_COUNT,
+};
+static const struct lifecycle_step cell_steps[CELL_KIND_COUNT] = {
+    [CELL_WRONG] = { .refusal = ERROR_wrong_state },
+    [CELL_TOO_LATE] = { .refusal = ERROR_already_answered },
+    [CELL_IGNORED] = { .is_legal = true, .is_ignored = true },
+    [CELL_OPENS] = { .is_legal = true,
+                     .raises_version = true,
+                     .effects = { DO_SAVE, DO_START_CLOCK, DO_PRESENT, DO_PUBLISH } },
+    [CELL_DECIDES] = { .is_legal = true,
+                       .raises_version = true,
+                       .needs_sync = true,
+                       .effects = { DO_SAVE, DO_STOP_CLOCK, DO_WITHDRAW, DO_ACK, DO_REPLY,
+                                    DO_PUBLISH } },
+    [CELL_ENDS] = { .is_legal = true,
+                    .raises_version = true,
+                    .needs_sync = true,
+                    .effects = { DO_SAVE, DO_STOP_CLOCK, DO_WITHDRAW, DO_REPLY, DO_PUBLISH } },
+    [CELL_REOPENS] = { .is_legal = true,
+                       .raises_version = true,
+                       .needs_sync = true,
+                       .effects = { DO_SAVE, DO_START_CLOCK, DO_PRESENT, DO_ACK, DO_PUBLISH } },
+    [CELL_RETIMES] = { .is_legal = true,
+                       .raises_version = true,
+                       .needs_sync = true,
+                       .effects = { DO_SAVE, DO_START_CLOCK, DO_ACK, DO_PUBLISH } },
+    [CELL_NOTES] = { .is_legal = true, .effects = { DO_SAVE, DO_ACK, DO_PUBLISH } },
+    [CELL_DELIVERS] = { .is_legal = true, .effects = { DO_SAVE } },
+};
+
+struct cell {
+    enum cell_kind kind;
+    enum ask_state to;
+};
+#define WAITS STATE_PENDING_TERMINAL_LAUNCH
+#define OPEN  STATE_PENDING
+
+/* Rows for the states in which everything is over differ only in what can still be undone or
+ * delivered, so they are made by one macro; the two open states are spelt out. */
+#define OVER_ROW(state)                                                                            \
+    {                                                                                              \
+        [EVENT_CREATED] = { CELL_WRONG, state }, [EVENT_ATTACHED] = { CELL_TOO_LATE, state },      \
+        [EVENT_TERMINAL_LOST] = { CELL_IGNORED, state },                                           \
+        [EVENT_DRAFT_CHANGED] = { CELL_TOO_LATE, state },                                          \
+        [EVENT_ANSWERED] = { CELL_TOO_LATE, state }, [EVENT_UNDONE] = { CELL_WRONG, state },       \
+        [EVENT_CANCELLED] = { CELL_TOO_LATE, state }, [EVENT_DECLINED] = { CELL_TOO_LATE, state }, \
+        [EVENT_EXPIRED] = { CELL_IGNORED, state }, [EVENT_EXTENDED] = { CELL_TOO_LATE, state },    \
+        [EVENT_INTERFACE_SWITCHED] = { CELL_TOO_LATE, state },                                     \
+        [EVENT_AGENT_DETACHED] = { CELL_IGNORED, state },                                          \
+        [EVENT_AGENT_REATTACHED] = { CELL_IGNORED, state },                                        \
+        [EVENT_AGENT_WITHDREW] = { CELL_TOO_LATE, state },                                         \
+        [EVENT_DELIVERED] = { CELL_DELIVERS, state },                                              \
+        [EVENT_ASKED_BACK] = { CELL_TOO_LATE, state },                                             \
+        [EVENT_FORM_CHANGED] = { CELL_TOO_LATE, state },                                           \
+        [EVENT_RULE_APPLIED] = { CELL_TOO_LATE, state },                                           \
+    }
+
+static const struct cell cells[STATE_COUNT][EVENT_COUNT] = {
+    [STATE_NEW] = {
+        [EVENT_CREATED] = { CELL_OPENS, OPEN }, /* or pending_terminal_launch, see refine() */
+        [EVENT_ATTACHED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_TERMINAL_LOST] = { CELL_WRONG, STATE_NEW },
+        [EVENT_DRAFT_CHANGED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_ANSWERED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_UNDONE] = { CELL_WRONG, STATE_NEW },
+        [EVENT_CANCELLED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_DECLINED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_EXPIRED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_EXTENDED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_INTERFACE_SWITCHED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_AGENT_DETACHED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_AGENT_REATTACHED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_AGENT_WITHDREW] = { CELL_WRONG, STATE_NEW },
+        [EVENT_DELIVERED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_ASKED_BACK] = { CELL_WRONG, STATE_NEW },
+        [EVENT_FORM_CHANGED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_RULE_APPLIED] = { CELL_WRONG, STATE_NEW },
+    },
+    [WAITS] = {
+        [EVENT_CREATED] = { CELL_WRONG, WAITS },
+        [EVENT_ATTACHED] = { CELL_NOTES, OPEN },
+        [EVENT_TERMINAL_LOST] = { CELL_IGNORED, WAITS },
+        [EVENT_DRAFT_CHANGED] = { CELL_NOTES, WAITS },
+        [EVENT_ANSWERED] = { CELL_DECIDES, STATE_SUBMITTED },
+        [EVENT_UNDONE] = { CELL_WRONG, WAITS },
+        [EVENT_CANCELLED] = { CELL_DECIDES, STATE_CANCELLED },
+        [EVENT_DECLINED] = { CELL_DECIDES, STATE_DECLINED },
+        [EVENT_EXPIRED] = { CELL_ENDS, STATE_TIMEOUT },
+        [EVENT_EXTENDED] = { CELL_RETIMES, WAITS },
+        [EVENT_INTERFACE_SWITCHED] = { CELL_NOTES, OPEN },
+        [EVENT_AGENT_DETACHED] = { CELL_NOTES, WAITS },
+        [EVENT_AGENT_REATTACHED] = { CELL_NOTES, WAITS },
+        [EVENT_AGENT_WITHDREW] = { CELL_ENDS, STATE_WITHDRAWN },
+        [EVENT_DELIVERED] = { CELL_IGNORED, WAITS },
+        [EVENT_ASKED_BACK] = { CELL_NOTES, WAITS },
+        [EVENT_FORM_CHANGED] = { CELL_RETIMES, WAITS },
+        [EVENT_RULE_APPLIED] = { CELL_ENDS, STATE_AUTO_SUBMITTED },
+    },
+    [OPEN] = {
+        [EVENT_CREATED] = { CELL_WRONG, OPEN },
+        [EVENT_ATTACHED] = { CELL_NOTES, OPEN },
+        [EVENT_TERMINAL_LOST] = { CELL_NOTES, OPEN },
+        [EVENT_DRAFT_CHANGED] = { CELL_NOTES, OPEN },
+        [EVENT_ANSWERED] = { CELL_DECIDES, STATE_SUBMITTED },
+        [EVENT_UNDONE] = { CELL_WRONG, OPEN },
+        [EVENT_CANCELLED] = { CELL_DECIDES, STATE_CANCELLED },
+        [EVENT_DECLINED] = { CELL_DECIDES, STATE_DECLINED },
+        [EVENT_EXPIRED] = { CELL_ENDS, STATE_TIMEOUT },
+        [EVENT_EXTENDED] = { CELL_RETIMES, OPEN },
+        [EVENT_INTERFACE_SWITCHED] = { CELL_NOTES, OPEN },
+        [EVENT_AGENT_DETACHED] = { CELL_NOTES, OPEN },
+        [EVENT_AGENT_REATTACHED] = { CELL_NOTES, OPEN },
+        [EVENT_AGENT_WITHDREW] = { CELL_ENDS, STATE_WITHDRAWN },
+        [EVENT_DELIVERED] = { CELL_IGNORED, OPEN },
+        [EVENT_ASKED_BACK] = { CELL_NOTES, OPEN },
+        [EVENT_FORM_CHANGED] = { CELL_RETIMES, OPEN },
+        [EVENT_RULE_APPLIED] = { CELL_ENDS, STATE_AUTO_SUBMITTED },
+    },
+    [STATE_SUBMITTED] = OVER_ROW(STATE_SUBMITTED),
+    [STATE_AUTO_SUBMITTED] = OVER_ROW(STATE_AUTO_SUBMITTED),
+    [STATE_CANCELLED] = OVER_ROW(STATE_CANCELLED),
+    [STATE_DECLINED] = OVER_ROW(STATE_DECLINED),
+    [STATE_TIMEOUT] = OVER_ROW(STATE_TIMEOUT),
+    [STATE_WITHDRAWN] = OVER_ROW(STATE_WITHDRAWN),
+};
+
+static bool is_decision(enum ask_state state)
+{
+    return state == STATE_SUBMITTED || state == STATE_CANCELLED || state == STATE_DECLINED;
+}
+
+/* The four places where the next step depends on more than state and event. */
+static struct cell refine(enum ask_state state, enum ask_event event, struct cell cell,
+                          const struct lifecycle_facts *facts)
+{
+    if (state == STATE_NEW && event == EVENT_CREATED && facts->wait_for_terminal)
+        cell.to = WAITS;
+    if (event == EVENT_UNDONE && is_decision(state) && facts->within_undo && !facts->is_delivered)
+        return (struct cell){ CELL_REOPENS, OPEN };
+    if (event == EVENT_EXPIRED && cell.kind == CELL_ENDS && facts->submits_defaults &&
+        !facts->is_destructive)
+        cell.to = STATE_AUTO_SUBMITTED;
+    if (event == EVENT_RULE_APPLIED && facts->is_destructive)
+        return (struct cell){ CELL_WRONG, state };
+    return cell;
+}
+
+struct lifecycle_step lifecycle_next(enum ask_state state, enum ask_event event,
+                                     const struct lifecycle_facts *facts)
+{
+    struct cell cell = refine(state, event, cells[state][event], facts);
+    struct lifecycle_step step = cell_steps[cell.kind];
+
+    if (cell.kind == CELL_DELIVERS && facts->is_delivered)
+        step = cell_steps[CELL_IGNORED];
+    step.state = cell.to;
+    return step;
+}
+
+bool state_is_open(enum ask_state state)
+{
+    return state == STATE_PENDING || state == STATE_PENDING_TERMINAL_LAUNCH;
+}
+
+const char *state_name(enum ask_state state)
+{
+    return state_names[state];
+}
+
+enum ask_state state_find(const char *name)
+{
+    for (int state = STATE_NEW + 1; state < STATE_COUNT; state++) {
+        if (strcmp(state_names[state], name) == 0)
+            return (enum ask_state)state;
+    }
+    return STATE_NEW;
+}
+
+const char *event_name(enum ask_event event)
+{
+    return event_names[event];
+}
+
+uint32_t state_bit(enum ask_state state)
+{
+    return 1U << state;
+}
+
+uint32_t lifecycle_states_for(enum ask_event event, const struct lifecycle_facts *facts)
+{
+    uint32_t states = 0;
+
+    for (int state = 0; state < STATE_COUNT; state++) {
+        struct lifecycle_step step = lifecycle_next((enum ask_state)state, event, facts);
+
+        if (step.is_legal && !step.is_ignored)
+            states |= state_bit((enum ask_state)state);
+    }
+    return states;
+}

@@ -1,0 +1,28 @@
+/* limits.h - sizes everybody must agree on; the same figures as tests/corpus/limits.json. */
+#ifndef CORE_LIMITS_H
+#define CORE_LIMITS_H
+
+enum {
+    LIMIT_ID_CHARS = 26,
+    LIMIT_ID_PREFIX_CHARS = 4, /* people may type a unique prefix of so many or more */
+    LIMIT_TITLE_CHARS = 200,
+    LIMIT_PROMPT_BYTES = 65536,
+    LIMIT_PROMPT_CHARS_MIN = 20,
+    LIMIT_LABEL_CHARS = 200,
+    LIMIT_DESCRIPTION_CHARS = 2000,
+    LIMIT_OPTION_ID_BYTES = 128,
+    LIMIT_OPTIONS = 100,
+    LIMIT_TIMEOUT_S = 2592000,
+    LIMIT_ANSWER_TEXT_BYTES = 65536,
+    LIMIT_IDEMPOTENCY_KEY_BYTES = 128,
+    LIMIT_PLACEHOLDER_CHARS = 200,
+    LIMIT_PREVIEW_BYTES = 65536,
+    LIMIT_ANNOTATION_CHARS = 2000,
+    LIMIT_FORM_FIELDS = 32,
+    LIMIT_FIELD_NAME_BYTES = 64,
+    LIMIT_WAIT_S = 60,
+    LIMIT_WIRE_LINE_BYTES = 1048576,
+    LIMIT_ECHO_CHARS = 120, /* of somebody's input in an error message */
+};
+
+#endif
