@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* 2^53: beyond it a real without a fraction no longer names one integer. */
+/* 2^53: from here on a real without a fraction no longer names one integer. */
 static const double JSON_MAX_WHOLE = 9007199254740992.0;
 
 static json_t *inner(const struct json *value)
@@ -53,11 +53,47 @@ static bool json_is_too_deep(const char *bytes, size_t length)
     return false;
 }
 
+static bool is_whole_real(const json_t *value)
+{
+    double number = json_real_value(value);
+
+    return json_is_real(value) && floor(number) == number && fabs(number) < JSON_MAX_WHOLE;
+}
+
+static json_t *as_integer(const json_t *real)
+{
+    return json_integer((json_int_t)json_real_value(real));
+}
+
+/* 1.0 becomes 1 while reading, so that equal values have one kind, one encoding and one digest. */
+static void make_whole(json_t *parent)
+{
+    for (size_t i = 0; i < json_array_size(parent); i++) {
+        json_t *part = json_array_get(parent, i);
+
+        if (is_whole_real(part))
+            json_array_set_new(parent, i, as_integer(part));
+        else
+            make_whole(part);
+    }
+    for (void *at = json_object_iter(parent); at; at = json_object_iter_next(parent, at)) {
+        json_t *part = json_object_iter_value(at);
+
+        if (is_whole_real(part))
+            json_object_iter_set_new(parent, at, as_integer(part));
+        else
+            make_whole(part);
+    }
+}
+
 bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err)
 {
     json_error_t problem;
     json_t *value;
 
+    /* jansson overlooks a NUL behind a number. */
+    if (length && memchr(bytes, '\0', length))
+        return error_set(err, ERROR_bad_json, "", "not readable as JSON: a NUL byte");
     if (json_is_too_deep(bytes, length))
         return error_set(err, ERROR_bad_json, "", "JSON is nested deeper than %d levels",
                          JSON_MAX_DEPTH);
@@ -70,6 +106,13 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
         return error_set(err, ERROR_bad_json, "", "not readable as JSON: %s at byte %d",
                          is_duplicate ? "the same key twice" : "syntax", problem.position);
     }
+    if (is_whole_real(value)) {
+        json_t *real = value;
+
+        value = as_integer(real);
+        json_decref(real);
+    }
+    make_whole(value);
     *ret_value = outer(value);
     return true;
 }
@@ -77,6 +120,11 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
 void json_free(struct json *value)
 {
     json_decref(inner(value));
+}
+
+struct json *json_keep(const struct json *value)
+{
+    return outer(json_incref(inner(value)));
 }
 
 static char *json_print(const struct json *value, size_t flags)
@@ -101,11 +149,6 @@ bool json_same(const struct json *a, const struct json *b)
     return json_equal(inner(a), inner(b));
 }
 
-static bool is_whole(double number)
-{
-    return isfinite(number) && floor(number) == number && fabs(number) <= JSON_MAX_WHOLE;
-}
-
 enum json_kind json_kind(const struct json *value)
 {
     static const enum json_kind kinds[] = {
@@ -113,11 +156,8 @@ enum json_kind json_kind(const struct json *value)
         [JSON_REAL] = KIND_REAL,     [JSON_INTEGER] = KIND_INTEGER, [JSON_TRUE] = KIND_BOOL,
         [JSON_FALSE] = KIND_BOOL,    [JSON_NULL] = KIND_NULL,
     };
-    enum json_kind kind = value ? kinds[json_typeof(inner(value))] : KIND_NULL;
 
-    if (kind == KIND_REAL && is_whole(json_real_value(inner(value))))
-        return KIND_INTEGER;
-    return kind;
+    return value ? kinds[json_typeof(inner(value))] : KIND_NULL;
 }
 
 const char *json_kind_name(enum json_kind kind)
@@ -159,10 +199,7 @@ bool json_integer_of(const struct json *value, int64_t *ret_number)
 {
     if (json_kind(value) != KIND_INTEGER)
         return false;
-    if (json_typeof(inner(value)) == JSON_INTEGER)
-        *ret_number = json_integer_value(inner(value));
-    else
-        *ret_number = (int64_t)json_real_value(inner(value));
+    *ret_number = json_integer_value(inner(value));
     return true;
 }
 

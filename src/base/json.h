@@ -20,6 +20,7 @@ enum { JSON_MAX_DEPTH = 64 };
 /* On failure `err` is bad_json without a path. */
 bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err);
 void json_free(struct json *value);
+struct json *json_keep(const struct json *value);      /* one more owner; each frees once */
 char *json_encode(const struct json *value);           /* compact; the caller frees */
 char *json_encode_canonical(const struct json *value); /* keys sorted: equal values, equal bytes */
 bool json_same(const struct json *a, const struct json *b);

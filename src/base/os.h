@@ -51,6 +51,6 @@ enum os_lock os_lock_file(const char *path, int *ret_fd);
  */
 bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
                      const char *const *environment_names, int64_t limit_ms, struct error *err);
-void os_tell_ready(void); /* in the daemon: writes that byte, once */
+void os_tell_ready(void); /* in the daemon: serving, or another one already does */
 
 #endif

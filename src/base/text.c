@@ -30,10 +30,11 @@ static bool text_reserve(struct text *text, size_t more)
     size_t needed = text->used + more + 1;
     size_t capacity = text->capacity ? text->capacity : TEXT_FIRST_BYTES;
 
-    if (text->max_bytes && text->used + more > text->max_bytes) {
+    if (text->max_bytes && text->used + more > text->max_bytes)
         text->has_overflowed = true;
+    /* Nothing shorter may follow what did not fit: a gap would read as if nothing was missing. */
+    if (text->has_overflowed)
         return false;
-    }
     while (capacity < needed)
         capacity *= 2;
     if (capacity != text->capacity)
@@ -103,6 +104,8 @@ void text_add_format(struct text *text, const char *format, ...)
 
 void text_drop_front(struct text *text, size_t bytes)
 {
+    if (!bytes)
+        return;
     memmove(text->bytes, text->bytes + bytes, text->used - bytes);
     text->used -= bytes;
     text->bytes[text->used] = '\0';

@@ -1,0 +1,54 @@
+/*
+ * answer.h - what a person decided: values per field, notes; checked against the form in the hub
+ * whatever channel it came through (R2.3).
+ */
+#ifndef CORE_ANSWER_H
+#define CORE_ANSWER_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/form.h"
+
+struct error;
+struct json;
+struct text;
+
+/* Values of one field, in the order of the form's fields. */
+struct field_value {
+    bool *is_selected; /* one per option of the field, owned; NULL without options */
+    size_t option_count;
+    char *text; /* own words, or the value of a text field; NULL: none */
+    bool has_number;
+    double number;
+    bool has_confirm;
+    bool confirmed;
+};
+struct answer {
+    struct field_value *values; /* one per field of the form */
+    size_t value_count;
+    char **option_notes; /* one per option of the first field, NULL where none; NULL if no notes */
+    size_t option_note_count;
+    char *global_note; /* NULL: none */
+};
+
+void answer_release(struct answer *answer);
+
+/*
+ * Reads {selected_ids?, custom_input?, fields? {name: value}, option_annotations? {id: text},
+ * global_annotation?}: selected_ids and custom_input speak of the first field. A field that is not
+ * mentioned keeps its defaults (R2.3). Unknown ids, wrong counts, lengths over the limits, notes
+ * where they are off: false with the JSON pointer of the culprit. Other members are ignored (they
+ * are the wire's: session_id, answer_key, …).
+ */
+bool answer_check(const struct form *form, const struct json *given, struct answer *ret_answer,
+                  struct error *err);
+/* The answer made of the form's defaults alone, for auto-submission. */
+void answer_from_defaults(const struct form *form, struct answer *ret_answer);
+
+/* The store's representation: what answer_check accepts, canonical, so equal answers are equal
+ * bytes. answer_check reads it back. */
+void answer_encode(const struct form *form, const struct answer *answer, struct text *out);
+/* Submitted with text alone (action_status custom_input). */
+bool answer_is_text_only(const struct answer *answer);
+
+#endif

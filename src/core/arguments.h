@@ -1,0 +1,99 @@
+/*
+ * arguments.h - from a tool's call to a form, or to the name of the field that is wrong.
+ * One table of fields per ask tool gives names, types, limits and help; MCP (which also prints its
+ * inputSchema from it), `sayso ask --from` and REST share it. Rules between fields are rows of
+ * core/validation. The first broken rule is reported; the order of rules is: unknown properties,
+ * then presence and type of every field in schema order, then limits, then rules between fields,
+ * then no_recommended_option and too_short.
+ */
+#ifndef CORE_ARGUMENTS_H
+#define CORE_ARGUMENTS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/form.h"
+#include "core/routing.h"
+
+struct ask_call;
+struct error;
+struct json;
+
+enum argument_type {
+    ARGUMENT_TEXT,
+    ARGUMENT_MARKDOWN,
+    ARGUMENT_BOOL,
+    ARGUMENT_INTEGER,
+    ARGUMENT_ENUM,
+    ARGUMENT_ID,      /* a session id */
+    ARGUMENT_OPTIONS, /* list of option objects */
+    ARGUMENT_IDS,     /* list of option ids */
+    ARGUMENT_PREVIEW, /* text or {type, text, language?} */
+};
+enum argument_unit { UNIT_CHARS, UNIT_BYTES, UNIT_NUMBER, UNIT_ITEMS };
+
+/* One row: an argument of a tool, or a property of its options. */
+struct argument {
+    const char *name;
+    enum argument_type type;
+    int64_t least, most; /* in `unit`; ignored for booleans */
+    enum argument_unit unit;
+    const char *const *choices;           /* ARGUMENT_ENUM: NULL-ended */
+    bool is_needed;                       /* unless the call only collects (session_id) */
+    size_t offset;                        /* where the value goes in the tool's own struct */
+    const char *help;                     /* for agents, English; goes into inputSchema */
+    const char *spared_by, *spared_value; /* not needed where that argument has this value */
+    int64_t otherwise;                    /* a boolean's or integer's value when it is not given */
+    const struct argument *properties;    /* OPTIONS: of each item; PREVIEW: of the object form */
+    size_t property_count;
+};
+/* `most` of an argument that only rules between fields bound. */
+#define ARGUMENT_UNBOUNDED INT64_MAX
+
+struct ask_tool {
+    const char *name;
+    const struct argument *arguments;
+    size_t argument_count;
+    size_t values_bytes; /* size of the tool's own struct */
+    /* Makes the call out of the filled struct; types and limits hold, rules between fields are
+     * not checked yet. */
+    void (*build)(const void *values, struct ask_call *call);
+    /* The rules between fields, from core/validation. */
+    bool (*check)(const struct json *arguments, const struct ask_call *call, struct error *err);
+};
+
+/* What a good call comes to. */
+struct ask_call {
+    struct form form;             /* empty when collecting */
+    char session_id[27];          /* not "" : collect an earlier ask */
+    int64_t wait_s;               /* only with session_id; default 30 */
+    int64_t timeout_s;            /* 0: the agent named none */
+    enum ask_interface interface; /* INTERFACE_NONE: the agent named none */
+    char *idempotency_key;        /* NULL: none */
+    char *arguments_json;         /* canonical, as received less what clients add themselves */
+    bool defaults_ignored;        /* warnings[] of R2 */
+    bool cancel_always_available;
+};
+
+extern const struct ask_tool tool_provide_choice;
+const struct ask_tool *ask_tool_find(const char *name); /* NULL if there is none */
+
+/* `arguments` must be an object (else bad_type without a path). On false nothing is in *ret_call.
+ */
+bool arguments_check(const struct ask_tool *tool, const struct json *arguments,
+                     struct ask_call *ret_call, struct error *err);
+void ask_call_release(struct ask_call *call);
+
+/*
+ * Fills a tool's struct from an object that has the right types. Stored are: texts as borrowed
+ * `const char *`, booleans and integers as int64_t, lists and previews as borrowed
+ * `const struct json *`; NULL or `otherwise` where nothing was given.
+ */
+void arguments_fill(const struct argument *rows, size_t row_count, const struct json *object,
+                    void *values);
+
+enum { ARGUMENT_QUOTE_CHARS = 40, ARGUMENT_QUOTE_BYTES = 4 * ARGUMENT_QUOTE_CHARS + 4 };
+/* What a message may repeat of somebody's text: its shown form, cut between characters. */
+void arguments_quote(const char *bytes, size_t length, char out[ARGUMENT_QUOTE_BYTES]);
+
+#endif

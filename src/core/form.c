@@ -1,0 +1,151 @@
+/* form.c - the form as a value: its end, look-ups in it, and the names of its kinds. */
+#include "core/form.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "core/visible_text.h"
+
+const char *const field_kind_names[] = {
+    [FIELD_SINGLE] = "single", [FIELD_MULTI] = "multi",   [FIELD_TEXT] = "text",
+    [FIELD_HYBRID] = "hybrid", [FIELD_NUMBER] = "number", [FIELD_CONFIRM] = "confirm",
+    [FIELD_KIND_COUNT] = NULL,
+};
+const char *const preview_type_names[] = {
+    [PREVIEW_NONE] = "",     [PREVIEW_TEXT] = "text", [PREVIEW_MARKDOWN] = "markdown",
+    [PREVIEW_CODE] = "code", [PREVIEW_DIFF] = "diff", [PREVIEW_DIFF + 1] = NULL,
+};
+const char *const number_style_names[] = {
+    [NUMBER_FIELD] = "field",
+    [NUMBER_SLIDER] = "slider",
+    [NUMBER_RATING] = "rating",
+    [NUMBER_RATING + 1] = NULL,
+};
+
+unsigned form_name_find(const char *const *names, const char *name, unsigned otherwise)
+{
+    for (unsigned value = 0; names[value]; value++) {
+        if (*name && strcmp(names[value], name) == 0)
+            return value;
+    }
+    return otherwise;
+}
+
+const char *field_kind_name(enum field_kind kind)
+{
+    return field_kind_names[kind];
+}
+
+static void option_release(struct option *option)
+{
+    free(option->id);
+    free(option->label);
+    free(option->description);
+    free(option->annotation);
+    free(option->preview.text);
+    free(option->preview.language);
+}
+
+static void field_release(struct field *field)
+{
+    for (size_t i = 0; i < field->option_count; i++)
+        option_release(&field->options[i]);
+    free(field->options);
+    free(field->name);
+    free(field->label);
+    free(field->placeholder);
+    free(field->format);
+    free(field->unit);
+}
+
+void form_release(struct form *form)
+{
+    if (!form)
+        return;
+    for (size_t i = 0; i < form->field_count; i++)
+        field_release(&form->fields[i]);
+    free(form->fields);
+    free(form->title);
+    free(form->prompt);
+    free(form->global_annotation);
+    *form = (struct form){ 0 };
+}
+
+const struct field *form_find_field(const struct form *form, const char *name)
+{
+    for (size_t i = 0; i < form->field_count; i++) {
+        if (strcmp(form->fields[i].name, name) == 0)
+            return &form->fields[i];
+    }
+    return NULL;
+}
+
+static bool is_same_after_nfc(const char *id, const struct text *wanted)
+{
+    struct text normal = { 0 };
+    bool is_same;
+
+    visible_nfc(id, strlen(id), &normal);
+    is_same = strcmp(text_string(&normal), text_string(wanted)) == 0;
+    text_release(&normal);
+    return is_same;
+}
+
+const struct option *field_find_option(const struct field *field, const char *id)
+{
+    const struct option *found = NULL;
+    struct text wanted = { 0 };
+
+    for (size_t i = 0; i < field->option_count; i++) {
+        if (strcmp(field->options[i].id, id) == 0)
+            return &field->options[i];
+    }
+    if (!text_is_utf8(id, strlen(id)))
+        return NULL;
+    visible_nfc(id, strlen(id), &wanted);
+    for (size_t i = 0; i < field->option_count && !found; i++) {
+        if (is_same_after_nfc(field->options[i].id, &wanted))
+            found = &field->options[i];
+    }
+    text_release(&wanted);
+    return found;
+}
+
+bool form_has_confirm(const struct form *form)
+{
+    for (size_t i = 0; i < form->field_count; i++) {
+        if (form->fields[i].kind == FIELD_CONFIRM)
+            return true;
+    }
+    return false;
+}
+
+static int64_t count_defaults(const struct field *field)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < field->option_count; i++)
+        count += field->options[i].is_default;
+    return count;
+}
+
+/* Nothing chosen beforehand anywhere is not a default: silence would decide. */
+bool form_has_enough_defaults(const struct form *form)
+{
+    int64_t total = 0;
+
+    if (form->is_destructive || form_has_confirm(form))
+        return false;
+    for (size_t i = 0; i < form->field_count; i++) {
+        const struct field *field = &form->fields[i];
+        int64_t count = count_defaults(field);
+
+        if (count == 0 && field->is_required)
+            return false;
+        if (count > 0 && (count < field->min_selections || count > field->max_selections))
+            return false;
+        total += count;
+    }
+    return total > 0;
+}

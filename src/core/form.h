@@ -1,0 +1,89 @@
+/*
+ * form.h - what every ask is made of: one to many fields, and the words around them.
+ * A form is a plain value tree, filled by core/arguments from a tool's call and by form_parse from
+ * what the store kept. Texts are as received; what a person sees of them is core/visible_text's.
+ */
+#ifndef CORE_FORM_H
+#define CORE_FORM_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct text;
+
+enum field_kind {
+    FIELD_SINGLE, /* one option */
+    FIELD_MULTI,  /* min to max options */
+    FIELD_TEXT,   /* free text */
+    FIELD_HYBRID, /* options, free text, or both */
+    FIELD_NUMBER,
+    FIELD_CONFIRM, /* yes or no */
+    FIELD_KIND_COUNT,
+};
+enum preview_type { PREVIEW_NONE, PREVIEW_TEXT, PREVIEW_MARKDOWN, PREVIEW_CODE, PREVIEW_DIFF };
+enum number_style { NUMBER_FIELD, NUMBER_SLIDER, NUMBER_RATING };
+
+struct preview {
+    enum preview_type type;
+    char *text, *language; /* owned; language may be NULL */
+};
+
+struct option {
+    char *id, *label, *description, *annotation; /* owned; the last two may be NULL */
+    bool is_recommended;
+    bool is_default; /* preselected; never in a destructive ask */
+    struct preview preview;
+};
+
+struct field {
+    char *name;  /* key of the value in an answer; provide_choice's only field is "choice" */
+    char *label; /* question or title of the field; may be NULL */
+    enum field_kind kind;
+    bool is_required;
+    struct option *options;
+    size_t option_count;
+    int64_t min_selections, max_selections; /* MULTI and HYBRID; SINGLE is 1 and 1 */
+    char *placeholder;                      /* may be NULL */
+    bool placeholder_visible;
+    int64_t min_chars, max_chars;              /* TEXT; max_chars 0 = only the general limit */
+    char *format;                              /* TEXT: email, uri, date, date-time or NULL */
+    bool is_integer, has_minimum, has_maximum; /* NUMBER */
+    double minimum, maximum, step;
+    char *unit;
+    enum number_style style;
+};
+
+struct form {
+    char *title, *prompt; /* owned */
+    struct field *fields;
+    size_t field_count;
+    bool allow_annotations;
+    char *global_annotation; /* prefilled note; may be NULL */
+    bool single_submit;      /* picking sends at once */
+    bool is_destructive;
+};
+
+void form_release(struct form *form);
+
+/* The store's representation; form_parse accepts exactly what form_encode writes (any version of
+ * it that was ever released), and fails with bad_json on anything else. */
+void form_encode(const struct form *form, struct text *out);
+bool form_parse(const char *json, size_t length, struct form *ret_form, struct error *err);
+
+const struct field *form_find_field(const struct form *form, const char *name); /* may miss */
+/* May miss. Ids are one where their NFC is: a channel may have normalised what it sends back. */
+const struct option *field_find_option(const struct field *field, const char *id);
+/* Enough defaults that a person's own setting may submit them at the deadline (R5.6). */
+bool form_has_enough_defaults(const struct form *form);
+bool form_has_confirm(const struct form *form);
+const char *field_kind_name(enum field_kind kind); /* "single" "multi" "text" "hybrid" … */
+
+/* Names by value, NULL-ended; "" is not a name. */
+extern const char *const field_kind_names[];
+extern const char *const preview_type_names[];
+extern const char *const number_style_names[];
+/* The value so named, or `otherwise`. */
+unsigned form_name_find(const char *const *names, const char *name, unsigned otherwise);
+
+#endif

@@ -1,0 +1,372 @@
+/*
+ * provide_choice.c - the arguments of the tool provide_choice and the form they come to.
+ * The help texts are what an agent reads in the schema and in error messages.
+ */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/arguments.h"
+#include "core/limits.h"
+#include "core/validation.h"
+#include "core/visible_text.h"
+
+enum { NOT_GIVEN = -1, PREVIEW_LANGUAGE_CHARS = 64, DEFAULT_WAIT_S = 30 };
+
+/* As arguments_fill leaves them: texts and lists are borrowed from the call. */
+struct choice_values {
+    const char *title, *prompt, *selection_mode;
+    const struct json *options;
+    const char *placeholder;
+    int64_t placeholder_visible;
+    const struct json *default_selection_ids;
+    int64_t min_selections, max_selections; /* the latter 0: not given */
+    int64_t single_submit_mode;             /* or NOT_GIVEN */
+    int64_t allow_annotations;
+    const char *global_annotation, *interface;
+    int64_t timeout_s, destructive;
+    int64_t allow_cancel; /* or NOT_GIVEN */
+    const char *session_id;
+    int64_t wait_s;
+    const char *idempotency_key;
+};
+struct option_values {
+    const char *id, *label, *description;
+    int64_t recommended;
+    const char *annotation;
+    const struct json *preview;
+};
+struct preview_values {
+    const char *type, *text, *language;
+};
+#define VALUE(name)   offsetof(struct choice_values, name)
+#define OPTION(name)  offsetof(struct option_values, name)
+#define PREVIEW(name) offsetof(struct preview_values, name)
+
+static const char *const mode_names[] = {
+    [FIELD_SINGLE] = "single", [FIELD_MULTI] = "multi",   [FIELD_TEXT] = "text_input",
+    [FIELD_HYBRID] = "hybrid", [FIELD_HYBRID + 1] = NULL,
+};
+static const char *const interface_names[] = { "auto", "web", "terminal", "client", NULL };
+
+static const struct argument preview_properties[] = {
+    { .name = "type",
+      .type = ARGUMENT_ENUM,
+      .choices = preview_type_names + PREVIEW_TEXT,
+      .is_needed = true,
+      .offset = PREVIEW(type),
+      .help = "How to show the preview: text, markdown, code or diff." },
+    { .name = "text",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_PREVIEW_BYTES,
+      .unit = UNIT_BYTES,
+      .is_needed = true,
+      .offset = PREVIEW(text),
+      .help = "What to show, up to 64 KiB." },
+    { .name = "language",
+      .type = ARGUMENT_TEXT,
+      .most = PREVIEW_LANGUAGE_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = PREVIEW(language),
+      .help = "Language of the code, such as c or python." },
+};
+
+static const struct argument option_properties[] = {
+    { .name = "id",
+      .type = ARGUMENT_TEXT,
+      .least = 1,
+      .most = LIMIT_OPTION_ID_BYTES,
+      .unit = UNIT_BYTES,
+      .is_needed = true,
+      .offset = OPTION(id),
+      .help = "What you get back when this option is chosen; a text of 1 to 128 bytes, unique "
+              "among the options." },
+    { .name = "label",
+      .type = ARGUMENT_TEXT,
+      .least = 1,
+      .most = LIMIT_LABEL_CHARS,
+      .unit = UNIT_CHARS,
+      .is_needed = true,
+      .offset = OPTION(label),
+      .help = "What the person reads, 1 to 200 characters, not to be mistaken for another label." },
+    { .name = "description",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_DESCRIPTION_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = OPTION(description),
+      .help = "What follows from choosing it, up to 2000 characters." },
+    { .name = "recommended",
+      .type = ARGUMENT_BOOL,
+      .offset = OPTION(recommended),
+      .help = "true for what you would choose: at least one option, exactly one in single." },
+    { .name = "annotation",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_ANNOTATION_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = OPTION(annotation),
+      .help = "A note on this option, prefilled for the person, up to 2000 characters." },
+    { .name = "preview",
+      .type = ARGUMENT_PREVIEW,
+      .most = LIMIT_PREVIEW_BYTES,
+      .unit = UNIT_BYTES,
+      .offset = OPTION(preview),
+      .help = "What choosing it would give: a text, or {type, text, language} with type text, "
+              "markdown, code or diff; up to 64 KiB.",
+      .properties = preview_properties,
+      .property_count = ARRAY_LEN(preview_properties) },
+};
+
+static const struct argument choice_arguments[] = {
+    { .name = "title",
+      .type = ARGUMENT_TEXT,
+      .least = 1,
+      .most = LIMIT_TITLE_CHARS,
+      .unit = UNIT_CHARS,
+      .is_needed = true,
+      .offset = VALUE(title),
+      .help = "Needed: what is to be decided, in one line of 1 to 200 characters." },
+    { .name = "prompt",
+      .type = ARGUMENT_MARKDOWN,
+      .least = LIMIT_PROMPT_CHARS_MIN,
+      .most = LIMIT_PROMPT_BYTES,
+      .unit = UNIT_BYTES,
+      .is_needed = true,
+      .offset = VALUE(prompt),
+      .help = "Needed: the task's context and why a choice is needed, so that the person can judge "
+              "without asking back. Markdown, 20 characters to 64 KiB." },
+    { .name = "selection_mode",
+      .type = ARGUMENT_ENUM,
+      .choices = mode_names,
+      .is_needed = true,
+      .offset = VALUE(selection_mode),
+      .help = "Needed: single (one option), multi (several), text_input (free text) or hybrid "
+              "(options, free text, or both)." },
+    { .name = "options",
+      .type = ARGUMENT_OPTIONS,
+      .least = 1,
+      .most = LIMIT_OPTIONS,
+      .unit = UNIT_ITEMS,
+      .is_needed = true,
+      .spared_by = "selection_mode",
+      .spared_value = "text_input",
+      .offset = VALUE(options),
+      .help = "Needed except in text_input, where it must be left out: 1 to 100 objects {id, "
+              "label, description, recommended, annotation, preview}; at least one with "
+              "recommended true, exactly one in single.",
+      .properties = option_properties,
+      .property_count = ARRAY_LEN(option_properties) },
+    { .name = "placeholder",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_PLACEHOLDER_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = VALUE(placeholder),
+      .help = "Hint in the empty text field, up to 200 characters; only in text_input and "
+              "hybrid." },
+    { .name = "placeholder_visible",
+      .type = ARGUMENT_BOOL,
+      .otherwise = true,
+      .offset = VALUE(placeholder_visible),
+      .help = "Whether the placeholder is shown, default true; only in text_input and hybrid." },
+    { .name = "default_selection_ids",
+      .type = ARGUMENT_IDS,
+      .most = LIMIT_OPTIONS,
+      .unit = UNIT_ITEMS,
+      .offset = VALUE(default_selection_ids),
+      .help = "Ids of the options chosen beforehand, at most max_selections of them; not in "
+              "text_input." },
+    { .name = "min_selections",
+      .type = ARGUMENT_INTEGER,
+      .least = 0,
+      .most = ARGUMENT_UNBOUNDED,
+      .unit = UNIT_NUMBER,
+      .offset = VALUE(min_selections),
+      .help = "Fewest options to choose, default 0; at most max_selections; only in multi and "
+              "hybrid." },
+    { .name = "max_selections",
+      .type = ARGUMENT_INTEGER,
+      .least = 1,
+      .most = ARGUMENT_UNBOUNDED,
+      .unit = UNIT_NUMBER,
+      .offset = VALUE(max_selections),
+      .help = "Most options to choose, default all of them; only in multi and hybrid." },
+    { .name = "single_submit_mode",
+      .type = ARGUMENT_BOOL,
+      .otherwise = NOT_GIVEN,
+      .offset = VALUE(single_submit_mode),
+      .help = "true: picking an option sends the answer at once; default true in single, else "
+              "false; not in text_input nor with min_selections over 1." },
+    { .name = "allow_annotations",
+      .type = ARGUMENT_BOOL,
+      .otherwise = true,
+      .offset = VALUE(allow_annotations),
+      .help = "Whether the person may add notes to options and to the whole, default true." },
+    { .name = "global_annotation",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_ANNOTATION_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = VALUE(global_annotation),
+      .help = "A note on the whole, prefilled for the person, up to 2000 characters." },
+    { .name = "interface",
+      .type = ARGUMENT_ENUM,
+      .choices = interface_names,
+      .offset = VALUE(interface),
+      .help = "Where to announce it: auto (default), web, terminal or client." },
+    { .name = "timeout_seconds",
+      .type = ARGUMENT_INTEGER,
+      .least = 1,
+      .most = LIMIT_TIMEOUT_S,
+      .unit = UNIT_NUMBER,
+      .offset = VALUE(timeout_s),
+      .help = "Seconds the person has, default from the person's settings." },
+    { .name = "destructive",
+      .type = ARGUMENT_BOOL,
+      .offset = VALUE(destructive),
+      .help = "true when something may be lost: nothing is chosen beforehand and the person "
+              "confirms by a second act. Default false." },
+    { .name = "allow_cancel",
+      .type = ARGUMENT_BOOL,
+      .otherwise = NOT_GIVEN,
+      .offset = VALUE(allow_cancel),
+      .help = "Accepted and ignored: a person can always cancel." },
+    { .name = "session_id",
+      .type = ARGUMENT_ID,
+      .offset = VALUE(session_id),
+      .help = "Collects an earlier ask instead of asking; only wait_seconds and interface may "
+              "stand beside it." },
+    { .name = "wait_seconds",
+      .type = ARGUMENT_INTEGER,
+      .least = 0,
+      .most = LIMIT_WAIT_S,
+      .unit = UNIT_NUMBER,
+      .otherwise = DEFAULT_WAIT_S,
+      .offset = VALUE(wait_s),
+      .help = "How long to wait for the answer when collecting, default 30; only with "
+              "session_id." },
+    { .name = "idempotency_key",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_IDEMPOTENCY_KEY_BYTES,
+      .unit = UNIT_BYTES,
+      .offset = VALUE(idempotency_key),
+      .help = "Asking again with the same key gives the same ask; up to 128 bytes." },
+};
+
+/* A text nobody could see is as good as none. */
+static char *copy_if_any(const char *text)
+{
+    return text && visible_count(text, strlen(text)) > 0 ? mem_text(text) : NULL;
+}
+
+static void build_preview(const struct json *given, struct preview *preview)
+{
+    struct preview_values values = { .type = preview_type_names[PREVIEW_TEXT] };
+
+    if (json_kind(given) == KIND_OBJECT)
+        arguments_fill(preview_properties, ARRAY_LEN(preview_properties), given, &values);
+    else
+        values.text = json_text(given);
+    preview->text = copy_if_any(values.text);
+    if (!preview->text)
+        return;
+    preview->type = form_name_find(preview_type_names, values.type, PREVIEW_TEXT);
+    preview->language = copy_if_any(values.language);
+}
+
+static void build_option(const struct json *given, struct option *option)
+{
+    struct option_values values = { 0 };
+
+    arguments_fill(option_properties, ARRAY_LEN(option_properties), given, &values);
+    option->id = mem_text(values.id);
+    option->label = mem_text(values.label);
+    option->description = copy_if_any(values.description);
+    option->annotation = copy_if_any(values.annotation);
+    option->is_recommended = values.recommended;
+    build_preview(values.preview, &option->preview);
+}
+
+static void build_options(const struct choice_values *values, struct field *field)
+{
+    field->option_count = json_length(values->options);
+    if (field->option_count == 0)
+        return;
+    field->options = mem_new(field->option_count * sizeof *field->options);
+    for (size_t i = 0; i < field->option_count; i++)
+        build_option(json_item(values->options, i), &field->options[i]);
+    for (size_t i = 0; !values->destructive && i < json_length(values->default_selection_ids);
+         i++) {
+        const char *id = json_text(json_item(values->default_selection_ids, i));
+        const struct option *option = field_find_option(field, id);
+
+        if (option)
+            field->options[option - field->options].is_default = true;
+    }
+}
+
+static void build_bounds(const struct choice_values *values, struct field *field)
+{
+    bool is_many = field->kind == FIELD_MULTI || field->kind == FIELD_HYBRID;
+
+    field->min_selections = field->max_selections = field->kind == FIELD_SINGLE;
+    if (is_many) {
+        field->min_selections = values->min_selections;
+        field->max_selections =
+            values->max_selections ? values->max_selections : (int64_t)field->option_count;
+    }
+    field->is_required = !is_many || field->min_selections > 0;
+}
+
+static void build_field(const struct choice_values *values, struct field *field)
+{
+    field->name = mem_text("choice");
+    field->kind = form_name_find(mode_names, values->selection_mode, FIELD_SINGLE);
+    field->placeholder = copy_if_any(values->placeholder);
+    field->placeholder_visible =
+        values->placeholder_visible && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID);
+    build_options(values, field);
+    build_bounds(values, field);
+}
+
+static void build_form(const struct choice_values *values, struct form *form)
+{
+    bool is_single;
+
+    *form = (struct form){ .title = mem_text(values->title),
+                           .prompt = mem_text(values->prompt),
+                           .fields = mem_new(sizeof *form->fields),
+                           .field_count = 1,
+                           .allow_annotations = values->allow_annotations,
+                           .global_annotation = copy_if_any(values->global_annotation),
+                           .is_destructive = values->destructive };
+    build_field(values, &form->fields[0]);
+    is_single = form->fields[0].kind == FIELD_SINGLE;
+    form->single_submit =
+        !values->destructive &&
+        (values->single_submit_mode == NOT_GIVEN ? is_single : values->single_submit_mode);
+}
+
+static void build_choice(const void *filled, struct ask_call *call)
+{
+    const struct choice_values *values = filled;
+
+    *call = (struct ask_call){
+        .wait_s = values->wait_s,
+        .timeout_s = values->timeout_s,
+        .interface = interface_find(values->interface),
+        .idempotency_key = copy_if_any(values->idempotency_key),
+        .defaults_ignored = values->destructive && json_length(values->default_selection_ids) > 0,
+        .cancel_always_available = values->allow_cancel != NOT_GIVEN,
+    };
+    if (values->session_id)
+        memcpy(call->session_id, values->session_id, sizeof call->session_id);
+    else
+        build_form(values, &call->form);
+}
+
+const struct ask_tool tool_provide_choice = {
+    .name = "provide_choice",
+    .arguments = choice_arguments,
+    .argument_count = ARRAY_LEN(choice_arguments),
+    .values_bytes = sizeof(struct choice_values),
+    .build = build_choice,
+    .check = validation_check_choice,
+};

@@ -1,0 +1,51 @@
+/*
+ * response.h - the result an agent gets, the same over every front and channel (R2.2).
+ * Pure: what happened comes in as facts, JSON goes out.
+ */
+#ifndef CORE_RESPONSE_H
+#define CORE_RESPONSE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/answer.h"
+#include "core/form.h"
+#include "core/lifecycle.h"
+#include "core/routing.h"
+
+struct text;
+
+struct answered_by {
+    const char *person; /* NULL: nobody decided */
+    const char *via;    /* "cli" "terminal" "web" "client" "api" */
+    int64_t uid, pid;
+    const char *tty;        /* NULL: none */
+    bool same_process_tree; /* the answering process descends from the asking agent's */
+};
+
+struct response_facts {
+    const char *session_id;
+    enum ask_state state;
+    enum ask_interface interface;
+    const struct form *form;     /* may be NULL while pending */
+    const struct answer *answer; /* NULL: none */
+    const char *cancel_note;     /* what the person wrote on cancelling; NULL: none */
+    struct answered_by by;
+    int64_t answered_ms; /* UTC; 0: not yet */
+    bool is_replayed;
+    const char *asked_back;             /* NULL: the person did not ask back */
+    const char *rule;                   /* standing answer that applied; NULL */
+    const char *url, *terminal_command; /* NULL where there is none; printed only while pending */
+    const char *const *warnings;        /* NULL-ended; may be NULL */
+    const char *const *notices;         /* ids of late answers, NULL-ended; may be NULL */
+};
+
+/* The structured result as one JSON object. */
+void response_write(const struct response_facts *facts, struct text *out);
+const char *response_status(const struct response_facts *facts); /* action_status */
+/* One line for people and for selection.summary: labels chosen, own words, or how it ended. */
+void response_summary(const struct response_facts *facts, struct text *out);
+
+/* "2026-11-15T12:00:00.000Z" */
+void response_write_time(int64_t utc_ms, char out[32]);
+
+#endif

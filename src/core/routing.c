@@ -1,0 +1,84 @@
+/*
+ * routing.c - where an ask is announced (R2.6).
+ * A named interface counts only where people can be reached through it; else the ask goes the way
+ * of `auto`, and the agent is told.
+ */
+#include "core/routing.h"
+
+#include <string.h>
+
+enum {
+    ROUTING_SILENT_MS = 15000, /* what the client's own form gets before others make a noise */
+    ROUTING_BROWSER_MS = 60000,
+};
+
+static const char *const names[INTERFACE_COUNT] = {
+    [INTERFACE_NONE] = "",         [INTERFACE_AUTO] = "auto",
+    [INTERFACE_WEB] = "web",       [INTERFACE_TERMINAL] = "terminal",
+    [INTERFACE_CLIENT] = "client",
+};
+
+const char *interface_name(enum ask_interface interface)
+{
+    return names[interface];
+}
+
+enum ask_interface interface_find(const char *name)
+{
+    for (int i = INTERFACE_AUTO; name && i < INTERFACE_COUNT; i++) {
+        if (strcmp(names[i], name) == 0)
+            return (enum ask_interface)i;
+    }
+    return INTERFACE_NONE;
+}
+
+static bool is_usable(const struct routing_facts *facts, enum ask_interface interface)
+{
+    const bool usable[INTERFACE_COUNT] = {
+        [INTERFACE_WEB] = facts->portal_built && facts->portal_on,
+        [INTERFACE_TERMINAL] = facts->terminal_built && facts->terminal_on,
+        [INTERFACE_CLIENT] = facts->client_form_works,
+    };
+
+    return usable[interface];
+}
+
+/* The agent's choice, else the person's, else `auto`; an unusable one leaves it to the next. Only
+ * the agent's own choice is worth a warning to it. */
+static enum ask_interface choose_interface(const struct routing_facts *facts, bool *ret_unavailable)
+{
+    bool is_named = facts->asked != INTERFACE_NONE && facts->asked != INTERFACE_AUTO;
+
+    *ret_unavailable = is_named && !is_usable(facts, facts->asked);
+    if (is_named && !*ret_unavailable)
+        return facts->asked;
+    return is_usable(facts, facts->saved) ? facts->saved : INTERFACE_AUTO;
+}
+
+/* A window that opens is louder than a notification, so it also waits for the client's form. */
+static bool opens_browser(const struct routing_facts *facts, const struct route *route)
+{
+    bool is_wanted = route->interface == INTERFACE_WEB;
+
+    if (route->interface == INTERFACE_AUTO)
+        is_wanted = !route->present_client && !facts->page_connected && !facts->inbox_connected;
+    if (!is_wanted || !is_usable(facts, INTERFACE_WEB))
+        return false;
+    return facts->since_browser_ms < 0 || facts->since_browser_ms >= ROUTING_BROWSER_MS;
+}
+
+struct route routing_decide(const struct routing_facts *facts)
+{
+    struct route route = { 0 };
+
+    route.interface = choose_interface(facts, &route.interface_unavailable);
+    /* The settings alone, not what is built: command line and REST reach people meanwhile. */
+    route.has_channel = facts->portal_on || facts->terminal_on || facts->inbox_connected ||
+                        facts->client_form_works;
+    route.present_client = facts->client_form_works && (route.interface == INTERFACE_AUTO ||
+                                                        route.interface == INTERFACE_CLIENT);
+    route.wait_for_terminal = route.interface == INTERFACE_TERMINAL;
+    route.silent_ms = route.present_client ? ROUTING_SILENT_MS : 0;
+    route.open_browser = opens_browser(facts, &route);
+    return route;
+}

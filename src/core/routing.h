@@ -1,0 +1,45 @@
+/*
+ * routing.h - one pure function says where an ask is announced (R2.6).
+ * Announcing is not permission: whoever may answer may do so anywhere.
+ */
+#ifndef CORE_ROUTING_H
+#define CORE_ROUTING_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Stored as numbers: append only. */
+enum ask_interface {
+    INTERFACE_NONE, /* nobody named one */
+    INTERFACE_AUTO,
+    INTERFACE_WEB,
+    INTERFACE_TERMINAL,
+    INTERFACE_CLIENT,
+    INTERFACE_COUNT,
+};
+
+/* What is true at the moment of routing; the engine collects it. */
+struct routing_facts {
+    enum ask_interface asked;          /* the agent's explicit choice, or INTERFACE_NONE */
+    enum ask_interface saved;          /* the person's saved choice, or INTERFACE_NONE */
+    bool portal_on, terminal_on;       /* host settings */
+    bool portal_built, terminal_built; /* false until the channel exists in this build */
+    bool client_form_works;            /* the calling client can show a form */
+    bool page_connected, inbox_connected;
+    int64_t since_browser_ms; /* since we last opened a browser; -1: never */
+};
+
+struct route {
+    enum ask_interface interface; /* in force, what results report */
+    bool has_channel;             /* false: no_human_channel */
+    bool present_client;
+    bool wait_for_terminal; /* starts in pending_terminal_launch */
+    bool open_browser;
+    int64_t silent_ms;          /* others do not notify for this long */
+    bool interface_unavailable; /* warning: the named channel is not built yet */
+};
+
+struct route routing_decide(const struct routing_facts *facts);
+const char *interface_name(enum ask_interface interface); /* "auto"; "" for NONE */
+enum ask_interface interface_find(const char *name);      /* INTERFACE_NONE if unknown */
+
+#endif

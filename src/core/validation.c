@@ -1,0 +1,325 @@
+/* validation.c - the rules between arguments, in the order in which they are reported. */
+#include "core/validation.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/arguments.h"
+#include "core/limits.h"
+#include "core/visible_text.h"
+
+/* What a rule is about: asks by the kind of their field, or calls that collect. */
+enum {
+    SINGLE = 1u << FIELD_SINGLE,
+    MULTI = 1u << FIELD_MULTI,
+    TEXT = 1u << FIELD_TEXT,
+    HYBRID = 1u << FIELD_HYBRID,
+    COLLECT = 1u << FIELD_KIND_COUNT,
+    OPTIONS = SINGLE | MULTI | HYBRID,
+    ASK = OPTIONS | TEXT,
+};
+
+/* The culprit is the argument itself, not an item of it. */
+static const size_t WHOLE = SIZE_MAX;
+
+struct subject {
+    const struct json *arguments;
+    const struct form *form;
+    const struct field *field; /* NULL when collecting */
+};
+
+struct rule {
+    unsigned calls;
+    enum error_code code;
+    const char *argument, *property; /* the culprit; a property of its item, or "" */
+    bool (*holds)(const struct rule *rule, const struct subject *subject, struct error *err);
+};
+
+__attribute__((format(printf, 4, 5))) static bool refuse(const struct rule *rule, size_t item,
+                                                         struct error *err, const char *format, ...)
+{
+    char path[sizeof err->path], message[sizeof err->message];
+    va_list arguments;
+
+    if (item == WHOLE)
+        snprintf(path, sizeof path, "/%s", rule->argument);
+    else
+        snprintf(path, sizeof path, "/%s/%zu%s", rule->argument, item, rule->property);
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return error_set(err, rule->code, path, "%s", message);
+}
+
+static bool is_given(const struct subject *subject, const char *argument)
+{
+    return json_member(subject->arguments, argument) != NULL;
+}
+
+static bool collects_alone(const struct rule *rule, const struct subject *subject,
+                           struct error *err)
+{
+    static const char *const companions[] = { "session_id", "wait_seconds", "interface" };
+    size_t known = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(companions); i++)
+        known += is_given(subject, companions[i]);
+    if (known == json_length(subject->arguments))
+        return true;
+    return refuse(
+        rule, WHOLE, err,
+        "session_id collects an earlier ask, so only wait_seconds and interface may stand "
+        "beside it: leave the rest out, or leave session_id out to ask anew");
+}
+
+static bool waits_for_something(const struct rule *rule, const struct subject *subject,
+                                struct error *err)
+{
+    if (!is_given(subject, rule->argument))
+        return true;
+    return refuse(rule, WHOLE, err,
+                  "wait_seconds is for collecting an earlier ask: add its session_id, or leave "
+                  "wait_seconds out; timeout_seconds says how long the person has");
+}
+
+static bool is_not_given(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    const char *mode = json_member_text(subject->arguments, "selection_mode");
+
+    if (!is_given(subject, rule->argument))
+        return true;
+    return refuse(rule, WHOLE, err,
+                  "%s has no meaning with selection_mode %s: leave it out or choose another mode",
+                  rule->argument, mode);
+}
+
+/* Ids are compared in NFC, since channels and stores may normalise what they pass on. */
+static bool ids_are_unique(const struct rule *rule, const struct subject *subject,
+                           struct error *err)
+{
+    const struct field *field = subject->field;
+    struct text *normal = mem_new(field->option_count * sizeof *normal);
+    bool ok = true;
+
+    for (size_t i = 0; i < field->option_count; i++) {
+        visible_nfc(field->options[i].id, strlen(field->options[i].id), &normal[i]);
+        for (size_t k = 0; ok && k < i; k++) {
+            if (strcmp(text_string(&normal[i]), text_string(&normal[k])) == 0)
+                ok = refuse(rule, i, err,
+                            "options %zu and %zu have the same id: give each option its own", k, i);
+        }
+    }
+    for (size_t i = 0; i < field->option_count; i++)
+        text_release(&normal[i]);
+    free(normal);
+    return ok;
+}
+
+static bool labels_differ(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    const struct field *field = subject->field;
+
+    for (size_t i = 1; i < field->option_count; i++) {
+        const char *label = field->options[i].label;
+
+        for (size_t k = 0; k < i; k++) {
+            const char *other = field->options[k].label;
+
+            if (visible_alike(label, strlen(label), other, strlen(other)))
+                return refuse(rule, i, err,
+                              "a person cannot tell the labels of options %zu and %zu apart: use "
+                              "other words in one of them",
+                              k, i);
+        }
+    }
+    return true;
+}
+
+static bool one_is_recommended(const struct rule *rule, const struct subject *subject,
+                               struct error *err)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < subject->field->option_count; i++) {
+        count += subject->field->options[i].is_recommended;
+        if (count > 1)
+            return refuse(rule, i, err,
+                          "only one option can be chosen, so only one may be recommended: keep "
+                          "recommended true for the best one, or use selection_mode multi");
+    }
+    return true;
+}
+
+static bool defaults_are_options(const struct rule *rule, const struct subject *subject,
+                                 struct error *err)
+{
+    const struct json *ids = json_member(subject->arguments, rule->argument);
+
+    for (size_t i = 0; i < json_length(ids); i++) {
+        const struct json *id = json_item(ids, i);
+        char quote[ARGUMENT_QUOTE_BYTES];
+
+        if (field_find_option(subject->field, json_text(id)))
+            continue;
+        arguments_quote(json_text(id), json_length(id), quote);
+        return refuse(rule, i, err, "no option has the id '%s': use ids of options", quote);
+    }
+    return true;
+}
+
+static bool defaults_are_unique(const struct rule *rule, const struct subject *subject,
+                                struct error *err)
+{
+    const struct json *ids = json_member(subject->arguments, rule->argument);
+    bool is_seen[LIMIT_OPTIONS] = { false };
+
+    for (size_t i = 0; i < json_length(ids); i++) {
+        const struct option *option =
+            field_find_option(subject->field, json_text(json_item(ids, i)));
+        size_t index = (size_t)(option - subject->field->options);
+
+        if (is_seen[index])
+            return refuse(rule, i, err, "this id stands in the list before: name each id once");
+        is_seen[index] = true;
+    }
+    return true;
+}
+
+static bool max_is_reachable(const struct rule *rule, const struct subject *subject,
+                             struct error *err)
+{
+    const struct field *field = subject->field;
+
+    if (field->max_selections <= (int64_t)field->option_count)
+        return true;
+    return refuse(rule, WHOLE, err,
+                  "max_selections is greater than the number of options, %zu: use 1 to %zu, or "
+                  "leave it out to allow all",
+                  field->option_count, field->option_count);
+}
+
+static bool min_is_below_max(const struct rule *rule, const struct subject *subject,
+                             struct error *err)
+{
+    const struct field *field = subject->field;
+
+    if (!is_given(subject, "max_selections") || field->min_selections <= field->max_selections)
+        return true;
+    return refuse(rule, WHOLE, err,
+                  "min_selections is greater than max_selections, %lld: lower the one or raise the "
+                  "other",
+                  (long long)field->max_selections);
+}
+
+static bool min_is_reachable(const struct rule *rule, const struct subject *subject,
+                             struct error *err)
+{
+    const struct field *field = subject->field;
+
+    if (field->min_selections <= (int64_t)field->option_count)
+        return true;
+    return refuse(rule, WHOLE, err,
+                  "min_selections is greater than the number of options, %zu, so nobody could "
+                  "answer: use 0 to %zu",
+                  field->option_count, field->option_count);
+}
+
+static bool defaults_fit(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    size_t count = json_length(json_member(subject->arguments, rule->argument));
+
+    if ((int64_t)count <= subject->field->max_selections)
+        return true;
+    return refuse(rule, WHOLE, err,
+                  "default_selection_ids has %zu items, but at most %lld can be chosen: name fewer "
+                  "or allow more",
+                  count, (long long)subject->field->max_selections);
+}
+
+static bool one_pick_is_enough(const struct rule *rule, const struct subject *subject,
+                               struct error *err)
+{
+    if (!json_is_yes(json_member(subject->arguments, rule->argument)) ||
+        subject->field->min_selections <= 1)
+        return true;
+    return refuse(rule, WHOLE, err,
+                  "the first pick would be sent at once, but min_selections is %lld: leave "
+                  "single_submit_mode out, or set min_selections to 0 or 1",
+                  (long long)subject->field->min_selections);
+}
+
+static bool some_are_recommended(const struct rule *rule, const struct subject *subject,
+                                 struct error *err)
+{
+    for (size_t i = 0; i < subject->field->option_count; i++) {
+        if (subject->field->options[i].is_recommended)
+            return true;
+    }
+    return refuse(rule, WHOLE, err,
+                  "no option is recommended: set recommended to true on the one you would choose");
+}
+
+static bool prompt_says_enough(const struct rule *rule, const struct subject *subject,
+                               struct error *err)
+{
+    const char *prompt = subject->form->prompt;
+    size_t count = visible_count(prompt, strlen(prompt));
+
+    if (count >= LIMIT_PROMPT_CHARS_MIN)
+        return true;
+    return refuse(
+        rule, WHOLE, err,
+        "prompt has %zu visible characters, but needs at least %d: add the context of the "
+        "task (what you are doing, what you found) and why a choice is needed",
+        count, LIMIT_PROMPT_CHARS_MIN);
+}
+
+static const struct rule choice_rules[] = {
+    { COLLECT, ERROR_conflicting_arguments, "session_id", "", collects_alone },
+    { ASK, ERROR_conflicting_arguments, "wait_seconds", "", waits_for_something },
+    { TEXT, ERROR_unsupported_flag, "options", "", is_not_given },
+    { SINGLE | MULTI, ERROR_unsupported_flag, "placeholder", "", is_not_given },
+    { SINGLE | MULTI, ERROR_unsupported_flag, "placeholder_visible", "", is_not_given },
+    { TEXT, ERROR_unsupported_flag, "default_selection_ids", "", is_not_given },
+    { SINGLE | TEXT, ERROR_unsupported_flag, "min_selections", "", is_not_given },
+    { SINGLE | TEXT, ERROR_unsupported_flag, "max_selections", "", is_not_given },
+    { TEXT, ERROR_unsupported_flag, "single_submit_mode", "", is_not_given },
+    { OPTIONS, ERROR_duplicate_option_id, "options", "/id", ids_are_unique },
+    { OPTIONS, ERROR_ambiguous_label, "options", "/label", labels_differ },
+    { SINGLE, ERROR_too_many_recommended, "options", "/recommended", one_is_recommended },
+    { OPTIONS, ERROR_default_not_in_options, "default_selection_ids", "", defaults_are_options },
+    { OPTIONS, ERROR_duplicate_default, "default_selection_ids", "", defaults_are_unique },
+    { MULTI | HYBRID, ERROR_out_of_range, "max_selections", "", max_is_reachable },
+    { MULTI | HYBRID, ERROR_min_exceeds_max, "min_selections", "", min_is_below_max },
+    { MULTI | HYBRID, ERROR_min_exceeds_options, "min_selections", "", min_is_reachable },
+    { OPTIONS, ERROR_too_many_defaults, "default_selection_ids", "", defaults_fit },
+    { MULTI | HYBRID, ERROR_unsupported_flag, "single_submit_mode", "", one_pick_is_enough },
+    { OPTIONS, ERROR_no_recommended_option, "options", "", some_are_recommended },
+    { ASK, ERROR_too_short, "prompt", "", prompt_says_enough },
+};
+
+bool validation_check_choice(const struct json *arguments, const struct ask_call *call,
+                             struct error *err)
+{
+    struct subject subject = { .arguments = arguments, .form = &call->form };
+    unsigned kind = COLLECT;
+
+    if (call->form.field_count > 0) {
+        subject.field = &call->form.fields[0];
+        kind = 1u << subject.field->kind;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(choice_rules); i++) {
+        const struct rule *rule = &choice_rules[i];
+
+        if ((rule->calls & kind) && !rule->holds(rule, &subject, err))
+            return false;
+    }
+    return true;
+}

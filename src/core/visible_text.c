@@ -1,0 +1,388 @@
+/*
+ * visible_text.c - reads a text code point by code point, gives each a treatment, writes it down.
+ * The treatments are the rules of tests/corpus/strings.json; look-alikes after Unicode Technical
+ * Standard 39. What is counted and compared is read by the same function as what is shown.
+ */
+#include "core/visible_text.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <utf8proc.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/look_alikes.h"
+#include "core/unicode_ranges.h"
+
+enum { MARKS_IN_A_ROW = 4 };
+
+enum treatment {
+    KEPT,
+    LINE_BREAK,
+    TAB,
+    SWALLOWED, /* CR before LF */
+    CONTROL,
+    STEERING,
+    SHAPELESS,
+    EXCESSIVE, /* one mark too many on a letter */
+    BROKEN,    /* a byte that is not UTF-8 */
+};
+
+static const unsigned flags_of[] = {
+    [KEPT] = 0,
+    [LINE_BREAK] = 0,
+    [TAB] = 0,
+    [SWALLOWED] = 0,
+    [CONTROL] = VISIBLE_HIDDEN,
+    [STEERING] = VISIBLE_HIDDEN | VISIBLE_BIDI,
+    [SHAPELESS] = VISIBLE_HIDDEN | VISIBLE_INVISIBLE,
+    [EXCESSIVE] = VISIBLE_HIDDEN,
+    [BROKEN] = VISIBLE_HIDDEN,
+};
+
+/* A text being read, with as much of what went before as the next treatment depends on. */
+struct reading {
+    const char *at, *end;
+    int32_t before; /* 0: nothing, or a broken byte */
+    int32_t figure; /* the last one that does not merely style or tint a pictograph */
+    unsigned marks; /* stacked so far */
+};
+
+static struct reading reading_of(const char *bytes, size_t length)
+{
+    return (struct reading){ .at = bytes, .end = bytes + length };
+}
+
+static bool is_joiner(int32_t code_point)
+{
+    return code_point == UNICODE_ZERO_WIDTH_JOINER || code_point == UNICODE_ZERO_WIDTH_NON_JOINER;
+}
+
+static bool joins_neighbours(const struct reading *reading)
+{
+    const char *ahead = reading->at;
+    int32_t next = text_decode(&ahead, reading->end);
+
+    if (unicode_is_pictograph(reading->figure) && unicode_is_pictograph(next))
+        return true;
+    if (reading->marks == MARKS_IN_A_ROW && unicode_is_stacking(next))
+        return false; /* the mark will be dropped, and the joiner join nothing */
+    return unicode_is_joining(reading->before) && unicode_is_joining(next);
+}
+
+static bool is_plain_ascii(int32_t code_point)
+{
+    return code_point >= ' ' && code_point <= '~';
+}
+
+static enum treatment treat(const struct reading *reading, int32_t code_point)
+{
+    if (code_point == '\n')
+        return LINE_BREAK;
+    if (code_point == '\t')
+        return TAB;
+    if (code_point == '\r' && reading->at < reading->end && *reading->at == '\n')
+        return SWALLOWED;
+    if (unicode_is_control(code_point))
+        return CONTROL;
+    if (unicode_is_steering(code_point))
+        return STEERING;
+    if (is_joiner(code_point) && joins_neighbours(reading))
+        return KEPT;
+    return unicode_is_shapeless(code_point) ? SHAPELESS : KEPT;
+}
+
+/* Moves on by one code point, or by one byte where there is none. */
+static enum treatment read_next(struct reading *reading, int32_t *ret_code_point)
+{
+    int32_t code_point = text_decode(&reading->at, reading->end);
+    enum treatment treatment;
+
+    if (code_point < 0) {
+        *ret_code_point = (uint8_t)*reading->at++;
+        reading->before = reading->figure = 0;
+        reading->marks = 0;
+        return BROKEN;
+    }
+    *ret_code_point = code_point;
+    if (is_plain_ascii(code_point)) {
+        reading->before = reading->figure = code_point;
+        reading->marks = 0;
+        return KEPT;
+    }
+    treatment = treat(reading, code_point);
+    if (treatment == KEPT && unicode_is_stacking(code_point)) {
+        if (reading->marks == MARKS_IN_A_ROW)
+            return EXCESSIVE;
+        reading->marks++;
+    } else if (treatment != KEPT || !is_joiner(code_point)) {
+        reading->marks = 0;
+    }
+    reading->before = code_point;
+    if (code_point != UNICODE_EMOJI_STYLE && !unicode_is_skin_tone(code_point))
+        reading->figure = code_point;
+    return treatment;
+}
+
+static void write_escape(struct text *out, int32_t code_point, bool is_byte)
+{
+    const unsigned number = (unsigned)code_point;
+
+    if (is_byte || number < 0x80)
+        text_add_format(out, "\\x%02x", number);
+    else if (number <= 0xffff)
+        text_add_format(out, "\\u%04x", number);
+    else
+        text_add_format(out, "\\u{%x}", number);
+}
+
+static void write_shown(struct text *out, enum visible_lines lines, enum treatment treatment,
+                        int32_t code_point)
+{
+    switch (treatment) {
+    case KEPT:
+        text_add_code_point(out, code_point);
+        break;
+    case LINE_BREAK:
+        text_add_text(out, lines == VISIBLE_LINES ? "\n" : "\\n");
+        break;
+    case TAB:
+        text_add_text(out, lines == VISIBLE_LINES ? "    " : "\\t");
+        break;
+    case SWALLOWED:
+    case EXCESSIVE:
+        break;
+    case CONTROL:
+    case STEERING:
+    case SHAPELESS:
+    case BROKEN:
+        write_escape(out, code_point, treatment == BROKEN);
+        break;
+    }
+}
+
+/* Scripts of the word so far. What is not seen does not end a word, or it would hide a mixture. */
+static unsigned word_scripts(unsigned scripts, enum treatment treatment, int32_t code_point)
+{
+    if (treatment == STEERING || treatment == SHAPELESS || treatment == EXCESSIVE ||
+        is_joiner(code_point))
+        return scripts;
+    if (treatment != KEPT || !unicode_is_word(code_point))
+        return 0;
+    return scripts | unicode_scripts(code_point);
+}
+
+unsigned visible_text(const char *bytes, size_t length, enum visible_lines lines, struct text *out)
+{
+    struct reading reading = reading_of(bytes, length);
+    unsigned flags = 0, scripts = 0;
+
+    while (reading.at < reading.end) {
+        int32_t code_point;
+        enum treatment treatment = read_next(&reading, &code_point);
+
+        write_shown(out, lines, treatment, code_point);
+        flags |= flags_of[treatment];
+        if (lines == VISIBLE_ONE_LINE && (treatment == LINE_BREAK || treatment == TAB))
+            flags |= VISIBLE_HIDDEN;
+        scripts = word_scripts(scripts, treatment, code_point);
+        if (scripts & (scripts - 1))
+            flags |= VISIBLE_MIXED_SCRIPT;
+    }
+    return flags;
+}
+
+enum trace { TRACE_NONE, TRACE_BLANK, TRACE_SHAPE };
+
+/* What a code point leaves for the eye, joiners and selectors being only about their neighbours. */
+static enum trace trace_of(enum treatment treatment, int32_t code_point)
+{
+    if (treatment == BROKEN || (is_plain_ascii(code_point) && code_point != ' '))
+        return TRACE_SHAPE;
+    if (unicode_is_blank(code_point))
+        return treatment == SWALLOWED ? TRACE_NONE : TRACE_BLANK;
+    if (treatment != KEPT || is_joiner(code_point) || unicode_is_style(code_point))
+        return TRACE_NONE;
+    return TRACE_SHAPE;
+}
+
+size_t visible_count(const char *bytes, size_t length)
+{
+    struct reading reading = reading_of(bytes, length);
+    size_t count = 0, blanks = 0;
+
+    while (reading.at < reading.end) {
+        int32_t code_point;
+        enum treatment treatment = read_next(&reading, &code_point);
+        enum trace trace = trace_of(treatment, code_point);
+
+        if (trace == TRACE_BLANK) {
+            blanks++;
+        } else if (trace == TRACE_SHAPE) {
+            count += (count ? blanks : 0) + 1;
+            blanks = 0;
+        }
+    }
+    return count;
+}
+
+/* Trimmed, runs of blanks made one space, without what leaves no trace; always UTF-8. Returns
+ * whether anything would be shown otherwise than it is. */
+static bool add_plain(const char *bytes, size_t length, struct text *plain)
+{
+    struct reading reading = reading_of(bytes, length);
+    bool has_blank = false, has_hidden = false;
+
+    while (reading.at < reading.end) {
+        int32_t code_point;
+        enum treatment treatment = read_next(&reading, &code_point);
+        enum trace trace = trace_of(treatment, code_point);
+
+        has_hidden |= treatment != KEPT;
+        if (trace == TRACE_NONE)
+            continue;
+        if (trace == TRACE_SHAPE) {
+            if (has_blank && plain->used)
+                text_add_char(plain, ' ');
+            if (treatment == BROKEN)
+                write_escape(plain, code_point, true);
+            else
+                text_add_code_point(plain, code_point);
+        }
+        has_blank = trace == TRACE_BLANK;
+    }
+    return has_hidden;
+}
+
+struct points {
+    int32_t *at; /* owned */
+    size_t count;
+};
+
+/* utf8proc writes into memory of ours, so that running out of it ends in base/mem. */
+static struct points decompose(const char *bytes, size_t length, utf8proc_option_t options,
+                               utf8proc_custom_func passes_for)
+{
+    size_t capacity = length + 1, needed;
+    struct points points = { .at = mem_new(capacity * sizeof *points.at) };
+
+    for (;;) {
+        needed = (size_t)utf8proc_decompose_custom(
+            (const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)length, points.at,
+            (utf8proc_ssize_t)capacity, options, passes_for, NULL);
+        if (needed <= capacity)
+            break;
+        capacity = needed;
+        points.at = mem_resize(points.at, capacity * sizeof *points.at);
+    }
+    points.count = needed;
+    return points;
+}
+
+static utf8proc_int32_t passes_for(utf8proc_int32_t code_point, void *unused)
+{
+    (void)unused;
+    return look_alike_of(code_point);
+}
+
+static int32_t fold_letter(int32_t code_point)
+{
+    return utf8proc_tolower(look_alike_of(code_point));
+}
+
+static int32_t fold_stroke(int32_t code_point)
+{
+    return utf8proc_tolower(look_alike_stroke(look_alike_of(code_point)));
+}
+
+static int32_t fold_nothing(int32_t code_point)
+{
+    return code_point;
+}
+
+static bool same_points(const struct points *a, const struct points *b, int32_t (*fold)(int32_t))
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (fold(a->at[i]) != fold(b->at[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool same_case(const struct text *a, const struct text *b)
+{
+    const utf8proc_option_t options = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD;
+    struct points points_a = decompose(text_string(a), a->used, options, NULL);
+    struct points points_b = decompose(text_string(b), b->used, options, NULL);
+    bool is_same = same_points(&points_a, &points_b, fold_nothing);
+
+    free(points_a.at);
+    free(points_b.at);
+    return is_same;
+}
+
+/* Case is folded after the shapes: capital Cyrillic VE passes for B, the small one for nothing. */
+static bool same_shape(const struct text *a, const struct text *b)
+{
+    const utf8proc_option_t options = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT;
+    struct points points_a = decompose(text_string(a), a->used, options, passes_for);
+    struct points points_b = decompose(text_string(b), b->used, options, passes_for);
+    bool is_same = same_points(&points_a, &points_b, fold_letter) ||
+                   same_points(&points_a, &points_b, fold_stroke);
+
+    free(points_a.at);
+    free(points_b.at);
+    return is_same;
+}
+
+static bool same_look(const struct text *a, const struct text *b)
+{
+    return same_case(a, b) || same_shape(a, b);
+}
+
+/* An escape we write and the same one typed by the agent are two labels with one look. */
+static void add_shown_plain(const char *bytes, size_t length, struct text *plain)
+{
+    struct text shown = { 0 };
+
+    visible_text(bytes, length, VISIBLE_ONE_LINE, &shown);
+    add_plain(text_string(&shown), shown.used, plain);
+    text_release(&shown);
+}
+
+bool visible_alike(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    struct text plain_a = { 0 }, plain_b = { 0 };
+    bool hides_a = add_plain(a, a_length, &plain_a), hides_b = add_plain(b, b_length, &plain_b);
+    bool is_alike = same_look(&plain_a, &plain_b);
+
+    if (!is_alike && (hides_a || hides_b)) {
+        text_clear(&plain_a);
+        text_clear(&plain_b);
+        add_shown_plain(a, a_length, &plain_a);
+        add_shown_plain(b, b_length, &plain_b);
+        is_alike = same_look(&plain_a, &plain_b);
+    }
+    text_release(&plain_a);
+    text_release(&plain_b);
+    return is_alike;
+}
+
+void visible_nfc(const char *bytes, size_t length, struct text *out)
+{
+    const utf8proc_option_t options = UTF8PROC_COMPOSE | UTF8PROC_STABLE;
+    struct points points;
+    utf8proc_ssize_t count;
+
+    if (!text_is_utf8(bytes, length)) {
+        text_add(out, bytes, length);
+        return;
+    }
+    points = decompose(bytes, length, options, NULL);
+    count = utf8proc_normalize_utf32(points.at, (utf8proc_ssize_t)points.count, options);
+    for (utf8proc_ssize_t i = 0; i < count; i++)
+        text_add_code_point(out, points.at[i]);
+    free(points.at);
+}

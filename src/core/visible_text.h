@@ -1,0 +1,40 @@
+/*
+ * visible_text.h - the one sanitizer: what a person may be shown of a text somebody else wrote.
+ * Nothing that comes out can act on a terminal or a page, hide, or reorder what is read. Stored
+ * text stays as received; answers given back use ids, never shown text. Also here, because they
+ * need the same tables: what is left of a text for the eye, and when two labels look alike.
+ */
+#ifndef CORE_VISIBLE_TEXT_H
+#define CORE_VISIBLE_TEXT_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text;
+
+enum visible_lines {
+    VISIBLE_ONE_LINE, /* titles, labels, ids, names: LF and TAB are written \n and \t */
+    VISIBLE_LINES,    /* prompts, descriptions, previews, notes: LF kept, TAB as 4 spaces */
+};
+/* What a badge beside the text should say; several may apply. */
+enum visible_flags {
+    VISIBLE_HIDDEN = 1,       /* something was written as an escape or dropped */
+    VISIBLE_BIDI = 2,         /* among it a direction control */
+    VISIBLE_INVISIBLE = 4,    /* among it a character without a shape */
+    VISIBLE_MIXED_SCRIPT = 8, /* one word mixes scripts with look-alike letters */
+};
+
+/* Appends the shown form of UTF-8 `bytes` to `out`; returns visible_flags. Bytes that are not
+ * UTF-8 are written \xNN one by one, so this is total. */
+unsigned visible_text(const char *bytes, size_t length, enum visible_lines lines, struct text *out);
+
+/* Code points that are left after trimming blanks and dropping invisible ones (minimums, R2). */
+size_t visible_count(const char *bytes, size_t length);
+
+/* True when a person could take one label for the other: equal after NFKC, without invisible
+ * characters, blanks folded, case folded, and look-alike letters and digits made one. */
+bool visible_alike(const char *a, size_t a_length, const char *b, size_t b_length);
+
+/* NFC of valid UTF-8, for comparing ids. Appends to `out`. */
+void visible_nfc(const char *bytes, size_t length, struct text *out);
+
+#endif
