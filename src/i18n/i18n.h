@@ -1,0 +1,67 @@
+/*
+ * i18n.h - every word a person reads, in every language (R8.2).
+ * To add a text: one line in texts.def and one in each language's file. Placeholders are {named},
+ * since word order differs and a translation must never be a printf format. What only agents and
+ * logs read is English and not here.
+ */
+#ifndef I18N_I18N_H
+#define I18N_I18N_H
+#include <stdbool.h>
+
+#include "core/lifecycle.h"
+
+struct text;
+
+enum text_id {
+#define TEXT(name) TEXT_##name,
+#include "i18n/texts.def"
+#undef TEXT
+    TEXT_COUNT,
+};
+
+enum language {
+#define LANGUAGE(id, tag) LANGUAGE_##id,
+#include "i18n/languages.def"
+#undef LANGUAGE
+    LANGUAGE_COUNT,
+};
+
+/* One file a language; an empty cell falls back to English. */
+struct catalog {
+    const char *tag;  /* "zh" */
+    const char *name; /* of the language in itself */
+    const char *texts[TEXT_COUNT];
+};
+#define LANGUAGE(id, tag) extern const struct catalog catalog_##tag;
+#include "i18n/languages.def"
+#undef LANGUAGE
+
+/* The language of this process, English until said otherwise; to be called by its one thread that
+ * speaks with people. */
+void i18n_use(enum language language);
+enum language i18n_language(void);
+
+const char *i18n_text(enum text_id id); /* never NULL */
+const char *i18n_text_in(enum language language, enum text_id id);
+const char *i18n_key(enum text_id id); /* "STATE_PENDING", for tables handed to others */
+
+/*
+ * Appends the text with {name} replaced: pairs of const char * name and value, ended by NULL.
+ * A value goes in as it is, so whoever passes somebody else's words sanitizes them; braces in it
+ * mean nothing. A placeholder nobody gave stays visible.
+ *
+ *     i18n_format(&line, TEXT_AGENTS_WAITING, "count", "3", NULL);
+ */
+void i18n_format(struct text *out, enum text_id id, ...);
+void i18n_format_in(enum language language, struct text *out, enum text_id id, ...);
+enum { I18N_MAX_PAIRS = 16 };
+
+const char *language_tag(enum language language);
+const char *language_name(enum language language); /* "English", "中文" */
+/* A tag or a locale: en, zh, zh_CN.UTF-8, zh-Hans, C and POSIX (English). False: none of ours. */
+bool language_find(const char *tag, enum language *ret_language);
+
+/* The word for a state; a hand-off nobody took up yet reads as pending. */
+const char *i18n_state(enum ask_state state);
+
+#endif

@@ -1,0 +1,55 @@
+/* meaning.c - settings whose value says more than a number or a word. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "settings/inside.h"
+#include "settings/settings.h"
+
+enum { HOLD_LIMIT_UNKNOWN_S = 50 }; /* below the 60 s after which most clients give up */
+
+enum ask_interface settings_interface(const struct settings *settings)
+{
+    static const enum ask_interface interfaces[] = { INTERFACE_AUTO, INTERFACE_WEB,
+                                                     INTERFACE_TERMINAL, INTERFACE_CLIENT };
+
+    if (settings_source(settings, SETTING_INTERFACE) == SETTING_BUILT_IN)
+        return INTERFACE_NONE;
+    return interfaces[settings_integer(settings, SETTING_INTERFACE)];
+}
+
+enum language settings_language(const struct settings *settings)
+{
+    enum language language = settings_locale(settings);
+
+    language_find(settings_text(settings, SETTING_LANGUAGE), &language); /* auto is no language */
+    return language;
+}
+
+bool settings_is_quiet(const struct settings *settings, int minute_of_day)
+{
+    int from, to;
+
+    if (settings_is_on(settings, SETTING_DO_NOT_DISTURB))
+        return true;
+    if (!setting_read_period(settings_text(settings, SETTING_QUIET_HOURS), &from, &to))
+        return false;
+    if (from <= to)
+        return minute_of_day >= from && minute_of_day < to;
+    return minute_of_day >= from || minute_of_day < to;
+}
+
+int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name)
+{
+    const char *text = settings_text(settings, SETTING_HOLD_LIMITS);
+    struct error unused = { 0 };
+    struct json *limits = NULL;
+    int64_t others, limit;
+
+    if (!json_parse(text, strlen(text), &limits, &unused))
+        return HOLD_LIMIT_UNKNOWN_S;
+    others = json_member_integer(limits, "*", HOLD_LIMIT_UNKNOWN_S);
+    limit = json_member_integer(limits, client_name, others);
+    json_free(limits);
+    return limit;
+}

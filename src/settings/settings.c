@@ -1,0 +1,313 @@
+/*
+ * settings.c - which value is in force: each row has a place for every source, and the strongest
+ * place that is filled wins.
+ */
+#include "settings/settings.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "settings/inside.h"
+
+struct place {
+    bool is_set;
+    struct setting_value value;
+};
+struct settings {
+    struct place places[SETTING_COUNT][SETTING_SOURCE_COUNT];
+    bool is_changed[SETTING_COUNT]; /* saved values that differ from what was loaded */
+    enum language locale;
+    struct setting_warning warnings[SETTINGS_MAX_WARNINGS];
+    size_t warning_count;
+};
+
+/* R8.2: a language we do not have is English, and not what the locale says. */
+static const char *const environment_fallbacks[SETTING_COUNT] = { [SETTING_LANGUAGE] = "en" };
+
+static void put(struct settings *settings, enum setting_id id, enum setting_source source,
+                struct setting_value take_value)
+{
+    struct place *place = &settings->places[id][source];
+
+    setting_value_release(&place->value);
+    *place = (struct place){ .is_set = true, .value = take_value };
+}
+
+static bool put_text(struct settings *settings, enum setting_id id, enum setting_source source,
+                     const char *text)
+{
+    struct setting_value value;
+
+    if (setting_read(setting_row(id), text, &value) != ERROR_NONE)
+        return false;
+    put(settings, id, source, value);
+    return true;
+}
+
+static void clear(struct settings *settings, enum setting_id id, enum setting_source source)
+{
+    struct place *place = &settings->places[id][source];
+
+    setting_value_release(&place->value);
+    place->is_set = false;
+}
+
+struct settings *settings_new(void)
+{
+    struct settings *settings = mem_new(sizeof *settings);
+
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        bool is_valid = put_text(settings, (enum setting_id)id, SETTING_BUILT_IN,
+                                 setting_row((enum setting_id)id)->built_in);
+
+        assert(is_valid);
+        (void)is_valid;
+    }
+    return settings;
+}
+
+void settings_free(struct settings *settings)
+{
+    if (!settings)
+        return;
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        for (int source = 0; source < SETTING_SOURCE_COUNT; source++)
+            setting_value_release(&settings->places[id][source].value);
+    }
+    free(settings);
+}
+
+static void load_locale(struct settings *settings)
+{
+    static const char *const variables[] = { "LC_ALL", "LC_MESSAGES", "LANG" };
+
+    settings->locale = LANGUAGE_EN;
+    for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
+        const char *locale = getenv(variables[i]);
+
+        if (locale && *locale) {
+            language_find(locale, &settings->locale);
+            return;
+        }
+    }
+}
+
+void settings_load_environment(struct settings *settings)
+{
+    load_locale(settings);
+    for (int i = 0; i < SETTING_COUNT; i++) {
+        enum setting_id id = (enum setting_id)i;
+        const struct setting_row *row = setting_row(id);
+        const char *text = getenv(row->environment);
+
+        clear(settings, id, SETTING_ENVIRONMENT);
+        if (!text || !*text || put_text(settings, id, SETTING_ENVIRONMENT, text))
+            continue;
+        settings_warn(settings, row->name, SETTING_ENVIRONMENT, setting_takes(row));
+        if (environment_fallbacks[id])
+            put_text(settings, id, SETTING_ENVIRONMENT, environment_fallbacks[id]);
+    }
+}
+
+bool settings_take_saved(struct settings *settings, enum setting_id id, const char *text)
+{
+    const struct setting_row *row = setting_row(id);
+
+    if (put_text(settings, id, SETTING_SAVED, text))
+        return true;
+    settings_warn(settings, row->name, SETTING_SAVED, setting_takes(row));
+    return false;
+}
+
+bool settings_put_saved(struct settings *settings, const char *name, const char *text)
+{
+    enum setting_id id;
+
+    if (!setting_find(name, &id)) {
+        settings_warn(settings, name, SETTING_SAVED, TEXT_SETTING_UNKNOWN);
+        return false;
+    }
+    if (!text)
+        clear(settings, id, SETTING_SAVED);
+    else if (!settings_take_saved(settings, id, text))
+        return false;
+    settings->is_changed[id] = true;
+    return true;
+}
+
+bool settings_put_flag(struct settings *settings, enum setting_id id, const char *text,
+                       struct error *err)
+{
+    struct setting_value value;
+
+    if (!settings_parse(id, text, &value, err))
+        return false;
+    put(settings, id, SETTING_FLAG, value);
+    return true;
+}
+
+enum setting_source settings_source(const struct settings *settings, enum setting_id id)
+{
+    int source = SETTING_SOURCE_COUNT - 1;
+
+    while (source > SETTING_BUILT_IN && !settings->places[id][source].is_set)
+        source--;
+    return (enum setting_source)source;
+}
+
+static const struct setting_value *value_of(const struct settings *settings, enum setting_id id)
+{
+    return &settings->places[id][settings_source(settings, id)].value;
+}
+
+bool settings_is_on(const struct settings *settings, enum setting_id id)
+{
+    assert(setting_row(id)->type == SETTING_TYPE_BOOL);
+    return value_of(settings, id)->number != 0;
+}
+
+int64_t settings_integer(const struct settings *settings, enum setting_id id)
+{
+    assert(setting_row(id)->type <= SETTING_TYPE_ENUM);
+    return value_of(settings, id)->number;
+}
+
+const char *settings_text(const struct settings *settings, enum setting_id id)
+{
+    assert(setting_row(id)->type >= SETTING_TYPE_ENUM);
+    return value_of(settings, id)->text;
+}
+
+void settings_print(const struct settings *settings, enum setting_id id, struct text *out)
+{
+    settings_print_value(id, value_of(settings, id), out);
+}
+
+static void write_value(enum setting_id id, const struct setting_value *value,
+                        struct json_writer *writer, const char *key)
+{
+    enum setting_type type = setting_row(id)->type;
+
+    if (type == SETTING_TYPE_BOOL)
+        json_write_bool(writer, key, value->number != 0);
+    else if (type == SETTING_TYPE_LIMITS)
+        json_write_raw(writer, key, value->text);
+    else if (value->text)
+        json_write_text(writer, key, value->text);
+    else
+        json_write_integer(writer, key, value->number);
+}
+
+void settings_write(const struct settings *settings, enum setting_id id, struct json_writer *writer,
+                    const char *key)
+{
+    write_value(id, value_of(settings, id), writer, key);
+}
+
+void settings_write_saved(const struct settings *settings, enum setting_id id,
+                          struct json_writer *writer)
+{
+    write_value(id, &settings->places[id][SETTING_SAVED].value, writer, NULL);
+}
+
+bool settings_has_saved(const struct settings *settings, enum setting_id id)
+{
+    return settings->places[id][SETTING_SAVED].is_set;
+}
+
+bool settings_is_changed(const struct settings *settings, enum setting_id id)
+{
+    return settings->is_changed[id];
+}
+
+void settings_forget_changes(struct settings *settings)
+{
+    memset(settings->is_changed, 0, sizeof settings->is_changed);
+}
+
+const char *settings_source_text(const struct settings *settings, enum setting_id id)
+{
+    const struct setting_row *row = setting_row(id);
+
+    switch (settings_source(settings, id)) {
+    case SETTING_FLAG:
+        return row->flag;
+    case SETTING_ENVIRONMENT:
+        return row->environment;
+    case SETTING_SAVED:
+        return i18n_text(TEXT_SOURCE_SAVED);
+    default:
+        return i18n_text(TEXT_SOURCE_BUILT_IN);
+    }
+}
+
+enum language settings_locale(const struct settings *settings)
+{
+    return settings->locale;
+}
+
+/* A name nobody of ours could have is not repeated to anyone. */
+static bool is_plain_name(const char *name)
+{
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+    return length > 0 && length < SETTING_NAME_BYTES && !name[length];
+}
+
+void settings_warn(struct settings *settings, const char *name, enum setting_source source,
+                   enum text_id reason)
+{
+    struct setting_warning warning = { .source = source, .reason = reason };
+
+    if (is_plain_name(name))
+        snprintf(warning.setting, sizeof warning.setting, "%s", name);
+    else if (reason == TEXT_SETTING_UNKNOWN)
+        warning.reason = TEXT_SETTING_UNKNOWN_KEYS;
+    for (size_t i = 0; i < settings->warning_count; i++) {
+        const struct setting_warning *known = &settings->warnings[i];
+
+        if (known->source == source && known->reason == warning.reason &&
+            strcmp(known->setting, warning.setting) == 0)
+            return;
+    }
+    if (settings->warning_count < SETTINGS_MAX_WARNINGS)
+        settings->warnings[settings->warning_count++] = warning;
+}
+
+size_t settings_warning_count(const struct settings *settings)
+{
+    return settings->warning_count;
+}
+
+const struct setting_warning *settings_warning(const struct settings *settings, size_t index)
+{
+    return &settings->warnings[index];
+}
+
+void settings_describe_warning(const struct setting_warning *warning, struct text *out)
+{
+    const struct setting_row *row;
+    struct text takes = { 0 };
+    enum setting_id id;
+
+    if (!setting_find(warning->setting, &id)) {
+        i18n_format(out, warning->reason, "name", warning->setting, NULL);
+        return;
+    }
+    row = setting_row(id);
+    setting_explain(row, warning->reason, &takes);
+    if (warning->reason != setting_takes(row))
+        text_add_text(out, text_string(&takes));
+    else if (warning->source == SETTING_ENVIRONMENT)
+        i18n_format(out, TEXT_SETTING_IGNORED, "takes", text_string(&takes), "source",
+                    row->environment, NULL);
+    else
+        i18n_format(out, TEXT_SETTING_IGNORED_SAVED, "takes", text_string(&takes), NULL);
+    text_release(&takes);
+}

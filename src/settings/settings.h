@@ -1,0 +1,139 @@
+/*
+ * settings.h - every setting of the host and of a person, and which of its values is in force
+ * (R8.1): flag > saved > environment > built in. What a person chooses in one ask, and what an
+ * agent asks for, is combined with these values by the engine.
+ *
+ * Nothing here logs, prints or fails at start: a bad value becomes a warning and counts as absent.
+ * Messages are in the language of the process.
+ */
+#ifndef SETTINGS_SETTINGS_H
+#define SETTINGS_SETTINGS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/routing.h"
+#include "i18n/i18n.h"
+
+struct error;
+struct json_writer;
+struct text;
+
+enum setting_id {
+#define SETTING(id, ...) SETTING_##id,
+#include "settings/settings.def"
+#undef SETTING
+    SETTING_COUNT,
+};
+
+enum setting_type {
+    SETTING_TYPE_BOOL, /* on, off; yes, no, true, false, 1, 0 are read too */
+    SETTING_TYPE_INTEGER,
+    SETTING_TYPE_SECONDS, /* 90; 90s, 5m, 2h, 1d are read too */
+    SETTING_TYPE_ENUM,
+    SETTING_TYPE_TEXT,   /* one line of UTF-8 */
+    SETTING_TYPE_PERIOD, /* "22:00-07:00", or "" */
+    SETTING_TYPE_LIMITS, /* JSON object: client name, or "*", to seconds */
+};
+enum setting_scope { SETTING_SCOPE_HOST, SETTING_SCOPE_PERSON };
+/* In the order of strength, weakest first. */
+enum setting_source {
+    SETTING_BUILT_IN,
+    SETTING_ENVIRONMENT,
+    SETTING_SAVED,
+    SETTING_FLAG,
+    SETTING_SOURCE_COUNT,
+};
+
+struct setting_row {
+    const char *name;
+    enum setting_type type;
+    enum setting_scope scope;
+    const char *environment; /* name of the variable */
+    const char *flag;        /* "--port"; NULL: none */
+    const char *built_in;
+    int64_t least, most;
+    const char *choices; /* "auto|en|zh"; NULL unless an ENUM */
+    enum text_id label, help;
+};
+
+/* What settings_integer gives for an ENUM: the place of the word in its row's choices. The rows
+ * interface and language are read by settings_interface and settings_language. */
+enum { SINGLE_SUBMIT_AGENT, SINGLE_SUBMIT_SINGLE, SINGLE_SUBMIT_BATCH };
+enum { TIMEOUT_ACTION_NONE, TIMEOUT_ACTION_SUBMIT_DEFAULTS };
+enum { CLI_ANSWERS_ANY, CLI_ANSWERS_TTY, CLI_ANSWERS_OFF };
+enum { THEME_SYSTEM, THEME_LIGHT, THEME_DARK };
+enum { MCP_AUTH_TOKEN, MCP_AUTH_NONE };
+
+struct setting_value {
+    int64_t number; /* BOOL: 0 or 1; INTEGER, SECONDS; ENUM: place in the choices */
+    char *text;     /* ENUM: the word; TEXT, PERIOD, LIMITS; owned; else NULL */
+};
+
+const struct setting_row *setting_row(enum setting_id id);
+bool setting_find(const char *name, enum setting_id *ret_id);
+/* "--port", or for a BOOL also "--no-browser", which is then negated. */
+bool setting_find_flag(const char *flag, enum setting_id *ret_id, bool *ret_is_negated);
+
+/* On false `err` is bad_type, bad_enum, bad_format, out_of_range, too_long or bad_unicode at path
+ * "/<name>"; its message says what the setting takes. */
+bool settings_parse(enum setting_id id, const char *text, struct setting_value *ret_value,
+                    struct error *err);
+void settings_print_value(enum setting_id id, const struct setting_value *value,
+                          struct text *out); /* appends what settings_parse reads */
+void setting_value_release(struct setting_value *value);
+
+struct settings;
+struct settings *settings_new(void); /* built-in values */
+void settings_free(struct settings *settings);
+
+/* Reads the process's environment; an empty variable counts as unset. */
+void settings_load_environment(struct settings *settings);
+/* The saved host rows. No such file: fine. Whatever is wrong with it becomes warnings. */
+void settings_load_file(struct settings *settings, const char *path);
+/* A saved value, of a person from the store or of the host; NULL removes it. False: a warning was
+ * collected and what is saved stays as it was. */
+bool settings_put_saved(struct settings *settings, const char *name, const char *text);
+bool settings_put_flag(struct settings *settings, enum setting_id id, const char *text,
+                       struct error *err);
+/* Writes the host rows that settings_put_saved changed into the file as it is now; everything else
+ * in it stays. A file that is not a JSON object is left alone: false. */
+bool settings_save_file(struct settings *settings, const char *path, struct error *err);
+
+/* The value in force. Asking by the wrong type is a programming error and aborts. */
+bool settings_is_on(const struct settings *settings, enum setting_id id);      /* BOOL */
+int64_t settings_integer(const struct settings *settings, enum setting_id id); /* numbers, ENUM */
+/* ENUM: its word; TEXT, PERIOD, LIMITS: the text. Borrowed until that setting changes. */
+const char *settings_text(const struct settings *settings, enum setting_id id);
+/* Any type, as text (appended) or as a JSON value of its own kind. */
+void settings_print(const struct settings *settings, enum setting_id id, struct text *out);
+void settings_write(const struct settings *settings, enum setting_id id, struct json_writer *writer,
+                    const char *key);
+
+enum setting_source settings_source(const struct settings *settings, enum setting_id id);
+/* "built in", "CHOICE_LANG", "saved", "--port"; borrowed for ever. */
+const char *settings_source_text(const struct settings *settings, enum setting_id id);
+
+/* INTERFACE_NONE where nobody said anything: the built-in value routes nothing. */
+enum ask_interface settings_interface(const struct settings *settings);
+/* The language to speak: the setting, or for auto the locale seen by settings_load_environment. */
+enum language settings_language(const struct settings *settings);
+/* do_not_disturb, or minute_of_day (local time, 0..1439) inside quiet_hours. */
+bool settings_is_quiet(const struct settings *settings, int minute_of_day);
+/* How long a call of this client may be held open; "*" for those not named. */
+int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name);
+
+/* What was wrong with values we were given, oldest first, at most SETTINGS_MAX_WARNINGS. */
+enum { SETTINGS_MAX_WARNINGS = 64, SETTING_NAME_BYTES = 64, SETTINGS_FILE_MAX_BYTES = 1048576 };
+struct setting_warning {
+    char setting[SETTING_NAME_BYTES]; /* "" when it is about the file as a whole */
+    enum setting_source source;
+    enum text_id reason;
+};
+size_t settings_warning_count(const struct settings *settings);
+const struct setting_warning *settings_warning(const struct settings *settings, size_t index);
+/* Appends one sentence for a person: what is wrong, what to do, that the value is not used. It
+ * quotes nothing of the bad value. */
+void settings_describe_warning(const struct setting_warning *warning, struct text *out);
+
+#endif

@@ -1,0 +1,308 @@
+/* value.c - the types of settings: reading a value from text and printing it. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "settings/inside.h"
+#include "settings/settings.h"
+
+enum {
+    WORD_BYTES = 64, /* longer than any word or number a setting takes */
+    MINUTES_PER_HOUR = 60,
+    CLIENT_NAME_BYTES = 128,
+    HOLD_LIMIT_MOST_S = 86400,
+};
+
+typedef enum error_code setting_reader(const struct setting_row *row, const char *text,
+                                       struct setting_value *value);
+
+/* Blanks around dropped, lower case; false: too long to be anything. */
+static bool read_word(const char *text, char word[WORD_BYTES])
+{
+    size_t length;
+
+    while (isspace((unsigned char)*text))
+        text++;
+    length = strlen(text);
+    while (length && isspace((unsigned char)text[length - 1]))
+        length--;
+    if (length >= WORD_BYTES)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        word[i] = (char)tolower((unsigned char)text[i]);
+    word[length] = '\0';
+    return true;
+}
+
+static enum error_code read_bool(const struct setting_row *row, const char *text,
+                                 struct setting_value *value)
+{
+    static const struct {
+        const char *word;
+        bool is_on;
+    } words[] = {
+        { "on", true },   { "off", false },   { "yes", true }, { "no", false },
+        { "true", true }, { "false", false }, { "1", true },   { "0", false },
+    };
+    char word[WORD_BYTES];
+
+    (void)row;
+    if (!read_word(text, word))
+        return ERROR_bad_type;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strcmp(words[i].word, word) == 0) {
+            value->number = words[i].is_on;
+            return ERROR_NONE;
+        }
+    }
+    return ERROR_bad_type;
+}
+
+static enum error_code read_integer(const struct setting_row *row, const char *text,
+                                    struct setting_value *value)
+{
+    char word[WORD_BYTES];
+    int64_t number;
+
+    if (!read_word(text, word) || !text_parse_integer(word, &number))
+        return ERROR_bad_type;
+    if (number < row->least || number > row->most)
+        return ERROR_out_of_range;
+    value->number = number;
+    return ERROR_NONE;
+}
+
+static enum error_code read_seconds(const struct setting_row *row, const char *text,
+                                    struct setting_value *value)
+{
+    static const struct {
+        char letter;
+        int64_t seconds;
+    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+    char word[WORD_BYTES];
+    size_t length;
+    int64_t number, unit = 1;
+
+    if (!read_word(text, word))
+        return ERROR_bad_type;
+    length = strlen(word);
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        if (length && word[length - 1] == units[i].letter) {
+            unit = units[i].seconds;
+            word[--length] = '\0';
+            break;
+        }
+    }
+    if (!text_parse_integer(word, &number))
+        return ERROR_bad_type;
+    if (number < 0 || number > row->most / unit || number * unit < row->least)
+        return ERROR_out_of_range;
+    value->number = number * unit;
+    return ERROR_NONE;
+}
+
+static enum error_code read_enum(const struct setting_row *row, const char *text,
+                                 struct setting_value *value)
+{
+    const char *choice = row->choices;
+    char word[WORD_BYTES];
+    int64_t place = 0;
+
+    if (!read_word(text, word) || !*word)
+        return ERROR_bad_enum;
+    for (;;) {
+        size_t length = strcspn(choice, "|");
+
+        if (strlen(word) == length && memcmp(choice, word, length) == 0) {
+            *value = (struct setting_value){ .number = place, .text = mem_text(word) };
+            return ERROR_NONE;
+        }
+        if (!choice[length])
+            return ERROR_bad_enum;
+        choice += length + 1;
+        place++;
+    }
+}
+
+static bool is_control(int32_t code_point)
+{
+    return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0) || code_point == 0x2028 ||
+           code_point == 0x2029;
+}
+
+static enum error_code read_text(const struct setting_row *row, const char *text,
+                                 struct setting_value *value)
+{
+    size_t length = strlen(text);
+    const char *end = text + length;
+
+    if (length > (size_t)row->most)
+        return ERROR_too_long;
+    if (!text_is_utf8(text, length))
+        return ERROR_bad_unicode;
+    for (const char *at = text; at < end;) {
+        if (is_control(text_decode(&at, end)))
+            return ERROR_bad_format;
+    }
+    value->text = mem_text(text);
+    return ERROR_NONE;
+}
+
+/* Minutes since midnight of "HH:MM"; -1: it is not. */
+static int read_clock(const char *text)
+{
+    int hours, minutes;
+
+    for (int i = 0; i < 5; i++) {
+        if (i == 2 ? text[i] != ':' : !isdigit((unsigned char)text[i]))
+            return -1;
+    }
+    hours = (text[0] - '0') * 10 + text[1] - '0';
+    minutes = (text[3] - '0') * 10 + text[4] - '0';
+    return hours < 24 && minutes < MINUTES_PER_HOUR ? hours * MINUTES_PER_HOUR + minutes : -1;
+}
+
+bool setting_read_period(const char *text, int *ret_from_minute, int *ret_to_minute)
+{
+    if (strlen(text) != strlen("HH:MM-HH:MM") || text[5] != '-')
+        return false;
+    *ret_from_minute = read_clock(text);
+    *ret_to_minute = read_clock(text + 6);
+    return *ret_from_minute >= 0 && *ret_to_minute >= 0;
+}
+
+static enum error_code read_period(const struct setting_row *row, const char *text,
+                                   struct setting_value *value)
+{
+    char word[WORD_BYTES];
+    int from, to;
+
+    (void)row;
+    if (!read_word(text, word) || (*word && !setting_read_period(word, &from, &to)))
+        return ERROR_bad_format;
+    value->text = mem_text(word);
+    return ERROR_NONE;
+}
+
+static enum error_code check_limits(const struct json *object)
+{
+    if (json_kind(object) != KIND_OBJECT)
+        return ERROR_bad_type;
+    for (void *it = json_first(object); it; it = json_next(object, it)) {
+        size_t length = json_key_length(it);
+        int64_t seconds;
+
+        if (length == 0 || length > CLIENT_NAME_BYTES || strlen(json_key(it)) != length)
+            return ERROR_bad_format;
+        if (!json_integer_of(json_value(it), &seconds))
+            return ERROR_bad_type;
+        if (seconds < 1 || seconds > HOLD_LIMIT_MOST_S)
+            return ERROR_out_of_range;
+    }
+    return ERROR_NONE;
+}
+
+static enum error_code read_limits(const struct setting_row *row, const char *text,
+                                   struct setting_value *value)
+{
+    struct error unused = { 0 };
+    struct json *object = NULL;
+    size_t length = strlen(text);
+    enum error_code code;
+
+    if (length > (size_t)row->most)
+        return ERROR_too_long;
+    if (!json_parse(text, length, &object, &unused))
+        return ERROR_bad_format;
+    code = check_limits(object);
+    if (code == ERROR_NONE)
+        value->text = json_encode(object);
+    json_free(object);
+    return code;
+}
+
+static const struct {
+    setting_reader *read;
+    enum text_id takes;
+} types[] = {
+    [SETTING_TYPE_BOOL] = { read_bool, TEXT_SETTING_TAKES_BOOL },
+    [SETTING_TYPE_INTEGER] = { read_integer, TEXT_SETTING_TAKES_INTEGER },
+    [SETTING_TYPE_SECONDS] = { read_seconds, TEXT_SETTING_TAKES_SECONDS },
+    [SETTING_TYPE_ENUM] = { read_enum, TEXT_SETTING_TAKES_ENUM },
+    [SETTING_TYPE_TEXT] = { read_text, TEXT_SETTING_TAKES_TEXT },
+    [SETTING_TYPE_PERIOD] = { read_period, TEXT_SETTING_TAKES_PERIOD },
+    [SETTING_TYPE_LIMITS] = { read_limits, TEXT_SETTING_TAKES_LIMITS },
+};
+
+enum error_code setting_read(const struct setting_row *row, const char *text,
+                             struct setting_value *ret_value)
+{
+    struct setting_value value = { 0 };
+    enum error_code code = types[row->type].read(row, text, &value);
+
+    if (code == ERROR_NONE)
+        *ret_value = value;
+    return code;
+}
+
+enum text_id setting_takes(const struct setting_row *row)
+{
+    return types[row->type].takes;
+}
+
+static void explain_choices(const struct setting_row *row, struct text *out)
+{
+    for (const char *at = row->choices ? row->choices : ""; *at; at++)
+        text_add_text(out, *at == '|' ? ", " : (const char[]){ *at, '\0' });
+}
+
+void setting_explain(const struct setting_row *row, enum text_id sentence, struct text *out)
+{
+    char least[24], most[24];
+    struct text choices = { 0 };
+
+    snprintf(least, sizeof least, "%lld", (long long)row->least);
+    snprintf(most, sizeof most, "%lld", (long long)row->most);
+    explain_choices(row, &choices);
+    i18n_format(out, sentence, "name", row->name, "least", least, "most", most, "choices",
+                text_string(&choices), NULL);
+    text_release(&choices);
+}
+
+bool settings_parse(enum setting_id id, const char *text, struct setting_value *ret_value,
+                    struct error *err)
+{
+    const struct setting_row *row = setting_row(id);
+    enum error_code code = setting_read(row, text, ret_value);
+    struct text message = { 0 };
+    char path[SETTING_NAME_BYTES + 1];
+
+    if (code == ERROR_NONE)
+        return true;
+    snprintf(path, sizeof path, "/%s", row->name);
+    setting_explain(row, setting_takes(row), &message);
+    error_set(err, code, path, "%s", text_string(&message));
+    text_release(&message);
+    return false;
+}
+
+void settings_print_value(enum setting_id id, const struct setting_value *value, struct text *out)
+{
+    if (value->text)
+        text_add_text(out, value->text);
+    else if (setting_row(id)->type == SETTING_TYPE_BOOL)
+        text_add_text(out, value->number ? "on" : "off");
+    else
+        text_add_format(out, "%lld", (long long)value->number);
+}
+
+void setting_value_release(struct setting_value *value)
+{
+    free(value->text);
+    *value = (struct setting_value){ 0 };
+}

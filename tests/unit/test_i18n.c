@@ -1,0 +1,294 @@
+/*
+ * test_i18n.c - the catalogues are complete and alike, and a value can't do more than be shown.
+ * Proves: R8.2
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "i18n/i18n.h"
+
+static void every_language_fills_every_text(void **state)
+{
+    static const struct catalog *const all[] = { &catalog_en, &catalog_zh };
+
+    (void)state;
+    assert_int_equal(ARRAY_LEN(all), LANGUAGE_COUNT);
+    for (size_t l = 0; l < ARRAY_LEN(all); l++) {
+        for (int id = 0; id < TEXT_COUNT; id++) {
+            if (!all[l]->texts[id] || !*all[l]->texts[id])
+                fail_msg("%s lacks %s", all[l]->tag, i18n_key((enum text_id)id));
+        }
+    }
+}
+
+/* The n-th {name} in a text; NULL: there are fewer. */
+static const char *placeholder(const char *text, size_t n, size_t *ret_length)
+{
+    for (; (text = strchr(text, '{')); text++) {
+        size_t length = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_");
+
+        if (length && text[length + 1] == '}' && n-- == 0) {
+            *ret_length = length + 2;
+            return text;
+        }
+    }
+    return NULL;
+}
+
+static void assert_has_placeholders_of(const char *text, const char *other, const char *key)
+{
+    const char *name;
+    size_t length;
+
+    for (size_t n = 0; (name = placeholder(other, n, &length)); n++) {
+        char *wanted = mem_text_n(name, length);
+
+        if (!strstr(text, wanted))
+            fail_msg("%s: %s is missing in: %s", key, wanted, text);
+        free(wanted);
+    }
+}
+
+static void placeholders_are_the_same_everywhere(void **state)
+{
+    (void)state;
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        enum text_id id = (enum text_id)i;
+        const char *english = i18n_text_in(LANGUAGE_EN, id);
+
+        for (int l = 0; l < LANGUAGE_COUNT; l++) {
+            const char *text = i18n_text_in((enum language)l, id);
+
+            assert_has_placeholders_of(text, english, i18n_key(id));
+            assert_has_placeholders_of(english, text, i18n_key(id));
+        }
+    }
+}
+
+static void texts_are_utf8_without_controls_or_blank_ends(void **state)
+{
+    (void)state;
+    for (int l = 0; l < LANGUAGE_COUNT; l++) {
+        for (int id = 0; id < TEXT_COUNT; id++) {
+            const char *text = i18n_text_in((enum language)l, (enum text_id)id);
+            const char *end = text + strlen(text);
+
+            assert_true(text_is_utf8(text, strlen(text)));
+            assert_true(*text != ' ' && end[-1] != ' ');
+            for (const char *at = text; at < end;) {
+                int32_t point = text_decode(&at, end);
+
+                if (point < 0x20 || (point >= 0x7f && point < 0xa0))
+                    fail_msg("%s has a control character", i18n_key((enum text_id)id));
+            }
+        }
+    }
+}
+
+static bool is_chinese(int32_t point)
+{
+    return (point >= 0x4e00 && point <= 0x9fff) || (point >= 0x3000 && point <= 0x303f) ||
+           (point >= 0xff00 && point <= 0xff60);
+}
+
+static void chinese_has_full_width_punctuation_and_its_own_words(void **state)
+{
+    (void)state;
+    for (int id = 0; id < TEXT_COUNT; id++) {
+        const char *text = i18n_text_in(LANGUAGE_ZH, (enum text_id)id);
+        const char *end = text + strlen(text);
+
+        for (const char *at = text; at < end;) {
+            int32_t point = text_decode(&at, end);
+
+            if (is_chinese(point) && at < end && strchr(",.?!:;()", *at))
+                fail_msg("%s: ASCII punctuation in %s", i18n_key((enum text_id)id), text);
+        }
+        assert_null(strstr(text, "代理"));
+        assert_null(strstr(text, "您"));
+    }
+}
+
+static void english_keeps_the_tone(void **state)
+{
+    static const char *const never[] = { "!",    "please", "Please", "successfully",
+                                         "oops", "bot ",   "AI " };
+
+    (void)state;
+    for (int id = 0; id < TEXT_COUNT; id++) {
+        for (size_t i = 0; i < ARRAY_LEN(never); i++)
+            assert_null(strstr(i18n_text_in(LANGUAGE_EN, (enum text_id)id), never[i]));
+    }
+}
+
+static void the_language_of_the_process_changes_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(i18n_language(), LANGUAGE_EN);
+    assert_string_equal(i18n_text(TEXT_STATE_TIMEOUT), "timed out");
+    i18n_use(LANGUAGE_ZH);
+    assert_int_equal(i18n_language(), LANGUAGE_ZH);
+    assert_string_equal(i18n_text(TEXT_STATE_TIMEOUT), "已超时");
+    assert_string_equal(i18n_state(STATE_WITHDRAWN), "已撤回");
+    i18n_use(LANGUAGE_EN);
+    assert_string_equal(i18n_key(TEXT_STATE_TIMEOUT), "STATE_TIMEOUT");
+    assert_string_equal(language_name(LANGUAGE_ZH), "中文");
+    assert_string_equal(language_tag(LANGUAGE_ZH), "zh");
+}
+
+static void every_state_has_a_word(void **state)
+{
+    static const struct {
+        enum ask_state state;
+        const char *word;
+    } cases[] = {
+        { STATE_PENDING_TERMINAL_LAUNCH, "pending" },
+        { STATE_PENDING, "pending" },
+        { STATE_SUBMITTED, "submitted" },
+        { STATE_AUTO_SUBMITTED, "auto-submitted" },
+        { STATE_CANCELLED, "cancelled" },
+        { STATE_DECLINED, "declined" },
+        { STATE_TIMEOUT, "timed out" },
+        { STATE_WITHDRAWN, "withdrawn" },
+    };
+
+    (void)state;
+    assert_int_equal(ARRAY_LEN(cases) + 1, STATE_COUNT);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_string_equal(i18n_state(cases[i].state), cases[i].word);
+}
+
+static void format_fills_in_by_name(void **state)
+{
+    struct text out = { 0 };
+
+    (void)state;
+    i18n_format(&out, TEXT_CHOOSE_RANGE, "max", "3", "min", "1", NULL);
+    assert_string_equal(text_string(&out), "Choose 1 to 3");
+    text_clear(&out);
+    text_add_text(&out, "> ");
+    i18n_format_in(LANGUAGE_ZH, &out, TEXT_CHOOSE_RANGE, "min", "1", "max", "3", NULL);
+    assert_string_equal(text_string(&out), "> 请选择 1 至 3 项");
+    text_release(&out);
+}
+
+static void a_placeholder_nobody_gave_stays_visible(void **state)
+{
+    struct text out = { 0 };
+
+    (void)state;
+    i18n_format(&out, TEXT_CHOOSE_RANGE, "min", "1", "maximum", "9", NULL);
+    assert_string_equal(text_string(&out), "Choose 1 to {max}");
+    text_clear(&out);
+    i18n_format(&out, TEXT_CHOOSE_RANGE, NULL);
+    assert_string_equal(text_string(&out), "Choose {min} to {max}");
+    text_clear(&out);
+    i18n_format(&out, TEXT_CHOOSE_RANGE, "min", NULL, "max", "3", NULL);
+    assert_string_equal(text_string(&out), "Choose  to 3");
+    text_clear(&out);
+    i18n_format(&out, TEXT_SETTING_TAKES_LIMITS, "name", "x", "most", "9", NULL);
+    assert_non_null(strstr(text_string(&out), "{\"*\":50}"));
+    text_release(&out);
+}
+
+static void hostile_values_are_only_inserted(void **state)
+{
+    static const char *const values[] = {
+        "{max}", "{min}", "%s%n%1000000d", "{", "}", "{{min}}", "\\", "", "\xff\xfe", "{max",
+    };
+    struct text out = { 0 }, wanted = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        text_clear(&out);
+        text_clear(&wanted);
+        i18n_format(&out, TEXT_CHOOSE_RANGE, "min", values[i], "max", values[i], NULL);
+        text_add_text(&wanted, "Choose ");
+        text_add_text(&wanted, values[i]);
+        text_add_text(&wanted, " to ");
+        text_add_text(&wanted, values[i]);
+        assert_string_equal(text_string(&out), text_string(&wanted));
+    }
+    text_release(&out);
+    text_release(&wanted);
+}
+
+static void a_full_buffer_and_too_many_pairs_do_no_harm(void **state)
+{
+    struct text out = { .max_bytes = 12 };
+
+    (void)state;
+    i18n_format(&out, TEXT_NOBODY_WAITING, NULL);
+    assert_true(out.has_overflowed);
+    assert_true(out.used <= 12);
+    text_release(&out);
+    out.max_bytes = 0;
+    i18n_format(&out, TEXT_CHOOSE_RANGE, "a", "", "a", "", "a", "", "a", "", "a", "", "a", "", "a",
+                "", "a", "", "a", "", "a", "", "a", "", "a", "", "a", "", "a", "", "a", "", "min",
+                "1", "max", "too late", NULL);
+    assert_string_equal(text_string(&out), "Choose 1 to {max}");
+    text_release(&out);
+}
+
+static void languages_are_found_by_tag_and_locale(void **state)
+{
+    static const struct {
+        const char *tag;
+        bool is_found;
+        enum language language;
+    } cases[] = {
+        { "en", true, LANGUAGE_EN },
+        { "zh", true, LANGUAGE_ZH },
+        { "ZH", true, LANGUAGE_ZH },
+        { "zh_CN.UTF-8", true, LANGUAGE_ZH },
+        { "zh-Hans", true, LANGUAGE_ZH },
+        { "zh.UTF-8", true, LANGUAGE_ZH },
+        { "en_GB.UTF-8@euro", true, LANGUAGE_EN },
+        { "C", true, LANGUAGE_EN },
+        { "C.UTF-8", true, LANGUAGE_EN },
+        { "POSIX", true, LANGUAGE_EN },
+        { "de_DE.UTF-8", false, LANGUAGE_EN },
+        { "", false, LANGUAGE_EN },
+        { "z", false, LANGUAGE_EN },
+        { "zhx", false, LANGUAGE_EN },
+        { "auto", false, LANGUAGE_EN },
+        { "_zh", false, LANGUAGE_EN },
+        { "english", false, LANGUAGE_EN },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        enum language language = LANGUAGE_COUNT;
+
+        assert_int_equal(language_find(cases[i].tag, &language), cases[i].is_found);
+        assert_int_equal(language, cases[i].is_found ? cases[i].language : LANGUAGE_COUNT);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_language_fills_every_text),
+        cmocka_unit_test(placeholders_are_the_same_everywhere),
+        cmocka_unit_test(texts_are_utf8_without_controls_or_blank_ends),
+        cmocka_unit_test(chinese_has_full_width_punctuation_and_its_own_words),
+        cmocka_unit_test(english_keeps_the_tone),
+        cmocka_unit_test(the_language_of_the_process_changes_at_once),
+        cmocka_unit_test(every_state_has_a_word),
+        cmocka_unit_test(format_fills_in_by_name),
+        cmocka_unit_test(a_placeholder_nobody_gave_stays_visible),
+        cmocka_unit_test(hostile_values_are_only_inserted),
+        cmocka_unit_test(a_full_buffer_and_too_many_pairs_do_no_harm),
+        cmocka_unit_test(languages_are_found_by_tag_and_locale),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
