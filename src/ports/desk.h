@@ -1,0 +1,71 @@
+/*
+ * desk.h - what fronts and channels need: the desk at which agents ask and people answer.
+ * The engine is one; in a process without an engine the wire's client side is another.
+ *
+ * A connection is a visit: it has one role and one identity for its whole life. Every act takes
+ * its parameters as JSON (the wire's, docs/wire.md) and answers once through `done`, maybe before
+ * it returns; after desk_leave nothing of that visit is called any more.
+ */
+#ifndef PORTS_DESK_H
+#define PORTS_DESK_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct desk;
+struct desk_visit; /* the desk's own record of a visitor */
+struct json;
+
+enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
+
+/* Who stands at the desk. Borrowed for desk_enter only. */
+struct desk_visitor {
+    enum desk_role role;
+    const char *via; /* people: "cli" "terminal" "web" "api" "client" */
+    int64_t uid, pid;
+    uint64_t start; /* of pid, so that a reused pid is somebody else */
+    int64_t parent;
+    uint64_t parent_start;
+    const char *tty;            /* "" without */
+    const char *name, *version; /* what the client calls itself: a claim */
+    const char *as_name;        /* --as NAME; NULL: none */
+    const char *directory;      /* working directory; may be NULL */
+    bool is_sub_agent;
+    void *context; /* handed to `event` */
+    /* A JSON-RPC notification as one line without the line end; the bytes are shared by all
+     * visitors and live for the call. */
+    void (*event)(void *context, const char *line, size_t length);
+};
+
+struct desk_reply {
+    struct error err;       /* code ERROR_NONE: it worked */
+    const char *json;       /* result, or data for the error; NULL: nothing to add */
+    bool is_final;          /* submit, wait: the ask is over */
+    const char *session_id; /* where one is concerned; else NULL */
+};
+typedef void desk_done(void *context, const struct desk_reply *reply);
+typedef void desk_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context);
+
+struct desk_ops {
+    struct desk_visit *(*enter)(struct desk *desk, const struct desk_visitor *visitor);
+    void (*leave)(struct desk *desk, struct desk_visit *visit);
+
+    /* agents */
+    desk_act *submit;    /* {tool, arguments, wait_seconds?, tag?}: parks until decided */
+    desk_act *wait;      /* {session_id, wait_seconds} */
+    desk_act *delivered; /* {session_ids}: the agent has these results */
+    desk_act *withdraw;  /* {session_id} */
+    /* people */
+    desk_act *answer, *cancel, *decline, *extend, *undo, *send_now, *draft, *switch_interface;
+    desk_act *challenge; /* {session_id}: the code to type for a destructive ask */
+    desk_act *list, *get, *watch;
+    desk_act *settings_list, *settings_set;
+};
+struct desk {
+    const struct desk_ops *ops; /* the implementation's own struct begins with this */
+};
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * store.h - the port behind which asks, answers and settings are kept: SQLite now, PostgreSQL next.
+ *
+ * Every function takes a completion that runs on the loop's thread, exactly once; reads may run it
+ * before they return, writes never do. What a completion is handed is borrowed for its length.
+ * Writes are grouped into transactions; a write is durable as asked for (needs_sync) before its
+ * completion runs. After STORE_FAILED nothing of that write is there. One conditional update
+ * decides every race: a change names the states it may start from, and who comes too late gets
+ * STORE_LOST with the row as it stands.
+ */
+#ifndef PORTS_STORE_H
+#define PORTS_STORE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "core/ask.h"
+
+enum store_outcome {
+    STORE_DONE,
+    STORE_LOST,     /* the row is in another state or version; reply.row says which */
+    STORE_REPEATED, /* this answer_key was stored before; reply.row has that ask and answer */
+    STORE_MISSING,  /* no such ask */
+    STORE_FAILED,   /* reply.err: storage_failed; nothing was stored */
+};
+
+/* An ask and, where a person decided, the decision. */
+struct store_row {
+    struct ask ask;
+    const char *answer_json; /* NULL: nobody decided (open, timeout, withdrawn) */
+    const char *answer_key;
+    const char *actor_json; /* who decided; NULL likewise */
+    int64_t answered_ms;
+    int64_t seq; /* of the newest event of this ask */
+};
+
+struct store_reply {
+    enum store_outcome outcome;
+    struct error err;            /* set with STORE_FAILED */
+    const struct store_row *row; /* get, find; change: the row afterwards; else NULL */
+    int64_t seq;                 /* writes: number of the event written */
+};
+typedef void store_done(void *context, const struct store_reply *reply);
+
+/* Whose ask it is; inserted with the first ask of that principal. */
+struct store_principal {
+    const char *id;   /* PRINCIPAL_BYTES - 1 hex characters */
+    const char *kind; /* "local", "token" */
+    int64_t uid;
+    const char *name;  /* claimed name, or --as NAME */
+    const char *place; /* working directory or token label; may be NULL */
+};
+
+/* Numbers that are STORE_KEEP, and texts that are NULL, leave the column alone. */
+enum { STORE_KEEP = -1 };
+struct store_change {
+    const char *ask_id;
+    const char *principal; /* only if the ask is this principal's, else STORE_MISSING; NULL: any */
+    enum ask_event event;
+    uint32_t from_states; /* bits of enum ask_state */
+    int64_t if_version;   /* 0: any */
+    bool raises_version;
+    bool needs_sync;
+    int to_state, interface;
+    int64_t deadline_ms, original_ms, hold_used_ms;
+    int64_t deliver_after_ms, delivered_ms, decided_ms;
+    uint32_t set_flags, clear_flags;
+    int64_t now_ms;
+    const char *actor_json; /* goes into the event, and into the answer */
+    const char *person;
+    const char *answer_json; /* a decision: stored as the decisive answer under answer_key */
+    const char *answer_key;  /* unique per attempt; same key again: STORE_REPEATED */
+    bool removes_answer;     /* undone: the decisive answer becomes the person's draft */
+};
+/* A change that changes nothing but what is set afterwards. */
+struct store_change store_change_of(const char *ask_id, enum ask_event event);
+
+enum store_list_which { STORE_LIST_ALL, STORE_LIST_OPEN, STORE_LIST_ENDED };
+struct store_list_query {
+    enum store_list_which which;
+    size_t limit;
+    int64_t before_ms;     /* only asks created before; 0: no bound */
+    const char *id_prefix; /* NULL: any */
+    const char *principal; /* NULL: any */
+};
+/* Rows come newest first, one call each, texts of form and arguments left out (NULL); the last
+ * call has row NULL. */
+typedef void store_each(void *context, const struct store_row *row);
+typedef void store_pair(void *context, const char *name, const char *value);
+
+struct store;
+struct store_ops {
+    void (*close)(struct store *store); /* drains the writes first */
+
+    void (*create)(struct store *store, const struct ask *ask,
+                   const struct store_principal *principal, store_done *done, void *context);
+    void (*change)(struct store *store, const struct store_change *change, store_done *done,
+                   void *context);
+    /* One draft per ask and person; last write wins. `json` "" removes it. */
+    void (*save_draft)(struct store *store, const char *ask_id, const char *person,
+                       const char *json, int64_t now_ms, store_done *done, void *context);
+    void (*save_setting)(struct store *store, const char *person, const char *name,
+                         const char *value_or_null, store_done *done, void *context);
+    /* The wall clock was set: every open deadline moves along. */
+    void (*shift_deadlines)(struct store *store, int64_t by_ms, store_done *done, void *context);
+    /* One batch of retention (R9.1): ended and delivered-or-older-than-retention asks. reply.seq is
+     * how many were dropped; 0: nothing left to do. Open asks and undelivered answers within
+     * retention are never dropped by count. */
+    void (*sweep)(struct store *store, int64_t older_than_ms, size_t keep_ended, size_t batch,
+                  store_done *done, void *context);
+
+    /* STORE_DONE with the row, or STORE_MISSING. */
+    void (*get)(struct store *store, const char *ask_id, store_done *done, void *context);
+    /* The newest ask of this principal with this digest (or this key, when not NULL) whose answer
+     * by a person (submitted, cancelled, declined) is not delivered yet: R5.5. */
+    void (*find_undelivered)(struct store *store, const char *principal, const uint8_t *digest,
+                             const char *idempotency_key, store_done *done, void *context);
+    void (*list)(struct store *store, const struct store_list_query *query, store_each *each,
+                 void *context);
+    /* Recovery: every open ask, and every decided one that is undelivered and whose deliver_after
+     * lies ahead of now_ms. Texts left out. */
+    void (*list_live)(struct store *store, int64_t now_ms, store_each *each, void *context);
+    void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
+                      void *context); /* called at most once: (ask_id, json) */
+    void (*list_settings)(struct store *store, const char *person, store_pair *each, void *context);
+    const char *(*meta)(struct store *store, const char *name); /* "" if absent; borrowed */
+    /* True once the disk failed under us in a way that only a restart mends (EIO on sync). */
+    bool (*is_broken)(struct store *store);
+    int64_t (*last_seq)(struct store *store); /* of the newest committed event */
+};
+struct store {
+    const struct store_ops *ops; /* the adapter's own struct begins with this */
+};
+
+#endif

@@ -1,0 +1,178 @@
+/* batch.c - see batch.h. */
+#include "store/batch.h"
+
+#include "base/crash_point.h"
+#include "base/os.h"
+#include "store/failure.h"
+
+enum { RESERVED_BYTES = 1024 * 1024 }; /* kept for answers when the disk fills up (E4) */
+
+int batch_runner_init(struct batch_runner *runner, sqlite3 *db, const char *path,
+                      atomic_bool *is_broken)
+{
+    *runner = (struct batch_runner){
+        .write.db = db, .path = path, .is_broken = is_broken, .is_full_sync = true
+    };
+    statements_init(&runner->write.statements, db, write_sql, WRITE_COUNT);
+    return event_head_read(db, &runner->write.head);
+}
+
+void batch_runner_release(struct batch_runner *runner)
+{
+    statements_release(&runner->write.statements);
+}
+
+static void job_fail(struct job *job, const struct error *err)
+{
+    job_set_row(job, NULL);
+    job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
+}
+
+/* What nobody did needs no disk: a batch with something a person did waits for it. */
+static int set_sync(struct batch_runner *runner, const struct job *jobs)
+{
+    bool is_full = false;
+    int rc = SQLITE_OK;
+
+    for (const struct job *job = jobs; job && !is_full; job = job->next)
+        is_full = job->needs_sync;
+    if (is_full != runner->is_full_sync)
+        rc = sqlite3_exec(runner->write.db,
+                          is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
+                          NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        runner->is_full_sync = is_full;
+    return rc;
+}
+
+static void refuse_new(const struct batch_runner *runner, struct job *job)
+{
+    struct error err;
+
+    error_set(&err, ERROR_storage_failed, "",
+              "the disk is nearly full: new questions are refused so that answers still fit; "
+              "free some space, then try again (%s)",
+              runner->path);
+    job_fail(job, &err);
+}
+
+/* Returns an SQLite code only for what fails the whole batch. */
+static int run_job(struct batch_runner *runner, struct job *job)
+{
+    struct write *write = &runner->write;
+    struct event_head head = write->head;
+    struct error err;
+    enum failure failure;
+    int rc = write_run(write, WRITE_SAVEPOINT);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = job->kind->run(write, job);
+    if (rc == SQLITE_OK)
+        return write_run(write, WRITE_RELEASE);
+    failure = failure_of(write->db, rc);
+    if (failure != FAILURE_JOB || sqlite3_get_autocommit(write->db))
+        return rc;
+    failure_describe(failure, write->db, runner->path, &err);
+    job_fail(job, &err);
+    write->head = head;
+    rc = write_run(write, WRITE_UNDO);
+    return rc == SQLITE_OK ? write_run(write, WRITE_RELEASE) : rc;
+}
+
+static int run_jobs(struct batch_runner *runner, struct job *jobs)
+{
+    bool has_asked = false, is_nearly_full = false;
+    int rc = SQLITE_OK;
+
+    for (struct job *job = jobs; rc == SQLITE_OK && job; job = job->next) {
+        if (job->kind->is_new_ask && !has_asked) {
+            int64_t left = os_free_bytes(runner->path);
+
+            has_asked = true;
+            is_nearly_full = left >= 0 && left < RESERVED_BYTES;
+        }
+        if (job->kind->is_new_ask && is_nearly_full)
+            refuse_new(runner, job);
+        else
+            rc = run_job(runner, job);
+    }
+    return rc;
+}
+
+static int run_transaction(struct batch_runner *runner, struct job *jobs)
+{
+    struct write *write = &runner->write;
+    int64_t seq = write->head.seq;
+    int rc = set_sync(runner, jobs);
+
+    CRASH_POINT(store_before_begin);
+    if (rc == SQLITE_OK)
+        rc = write_run(write, WRITE_BEGIN);
+    CRASH_POINT(store_after_begin);
+    if (rc == SQLITE_OK)
+        rc = run_jobs(runner, jobs);
+    if (rc == SQLITE_OK && write->head.seq != seq)
+        rc = write_counter(write);
+    CRASH_POINT(store_before_commit);
+    if (rc == SQLITE_OK)
+        rc = write_run(write, WRITE_COMMIT);
+    CRASH_POINT(store_after_commit);
+    return rc;
+}
+
+static void roll_back(sqlite3 *db)
+{
+    if (!sqlite3_get_autocommit(db))
+        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/*
+ * A commit whose sync failed may stand complete in the log, where the next start would find it,
+ * though everybody was told that it failed. One more small commit, unsynced, overwrites its first
+ * frame. If that does not work either, nobody can know, and the store stays broken.
+ */
+static void forget_failed_commit(struct batch_runner *runner)
+{
+    struct write *write = &runner->write;
+
+    if (sqlite3_exec(write->db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL) == SQLITE_OK &&
+        write_run(write, WRITE_BEGIN) == SQLITE_OK && write_run(write, WRITE_FORGET) == SQLITE_OK)
+        write_run(write, WRITE_COMMIT);
+    roll_back(write->db);
+}
+
+static void fail_all(struct job *jobs, const struct error *err)
+{
+    for (struct job *job = jobs; job; job = job->next)
+        job_fail(job, err);
+}
+
+void batch_run(struct batch_runner *runner, struct job *jobs)
+{
+    struct event_head head = runner->write.head;
+    sqlite3 *db = runner->write.db;
+    struct error err;
+    enum failure failure;
+    int rc;
+
+    if (atomic_load(runner->is_broken)) {
+        error_set(&err, ERROR_storage_failed, "",
+                  "the disk failed earlier: nothing is saved until sayso is restarted (%s)",
+                  runner->path);
+        fail_all(jobs, &err);
+        return;
+    }
+    rc = run_transaction(runner, jobs);
+    if (rc == SQLITE_OK)
+        return;
+    failure = failure_of(db, rc);
+    failure_describe(failure, db, runner->path, &err);
+    roll_back(db);
+    runner->write.head = head;
+    fail_all(jobs, &err);
+    if (failure == FAILURE_BROKEN) {
+        atomic_store(runner->is_broken, true);
+        forget_failed_commit(runner);
+    }
+}

@@ -1,0 +1,315 @@
+/*
+ * database.c - see database.h.
+ *
+ * Whether a file is damaged is asked at every start of a small file; of a large one only when the
+ * last run did not end cleanly, which its log tells by being there.
+ */
+#include "store/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crash_point.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/aside.h"
+#include "store/event.h"
+#include "store/failure.h"
+#include "store/schema.h"
+
+enum {
+    READER_BUSY_MS = 1000, /* the loop stands still meanwhile */
+    SMALL_BYTES = 16 * 1024 * 1024,
+};
+static const char shared_pragmas[] =
+    "PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON;"
+    "PRAGMA mmap_size = 0; PRAGMA cache_size = -512; PRAGMA temp_store = MEMORY;";
+static const char writer_pragmas[] =
+    "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
+    "PRAGMA journal_size_limit = 4194304; PRAGMA synchronous = FULL;";
+static const char *const suffixes[] = { "", "-wal", "-shm" };
+
+enum open_outcome { OPENED, DAMAGED, REFUSED };
+
+static enum open_outcome refused(sqlite3 *db, int rc, const char *path, struct error *err)
+{
+    enum failure failure = failure_of(db, rc);
+
+    if (failure_is_corruption(rc))
+        return DAMAGED;
+    if (failure == FAILURE_BROKEN)
+        error_set(err, ERROR_storage_failed, "",
+                  "cannot open %s: %s; check the disk, and the file's owner and mode", path,
+                  sqlite3_errmsg(db));
+    else
+        failure_describe(failure, db, path, err);
+    return REFUSED;
+}
+
+/* Absolute, and without the links that SQLITE_OPEN_NOFOLLOW would refuse in a home directory. */
+static char *resolve(const char *path, struct error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? mem_text_n(path, (size_t)(slash - path) + 1) : mem_text(".");
+    char *real = realpath(directory, NULL);
+    char *whole = NULL;
+
+    if (real)
+        whole = mem_format("%s/%s", real, slash ? slash + 1 : path);
+    else
+        error_set(err, ERROR_storage_failed, "", "%s: %s; make that directory first", directory,
+                  strerror(errno));
+    free(directory);
+    free(real);
+    return whole;
+}
+
+/* Made before SQLite sees it: log and index take their mode from this file whatever the umask. */
+static bool prepare_file(const char *path, bool *ret_is_large, struct error *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+    struct stat info;
+    bool ok = false;
+
+    if (fd < 0 && errno == ELOOP)
+        error_set(err, ERROR_storage_failed, "",
+                  "%s is a symbolic link; put the file itself there, or choose another path", path);
+    else if (fd < 0 || fstat(fd, &info) != 0)
+        error_set(err, ERROR_storage_failed, "", "cannot open %s: %s; check its owner and mode",
+                  path, strerror(errno));
+    else if (!S_ISREG(info.st_mode))
+        error_set(err, ERROR_storage_failed, "", "%s is not a file; move it away", path);
+    else if ((info.st_mode & 077) != 0 && fchmod(fd, 0600) != 0)
+        error_set(err, ERROR_storage_failed, "",
+                  "%s can be read by others and belongs to somebody else; chmod 600 it", path);
+    else
+        ok = true;
+    if (ok)
+        *ret_is_large = info.st_size > SMALL_BYTES;
+    if (fd >= 0)
+        close(fd);
+    CRASH_POINT(store_file_made);
+    return ok;
+}
+
+/* An older log may have been copied here with any mode. */
+static bool check_modes(const char *path, struct error *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < ARRAY_LEN(suffixes); i++) {
+        char *name = mem_format("%s%s", path, suffixes[i]);
+        struct stat info;
+
+        if (lstat(name, &info) == 0 && (info.st_mode & 077) != 0 &&
+            (!S_ISREG(info.st_mode) || chmod(name, 0600) != 0))
+            ok = error_set(err, ERROR_storage_failed, "", "%s is open to others; chmod 600 it",
+                           name);
+        free(name);
+    }
+    return ok;
+}
+
+static bool has_log(const char *path)
+{
+    char *name = mem_format("%s-wal", path);
+    bool exists = access(name, F_OK) == 0;
+
+    free(name);
+    return exists;
+}
+
+static sqlite3 *connect(const char *path, const char *vfs_name, int flags)
+{
+    sqlite3 *db = NULL;
+
+    flags |= SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
+             SQLITE_OPEN_EXRESCODE;
+    sqlite3_open_v2(path, &db, flags, vfs_name);
+    if (!db)
+        abort(); /* out of memory, as everywhere */
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    return db;
+}
+
+/* An SQLite code; SQLITE_CORRUPT if the pages do not hold together. */
+static int check_pages(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW) {
+        const char *first = (const char *)sqlite3_column_text(statement, 0);
+
+        rc = first && strcmp(first, "ok") == 0 ? SQLITE_OK : SQLITE_CORRUPT;
+    }
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+static enum open_outcome judge(sqlite3 *db, enum schema_outcome schema, const char *path,
+                               struct error *err)
+{
+    switch (schema) {
+    case SCHEMA_READY:
+        return OPENED;
+    case SCHEMA_DAMAGED:
+        return DAMAGED;
+    case SCHEMA_FAILED:
+        return refused(db, sqlite3_extended_errcode(db), path, err);
+    case SCHEMA_FOREIGN:
+        error_set(err, ERROR_storage_failed, "",
+                  "%s is another program's database; choose another data directory", path);
+        return REFUSED;
+    case SCHEMA_NEWER:
+        error_set(err, ERROR_storage_failed, "",
+                  "%s was written by a newer sayso (this one knows version %d); install that one, "
+                  "or choose another data directory",
+                  path, schema_version());
+        return REFUSED;
+    }
+    return REFUSED;
+}
+
+static int run_sql(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+/* Looks before it changes anything: the file may be a newer sayso's, or not ours at all. */
+static enum open_outcome set_up(sqlite3 *db, bool needs_check, const char *path, struct error *err)
+{
+    struct event_head head;
+    enum open_outcome outcome;
+    int rc = run_sql(db, shared_pragmas);
+
+    if (rc != SQLITE_OK)
+        return refused(db, rc, path, err);
+    outcome = judge(db, schema_look(db), path, err);
+    if (outcome != OPENED)
+        return outcome;
+    if (needs_check)
+        rc = check_pages(db);
+    if (rc == SQLITE_OK)
+        rc = run_sql(db, writer_pragmas);
+    CRASH_POINT(store_log_on);
+    if (rc != SQLITE_OK)
+        return refused(db, rc, path, err);
+    outcome = judge(db, schema_upgrade(db), path, err);
+    if (outcome != OPENED)
+        return outcome;
+    rc = event_head_read(db, &head);
+    return rc == SQLITE_OK ? OPENED : refused(db, rc, path, err);
+}
+
+static enum open_outcome open_writer(struct database *database, const char *vfs_name,
+                                     struct error *err)
+{
+    enum open_outcome outcome;
+    bool is_large, had_log = has_log(database->path);
+    sqlite3 *db;
+    int rc;
+
+    if (!prepare_file(database->path, &is_large, err))
+        return REFUSED;
+    db = connect(database->path, vfs_name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    rc = sqlite3_extended_errcode(db);
+    sqlite3_busy_timeout(db, DATABASE_BUSY_MS);
+    if (rc == SQLITE_OK)
+        outcome = set_up(db, had_log || !is_large, database->path, err);
+    else
+        outcome = refused(db, rc, database->path, err);
+    if (outcome == OPENED)
+        database->writer = db;
+    else
+        sqlite3_close(db);
+    return outcome;
+}
+
+static bool open_reader(struct database *database, const char *vfs_name, struct error *err)
+{
+    int rc;
+
+    database->reader = connect(database->path, vfs_name, SQLITE_OPEN_READONLY);
+    rc = sqlite3_extended_errcode(database->reader);
+    sqlite3_busy_timeout(database->reader, READER_BUSY_MS);
+    if (rc == SQLITE_OK)
+        rc = run_sql(database->reader, shared_pragmas);
+    if (rc == SQLITE_OK)
+        return true;
+    if (refused(database->reader, rc, database->path, err) == DAMAGED)
+        failure_describe(FAILURE_BROKEN, database->reader, database->path, err);
+    return false;
+}
+
+static bool remember_aside(sqlite3 *db, const char *aside, const char *path, struct error *err)
+{
+    char *sql = sqlite3_mprintf("INSERT INTO meta VALUES ('recovered_from', %Q)", aside);
+    int rc = sql ? run_sql(db, sql) : SQLITE_NOMEM;
+
+    sqlite3_free(sql);
+    if (rc != SQLITE_OK)
+        failure_describe(failure_of(db, rc), db, path, err);
+    return rc == SQLITE_OK;
+}
+
+/* Starts empty beside the damaged file. */
+static bool begin_again(struct database *database, const char *vfs_name, struct error *err)
+{
+    char *aside = NULL;
+    bool ok = false;
+
+    if (!aside_move(database->path, &aside, err))
+        return false;
+    switch (open_writer(database, vfs_name, err)) {
+    case OPENED:
+        ok = remember_aside(database->writer, aside, database->path, err);
+        break;
+    case DAMAGED:
+        error_set(err, ERROR_storage_failed, "",
+                  "%s is damaged again as soon as it is made; check the disk", database->path);
+        break;
+    case REFUSED:
+        break;
+    }
+    free(aside);
+    return ok;
+}
+
+bool database_open(const char *path, const char *vfs_name, struct database *out, struct error *err)
+{
+    struct database database = { .path = resolve(path, err) };
+    mode_t before = umask(077);
+    bool ok = false;
+
+    if (database.path) {
+        enum open_outcome outcome = open_writer(&database, vfs_name, err);
+
+        ok = outcome == OPENED || (outcome == DAMAGED && begin_again(&database, vfs_name, err));
+    }
+    ok = ok && open_reader(&database, vfs_name, err) && check_modes(database.path, err);
+    umask(before);
+    if (ok)
+        *out = database;
+    else
+        database_close(&database, false);
+    return ok;
+}
+
+void database_close(struct database *database, bool is_clean)
+{
+    sqlite3_close(database->reader);
+    if (database->writer && is_clean)
+        sqlite3_db_config(database->writer, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    sqlite3_close(database->writer);
+    free(database->path);
+    *database = (struct database){ 0 };
+}

@@ -1,0 +1,24 @@
+/*
+ * database.h - opens the two connections to the file: files for us alone, no symbolic links, tables
+ * up to date, and a damaged file moved aside first.
+ */
+#ifndef STORE_DATABASE_H
+#define STORE_DATABASE_H
+#include <sqlite3.h>
+#include <stdbool.h>
+
+struct error;
+
+enum { DATABASE_BUSY_MS = 5000 };
+
+struct database {
+    char *path;               /* owned; absolute, its directory free of symbolic links */
+    sqlite3 *writer, *reader; /* owned */
+};
+
+bool database_open(const char *path, const char *vfs_name, struct database *out, struct error *err);
+/* `is_clean`: the log is folded into the file and removed; else both stay as they are, and the next
+ * start looks closer. */
+void database_close(struct database *database, bool is_clean);
+
+#endif

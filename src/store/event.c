@@ -1,0 +1,107 @@
+/* event.c - see event.h. */
+#include "store/event.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static struct hash_part text_part(const char *text)
+{
+    return (struct hash_part){ text, text ? strlen(text) : 0 };
+}
+
+void event_hash(const struct event *event, uint8_t out[HASH_BYTES])
+{
+    char seq[24], kind[24];
+
+    snprintf(seq, sizeof seq, "%" PRId64, event->seq);
+    snprintf(kind, sizeof kind, "%" PRId64, event->kind);
+    hash_parts(
+        (struct hash_part[]){
+            { event->previous, HASH_BYTES },
+            text_part(seq),
+            text_part(event->ask),
+            text_part(kind),
+            text_part(event->actor),
+            text_part(event->body),
+        },
+        6, out);
+}
+
+static void read_hash(sqlite3_stmt *statement, int at, uint8_t out[HASH_BYTES])
+{
+    memset(out, 0, HASH_BYTES);
+    if (sqlite3_column_bytes(statement, at) == HASH_BYTES)
+        memcpy(out, sqlite3_column_blob(statement, at), HASH_BYTES);
+}
+
+int event_head_read(sqlite3 *db, struct event_head *out)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(db, "SELECT seq, hash FROM counter", -1, &statement, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW) {
+        out->seq = sqlite3_column_int64(statement, 0);
+        read_hash(statement, 1, out->hash);
+    }
+    sqlite3_finalize(statement);
+    if (rc == SQLITE_DONE)
+        return SQLITE_CORRUPT; /* the one row is always there */
+    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+/* `before` is the hash of the event before this one, unless that one was emptied. */
+static bool fits(sqlite3_stmt *statement, struct event_head *before, bool *is_known)
+{
+    struct event event = {
+        .seq = sqlite3_column_int64(statement, 0),
+        .ask = (const char *)sqlite3_column_text(statement, 1),
+        .kind = sqlite3_column_int64(statement, 2),
+        .actor = (const char *)sqlite3_column_text(statement, 3),
+        .body = (const char *)sqlite3_column_text(statement, 4),
+    };
+    bool ok;
+
+    read_hash(statement, 5, event.previous);
+    ok = event.seq == before->seq + 1 &&
+         (!*is_known || hash_same(event.previous, before->hash, HASH_BYTES));
+    before->seq = event.seq;
+    *is_known = event.body != NULL;
+    if (*is_known)
+        event_hash(&event, before->hash);
+    return ok;
+}
+
+int event_check_chain(sqlite3 *db, int64_t *ret_bad_seq)
+{
+    static const char sql[] = "SELECT seq, ask, kind, actor, body, prev_hash FROM events"
+                              " ORDER BY seq";
+    struct event_head before = { 0 }, head;
+    sqlite3_stmt *statement = NULL;
+    bool is_known = true;
+    int rc = event_head_read(db, &head);
+
+    *ret_bad_seq = 0;
+    if (rc == SQLITE_OK)
+        rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    while (!*ret_bad_seq && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+        int64_t last = before.seq;
+
+        if (!fits(statement, &before, &is_known))
+            *ret_bad_seq = last ? last : before.seq;
+    }
+    sqlite3_finalize(statement);
+    if (!*ret_bad_seq && rc != SQLITE_DONE)
+        return rc;
+    if (!*ret_bad_seq &&
+        (head.seq != before.seq || (is_known && !hash_same(head.hash, before.hash, HASH_BYTES))))
+        *ret_bad_seq = before.seq ? before.seq : 1;
+    return SQLITE_OK;
+}

@@ -1,0 +1,37 @@
+/*
+ * event.h - the journal of what happened to asks, numbered in the order of commits and chained:
+ * each event carries the hash of the one before it, the counter row that of the last.
+ * Retention empties actor and body; the hashes around them still hold the chain together.
+ */
+#ifndef STORE_EVENT_H
+#define STORE_EVENT_H
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "core/lifecycle.h"
+#include "crypto/hash.h"
+
+struct store_row;
+
+/* Where the chain ends; in memory on the writer thread, written once per transaction. */
+struct event_head {
+    int64_t seq;
+    uint8_t hash[HASH_BYTES];
+};
+struct event {
+    int64_t seq, earlier_seq;
+    const char *ask;
+    int64_t kind;
+    const char *actor, *body; /* both NULL: emptied by retention */
+    uint8_t previous[HASH_BYTES];
+};
+
+/* Hash of the event as it is, `previous` included. */
+void event_hash(const struct event *event, uint8_t out[HASH_BYTES]);
+int event_head_read(sqlite3 *db, struct event_head *out); /* an SQLite code */
+
+/* Walks the whole chain. Returns an SQLite code; *ret_bad_seq is 0 or the first event that does
+ * not fit what follows it. */
+int event_check_chain(sqlite3 *db, int64_t *ret_bad_seq);
+
+#endif

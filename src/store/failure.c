@@ -1,0 +1,68 @@
+/* failure.c - see failure.h. */
+#include "store/failure.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+static const struct {
+    int rc;
+    enum failure failure;
+} by_code[] = {
+    { SQLITE_FULL, FAILURE_FULL },       { SQLITE_READONLY, FAILURE_READ_ONLY },
+    { SQLITE_BUSY, FAILURE_BUSY },       { SQLITE_LOCKED, FAILURE_BUSY },
+    { SQLITE_NOMEM, FAILURE_MEMORY },    { SQLITE_IOERR, FAILURE_BROKEN },
+    { SQLITE_CORRUPT, FAILURE_BROKEN },  { SQLITE_NOTADB, FAILURE_BROKEN },
+    { SQLITE_CANTOPEN, FAILURE_BROKEN }, { SQLITE_PROTOCOL, FAILURE_BROKEN },
+};
+/* A write that did not happen leaves no doubt about the file; a sync that failed always does. */
+static const struct {
+    int system;
+    enum failure failure;
+} by_errno[] = {
+    { ENOSPC, FAILURE_FULL },
+    { EFBIG, FAILURE_FULL },
+    { EDQUOT, FAILURE_FULL },
+    { EROFS, FAILURE_READ_ONLY },
+};
+static const char *const remedies[FAILURE_COUNT] = {
+    [FAILURE_JOB] = "the store refused this write",
+    [FAILURE_FULL] = "the disk is full: free some space, then try again; nothing needs a restart",
+    [FAILURE_READ_ONLY] = "the disk or the file is read-only: make it writable, then try again",
+    [FAILURE_BUSY] = "another program keeps the file locked: close it, then try again",
+    [FAILURE_MEMORY] = "out of memory: close other programs, then try again",
+    [FAILURE_BROKEN] = "the disk failed: nothing can be saved until sayso is restarted; "
+                       "check the disk first",
+};
+
+enum failure failure_of(sqlite3 *db, int rc)
+{
+    if (rc == SQLITE_IOERR_WRITE) {
+        int system = sqlite3_system_errno(db);
+
+        for (size_t i = 0; i < ARRAY_LEN(by_errno); i++) {
+            if (by_errno[i].system == system)
+                return by_errno[i].failure;
+        }
+    }
+    if (rc == SQLITE_IOERR_NOMEM)
+        return FAILURE_MEMORY;
+    for (size_t i = 0; i < ARRAY_LEN(by_code); i++) {
+        if (by_code[i].rc == (rc & 0xff))
+            return by_code[i].failure;
+    }
+    return FAILURE_JOB;
+}
+
+bool failure_is_corruption(int rc)
+{
+    return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB;
+}
+
+void failure_describe(enum failure failure, sqlite3 *db, const char *path, struct error *err)
+{
+    error_set(err, ERROR_storage_failed, "", "%s (%s: %s)", remedies[failure], path,
+              sqlite3_errmsg(db));
+}

@@ -1,0 +1,67 @@
+/*
+ * job.h - one write on its way: asked for on the loop's thread, run on the writer's, answered on
+ * the loop's again. A job owns copies of all texts in its one allocation.
+ */
+#ifndef STORE_JOB_H
+#define STORE_JOB_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ports/store.h"
+
+struct job;
+struct write;
+
+struct job_kind {
+    int (*run)(struct write *write, struct job *job); /* an SQLite code; fills job->reply */
+    bool is_new_ask;                                  /* refused while the disk is nearly full */
+    bool writes_event;                                /* reply.seq is the number of one */
+    const size_t *texts; /* offsets in struct job of the texts to copy */
+    size_t text_count;
+};
+
+struct job_create {
+    struct ask ask;
+    struct store_principal principal;
+    bool has_principal;
+};
+struct job_draft {
+    const char *ask_id, *person, *json;
+    int64_t now_ms;
+};
+struct job_setting {
+    const char *person, *name, *value;
+};
+struct job_sweep {
+    int64_t older_than_ms, keep_ended, batch;
+};
+
+struct job {
+    struct job *next;
+    const struct job_kind *kind;
+    store_done *done;
+    void *context;
+    bool needs_sync;
+    struct store_reply reply; /* reply.row is the job's own */
+    union {
+        struct job_create create;
+        struct store_change change;
+        struct job_draft draft;
+        struct job_setting setting;
+        int64_t shift_by_ms;
+        struct job_sweep sweep;
+    } of;
+};
+
+struct job_list {
+    struct job *first, *last;
+};
+
+struct job *job_copy(const struct job *borrowed);
+void job_free(struct job *job);
+void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
+void job_list_add(struct job_list *list, struct job *take_job);
+void job_list_append(struct job_list *list, struct job_list *take_tail);
+
+#endif

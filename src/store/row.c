@@ -1,0 +1,103 @@
+/* row.c - see row.h. */
+#include "store/row.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ports/store.h"
+
+enum column_kind { COLUMN_CHARS, COLUMN_BYTES, COLUMN_NUMBER, COLUMN_TEXT };
+struct column {
+    enum column_kind kind;
+    size_t offset, size;
+};
+
+#define MEMBER_SIZE(member) sizeof(((struct store_row *)0)->member)
+#define COLUMN_OF(sql, kind, member)                                                               \
+    { COLUMN_##kind, offsetof(struct store_row, member), MEMBER_SIZE(member) },
+static const struct column columns[ROW_COLUMN_COUNT] = { ROW_ASK_COLUMNS(
+    COLUMN_OF) ROW_LONG_COLUMNS(COLUMN_OF) ROW_ANSWER_COLUMNS(COLUMN_OF) };
+
+static const size_t row_texts[] = {
+    offsetof(struct store_row, ask.tool),        offsetof(struct store_row, ask.title),
+    offsetof(struct store_row, ask.form_json),   offsetof(struct store_row, ask.arguments_json),
+    offsetof(struct store_row, ask.origin_json), offsetof(struct store_row, ask.idempotency_key),
+    offsetof(struct store_row, answer_json),     offsetof(struct store_row, answer_key),
+    offsetof(struct store_row, actor_json),
+};
+
+/* A damaged file may hold anything: never more than the member takes, the rest stays zero. */
+static void read_bytes(sqlite3_stmt *statement, int at, char *out, size_t room)
+{
+    const void *bytes = sqlite3_column_blob(statement, at);
+    size_t length = (size_t)sqlite3_column_bytes(statement, at);
+
+    if (bytes)
+        memcpy(out, bytes, length < room ? length : room);
+}
+
+static void read_number(sqlite3_stmt *statement, int at, char *out, size_t size)
+{
+    int64_t wide = sqlite3_column_int64(statement, at);
+    int32_t narrow = (int32_t)wide;
+
+    memcpy(out, size == sizeof wide ? (const void *)&wide : (const void *)&narrow, size);
+}
+
+void row_read(sqlite3_stmt *statement, struct store_row *out)
+{
+    *out = (struct store_row){ 0 };
+    for (int at = 0; at < ROW_COLUMN_COUNT; at++) {
+        char *member = (char *)out + columns[at].offset;
+        size_t size = columns[at].size;
+        const char *text;
+
+        switch (columns[at].kind) {
+        case COLUMN_CHARS:
+            read_bytes(statement, at, member, size - 1);
+            break;
+        case COLUMN_BYTES:
+            read_bytes(statement, at, member, size);
+            break;
+        case COLUMN_NUMBER:
+            read_number(statement, at, member, size);
+            break;
+        case COLUMN_TEXT:
+            text = (const char *)sqlite3_column_text(statement, at);
+            memcpy(member, &text, sizeof text);
+            break;
+        }
+    }
+}
+
+void *row_copy_with_texts(const void *source, size_t size, const size_t *members, size_t count)
+{
+    size_t room = size;
+    char *copy, *end;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *text = *(const char *const *)((const char *)source + members[i]);
+
+        room += text ? strlen(text) + 1 : 0;
+    }
+    copy = mem_new(room);
+    memcpy(copy, source, size);
+    end = copy + size;
+    for (size_t i = 0; i < count; i++) {
+        const char **text = (const char **)(copy + members[i]);
+
+        if (*text) {
+            size_t length = strlen(*text) + 1;
+
+            *text = memcpy(end, *text, length);
+            end += length;
+        }
+    }
+    return copy;
+}
+
+struct store_row *row_copy(const struct store_row *row)
+{
+    return row_copy_with_texts(row, sizeof *row, row_texts, ARRAY_LEN(row_texts));
+}

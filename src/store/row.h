@@ -1,0 +1,66 @@
+/*
+ * row.h - from a row of a SELECT to struct store_row, and a copy that outlives the SELECT.
+ * One line a column says what SQL reads it and which member it fills. In the SQL, k is asks, t is
+ * ask_texts and a is answers; every list ends with a comma, so that one more column must follow.
+ */
+#ifndef STORE_ROW_H
+#define STORE_ROW_H
+#include <sqlite3.h>
+#include <stddef.h>
+
+struct store_row;
+
+#define ROW_ASK_COLUMNS(COLUMN)                                                                    \
+    COLUMN("k.id", CHARS, ask.id)                                                                  \
+    COLUMN("k.principal", CHARS, ask.principal)                                                    \
+    COLUMN("k.digest", BYTES, ask.digest)                                                          \
+    COLUMN("k.state", NUMBER, ask.state)                                                           \
+    COLUMN("k.interface", NUMBER, ask.interface)                                                   \
+    COLUMN("k.flags", NUMBER, ask.flags)                                                           \
+    COLUMN("k.version", NUMBER, ask.version)                                                       \
+    COLUMN("k.form_version", NUMBER, ask.form_version)                                             \
+    COLUMN("k.created_ms", NUMBER, ask.created_ms)                                                 \
+    COLUMN("k.deadline_ms", NUMBER, ask.deadline_ms)                                               \
+    COLUMN("k.original_ms", NUMBER, ask.original_ms)                                               \
+    COLUMN("k.hold_used_ms", NUMBER, ask.hold_used_ms)                                             \
+    COLUMN("k.deliver_after_ms", NUMBER, ask.deliver_after_ms)                                     \
+    COLUMN("k.delivered_ms", NUMBER, ask.delivered_ms)                                             \
+    COLUMN("k.decided_ms", NUMBER, ask.decided_ms)                                                 \
+    COLUMN("k.seq", NUMBER, seq)                                                                   \
+    COLUMN("k.tool", TEXT, ask.tool)                                                               \
+    COLUMN("k.title", TEXT, ask.title)                                                             \
+    COLUMN("k.origin", TEXT, ask.origin_json)                                                      \
+    COLUMN("k.idempotency_key", TEXT, ask.idempotency_key)
+#define ROW_LONG_COLUMNS(COLUMN)                                                                   \
+    COLUMN("t.form", TEXT, ask.form_json)                                                          \
+    COLUMN("t.arguments", TEXT, ask.arguments_json)
+#define ROW_ANSWER_COLUMNS(COLUMN)                                                                 \
+    COLUMN("a.body", TEXT, answer_json)                                                            \
+    COLUMN("a.answer_key", TEXT, answer_key)                                                       \
+    COLUMN("a.actor", TEXT, actor_json)                                                            \
+    COLUMN("a.answered_ms", NUMBER, answered_ms)
+
+#define ROW_SQL(sql, kind, member)  sql ", "
+#define ROW_NULL(sql, kind, member) "NULL, "
+#define ROW_ASK                     ROW_ASK_COLUMNS(ROW_SQL)
+#define ROW_WHOLE                   ROW_ASK ROW_LONG_COLUMNS(ROW_SQL) ROW_ANSWER_COLUMNS(ROW_SQL)
+#define ROW_BRIEF                   ROW_ASK ROW_LONG_COLUMNS(ROW_NULL) ROW_ANSWER_COLUMNS(ROW_SQL)
+#define ROW_UNANSWERED              ROW_ASK ROW_LONG_COLUMNS(ROW_NULL) ROW_ANSWER_COLUMNS(ROW_NULL)
+#define ROW_JOIN_ANSWER             " LEFT JOIN answers a ON a.seq = k.answer_seq "
+/* Where whole rows come from. */
+#define ROW_FROM " FROM asks k JOIN ask_texts t ON t.number = k.number" ROW_JOIN_ANSWER
+
+#define ROW_COUNT_ONE(sql, kind, member) +1
+enum {
+    ROW_COLUMN_COUNT = 0 ROW_ASK_COLUMNS(ROW_COUNT_ONE) ROW_LONG_COLUMNS(ROW_COUNT_ONE)
+        ROW_ANSWER_COLUMNS(ROW_COUNT_ONE)
+};
+
+void row_read(sqlite3_stmt *statement, struct store_row *out); /* borrowed until the next step */
+struct store_row *row_copy(const struct store_row *row);       /* one free() ends it */
+
+/* Copies a struct and the texts it points at into one allocation. `members` are the offsets of its
+ * texts; NULL stays NULL. */
+void *row_copy_with_texts(const void *source, size_t size, const size_t *members, size_t count);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * schema.c - see schema.h. Released steps are never edited, only followed by new ones.
+ *
+ * Numbers of states are those of core/lifecycle.h: 1 and 2 are open, more is ended; 3 submitted,
+ * 5 cancelled and 6 declined are a person's. What is long stands in ask_texts, so that lists and
+ * updates do not drag it along. Random keys are dear in a large file, so few things are indexed by
+ * one: asks.seq names the newest event of an ask and events.earlier_seq the one before; an answer
+ * has the number of its event, and asks.answer_seq names the one that decided (negative: undone).
+ */
+#include "store/schema.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/crash_point.h"
+#include "base/mem.h"
+#include "core/lifecycle.h"
+
+_Static_assert(STATE_PENDING_TERMINAL_LAUNCH == 1 && STATE_PENDING == 2 && STATE_SUBMITTED == 3,
+               "the SQL below knows open and ended states by number");
+_Static_assert(STATE_AUTO_SUBMITTED == 4 && STATE_CANCELLED == 5 && STATE_DECLINED == 6,
+               "the SQL below knows a person's answers by number");
+
+static const char people_tables[] =
+    "CREATE TABLE people (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+    "INSERT INTO people VALUES ('owner', '');"
+    "CREATE TABLE principals (id TEXT PRIMARY KEY, kind TEXT NOT NULL, uid INTEGER NOT NULL,"
+    " name TEXT NOT NULL, place TEXT, created_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE tokens (hash BLOB PRIMARY KEY,"
+    " kind TEXT NOT NULL CHECK (kind IN ('agent', 'person', 'tab', 'device', 'host')),"
+    " person TEXT REFERENCES people (id), label TEXT NOT NULL,"
+    " sub_agent INTEGER NOT NULL DEFAULT 0, may_answer INTEGER NOT NULL DEFAULT 0,"
+    " created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL DEFAULT 0,"
+    " revoked_ms INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;";
+
+static const char ask_tables[] =
+    "CREATE TABLE asks (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    " owner TEXT NOT NULL DEFAULT 'owner' REFERENCES people (id),"
+    " principal TEXT NOT NULL REFERENCES principals (id), digest BLOB NOT NULL,"
+    " state INTEGER NOT NULL, interface INTEGER NOT NULL, flags INTEGER NOT NULL,"
+    " version INTEGER NOT NULL, form_version INTEGER NOT NULL,"
+    " created_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL, original_ms INTEGER NOT NULL,"
+    " hold_used_ms INTEGER NOT NULL, deliver_after_ms INTEGER NOT NULL,"
+    " delivered_ms INTEGER NOT NULL, decided_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL,"
+    " seq INTEGER NOT NULL, earlier_seq INTEGER NOT NULL, answer_seq INTEGER NOT NULL,"
+    " tool TEXT, title TEXT, origin TEXT, idempotency_key TEXT, launch_code_hash BLOB) STRICT;"
+    "CREATE INDEX asks_created ON asks (created_ms);"
+    "CREATE INDEX asks_open ON asks (created_ms) WHERE state IN (1, 2);"
+    "CREATE INDEX asks_ended ON asks (ended_ms) WHERE state > 2;"
+    "CREATE INDEX asks_undelivered ON asks (principal, created_ms)"
+    " WHERE delivered_ms = 0 AND state IN (3, 5, 6);"
+    "CREATE INDEX asks_deliver_after ON asks (deliver_after_ms)"
+    " WHERE delivered_ms = 0 AND deliver_after_ms > 0 AND state > 2;"
+    "CREATE TABLE ask_texts (number INTEGER PRIMARY KEY"
+    " REFERENCES asks (number) ON DELETE CASCADE, form TEXT, arguments TEXT) STRICT;"
+    "CREATE TABLE answers (seq INTEGER PRIMARY KEY, ask TEXT NOT NULL, person TEXT, body TEXT,"
+    " decisive INTEGER NOT NULL, answer_key TEXT UNIQUE, actor TEXT,"
+    " answered_ms INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE drafts (ask TEXT NOT NULL REFERENCES asks (id) ON DELETE CASCADE,"
+    " person TEXT NOT NULL, body TEXT NOT NULL, counter INTEGER NOT NULL,"
+    " saved_ms INTEGER NOT NULL, PRIMARY KEY (ask, person)) STRICT, WITHOUT ROWID;";
+
+static const char event_tables[] =
+    "CREATE TABLE events (seq INTEGER PRIMARY KEY, ask TEXT NOT NULL, kind INTEGER NOT NULL,"
+    " actor TEXT, body TEXT, earlier_seq INTEGER NOT NULL, prev_hash BLOB NOT NULL) STRICT;"
+    "CREATE TABLE counter (only INTEGER PRIMARY KEY CHECK (only = 1), seq INTEGER NOT NULL,"
+    " hash BLOB NOT NULL, failures INTEGER NOT NULL) STRICT;"
+    "INSERT INTO counter VALUES (1, 0, zeroblob(32), 0);";
+
+static const char other_tables[] =
+    "CREATE TABLE client_facts (name TEXT NOT NULL, version TEXT NOT NULL,"
+    " transport TEXT NOT NULL, cut_off_ms INTEGER, form_works INTEGER,"
+    " PRIMARY KEY (name, version, transport)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE conversations (id TEXT PRIMARY KEY,"
+    " principal TEXT NOT NULL REFERENCES principals (id), state TEXT NOT NULL,"
+    " body TEXT NOT NULL, version INTEGER NOT NULL, created_ms INTEGER NOT NULL,"
+    " changed_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE keys (id INTEGER PRIMARY KEY, purpose TEXT NOT NULL, secret BLOB NOT NULL,"
+    " created_ms INTEGER NOT NULL, retired_ms INTEGER NOT NULL DEFAULT 0) STRICT;"
+    "CREATE TABLE settings (person TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,"
+    " PRIMARY KEY (person, name)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+    "INSERT INTO meta VALUES ('instance', lower(hex(randomblob(16))));";
+
+enum { STEP_TEXTS = 4 };
+static const struct {
+    const char *texts[STEP_TEXTS];
+} steps[] = {
+    { { people_tables, ask_tables, event_tables, other_tables } },
+};
+
+int schema_version(void)
+{
+    return (int)ARRAY_LEN(steps);
+}
+
+static bool read_number(sqlite3 *db, const char *sql, int *ret_number)
+{
+    sqlite3_stmt *statement = NULL;
+    bool ok = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+              sqlite3_step(statement) == SQLITE_ROW;
+
+    if (ok)
+        *ret_number = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+static bool run_step(sqlite3 *db, int step)
+{
+    char marks[96];
+
+    snprintf(marks, sizeof marks, "PRAGMA user_version = %d; PRAGMA application_id = %d", step + 1,
+             SCHEMA_APPLICATION_ID);
+    CRASH_POINT(store_migration_begun);
+    for (int i = 0; i < STEP_TEXTS && steps[step].texts[i]; i++) {
+        if (sqlite3_exec(db, steps[step].texts[i], NULL, NULL, NULL) != SQLITE_OK)
+            return false;
+        CRASH_POINT(store_migration_part);
+    }
+    if (sqlite3_exec(db, marks, NULL, NULL, NULL) != SQLITE_OK)
+        return false;
+    CRASH_POINT(store_migration_marked);
+    if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+        return false;
+    CRASH_POINT(store_migration_committed);
+    return true;
+}
+
+enum schema_outcome schema_look(sqlite3 *db)
+{
+    int version, tables, ours;
+
+    if (!read_number(db, "PRAGMA user_version", &version) ||
+        !read_number(db, "SELECT count(*) FROM sqlite_schema", &tables) ||
+        !read_number(db,
+                     "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
+                     " AND name IN ('asks', 'counter')",
+                     &ours))
+        return SCHEMA_FAILED;
+    if (tables > 0 && ours == 0)
+        return SCHEMA_FOREIGN;
+    if (version > schema_version())
+        return SCHEMA_NEWER;
+    return (version > 0) == (ours > 0) && version >= 0 ? SCHEMA_READY : SCHEMA_DAMAGED;
+}
+
+enum schema_outcome schema_upgrade(sqlite3 *db)
+{
+    int version;
+
+    if (!read_number(db, "PRAGMA user_version", &version))
+        return SCHEMA_FAILED;
+    for (int step = version; step < schema_version(); step++) {
+        if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
+            !run_step(db, step))
+            return SCHEMA_FAILED;
+    }
+    return SCHEMA_READY;
+}

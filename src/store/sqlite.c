@@ -1,0 +1,221 @@
+/* sqlite.c - see sqlite.h. Puts the parts together: database, writer thread, reader. */
+#include "store/sqlite.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/mem.h"
+#include "ports/store.h"
+#include "store/database.h"
+#include "store/failure.h"
+#include "store/job.h"
+#include "store/sqlite_read.h"
+#include "store/write.h"
+#include "store/writer.h"
+
+struct sqlite_store {
+    struct store port; /* first: a struct store * is one of these */
+    struct database database;
+    struct reader reader;
+    struct writer *writer;
+    atomic_bool is_broken;
+};
+
+static struct sqlite_store *own(struct store *store)
+{
+    return (struct sqlite_store *)store;
+}
+
+static void add(struct store *store, const struct job *job)
+{
+    writer_add(own(store)->writer, job_copy(job));
+}
+
+static void store_create(struct store *store, const struct ask *ask,
+                         const struct store_principal *principal, store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_create, .done = done, .context = context };
+
+    job.of.create.ask = *ask;
+    if (principal)
+        job.of.create.principal = *principal;
+    job.of.create.has_principal = principal != NULL;
+    add(store, &job);
+}
+
+static void store_change(struct store *store, const struct store_change *change, store_done *done,
+                         void *context)
+{
+    struct job job = { .kind = &job_kind_change,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = change->needs_sync,
+                       .of.change = *change };
+
+    add(store, &job);
+}
+
+static void store_save_draft(struct store *store, const char *ask_id, const char *person,
+                             const char *json, int64_t now_ms, store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_draft,
+                       .done = done,
+                       .context = context,
+                       .of.draft = { ask_id, person, json, now_ms } };
+
+    add(store, &job);
+}
+
+static void store_save_setting(struct store *store, const char *person, const char *name,
+                               const char *value_or_null, store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_setting,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true, /* a person did it */
+                       .of.setting = { person, name, value_or_null } };
+
+    add(store, &job);
+}
+
+static void store_shift_deadlines(struct store *store, int64_t by_ms, store_done *done,
+                                  void *context)
+{
+    struct job job = {
+        .kind = &job_kind_shift, .done = done, .context = context, .of.shift_by_ms = by_ms
+    };
+
+    add(store, &job);
+}
+
+static int64_t as_limit(size_t number)
+{
+    return number < INT32_MAX ? (int64_t)number : INT32_MAX;
+}
+
+static void store_sweep(struct store *store, int64_t older_than_ms, size_t keep_ended, size_t batch,
+                        store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_sweep,
+                       .done = done,
+                       .context = context,
+                       .of.sweep = { older_than_ms, as_limit(keep_ended), as_limit(batch) } };
+
+    add(store, &job);
+}
+
+static void store_get(struct store *store, const char *ask_id, store_done *done, void *context)
+{
+    reader_get(&own(store)->reader, ask_id, done, context);
+}
+
+static void store_find_undelivered(struct store *store, const char *principal,
+                                   const uint8_t *digest, const char *idempotency_key,
+                                   store_done *done, void *context)
+{
+    reader_find_undelivered(&own(store)->reader, principal, digest, idempotency_key, done, context);
+}
+
+static void store_list(struct store *store, const struct store_list_query *query, store_each *each,
+                       void *context)
+{
+    reader_list(&own(store)->reader, query, each, context);
+}
+
+static void store_list_live(struct store *store, int64_t now_ms, store_each *each, void *context)
+{
+    reader_list_live(&own(store)->reader, now_ms, each, context);
+}
+
+static void store_get_draft(struct store *store, const char *ask_id, const char *person,
+                            store_pair *each, void *context)
+{
+    reader_get_draft(&own(store)->reader, ask_id, person, each, context);
+}
+
+static void store_list_settings(struct store *store, const char *person, store_pair *each,
+                                void *context)
+{
+    reader_list_settings(&own(store)->reader, person, each, context);
+}
+
+static const char *store_meta(struct store *store, const char *name)
+{
+    return reader_meta(&own(store)->reader, name);
+}
+
+static bool store_is_broken(struct store *store)
+{
+    return atomic_load(&own(store)->is_broken);
+}
+
+static int64_t store_last_seq(struct store *store)
+{
+    return writer_last_seq(own(store)->writer);
+}
+
+static void store_close(struct store *store)
+{
+    struct sqlite_store *sqlite = own(store);
+
+    writer_free(sqlite->writer);
+    reader_release(&sqlite->reader);
+    CRASH_POINT(store_drained);
+    database_close(&sqlite->database, !atomic_load(&sqlite->is_broken));
+    free(sqlite);
+}
+
+static const struct store_ops sqlite_ops = {
+    .close = store_close,
+    .create = store_create,
+    .change = store_change,
+    .save_draft = store_save_draft,
+    .save_setting = store_save_setting,
+    .shift_deadlines = store_shift_deadlines,
+    .sweep = store_sweep,
+    .get = store_get,
+    .find_undelivered = store_find_undelivered,
+    .list = store_list,
+    .list_live = store_list_live,
+    .get_draft = store_get_draft,
+    .list_settings = store_list_settings,
+    .meta = store_meta,
+    .is_broken = store_is_broken,
+    .last_seq = store_last_seq,
+};
+
+bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char *vfs_name,
+                                struct store **ret_store, struct error *err)
+{
+    struct sqlite_store *store = mem_new(sizeof *store);
+    int rc;
+
+    store->port.ops = &sqlite_ops;
+    atomic_init(&store->is_broken, false);
+    /* The counters behind it are a lock that both threads would meet at every allocation. */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    if (!database_open(path, vfs_name, &store->database, err))
+        goto failed;
+    store->writer =
+        writer_new(loop, store->database.writer, store->database.path, &store->is_broken, &rc);
+    if (!store->writer) {
+        failure_describe(failure_of(store->database.writer, rc), store->database.writer,
+                         store->database.path, err);
+        database_close(&store->database, false);
+        goto failed;
+    }
+    reader_init(&store->reader, store->database.reader, store->database.path, &store->is_broken);
+    *ret_store = &store->port;
+    return true;
+failed:
+    free(store);
+    return false;
+}
+
+bool sqlite_store_open(struct loop *loop, const char *path, struct store **ret_store,
+                       struct error *err)
+{
+    return sqlite_store_open_with_vfs(loop, path, NULL, ret_store, err);
+}

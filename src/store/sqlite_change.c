@@ -1,0 +1,169 @@
+/*
+ * sqlite_change.c - everything that happens to an ask after it was made.
+ * One conditional update decides (R5.3); what a person decided, and the event that says so, are in
+ * the same transaction. An undone answer stays as a row that decides nothing, so that its key is
+ * still known when a late retry brings it again.
+ */
+#include "store/write.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/mem.h"
+#include "store/row.h"
+
+/* The row behind an id or an answer_key, copied into the reply. */
+static int reply_row(struct write *write, struct job *job, enum write_statement how,
+                     const char *what, int64_t *ret_earlier_seq)
+{
+    struct statement find = statement_of(&write->statements, how);
+    struct store_row row;
+
+    statement_text(&find, what);
+    job_set_row(job, NULL);
+    if (statement_step(&find)) {
+        row_read(find.handle, &row);
+        *ret_earlier_seq = sqlite3_column_int64(find.handle, ROW_COLUMN_COUNT);
+        job_set_row(job, &row);
+    }
+    return statement_end(&find);
+}
+
+static bool brings_answer(const struct store_change *change)
+{
+    return !change->removes_answer && (change->answer_json || change->answer_key);
+}
+
+static int update_ask(struct write *write, const struct store_change *change, bool *ret_won)
+{
+    struct statement update = statement_of(&write->statements, WRITE_CHANGE);
+    const int64_t kept[] = {
+        change->to_state,     change->interface,        change->deadline_ms,  change->original_ms,
+        change->hold_used_ms, change->deliver_after_ms, change->delivered_ms, change->decided_ms,
+    };
+    const int64_t plain[] = {
+        change->set_flags,   change->clear_flags,    change->raises_version, change->now_ms,
+        write->head.seq + 1, change->removes_answer, brings_answer(change),
+    };
+    int rc;
+
+    statement_text(&update, change->ask_id);
+    statement_integer(&update, change->from_states);
+    statement_integer(&update, change->if_version);
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+        statement_keep(&update, kept[i]);
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        statement_integer(&update, plain[i]);
+    rc = statement_run(&update);
+    *ret_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
+    CRASH_POINT(store_change_decided);
+    return rc;
+}
+
+static int keep_answer(struct write *write, const struct store_change *change)
+{
+    struct statement insert = statement_of(&write->statements, WRITE_ANSWER);
+    int rc;
+
+    statement_text(&insert, change->ask_id);
+    statement_integer(&insert, write->head.seq + 1);
+    statement_text(&insert, change->person);
+    statement_text(&insert, change->answer_json);
+    statement_text(&insert, change->answer_key);
+    statement_text(&insert, change->actor_json);
+    statement_integer(&insert, change->now_ms);
+    rc = statement_run(&insert);
+    CRASH_POINT(store_answer_written);
+    return rc;
+}
+
+static int undo_answer(struct write *write, const struct store_change *change)
+{
+    struct statement draft = statement_of(&write->statements, WRITE_ANSWER_TO_DRAFT);
+    struct statement undecide;
+    int rc;
+
+    statement_text(&draft, change->ask_id);
+    statement_text(&draft, change->person ? change->person : "");
+    statement_integer(&draft, change->now_ms);
+    rc = statement_run(&draft);
+    CRASH_POINT(store_answer_to_draft);
+    if (rc != SQLITE_OK)
+        return rc;
+    undecide = statement_of(&write->statements, WRITE_ANSWER_UNDECIDE);
+    statement_text(&undecide, change->ask_id);
+    rc = statement_run(&undecide);
+    CRASH_POINT(store_answer_undecided);
+    return rc;
+}
+
+static int write_answer(struct write *write, const struct store_change *change)
+{
+    if (change->removes_answer)
+        return undo_answer(write, change);
+    return brings_answer(change) ? keep_answer(write, change) : SQLITE_OK;
+}
+
+/* The event holds the hash of the answer, so that retention may drop the answer itself. */
+static void describe(const struct store_change *change, const struct store_row *row, char *out,
+                     size_t size)
+{
+    char hex[HASH_HEX_BYTES] = "";
+    uint8_t hash[HASH_BYTES];
+
+    if (change->answer_json) {
+        struct hash_part answer = { change->answer_json, strlen(change->answer_json) };
+
+        hash_parts(&answer, 1, hash);
+        hash_hex(hash, HASH_BYTES, hex);
+    }
+    snprintf(out, size,
+             "{\"at\":%" PRId64 ",\"state\":%d,\"version\":%" PRId64 ",\"answer\":\"%s\"}",
+             change->now_ms, (int)row->ask.state, row->ask.version, hex);
+}
+
+static int change_run(struct write *write, struct job *job)
+{
+    const struct store_change *change = &job->of.change;
+    char body[192];
+    struct event event = {
+        .ask = change->ask_id, .kind = change->event, .actor = change->actor_json, .body = body
+    };
+    bool has_won;
+    int rc;
+
+    if (change->answer_key) {
+        rc = reply_row(write, job, WRITE_FIND_KEY, change->answer_key, &event.earlier_seq);
+        if (rc != SQLITE_OK || job->reply.row) {
+            job->reply.outcome = STORE_REPEATED;
+            return rc;
+        }
+    }
+    rc = update_ask(write, change, &has_won);
+    if (rc == SQLITE_OK && has_won)
+        rc = write_answer(write, change);
+    if (rc == SQLITE_OK)
+        rc = reply_row(write, job, WRITE_FIND, change->ask_id, &event.earlier_seq);
+    if (rc != SQLITE_OK || !has_won || !job->reply.row) {
+        job->reply.outcome = job->reply.row ? STORE_LOST : STORE_MISSING;
+        return rc;
+    }
+    describe(change, job->reply.row, body, sizeof body);
+    rc = write_event(write, &event);
+    job->reply.seq = event.seq;
+    return rc;
+}
+
+static const size_t change_texts[] = {
+    offsetof(struct job, of.change.ask_id),     offsetof(struct job, of.change.actor_json),
+    offsetof(struct job, of.change.person),     offsetof(struct job, of.change.answer_json),
+    offsetof(struct job, of.change.answer_key),
+};
+const struct job_kind job_kind_change = {
+    .run = change_run,
+    .writes_event = true,
+    .texts = change_texts,
+    .text_count = ARRAY_LEN(change_texts),
+};

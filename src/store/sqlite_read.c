@@ -1,0 +1,191 @@
+/* sqlite_read.c - see sqlite_read.h. Rows are handed on as they are read, nothing is copied. */
+#include "store/sqlite_read.h"
+
+#include "base/mem.h"
+#include "store/failure.h"
+#include "store/row.h"
+
+enum read_statement {
+    READ_GET,
+    READ_UNDELIVERED,
+    READ_UNDELIVERED_KEY,
+    READ_LIST, /* one each of enum store_list_which, then the same again by prefix */
+    READ_LIST_PREFIX = READ_LIST + 3,
+    READ_LIVE = READ_LIST_PREFIX + 3,
+    READ_DRAFT,
+    READ_SETTINGS,
+    READ_META,
+    READ_COUNT,
+};
+
+#define UNDELIVERED "WHERE k.principal = ?1 AND k.delivered_ms = 0 AND k.state IN (3, 5, 6) "
+#define NEWEST      "ORDER BY k.created_ms DESC, k.number DESC LIMIT "
+/* Ids are made of a-z and 2-7, and '{' is what follows z. */
+#define LIST(condition)                                                                            \
+    "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition                         \
+    " AND k.created_ms < ?2 AND (?3 IS NULL OR k.principal = ?3) " NEWEST "?1"
+#define PREFIX " AND k.id >= ?4 AND k.id < ?4 || '{'"
+
+static const char *const read_sql[READ_COUNT] = {
+    [READ_GET] = "SELECT " ROW_WHOLE "0" ROW_FROM "WHERE k.id = ?1",
+    [READ_UNDELIVERED] =
+        "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.digest = ?2 " NEWEST "1",
+    [READ_UNDELIVERED_KEY] =
+        "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.idempotency_key = ?2 " NEWEST "1",
+    [READ_LIST + STORE_LIST_ALL] = LIST("1"),
+    [READ_LIST + STORE_LIST_OPEN] = LIST("k.state IN (1, 2)"),
+    [READ_LIST + STORE_LIST_ENDED] = LIST("k.state > 2"),
+    [READ_LIST_PREFIX + STORE_LIST_ALL] = LIST("1" PREFIX),
+    [READ_LIST_PREFIX + STORE_LIST_OPEN] = LIST("k.state IN (1, 2)" PREFIX),
+    [READ_LIST_PREFIX + STORE_LIST_ENDED] = LIST("k.state > 2" PREFIX),
+    [READ_LIVE] = "SELECT " ROW_UNANSWERED "0 FROM asks k WHERE k.state IN (1, 2)"
+                  " UNION ALL SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER
+                  "WHERE k.delivered_ms = 0 AND k.deliver_after_ms > 0 AND k.state > 2"
+                  " AND k.deliver_after_ms > ?1",
+    [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
+    [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
+    [READ_META] = "SELECT value FROM meta WHERE name = ?1",
+};
+
+void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bool *is_broken)
+{
+    *reader = (struct reader){ .db = db, .path = path, .is_broken = is_broken };
+    statements_init(&reader->statements, db, read_sql, READ_COUNT);
+}
+
+void reader_release(struct reader *reader)
+{
+    statements_release(&reader->statements);
+    text_release(&reader->meta);
+}
+
+/* Lists cannot say that they failed half way; is_broken does. */
+static bool end_read(struct reader *reader, struct statement *statement, struct error *err)
+{
+    int rc = statement_end(statement);
+    enum failure failure;
+
+    if (rc == SQLITE_OK)
+        return true;
+    failure = failure_of(reader->db, rc);
+    failure_describe(failure, reader->db, reader->path, err);
+    if (failure == FAILURE_BROKEN)
+        atomic_store(reader->is_broken, true);
+    return false;
+}
+
+static void answer_one(struct reader *reader, struct statement *statement, store_done *done,
+                       void *context)
+{
+    struct store_reply reply = { .outcome = STORE_MISSING };
+    struct store_row row;
+
+    if (statement_step(statement)) {
+        row_read(statement->handle, &row);
+        reply.outcome = STORE_DONE;
+        reply.row = &row;
+        done(context, &reply);
+        end_read(reader, statement, NULL);
+        return;
+    }
+    if (!end_read(reader, statement, &reply.err))
+        reply.outcome = STORE_FAILED;
+    done(context, &reply);
+}
+
+void reader_get(struct reader *reader, const char *ask_id, store_done *done, void *context)
+{
+    struct statement get = statement_of(&reader->statements, READ_GET);
+
+    statement_text(&get, ask_id);
+    answer_one(reader, &get, done, context);
+}
+
+void reader_find_undelivered(struct reader *reader, const char *principal, const uint8_t *digest,
+                             const char *idempotency_key, store_done *done, void *context)
+{
+    struct statement find = statement_of(&reader->statements,
+                                         idempotency_key ? READ_UNDELIVERED_KEY : READ_UNDELIVERED);
+
+    statement_text(&find, principal);
+    if (idempotency_key)
+        statement_text(&find, idempotency_key);
+    else
+        statement_blob(&find, digest, DIGEST_BYTES);
+    answer_one(reader, &find, done, context);
+}
+
+static void answer_rows(struct reader *reader, struct statement *statement, store_each *each,
+                        void *context)
+{
+    struct store_row row;
+
+    while (statement_step(statement)) {
+        row_read(statement->handle, &row);
+        each(context, &row);
+    }
+    end_read(reader, statement, NULL);
+    each(context, NULL);
+}
+
+void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
+                 void *context)
+{
+    size_t which = (query->id_prefix ? READ_LIST_PREFIX : READ_LIST) + (size_t)query->which;
+    struct statement list = statement_of(&reader->statements, which);
+
+    statement_integer(&list, query->limit < INT32_MAX ? (int64_t)query->limit : INT32_MAX);
+    statement_integer(&list, query->before_ms ? query->before_ms : INT64_MAX);
+    statement_text(&list, query->principal);
+    if (query->id_prefix)
+        statement_text(&list, query->id_prefix);
+    answer_rows(reader, &list, each, context);
+}
+
+void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_LIVE);
+
+    statement_integer(&list, now_ms);
+    answer_rows(reader, &list, each, context);
+}
+
+static void answer_pairs(struct reader *reader, struct statement *statement, store_pair *each,
+                         void *context)
+{
+    while (statement_step(statement))
+        each(context, (const char *)sqlite3_column_text(statement->handle, 0),
+             (const char *)sqlite3_column_text(statement->handle, 1));
+    end_read(reader, statement, NULL);
+}
+
+void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
+                      store_pair *each, void *context)
+{
+    struct statement get = statement_of(&reader->statements, READ_DRAFT);
+
+    statement_text(&get, ask_id);
+    statement_text(&get, person);
+    answer_pairs(reader, &get, each, context);
+}
+
+void reader_list_settings(struct reader *reader, const char *person, store_pair *each,
+                          void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_SETTINGS);
+
+    statement_text(&list, person);
+    answer_pairs(reader, &list, each, context);
+}
+
+const char *reader_meta(struct reader *reader, const char *name)
+{
+    struct statement get = statement_of(&reader->statements, READ_META);
+
+    text_clear(&reader->meta);
+    statement_text(&get, name);
+    if (statement_step(&get))
+        text_add_text(&reader->meta, (const char *)sqlite3_column_text(get.handle, 0));
+    end_read(reader, &get, NULL);
+    return text_string(&reader->meta);
+}

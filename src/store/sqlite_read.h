@@ -1,0 +1,35 @@
+/* sqlite_read.h - what the store reads, on the loop's thread over a connection of its own. */
+#ifndef STORE_SQLITE_READ_H
+#define STORE_SQLITE_READ_H
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "base/text.h"
+#include "ports/store.h"
+#include "store/statement.h"
+
+struct reader {
+    sqlite3 *db;            /* borrowed */
+    const char *path;       /* borrowed */
+    atomic_bool *is_broken; /* borrowed */
+    struct statements statements;
+    struct text meta; /* what reader_meta returned last */
+};
+
+void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bool *is_broken);
+void reader_release(struct reader *reader);
+
+/* As the functions of struct store_ops. */
+void reader_get(struct reader *reader, const char *ask_id, store_done *done, void *context);
+void reader_find_undelivered(struct reader *reader, const char *principal, const uint8_t *digest,
+                             const char *idempotency_key, store_done *done, void *context);
+void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
+                 void *context);
+void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context);
+void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
+                      store_pair *each, void *context);
+void reader_list_settings(struct reader *reader, const char *person, store_pair *each,
+                          void *context);
+const char *reader_meta(struct reader *reader, const char *name);
+
+#endif

@@ -1,0 +1,302 @@
+/* sqlite_write.c - new asks, drafts, settings and shifted deadlines; the SQL of every write. */
+#include "store/write.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/mem.h"
+#include "store/row.h"
+
+const char *const write_sql[WRITE_COUNT] = {
+    [WRITE_PRINCIPAL] = "INSERT INTO principals (id, kind, uid, name, place, created_ms)"
+                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
+    [WRITE_ASK] =
+        "INSERT INTO asks (id, principal, digest, state, interface, flags, version,"
+        " form_version, created_ms, deadline_ms, original_ms, hold_used_ms,"
+        " deliver_after_ms, delivered_ms, decided_ms, tool, title, origin,"
+        " idempotency_key, ended_ms, seq, earlier_seq, answer_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
+        " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, 0, 0)",
+    [WRITE_TEXTS] = "INSERT INTO ask_texts (number, form, arguments) VALUES (?1, ?2, ?3)",
+    [WRITE_EVENT] = "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash)"
+                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [WRITE_COUNTER] = "UPDATE counter SET seq = ?1, hash = ?2",
+    /* The one conditional update that decides every race (R5.3). */
+    [WRITE_CHANGE] =
+        "UPDATE asks SET state = COALESCE(?4, state), interface = COALESCE(?5, interface),"
+        " deadline_ms = COALESCE(?6, deadline_ms), original_ms = COALESCE(?7, original_ms),"
+        " hold_used_ms = COALESCE(?8, hold_used_ms),"
+        " deliver_after_ms = COALESCE(?9, deliver_after_ms),"
+        " delivered_ms = COALESCE(?10, delivered_ms), decided_ms = COALESCE(?11, decided_ms),"
+        " flags = (flags | ?12) & ~?13, version = version + ?14,"
+        " ended_ms = CASE WHEN ?4 IS NULL THEN ended_ms WHEN ?4 > 2 THEN ?15 ELSE 0 END,"
+        " earlier_seq = seq, seq = ?16,"
+        " answer_seq = CASE WHEN ?17 THEN -abs(answer_seq) WHEN ?18 THEN ?16 ELSE answer_seq END"
+        " WHERE id = ?1 AND (?2 >> state) & 1 AND (?3 = 0 OR version = ?3)",
+    [WRITE_ANSWER] = "INSERT INTO answers (ask, seq, person, body, decisive, answer_key, actor,"
+                     " answered_ms) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7)",
+    [WRITE_ANSWER_TO_DRAFT] =
+        "INSERT INTO drafts (ask, person, body, counter, saved_ms)"
+        " SELECT ask, COALESCE(person, ?2), body, 1, ?3 FROM answers"
+        " WHERE seq = (SELECT -answer_seq FROM asks WHERE id = ?1) AND body IS NOT NULL"
+        " ON CONFLICT DO UPDATE SET body = excluded.body, counter = counter + 1,"
+        " saved_ms = excluded.saved_ms",
+    [WRITE_ANSWER_UNDECIDE] = "UPDATE answers SET decisive = 0"
+                              " WHERE seq = (SELECT -answer_seq FROM asks WHERE id = ?1)",
+    [WRITE_DRAFT] = "INSERT INTO drafts (ask, person, body, counter, saved_ms)"
+                    " VALUES (?1, ?2, ?3, 1, ?4) ON CONFLICT DO UPDATE SET body = excluded.body,"
+                    " counter = counter + 1, saved_ms = excluded.saved_ms",
+    [WRITE_DRAFT_REMOVE] = "DELETE FROM drafts WHERE ask = ?1 AND person = ?2",
+    [WRITE_SETTING] = "INSERT INTO settings (person, name, value) VALUES (?1, ?2, ?3)"
+                      " ON CONFLICT DO UPDATE SET value = excluded.value",
+    [WRITE_SETTING_REMOVE] = "DELETE FROM settings WHERE person = ?1 AND name = ?2",
+    [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
+                         " WHERE state IN (1, 2) AND deadline_ms > 0",
+    [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"
+                             " WHERE delivered_ms = 0 AND deliver_after_ms > 0 AND state > 2",
+    [WRITE_SWEEP_OLD] = "SELECT number, seq FROM asks WHERE state > 2 AND ended_ms < ?1"
+                        " ORDER BY ended_ms LIMIT ?2",
+    /* Timeouts (7) and withdrawals (8) hold no answer that somebody might still come for. */
+    [WRITE_SWEEP_MANY] = "SELECT number, seq FROM asks WHERE state > 2 AND ended_ms >= ?1"
+                         " AND (delivered_ms > 0 OR state IN (7, 8)) ORDER BY ended_ms LIMIT ?2",
+    [WRITE_SWEEP_COUNT] = "SELECT count(*) FROM asks WHERE state > 2",
+    [WRITE_SWEEP_EVENT] = "UPDATE events SET actor = NULL, body = NULL WHERE seq = ?1"
+                          " RETURNING earlier_seq",
+    [WRITE_SWEEP_ANSWER] = "DELETE FROM answers WHERE seq = ?1",
+    [WRITE_SWEEP_ASK] = "DELETE FROM asks WHERE number = ?1",
+    [WRITE_FIND] = "SELECT " ROW_WHOLE "k.earlier_seq" ROW_FROM "WHERE k.id = ?1",
+    [WRITE_FIND_KEY] = "SELECT " ROW_WHOLE "k.earlier_seq FROM answers a"
+                       " JOIN asks k ON k.id = a.ask JOIN ask_texts t ON t.number = k.number"
+                       " WHERE a.answer_key = ?1",
+    [WRITE_ASK_EXISTS] = "SELECT 1 FROM asks WHERE id = ?1",
+    [WRITE_BEGIN] = "BEGIN IMMEDIATE",
+    [WRITE_COMMIT] = "COMMIT",
+    [WRITE_SAVEPOINT] = "SAVEPOINT job",
+    [WRITE_RELEASE] = "RELEASE job",
+    [WRITE_UNDO] = "ROLLBACK TO job",
+    [WRITE_FORGET] = "UPDATE counter SET failures = failures + 1",
+};
+_Static_assert(STATE_TIMEOUT == 7 && STATE_WITHDRAWN == 8, "WRITE_SWEEP_MANY knows them");
+
+int write_run(struct write *write, enum write_statement which)
+{
+    struct statement statement = statement_of(&write->statements, which);
+
+    return statement_run(&statement);
+}
+
+int write_event(struct write *write, struct event *event)
+{
+    struct statement insert = statement_of(&write->statements, WRITE_EVENT);
+    int rc;
+
+    event->seq = write->head.seq + 1;
+    memcpy(event->previous, write->head.hash, HASH_BYTES);
+    if (!event->actor)
+        event->actor = ""; /* NULL says emptied */
+    statement_integer(&insert, event->seq);
+    statement_text(&insert, event->ask);
+    statement_integer(&insert, event->kind);
+    statement_text(&insert, event->actor);
+    statement_text(&insert, event->body);
+    statement_integer(&insert, event->earlier_seq);
+    statement_blob(&insert, event->previous, HASH_BYTES);
+    rc = statement_run(&insert);
+    if (rc == SQLITE_OK) {
+        write->head.seq = event->seq;
+        event_hash(event, write->head.hash);
+    }
+    CRASH_POINT(store_event_written);
+    return rc;
+}
+
+int write_counter(struct write *write)
+{
+    struct statement update = statement_of(&write->statements, WRITE_COUNTER);
+
+    statement_integer(&update, write->head.seq);
+    statement_blob(&update, write->head.hash, HASH_BYTES);
+    return statement_run(&update);
+}
+
+static int write_principal(struct write *write, const struct job_create *create)
+{
+    struct statement insert = statement_of(&write->statements, WRITE_PRINCIPAL);
+
+    statement_text(&insert, create->principal.id);
+    statement_text(&insert, create->principal.kind);
+    statement_integer(&insert, create->principal.uid);
+    statement_text(&insert, create->principal.name ? create->principal.name : "");
+    statement_text(&insert, create->principal.place);
+    statement_integer(&insert, create->ask.created_ms);
+    return statement_run(&insert);
+}
+
+static int write_ask(struct write *write, const struct ask *ask)
+{
+    struct statement insert = statement_of(&write->statements, WRITE_ASK);
+    bool has_ended = ask->state > STATE_PENDING;
+    const int64_t numbers[] = {
+        ask->state,        ask->interface,        ask->flags,        ask->version,
+        ask->form_version, ask->created_ms,       ask->deadline_ms,  ask->original_ms,
+        ask->hold_used_ms, ask->deliver_after_ms, ask->delivered_ms, ask->decided_ms,
+    };
+
+    statement_text(&insert, ask->id);
+    statement_text(&insert, ask->principal);
+    statement_blob(&insert, ask->digest, sizeof ask->digest);
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        statement_integer(&insert, numbers[i]);
+    statement_text(&insert, ask->tool);
+    statement_text(&insert, ask->title);
+    statement_text(&insert, ask->origin_json);
+    statement_text(&insert, ask->idempotency_key);
+    statement_integer(&insert, has_ended ? ask->created_ms : 0);
+    statement_integer(&insert, write->head.seq + 1);
+    return statement_run(&insert);
+}
+
+static int write_texts(struct write *write, const struct ask *ask)
+{
+    struct statement insert = statement_of(&write->statements, WRITE_TEXTS);
+
+    statement_integer(&insert, sqlite3_last_insert_rowid(write->db));
+    statement_text(&insert, ask->form_json);
+    statement_text(&insert, ask->arguments_json);
+    return statement_run(&insert);
+}
+
+static int create_run(struct write *write, struct job *job)
+{
+    const struct ask *ask = &job->of.create.ask;
+    char digest[2 * DIGEST_BYTES + 1], body[160];
+    struct event event = { .ask = ask->id, .kind = EVENT_CREATED, .body = body };
+    int rc = SQLITE_OK;
+
+    hash_hex(ask->digest, DIGEST_BYTES, digest);
+    snprintf(body, sizeof body, "{\"at\":%" PRId64 ",\"state\":%d,\"digest\":\"%s\"}",
+             ask->created_ms, (int)ask->state, digest);
+    if (job->of.create.has_principal)
+        rc = write_principal(write, &job->of.create);
+    CRASH_POINT(store_create_principal);
+    if (rc == SQLITE_OK)
+        rc = write_ask(write, ask);
+    CRASH_POINT(store_create_ask);
+    if (rc == SQLITE_OK)
+        rc = write_texts(write, ask);
+    CRASH_POINT(store_create_texts);
+    if (rc == SQLITE_OK)
+        rc = write_event(write, &event);
+    job->reply.seq = event.seq;
+    return rc;
+}
+
+static const size_t create_texts[] = {
+    offsetof(struct job, of.create.ask.tool),
+    offsetof(struct job, of.create.ask.title),
+    offsetof(struct job, of.create.ask.form_json),
+    offsetof(struct job, of.create.ask.arguments_json),
+    offsetof(struct job, of.create.ask.origin_json),
+    offsetof(struct job, of.create.ask.idempotency_key),
+    offsetof(struct job, of.create.principal.id),
+    offsetof(struct job, of.create.principal.kind),
+    offsetof(struct job, of.create.principal.name),
+    offsetof(struct job, of.create.principal.place),
+};
+const struct job_kind job_kind_create = {
+    .run = create_run,
+    .is_new_ask = true,
+    .writes_event = true,
+    .texts = create_texts,
+    .text_count = ARRAY_LEN(create_texts),
+};
+
+static int ask_exists(struct write *write, const char *id, bool *ret_exists)
+{
+    struct statement find = statement_of(&write->statements, WRITE_ASK_EXISTS);
+
+    statement_text(&find, id);
+    *ret_exists = statement_step(&find);
+    return statement_end(&find);
+}
+
+static int draft_run(struct write *write, struct job *job)
+{
+    const struct job_draft *draft = &job->of.draft;
+    bool is_removal = draft->json[0] == '\0', exists;
+    struct statement statement;
+    int rc = ask_exists(write, draft->ask_id, &exists);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    if (!exists) {
+        job->reply.outcome = STORE_MISSING;
+        return SQLITE_OK;
+    }
+    statement = statement_of(&write->statements, is_removal ? WRITE_DRAFT_REMOVE : WRITE_DRAFT);
+    statement_text(&statement, draft->ask_id);
+    statement_text(&statement, draft->person);
+    if (!is_removal) {
+        statement_text(&statement, draft->json);
+        statement_integer(&statement, draft->now_ms);
+    }
+    rc = statement_run(&statement);
+    CRASH_POINT(store_draft_written);
+    return rc;
+}
+
+static const size_t draft_texts[] = {
+    offsetof(struct job, of.draft.ask_id),
+    offsetof(struct job, of.draft.person),
+    offsetof(struct job, of.draft.json),
+};
+const struct job_kind job_kind_draft = {
+    .run = draft_run,
+    .texts = draft_texts,
+    .text_count = ARRAY_LEN(draft_texts),
+};
+
+static int setting_run(struct write *write, struct job *job)
+{
+    const struct job_setting *setting = &job->of.setting;
+    struct statement statement =
+        statement_of(&write->statements, setting->value ? WRITE_SETTING : WRITE_SETTING_REMOVE);
+    int rc;
+
+    statement_text(&statement, setting->person);
+    statement_text(&statement, setting->name);
+    if (setting->value)
+        statement_text(&statement, setting->value);
+    rc = statement_run(&statement);
+    CRASH_POINT(store_setting_written);
+    return rc;
+}
+
+static const size_t setting_texts[] = {
+    offsetof(struct job, of.setting.person),
+    offsetof(struct job, of.setting.name),
+    offsetof(struct job, of.setting.value),
+};
+const struct job_kind job_kind_setting = {
+    .run = setting_run,
+    .texts = setting_texts,
+    .text_count = ARRAY_LEN(setting_texts),
+};
+
+static int shift_run(struct write *write, struct job *job)
+{
+    static const enum write_statement both[] = { WRITE_SHIFT_OPEN, WRITE_SHIFT_DELIVERY };
+    int rc = SQLITE_OK;
+
+    for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(both); i++) {
+        struct statement update = statement_of(&write->statements, both[i]);
+
+        statement_integer(&update, job->of.shift_by_ms);
+        rc = statement_run(&update);
+        CRASH_POINT(store_deadlines_shifted);
+    }
+    return rc;
+}
+
+const struct job_kind job_kind_shift = { .run = shift_run };

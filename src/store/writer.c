@@ -1,0 +1,230 @@
+/* writer.c - see writer.h. */
+#include "store/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/crash_point.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "store/batch.h"
+#include "store/database.h"
+#include "store/failure.h"
+#include "store/job.h"
+
+enum {
+    LOG_MAX_PAGES = 1000, /* about 4 MB */
+    IDLE_S = 2,           /* without work the log is folded into the file */
+};
+
+struct writer {
+    struct loop_wake *wake;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t has_work;
+    struct job_list queue, done; /* under the lock */
+    bool is_closing;             /* under the lock */
+
+    /* the thread's own */
+    struct batch_runner runner;
+    int log_pages;      /* in the log after the newest commit */
+    int folded_pages;   /* that many of them a checkpoint has seen */
+    bool is_log_folded; /* nothing left to do when idle */
+
+    int64_t last_seq; /* the loop's own */
+};
+
+static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
+{
+    struct writer *writer = context;
+
+    (void)db;
+    (void)name;
+    writer->log_pages = pages;
+    if (pages < writer->folded_pages)
+        writer->folded_pages = 0; /* the log was begun again */
+    writer->is_log_folded = false;
+    return SQLITE_OK;
+}
+
+/* Never waits for readers: what they hold back, a later one does. A sync that fails here is as bad
+ * as in a commit, for the log would be used again as if it had worked. */
+static void checkpoint(struct writer *writer, int mode)
+{
+    sqlite3 *db = writer->runner.write.db;
+    int rc;
+
+    if (atomic_load(writer->runner.is_broken))
+        return;
+    CRASH_POINT(store_before_checkpoint);
+    sqlite3_busy_timeout(db, 0);
+    rc = sqlite3_wal_checkpoint_v2(db, NULL, mode, NULL, NULL);
+    sqlite3_busy_timeout(db, DATABASE_BUSY_MS);
+    CRASH_POINT(store_after_checkpoint);
+    writer->folded_pages = writer->log_pages;
+    if (rc != SQLITE_OK && failure_of(db, rc) == FAILURE_BROKEN)
+        atomic_store(writer->runner.is_broken, true);
+}
+
+/* Under the lock. Returns once there is work or the end has come. */
+static void wait_for_work(struct writer *writer)
+{
+    while (!writer->queue.first && !writer->is_closing) {
+        struct timespec until;
+
+        if (writer->is_log_folded) {
+            pthread_cond_wait(&writer->has_work, &writer->lock);
+            continue;
+        }
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += IDLE_S;
+        if (pthread_cond_timedwait(&writer->has_work, &writer->lock, &until) == ETIMEDOUT) {
+            pthread_mutex_unlock(&writer->lock);
+            checkpoint(writer, SQLITE_CHECKPOINT_TRUNCATE);
+            writer->is_log_folded = true;
+            sqlite3_db_release_memory(writer->runner.write.db);
+            pthread_mutex_lock(&writer->lock);
+        }
+    }
+}
+
+static void *writer_main(void *context)
+{
+    struct writer *writer = context;
+
+    pthread_mutex_lock(&writer->lock);
+    for (;;) {
+        struct job_list batch;
+
+        wait_for_work(writer);
+        batch = writer->queue;
+        writer->queue = (struct job_list){ 0 };
+        if (!batch.first)
+            break;
+        pthread_mutex_unlock(&writer->lock);
+        batch_run(&writer->runner, batch.first);
+        CRASH_POINT(store_before_hand_back);
+        pthread_mutex_lock(&writer->lock);
+        job_list_append(&writer->done, &batch);
+        pthread_mutex_unlock(&writer->lock);
+        loop_wake_send(writer->wake);
+        CRASH_POINT(store_after_hand_back);
+        if (writer->log_pages - writer->folded_pages > LOG_MAX_PAGES)
+            checkpoint(writer, SQLITE_CHECKPOINT_PASSIVE);
+        pthread_mutex_lock(&writer->lock);
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return NULL;
+}
+
+/* A completion may add jobs, and look at last_seq: it must not see ahead of its own job. */
+static void answer_all(struct writer *writer, struct job *jobs)
+{
+    while (jobs) {
+        struct job *job = jobs;
+
+        jobs = job->next;
+        if (job->reply.outcome == STORE_DONE && job->kind->writes_event)
+            writer->last_seq = job->reply.seq;
+        if (job->done)
+            job->done(job->context, &job->reply);
+        job_free(job);
+    }
+}
+
+static void hand_back(void *context)
+{
+    struct writer *writer = context;
+    struct job *jobs;
+
+    pthread_mutex_lock(&writer->lock);
+    jobs = writer->done.first;
+    writer->done = (struct job_list){ 0 };
+    pthread_mutex_unlock(&writer->lock);
+    answer_all(writer, jobs);
+}
+
+static void init_sync(struct writer *writer)
+{
+    pthread_condattr_t attributes;
+
+    pthread_mutex_init(&writer->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&writer->has_work, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* Signals belong to the loop's thread. */
+static bool start_thread(struct writer *writer)
+{
+    sigset_t all, before;
+    bool ok;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    ok = pthread_create(&writer->thread, NULL, writer_main, writer) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ok;
+}
+
+struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atomic_bool *is_broken,
+                          int *ret_rc)
+{
+    struct writer *writer = mem_new(sizeof *writer);
+
+    *ret_rc = batch_runner_init(&writer->runner, db, path, is_broken);
+    writer->last_seq = writer->runner.write.head.seq;
+    init_sync(writer);
+    sqlite3_wal_hook(db, on_commit, writer);
+    writer->wake = loop_wake_new(loop, hand_back, writer);
+    if (*ret_rc == SQLITE_OK && start_thread(writer))
+        return writer;
+    if (*ret_rc == SQLITE_OK)
+        *ret_rc = SQLITE_NOMEM;
+    loop_wake_free(writer->wake);
+    batch_runner_release(&writer->runner);
+    free(writer);
+    return NULL;
+}
+
+void writer_add(struct writer *writer, struct job *take_job)
+{
+    pthread_mutex_lock(&writer->lock);
+    job_list_add(&writer->queue, take_job);
+    pthread_cond_signal(&writer->has_work);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+int64_t writer_last_seq(const struct writer *writer)
+{
+    return writer->last_seq;
+}
+
+void writer_free(struct writer *writer)
+{
+    if (!writer)
+        return;
+    pthread_mutex_lock(&writer->lock);
+    writer->is_closing = true;
+    pthread_cond_signal(&writer->has_work);
+    pthread_mutex_unlock(&writer->lock);
+    pthread_join(writer->thread, NULL);
+    hand_back(writer);
+    while (writer->queue.first) {
+        struct job *jobs = writer->queue.first;
+
+        writer->queue = (struct job_list){ 0 };
+        batch_run(&writer->runner, jobs);
+        answer_all(writer, jobs);
+    }
+    sqlite3_wal_hook(writer->runner.write.db, NULL, NULL);
+    batch_runner_release(&writer->runner);
+    loop_wake_free(writer->wake);
+    pthread_cond_destroy(&writer->has_work);
+    pthread_mutex_destroy(&writer->lock);
+    free(writer);
+}

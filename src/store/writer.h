@@ -1,0 +1,25 @@
+/*
+ * writer.h - the one thread that writes. Jobs queue up while it works; it takes the whole queue
+ * into one transaction, hands the jobs back, and only then looks after the log. Checkpoints are
+ * its own, so that neither the loop nor a reply waits for one.
+ */
+#ifndef STORE_WRITER_H
+#define STORE_WRITER_H
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct job;
+struct loop;
+struct writer;
+
+/* NULL: *ret_rc is an SQLite code. `db` is borrowed and the thread's alone until writer_free. */
+struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atomic_bool *is_broken,
+                          int *ret_rc);
+void writer_add(struct writer *writer, struct job *take_job);
+int64_t writer_last_seq(const struct writer *writer); /* of what was handed back */
+/* Finishes what is queued, and what the completions of that still add; NULL is fine. */
+void writer_free(struct writer *writer);
+
+#endif
