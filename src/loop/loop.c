@@ -18,6 +18,9 @@ struct loop {
     uv_loop_t uv;
     uv_signal_t signals[LOOP_SIGNALS];
     bool has_signals;
+    uv_prepare_t prepare;
+    loop_call *sleep_call;
+    void *sleep_context;
     void (*signal_call)(void *context, int number);
     void *signal_context;
 };
@@ -73,6 +76,8 @@ void loop_free(struct loop *loop)
         return;
     for (int i = 0; loop->has_signals && i < LOOP_SIGNALS; i++)
         uv_close((uv_handle_t *)&loop->signals[i], NULL);
+    if (loop->sleep_call)
+        uv_close((uv_handle_t *)&loop->prepare, NULL);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     if (uv_loop_close(&loop->uv) != 0)
         abort(); /* a handle was forgotten: a leak we want to hear about in tests */
@@ -200,4 +205,22 @@ void loop_on_signal(struct loop *loop, void (*call)(void *context, int number), 
             abort();
         uv_unref((uv_handle_t *)&loop->signals[i]);
     }
+}
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+    struct loop *loop = prepare->data;
+
+    loop->sleep_call(loop->sleep_context);
+}
+
+void loop_before_sleep(struct loop *loop, loop_call *call, void *context)
+{
+    loop->sleep_call = call;
+    loop->sleep_context = context;
+    loop->prepare.data = loop;
+    if (uv_prepare_init(&loop->uv, &loop->prepare) != 0 ||
+        uv_prepare_start(&loop->prepare, on_prepare) != 0)
+        abort();
+    uv_unref((uv_handle_t *)&loop->prepare);
 }

@@ -32,6 +32,9 @@ void loop_timer_free(struct loop_timer *timer); /* NULL is fine */
 /* SIGINT, SIGTERM and SIGHUP come here. SIGPIPE and SIGXFSZ are ignored from the start. */
 void loop_on_signal(struct loop *loop, void (*call)(void *context, int number), void *context);
 
+/* Called each time before the loop goes to sleep; one per loop. */
+void loop_before_sleep(struct loop *loop, loop_call *call, void *context);
+
 int64_t loop_boot_ms(void); /* CLOCK_BOOTTIME */
 int64_t loop_utc_ms(void);  /* CLOCK_REALTIME */
 

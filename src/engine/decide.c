@@ -1,0 +1,346 @@
+/*
+ * decide.c - a person answers, cancels or declines; an agent takes its ask back.
+ * One conditional update in the store decides (R5.3). Whoever comes too late learns who won, when
+ * and how; whoever sends the same again is told "already so" as a success.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "core/answer.h"
+#include "core/form.h"
+#include "core/limits.h"
+#include "engine/inside.h"
+
+struct decision {
+    struct errand errand; /* first */
+    enum ask_event event;
+    struct json *params;
+    struct lifecycle_facts facts;
+    struct lifecycle_step step;
+    struct store_change change;
+    char *answer_json, *answer_key;
+    struct text actor_json;
+};
+
+static void decision_drop(struct errand *errand)
+{
+    struct decision *decision = (struct decision *)errand;
+
+    json_free(decision->params);
+    free(decision->answer_json);
+    free(decision->answer_key);
+    text_release(&decision->actor_json);
+}
+
+static void fail(struct decision *decision, enum error_code code, const char *path,
+                 const char *message, const char *data)
+{
+    struct error err;
+
+    error_set(&err, code, path, "%s", message);
+    errand_fail(&decision->errand, &err, data);
+}
+
+static void succeed_again(struct decision *decision, const struct store_row *row)
+{
+    struct text out = { 0 };
+
+    effects_write_ack(decision->errand.engine, row->ask.id,
+                      live_find(decision->errand.engine, row->ask.id), true, &out);
+    errand_ok(&decision->errand, text_string(&out));
+    text_release(&out);
+}
+
+/* The same person sending the same content again: a double click, or a retry after a lost reply. */
+static bool is_already_so(const struct decision *decision, const struct store_row *row)
+{
+    static const enum ask_state wanted[EVENT_COUNT] = {
+        [EVENT_ANSWERED] = STATE_SUBMITTED,
+        [EVENT_CANCELLED] = STATE_CANCELLED,
+        [EVENT_DECLINED] = STATE_DECLINED,
+        [EVENT_AGENT_WITHDREW] = STATE_WITHDRAWN,
+    };
+
+    if (row->ask.state != wanted[decision->event])
+        return false;
+    if (!decision->answer_json)
+        return true;
+    return row->answer_json && strcmp(row->answer_json, decision->answer_json) == 0;
+}
+
+static void refuse_late(struct decision *decision, const struct store_row *row)
+{
+    struct text winner = { 0 };
+
+    if (is_already_so(decision, row)) {
+        succeed_again(decision, row);
+        return;
+    }
+    describe_winner(row, &winner);
+    if (row->ask.state == STATE_TIMEOUT || row->ask.state == STATE_AUTO_SUBMITTED)
+        fail(decision, ERROR_wrong_state, "/session_id",
+             "its time ran out, the agent was told that nobody answered", text_string(&winner));
+    else if (row->ask.state == STATE_WITHDRAWN)
+        fail(decision, ERROR_wrong_state, "/session_id", "the agent took this ask back",
+             text_string(&winner));
+    else if (state_is_open(row->ask.state))
+        fail(decision, ERROR_wrong_state, "/version",
+             "the ask changed meanwhile: look at it again, then answer", text_string(&winner));
+    else
+        fail(decision, ERROR_already_answered, "/session_id", "somebody was faster",
+             text_string(&winner));
+    text_release(&winner);
+}
+
+static void on_decided(void *context, const struct store_reply *reply)
+{
+    struct decision *decision = context;
+    struct engine *engine = decision->errand.engine;
+    struct live *live = live_find(engine, decision->errand.id);
+
+    CRASH_POINT(engine_after_decide);
+    switch (reply->outcome) {
+    case STORE_DONE:
+        if (live) {
+            live->seq = reply->seq;
+            effects_run(engine, live, &decision->step, &decision->change, &decision->errand);
+        }
+        errand_end(&decision->errand);
+        break;
+    case STORE_REPEATED:
+        if (strcmp(reply->row->ask.id, decision->errand.id) == 0 &&
+            is_already_so(decision, reply->row))
+            succeed_again(decision, reply->row);
+        else
+            fail(decision, ERROR_conflicting_arguments, "/answer_key",
+                 "this answer_key was used for another answer", NULL);
+        break;
+    case STORE_LOST:
+        refuse_late(decision, reply->row);
+        break;
+    case STORE_MISSING:
+        fail(decision, ERROR_not_found, "/session_id", "no ask has this id", NULL);
+        break;
+    case STORE_FAILED:
+        errand_fail(&decision->errand, &reply->err, NULL);
+        break;
+    }
+}
+
+static int64_t undo_window_ms(const struct decision *decision)
+{
+    const char *via = decision->errand.visit->via;
+
+    if (decision->errand.visit->role != ROLE_PERSON ||
+        (strcmp(via, "web") != 0 && strcmp(via, "terminal") != 0))
+        return 0;
+    return engine_setting(decision->errand.engine, SETTING_DELIVER_AFTER) * 1000;
+}
+
+static void save_decision(struct decision *decision, const struct store_row *row)
+{
+    struct engine *engine = decision->errand.engine;
+    struct store_change *change = &decision->change;
+    int64_t now = engine_utc_ms(engine), window = undo_window_ms(decision);
+
+    decision->step = lifecycle_next(row->ask.state, decision->event, &decision->facts);
+    if (!decision->step.is_legal) {
+        refuse_late(decision, row);
+        return;
+    }
+    visit_write_actor(engine, decision->errand.visit, row->ask.origin_json, &decision->actor_json);
+    *change = store_change_of(decision->errand.id, decision->event);
+    change->from_states = lifecycle_states_for(decision->event, &decision->facts);
+    change->if_version = json_member_integer(decision->params, "version", 0);
+    change->to_state = (int)decision->step.state;
+    change->raises_version = decision->step.raises_version;
+    change->needs_sync = decision->step.needs_sync;
+    change->now_ms = change->decided_ms = now;
+    change->deliver_after_ms = window ? now + window : STORE_KEEP;
+    change->actor_json = text_string(&decision->actor_json);
+    if (decision->answer_json) {
+        change->person = engine->parts.person;
+        change->answer_json = decision->answer_json;
+        change->answer_key = decision->answer_key;
+    }
+    errand_begin_write(&decision->errand);
+    CRASH_POINT(engine_before_decide);
+    engine->parts.store->ops->change(engine->parts.store, change, on_decided, decision);
+}
+
+/* R12.1 and R2: a destructive ask wants a person at a terminal who typed the code just shown. */
+static bool may_destroy(struct decision *decision, const struct store_row *row, struct error *err)
+{
+    const struct visit *visit = decision->errand.visit;
+    struct live *live = live_find(decision->errand.engine, decision->errand.id);
+    const char *code = json_member_text(decision->params, "code");
+
+    if (!(row->ask.flags & ASK_DESTRUCTIVE) || !state_is_open(row->ask.state))
+        return true;
+    if (strcmp(visit->via, "client") == 0 || strcmp(visit->via, "api") == 0 ||
+        (strcmp(visit->via, "web") != 0 && !visit->tty[0]))
+        return error_set(err, ERROR_wrong_state, "/session_id",
+                         "this ask is destructive: answer it in a terminal of your own "
+                         "(sayso answer %.8s) or in the portal",
+                         row->ask.id);
+    if (!code || !live || !live->code[0] || live->code_visit != visit ||
+        strcmp(code, live->code) != 0)
+        return error_set(err, ERROR_wrong_state, "/code",
+                         "type the code that is shown to go on; nothing was sent");
+    live->code[0] = '\0';
+    return true;
+}
+
+static bool may_answer(const struct decision *decision, struct error *err)
+{
+    const struct visit *visit = decision->errand.visit;
+    int64_t cli_answers = engine_setting(decision->errand.engine, SETTING_CLI_ANSWERS);
+
+    if (visit->role != ROLE_PERSON || strcmp(visit->via, "cli") != 0)
+        return true;
+    if (cli_answers == CLI_ANSWERS_OFF)
+        return error_set(err, ERROR_wrong_state, "",
+                         "answers from the command line are switched off (sayso settings set "
+                         "cli_answers any)");
+    if (cli_answers == CLI_ANSWERS_TTY && !visit->tty[0])
+        return error_set(err, ERROR_wrong_state, "",
+                         "answers from the command line need a terminal (sayso settings set "
+                         "cli_answers any)");
+    return true;
+}
+
+static bool encode_answer(struct decision *decision, const struct store_row *row, struct error *err)
+{
+    struct form form = { 0 };
+    struct answer answer = { 0 };
+    struct text json = { 0 };
+    bool ok;
+
+    if (!form_parse(row->ask.form_json, strlen(row->ask.form_json), &form, err))
+        return false;
+    ok = answer_check(&form, decision->params, &answer, err);
+    if (ok) {
+        answer_encode(&form, &answer, &json);
+        decision->answer_json = text_take(&json);
+        answer_release(&answer);
+    }
+    form_release(&form);
+    return ok;
+}
+
+/* Cancelling and declining carry at most a note. */
+static bool encode_note(struct decision *decision, struct error *err)
+{
+    const struct json *note = json_member(decision->params, "global_annotation");
+    struct text json = { 0 };
+    struct json_writer writer = json_writer_to(&json);
+    const char *text = json_text(note);
+
+    if (note && !text)
+        return error_set(err, ERROR_bad_type, "/global_annotation", "a note must be a text");
+    if (text && strlen(text) != json_length(note))
+        return error_set(err, ERROR_nul_character, "/global_annotation",
+                         "a note can't hold the character NUL");
+    if (text && text_count(text, strlen(text)) > LIMIT_ANNOTATION_CHARS)
+        return error_set(err, ERROR_too_long, "/global_annotation",
+                         "a note has at most %d characters", LIMIT_ANNOTATION_CHARS);
+    json_write_object(&writer, NULL);
+    json_write_text_if(&writer, "global_annotation", text);
+    json_write_end_object(&writer);
+    decision->answer_json = text_take(&json);
+    return true;
+}
+
+static void on_decision_row(void *context, const struct store_reply *reply)
+{
+    struct decision *decision = context;
+    const struct store_row *row = reply->row;
+    bool is_agent = decision->errand.visit->role == ROLE_AGENT;
+    struct error err;
+    bool ok = true;
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(&decision->errand, &reply->err, NULL);
+        return;
+    }
+    if (reply->outcome != STORE_DONE ||
+        (is_agent && strcmp(row->ask.principal, decision->errand.visit->principal) != 0)) {
+        fail(decision, ERROR_not_found, "/session_id",
+             is_agent ? "no ask of yours has this session_id" : "no ask has this id", NULL);
+        return;
+    }
+    if (decision->event == EVENT_ANSWERED)
+        ok = encode_answer(decision, row, &err) && may_destroy(decision, row, &err);
+    else if (decision->event != EVENT_AGENT_WITHDREW)
+        ok = encode_note(decision, &err);
+    if (ok)
+        save_decision(decision, row);
+    else if (state_is_open(row->ask.state))
+        errand_fail(&decision->errand, &err, NULL);
+    else
+        refuse_late(decision, row); /* that it is over matters more than what is wrong with it */
+}
+
+static void get_decision_row(struct errand *errand)
+{
+    struct store *store = errand->engine->parts.store;
+
+    store->ops->get(store, errand->id, on_decision_row, errand);
+}
+
+static char *given_or_new_key(const struct json *params)
+{
+    const char *given = json_member_text(params, "answer_key");
+    char fresh[ASK_ID_BYTES];
+
+    if (given && strlen(given) <= LIMIT_IDEMPOTENCY_KEY_BYTES)
+        return mem_text(given);
+    random_id(fresh);
+    return mem_text(fresh);
+}
+
+static void decide(enum ask_event event, struct desk *desk, struct desk_visit *visit,
+                   const struct json *params, desk_done *done, void *context)
+{
+    struct decision *decision = errand_new(sizeof *decision, engine_of(desk), visit, done, context);
+    struct error err;
+
+    decision->errand.drop = decision_drop;
+    decision->event = event;
+    decision->params = json_keep(params);
+    decision->answer_key = given_or_new_key(params);
+    if (!may_answer(decision, &err)) {
+        errand_fail(&decision->errand, &err, NULL);
+        return;
+    }
+    errand_find_ask(&decision->errand, params, get_decision_row);
+}
+
+void answer_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                desk_done *done, void *context)
+{
+    decide(EVENT_ANSWERED, desk, visit, params, done, context);
+}
+
+void cancel_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                desk_done *done, void *context)
+{
+    decide(EVENT_CANCELLED, desk, visit, params, done, context);
+}
+
+void decline_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                 desk_done *done, void *context)
+{
+    decide(EVENT_DECLINED, desk, visit, params, done, context);
+}
+
+void withdraw_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                  desk_done *done, void *context)
+{
+    decide(EVENT_AGENT_WITHDREW, desk, visit, params, done, context);
+}

@@ -1,0 +1,195 @@
+/* describe.c - asks as JSON: the line in a list, the result for the agent, who won. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "core/answer.h"
+#include "core/response.h"
+#include "engine/inside.h"
+
+static int64_t remaining_s(const struct engine *engine, const char *id)
+{
+    const struct live *live = live_find(engine, id);
+    int64_t left_ms;
+
+    if (!live || !live->deadline.place || !state_is_open(live->state))
+        return -1;
+    left_ms = live->deadline.boot_ms - engine_boot_ms(engine);
+    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+}
+
+static void write_time(struct json_writer *writer, const char *key, int64_t utc_ms)
+{
+    char when[32];
+
+    if (utc_ms <= 0) {
+        json_write_null(writer, key);
+        return;
+    }
+    response_write_time(utc_ms, when);
+    json_write_text(writer, key, when);
+}
+
+static void write_summary(const struct engine *engine, const struct store_row *row,
+                          const char *agent, struct json_writer *writer, const char *key)
+{
+    const struct ask *ask = &row->ask;
+    bool is_open = state_is_open(ask->state);
+    int64_t left_s = remaining_s(engine, ask->id);
+
+    json_write_object(writer, key);
+    json_write_text(writer, "session_id", ask->id);
+    json_write_text(writer, "title", ask->title);
+    json_write_text(writer, "status", state_name(ask->state));
+    json_write_text(writer, "interface", interface_name(ask->interface));
+    json_write_text(writer, "agent", agent);
+    write_time(writer, "created_at", ask->created_ms);
+    if (is_open && left_s >= 0)
+        json_write_integer(writer, "remaining_seconds", left_s);
+    else
+        json_write_null(writer, "remaining_seconds");
+    json_write_integer(writer, "version", ask->version);
+    json_write_bool(writer, "detached", is_open && (ask->flags & ASK_DETACHED));
+    json_write_bool(writer, "destructive", ask->flags & ASK_DESTRUCTIVE);
+    write_time(writer, "decided_at", ask->decided_ms);
+    if (ask->hold_used_ms > 0)
+        json_write_integer(writer, "held_seconds", ask->hold_used_ms / 1000);
+    json_write_raw(writer, "origin", ask->origin_json ? ask->origin_json : "null");
+    json_write_raw(writer, "answered_by", row->actor_json ? row->actor_json : "null");
+    json_write_end_object(writer);
+}
+
+void describe_summary(const struct engine *engine, const struct store_row *row,
+                      struct json_writer *writer, const char *key)
+{
+    struct json *origin = NULL;
+    const char *json = row->ask.origin_json;
+    struct store_row shown = *row;
+    const struct live *live = live_find(engine, row->ask.id);
+    const char *agent = NULL;
+
+    if (json && json_parse(json, strlen(json), &origin, NULL)) {
+        agent = json_member_text(origin, "as");
+        if (!agent)
+            agent = json_member_text(origin, "name");
+    }
+    if (live) /* memory knows better who waits right now */
+        shown.ask.flags = live->flags;
+    write_summary(engine, &shown, agent, writer, key);
+    json_free(origin);
+}
+
+void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,
+                   const char *key)
+{
+    struct store_row row = {
+        .ask = { .title = live->title,
+                 .origin_json = live->origin_json,
+                 .state = live->state,
+                 .interface = live->interface,
+                 .flags = live->flags,
+                 .version = live->version,
+                 .created_ms = live->created_ms,
+                 .hold_used_ms = live->hold_used_ms },
+    };
+
+    memcpy(row.ask.id, live->id, sizeof row.ask.id);
+    write_summary(engine, &row, live->agent, writer, key);
+}
+
+static void read_actor(const struct json *actor, struct answered_by *by)
+{
+    by->person = json_member_text(actor, "person");
+    by->via = json_member_text(actor, "via");
+    by->uid = json_member_integer(actor, "uid", -1);
+    by->pid = json_member_integer(actor, "pid", 0);
+    by->tty = json_member_text(actor, "tty");
+    by->same_process_tree = json_is_yes(json_member(actor, "same_process_tree"));
+}
+
+static size_t list_warnings(uint32_t flags, const char **out)
+{
+    static const struct {
+        uint32_t flag;
+        const char *warning;
+    } rows[] = {
+        { ASK_DEFAULTS_IGNORED, "defaults_ignored" },
+        { ASK_CANCEL_ALWAYS, "cancel_always_available" },
+        { ASK_INTERFACE_UNAVAILABLE, "interface_unavailable" },
+    };
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (flags & rows[i].flag)
+            out[count++] = rows[i].warning;
+    }
+    out[count] = NULL;
+    return count;
+}
+
+/* What a row keeps as texts, read back for as long as the result is written. */
+struct readings {
+    struct form form;
+    struct answer answer;
+    struct json *answer_json, *actor_json;
+};
+
+static void read_row(const struct store_row *row, struct readings *readings,
+                     struct response_facts *facts)
+{
+    const char *form = row->ask.form_json, *answer = row->answer_json, *actor = row->actor_json;
+
+    if (form && form_parse(form, strlen(form), &readings->form, NULL))
+        facts->form = &readings->form;
+    if (actor && json_parse(actor, strlen(actor), &readings->actor_json, NULL))
+        read_actor(readings->actor_json, &facts->by);
+    if (!answer || !json_parse(answer, strlen(answer), &readings->answer_json, NULL))
+        return;
+    if (row->ask.state == STATE_CANCELLED || row->ask.state == STATE_DECLINED)
+        facts->cancel_note = json_member_text(readings->answer_json, "global_annotation");
+    else if (facts->form &&
+             answer_check(&readings->form, readings->answer_json, &readings->answer, NULL))
+        facts->answer = &readings->answer;
+}
+
+static void release_readings(struct readings *readings)
+{
+    answer_release(&readings->answer);
+    form_release(&readings->form);
+    json_free(readings->answer_json);
+    json_free(readings->actor_json);
+}
+
+void describe_result(const struct engine *engine, const struct store_row *row, bool is_replayed,
+                     struct text *out)
+{
+    const char *warnings[8];
+    struct readings readings = { 0 };
+    struct response_facts facts = {
+        .session_id = row->ask.id,
+        .state = row->ask.state,
+        .interface = row->ask.interface,
+        .answered_ms = row->answered_ms ? row->answered_ms : row->ask.decided_ms,
+        .is_replayed = is_replayed,
+    };
+
+    (void)engine;
+    if (list_warnings(row->ask.flags, warnings) > 0)
+        facts.warnings = warnings;
+    read_row(row, &readings, &facts);
+    response_write(&facts, out);
+    release_readings(&readings);
+}
+
+void describe_winner(const struct store_row *row, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", row->ask.id);
+    json_write_text(&writer, "status", state_name(row->ask.state));
+    json_write_integer(&writer, "version", row->ask.version);
+    write_time(&writer, "answered_at", row->answered_ms ? row->answered_ms : row->ask.decided_ms);
+    json_write_raw(&writer, "answered_by", row->actor_json ? row->actor_json : "null");
+    json_write_end_object(&writer);
+}

@@ -1,0 +1,152 @@
+/*
+ * draft.c - what a person has typed so far: one per ask and person, last write wins, saved at most
+ * once a second (R5.9). While somebody types the deadline stays 30 s away (R5.4).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/limits.h"
+#include "engine/inside.h"
+
+static const int64_t DRAFT_SAVE_EVERY_MS = 1000;
+static const int64_t DRAFT_HOLD_MS = 30000;       /* never less than this while somebody types */
+static const int64_t DRAFT_HOLD_MOST_MS = 600000; /* in all, per ask */
+enum { DRAFT_MAX_BYTES = 2 * LIMIT_ANSWER_TEXT_BYTES };
+
+static void on_saved(void *context, const struct store_reply *reply)
+{
+    (void)reply; /* the next keystroke saves again; the page keeps its own copy */
+    errand_end(context);
+}
+
+void draft_save_now(struct engine *engine, struct live *live)
+{
+    struct errand *errand;
+
+    if (!live->draft)
+        return;
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand_begin_write(errand);
+    engine->parts.store->ops->save_draft(engine->parts.store, live->id, engine->parts.person,
+                                         live->draft, engine_utc_ms(engine), on_saved, errand);
+    free(live->draft);
+    live->draft = NULL;
+    live->draft_saved_boot_ms = engine_boot_ms(engine);
+}
+
+void draft_ring(struct alarm *alarm, void *owner)
+{
+    struct live *live = (struct live *)(void *)((char *)alarm - offsetof(struct live, draft_alarm));
+
+    draft_save_now(owner, live);
+}
+
+static void hold_deadline(struct engine *engine, struct live *live)
+{
+    int64_t now_boot = engine_boot_ms(engine);
+    int64_t missing = DRAFT_HOLD_MS - (live->deadline.boot_ms - now_boot);
+    int64_t room = DRAFT_HOLD_MOST_MS - live->hold_used_ms;
+    struct store_change change = store_change_of(live->id, EVENT_DRAFT_CHANGED);
+    struct lifecycle_facts facts = { 0 };
+    struct errand *errand;
+
+    if (missing > room)
+        missing = room;
+    if (missing <= 0 || !settings_is_on(engine->parts.settings, SETTING_TYPING_HOLD))
+        return;
+    live->hold_used_ms += missing;
+    live->deadline_ms += missing;
+    live->original_ms += missing;
+    alarm_set(&engine->alarms, &live->deadline, live->deadline.boot_ms + missing);
+    change.from_states = lifecycle_states_for(EVENT_DRAFT_CHANGED, &facts);
+    change.deadline_ms = live->deadline_ms;
+    change.original_ms = live->original_ms;
+    change.hold_used_ms = live->hold_used_ms;
+    change.now_ms = engine_utc_ms(engine);
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand_begin_write(errand);
+    engine->parts.store->ops->change(engine->parts.store, &change, on_saved, errand);
+    live_mark_dirty(engine, live);
+}
+
+/* That person's other devices see it at once; nobody else does. */
+static void share_draft(const struct engine *engine, const struct live *live,
+                        const struct visit *from)
+{
+    struct text line = { 0 };
+    struct json_writer writer = json_writer_to(&line);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", "ask/drafted");
+    json_write_object(&writer, "params");
+    json_write_text(&writer, "session_id", live->id);
+    json_write_raw(&writer, "draft", live->draft);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
+        if (visit->is_watching && visit != from)
+            visit_tell(visit, line.bytes, line.used);
+    }
+    text_release(&line);
+}
+
+struct drafting {
+    struct errand errand; /* first */
+    char *json;
+};
+
+static void drafting_drop(struct errand *errand)
+{
+    free(((struct drafting *)errand)->json);
+}
+
+static void draft_found(struct errand *errand)
+{
+    struct drafting *drafting = (struct drafting *)errand;
+    struct engine *engine = errand->engine;
+    struct live *live = live_find(engine, errand->id);
+    int64_t next;
+    struct error err;
+
+    if (!live || !state_is_open(live->state)) {
+        error_set(&err, ERROR_already_answered, "/session_id", "this ask is over");
+        errand_fail(errand, &err, NULL);
+        return;
+    }
+    free(live->draft);
+    live->draft = mem_text(drafting->json);
+    hold_deadline(engine, live);
+    share_draft(engine, live, errand->visit);
+    next = live->draft_saved_boot_ms + DRAFT_SAVE_EVERY_MS;
+    if (next <= engine_boot_ms(engine))
+        draft_save_now(engine, live);
+    else if (!live->draft_alarm.place)
+        alarm_set(&engine->alarms, &live->draft_alarm, next);
+    errand_ok(errand, "{}");
+}
+
+void draft_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+               desk_done *done, void *context)
+{
+    struct drafting *drafting = errand_new(sizeof *drafting, engine_of(desk), visit, done, context);
+    const struct json *draft = json_member(params, "draft");
+    struct error err;
+
+    drafting->errand.drop = drafting_drop;
+    if (json_kind(draft) != KIND_OBJECT) {
+        error_set(&err, ERROR_bad_type, "/draft", "a draft is an object like an answer");
+        errand_fail(&drafting->errand, &err, NULL);
+        return;
+    }
+    drafting->json = json_encode_canonical(draft);
+    if (strlen(drafting->json) > DRAFT_MAX_BYTES) {
+        error_set(&err, ERROR_too_long, "/draft", "a draft has at most %d bytes", DRAFT_MAX_BYTES);
+        errand_fail(&drafting->errand, &err, NULL);
+        return;
+    }
+    errand_find_ask(&drafting->errand, params, draft_found);
+}

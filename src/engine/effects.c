@@ -1,0 +1,107 @@
+/* effects.c - what follows a SAVE that worked, in the order the state machine gave. */
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/json_writer.h"
+#include "engine/inside.h"
+
+static void take_over(struct engine *engine, struct live *live, const struct lifecycle_step *step,
+                      const struct store_change *change)
+{
+    bool was_open = state_is_open(live->state), is_open = state_is_open(step->state);
+
+    live->state = step->state;
+    live->version += step->raises_version;
+    live->flags = (live->flags | change->set_flags) & ~change->clear_flags;
+    if (change->deadline_ms != STORE_KEEP)
+        live->deadline_ms = change->deadline_ms;
+    if (change->original_ms != STORE_KEEP)
+        live->original_ms = change->original_ms;
+    if (change->hold_used_ms != STORE_KEEP)
+        live->hold_used_ms = change->hold_used_ms;
+    if (change->interface != STORE_KEEP)
+        live->interface = (enum ask_interface)change->interface;
+    if (was_open != is_open) {
+        live->principal->open_count += is_open ? 1 : (size_t)-1;
+        engine->open_count += is_open ? 1 : (size_t)-1;
+    }
+}
+
+void effects_write_ack(const struct engine *engine, const char *id, const struct live *live,
+                       bool is_already, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+    int64_t left_ms = live ? live->deadline.boot_ms - engine_boot_ms(engine) : 0;
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", id);
+    if (live) {
+        json_write_text(&writer, "status", state_name(live->state));
+        json_write_integer(&writer, "version", live->version);
+        if (live->deadline.place && state_is_open(live->state))
+            json_write_integer(&writer, "remaining_ms", left_ms);
+        else if (live->deadline.place)
+            json_write_integer(&writer, "undo_ms", left_ms);
+    }
+    json_write_bool_if(&writer, "already", is_already);
+    json_write_end_object(&writer);
+}
+
+static void acknowledge(const struct engine *engine, const struct live *live,
+                        const struct errand *ack)
+{
+    struct text out = { 0 };
+    struct desk_reply reply = { .session_id = live->id };
+
+    if (!ack)
+        return;
+    CRASH_POINT(engine_before_ack);
+    effects_write_ack(engine, live->id, live, false, &out);
+    reply.json = text_string(&out);
+    errand_reply(ack, &reply);
+    text_release(&out);
+}
+
+/* Ends the deadline. A decision that can still be taken back keeps the alarm as its undo window:
+ * the agent learns of it only when that is over (R5.2). */
+static void stop_clock(struct engine *engine, struct live *live, const struct store_change *change)
+{
+    int64_t window_ms = change->deliver_after_ms - engine_utc_ms(engine);
+
+    alarm_clear(&engine->alarms, &live->deadline);
+    if (change->deliver_after_ms > 0 && window_ms > 0)
+        alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + window_ms);
+}
+
+void effects_run(struct engine *engine, struct live *live, const struct lifecycle_step *step,
+                 const struct store_change *change, const struct errand *ack)
+{
+    bool is_over = false;
+
+    take_over(engine, live, step, change);
+    for (const enum ask_effect *effect = step->effects; *effect != DO_NOTHING; effect++) {
+        switch (*effect) {
+        case DO_START_CLOCK:
+            time_start(engine, live);
+            break;
+        case DO_STOP_CLOCK:
+            stop_clock(engine, live, change);
+            break;
+        case DO_ACK:
+            acknowledge(engine, live, ack);
+            break;
+        case DO_REPLY:
+            is_over = !live->deadline.place;
+            break;
+        case DO_PUBLISH:
+            live_mark_dirty(engine, live);
+            break;
+        default: /* SAVE is done; PRESENT and WITHDRAW reach people through PUBLISH */
+            break;
+        }
+    }
+    if (is_over) {
+        CRASH_POINT(engine_before_reply);
+        wait_finish(engine, live);
+    }
+}

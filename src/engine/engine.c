@@ -1,0 +1,185 @@
+/* engine.c - putting the engine together, taking up what was alive, retention. */
+#include "engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "engine/inside.h"
+
+enum { SWEEP_BATCH = 200 };
+static const int64_t SWEEP_SOON_MS = 1000;
+static const int64_t SWEEP_EVERY_MS = 3600000;
+static const int64_t DAY_MS = 86400000;
+
+static void sweep(struct alarm *alarm, void *owner);
+
+static const struct desk_ops engine_ops = {
+    .enter = visit_enter,
+    .leave = visit_leave,
+    .submit = submit_act,
+    .wait = wait_act,
+    .delivered = delivered_act,
+    .withdraw = withdraw_act,
+    .answer = answer_act,
+    .cancel = cancel_act,
+    .decline = decline_act,
+    .extend = extend_act,
+    .undo = undo_act,
+    .send_now = send_now_act,
+    .draft = draft_act,
+    .switch_interface = switch_act,
+    .challenge = challenge_act,
+    .list = list_act,
+    .get = get_act,
+    .watch = watch_act,
+    .settings_list = settings_list_act,
+    .settings_set = settings_set_act,
+};
+
+int64_t engine_boot_ms(const struct engine *engine)
+{
+    return engine->parts.clock->boot_ms(engine->parts.clock);
+}
+
+int64_t engine_utc_ms(const struct engine *engine)
+{
+    return engine->parts.clock->utc_ms(engine->parts.clock);
+}
+
+int64_t engine_setting(const struct engine *engine, enum setting_id id)
+{
+    return settings_integer(engine->parts.settings, id);
+}
+
+/* One ask that was alive when the last hub ended. Nobody waits for it yet. */
+static void recover(void *context, const struct store_row *row)
+{
+    struct engine *engine = context;
+    struct json *origin = NULL;
+    const char *json = row ? row->ask.origin_json : NULL;
+    const char *agent = NULL;
+    struct live *live;
+
+    if (!row)
+        return;
+    if (json && json_parse(json, strlen(json), &origin, NULL)) {
+        agent = json_member_text(origin, "as");
+        if (!agent)
+            agent = json_member_text(origin, "name");
+    }
+    live = live_new(engine, &row->ask, agent);
+    json_free(origin);
+    live->is_stored = true;
+    live->seq = row->seq;
+    live->flags |= ASK_DETACHED;
+    live->detached_ms = engine_utc_ms(engine);
+    if (state_is_open(live->state))
+        time_start(engine, live);
+    else
+        alarm_set(&engine->alarms, &live->deadline,
+                  engine_boot_ms(engine) + row->ask.deliver_after_ms - engine_utc_ms(engine));
+}
+
+struct engine *engine_new(const struct engine_parts *parts)
+{
+    struct engine *engine = mem_new(sizeof *engine);
+
+    engine->desk.ops = &engine_ops;
+    engine->parts = *parts;
+    engine->by_id = TABLE_OF(live, by_id, id);
+    engine->by_call = TABLE_OF(live, by_call, call_match);
+    engine->by_key = TABLE_OF(live, by_key, key_match);
+    engine->principals = TABLE_OF(principal, link, id);
+    engine->armed_boot_ms = -1;
+    engine->utc_minus_boot_ms = engine_utc_ms(engine) - engine_boot_ms(engine);
+    engine->sweep_alarm = (struct alarm){ .ring = sweep, .owner = engine };
+    parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
+    sweep_soon(engine);
+    time_arm(engine);
+    return engine;
+}
+
+void engine_free(struct engine *engine)
+{
+    struct table_link *link;
+
+    if (!engine)
+        return;
+    while ((link = table_each(&engine->by_id, NULL)))
+        live_free(engine, TABLE_THING(live, by_id, link));
+    while ((link = table_each(&engine->principals, NULL))) {
+        table_remove(&engine->principals, link);
+        free(TABLE_THING(principal, link, link));
+    }
+    table_release(&engine->by_id);
+    table_release(&engine->by_call);
+    table_release(&engine->by_key);
+    table_release(&engine->principals);
+    alarm_heap_release(&engine->alarms);
+    free(engine);
+}
+
+struct desk *engine_desk(struct engine *engine)
+{
+    return &engine->desk;
+}
+
+static void on_swept(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+    struct engine *engine = errand->engine;
+    bool is_more = reply->outcome == STORE_DONE && reply->seq > 0;
+
+    if (reply->outcome == STORE_FAILED)
+        log_error("retention.failed", "reason=%s", error_name(reply->err.code));
+    engine->is_sweeping = false;
+    errand_end(errand);
+    if (is_more)
+        sweep(&engine->sweep_alarm, engine);
+    else if (!engine->sweep_alarm.place)
+        alarm_set(&engine->alarms, &engine->sweep_alarm, engine_boot_ms(engine) + SWEEP_EVERY_MS);
+}
+
+/* One batch of retention (R9.1); the next follows while there is more to do. */
+static void sweep(struct alarm *alarm, void *owner)
+{
+    struct engine *engine = owner;
+    int64_t days = engine_setting(engine, SETTING_RETENTION_DAYS);
+    struct errand *errand;
+
+    (void)alarm;
+    if (engine->is_sweeping)
+        return;
+    engine->is_sweeping = true;
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand_begin_write(errand);
+    engine->parts.store->ops->sweep(engine->parts.store, engine_utc_ms(engine) - days * DAY_MS,
+                                    (size_t)engine_setting(engine, SETTING_MAX_SESSIONS),
+                                    SWEEP_BATCH, on_swept, errand);
+}
+
+void sweep_soon(struct engine *engine)
+{
+    int64_t soon = engine_boot_ms(engine) + SWEEP_SOON_MS;
+
+    if (!engine->sweep_alarm.place || engine->sweep_alarm.boot_ms > soon)
+        alarm_set(&engine->alarms, &engine->sweep_alarm, soon);
+}
+
+bool engine_is_settled(const struct engine *engine)
+{
+    return engine->unsaved == 0;
+}
+
+bool engine_is_idle(const struct engine *engine)
+{
+    return engine->by_id.count == 0 && !engine->visits && engine->unsaved == 0;
+}
+
+size_t engine_open_count(const struct engine *engine)
+{
+    return engine->open_count;
+}

@@ -1,0 +1,42 @@
+/*
+ * engine.h - the imperative shell around core/lifecycle: owns the asks that are alive, performs
+ * effects in order (SAVE first, and nothing after a SAVE that failed), keeps deadlines, recovers.
+ * It is the desk of ports/desk.h. Runs on one thread; never waits.
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ports/desk.h"
+
+struct clock;
+struct engine;
+struct settings;
+struct store;
+
+/* Everything is borrowed and must outlive the engine. */
+struct engine_parts {
+    struct store *store;
+    struct clock *clock;
+    struct settings *settings;
+    const char *person;        /* the one who answers here */
+    const char *settings_path; /* the host's settings file; NULL: not saved */
+    bool portal_built, terminal_built;
+};
+
+struct engine *engine_new(const struct engine_parts *parts); /* takes up what was alive */
+void engine_free(struct engine *engine);
+struct desk *engine_desk(struct engine *engine);
+
+void engine_on_time(struct engine *engine); /* the clock's wake-up */
+/* Before the loop sleeps: tells watchers what changed in this turn, once per ask. */
+void engine_flush(struct engine *engine);
+/* The wall clock may have been set: moves stored deadlines along. */
+void engine_check_clock(struct engine *engine);
+bool engine_is_idle(const struct engine *engine);    /* no ask open, no visitor, nothing unsaved */
+bool engine_is_settled(const struct engine *engine); /* nothing unsaved */
+size_t engine_open_count(const struct engine *engine);
+
+#endif

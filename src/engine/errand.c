@@ -1,0 +1,142 @@
+/* errand.c - an act of a visitor on its way through the store, and naming the ask it is about. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/limits.h"
+#include "engine/inside.h"
+
+void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, desk_done *done,
+                 void *context)
+{
+    struct errand *errand = mem_new(bytes);
+
+    errand->engine = engine;
+    errand->visit = (struct visit *)visit;
+    errand->done = done;
+    errand->context = context;
+    if (errand->visit)
+        errand->visit->references++;
+    return errand;
+}
+
+void errand_begin_write(struct errand *errand)
+{
+    errand->is_write = true;
+    errand->engine->unsaved++;
+}
+
+void errand_end(struct errand *errand)
+{
+    if (errand->drop)
+        errand->drop(errand);
+    if (errand->is_write)
+        errand->engine->unsaved--;
+    if (errand->visit)
+        visit_release(errand->visit);
+    free(errand);
+}
+
+void errand_reply(const struct errand *errand, const struct desk_reply *reply)
+{
+    if (errand->done && !(errand->visit && errand->visit->is_gone))
+        errand->done(errand->context, reply);
+}
+
+void errand_ok(struct errand *errand, const char *json)
+{
+    struct desk_reply reply = { .json = json, .session_id = errand->id[0] ? errand->id : NULL };
+
+    errand_reply(errand, &reply);
+    errand_end(errand);
+}
+
+void errand_fail(struct errand *errand, const struct error *err, const char *data_json)
+{
+    struct desk_reply reply = { .err = *err, .json = data_json };
+
+    errand_reply(errand, &reply);
+    errand_end(errand);
+}
+
+static void fail_to_find(struct errand *errand)
+{
+    struct error err;
+
+    if (errand->found > 1)
+        error_set(&err, ERROR_conflicting_arguments, "/session_id",
+                  "%s: give the id, or more of it",
+                  errand->is_prefix ? "more than one ask begins so" : "several asks are waiting");
+    else if (errand->is_prefix)
+        error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
+    else
+        error_set(&err, ERROR_not_found, "/session_id", "nothing is waiting for an answer");
+    errand_fail(errand, &err, NULL);
+}
+
+static void on_candidate(void *context, const struct store_row *row)
+{
+    struct errand *errand = context;
+
+    if (row) {
+        if (errand->found++ == 0)
+            memcpy(errand->id, row->ask.id, sizeof errand->id);
+        return;
+    }
+    if (errand->found == 1) {
+        errand->next(errand);
+        return;
+    }
+    errand->id[0] = '\0';
+    fail_to_find(errand);
+}
+
+static bool is_id_prefix(const char *text)
+{
+    size_t length = strlen(text);
+
+    return length >= LIMIT_ID_PREFIX_CHARS && length <= LIMIT_ID_CHARS &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyz234567") == length;
+}
+
+static bool check_given_id(const struct errand *errand, const struct json *given, struct error *err)
+{
+    const char *id = json_text(given);
+    bool is_agent = errand->visit->role == ROLE_AGENT;
+
+    if (given && (!id || strlen(id) != json_length(given)))
+        return error_set(err, ERROR_bad_type, "/session_id", "session_id must be a text");
+    if (is_agent && !id)
+        return error_set(err, ERROR_missing_property, "/session_id", "session_id is needed");
+    if (id && (is_agent ? !ask_id_is_valid(id) : !is_id_prefix(id)))
+        return error_set(err, ERROR_bad_format, "/session_id",
+                         "an id has %d characters of a-z and 2-7; people may give the first %d or "
+                         "more of them",
+                         LIMIT_ID_CHARS, LIMIT_ID_PREFIX_CHARS);
+    return true;
+}
+
+void errand_find_ask(struct errand *errand, const struct json *params,
+                     void (*next)(struct errand *errand))
+{
+    const struct json *given = json_member(params, "session_id");
+    const char *id = json_text(given);
+    struct store *store = errand->engine->parts.store;
+    struct store_list_query query = { .limit = 2, .id_prefix = id };
+    struct error err;
+
+    errand->next = next;
+    errand->is_prefix = id != NULL;
+    if (!check_given_id(errand, given, &err)) {
+        errand_fail(errand, &err, NULL);
+        return;
+    }
+    if (id && ask_id_is_valid(id)) {
+        memcpy(errand->id, id, sizeof errand->id);
+        next(errand);
+        return;
+    }
+    query.which = id ? STORE_LIST_ALL : STORE_LIST_OPEN;
+    store->ops->list(store, &query, on_candidate, errand);
+}

@@ -1,0 +1,120 @@
+/* inside.h - what the files of engine/ offer each other, grouped by file. */
+#ifndef ENGINE_INSIDE_H
+#define ENGINE_INSIDE_H
+#include "engine/state.h"
+#include "settings/settings.h"
+
+struct json;
+struct json_writer;
+struct response_facts;
+
+/* engine.c */
+static inline struct engine *engine_of(struct desk *desk)
+{
+    return (struct engine *)desk;
+}
+int64_t engine_boot_ms(const struct engine *engine);
+int64_t engine_utc_ms(const struct engine *engine);
+int64_t engine_setting(const struct engine *engine, enum setting_id id);
+void sweep_soon(struct engine *engine);
+
+/* live.c: the asks that are alive */
+struct live *live_new(struct engine *engine, const struct ask *ask, const char *agent);
+void live_free(struct engine *engine, struct live *live);
+struct live *live_find(const struct engine *engine, const char *id); /* may miss */
+void live_match(const struct ask *ask, uint8_t call[MATCH_BYTES], uint8_t key[MATCH_BYTES]);
+struct live *live_find_match(const struct engine *engine, const struct ask *ask,
+                             const struct visit *visit);
+void live_mark_dirty(struct engine *engine, struct live *live);
+struct principal *principal_get(struct engine *engine, const char *id);
+/* False with rate_limited: too many pending, or too many new ones within a minute. */
+bool principal_admit(struct engine *engine, struct principal *principal, struct error *err);
+
+/* visit.c: who stands at the desk */
+struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor);
+void visit_leave(struct desk *desk, struct desk_visit *visit);
+void visit_release(struct visit *visit);
+void visit_tell(struct visit *visit, const char *line, size_t length);
+void visit_write_origin(const struct visit *visit, struct text *out);
+/* {person, via, uid, pid, tty, same_process_tree}: who decides, as the answer keeps it. */
+void visit_write_actor(const struct engine *engine, const struct visit *visit,
+                       const char *origin_json, struct text *out);
+bool visit_descends_from_agent(const struct visit *visit, const char *origin_json);
+
+/* errand.c: an act of a visitor that waits for the store; acts that need more embed it first */
+struct errand {
+    struct engine *engine;
+    struct visit *visit; /* NULL: the engine's own */
+    desk_done *done;
+    void *context;
+    char id[ASK_ID_BYTES];
+    bool is_write; /* counted in engine->unsaved */
+    size_t found;  /* asks a prefix may mean */
+    bool is_prefix;
+    void (*next)(struct errand *errand);
+    void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */
+};
+void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, desk_done *done,
+                 void *context);
+void errand_begin_write(struct errand *errand);
+void errand_end(struct errand *errand); /* drops what it embeds and frees it */
+void errand_reply(const struct errand *errand, const struct desk_reply *reply);
+/* Reply, then end. */
+void errand_ok(struct errand *errand, const char *json);
+void errand_fail(struct errand *errand, const struct error *err, const char *data_json);
+/* Calls `next` once errand->id is known: the ask named by params.session_id, whole or by a unique
+ * prefix, or, where it is left out, the only one that is open. Agents must give whole ids. Where
+ * there is no such ask the errand fails and ends. */
+void errand_find_ask(struct errand *errand, const struct json *params,
+                     void (*next)(struct errand *errand));
+
+/* wait.c: parked calls */
+void wait_add(struct engine *engine, struct live *live, struct visit *visit, int64_t wait_ms,
+              desk_done *done, void *context);
+/* Ends every wait of this ask with what the store has; the ask is over or could not be created. */
+void wait_finish(struct engine *engine, struct live *live);
+void wait_fail(struct engine *engine, struct live *live, const struct error *err);
+void wait_drop_visit(struct engine *engine, struct visit *visit);
+desk_act wait_act, delivered_act;
+void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
+
+/* submit.c, decide.c, undo.c, retime.c, draft.c, list.c, preferences.c: the acts */
+desk_act submit_act;
+desk_act answer_act, cancel_act, decline_act, withdraw_act, undo_act, challenge_act;
+desk_act extend_act, send_now_act, switch_act;
+desk_act draft_act;
+desk_act list_act, get_act, watch_act;
+desk_act settings_list_act, settings_set_act;
+
+/* time.c */
+void time_start(struct engine *engine, struct live *live); /* deadline, or end of undo window */
+void time_arm(struct engine *engine);
+void deadline_ring(struct alarm *alarm, void *owner);
+
+/* draft.c */
+void draft_ring(struct alarm *alarm, void *owner);
+void draft_save_now(struct engine *engine, struct live *live);
+
+/* effects.c */
+/* After a SAVE that worked: performs the rest of the step on the ask and on who waits. `ack` may
+ * be NULL. */
+void effects_run(struct engine *engine, struct live *live, const struct lifecycle_step *step,
+                 const struct store_change *change, const struct errand *ack);
+void effects_write_ack(const struct engine *engine, const char *id, const struct live *live,
+                       bool is_already, struct text *out);
+
+/* publish.c: what watchers are told */
+void publish(struct engine *engine, struct live *live);
+
+/* describe.c: JSON of asks */
+void describe_summary(const struct engine *engine, const struct store_row *row,
+                      struct json_writer *writer, const char *key);
+void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,
+                   const char *key);
+/* The agent's result (R2.2) for a row; `out` gets one JSON object. */
+void describe_result(const struct engine *engine, const struct store_row *row, bool is_replayed,
+                     struct text *out);
+/* How it ended and by whom, for those who came too late. */
+void describe_winner(const struct store_row *row, struct text *out);
+
+#endif

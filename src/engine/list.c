@@ -1,0 +1,141 @@
+/* list.c - looking: lists, one ask whole, and watching from now on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "core/limits.h"
+#include "engine/inside.h"
+
+enum { LIST_MOST = 10000 };
+
+struct listing {
+    struct errand errand; /* first */
+    struct text out;
+    struct json_writer writer;
+};
+
+static void listing_drop(struct errand *errand)
+{
+    text_release(&((struct listing *)errand)->out);
+}
+
+static void on_listed(void *context, const struct store_row *row)
+{
+    struct listing *listing = context;
+
+    if (row) {
+        describe_summary(listing->errand.engine, row, &listing->writer, NULL);
+        return;
+    }
+    json_write_end_list(&listing->writer);
+    json_write_end_object(&listing->writer);
+    errand_ok(&listing->errand, text_string(&listing->out));
+}
+
+static bool read_which(const struct json *params, enum store_list_which *ret_which)
+{
+    static const char *const names[] = {
+        [STORE_LIST_ALL] = "all",
+        [STORE_LIST_OPEN] = "active",
+        [STORE_LIST_ENDED] = "completed",
+    };
+    const char *name = json_member_text(params, "which");
+
+    *ret_which = STORE_LIST_ALL;
+    if (!json_member(params, "which"))
+        return true;
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *ret_which = (enum store_list_which)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+void list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+              desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct store *store = engine->parts.store;
+    struct listing *listing = errand_new(sizeof *listing, engine, visit, done, context);
+    int64_t limit =
+        json_member_integer(params, "limit", engine_setting(engine, SETTING_LIST_COUNT));
+    struct store_list_query query = { .before_ms = json_member_integer(params, "before_ms", 0) };
+    struct error err;
+
+    listing->errand.drop = listing_drop;
+    if (!read_which(params, &query.which)) {
+        error_set(&err, ERROR_bad_enum, "/which", "which is all, active or completed");
+        errand_fail(&listing->errand, &err, NULL);
+        return;
+    }
+    query.limit = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
+    listing->writer = json_writer_to(&listing->out);
+    json_write_object(&listing->writer, NULL);
+    json_write_integer(&listing->writer, "seq", store->ops->last_seq(store));
+    json_write_list(&listing->writer, "asks");
+    store->ops->list(store, &query, on_listed, listing);
+}
+
+static void write_draft(void *context, const char *ask_id, const char *json)
+{
+    (void)ask_id;
+    json_write_raw(context, "draft", json);
+}
+
+static void on_got(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+    struct engine *engine = errand->engine;
+    const struct store_row *row = reply->row;
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct error err;
+
+    if (reply->outcome != STORE_DONE) {
+        error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
+        errand_fail(errand, reply->outcome == STORE_FAILED ? &reply->err : &err, NULL);
+        return;
+    }
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "seq", row->seq);
+    describe_summary(engine, row, &writer, "ask");
+    json_write_raw(&writer, "form", row->ask.form_json);
+    json_write_raw(&writer, "answer", row->answer_json ? row->answer_json : "null");
+    engine->parts.store->ops->get_draft(engine->parts.store, row->ask.id, engine->parts.person,
+                                        write_draft, &writer);
+    {
+        struct text result = { 0 };
+
+        describe_result(engine, row, false, &result);
+        json_write_raw(&writer, "result", text_string(&result));
+        text_release(&result);
+    }
+    json_write_end_object(&writer);
+    errand_ok(errand, text_string(&out));
+    text_release(&out);
+}
+
+static void get_found(struct errand *errand)
+{
+    struct store *store = errand->engine->parts.store;
+
+    store->ops->get(store, errand->id, on_got, errand);
+}
+
+void get_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+             desk_done *done, void *context)
+{
+    struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
+
+    errand_find_ask(errand, params, get_found);
+}
+
+void watch_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+               desk_done *done, void *context)
+{
+    ((struct visit *)visit)->is_watching = true;
+    list_act(desk, visit, params, done, context);
+}

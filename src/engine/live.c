@@ -1,0 +1,210 @@
+/* live.c - the asks that are alive, found by id, by call and by key; limits per principal. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crypto/hash.h"
+#include "engine/inside.h"
+
+static void match_of(const char *principal, const char *what, const void *bytes, size_t length,
+                     uint8_t out[MATCH_BYTES])
+{
+    const struct hash_part parts[] = {
+        { principal, strlen(principal) },
+        { what, strlen(what) },
+        { bytes, length },
+    };
+    uint8_t hash[HASH_BYTES];
+
+    hash_parts(parts, ARRAY_LEN(parts), hash);
+    memcpy(out, hash, MATCH_BYTES);
+}
+
+void live_match(const struct ask *ask, uint8_t call[MATCH_BYTES], uint8_t key[MATCH_BYTES])
+{
+    match_of(ask->principal, "call", ask->digest, DIGEST_BYTES, call);
+    if (ask->idempotency_key)
+        match_of(ask->principal, "key", ask->idempotency_key, strlen(ask->idempotency_key), key);
+}
+
+struct live *live_new(struct engine *engine, const struct ask *ask, const char *agent)
+{
+    struct live *live = mem_new(sizeof *live);
+
+    memcpy(live->id, ask->id, sizeof live->id);
+    live->has_key = ask->idempotency_key != NULL;
+    live_match(ask, live->call_match, live->key_match);
+    live->state = ask->state;
+    live->interface = ask->interface;
+    live->flags = ask->flags;
+    live->version = ask->version;
+    live->created_ms = ask->created_ms;
+    live->deadline_ms = ask->deadline_ms;
+    live->original_ms = ask->original_ms;
+    live->hold_used_ms = ask->hold_used_ms;
+    live->title = mem_text(ask->title);
+    live->agent = mem_text(agent);
+    live->origin_json = mem_text(ask->origin_json);
+    live->deadline = (struct alarm){ .ring = deadline_ring, .owner = engine };
+    live->draft_alarm = (struct alarm){ .ring = draft_ring, .owner = engine };
+    live->principal = principal_get(engine, ask->principal);
+    table_insert(&engine->by_id, &live->by_id);
+    table_insert(&engine->by_call, &live->by_call);
+    if (live->has_key)
+        table_insert(&engine->by_key, &live->by_key);
+    if (state_is_open(live->state)) {
+        live->principal->open_count++;
+        engine->open_count++;
+    }
+    return live;
+}
+
+static void forget_dirty(struct engine *engine, struct live *live)
+{
+    struct live **at = &engine->dirty;
+
+    while (*at && *at != live)
+        at = &(*at)->next_dirty;
+    if (*at)
+        *at = live->next_dirty;
+}
+
+void live_free(struct engine *engine, struct live *live)
+{
+    alarm_clear(&engine->alarms, &live->deadline);
+    alarm_clear(&engine->alarms, &live->draft_alarm);
+    if (live->is_dirty) {
+        publish(engine, live); /* watchers see how it ended before it leaves memory */
+        forget_dirty(engine, live);
+    }
+    table_remove(&engine->by_id, &live->by_id);
+    table_remove(&engine->by_call, &live->by_call);
+    if (live->has_key)
+        table_remove(&engine->by_key, &live->by_key);
+    if (state_is_open(live->state)) {
+        live->principal->open_count--;
+        engine->open_count--;
+    }
+    free(live->draft);
+    free(live->title);
+    free(live->agent);
+    free(live->origin_json);
+    free(live);
+}
+
+struct live *live_find(const struct engine *engine, const char *id)
+{
+    struct table_link *link;
+    char key[ASK_ID_BYTES] = "";
+
+    memcpy(key, id, strnlen(id, sizeof key - 1));
+    link = table_find(&engine->by_id, key);
+    return link ? TABLE_THING(live, by_id, link) : NULL;
+}
+
+/* Free to take: nobody waits for it, or only this same connection does (R5.5). */
+static bool is_free_for(const struct live *live, const struct visit *visit)
+{
+    for (const struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->visit != visit)
+            return false;
+    }
+    return true;
+}
+
+struct live *live_find_match(const struct engine *engine, const struct ask *ask,
+                             const struct visit *visit)
+{
+    uint8_t call[MATCH_BYTES], key[MATCH_BYTES];
+    struct table_link *link;
+
+    live_match(ask, call, key);
+    if (ask->idempotency_key) {
+        for (link = table_find(&engine->by_key, key); link;
+             link = table_find_next(&engine->by_key, link)) {
+            struct live *live = TABLE_THING(live, by_key, link);
+
+            if (is_free_for(live, visit))
+                return live;
+        }
+        return NULL; /* a new key says: a new ask, whatever its words */
+    }
+    for (link = table_find(&engine->by_call, call); link;
+         link = table_find_next(&engine->by_call, link)) {
+        struct live *live = TABLE_THING(live, by_call, link);
+
+        if (is_free_for(live, visit))
+            return live;
+    }
+    return NULL;
+}
+
+void live_mark_dirty(struct engine *engine, struct live *live)
+{
+    if (live->is_dirty)
+        return;
+    live->is_dirty = true;
+    live->next_dirty = engine->dirty;
+    engine->dirty = live;
+}
+
+struct principal *principal_get(struct engine *engine, const char *id)
+{
+    char key[PRINCIPAL_BYTES] = "";
+    struct table_link *link;
+    struct principal *principal;
+
+    memcpy(key, id, strnlen(id, sizeof key - 1));
+    link = table_find(&engine->principals, key);
+    if (link)
+        return TABLE_THING(principal, link, link);
+    principal = mem_new(sizeof *principal);
+    memcpy(principal->id, key, sizeof principal->id);
+    table_insert(&engine->principals, &principal->link);
+    return principal;
+}
+
+/* Empties the slots of the seconds that went by since the last look. */
+static void turn_slots(struct principal *principal, int64_t now_s)
+{
+    int64_t passed = now_s - principal->slot_s;
+
+    for (int64_t i = 1; i <= passed && i <= RATE_SLOTS; i++)
+        principal->slots[(principal->slot_s + i) % RATE_SLOTS] = 0;
+    if (passed > 0)
+        principal->slot_s = now_s;
+}
+
+bool principal_admit(struct engine *engine, struct principal *principal, struct error *err)
+{
+    int64_t max_pending = engine_setting(engine, SETTING_MAX_PENDING);
+    int64_t per_minute = engine_setting(engine, SETTING_ASKS_PER_MINUTE);
+    int64_t now_s = engine_boot_ms(engine) / 1000;
+    int64_t recent = 0, wait_s = 0;
+
+    if ((int64_t)principal->open_count >= max_pending) {
+        error_set(err, ERROR_rate_limited, "",
+                  "%lld asks of yours are waiting for an answer, the most allowed: collect or "
+                  "withdraw one before asking again",
+                  (long long)max_pending);
+        err->retry_after_s = 15;
+        return false;
+    }
+    turn_slots(principal, now_s);
+    for (int age = 0; age < RATE_SLOTS; age++) {
+        recent += principal->slots[(now_s + RATE_SLOTS - age) % RATE_SLOTS];
+        if (recent >= per_minute) {
+            wait_s = RATE_SLOTS - age;
+            break;
+        }
+    }
+    if (wait_s > 0) {
+        error_set(err, ERROR_rate_limited, "",
+                  "%lld new asks a minute are the most allowed: ask again in %lld seconds",
+                  (long long)per_minute, (long long)wait_s);
+        err->retry_after_s = wait_s;
+        return false;
+    }
+    principal->slots[now_s % RATE_SLOTS]++;
+    return true;
+}

@@ -1,0 +1,161 @@
+/* preferences.c - settings over the desk: all with their sources, and changing one (R8.1). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "engine/inside.h"
+
+static void write_setting(const struct engine *engine, enum setting_id id,
+                          struct json_writer *writer)
+{
+    static const char *const sources[] = {
+        [SETTING_BUILT_IN] = "built_in",
+        [SETTING_ENVIRONMENT] = "environment",
+        [SETTING_SAVED] = "saved",
+        [SETTING_FLAG] = "flag",
+    };
+    const struct settings *settings = engine->parts.settings;
+    const struct setting_row *row = setting_row(id);
+
+    json_write_object(writer, NULL);
+    json_write_text(writer, "name", row->name);
+    settings_write(settings, id, writer, "value");
+    json_write_text(writer, "source", sources[settings_source(settings, id)]);
+    json_write_text(writer, "scope", row->scope == SETTING_SCOPE_HOST ? "host" : "person");
+    json_write_text(writer, "built_in", row->built_in);
+    json_write_end_object(writer);
+}
+
+void settings_list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    const char *name = json_member_text(params, "name");
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    enum setting_id wanted;
+    struct error err;
+
+    if (name && !setting_find(name, &wanted)) {
+        error_set(&err, ERROR_bad_enum, "/name",
+                  "there is no such setting; sayso settings list names them all");
+        errand_fail(errand, &err, NULL);
+        return;
+    }
+    json_write_object(&writer, NULL);
+    json_write_list(&writer, "settings");
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        if (!name || (enum setting_id)id == wanted)
+            write_setting(engine, (enum setting_id)id, &writer);
+    }
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    errand_ok(errand, text_string(&out));
+    text_release(&out);
+}
+
+struct preference {
+    struct errand errand; /* first */
+    enum setting_id id;
+    char *text; /* NULL: back to the built-in value */
+};
+
+static void preference_drop(struct errand *errand)
+{
+    free(((struct preference *)errand)->text);
+}
+
+static void tell_watchers(const struct engine *engine, enum setting_id id)
+{
+    struct text line = { 0 };
+    struct json_writer writer = json_writer_to(&line);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", "settings/changed");
+    json_write_object(&writer, "params");
+    json_write_list(&writer, "settings");
+    write_setting(engine, id, &writer);
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
+        if (visit->is_watching)
+            visit_tell(visit, line.bytes, line.used);
+    }
+    text_release(&line);
+}
+
+static void put_and_reply(struct preference *preference)
+{
+    struct engine *engine = preference->errand.engine;
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    settings_put_saved(engine->parts.settings, setting_row(preference->id)->name, preference->text);
+    tell_watchers(engine, preference->id);
+    write_setting(engine, preference->id, &writer);
+    errand_ok(&preference->errand, text_string(&out));
+    text_release(&out);
+}
+
+static void on_saved(void *context, const struct store_reply *reply)
+{
+    struct preference *preference = context;
+
+    if (reply->outcome == STORE_FAILED)
+        errand_fail(&preference->errand, &reply->err, NULL);
+    else
+        put_and_reply(preference);
+}
+
+static void save_host(struct preference *preference)
+{
+    struct engine *engine = preference->errand.engine;
+    const char *name = setting_row(preference->id)->name, *path = engine->parts.settings_path;
+    struct error err;
+
+    settings_put_saved(engine->parts.settings, name, preference->text);
+    if (path && !settings_save_file(engine->parts.settings, path, &err)) {
+        /* what could not be kept is not in force either */
+        settings_put_saved(engine->parts.settings, name, NULL);
+        settings_load_file(engine->parts.settings, path);
+        errand_fail(&preference->errand, &err, NULL);
+        return;
+    }
+    put_and_reply(preference);
+}
+
+void settings_set_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct preference *preference = errand_new(sizeof *preference, engine, visit, done, context);
+    const char *name = json_member_text(params, "name");
+    struct setting_value value = { 0 };
+    struct error err;
+
+    preference->errand.drop = preference_drop;
+    preference->text = mem_text(json_member_text(params, "value"));
+    if (!name || !setting_find(name, &preference->id)) {
+        error_set(&err, ERROR_bad_enum, "/name",
+                  "there is no such setting; sayso settings list names them all");
+        errand_fail(&preference->errand, &err, NULL);
+        return;
+    }
+    if (preference->text && !settings_parse(preference->id, preference->text, &value, &err)) {
+        errand_fail(&preference->errand, &err, NULL);
+        return;
+    }
+    setting_value_release(&value);
+    if (setting_row(preference->id)->scope == SETTING_SCOPE_HOST) {
+        save_host(preference);
+        return;
+    }
+    errand_begin_write(&preference->errand);
+    engine->parts.store->ops->save_setting(engine->parts.store, engine->parts.person, name,
+                                           preference->text, on_saved, preference);
+}

@@ -1,0 +1,38 @@
+/* publish.c - snapshots to those who watch: encoded once, sent once per ask and loop turn. */
+#include "base/json_writer.h"
+#include "engine/inside.h"
+
+void publish(struct engine *engine, struct live *live)
+{
+    struct text line = { 0 };
+    struct json_writer writer = json_writer_to(&line);
+
+    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
+        if (!visit->is_watching)
+            continue;
+        if (!line.used) {
+            json_write_object(&writer, NULL);
+            json_write_text(&writer, "jsonrpc", "2.0");
+            json_write_text(&writer, "method", "ask/changed");
+            json_write_object(&writer, "params");
+            json_write_integer(&writer, "seq", live->seq);
+            describe_live(engine, live, &writer, "ask");
+            json_write_end_object(&writer);
+            json_write_end_object(&writer);
+        }
+        visit_tell(visit, line.bytes, line.used);
+    }
+    text_release(&line);
+}
+
+void engine_flush(struct engine *engine)
+{
+    while (engine->dirty) {
+        struct live *live = engine->dirty;
+
+        engine->dirty = live->next_dirty;
+        live->is_dirty = false;
+        publish(engine, live);
+    }
+    time_arm(engine);
+}

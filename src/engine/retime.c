@@ -1,0 +1,202 @@
+/*
+ * retime.c - changes a person makes to an open ask without deciding it: more or less time, another
+ * interface; and the acts around a decision: taking it back, sending it now, the code to type.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/random.h"
+#include "core/limits.h"
+#include "engine/inside.h"
+
+static const int64_t RETIME_UNDO_LEAST_MS = 30000; /* time to think again after an undo */
+
+struct retiming {
+    struct errand errand; /* first */
+    enum ask_event event;
+    int64_t seconds;
+    enum ask_interface interface;
+    struct lifecycle_facts facts;
+    struct lifecycle_step step;
+    struct store_change change;
+};
+
+static void fail(struct retiming *retiming, enum error_code code, const char *path,
+                 const char *message)
+{
+    struct error err;
+
+    error_set(&err, code, path, "%s", message);
+    errand_fail(&retiming->errand, &err, NULL);
+}
+
+static void on_retimed(void *context, const struct store_reply *reply)
+{
+    struct retiming *retiming = context;
+    struct engine *engine = retiming->errand.engine;
+    struct live *live = live_find(engine, retiming->errand.id);
+
+    if (reply->outcome == STORE_DONE && live) {
+        live->seq = reply->seq;
+        effects_run(engine, live, &retiming->step, &retiming->change, &retiming->errand);
+        errand_end(&retiming->errand);
+    } else if (reply->outcome == STORE_FAILED) {
+        errand_fail(&retiming->errand, &reply->err, NULL);
+    } else {
+        fail(retiming, ERROR_already_answered, "/session_id", "this ask is over");
+    }
+}
+
+static void fill_change(struct retiming *retiming, const struct live *live)
+{
+    struct engine *engine = retiming->errand.engine;
+    struct store_change *change = &retiming->change;
+    int64_t now = engine_utc_ms(engine);
+
+    if (retiming->event == EVENT_EXTENDED) {
+        change->original_ms = retiming->seconds * 1000;
+        change->deadline_ms = now + change->original_ms;
+    } else if (retiming->event == EVENT_UNDONE) {
+        int64_t least = now + RETIME_UNDO_LEAST_MS;
+
+        change->deadline_ms = live->deadline_ms > least ? live->deadline_ms : least;
+        if (change->deadline_ms - now > live->original_ms)
+            change->original_ms = change->deadline_ms - now;
+        change->removes_answer = true;
+        change->person = engine->parts.person;
+        change->deliver_after_ms = change->decided_ms = 0;
+    } else {
+        change->interface = (int)retiming->interface;
+    }
+}
+
+static void retime_found(struct errand *errand)
+{
+    struct retiming *retiming = (struct retiming *)errand;
+    struct engine *engine = errand->engine;
+    struct live *live = live_find(engine, errand->id);
+    struct store_change *change = &retiming->change;
+
+    if (!live || !live->is_stored) {
+        fail(retiming, ERROR_already_answered, "/session_id",
+             "this ask is over, or there never was one");
+        return;
+    }
+    retiming->facts.within_undo = !state_is_open(live->state) && live->deadline.place;
+    retiming->step = lifecycle_next(live->state, retiming->event, &retiming->facts);
+    if (!retiming->step.is_legal) {
+        fail(retiming, retiming->step.refusal, "/session_id",
+             retiming->event == EVENT_UNDONE ? "there is nothing to take back"
+                                             : "this ask is over");
+        return;
+    }
+    *change = store_change_of(errand->id, retiming->event);
+    change->from_states = lifecycle_states_for(retiming->event, &retiming->facts);
+    change->to_state = (int)retiming->step.state;
+    change->raises_version = retiming->step.raises_version;
+    change->needs_sync = retiming->step.needs_sync;
+    change->now_ms = engine_utc_ms(engine);
+    fill_change(retiming, live);
+    errand_begin_write(errand);
+    engine->parts.store->ops->change(engine->parts.store, change, on_retimed, retiming);
+}
+
+static struct retiming *retiming_new(enum ask_event event, struct desk *desk,
+                                     struct desk_visit *visit, desk_done *done, void *context)
+{
+    struct retiming *retiming = errand_new(sizeof *retiming, engine_of(desk), visit, done, context);
+
+    retiming->event = event;
+    return retiming;
+}
+
+void extend_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                desk_done *done, void *context)
+{
+    struct retiming *retiming = retiming_new(EVENT_EXTENDED, desk, visit, done, context);
+
+    if (!json_integer_of(json_member(params, "seconds"), &retiming->seconds) ||
+        retiming->seconds < 1 || retiming->seconds > LIMIT_TIMEOUT_S) {
+        fail(retiming, ERROR_out_of_range, "/seconds",
+             "seconds from now: a whole number, 1 to 2592000 (30 days)");
+        return;
+    }
+    errand_find_ask(&retiming->errand, params, retime_found);
+}
+
+void undo_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+              desk_done *done, void *context)
+{
+    struct retiming *retiming = retiming_new(EVENT_UNDONE, desk, visit, done, context);
+
+    errand_find_ask(&retiming->errand, params, retime_found);
+}
+
+void switch_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                desk_done *done, void *context)
+{
+    struct retiming *retiming = retiming_new(EVENT_INTERFACE_SWITCHED, desk, visit, done, context);
+    const char *name = json_member_text(params, "interface");
+
+    retiming->interface = name ? interface_find(name) : INTERFACE_NONE;
+    if (retiming->interface == INTERFACE_NONE) {
+        fail(retiming, ERROR_bad_enum, "/interface", "interface is auto, web, terminal or client");
+        return;
+    }
+    errand_find_ask(&retiming->errand, params, retime_found);
+}
+
+static void send_found(struct errand *errand)
+{
+    struct live *live = live_find(errand->engine, errand->id);
+    struct error err;
+
+    if (!live || state_is_open(live->state)) {
+        error_set(&err, ERROR_wrong_state, "/session_id", "there is nothing to send");
+        errand_fail(errand, &err, NULL);
+        return;
+    }
+    alarm_clear(&errand->engine->alarms, &live->deadline);
+    wait_finish(errand->engine, live);
+    errand_ok(errand, "{}");
+}
+
+void send_now_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                  desk_done *done, void *context)
+{
+    struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
+
+    errand_find_ask(errand, params, send_found);
+}
+
+static void challenge_found(struct errand *errand)
+{
+    struct live *live = live_find(errand->engine, errand->id);
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct error err;
+
+    if (!live || !state_is_open(live->state)) {
+        error_set(&err, ERROR_already_answered, "/session_id", "this ask is over");
+        errand_fail(errand, &err, NULL);
+        return;
+    }
+    random_digits(live->code, CODE_DIGITS);
+    live->code_visit = errand->visit;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", live->id);
+    json_write_text(&writer, "code", live->code);
+    json_write_end_object(&writer);
+    errand_ok(errand, text_string(&out));
+    text_release(&out);
+}
+
+void challenge_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                   desk_done *done, void *context)
+{
+    struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
+
+    errand_find_ask(errand, params, challenge_found);
+}

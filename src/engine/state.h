@@ -1,0 +1,107 @@
+/*
+ * state.h - the engine's own structs, for the files of this folder only.
+ *
+ * An ask is alive here while it is open, or decided but still within its undo window. All else is
+ * in the store; texts of forms and answers are never kept here.
+ */
+#ifndef ENGINE_STATE_H
+#define ENGINE_STATE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/table.h"
+#include "core/ask.h"
+#include "engine/alarm.h"
+#include "engine/engine.h"
+#include "ports/clock.h"
+#include "ports/desk.h"
+#include "ports/store.h"
+
+enum { MATCH_BYTES = 16, RATE_SLOTS = 60, CODE_DIGITS = 3 };
+
+struct visit;
+struct live;
+
+/* One call that is parked until its ask is over or its time is up. */
+struct waiter {
+    struct waiter *next;                        /* of the same ask */
+    struct waiter *visit_next, *visit_previous; /* of the same visit */
+    struct live *live;
+    struct visit *visit;
+    struct alarm alarm; /* only for waits with an end */
+    desk_done *done;
+    void *context;
+};
+
+struct principal {
+    struct table_link link;
+    char id[PRINCIPAL_BYTES];
+    size_t open_count;
+    /* New asks in each of the last RATE_SLOTS seconds; slot_s says for which second. */
+    uint32_t slots[RATE_SLOTS];
+    int64_t slot_s;
+};
+
+struct live {
+    struct table_link by_id, by_call, by_key;
+    char id[ASK_ID_BYTES];
+    uint8_t call_match[MATCH_BYTES]; /* of principal, tool and arguments */
+    uint8_t key_match[MATCH_BYTES];  /* of principal and idempotency key */
+    bool has_key;
+    bool is_stored;   /* false while its creation is being committed */
+    bool is_deciding; /* expiry is on its way to the store */
+    bool is_dirty;    /* watchers have not seen the newest change */
+    enum ask_state state;
+    enum ask_interface interface;
+    uint32_t flags;
+    int64_t version, seq;
+    int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
+    int64_t detached_ms;
+    struct principal *principal;
+    struct alarm deadline; /* while open; the end of the undo window afterwards */
+    struct alarm draft_alarm;
+    char *draft; /* not yet saved */
+    int64_t draft_saved_boot_ms;
+    struct waiter *waiters;
+    struct live *next_dirty;
+    char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */
+    struct visit *code_visit;
+    char *title, *agent, *origin_json; /* owned */
+};
+
+/* A connection at the desk. Counted, because store work may still name it when it is gone. */
+struct visit {
+    struct visit *next, *previous;
+    int references;
+    bool is_gone;
+    bool is_watching;
+    struct waiter *waiters;
+    enum desk_role role;
+    char via[16];
+    int64_t uid, pid, parent;
+    uint64_t start, parent_start;
+    char tty[64];
+    char principal[PRINCIPAL_BYTES];
+    char *name, *version, *as_name, *directory; /* owned */
+    bool is_sub_agent;
+    void *context;
+    void (*event)(void *context, const char *line, size_t length);
+};
+
+struct engine {
+    struct desk desk; /* first: a desk is an engine */
+    struct engine_parts parts;
+    struct table by_id, by_call, by_key, principals;
+    struct alarm_heap alarms;
+    int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
+    int64_t utc_minus_boot_ms;
+    struct visit *visits;
+    struct live *dirty;
+    size_t open_count;
+    size_t unsaved;           /* writes on their way */
+    int64_t armed_boot_ms;    /* what the clock was last asked for */
+    struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
+    bool is_sweeping;
+};
+
+#endif

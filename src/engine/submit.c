@@ -1,0 +1,306 @@
+/*
+ * submit.c - an agent asks: checked whole before anyone is disturbed, matched with what it asked
+ * before (R5.5), limited (R5.8), routed (R2.6), stored, and only then shown.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "core/arguments.h"
+#include "core/limits.h"
+#include "core/routing.h"
+#include "crypto/hash.h"
+#include "engine/inside.h"
+
+struct submission {
+    struct errand errand; /* first */
+    const struct ask_tool *tool;
+    struct ask_call call;
+    struct ask ask;
+    struct lifecycle_step step;
+    int64_t wait_ms;
+    char *tag; /* chosen by the front, comes back with ask/created */
+    struct text form_json, origin_json;
+};
+
+static void submission_drop(struct errand *errand)
+{
+    struct submission *submission = (struct submission *)errand;
+
+    ask_call_release(&submission->call);
+    text_release(&submission->form_json);
+    text_release(&submission->origin_json);
+    free(submission->tag);
+}
+
+static void digest_call(struct submission *submission)
+{
+    const struct hash_part parts[] = {
+        { submission->tool->name, strlen(submission->tool->name) },
+        { submission->call.arguments_json, strlen(submission->call.arguments_json) },
+    };
+
+    hash_parts(parts, ARRAY_LEN(parts), submission->ask.digest);
+}
+
+/* The front learns the id as soon as it is safe, long before there is an answer. */
+static void tell_created(const struct submission *submission, const char *id)
+{
+    struct text line = { 0 };
+    struct json_writer writer = json_writer_to(&line);
+
+    if (!submission->tag)
+        return;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", "ask/created");
+    json_write_object(&writer, "params");
+    json_write_text(&writer, "tag", submission->tag);
+    json_write_text(&writer, "session_id", id);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    visit_tell(submission->errand.visit, line.bytes, line.used);
+    text_release(&line);
+}
+
+static void park(struct submission *submission, struct live *live)
+{
+    struct errand *errand = &submission->errand;
+
+    if (errand->visit->is_gone)
+        return;
+    wait_add(errand->engine, live, errand->visit, submission->wait_ms, errand->done,
+             errand->context);
+}
+
+static void on_created(void *context, const struct store_reply *reply)
+{
+    struct submission *submission = context;
+    struct engine *engine = submission->errand.engine;
+    struct live *live = live_find(engine, submission->ask.id);
+
+    CRASH_POINT(engine_after_create);
+    if (reply->outcome != STORE_DONE) {
+        wait_fail(engine, live, &reply->err);
+        live_free(engine, live);
+        errand_end(&submission->errand);
+        return;
+    }
+    live->is_stored = true;
+    live->seq = reply->seq;
+    if (!live->waiters)
+        live->flags |= ASK_DETACHED;
+    for (const enum ask_effect *effect = submission->step.effects; *effect; effect++) {
+        if (*effect == DO_START_CLOCK)
+            time_start(engine, live);
+        else if (*effect == DO_PUBLISH)
+            live_mark_dirty(engine, live);
+    }
+    tell_created(submission, live->id);
+    errand_end(&submission->errand);
+    sweep_soon(engine);
+}
+
+static bool route(struct submission *submission, struct error *err)
+{
+    const struct engine *engine = submission->errand.engine;
+    struct ask *ask = &submission->ask;
+    struct routing_facts facts = {
+        .asked = submission->call.interface,
+        .saved = interface_find(settings_text(engine->parts.settings, SETTING_INTERFACE)),
+        .portal_on = settings_is_on(engine->parts.settings, SETTING_PORTAL),
+        .terminal_on = settings_is_on(engine->parts.settings, SETTING_TERMINAL),
+        .portal_built = engine->parts.portal_built,
+        .terminal_built = engine->parts.terminal_built,
+        .since_browser_ms = -1,
+    };
+    struct lifecycle_facts life = { 0 };
+    struct route chosen;
+
+    if (settings_source(engine->parts.settings, SETTING_INTERFACE) == SETTING_BUILT_IN)
+        facts.saved = INTERFACE_NONE;
+    for (const struct visit *visit = engine->visits; visit; visit = visit->next)
+        facts.inbox_connected = facts.inbox_connected || visit->is_watching;
+    chosen = routing_decide(&facts);
+    if (!chosen.has_channel)
+        return error_set(err, ERROR_no_human_channel, "",
+                         "nobody can be reached: portal and terminal are switched off on this "
+                         "machine (sayso settings set portal on) and no inbox is open");
+    ask->interface = chosen.interface;
+    if (chosen.interface_unavailable)
+        ask->flags |= ASK_INTERFACE_UNAVAILABLE;
+    life.wait_for_terminal = chosen.wait_for_terminal;
+    submission->step = lifecycle_next(STATE_NEW, EVENT_CREATED, &life);
+    ask->state = submission->step.state;
+    return true;
+}
+
+static void fill_ask(struct submission *submission)
+{
+    struct engine *engine = submission->errand.engine;
+    struct ask *ask = &submission->ask;
+    const struct ask_call *call = &submission->call;
+    int64_t timeout_s = call->timeout_s;
+
+    if (timeout_s == 0)
+        timeout_s = engine_setting(engine, SETTING_TIMEOUT_SECONDS);
+    random_id(ask->id);
+    form_encode(&call->form, &submission->form_json);
+    visit_write_origin(submission->errand.visit, &submission->origin_json);
+    ask->tool = submission->tool->name;
+    ask->title = call->form.title;
+    ask->form_json = text_string(&submission->form_json);
+    ask->arguments_json = call->arguments_json;
+    ask->origin_json = text_string(&submission->origin_json);
+    ask->version = ask->form_version = 1;
+    ask->created_ms = engine_utc_ms(engine);
+    ask->original_ms = timeout_s * 1000;
+    ask->deadline_ms = ask->created_ms + ask->original_ms;
+    ask->flags |= call->form.is_destructive ? ASK_DESTRUCTIVE : 0;
+    ask->flags |= call->defaults_ignored ? ASK_DEFAULTS_IGNORED : 0;
+    ask->flags |= call->cancel_always_available ? ASK_CANCEL_ALWAYS : 0;
+}
+
+static void create(struct submission *submission)
+{
+    struct engine *engine = submission->errand.engine;
+    const struct visit *visit = submission->errand.visit;
+    struct store_principal principal = {
+        .id = visit->principal,
+        .kind = "local",
+        .uid = visit->uid,
+        .name = visit->as_name ? visit->as_name : visit->name,
+        .place = visit->directory,
+    };
+    struct error err;
+    struct live *live;
+
+    if (!route(submission, &err) ||
+        !principal_admit(engine, principal_get(engine, visit->principal), &err)) {
+        errand_fail(&submission->errand, &err, NULL);
+        return;
+    }
+    fill_ask(submission);
+    live = live_new(engine, &submission->ask, principal.name);
+    park(submission, live);
+    errand_begin_write(&submission->errand);
+    CRASH_POINT(engine_before_create);
+    engine->parts.store->ops->create(engine->parts.store, &submission->ask, &principal, on_created,
+                                     submission);
+}
+
+/* Same key, other words: giving the old answer to a new question would invent one. */
+static bool is_same_call(const struct submission *submission, const uint8_t *digest,
+                         struct error *err)
+{
+    if (memcmp(submission->ask.digest, digest, DIGEST_BYTES) == 0)
+        return true;
+    return error_set(err, ERROR_conflicting_arguments, "/idempotency_key",
+                     "this idempotency_key was used with other arguments: repeat them, or take "
+                     "another key");
+}
+
+static void on_undelivered(void *context, const struct store_reply *reply)
+{
+    struct submission *submission = context;
+    struct errand *errand = &submission->errand;
+    struct error err;
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(errand, &reply->err, NULL);
+    } else if (reply->outcome != STORE_DONE) {
+        create(submission);
+    } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
+        errand_fail(errand, &err, NULL);
+    } else {
+        tell_created(submission, reply->row->ask.id);
+        wait_reply_row(errand, reply->row, true);
+        errand_end(errand);
+    }
+}
+
+static void match_or_create(struct submission *submission)
+{
+    struct engine *engine = submission->errand.engine;
+    struct live *live = live_find_match(engine, &submission->ask, submission->errand.visit);
+    uint8_t call[MATCH_BYTES], key[MATCH_BYTES];
+    struct error err;
+
+    if (!live) {
+        engine->parts.store->ops->find_undelivered(
+            engine->parts.store, submission->ask.principal, submission->ask.digest,
+            submission->ask.idempotency_key, on_undelivered, submission);
+        return;
+    }
+    live_match(&submission->ask, call, key);
+    if (memcmp(call, live->call_match, MATCH_BYTES) != 0) {
+        is_same_call(submission, (const uint8_t[DIGEST_BYTES]){ 0 }, &err);
+        errand_fail(&submission->errand, &err, NULL);
+        return;
+    }
+    if (live->is_stored) /* an id that may not survive a crash is nobody's yet */
+        tell_created(submission, live->id);
+    park(submission, live);
+    errand_end(&submission->errand);
+}
+
+static bool read_call(struct submission *submission, const struct json *params, struct error *err)
+{
+    const char *tool = json_member_text(params, "tool");
+    int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
+
+    submission->tool = tool ? ask_tool_find(tool) : NULL;
+    if (!submission->tool)
+        return error_set(err, ERROR_bad_enum, "", "there is no such tool");
+    if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
+        return error_set(err, ERROR_out_of_range, "/wait_seconds",
+                         "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
+    submission->wait_ms = wait_s < 0 ? -1 : wait_s * 1000;
+    submission->tag = mem_text(json_member_text(params, "tag"));
+    return arguments_check(submission->tool, json_member(params, "arguments"), &submission->call,
+                           err);
+}
+
+static void collect(struct submission *submission, struct desk *desk)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    struct json *parsed = NULL;
+    struct errand *errand = &submission->errand;
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", submission->call.session_id);
+    json_write_integer(&writer, "wait_seconds", submission->call.wait_s);
+    json_write_end_object(&writer);
+    if (json_parse(params.bytes, params.used, &parsed, NULL))
+        wait_act(desk, (struct desk_visit *)errand->visit, parsed, errand->done, errand->context);
+    json_free(parsed);
+    text_release(&params);
+    errand_end(errand);
+}
+
+void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct submission *submission = errand_new(sizeof *submission, engine, visit, done, context);
+    struct error err;
+
+    submission->errand.drop = submission_drop;
+    if (!read_call(submission, params, &err)) {
+        errand_fail(&submission->errand, &err, NULL);
+        return;
+    }
+    if (submission->call.session_id[0]) {
+        collect(submission, desk);
+        return;
+    }
+    memcpy(submission->ask.principal, ((struct visit *)visit)->principal, PRINCIPAL_BYTES);
+    submission->ask.idempotency_key = submission->call.idempotency_key;
+    digest_call(submission);
+    match_or_create(submission);
+}

@@ -1,0 +1,191 @@
+/*
+ * time.c - deadlines: kept on the boot clock while we run, in UTC across restarts (R5.4).
+ * Never early. After a suspend or a stop nothing ends for 5 s, so that a person who just came
+ * back can still answer.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "core/answer.h"
+#include "core/form.h"
+#include "engine/inside.h"
+
+static const int64_t TIME_LATE_MS = 1000;      /* a wake-up later than this means we slept */
+static const int64_t TIME_GRACE_MS = 5000;     /* then nothing ends for so long */
+static const int64_t TIME_RETRY_MS = 5000;     /* an expiry that could not be saved */
+static const int64_t TIME_CLOCK_STEP_MS = 500; /* the wall clock was set, not slewed */
+
+void time_start(struct engine *engine, struct live *live)
+{
+    int64_t left_ms = live->deadline_ms - engine_utc_ms(engine);
+
+    if (left_ms > live->original_ms)
+        left_ms = live->original_ms;
+    if (left_ms < 0)
+        left_ms = 0;
+    alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + left_ms);
+}
+
+void time_arm(struct engine *engine)
+{
+    int64_t next = alarm_next(&engine->alarms);
+
+    if (next == engine->armed_boot_ms)
+        return;
+    engine->armed_boot_ms = next;
+    engine->parts.clock->wake_at(engine->parts.clock, next);
+}
+
+void engine_on_time(struct engine *engine)
+{
+    int64_t now = engine_boot_ms(engine);
+    int64_t due = alarm_next(&engine->alarms);
+    struct alarm *alarm;
+
+    engine->armed_boot_ms = -1;
+    if (due >= 0 && now - due > TIME_LATE_MS)
+        engine->grace_until_boot_ms = now + TIME_GRACE_MS;
+    engine_check_clock(engine);
+    while ((alarm = alarm_take_due(&engine->alarms, now)))
+        alarm->ring(alarm, alarm->owner);
+    engine_flush(engine);
+}
+
+struct expiry {
+    struct errand errand; /* first */
+    struct lifecycle_facts facts;
+    struct lifecycle_step step;
+    struct store_change change;
+    char *answer_json; /* only when the person's own setting submits the defaults */
+};
+
+static void expiry_drop(struct errand *errand)
+{
+    free(((struct expiry *)errand)->answer_json);
+}
+
+static void on_expired(void *context, const struct store_reply *reply)
+{
+    struct expiry *expiry = context;
+    struct engine *engine = expiry->errand.engine;
+    struct live *live = live_find(engine, expiry->errand.id);
+
+    if (live) {
+        live->is_deciding = false;
+        if (reply->outcome == STORE_DONE) {
+            live->seq = reply->seq;
+            effects_run(engine, live, &expiry->step, &expiry->change, NULL);
+        } else if (reply->outcome == STORE_FAILED) {
+            log_error("ask.expire_failed", "ask=%s reason=%s", live->id,
+                      error_name(reply->err.code));
+            alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + TIME_RETRY_MS);
+        }
+    }
+    errand_end(&expiry->errand);
+}
+
+static void save_expiry(struct expiry *expiry)
+{
+    struct engine *engine = expiry->errand.engine;
+    struct live *live = live_find(engine, expiry->errand.id);
+    struct store_change *change = &expiry->change;
+
+    if (!live || !state_is_open(live->state)) {
+        errand_end(&expiry->errand);
+        return;
+    }
+    expiry->step = lifecycle_next(live->state, EVENT_EXPIRED, &expiry->facts);
+    *change = store_change_of(expiry->errand.id, EVENT_EXPIRED);
+    change->from_states = lifecycle_states_for(EVENT_EXPIRED, &expiry->facts);
+    change->to_state = (int)expiry->step.state;
+    change->raises_version = expiry->step.raises_version;
+    change->needs_sync = expiry->step.needs_sync;
+    change->now_ms = change->decided_ms = engine_utc_ms(engine);
+    if (expiry->answer_json) {
+        change->answer_json = expiry->answer_json;
+        change->person = engine->parts.person;
+    }
+    CRASH_POINT(engine_before_expire);
+    errand_begin_write(&expiry->errand);
+    engine->parts.store->ops->change(engine->parts.store, change, on_expired, expiry);
+}
+
+/* Silence is never consent: only the person's own setting, and only defaults that would pass. */
+static void on_expiring_row(void *context, const struct store_reply *reply)
+{
+    struct expiry *expiry = context;
+    struct form form = { 0 };
+
+    if (reply->outcome == STORE_DONE &&
+        form_parse(reply->row->ask.form_json, strlen(reply->row->ask.form_json), &form, NULL)) {
+        if (form_has_enough_defaults(&form) && !form_has_confirm(&form) && !form.is_destructive) {
+            struct answer answer;
+            struct text json = { 0 };
+
+            answer_from_defaults(&form, &answer);
+            answer_encode(&form, &answer, &json);
+            expiry->answer_json = text_take(&json);
+            expiry->facts.submits_defaults = true;
+            answer_release(&answer);
+        }
+        form_release(&form);
+    }
+    save_expiry(expiry);
+}
+
+static void expire(struct engine *engine, struct live *live)
+{
+    struct expiry *expiry = errand_new(sizeof *expiry, engine, NULL, NULL, NULL);
+
+    expiry->errand.drop = expiry_drop;
+    memcpy(expiry->errand.id, live->id, sizeof expiry->errand.id);
+    expiry->facts.is_destructive = live->flags & ASK_DESTRUCTIVE;
+    live->is_deciding = true;
+    if (engine_setting(engine, SETTING_TIMEOUT_ACTION) == TIMEOUT_ACTION_SUBMIT_DEFAULTS)
+        engine->parts.store->ops->get(engine->parts.store, live->id, on_expiring_row, expiry);
+    else
+        save_expiry(expiry);
+}
+
+void deadline_ring(struct alarm *alarm, void *owner)
+{
+    struct engine *engine = owner;
+    struct live *live = (struct live *)(void *)((char *)alarm - offsetof(struct live, deadline));
+
+    if (!state_is_open(live->state))
+        wait_finish(engine, live); /* the undo window is over */
+    else if (engine->grace_until_boot_ms > engine_boot_ms(engine))
+        alarm_set(&engine->alarms, alarm, engine->grace_until_boot_ms);
+    else if (!live->is_deciding)
+        expire(engine, live);
+}
+
+static void on_shifted(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_FAILED)
+        log_error("clock.shift_failed", "reason=%s", error_name(reply->err.code));
+    errand_end(errand);
+}
+
+void engine_check_clock(struct engine *engine)
+{
+    int64_t offset = engine_utc_ms(engine) - engine_boot_ms(engine);
+    int64_t step_ms = offset - engine->utc_minus_boot_ms;
+    struct table_link *link = NULL;
+    struct errand *errand;
+
+    if (step_ms > -TIME_CLOCK_STEP_MS && step_ms < TIME_CLOCK_STEP_MS)
+        return;
+    engine->utc_minus_boot_ms = offset;
+    log_info("clock.was_set", "by_ms=%lld", (long long)step_ms);
+    while ((link = table_each(&engine->by_id, link)))
+        TABLE_THING(live, by_id, link)->deadline_ms += step_ms;
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand_begin_write(errand);
+    engine->parts.store->ops->shift_deadlines(engine->parts.store, step_ms, on_shifted, errand);
+}

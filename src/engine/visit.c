@@ -1,0 +1,138 @@
+/* visit.c - connections at the desk: identity, events, and what an answer keeps of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "crypto/hash.h"
+#include "engine/inside.h"
+
+/* Whose ask it is (spec 1): uid and --as NAME, else uid, client name and working directory. It
+ * groups and limits; inside one uid it is no wall. */
+static void name_principal(const struct desk_visitor *visitor, char out[PRINCIPAL_BYTES])
+{
+    char uid[24];
+    const char *name = visitor->as_name ? visitor->as_name : visitor->name;
+    const char *place = visitor->as_name || !visitor->directory ? "" : visitor->directory;
+    uint8_t hash[HASH_BYTES];
+    struct hash_part parts[4];
+
+    snprintf(uid, sizeof uid, "%lld", (long long)visitor->uid);
+    parts[0] = (struct hash_part){ visitor->as_name ? "as" : "client", visitor->as_name ? 2 : 6 };
+    parts[1] = (struct hash_part){ uid, strlen(uid) };
+    parts[2] = (struct hash_part){ name, strlen(name) };
+    parts[3] = (struct hash_part){ place, strlen(place) };
+    hash_parts(parts, ARRAY_LEN(parts), hash);
+    hash_hex(hash, (PRINCIPAL_BYTES - 1) / 2, out);
+}
+
+struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor)
+{
+    struct engine *engine = engine_of(desk);
+    struct visit *visit = mem_new(sizeof *visit);
+
+    visit->references = 1;
+    visit->role = visitor->role;
+    snprintf(visit->via, sizeof visit->via, "%s", visitor->via);
+    visit->uid = visitor->uid;
+    visit->pid = visitor->pid;
+    visit->start = visitor->start;
+    visit->parent = visitor->parent;
+    visit->parent_start = visitor->parent_start;
+    snprintf(visit->tty, sizeof visit->tty, "%s", visitor->tty);
+    name_principal(visitor, visit->principal);
+    visit->name = mem_text(visitor->name);
+    visit->version = mem_text(visitor->version);
+    visit->as_name = mem_text(visitor->as_name);
+    visit->directory = mem_text(visitor->directory);
+    visit->is_sub_agent = visitor->is_sub_agent;
+    visit->context = visitor->context;
+    visit->event = visitor->event;
+    visit->next = engine->visits;
+    if (visit->next)
+        visit->next->previous = visit;
+    engine->visits = visit;
+    return (struct desk_visit *)visit;
+}
+
+void visit_leave(struct desk *desk, struct desk_visit *leaving)
+{
+    struct engine *engine = engine_of(desk);
+    struct visit *visit = (struct visit *)leaving;
+
+    visit->is_gone = true;
+    if (visit->previous)
+        visit->previous->next = visit->next;
+    else
+        engine->visits = visit->next;
+    if (visit->next)
+        visit->next->previous = visit->previous;
+    wait_drop_visit(engine, visit);
+    visit_release(visit);
+}
+
+void visit_release(struct visit *visit)
+{
+    if (--visit->references > 0)
+        return;
+    free(visit->name);
+    free(visit->version);
+    free(visit->as_name);
+    free(visit->directory);
+    free(visit);
+}
+
+void visit_tell(struct visit *visit, const char *line, size_t length)
+{
+    if (!visit->is_gone && visit->event)
+        visit->event(visit->context, line, length);
+}
+
+void visit_write_origin(const struct visit *visit, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "name", visit->name);
+    json_write_text_if(&writer, "version", visit->version);
+    json_write_text_if(&writer, "as", visit->as_name);
+    json_write_text_if(&writer, "directory", visit->directory);
+    json_write_integer(&writer, "uid", visit->uid);
+    json_write_integer(&writer, "pid", visit->pid);
+    json_write_integer(&writer, "parent", visit->parent);
+    json_write_integer(&writer, "parent_start", (int64_t)visit->parent_start);
+    json_write_bool_if(&writer, "sub_agent", visit->is_sub_agent);
+    json_write_end_object(&writer);
+}
+
+/* The agent is whoever started the front that asked: an answer from below it is its own. */
+bool visit_descends_from_agent(const struct visit *visit, const char *origin_json)
+{
+    struct json *origin = NULL;
+    int64_t parent, parent_start;
+
+    if (!origin_json || !json_parse(origin_json, strlen(origin_json), &origin, NULL))
+        return false;
+    parent = json_member_integer(origin, "parent", 0);
+    parent_start = json_member_integer(origin, "parent_start", 0);
+    json_free(origin);
+    return parent > 1 && os_descends_from(visit->pid, parent, (uint64_t)parent_start);
+}
+
+void visit_write_actor(const struct engine *engine, const struct visit *visit,
+                       const char *origin_json, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "person", engine->parts.person);
+    json_write_text(&writer, "via", visit->via);
+    json_write_integer(&writer, "uid", visit->uid);
+    json_write_integer(&writer, "pid", visit->pid);
+    json_write_text(&writer, "tty", visit->tty[0] ? visit->tty : NULL);
+    json_write_bool_if(&writer, "same_process_tree", visit_descends_from_agent(visit, origin_json));
+    json_write_end_object(&writer);
+}

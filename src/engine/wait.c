@@ -1,0 +1,308 @@
+/*
+ * wait.c - calls that are parked until a person decides, and handing the result over.
+ * A wait that ends in time gets `pending` with the id, never a guess. The agent's side says when
+ * it really has a result (delivered): until then the answer belongs to its next identical call.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/limits.h"
+#include "engine/inside.h"
+
+static void unlink_waiter(struct live *live, const struct waiter *waiter)
+{
+    struct waiter **at = &live->waiters;
+
+    while (*at != waiter)
+        at = &(*at)->next;
+    *at = waiter->next;
+}
+
+static void free_waiter(struct engine *engine, struct waiter *waiter)
+{
+    alarm_clear(&engine->alarms, &waiter->alarm);
+    if (waiter->visit_previous)
+        waiter->visit_previous->visit_next = waiter->visit_next;
+    else
+        waiter->visit->waiters = waiter->visit_next;
+    if (waiter->visit_next)
+        waiter->visit_next->visit_previous = waiter->visit_previous;
+    visit_release(waiter->visit);
+    free(waiter);
+}
+
+static void on_flag_saved(void *context, const struct store_reply *reply)
+{
+    (void)reply; /* the flag is a courtesy: waiters in memory are what counts */
+    errand_end(context);
+}
+
+/* Keeps the mark "the agent stopped waiting" up to date, for people and for other hubs. */
+static void save_detached(struct engine *engine, struct live *live, bool is_detached)
+{
+    enum ask_event event = is_detached ? EVENT_AGENT_DETACHED : EVENT_AGENT_REATTACHED;
+    struct lifecycle_facts facts = { 0 };
+    struct lifecycle_step step = lifecycle_next(live->state, event, &facts);
+    struct store_change change = store_change_of(live->id, event);
+    struct errand *errand;
+
+    if (!step.is_legal || step.is_ignored || !live->is_stored)
+        return;
+    live->flags = is_detached ? live->flags | ASK_DETACHED : live->flags & ~(uint32_t)ASK_DETACHED;
+    live->detached_ms = is_detached ? engine_utc_ms(engine) : 0;
+    change.from_states = lifecycle_states_for(event, &facts);
+    change.set_flags = is_detached ? ASK_DETACHED : 0;
+    change.clear_flags = is_detached ? 0 : ASK_DETACHED;
+    change.now_ms = engine_utc_ms(engine);
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand_begin_write(errand);
+    engine->parts.store->ops->change(engine->parts.store, &change, on_flag_saved, errand);
+    live_mark_dirty(engine, live);
+}
+
+static void on_wait_over(struct alarm *alarm, void *owner)
+{
+    struct engine *engine = owner;
+    struct waiter *waiter =
+        (struct waiter *)(void *)((char *)alarm - offsetof(struct waiter, alarm));
+    struct live *live = waiter->live;
+    struct errand *errand = errand_new(sizeof *errand, engine, (struct desk_visit *)waiter->visit,
+                                       waiter->done, waiter->context);
+    /* Decided but within its undo window: for the agent it is still pending. */
+    struct store_row row = {
+        .ask = { .state = state_is_open(live->state) ? live->state : STATE_PENDING,
+                 .interface = live->interface,
+                 .flags = live->flags },
+    };
+
+    memcpy(errand->id, live->id, sizeof errand->id);
+    unlink_waiter(live, waiter);
+    free_waiter(engine, waiter);
+    if (!live->waiters)
+        save_detached(engine, live, true);
+    memcpy(row.ask.id, live->id, sizeof row.ask.id);
+    wait_reply_row(errand, &row, false);
+    errand_end(errand);
+}
+
+void wait_add(struct engine *engine, struct live *live, struct visit *visit, int64_t wait_ms,
+              desk_done *done, void *context)
+{
+    struct waiter *waiter = mem_new(sizeof *waiter);
+    bool was_detached = live->flags & ASK_DETACHED;
+
+    waiter->live = live;
+    waiter->visit = visit;
+    waiter->done = done;
+    waiter->context = context;
+    waiter->alarm = (struct alarm){ .ring = on_wait_over, .owner = engine };
+    visit->references++;
+    waiter->next = live->waiters;
+    live->waiters = waiter;
+    waiter->visit_next = visit->waiters;
+    if (waiter->visit_next)
+        waiter->visit_next->visit_previous = waiter;
+    visit->waiters = waiter;
+    if (wait_ms >= 0)
+        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
+    if (was_detached)
+        save_detached(engine, live, false);
+}
+
+static void reply_all(struct engine *engine, struct live *live, const struct desk_reply *reply)
+{
+    while (live->waiters) {
+        struct waiter *waiter = live->waiters;
+
+        live->waiters = waiter->next;
+        if (!waiter->visit->is_gone)
+            waiter->done(waiter->context, reply);
+        free_waiter(engine, waiter);
+    }
+}
+
+void wait_fail(struct engine *engine, struct live *live, const struct error *err)
+{
+    struct desk_reply reply = { .err = *err };
+
+    reply_all(engine, live, &reply);
+}
+
+void wait_drop_visit(struct engine *engine, struct visit *visit)
+{
+    while (visit->waiters) {
+        struct waiter *waiter = visit->waiters;
+        struct live *live = waiter->live;
+
+        unlink_waiter(live, waiter);
+        free_waiter(engine, waiter);
+        if (!live->waiters)
+            save_detached(engine, live, true);
+    }
+}
+
+void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed)
+{
+    struct text result = { 0 };
+    struct desk_reply reply = { .session_id = row->ask.id,
+                                .is_final = !state_is_open(row->ask.state) };
+
+    describe_result(errand->engine, row, is_replayed, &result);
+    reply.json = text_string(&result);
+    errand_reply(errand, &reply);
+    text_release(&result);
+}
+
+static void on_finished_row(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+    struct live *live = live_find(errand->engine, errand->id);
+
+    if (live && reply->outcome == STORE_DONE) {
+        struct text result = { 0 };
+        struct desk_reply answer = { .session_id = live->id, .is_final = true };
+
+        describe_result(errand->engine, reply->row, false, &result);
+        answer.json = text_string(&result);
+        reply_all(errand->engine, live, &answer);
+        text_release(&result);
+    } else if (live) {
+        wait_fail(errand->engine, live, &reply->err);
+    }
+    if (live)
+        live_free(errand->engine, live);
+    errand_end(errand);
+}
+
+void wait_finish(struct engine *engine, struct live *live)
+{
+    struct store *store = engine->parts.store;
+    struct errand *errand;
+
+    if (!live->waiters) {
+        live_free(engine, live); /* whoever comes later reads it from the store */
+        return;
+    }
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    memcpy(errand->id, live->id, sizeof errand->id);
+    store->ops->get(store, live->id, on_finished_row, errand);
+}
+
+struct wait_errand {
+    struct errand errand; /* first */
+    int64_t wait_ms;
+};
+
+static void on_wait_row(void *context, const struct store_reply *reply)
+{
+    struct wait_errand *wait = context;
+    struct errand *errand = &wait->errand;
+    struct live *live = live_find(errand->engine, errand->id);
+    struct error err;
+
+    /* Unknown, somebody else's, or removed: one same answer (R2.4). */
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(errand, &reply->err, NULL);
+        return;
+    }
+    if (reply->outcome != STORE_DONE ||
+        strcmp(reply->row->ask.principal, errand->visit->principal) != 0) {
+        error_set(&err, ERROR_not_found, "/session_id", "no ask of yours has this session_id");
+        errand_fail(errand, &err, NULL);
+        return;
+    }
+    if (live && live->is_stored && wait->wait_ms != 0) {
+        wait_add(errand->engine, live, errand->visit, wait->wait_ms, errand->done, errand->context);
+        errand_end(errand);
+        return;
+    }
+    if (live && !state_is_open(live->state)) {
+        /* Within the undo window the answer is not the agent's yet. */
+        struct store_row row = *reply->row;
+
+        row.ask.state = STATE_PENDING;
+        row.answer_json = row.actor_json = NULL;
+        wait_reply_row(errand, &row, false);
+    } else {
+        wait_reply_row(errand, reply->row, false);
+    }
+    errand_end(errand);
+}
+
+void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+              desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct wait_errand *wait = errand_new(sizeof *wait, engine, visit, done, context);
+    const char *id = json_member_text(params, "session_id");
+    int64_t wait_s = json_member_integer(params, "wait_seconds", 30);
+    struct error err;
+
+    /* -1: until it is over; a front bounds what agents may ask for (R2.4). */
+    if (!id || !ask_id_is_valid(id)) {
+        error_set(&err, id ? ERROR_bad_format : ERROR_missing_property, "/session_id",
+                  "session_id must be the %d characters an earlier call returned", LIMIT_ID_CHARS);
+        errand_fail(&wait->errand, &err, NULL);
+        return;
+    }
+    if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S) {
+        error_set(&err, ERROR_out_of_range, "/wait_seconds", "wait_seconds must be 0 to %d",
+                  LIMIT_WAIT_S);
+        errand_fail(&wait->errand, &err, NULL);
+        return;
+    }
+    memcpy(wait->errand.id, id, sizeof wait->errand.id);
+    wait->wait_ms = wait_s < 0 ? -1 : wait_s * 1000;
+    engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
+}
+
+struct delivered_errand {
+    struct errand errand; /* first */
+    size_t left;
+    struct error err; /* of the first that failed */
+};
+
+static void on_delivered(void *context, const struct store_reply *reply)
+{
+    struct delivered_errand *delivered = context;
+
+    if (reply->outcome == STORE_FAILED)
+        delivered->err = reply->err;
+    if (--delivered->left > 0)
+        return;
+    if (delivered->err.code != ERROR_NONE)
+        errand_fail(&delivered->errand, &delivered->err, NULL);
+    else
+        errand_ok(&delivered->errand, "{}");
+}
+
+void delivered_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                   desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct delivered_errand *delivered =
+        errand_new(sizeof *delivered, engine, visit, done, context);
+    const struct json *ids = json_member(params, "session_ids");
+    size_t count = json_kind(ids) == KIND_LIST ? json_length(ids) : 0;
+    struct lifecycle_facts facts = { 0 };
+
+    errand_begin_write(&delivered->errand);
+    delivered->left = count + 1;
+    for (size_t i = 0; i < count; i++) {
+        const char *id = json_text(json_item(ids, i));
+        struct store_change change = store_change_of(id, EVENT_DELIVERED);
+
+        if (!id || !ask_id_is_valid(id)) {
+            delivered->left--;
+            continue;
+        }
+        change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
+        change.delivered_ms = change.now_ms = engine_utc_ms(engine);
+        change.principal = ((struct visit *)visit)->principal;
+        engine->parts.store->ops->change(engine->parts.store, &change, on_delivered, delivered);
+    }
+    on_delivered(delivered, &(struct store_reply){ .outcome = STORE_DONE });
+}
