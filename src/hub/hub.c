@@ -1,0 +1,261 @@
+/* hub.c - see hub.h. */
+#include "hub/hub.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "base/text.h"
+#include "engine/engine.h"
+#include "loop/loop.h"
+#include "ports/clock.h"
+#include "ports/store.h"
+#include "settings/settings.h"
+#include "store/sqlite.h"
+#include "wire/place.h"
+#include "wire/server.h"
+#include "wire/wire.h"
+
+static const int64_t HUB_DRAIN_LIMIT_MS = 5000; /* a peer that does not read is not waited for */
+
+struct hub {
+    struct clock clock; /* first: the engine's clock is a hub */
+    const struct hub_options *options;
+    struct place place;
+    struct place_note note;
+    struct loop *loop;
+    struct store *store;
+    struct engine *engine;
+    struct wire_server *server;
+    struct loop_timer *time_timer;  /* the engine's next moment */
+    struct loop_timer *leave_timer; /* idle long enough, or draining too long */
+    bool is_leaving, is_idle_armed;
+    char person[128];
+    int lock_fd;
+};
+
+static int64_t hub_boot_ms(struct clock *clock)
+{
+    (void)clock;
+    return loop_boot_ms();
+}
+
+static int64_t hub_utc_ms(struct clock *clock)
+{
+    (void)clock;
+    return loop_utc_ms();
+}
+
+static void hub_wake_at(struct clock *clock, int64_t boot_ms)
+{
+    struct hub *hub = (struct hub *)clock;
+
+    if (boot_ms < 0)
+        loop_timer_stop(hub->time_timer);
+    else
+        loop_timer_at(hub->time_timer, boot_ms);
+}
+
+static void on_time(void *context)
+{
+    struct hub *hub = context;
+
+    engine_on_time(hub->engine);
+}
+
+static void start_leaving(struct hub *hub, const char *why)
+{
+    if (hub->is_leaving)
+        return;
+    hub->is_leaving = true;
+    log_info("hub.leaving", "why=%s open=%zu", why, engine_open_count(hub->engine));
+    engine_check_clock(hub->engine);
+    wire_server_drain(hub->server, why);
+    loop_timer_at(hub->leave_timer, loop_boot_ms() + HUB_DRAIN_LIMIT_MS);
+}
+
+static void on_leave_time(void *context)
+{
+    struct hub *hub = context;
+
+    hub->is_idle_armed = false;
+    if (hub->is_leaving)
+        loop_stop(hub->loop);
+    else if (engine_is_idle(hub->engine) && wire_server_peer_count(hub->server) == 0)
+        start_leaving(hub, "idle");
+}
+
+/* A hub that a front started goes when nobody has needed it for a while. */
+static void watch_idleness(struct hub *hub)
+{
+    bool is_idle = engine_is_idle(hub->engine) && wire_server_peer_count(hub->server) == 0;
+    int64_t wait_s = settings_integer(hub->options->settings, SETTING_IDLE_EXIT_SECONDS);
+
+    if (!hub->options->leaves_when_idle || hub->is_leaving)
+        return;
+    if (is_idle && !hub->is_idle_armed)
+        loop_timer_at(hub->leave_timer, loop_boot_ms() + wait_s * 1000);
+    else if (!is_idle && hub->is_idle_armed)
+        loop_timer_stop(hub->leave_timer);
+    hub->is_idle_armed = is_idle;
+}
+
+/* What was started is finished, what was accepted is answered, then we sleep or go. */
+static void before_sleep(void *context)
+{
+    struct hub *hub = context;
+
+    engine_flush(hub->engine);
+    wire_server_flush(hub->server);
+    watch_idleness(hub);
+    if (hub->store->ops->is_broken(hub->store) && !hub->is_leaving) {
+        log_error("store.broken", "action=restart");
+        start_leaving(hub, "broken");
+    }
+    if (hub->is_leaving && engine_is_settled(hub->engine) && wire_server_is_drained(hub->server))
+        loop_stop(hub->loop);
+}
+
+static void on_signal(void *context, int number)
+{
+    if (number != SIGHUP)
+        start_leaving(context, "stop");
+}
+
+static void write_status(void *context, struct text *out)
+{
+    struct hub *hub = context;
+    struct json_writer writer = json_writer_to(out);
+    const char *aside = hub->store->ops->meta(hub->store, "recovered_from");
+
+    json_write_object(&writer, NULL);
+    json_write_bool(&writer, "running", true);
+    json_write_integer(&writer, "pid", hub->note.pid);
+    json_write_text(&writer, "version", SAYSO_VERSION);
+    json_write_integer(&writer, "wire", wire_number());
+    json_write_text(&writer, "socket", hub->note.socket);
+    json_write_null(&writer, "port");
+    json_write_null(&writer, "url");
+    json_write_text(&writer, "store", hub->place.database);
+    json_write_text(&writer, "log", hub->place.log);
+    json_write_integer(&writer, "pending", (int64_t)engine_open_count(hub->engine));
+    json_write_text_if(&writer, "recovered_from", aside);
+    json_write_end_object(&writer);
+}
+
+static void on_wish(void *context, enum wire_wish wish)
+{
+    start_leaving(context, wish == WIRE_WISH_RETIRE ? "retire" : "stop");
+}
+
+static void on_peers(void *context)
+{
+    (void)context; /* before_sleep looks at what changed, once a turn */
+}
+
+static void put_person_setting(void *context, const char *name, const char *value)
+{
+    settings_put_saved(context, name, value);
+}
+
+static void log_warnings(const struct settings *settings)
+{
+    for (size_t i = 0; i < settings_warning_count(settings); i++)
+        log_warning("settings.ignored", "setting=%s", settings_warning(settings, i)->setting);
+}
+
+static bool open_parts(struct hub *hub, struct error *err)
+{
+    struct settings *settings = hub->options->settings;
+    struct wire_host host = { hub, write_status, on_wish, on_peers };
+    struct engine_parts parts = {
+        .clock = &hub->clock,
+        .settings = settings,
+        .person = hub->person,
+        .settings_path = hub->place.settings,
+    };
+
+    if (!place_socket(&hub->place, hub->note.socket, err) ||
+        !sqlite_store_open(hub->loop, hub->place.database, &hub->store, err))
+        return false;
+    os_user_name(hub->person, sizeof hub->person);
+    hub->store->ops->list_settings(hub->store, hub->person, put_person_setting, settings);
+    log_warnings(settings);
+    parts.store = hub->store;
+    hub->time_timer = loop_timer_new(hub->loop, on_time, hub);
+    hub->leave_timer = loop_timer_new(hub->loop, on_leave_time, hub);
+    hub->engine = engine_new(&parts);
+    return wire_server_open(hub->loop, engine_desk(hub->engine), hub->note.socket, &host,
+                            &hub->server, err);
+}
+
+static bool announce(struct hub *hub, struct error *err)
+{
+    struct os_process self;
+    struct text status = { 0 };
+
+    hub->note.pid = getpid();
+    hub->note.wire = wire_number();
+    snprintf(hub->note.version, sizeof hub->note.version, "%s", SAYSO_VERSION);
+    if (os_process(hub->note.pid, &self))
+        hub->note.start = self.start;
+    if (!place_write_note(&hub->place, &hub->note, err))
+        return false;
+    os_tell_ready();
+    log_info("hub.ready", "pid=%lld open=%zu", (long long)hub->note.pid,
+             engine_open_count(hub->engine));
+    if (hub->options->on_ready) {
+        write_status(hub, &status);
+        hub->options->on_ready(hub->options->context, text_string(&status));
+        text_release(&status);
+    }
+    return true;
+}
+
+static void close_parts(struct hub *hub)
+{
+    wire_server_free(hub->server);
+    if (hub->store)
+        hub->store->ops->close(hub->store);
+    engine_free(hub->engine);
+    loop_timer_free(hub->time_timer);
+    loop_timer_free(hub->leave_timer);
+}
+
+enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
+{
+    struct hub hub = { .options = options,
+                       .clock = { hub_boot_ms, hub_utc_ms, hub_wake_at },
+                       .lock_fd = -1 };
+    enum hub_outcome outcome = HUB_FAILED;
+    enum os_lock lock;
+
+    os_harden();
+    if (!place_find(&hub.place, err) || !place_prepare(&hub.place, err))
+        return HUB_FAILED;
+    lock = os_lock_file(hub.place.lock, &hub.lock_fd);
+    if (lock == OS_LOCK_BUSY)
+        return HUB_BUSY;
+    if (lock == OS_LOCK_FAILED) {
+        error_set(err, ERROR_unavailable, "", "can't lock %s: look at its owner and mode",
+                  hub.place.lock);
+        return HUB_FAILED;
+    }
+    settings_load_file(options->settings, hub.place.settings);
+    hub.loop = loop_new();
+    loop_on_signal(hub.loop, on_signal, &hub);
+    if (open_parts(&hub, err) && announce(&hub, err)) {
+        loop_before_sleep(hub.loop, before_sleep, &hub);
+        loop_run(hub.loop);
+        outcome = HUB_ENDED;
+    }
+    close_parts(&hub);
+    loop_free(hub.loop);
+    close(hub.lock_fd);
+    return outcome;
+}

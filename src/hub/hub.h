@@ -1,0 +1,26 @@
+/*
+ * hub.h - the one process per user that owns asks, clocks and store: puts the parts together,
+ * holds the lock, drains on the way out. No logic of its own.
+ */
+#ifndef HUB_HUB_H
+#define HUB_HUB_H
+#include <stdbool.h>
+
+struct error;
+struct settings;
+
+enum hub_outcome {
+    HUB_ENDED,  /* asked to stop, or idle */
+    HUB_BUSY,   /* another hub has the lock */
+    HUB_FAILED, /* err says why */
+};
+struct hub_options {
+    bool leaves_when_idle;     /* a front started us */
+    struct settings *settings; /* flags already put; borrowed */
+    /* Serving: called once, with the status object; may be NULL. */
+    void (*on_ready)(void *context, const char *status_json);
+    void *context;
+};
+enum hub_outcome hub_run(const struct hub_options *options, struct error *err);
+
+#endif

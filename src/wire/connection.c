@@ -1,0 +1,244 @@
+/* connection.c - bytes of one peer to lines and back; bounded both ways. */
+#include "wire/connection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "core/limits.h"
+#include "loop/loop.h"
+#include "wire/wire.h"
+
+void connection_release(struct connection *connection)
+{
+    if (--connection->references > 0)
+        return;
+    text_release(&connection->in);
+    text_release(&connection->out);
+    text_release(&connection->writing);
+    free(connection);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    connection_release((struct connection *)handle);
+}
+
+static void forget_dirty(struct connection *connection)
+{
+    struct connection **at = &connection->server->dirty;
+
+    while (*at && *at != connection)
+        at = &(*at)->next_dirty;
+    if (*at)
+        *at = connection->next_dirty;
+}
+
+void connection_close(struct connection *connection)
+{
+    struct wire_server *server = connection->server;
+
+    if (connection->is_closing)
+        return;
+    connection->is_closing = true;
+    if (connection->visit)
+        server->desk->ops->leave(server->desk, connection->visit);
+    connection->visit = NULL;
+    methods_drop_calls(connection);
+    if (connection->is_dirty)
+        forget_dirty(connection);
+    if (connection->previous)
+        connection->previous->next = connection->next;
+    else
+        server->connections = connection->next;
+    if (connection->next)
+        connection->next->previous = connection->previous;
+    server->count--;
+    uv_close((uv_handle_t *)&connection->pipe, on_closed);
+    server->host.on_change(server->host.context);
+}
+
+void connection_mark_dirty(struct connection *connection)
+{
+    if (connection->is_dirty || connection->is_closing)
+        return;
+    connection->is_dirty = true;
+    connection->next_dirty = connection->server->dirty;
+    connection->server->dirty = connection;
+}
+
+static void refuse_long_line(struct connection *connection)
+{
+    connection->skips_line = true;
+    text_clear(&connection->in);
+    wire_add_error(&connection->out, "null", WIRE_INVALID_REQUEST,
+                   "a line has at most 1048576 bytes");
+    connection_mark_dirty(connection);
+}
+
+/* Every whole line is handled; what is left of the last one waits for more. */
+static void take_bytes(struct connection *connection, const char *bytes, size_t length)
+{
+    while (length > 0 && !connection->is_closing) {
+        const char *end = memchr(bytes, '\n', length);
+        size_t part = end ? (size_t)(end - bytes) : length;
+
+        if (!connection->skips_line && connection->in.used + part > (size_t)LIMIT_WIRE_LINE_BYTES)
+            refuse_long_line(connection);
+        if (!connection->skips_line && end && connection->in.used == 0) {
+            methods_take_line(connection, bytes, part); /* the usual case, without a copy */
+        } else if (!connection->skips_line) {
+            text_add(&connection->in, bytes, part);
+            if (end) {
+                struct text line = connection->in;
+
+                connection->in = (struct text){ 0 };
+                methods_take_line(connection, line.bytes, line.used);
+                text_release(&line);
+            }
+        }
+        if (!end)
+            return;
+        connection->skips_line = false;
+        bytes += part + 1;
+        length -= part + 1;
+    }
+}
+
+static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
+{
+    struct connection *connection = (struct connection *)handle;
+
+    (void)wanted;
+    *buffer = uv_buf_init(connection->server->read_bytes, CONNECTION_READ_BYTES);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
+{
+    struct connection *connection = (struct connection *)stream;
+
+    if (got < 0) {
+        connection_close(connection);
+        return;
+    }
+    connection->references++; /* a line may end the connection */
+    take_bytes(connection, buffer->base, (size_t)got);
+    if (connection->out.used > CONNECTION_OUT_BYTES && connection->is_reading &&
+        !connection->is_closing) {
+        uv_read_stop(stream);
+        connection->is_reading = false;
+    }
+    connection_release(connection);
+}
+
+static void read_again(struct connection *connection)
+{
+    if (connection->is_reading || connection->is_closing)
+        return;
+    if (uv_read_start((uv_stream_t *)&connection->pipe, on_alloc, on_read) == 0)
+        connection->is_reading = true;
+}
+
+static void on_written(uv_write_t *write, int status)
+{
+    struct connection *connection = write->data;
+
+    text_release(&connection->writing);
+    if (status != 0)
+        connection_close(connection);
+    else
+        connection_flush(connection);
+    connection_release(connection);
+}
+
+static void when_written(struct connection *connection)
+{
+    if (connection->closes_when_written) {
+        connection_close(connection);
+        return;
+    }
+    if (connection->needs_resync) {
+        connection->needs_resync = false;
+        wire_add_notification(&connection->out, "resync", "{}");
+        connection_mark_dirty(connection);
+    }
+    read_again(connection);
+}
+
+void connection_flush(struct connection *connection)
+{
+    uv_buf_t buffer;
+    int wrote;
+
+    if (connection->is_closing || connection->writing.used > 0)
+        return;
+    if (connection->out.used == 0) {
+        when_written(connection);
+        return;
+    }
+    buffer = uv_buf_init(connection->out.bytes, (unsigned)connection->out.used);
+    wrote = uv_try_write((uv_stream_t *)&connection->pipe, &buffer, 1);
+    if (wrote < 0 && wrote != UV_EAGAIN) {
+        connection_close(connection);
+        return;
+    }
+    if (wrote > 0 && (size_t)wrote == connection->out.used) {
+        text_clear(&connection->out);
+        when_written(connection);
+        return;
+    }
+    if (wrote > 0)
+        text_drop_front(&connection->out, (size_t)wrote);
+    connection->writing = connection->out;
+    connection->out = (struct text){ 0 };
+    buffer = uv_buf_init(connection->writing.bytes, (unsigned)connection->writing.used);
+    connection->write.data = connection;
+    connection->references++;
+    if (uv_write(&connection->write, (uv_stream_t *)&connection->pipe, &buffer, 1, on_written) !=
+        0) {
+        connection_release(connection);
+        connection_close(connection);
+    }
+}
+
+static void link_connection(struct wire_server *server, struct connection *connection)
+{
+    connection->next = server->connections;
+    if (connection->next)
+        connection->next->previous = connection;
+    server->connections = connection;
+    server->count++;
+}
+
+/* Another user of this machine who got here past the directory's mode is not let in. */
+static bool is_own_user(struct connection *connection)
+{
+    uv_os_fd_t fd;
+
+    return uv_fileno((uv_handle_t *)&connection->pipe, &fd) == 0 &&
+           os_peer(fd, &connection->uid, &connection->pid) && connection->uid == (int64_t)geteuid();
+}
+
+void connection_accept(struct wire_server *server)
+{
+    struct connection *connection = mem_new(sizeof *connection);
+    uv_loop_t *uv = loop_uv(server->loop);
+
+    connection->server = server;
+    connection->references = 1;
+    connection->hello_before_ms = loop_boot_ms() + WIRE_HELLO_LIMIT_MS;
+    if (uv_pipe_init(uv, &connection->pipe, 0) != 0) {
+        free(connection);
+        return;
+    }
+    link_connection(server, connection);
+    if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&connection->pipe) != 0 ||
+        server->is_draining || server->count > CONNECTION_MOST || !is_own_user(connection)) {
+        connection_close(connection);
+        return;
+    }
+    read_again(connection);
+    if (!connection->is_reading)
+        connection_close(connection);
+}

@@ -1,0 +1,333 @@
+/* link.c - see link.h. */
+#include "wire/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "wire/place.h"
+
+enum {
+    LINK_TRIES = 60, /* a hub on its way out or in: wait for it, a little longer each time */
+    LINK_START_LIMIT_MS = 5000,
+    LINK_READ_BYTES = 65536,
+    LINK_HELLO_LIMIT_MS = 10000,
+};
+
+struct link {
+    int fd;
+    int64_t next_id;
+    struct text in;
+    bool is_lost;
+    char closing[16];
+    void (*on_note)(void *context, const struct wire_message *note);
+    void *note_context;
+};
+
+/* What a hub started by us may inherit; never a key of another tool. */
+static const char *const passed_on[] = {
+    "HOME",
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "LC_MESSAGES",
+    "TZ",
+    "TMPDIR",
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
+    "CHOICE_LANG",
+    "SAYSO_MAX_PENDING",
+    "SAYSO_ASKS_PER_MINUTE",
+    "SAYSO_IDLE_EXIT_SECONDS",
+    "SAYSO_LOG_LEVEL",
+    "SAYSO_TIMEOUT_SECONDS",
+    "SAYSO_TIMEOUT_ACTION",
+    "SAYSO_PORTAL",
+    "SAYSO_TERMINAL",
+#ifdef SAYSO_CRASH_POINTS
+    "SAYSO_CRASH_POINT",
+    "SAYSO_WIRE",
+    "ASAN_OPTIONS",
+    "LD_PRELOAD",
+    "FAKETIME",
+#endif
+    NULL,
+};
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static bool send_all(struct link *link, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t put = send(link->fd, bytes, length, MSG_NOSIGNAL);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            link->is_lost = true;
+            return false;
+        }
+        bytes += put;
+        length -= (size_t)put;
+    }
+    return true;
+}
+
+/* More bytes, or false at the end or after limit_ms (-1: no limit). */
+static bool read_more(struct link *link, int limit_ms)
+{
+    struct pollfd ready = { .fd = link->fd, .events = POLLIN };
+    char bytes[LINK_READ_BYTES];
+    ssize_t got;
+    int polled;
+
+    do
+        polled = poll(&ready, 1, limit_ms);
+    while (polled < 0 && errno == EINTR);
+    got = polled > 0 ? recv(link->fd, bytes, sizeof bytes, 0) : -1;
+    if (got <= 0) {
+        link->is_lost = true;
+        return false;
+    }
+    text_add(&link->in, bytes, (size_t)got);
+    return true;
+}
+
+static bool next_message(struct link *link, int limit_ms, struct wire_message *ret_message)
+{
+    enum wire_code code;
+
+    for (;;) {
+        char *end = link->in.used ? memchr(link->in.bytes, '\n', link->in.used) : NULL;
+        size_t length;
+        bool ok;
+
+        if (!end) {
+            if (!read_more(link, limit_ms))
+                return false;
+            continue;
+        }
+        length = (size_t)(end - link->in.bytes);
+        ok = wire_parse(link->in.bytes, length, ret_message, &code);
+        text_drop_front(&link->in, length + 1);
+        if (ok)
+            return true;
+    }
+}
+
+static void take_note(struct link *link, const struct wire_message *note)
+{
+    const char *why = json_member_text(note->params, "why");
+
+    if (strcmp(note->method, "hub/closing") == 0)
+        snprintf(link->closing, sizeof link->closing, "%s", why ? why : "stop");
+    else if (link->on_note)
+        link->on_note(link->note_context, note);
+}
+
+static bool call_within(struct link *link, const char *method, const char *params_json,
+                        int limit_ms, struct wire_message *ret_reply, struct error *err)
+{
+    struct text line = { 0 };
+    int64_t id = ++link->next_id, seen;
+
+    wire_add_request(&line, id, method, params_json);
+    send_all(link, line.bytes, line.used);
+    text_release(&line);
+    while (!link->is_lost && next_message(link, limit_ms, ret_reply)) {
+        if (ret_reply->method)
+            take_note(link, ret_reply);
+        else if (json_integer_of(ret_reply->id, &seen) && seen == id) {
+            if (!ret_reply->error)
+                return true;
+            wire_read_failure(ret_reply->error, err);
+            return false;
+        }
+        wire_release(ret_reply);
+    }
+    *ret_reply = (struct wire_message){ 0 };
+    return error_set(err, ERROR_unavailable, "", "the connection to the hub was lost");
+}
+
+bool link_call(struct link *link, const char *method, const char *params_json,
+               struct wire_message *ret_reply, struct error *err)
+{
+    return call_within(link, method, params_json, -1, ret_reply, err);
+}
+
+enum hello_outcome { HELLO_DONE, HELLO_LOST, HELLO_OLDER_HUB, HELLO_REFUSED };
+
+static enum hello_outcome say_hello(struct link *link, const struct link_identity *identity,
+                                    struct error *err)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    struct wire_message reply;
+    enum hello_outcome outcome = HELLO_DONE;
+    bool ok;
+
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "wire", wire_number());
+    json_write_text(&writer, "version", SAYSO_VERSION);
+    json_write_text(&writer, "role", identity->role);
+    json_write_text_if(&writer, "channel", identity->channel);
+    json_write_text(&writer, "name", identity->name);
+    json_write_text_if(&writer, "as", identity->as_name);
+    json_write_text_if(&writer, "directory", identity->directory);
+    json_write_list(&writer, "features");
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    ok = call_within(link, "hello", text_string(&params), LINK_HELLO_LIMIT_MS, &reply, err);
+    if (!ok && link->is_lost)
+        outcome = HELLO_LOST;
+    else if (!ok && json_member_integer(reply.error, "code", 0) == WIRE_NUMBER_REFUSED)
+        outcome = json_member_integer(json_member(reply.error, "data"), "wire", 0) < wire_number()
+                      ? HELLO_OLDER_HUB
+                      : HELLO_REFUSED;
+    else if (!ok)
+        outcome = HELLO_REFUSED;
+    wire_release(&reply);
+    text_release(&params);
+    return outcome;
+}
+
+static void pause_before(int try)
+{
+    int64_t wait_ms = 2 + (int64_t)try * 5;
+    struct timespec pause = { .tv_nsec = (wait_ms > 200 ? 200 : wait_ms) * 1000000 };
+
+    nanosleep(&pause, NULL);
+}
+
+static bool start_hub(const struct place *place, struct error *err)
+{
+    char program[PLACE_PATH_BYTES];
+    const char *const arguments[] = { program, "serve", "--auto-started", NULL };
+
+    if (!os_own_program(program, sizeof program))
+        return error_set(err, ERROR_unavailable, "", "can't find the program of sayso itself");
+    return place_prepare(place, err) &&
+           os_start_daemon(program, arguments, place->log, passed_on, LINK_START_LIMIT_MS, err);
+}
+
+/* An older hub makes room: its asks are on disk, and the next one is of our kind. */
+static void retire(struct link *link)
+{
+    struct wire_message reply;
+    struct error err;
+
+    if (call_within(link, "hub/retire", "{}", LINK_HELLO_LIMIT_MS, &reply, &err))
+        while (read_more(link, LINK_HELLO_LIMIT_MS))
+            continue;
+    wire_release(&reply);
+}
+
+static struct link *link_new(int fd)
+{
+    struct link *link = mem_new(sizeof *link);
+
+    link->fd = fd;
+    return link;
+}
+
+/* A hub may be starting, leaving or dying between any two of our steps; each is tried again. */
+static bool try_once(const struct place *place, const struct link_identity *identity,
+                     struct link **ret_link, bool *ret_is_final, struct error *err)
+{
+    struct place_note note;
+    struct link *link;
+    int fd = place_read_note(place, &note) ? connect_to(note.socket) : -1;
+    enum hello_outcome outcome;
+
+    *ret_is_final = false;
+    if (fd < 0)
+        return error_set(err, ERROR_not_found, "", "no hub is running");
+    link = link_new(fd);
+    outcome = say_hello(link, identity, err);
+    if (outcome == HELLO_DONE) {
+        *ret_link = link;
+        return true;
+    }
+    if (outcome == HELLO_OLDER_HUB)
+        retire(link);
+    if (outcome == HELLO_REFUSED) {
+        *ret_is_final = true;
+        error_set(err, ERROR_unavailable, "",
+                  "a hub of another version is running and does not speak with this one: update "
+                  "sayso, or run sayso stop with the newer program");
+    }
+    link_close(link);
+    return false;
+}
+
+bool link_open(const struct link_identity *identity, enum link_start start, struct link **ret_link,
+               struct error *err)
+{
+    struct place place;
+    bool is_final;
+
+    if (!place_find(&place, err))
+        return false;
+    for (int try = 0; try < LINK_TRIES; try++) {
+        if (try_once(&place, identity, ret_link, &is_final, err))
+            return true;
+        if (is_final || (start == LINK_MUST_RUN && err->code == ERROR_not_found))
+            return false;
+        if (start == LINK_MAY_START && err->code == ERROR_not_found && !start_hub(&place, err))
+            return false;
+        pause_before(try);
+    }
+    return error_set(err, ERROR_unavailable, "",
+                     "the hub could not be reached; its last words are in %s", place.log);
+}
+
+void link_close(struct link *link)
+{
+    if (!link)
+        return;
+    close(link->fd);
+    text_release(&link->in);
+    free(link);
+}
+
+void link_on_note(struct link *link, void (*call)(void *context, const struct wire_message *note),
+                  void *context)
+{
+    link->on_note = call;
+    link->note_context = context;
+}
+
+bool link_is_lost(const struct link *link)
+{
+    return link->is_lost;
+}
+
+const char *link_closing(const struct link *link)
+{
+    return link->closing;
+}

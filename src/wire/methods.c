@@ -1,0 +1,269 @@
+/* methods.c - the methods of the wire, each a row with its roles and the act of the desk. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "wire/connection.h"
+#include "wire/wire.h"
+
+enum { ANY_ROLE = ROLE_AGENT | ROLE_PERSON, METHODS_NAME_BYTES = 200, METHODS_PATH_BYTES = 4096 };
+
+#define ACT(member) offsetof(struct desk_ops, member)
+static const struct method {
+    const char *name;
+    unsigned roles;
+    size_t act; /* of struct desk_ops */
+} methods[] = {
+    { "ask/create", ROLE_AGENT, ACT(submit) },
+    { "ask/wait", ROLE_AGENT, ACT(wait) },
+    { "ask/delivered", ROLE_AGENT, ACT(delivered) },
+    { "ask/withdraw", ROLE_AGENT, ACT(withdraw) },
+    { "ask/answer", ROLE_PERSON, ACT(answer) },
+    { "ask/cancel", ROLE_PERSON, ACT(cancel) },
+    { "ask/decline", ROLE_PERSON, ACT(decline) },
+    { "ask/extend", ROLE_PERSON, ACT(extend) },
+    { "ask/undo", ROLE_PERSON, ACT(undo) },
+    { "ask/send", ROLE_PERSON, ACT(send_now) },
+    { "ask/draft", ROLE_PERSON, ACT(draft) },
+    { "ask/switch", ROLE_PERSON, ACT(switch_interface) },
+    { "ask/challenge", ROLE_PERSON, ACT(challenge) },
+    { "ask/list", ROLE_PERSON, ACT(list) },
+    { "ask/get", ROLE_PERSON, ACT(get) },
+    { "ask/watch", ROLE_PERSON, ACT(watch) },
+    { "settings/list", ROLE_PERSON, ACT(settings_list) },
+    { "settings/set", ROLE_PERSON, ACT(settings_set) },
+};
+
+/* A request under way at the desk; after the visitor left nobody else frees it. */
+struct call {
+    struct call *next, *previous;
+    struct connection *connection;
+    char *id_json; /* NULL: a notification, nobody wants the reply */
+};
+
+static void end_call(struct call *call)
+{
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        call->connection->calls = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    free(call->id_json);
+    free(call);
+}
+
+void methods_drop_calls(struct connection *connection)
+{
+    while (connection->calls)
+        end_call(connection->calls);
+}
+
+static void on_done(void *context, const struct desk_reply *reply)
+{
+    struct call *call = context;
+    struct connection *connection = call->connection;
+
+    if (call->id_json && !connection->is_closing) {
+        if (reply->err.code != ERROR_NONE)
+            wire_add_failure(&connection->out, call->id_json, &reply->err, reply->json);
+        else
+            wire_add_result(&connection->out, call->id_json, reply->json ? reply->json : "{}");
+        connection_mark_dirty(connection);
+    }
+    end_call(call);
+}
+
+/* A watcher that does not read is not buffered for: it is told to look again later. */
+static void on_event(void *context, const char *line, size_t length)
+{
+    struct connection *connection = context;
+
+    if (connection->out.used + connection->writing.used > CONNECTION_EVENT_BYTES) {
+        connection->needs_resync = true;
+        return;
+    }
+    text_add(&connection->out, line, length);
+    text_add_char(&connection->out, '\n');
+    connection_mark_dirty(connection);
+}
+
+static bool read_visitor(const struct connection *connection, const struct json *params,
+                         struct desk_visitor *visitor, struct os_process *own,
+                         struct os_process *parent)
+{
+    /* web, api and client are spoken for by the hub's own fronts, never by a local claim */
+    static const char *const channels[] = { "cli", "terminal" };
+    const char *role = json_member_text(params, "role");
+    const char *channel = json_member_text(params, "channel");
+    const char *name = json_member_text(params, "name");
+    const char *as_name = json_member_text(params, "as");
+    const char *directory = json_member_text(params, "directory");
+
+    visitor->via = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(channels); i++) {
+        if (!channel || strcmp(channel, channels[i]) == 0)
+            visitor->via = visitor->via ? visitor->via : channels[i];
+    }
+    if (!role || !visitor->via || (strcmp(role, "agent") != 0 && strcmp(role, "person") != 0) ||
+        (name && strlen(name) > METHODS_NAME_BYTES) ||
+        (as_name && strlen(as_name) > METHODS_NAME_BYTES) ||
+        (directory && strlen(directory) > METHODS_PATH_BYTES))
+        return false;
+    visitor->role = strcmp(role, "agent") == 0 ? ROLE_AGENT : ROLE_PERSON;
+    visitor->uid = connection->uid;
+    visitor->pid = connection->pid;
+    if (os_process(connection->pid, own)) {
+        visitor->start = own->start;
+        visitor->parent = own->parent;
+        visitor->tty = own->tty;
+        if (os_process(own->parent, parent))
+            visitor->parent_start = parent->start;
+    }
+    visitor->name = name ? name : "unnamed";
+    visitor->version = json_member_text(params, "version");
+    visitor->as_name = as_name;
+    visitor->directory = directory;
+    visitor->is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
+    return true;
+}
+
+static void write_hello(struct connection *connection, const char *id_json, const char *role)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "wire", wire_number());
+    json_write_text(&writer, "version", SAYSO_VERSION);
+    json_write_text(&writer, "role", role);
+    json_write_list(&writer, "features");
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    wire_add_result(&connection->out, id_json, text_string(&out));
+    text_release(&out);
+}
+
+static void take_hello(struct connection *connection, const struct wire_message *message,
+                       const char *id_json)
+{
+    struct desk *desk = connection->server->desk;
+    int64_t wire = json_member_integer(message->params, "wire", 0);
+    struct desk_visitor visitor = { .context = connection, .event = on_event, .tty = "" };
+    struct os_process own, parent;
+
+    if (connection->visit) {
+        wire_add_error(&connection->out, id_json, WIRE_INVALID_REQUEST,
+                       "hello was said already; a connection has one role");
+        return;
+    }
+    if (wire != wire_number() && wire != wire_number() - 1) {
+        wire_add_error(&connection->out, id_json, WIRE_NUMBER_REFUSED,
+                       "this hub speaks another wire number");
+        return;
+    }
+    if (!read_visitor(connection, message->params, &visitor, &own, &parent)) {
+        wire_add_error(&connection->out, id_json, WIRE_INVALID_PARAMS,
+                       "hello needs role agent or person, a known channel and short names");
+        return;
+    }
+    connection->role = visitor.role;
+    connection->visit = desk->ops->enter(desk, &visitor);
+    write_hello(connection, id_json, visitor.role == ROLE_AGENT ? "agent" : "person");
+    connection->server->host.on_change(connection->server->host.context);
+}
+
+/* What may be asked of the hub itself; retiring also before hello, by a newer front. */
+static bool take_host_method(struct connection *connection, const char *method, const char *id_json)
+{
+    struct wire_host *host = &connection->server->host;
+    struct text out = { 0 };
+
+    if (strcmp(method, "hub/retire") == 0) {
+        wire_add_result(&connection->out, id_json, "{}");
+        host->wish(host->context, WIRE_WISH_RETIRE);
+        return true;
+    }
+    if (!connection->visit)
+        return false;
+    if (strcmp(method, "hub/status") == 0) {
+        host->write_status(host->context, &out);
+        wire_add_result(&connection->out, id_json, text_string(&out));
+        text_release(&out);
+        return true;
+    }
+    if (strcmp(method, "hub/stop") == 0 && connection->role == ROLE_PERSON) {
+        wire_add_result(&connection->out, id_json, "{}");
+        host->wish(host->context, WIRE_WISH_STOP);
+        return true;
+    }
+    return false;
+}
+
+static void act(struct connection *connection, const struct method *method,
+                const struct wire_message *message, char *take_id_json)
+{
+    struct desk *desk = connection->server->desk;
+    struct call *call = mem_new(sizeof *call);
+    desk_act *chosen;
+
+    memcpy(&chosen, (const char *)desk->ops + method->act, sizeof chosen);
+    call->connection = connection;
+    call->id_json = take_id_json;
+    call->next = connection->calls;
+    if (call->next)
+        call->next->previous = call;
+    connection->calls = call;
+    chosen(desk, connection->visit, message->params, on_done, call);
+}
+
+static void dispatch(struct connection *connection, const struct wire_message *message,
+                     char *take_id_json)
+{
+    const char *id_json = take_id_json ? take_id_json : "null";
+    const struct method *found = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(methods) && !found; i++) {
+        if (strcmp(methods[i].name, message->method) == 0)
+            found = &methods[i];
+    }
+    if (strcmp(message->method, "hello") == 0) {
+        take_hello(connection, message, id_json);
+    } else if (take_host_method(connection, message->method, id_json)) {
+        ; /* done */
+    } else if (!connection->visit) {
+        wire_add_error(&connection->out, id_json, WIRE_INVALID_REQUEST, "say hello first");
+    } else if (!found) {
+        wire_add_error(&connection->out, id_json, WIRE_METHOD_NOT_FOUND, "no such method");
+    } else if (!(found->roles & connection->role)) {
+        wire_add_error(&connection->out, id_json, WIRE_NOT_YOURS,
+                       "agents ask and people answer: this method is not for your role");
+    } else {
+        act(connection, found, message, take_id_json);
+        return;
+    }
+    free(take_id_json);
+}
+
+void methods_take_line(struct connection *connection, const char *line, size_t length)
+{
+    struct wire_message message;
+    enum wire_code code;
+
+    if (length == 0)
+        return;
+    if (!wire_parse(line, length, &message, &code)) {
+        wire_add_error(&connection->out, "null", code,
+                       code == WIRE_PARSE_ERROR ? "not JSON" : "not a JSON-RPC 2.0 message");
+    } else {
+        if (message.method) /* we send no requests, so a response is nobody's */
+            dispatch(connection, &message, message.id ? json_encode(message.id) : NULL);
+        wire_release(&message);
+    }
+    connection_mark_dirty(connection);
+}

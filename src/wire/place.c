@@ -1,0 +1,158 @@
+/* place.c - see place.h. */
+#include "wire/place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/os.h"
+#include "base/text.h"
+
+enum { PLACE_NOTE_MAX_BYTES = 4096 };
+
+static bool join(char *out, const char *directory, const char *name, struct error *err)
+{
+    if (snprintf(out, PLACE_PATH_BYTES, "%s/%s", directory, name) < PLACE_PATH_BYTES)
+        return true;
+    return error_set(err, ERROR_unavailable, "", "the path of %s is too long", name);
+}
+
+/* $variable/sayso where it is absolute, as the base directory rules want, else ~/fallback/sayso. */
+static bool find_base(const char *variable, const char *fallback, char *out, struct error *err)
+{
+    const char *given = getenv(variable);
+    char home[PLACE_PATH_BYTES];
+    char base[2 * PLACE_PATH_BYTES];
+
+    if (given && given[0] == '/')
+        return join(out, given, "sayso", err);
+    if (!os_home(home, sizeof home))
+        return error_set(err, ERROR_unavailable, "",
+                         "there is no home directory: set HOME to an absolute path");
+    snprintf(base, sizeof base, "%s/%s", home, fallback);
+    return join(out, base, "sayso", err);
+}
+
+bool place_find(struct place *ret_place, struct error *err)
+{
+    char config[PLACE_PATH_BYTES];
+
+    return find_base("XDG_DATA_HOME", ".local/share", ret_place->data, err) &&
+           find_base("XDG_CONFIG_HOME", ".config", config, err) &&
+           join(ret_place->settings, config, "settings.json", err) &&
+           join(ret_place->database, ret_place->data, "sayso.db", err) &&
+           join(ret_place->lock, ret_place->data, "hub.lock", err) &&
+           join(ret_place->note, ret_place->data, "hub.json", err) &&
+           join(ret_place->log, ret_place->data, "hub.log", err);
+}
+
+bool place_prepare(const struct place *place, struct error *err)
+{
+    if (!os_private_directory(place->data, err))
+        return false;
+    if (os_is_network_file_system(place->data))
+        return error_set(err, ERROR_unavailable, "",
+                         "%s is on a network file system, where locks can't be trusted: set "
+                         "XDG_DATA_HOME to a directory on a local disk",
+                         place->data);
+    return true;
+}
+
+/* Two data directories may share one runtime directory, so the name carries which it is for. */
+static uint32_t short_hash(const char *text)
+{
+    uint32_t hash = 2166136261U;
+
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 16777619U;
+    return hash;
+}
+
+static bool is_own_private(const char *path)
+{
+    struct stat found;
+
+    return lstat(path, &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
+           (found.st_mode & 077) == 0;
+}
+
+static bool runtime_directory(const struct place *place, char *out, struct error *err)
+{
+    const char *given = getenv("XDG_RUNTIME_DIR");
+    char usual[64];
+
+    snprintf(usual, sizeof usual, "/run/user/%u", (unsigned)geteuid());
+    if (given && given[0] == '/' && is_own_private(given))
+        return join(out, given, "sayso", err);
+    if (is_own_private(usual))
+        return join(out, usual, "sayso", err);
+    return join(out, place->data, "run", err);
+}
+
+bool place_socket(const struct place *place, char *out, struct error *err)
+{
+    char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32];
+
+    if (!runtime_directory(place, directory, err) || !os_private_directory(directory, err))
+        return false;
+    snprintf(path, sizeof path, "%s/hub-%08x.sock", directory, short_hash(place->data));
+    if (strlen(path) > PLACE_SOCKET_BYTES)
+        return error_set(err, ERROR_unavailable, "",
+                         "the socket's path %.200s is longer than %d bytes: set XDG_RUNTIME_DIR to "
+                         "a shorter directory",
+                         path, PLACE_SOCKET_BYTES);
+    snprintf(out, PLACE_SOCKET_BYTES + 1, "%.*s", PLACE_SOCKET_BYTES, path);
+    return true;
+}
+
+bool place_write_note(const struct place *place, const struct place_note *note, struct error *err)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    bool ok;
+
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "pid", note->pid);
+    json_write_integer(&writer, "start", (int64_t)note->start);
+    json_write_text(&writer, "socket", note->socket);
+    json_write_null(&writer, "port");
+    json_write_integer(&writer, "wire", note->wire);
+    json_write_text(&writer, "version", note->version);
+    json_write_end_object(&writer);
+    text_add_char(&out, '\n');
+    ok = os_write_file(place->note, out.bytes, out.used, err);
+    text_release(&out);
+    return ok;
+}
+
+static bool fill_note(const struct json *json, struct place_note *note)
+{
+    const char *socket = json_member_text(json, "socket");
+    const char *version = json_member_text(json, "version");
+
+    note->pid = json_member_integer(json, "pid", 0);
+    note->start = (uint64_t)json_member_integer(json, "start", 0);
+    note->wire = (int)json_member_integer(json, "wire", 0);
+    if (note->pid <= 0 || !socket || !version || strlen(socket) > PLACE_SOCKET_BYTES)
+        return false;
+    snprintf(note->socket, sizeof note->socket, "%s", socket);
+    snprintf(note->version, sizeof note->version, "%s", version);
+    return true;
+}
+
+bool place_read_note(const struct place *place, struct place_note *ret_note)
+{
+    struct text bytes = { 0 };
+    struct json *json = NULL;
+    bool ok = os_read_file(place->note, PLACE_NOTE_MAX_BYTES, &bytes, NULL) &&
+              json_parse(text_string(&bytes), bytes.used, &json, NULL) && fill_note(json, ret_note);
+
+    json_free(json);
+    text_release(&bytes);
+    return ok;
+}

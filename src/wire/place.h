@@ -1,0 +1,40 @@
+/*
+ * place.h - where a user's hub lives: directories, lock, socket, and the note (hub.json) in which
+ * the hub that holds the lock says how to reach it. Clients read the note and never compute the
+ * socket, because agents' clients strip the environment.
+ */
+#ifndef WIRE_PLACE_H
+#define WIRE_PLACE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+
+enum { PLACE_PATH_BYTES = 1024, PLACE_SOCKET_BYTES = 100 };
+
+struct place {
+    char data[PLACE_PATH_BYTES];     /* XDG_DATA_HOME/sayso */
+    char settings[PLACE_PATH_BYTES]; /* XDG_CONFIG_HOME/sayso/settings.json */
+    char database[PLACE_PATH_BYTES];
+    char lock[PLACE_PATH_BYTES];
+    char note[PLACE_PATH_BYTES];
+    char log[PLACE_PATH_BYTES];
+};
+/* Only names; touches nothing. */
+bool place_find(struct place *ret_place, struct error *err);
+/* Makes the private directories; refuses network file systems. */
+bool place_prepare(const struct place *place, struct error *err);
+/* Where the hub puts its socket: the runtime directory, else below the data directory. */
+bool place_socket(const struct place *place, char *out, struct error *err);
+
+struct place_note {
+    int64_t pid;
+    uint64_t start; /* of that process */
+    int wire;
+    char version[32];
+    char socket[PLACE_SOCKET_BYTES + 1];
+};
+bool place_write_note(const struct place *place, const struct place_note *note, struct error *err);
+bool place_read_note(const struct place *place, struct place_note *ret_note); /* false: none */
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * server.h - the hub's side of the wire: a unix socket for this user alone, connections with one
+ * role each, methods as a table onto the desk.
+ */
+#ifndef WIRE_SERVER_H
+#define WIRE_SERVER_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct desk;
+struct error;
+struct json;
+struct loop;
+struct text;
+struct wire_server;
+
+/* What a connection may want of the hub itself. */
+enum wire_wish { WIRE_WISH_STOP, WIRE_WISH_RETIRE };
+struct wire_host {
+    void *context;
+    void (*write_status)(void *context, struct text *out); /* a JSON object */
+    void (*wish)(void *context, enum wire_wish wish);
+    void (*on_change)(void *context); /* a peer came or went */
+};
+
+/* The socket file is made with mode 0600; an old one of a dead hub is replaced. */
+bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_path,
+                      const struct wire_host *host, struct wire_server **ret_server,
+                      struct error *err);
+void wire_server_flush(struct wire_server *server); /* before the loop sleeps: one write a peer */
+/* No new peers; those who are here get `hub/closing {why}` and are let go once it is written. */
+void wire_server_drain(struct wire_server *server, const char *why);
+bool wire_server_is_drained(const struct wire_server *server);
+size_t wire_server_peer_count(const struct wire_server *server);
+void wire_server_free(struct wire_server *server);
+
+#endif
