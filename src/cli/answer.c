@@ -1,0 +1,210 @@
+/*
+ * answer.c - `sayso answer`: a person answers from the command line. What is destructive needs a
+ * terminal and a second act: the code shown there, typed there.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "cli/call.h"
+#include "cli/say.h"
+
+static void write_ids(struct json_writer *writer, const char *commas)
+{
+    json_write_list(writer, "selected_ids");
+    while (*commas) {
+        size_t length = strcspn(commas, ",");
+
+        if (length)
+            json_write_text_n(writer, NULL, commas, length);
+        commas += length + (commas[length] == ',');
+    }
+    json_write_end_list(writer);
+}
+
+/* Repeated NAME=VALUE as an object; false (and said so) without an =. */
+static bool write_pairs(const struct arguments *arguments, const char *option, const char *key,
+                        struct json_writer *writer)
+{
+    const char *pair;
+    size_t at = 0;
+
+    if (!arguments_value(arguments, option))
+        return true;
+    json_write_object(writer, key);
+    while ((pair = arguments_next(arguments, option, &at))) {
+        const char *equals = strchr(pair, '=');
+        char *name;
+
+        if (!equals) {
+            say_problem(TEXT_CLI_BAD_PAIR, "name", option, NULL);
+            return false;
+        }
+        name = mem_text_n(pair, (size_t)(equals - pair));
+        json_write_foreign_key(writer, name);
+        json_write_text(writer, NULL, equals + 1);
+        free(name);
+    }
+    json_write_end_object(writer);
+    return true;
+}
+
+static bool write_answer(const struct arguments *arguments, const char *id, const char *code,
+                         struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+    const char *select = arguments_value(arguments, "select");
+    const char *text = arguments_value(arguments, "text");
+    const char *note = arguments_value(arguments, "note");
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", id);
+    if (select)
+        write_ids(&writer, select);
+    if (text)
+        json_write_text(&writer, "custom_input", text);
+    if (note)
+        json_write_text(&writer, "global_annotation", note);
+    if (code)
+        json_write_text(&writer, "code", code);
+    if (!write_pairs(arguments, "field", "fields", &writer) ||
+        !write_pairs(arguments, "option-note", "option_annotations", &writer))
+        return false;
+    json_write_end_object(&writer);
+    return true;
+}
+
+/* Only what the terminal itself types counts; a pipe cannot do the second act. */
+static bool read_code(const char *title, const char *code, char *typed, size_t size)
+{
+    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    FILE *tty = fd < 0 ? NULL : fdopen(fd, "r+");
+    struct text line = { 0 };
+    bool ok;
+
+    if (!tty) {
+        say_problem(TEXT_CLI_NO_TERMINAL, NULL);
+        return false;
+    }
+    say_add_shown(&line, title);
+    fprintf(tty, "! %s\n  %s\n", i18n_text(TEXT_CLI_DESTRUCTIVE), text_string(&line));
+    text_clear(&line);
+    i18n_format(&line, TEXT_CLI_TYPE_CODE, "code", code, NULL);
+    fprintf(tty, "%s ", text_string(&line));
+    fflush(tty);
+    ok = fgets(typed, (int)size, tty) != NULL;
+    typed[ok ? strcspn(typed, "\r\n") : 0] = '\0';
+    fclose(tty);
+    text_release(&line);
+    if (ok && typed[0])
+        return true;
+    say_note(TEXT_CLI_NOT_SENT, NULL);
+    return false;
+}
+
+static bool second_act(const struct arguments *arguments, struct link *link, const char *id,
+                       const char *title, char *typed, size_t size)
+{
+    char *params = call_id_params(id);
+    struct wire_message reply;
+    const char *code;
+    bool ok = call_hub(arguments, link, "ask/challenge", params, &reply);
+
+    code = ok ? json_member_text(reply.result, "code") : NULL;
+    ok = code && read_code(title, code, typed, size);
+    wire_release(&reply);
+    free(params);
+    return ok;
+}
+
+static void report(const struct arguments *arguments, struct link *link, const char *id,
+                   const struct json *ack)
+{
+    char *params = call_id_params(id), *printed = json_encode(ack);
+    struct wire_message got;
+    const char *summary;
+
+    if (arguments->is_json) {
+        say_json(printed);
+    } else if (call_hub(arguments, link, "ask/get", params, &got)) {
+        summary = json_member_text(json_member(json_member(got.result, "result"), "selection"),
+                                   "summary");
+        say_result(json_is_yes(json_member(ack, "already")) ? TEXT_CLI_ALREADY_SO : TEXT_CLI_SAVED,
+                   "answer", summary ? summary : "", NULL);
+        wire_release(&got);
+    }
+    free(params);
+    free(printed);
+}
+
+static bool send_answer(const struct arguments *arguments, struct link *link,
+                        const struct json *ask)
+{
+    const char *id = json_member_text(ask, "session_id");
+    const char *title = json_member_text(ask, "title");
+    const char *status = json_member_text(ask, "status");
+    bool is_open = status && state_is_open(state_find(status));
+    char typed[32] = "";
+    struct text params = { 0 };
+    struct wire_message reply = { 0 };
+    bool ok = true;
+
+    if (json_is_yes(json_member(ask, "destructive")) && is_open)
+        ok = second_act(arguments, link, id, title, typed, sizeof typed);
+    ok = ok && write_answer(arguments, id, typed[0] ? typed : NULL, &params) &&
+         call_hub(arguments, link, "ask/answer", text_string(&params), &reply);
+    if (ok)
+        report(arguments, link, id, reply.result);
+    wire_release(&reply);
+    text_release(&params);
+    return ok;
+}
+
+static enum exit_code run_answer(const struct arguments *arguments)
+{
+    char *params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
+    struct wire_message got = { 0 };
+    struct link *link = NULL;
+    bool ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
+              call_hub(arguments, link, "ask/get", params, &got) &&
+              send_answer(arguments, link, json_member(got.result, "ask"));
+
+    wire_release(&got);
+    link_close(link);
+    free(params);
+    return ok ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const struct verb_option options[] = {
+    { "select", 's', "ID[,ID...]", TEXT_OPT_SELECT, false },
+    { "text", 't', "TEXT", TEXT_OPT_TEXT, false },
+    { "field", 'F', "NAME=VALUE", TEXT_OPT_FIELD, false },
+    { "note", 'n', "TEXT", TEXT_OPT_NOTE, false },
+    { "option-note", 'N', "ID=TEXT", TEXT_OPT_OPTION_NOTE, false },
+};
+static const char *const usage[] = {
+    "answer [ID] --select ID[,ID...] [--note TEXT]",
+    "answer [ID] --text TEXT",
+    NULL,
+};
+static const char *const examples[] = {
+    "answer --select eu",
+    "answer k3f7 --select unit,lint --note 'lint may stay a warning'",
+    "answer k3f7 --text 'Call it Heron'",
+    NULL,
+};
+const struct verb verb_answer = {
+    .name = "answer",
+    .about = TEXT_CLI_ANSWER,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 1,
+    .run = run_answer,
+};

@@ -1,0 +1,169 @@
+/* arguments.c - reading a command line by a verb's table of options. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/say.h"
+#include "cli/verb.h"
+
+static const struct verb_option common_options[] = {
+    { "json", 0, NULL, TEXT_OPT_JSON, false },
+    { "help", 'h', NULL, TEXT_OPT_HELP, false },
+};
+
+static const struct verb_option *find_among(const struct verb_option *options, size_t count,
+                                            const char *name, size_t length, char letter)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (letter
+                ? options[i].letter == letter
+                : strlen(options[i].name) == length && strncmp(options[i].name, name, length) == 0)
+            return &options[i];
+    }
+    return NULL;
+}
+
+static const struct verb_option *find_option(const struct verb *verb, const char *name,
+                                             size_t length, char letter)
+{
+    const struct verb_option *found =
+        find_among(verb->options, verb->option_count, name, length, letter);
+
+    return found ? found
+                 : find_among(common_options, ARRAY_LEN(common_options), name, length, letter);
+}
+
+/* One option at texts[*at]; its value may be the next text. */
+static bool take_option(struct arguments *arguments, int count, char **texts, int *at)
+{
+    const char *text = texts[*at];
+    bool is_long = text[1] == '-';
+    const char *name = text + (is_long ? 2 : 1);
+    size_t length = is_long ? strcspn(name, "=") : 1;
+    const struct verb_option *option =
+        find_option(arguments->verb, name, length, is_long ? '\0' : name[0]);
+    const char *value = name[length] == '\0' ? NULL : name + length + is_long;
+
+    if (!option) {
+        say_problem(TEXT_CLI_UNKNOWN_OPTION, "verb", arguments->verb->name, "name", text, NULL);
+        return false;
+    }
+    if (!option->value && value) {
+        say_problem(TEXT_CLI_TAKES_NO_VALUE, "name", text, NULL);
+        return false;
+    }
+    if (option->value && !value) {
+        if (*at + 1 >= count) {
+            say_problem(TEXT_CLI_NEEDS_VALUE, "name", text, NULL);
+            return false;
+        }
+        value = texts[++*at];
+    }
+    if (arguments->given_count == ARRAY_LEN(arguments->given)) {
+        say_problem(TEXT_CLI_TOO_MANY, "verb", arguments->verb->name, "name", text, NULL);
+        return false;
+    }
+    arguments->given[arguments->given_count].option = option;
+    arguments->given[arguments->given_count++].value = value ? value : "";
+    if (option == &common_options[0])
+        arguments->is_json = true;
+    return true;
+}
+
+bool arguments_parse(const struct verb *verb, int count, char **texts,
+                     struct arguments *ret_arguments)
+{
+    bool only_words = false;
+
+    *ret_arguments = (struct arguments){ .verb = verb };
+    for (int at = 0; at < count; at++) {
+        const char *text = texts[at];
+
+        if (!only_words && strcmp(text, "--") == 0) {
+            only_words = true;
+        } else if (!only_words && text[0] == '-' && text[1] != '\0') {
+            if (!take_option(ret_arguments, count, texts, &at))
+                return false;
+        } else if (ret_arguments->word_count < verb->most_words) {
+            ret_arguments->words[ret_arguments->word_count++] = text;
+        } else {
+            say_problem(TEXT_CLI_TOO_MANY, "verb", verb->name, "name", text, NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *arguments_next(const struct arguments *arguments, const char *name, size_t *at)
+{
+    while (*at < arguments->given_count) {
+        size_t i = (*at)++;
+
+        if (strcmp(arguments->given[i].option->name, name) == 0)
+            return arguments->given[i].value;
+    }
+    return NULL;
+}
+
+const char *arguments_value(const struct arguments *arguments, const char *name)
+{
+    const char *value = NULL, *next;
+    size_t at = 0;
+
+    while ((next = arguments_next(arguments, name, &at)))
+        value = next;
+    return value;
+}
+
+bool arguments_integer(const struct arguments *arguments, const char *name, int64_t least,
+                       int64_t most, int64_t *ret_number)
+{
+    const char *value = arguments_value(arguments, name);
+    char shown[64], low[24], high[24];
+    int64_t number;
+
+    if (!value)
+        return true;
+    if (text_parse_integer(value, &number) && number >= least && number <= most) {
+        *ret_number = number;
+        return true;
+    }
+    snprintf(shown, sizeof shown, "--%s", name);
+    snprintf(low, sizeof low, "%lld", (long long)least);
+    snprintf(high, sizeof high, "%lld", (long long)most);
+    say_problem(TEXT_CLI_BAD_NUMBER, "name", shown, "least", low, "most", high, NULL);
+    return false;
+}
+
+static void print_options(const struct verb_option *options, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct text line = { 0 };
+
+        if (options[i].is_hidden)
+            continue;
+        if (options[i].letter)
+            text_add_format(&line, "  -%c, --%s", options[i].letter, options[i].name);
+        else
+            text_add_format(&line, "      --%s", options[i].name);
+        if (options[i].value)
+            text_add_format(&line, " %s", options[i].value);
+        printf("%-28s  %s\n", text_string(&line), i18n_text(options[i].help));
+        text_release(&line);
+    }
+}
+
+void verb_print_help(const struct verb *verb)
+{
+    printf("%s\n\n%s\n", i18n_text(verb->about), i18n_text(TEXT_CLI_USAGE));
+    for (const char *const *line = verb->usage; *line; line++)
+        printf("  sayso %s\n", *line);
+    printf("\n%s\n", i18n_text(TEXT_CLI_OPTIONS));
+    print_options(verb->options, verb->option_count);
+    print_options(common_options, ARRAY_LEN(common_options));
+    printf("\n%s\n", i18n_text(TEXT_CLI_EXAMPLES));
+    for (const char *const *line = verb->examples; *line; line++)
+        printf("  sayso %s\n", *line);
+    printf("\n%s\n", i18n_text(TEXT_CLI_EXIT_CODES));
+}

@@ -1,0 +1,288 @@
+/*
+ * ask.c - `sayso ask`: a script asks, a person answers, stdout gets the ids or the text.
+ * A bad call is refused here, before a hub is started or anyone disturbed. If the hub dies while
+ * we wait it is started again and our ask taken up where it stood.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "cli/ask_arguments.h"
+#include "cli/call.h"
+#include "cli/say.h"
+#include "core/arguments.h"
+#include "core/limits.h"
+
+enum { ASK_DIRECTORY_BYTES = 4096 };
+
+struct asking {
+    const struct arguments *arguments;
+    struct link_identity identity;
+    char directory[ASK_DIRECTORY_BYTES];
+    char *arguments_json;
+    char session_id[27]; /* "" until the hub told it */
+    int64_t wait_s;      /* -1: to the end */
+    struct link *link;
+};
+
+static void on_note(void *context, const struct wire_message *note)
+{
+    struct asking *asking = context;
+    const char *id = json_member_text(note->params, "session_id");
+
+    if (strcmp(note->method, "ask/created") != 0 || !id || strlen(id) != LIMIT_ID_CHARS)
+        return;
+    if (!asking->session_id[0] && !asking->arguments->is_json && asking->wait_s != 0)
+        say_note(TEXT_CLI_WAITING, "id", id, NULL);
+    snprintf(asking->session_id, sizeof asking->session_id, "%s", id);
+}
+
+/* Everything core/arguments can find wrong is found before the hub is needed. */
+static bool check(struct asking *asking, const struct text *given, struct error *err)
+{
+    struct json *json = NULL;
+    struct ask_call call;
+    bool ok;
+
+    if (given->used > LIMIT_WIRE_LINE_BYTES)
+        return error_set(err, ERROR_too_long, "", "the arguments have more than %d bytes",
+                         LIMIT_WIRE_LINE_BYTES);
+    if (!json_parse(text_string(given), given->used, &json, err))
+        return false;
+    ok = arguments_check(&tool_provide_choice, json, &call, err);
+    if (ok) {
+        asking->arguments_json = json_encode(json);
+        ask_call_release(&call);
+    }
+    json_free(json);
+    return ok;
+}
+
+static char *request_params(const struct asking *asking)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    json_write_object(&writer, NULL);
+    if (asking->session_id[0]) {
+        json_write_text(&writer, "session_id", asking->session_id);
+    } else {
+        json_write_text(&writer, "tool", tool_provide_choice.name);
+        json_write_raw(&writer, "arguments", asking->arguments_json);
+        json_write_text(&writer, "tag", "ask");
+    }
+    json_write_integer(&writer, "wait_seconds", asking->wait_s);
+    json_write_end_object(&writer);
+    return text_take(&out);
+}
+
+/* What a script wants to read: the ids chosen, then the text, each on its own line. */
+static void print_values(const struct json *result)
+{
+    const struct json *selection = json_member(result, "selection");
+    const struct json *ids = json_member(selection, "selected_ids");
+    const char *text = json_member_text(selection, "custom_input");
+
+    for (size_t i = 0; i < json_length(ids); i++)
+        printf("%s\n", json_text(json_item(ids, i)));
+    if (text)
+        printf("%s\n", text);
+}
+
+static enum exit_code exit_code_of(const char *status)
+{
+    static const struct {
+        const char *status;
+        enum exit_code code;
+    } rows[] = {
+        { "selected", EXIT_DONE },     { "custom_input", EXIT_DONE },
+        { "cancelled", EXIT_REFUSED }, { "timeout", EXIT_TIMEOUT },
+        { "pending", EXIT_PENDING },   { "pending_terminal_launch", EXIT_PENDING },
+    };
+
+    for (size_t i = 0; status && i < ARRAY_LEN(rows); i++) {
+        if (strcmp(rows[i].status, status) == 0)
+            return rows[i].code;
+    }
+    return EXIT_ERROR;
+}
+
+/* Printed first, then confirmed: an answer that was printed is never given to another call, one
+ * that was not is kept for the next. */
+static void confirm_delivery(struct asking *asking, const char *id)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    struct wire_message reply;
+    struct error err;
+
+    json_write_object(&writer, NULL);
+    json_write_list(&writer, "session_ids");
+    json_write_text(&writer, NULL, id);
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    if (!link_call(asking->link, "ask/delivered", text_string(&params), &reply, &err) &&
+        link_is_lost(asking->link)) {
+        wire_release(&reply);
+        link_close(asking->link);
+        asking->link = NULL;
+        if (link_open(&asking->identity, LINK_MAY_START, &asking->link, &err))
+            link_call(asking->link, "ask/delivered", text_string(&params), &reply, &err);
+    }
+    wire_release(&reply);
+    text_release(&params);
+}
+
+static enum exit_code finish(struct asking *asking, const struct json *result)
+{
+    const char *status = json_member_text(result, "action_status");
+    const char *id = json_member_text(result, "session_id");
+    enum exit_code code = exit_code_of(status);
+
+    if (asking->arguments->is_json) {
+        char *printed = json_encode(result);
+
+        say_json(printed);
+        free(printed);
+    } else if (code == EXIT_PENDING) {
+        printf("%s\n", id);
+        say_note(TEXT_CLI_STILL_PENDING, NULL);
+    } else {
+        print_values(result);
+        if (code == EXIT_REFUSED || code == EXIT_TIMEOUT)
+            say_note(code == EXIT_TIMEOUT ? TEXT_STATE_TIMEOUT : TEXT_STATE_CANCELLED, NULL);
+    }
+    fflush(stdout);
+    if (code != EXIT_PENDING && id)
+        confirm_delivery(asking, id);
+    return code;
+}
+
+/* One connection's worth of waiting. False: lost, to be tried again on a new one. */
+static bool wait_once(struct asking *asking, enum exit_code *ret_code)
+{
+    struct wire_message reply;
+    struct error err;
+    char *params;
+    bool ok;
+
+    if (!call_open(asking->arguments, &asking->identity, LINK_MAY_START, &asking->link)) {
+        *ret_code = EXIT_ERROR;
+        return true;
+    }
+    link_on_note(asking->link, on_note, asking);
+    params = request_params(asking);
+    ok = link_call(asking->link, asking->session_id[0] ? "ask/wait" : "ask/create", params, &reply,
+                   &err);
+    free(params);
+    if (ok) {
+        *ret_code = finish(asking, reply.result);
+    } else if (!link_is_lost(asking->link) && err.code == ERROR_not_found &&
+               asking->session_id[0] && asking->arguments_json) {
+        asking->session_id[0] = '\0'; /* the hub died before it was on disk: ask again */
+    } else if (!link_is_lost(asking->link)) {
+        say_error(asking->arguments, &err, json_member(json_member(reply.error, "data"), "detail"));
+        *ret_code = EXIT_ERROR;
+        ok = true;
+    } else if (strcmp(link_closing(asking->link), "stop") == 0) {
+        say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id, NULL);
+        *ret_code = EXIT_PENDING;
+        ok = true;
+    }
+    wire_release(&reply);
+    link_close(asking->link);
+    asking->link = NULL;
+    return ok;
+}
+
+static bool gather(struct asking *asking, enum exit_code *ret_code)
+{
+    const struct arguments *arguments = asking->arguments;
+    const char *path = arguments_value(arguments, "from");
+    struct text given = { 0 };
+    struct error err;
+    bool ok;
+
+    *ret_code = EXIT_USAGE;
+    if (!path && arguments->word_count == 0) {
+        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "ask", "name", "TITLE", NULL);
+        return false;
+    }
+    if (!arguments_integer(arguments, "wait", 0, LIMIT_TIMEOUT_S, &asking->wait_s))
+        return false;
+    if (path)
+        ok = ask_arguments_from_file(path, &given, &err);
+    else if (!ask_arguments_from_options(arguments, &given)) {
+        text_release(&given);
+        return false;
+    } else
+        ok = true;
+    if (!ok || !check(asking, &given, &err)) {
+        say_error(arguments, &err, NULL);
+        *ret_code = EXIT_ERROR;
+        ok = false;
+    }
+    text_release(&given);
+    return ok;
+}
+
+static enum exit_code run_ask(const struct arguments *arguments)
+{
+    struct asking asking = { .arguments = arguments, .wait_s = -1 };
+    enum exit_code code;
+
+    asking.identity = (struct link_identity){ .role = "agent",
+                                              .name = "sayso ask",
+                                              .as_name = arguments_value(arguments, "as") };
+    if (os_working_directory(asking.directory, sizeof asking.directory))
+        asking.identity.directory = asking.directory;
+    if (!gather(&asking, &code))
+        return code;
+    while (!wait_once(&asking, &code))
+        continue;
+    free(asking.arguments_json);
+    return code;
+}
+
+static const struct verb_option options[] = {
+    { "prompt", 'p', "TEXT", TEXT_OPT_PROMPT, false },
+    { "option", 'o', "ID=LABEL", TEXT_OPT_OPTION, false },
+    { "recommend", 'r', "ID", TEXT_OPT_RECOMMEND, false },
+    { "default", 'd', "ID", TEXT_OPT_DEFAULT, false },
+    { "multi", 0, NULL, TEXT_OPT_MULTI, false },
+    { "text", 0, NULL, TEXT_OPT_TEXT_MODE, false },
+    { "hybrid", 0, NULL, TEXT_OPT_HYBRID, false },
+    { "destructive", 0, NULL, TEXT_OPT_DESTRUCTIVE, false },
+    { "timeout", 't', "SECONDS", TEXT_OPT_TIMEOUT, false },
+    { "wait", 'w', "SECONDS", TEXT_OPT_WAIT, false },
+    { "key", 'k', "TEXT", TEXT_OPT_KEY, false },
+    { "as", 0, "NAME", TEXT_OPT_AS, false },
+    { "from", 'f', "FILE", TEXT_OPT_FROM, false },
+};
+static const char *const usage[] = {
+    "ask [OPTIONS] TITLE -p PROMPT -o ID=LABEL -o ID=LABEL --recommend ID",
+    "ask [OPTIONS] TITLE -p PROMPT --text",
+    "ask [OPTIONS] --from FILE|-",
+    NULL,
+};
+static const char *const examples[] = {
+    "ask 'Which target?' -p 'The build is done; both clusters are healthy.' -o eu=Europe "
+    "-o us=America -r eu",
+    "ask 'Release name?' -p 'The changelog needs a name for version 3.0.' --text",
+    "ask --from question.json --json",
+    NULL,
+};
+const struct verb verb_ask = {
+    .name = "ask",
+    .about = TEXT_CLI_ASK,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 1,
+    .run = run_ask,
+};

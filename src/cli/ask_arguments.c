@@ -1,0 +1,139 @@
+/* ask_arguments.c - from the options of `sayso ask` to the arguments of provide_choice. */
+#include "cli/ask_arguments.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/os.h"
+#include "base/text.h"
+#include "cli/say.h"
+#include "core/limits.h"
+
+/* "ID=LABEL" in two; false (and said so) without an =. */
+static bool split_pair(const char *option, const char *pair, struct text *ret_id,
+                       const char **ret_rest)
+{
+    const char *equals = strchr(pair, '=');
+
+    if (!equals) {
+        say_problem(TEXT_CLI_BAD_PAIR, "name", option, NULL);
+        return false;
+    }
+    text_clear(ret_id);
+    text_add(ret_id, pair, (size_t)(equals - pair));
+    *ret_rest = equals + 1;
+    return true;
+}
+
+static bool is_recommended(const struct arguments *arguments, const char *id)
+{
+    const char *wanted;
+    size_t at = 0;
+
+    while ((wanted = arguments_next(arguments, "recommend", &at))) {
+        if (strcmp(wanted, id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool write_options(const struct arguments *arguments, struct json_writer *writer)
+{
+    struct text id = { 0 };
+    const char *pair, *label;
+    size_t at = 0;
+    bool ok = true;
+
+    if (!arguments_value(arguments, "option"))
+        return true;
+    json_write_list(writer, "options");
+    while (ok && (pair = arguments_next(arguments, "option", &at))) {
+        ok = split_pair("--option", pair, &id, &label);
+        if (!ok)
+            break;
+        json_write_object(writer, NULL);
+        json_write_text(writer, "id", text_string(&id));
+        json_write_text(writer, "label", label);
+        if (is_recommended(arguments, text_string(&id)))
+            json_write_bool(writer, "recommended", true);
+        json_write_end_object(writer);
+    }
+    json_write_end_list(writer);
+    text_release(&id);
+    return ok;
+}
+
+static void write_defaults(const struct arguments *arguments, struct json_writer *writer)
+{
+    const char *id;
+    size_t at = 0;
+
+    if (!arguments_value(arguments, "default"))
+        return;
+    json_write_list(writer, "default_selection_ids");
+    while ((id = arguments_next(arguments, "default", &at)))
+        json_write_text(writer, NULL, id);
+    json_write_end_list(writer);
+}
+
+static const char *selection_mode(const struct arguments *arguments)
+{
+    if (arguments_value(arguments, "text"))
+        return "text_input";
+    if (arguments_value(arguments, "hybrid"))
+        return "hybrid";
+    return arguments_value(arguments, "multi") ? "multi" : "single";
+}
+
+bool ask_arguments_from_options(const struct arguments *arguments, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+    const char *prompt = arguments_value(arguments, "prompt");
+    const char *key = arguments_value(arguments, "key");
+    int64_t timeout_s = 0;
+
+    if (!arguments_integer(arguments, "timeout", 1, LIMIT_TIMEOUT_S, &timeout_s))
+        return false;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "title", arguments->words[0]);
+    if (prompt)
+        json_write_text(&writer, "prompt", prompt);
+    json_write_text(&writer, "selection_mode", selection_mode(arguments));
+    if (!write_options(arguments, &writer))
+        return false;
+    write_defaults(arguments, &writer);
+    if (timeout_s > 0)
+        json_write_integer(&writer, "timeout_seconds", timeout_s);
+    if (arguments_value(arguments, "destructive"))
+        json_write_bool(&writer, "destructive", true);
+    if (key)
+        json_write_text(&writer, "idempotency_key", key);
+    json_write_end_object(&writer);
+    return true;
+}
+
+static bool read_stdin(struct text *out, struct error *err)
+{
+    char bytes[65536];
+    ssize_t got;
+
+    while ((got = read(STDIN_FILENO, bytes, sizeof bytes)) > 0) {
+        text_add(out, bytes, (size_t)got);
+        if (out->used > LIMIT_WIRE_LINE_BYTES)
+            return error_set(err, ERROR_too_long, "", "the input has more than %d bytes",
+                             LIMIT_WIRE_LINE_BYTES);
+    }
+    return got == 0 || error_set(err, ERROR_unavailable, "", "can't read standard input");
+}
+
+bool ask_arguments_from_file(const char *path, struct text *out, struct error *err)
+{
+    if (strcmp(path, "-") == 0)
+        return read_stdin(out, err);
+    return os_read_file(path, LIMIT_WIRE_LINE_BYTES, out, err);
+}

@@ -1,0 +1,42 @@
+/* call.c - see call.h. */
+#include "cli/call.h"
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "cli/say.h"
+
+const struct link_identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
+
+bool call_open(const struct arguments *arguments, const struct link_identity *identity,
+               enum link_start start, struct link **ret_link)
+{
+    struct error err;
+
+    if (link_open(identity, start, ret_link, &err))
+        return true;
+    say_error(arguments, &err, NULL);
+    return false;
+}
+
+bool call_hub(const struct arguments *arguments, struct link *link, const char *method,
+              const char *params_json, struct wire_message *ret_reply)
+{
+    struct error err;
+
+    if (link_call(link, method, params_json, ret_reply, &err))
+        return true;
+    say_error(arguments, &err, json_member(json_member(ret_reply->error, "data"), "detail"));
+    return false;
+}
+
+char *call_id_params(const char *id)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    json_write_object(&writer, NULL);
+    if (id)
+        json_write_text(&writer, "session_id", id);
+    json_write_end_object(&writer);
+    return text_take(&out);
+}

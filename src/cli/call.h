@@ -1,0 +1,19 @@
+/* call.h - one conversation with the hub, for verbs that ask it one thing as a person. */
+#ifndef CLI_CALL_H
+#define CLI_CALL_H
+#include <stdbool.h>
+
+#include "cli/verb.h"
+#include "wire/link.h"
+
+extern const struct link_identity call_person;
+
+/* Sends and receives; false: the error was said. The caller releases the reply either way. */
+bool call_hub(const struct arguments *arguments, struct link *link, const char *method,
+              const char *params_json, struct wire_message *ret_reply);
+bool call_open(const struct arguments *arguments, const struct link_identity *identity,
+               enum link_start start, struct link **ret_link); /* false: said */
+/* {"session_id": word} or {} when `id` is NULL; the caller frees. */
+char *call_id_params(const char *id);
+
+#endif

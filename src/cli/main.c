@@ -1,0 +1,88 @@
+/* main.c - finds the verb, in the language of the person. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/say.h"
+#include "cli/verb.h"
+#include "settings/settings.h"
+
+static const struct verb *const verbs[] = {
+#define VERB(name) &verb_##name,
+#include "cli/verbs.def"
+#undef VERB
+};
+
+static void print_help(void)
+{
+    static const char syntax[] = "sayso COMMAND [...]"; /* not for people */
+
+    printf("sayso %s\n%s\n\n%s\n  %s\n\n%s\n", SAYSO_VERSION, i18n_text(TEXT_CLI_ABOUT),
+           i18n_text(TEXT_CLI_USAGE), syntax, i18n_text(TEXT_CLI_COMMANDS));
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+        printf("  %-10s %s\n", verbs[i]->name, i18n_text(verbs[i]->about));
+    printf("\n%s\n%s\n", i18n_text(TEXT_CLI_MORE_HELP), i18n_text(TEXT_CLI_EXIT_CODES));
+}
+
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+    }
+    return NULL;
+}
+
+/* A program that was started with a standard stream closed must not write into its own files. */
+static void fill_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            _exit(EXIT_ERROR);
+    }
+}
+
+static void choose_language(void)
+{
+    struct settings *settings = settings_new();
+
+    settings_load_environment(settings);
+    i18n_use(settings_language(settings));
+    for (size_t i = 0; i < settings_warning_count(settings); i++) {
+        struct text line = { 0 };
+
+        settings_describe_warning(settings_warning(settings, i), &line);
+        fprintf(stderr, "sayso: %s\n", text_string(&line));
+        text_release(&line);
+    }
+    settings_free(settings);
+}
+
+int main(int count, char **texts)
+{
+    const char *name = count > 1 ? texts[1] : "--help";
+    const struct verb *verb;
+    struct arguments arguments;
+
+    fill_standard_streams();
+    choose_language();
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help();
+        return EXIT_DONE;
+    }
+    verb = strcmp(name, "--version") == 0 ? &verb_version : find_verb(name);
+    if (!verb) {
+        say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name, NULL);
+        return EXIT_USAGE;
+    }
+    if (!arguments_parse(verb, count - 2, texts + 2, &arguments))
+        return EXIT_USAGE;
+    if (arguments_value(&arguments, "help")) {
+        verb_print_help(verb);
+        return EXIT_DONE;
+    }
+    return (int)verb->run(&arguments);
+}

@@ -1,0 +1,207 @@
+/* say.c - see say.h. */
+#include "cli/say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/text.h"
+#include "core/visible_text.h"
+
+void say_add_shown(struct text *out, const char *words)
+{
+    unsigned flags = visible_text(words, strlen(words), VISIBLE_ONE_LINE, out);
+
+    if (flags & VISIBLE_HIDDEN)
+        text_add_format(out, " [%s]", i18n_text(TEXT_CLI_HIDDEN_CHARACTERS));
+    if (flags & VISIBLE_MIXED_SCRIPT)
+        text_add_format(out, " [%s]", i18n_text(TEXT_CLI_MIXED_SCRIPTS));
+}
+
+/* i18n_format with every value sanitized; at most four pairs are ever needed here. */
+static void add_sentence(struct text *out, enum text_id id, va_list pairs)
+{
+    enum { MOST = 4 };
+    const char *names[MOST] = { NULL }, *name;
+    struct text values[MOST] = { { 0 } };
+    size_t count = 0;
+
+    while (count < MOST && (name = va_arg(pairs, const char *))) {
+        const char *value = va_arg(pairs, const char *);
+
+        names[count] = name;
+        visible_text(value, strlen(value), VISIBLE_ONE_LINE, &values[count]);
+        count++;
+    }
+    i18n_format(out, id, names[0], text_string(&values[0]), names[1], text_string(&values[1]),
+                names[2], text_string(&values[2]), names[3], text_string(&values[3]), NULL);
+    for (size_t i = 0; i < count; i++)
+        text_release(&values[i]);
+}
+
+static void print_sentence(FILE *file, const char *before, enum text_id id, va_list pairs)
+{
+    struct text line = { 0 };
+
+    add_sentence(&line, id, pairs);
+    fprintf(file, "%s%s\n", before, text_string(&line));
+    text_release(&line);
+}
+
+void say_problem(enum text_id id, ...)
+{
+    va_list pairs;
+
+    va_start(pairs, id);
+    print_sentence(stderr, "sayso: ", id, pairs);
+    va_end(pairs);
+}
+
+void say_note(enum text_id id, ...)
+{
+    va_list pairs;
+
+    va_start(pairs, id);
+    print_sentence(stderr, "", id, pairs);
+    va_end(pairs);
+}
+
+void say_result(enum text_id id, ...)
+{
+    va_list pairs;
+
+    va_start(pairs, id);
+    print_sentence(stdout, "", id, pairs);
+    va_end(pairs);
+}
+
+static void say_error_json(const struct error *err, const struct json *detail)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    char *detail_json = detail ? json_encode(detail) : NULL;
+
+    json_write_object(&writer, NULL);
+    json_write_object(&writer, "error");
+    json_write_text(&writer, "code", error_name(err->code));
+    json_write_text(&writer, "path", err->path);
+    json_write_text(&writer, "message", err->message);
+    if (err->retry_after_s > 0)
+        json_write_integer(&writer, "retry_after_seconds", err->retry_after_s);
+    if (detail_json)
+        json_write_raw(&writer, "detail", detail_json);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    say_json(text_string(&out));
+    text_release(&out);
+    free(detail_json);
+}
+
+/* Who was faster, in words. False: the detail does not say. */
+static bool say_winner(const struct json *detail)
+{
+    const struct json *by = json_member(detail, "answered_by");
+    const char *state = json_member_text(detail, "status");
+    const char *person = json_member_text(by, "person"), *via = json_member_text(by, "via");
+    const char *when = json_member_text(detail, "answered_at");
+
+    if (!state || !person || !via || !when)
+        return false;
+    say_problem(TEXT_CLI_TOO_LATE, "state", i18n_state(state_find(state)), "person", person, "via",
+                via, "time", when, NULL);
+    return true;
+}
+
+void say_error(const struct arguments *arguments, const struct error *err,
+               const struct json *detail)
+{
+    const char *state = json_member_text(detail, "status");
+    enum ask_state ended = state ? state_find(state) : STATE_NEW;
+
+    if (arguments->is_json)
+        say_error_json(err, detail);
+    else if (err->code == ERROR_already_answered && say_winner(detail))
+        return;
+    else if (ended == STATE_TIMEOUT || ended == STATE_AUTO_SUBMITTED)
+        say_problem(TEXT_ERROR_TIMED_OUT, NULL);
+    else if (ended == STATE_WITHDRAWN)
+        say_problem(TEXT_ERROR_TAKEN_BACK, NULL);
+    else if (err->code == ERROR_already_answered)
+        say_problem(TEXT_ERROR_OVER, NULL);
+    else if (err->code == ERROR_not_found && strcmp(err->path, "/session_id") == 0)
+        say_problem(strstr(err->message, "nothing") ? TEXT_ERROR_NOTHING_WAITS
+                                                    : TEXT_ERROR_NOT_FOUND,
+                    NULL);
+    else if (err->code == ERROR_conflicting_arguments && strcmp(err->path, "/session_id") == 0)
+        say_problem(TEXT_ERROR_SEVERAL, NULL);
+    else if (err->code == ERROR_storage_failed)
+        say_problem(TEXT_ERROR_STORAGE, "message", err->message, NULL);
+    else if (err->path[0])
+        fprintf(stderr, "sayso: %s: %s (%s)\n", err->path, err->message, error_name(err->code));
+    else
+        fprintf(stderr, "sayso: %s (%s)\n", err->message, error_name(err->code));
+}
+
+/* JSON text outside of ASCII that would be hidden, reordered or acted upon is written as escapes:
+ * the value stays the same. */
+void say_json(const char *json)
+{
+    struct text out = { 0 };
+    const char *at = json, *end = json + strlen(json);
+
+    while (at < end) {
+        const char *start = at;
+        int32_t code_point = text_decode(&at, end);
+        struct text shown = { 0 };
+
+        if (code_point < 0) {
+            at = end; /* what we print was parsed before: it is UTF-8 */
+        } else if (code_point < 0x80) {
+            text_add(&out, start, (size_t)(at - start));
+        } else if (visible_text(start, (size_t)(at - start), VISIBLE_LINES, &shown) &
+                   VISIBLE_HIDDEN) {
+            int32_t rest = code_point - 0x10000;
+
+            if (code_point < 0x10000)
+                text_add_format(&out, "\\u%04x", (unsigned)code_point);
+            else
+                text_add_format(&out, "\\u%04x\\u%04x", 0xd800U + (unsigned)(rest >> 10),
+                                0xdc00U + (unsigned)(rest & 0x3ff));
+        } else {
+            text_add(&out, start, (size_t)(at - start));
+        }
+        text_release(&shown);
+    }
+    puts(text_string(&out));
+    text_release(&out);
+}
+
+void say_lines(const char *words, int indent)
+{
+    struct text shown = { 0 };
+    char *rest = NULL;
+
+    visible_text(words, strlen(words), VISIBLE_LINES, &shown);
+    if (shown.used) {
+        for (char *line = shown.bytes; line; line = rest) {
+            rest = strchr(line, '\n');
+            if (rest)
+                *rest++ = '\0';
+            printf("%*s%s\n", indent, "", line);
+        }
+    }
+    text_release(&shown);
+}
+
+void say_row(enum text_id label, const char *value)
+{
+    struct text shown = { 0 };
+
+    say_add_shown(&shown, value);
+    printf("%s:\t%s\n", i18n_text(label), text_string(&shown));
+    text_release(&shown);
+}

@@ -1,0 +1,32 @@
+/*
+ * say.h - everything the command line prints for people: in their language, other people's words
+ * only through the sanitizer. Results go to stdout; what is said about them to stderr.
+ */
+#ifndef CLI_SAY_H
+#define CLI_SAY_H
+#include <stdbool.h>
+
+#include "cli/verb.h"
+
+struct error;
+struct json;
+struct text;
+
+/* A sentence on stderr after "sayso: "; pairs as i18n_format takes them, values sanitized here. */
+void say_problem(enum text_id id, ...);
+void say_note(enum text_id id, ...);   /* the same without the name */
+void say_result(enum text_id id, ...); /* on stdout */
+
+/* An error: JSON on stdout {"error": …} or a sentence on stderr. `detail` is who won, or NULL. */
+void say_error(const struct arguments *arguments, const struct error *err,
+               const struct json *detail);
+/* JSON for scripts, with everything that could act on a terminal written as \uNNNN. */
+void say_json(const char *json);
+
+/* Appends somebody's words as one visible line, with a badge where something was hidden. */
+void say_add_shown(struct text *out, const char *words);
+/* Prints several lines, each after `indent` spaces, so that none looks like ours. */
+void say_lines(const char *words, int indent);
+void say_row(enum text_id label, const char *value); /* "Label:     value" */
+
+#endif

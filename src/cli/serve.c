@@ -1,0 +1,76 @@
+/* serve.c - `sayso serve`: the hub in the foreground. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "cli/say.h"
+#include "hub/hub.h"
+#include "settings/settings.h"
+
+static void on_ready(void *context, const char *status_json)
+{
+    const struct arguments *arguments = context;
+    struct json *status = NULL;
+    char pid[24];
+
+    if (arguments->is_json) {
+        say_json(status_json);
+    } else if (json_parse(status_json, strlen(status_json), &status, NULL)) {
+        const char *aside = json_member_text(status, "recovered_from");
+
+        snprintf(pid, sizeof pid, "%lld", (long long)json_member_integer(status, "pid", 0));
+        say_result(TEXT_CLI_SERVING, "pid", pid, NULL);
+        say_result(TEXT_CLI_SERVING_HOW, NULL);
+        if (aside)
+            say_note(TEXT_CLI_RECOVERED, "file", aside, NULL);
+        json_free(status);
+    }
+    fflush(stdout);
+}
+
+static enum exit_code run_serve(const struct arguments *arguments)
+{
+    bool is_auto = arguments_value(arguments, "auto-started") != NULL;
+    struct settings *settings = settings_new();
+    struct hub_options options = { .leaves_when_idle = is_auto, .settings = settings };
+    struct error err;
+    enum hub_outcome outcome;
+
+    if (!is_auto) {
+        options.on_ready = on_ready;
+        options.context = (void *)(uintptr_t)arguments;
+    }
+    settings_load_environment(settings);
+    log_set_level((enum log_level)settings_integer(settings, SETTING_LOG_LEVEL));
+    outcome = hub_run(&options, &err);
+    settings_free(settings);
+    if (outcome == HUB_BUSY && is_auto) {
+        os_tell_ready(); /* somebody else was faster: whoever started us will find them */
+        return EXIT_DONE;
+    }
+    if (outcome == HUB_BUSY)
+        say_problem(TEXT_CLI_HUB_BUSY, NULL);
+    else if (outcome == HUB_FAILED)
+        say_error(arguments, &err, NULL);
+    return outcome == HUB_ENDED ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const struct verb_option options[] = {
+    { "auto-started", 0, NULL, TEXT_OPT_AUTO_STARTED, true },
+};
+static const char *const usage[] = { "serve", NULL };
+static const char *const examples[] = { "serve", NULL };
+const struct verb verb_serve = {
+    .name = "serve",
+    .about = TEXT_CLI_SERVE,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 0,
+    .run = run_serve,
+};

@@ -1,0 +1,162 @@
+/* settings.c - `sayso settings list|get|set|reset`. */
+#include "settings/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "cli/call.h"
+#include "cli/say.h"
+
+/* A JSON value as a person would type it. */
+static char *value_text(const struct json *setting)
+{
+    const struct json *value = json_member(setting, "value");
+    const char *text = json_text(value);
+
+    if (text)
+        return strdup(text);
+    if (json_kind(value) == KIND_BOOL)
+        return strdup(json_is_yes(value) ? "on" : "off");
+    return json_encode(value);
+}
+
+static const char *source_words(const struct json *setting, enum setting_id id)
+{
+    const char *source = json_member_text(setting, "source");
+
+    if (strcmp(source, "environment") == 0)
+        return setting_row(id)->environment;
+    if (strcmp(source, "flag") == 0)
+        return setting_row(id)->flag;
+    return i18n_text(strcmp(source, "saved") == 0 ? TEXT_SOURCE_SAVED : TEXT_SOURCE_BUILT_IN);
+}
+
+static void print_settings(const struct json *settings)
+{
+    for (size_t i = 0; i < json_length(settings); i++) {
+        const struct json *setting = json_item(settings, i);
+        const char *name = json_member_text(setting, "name");
+        char *value = value_text(setting);
+        enum setting_id id;
+
+        if (setting_find(name, &id))
+            printf("%-18s %-14s %-12s %s\n", name, value, source_words(setting, id),
+                   i18n_text(setting_row(id)->help));
+        free(value);
+    }
+}
+
+static void write_params(const char *name, const char *value, bool is_reset, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    if (name)
+        json_write_text(&writer, "name", name);
+    if (value && !is_reset)
+        json_write_text(&writer, "value", value);
+    json_write_end_object(&writer);
+}
+
+static void print_reply(const struct arguments *arguments, const char *act,
+                        const struct json *result)
+{
+    const struct json *settings = json_member(result, "settings");
+    char *text;
+
+    if (arguments->is_json) {
+        text = json_encode(settings ? settings : result);
+        say_json(text);
+    } else if (strcmp(act, "list") == 0) {
+        print_settings(settings);
+        return;
+    } else if (strcmp(act, "get") == 0) {
+        text = value_text(json_item(settings, 0));
+        printf("%s\n", text);
+    } else {
+        text = value_text(result);
+        say_result(TEXT_CLI_SETTING_SET, "name", json_member_text(result, "name"), "value", text,
+                   NULL);
+    }
+    free(text);
+}
+
+/* Said in the person's own language before the hub, which speaks English, is troubled. */
+static bool check_value(const struct arguments *arguments, const char *name, const char *value)
+{
+    struct setting_value parsed = { 0 };
+    enum setting_id id;
+    struct error err;
+
+    if (!setting_find(name, &id)) {
+        say_problem(TEXT_CLI_NO_SUCH_SETTING, "name", name, NULL);
+        return false;
+    }
+    if (value && !settings_parse(id, value, &parsed, &err)) {
+        say_error(arguments, &err, NULL);
+        return false;
+    }
+    setting_value_release(&parsed);
+    return true;
+}
+
+static enum exit_code run_settings(const struct arguments *arguments)
+{
+    static const struct {
+        const char *act;
+        size_t words;
+        const char *method;
+    } acts[] = {
+        { "list", 1, "settings/list" },
+        { "get", 2, "settings/list" },
+        { "set", 3, "settings/set" },
+        { "reset", 2, "settings/set" },
+    };
+    static const char syntax[] =
+        "list | get NAME | set NAME VALUE | reset NAME"; /* not for people */
+    const char *act = arguments->word_count ? arguments->words[0] : "list";
+    const char *name = arguments->word_count > 1 ? arguments->words[1] : NULL;
+    const char *value = arguments->word_count > 2 ? arguments->words[2] : NULL;
+
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        struct wire_message reply = { 0 };
+        struct link *link = NULL;
+        struct text params = { 0 };
+        bool ok;
+
+        if (strcmp(acts[i].act, act) != 0)
+            continue;
+        if (arguments->word_count != acts[i].words && arguments->word_count != 0)
+            break;
+        if (name && !check_value(arguments, name, value))
+            return EXIT_ERROR;
+        write_params(name, value, strcmp(act, "reset") == 0, &params);
+        ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
+             call_hub(arguments, link, acts[i].method, text_string(&params), &reply);
+        if (ok)
+            print_reply(arguments, act, reply.result);
+        wire_release(&reply);
+        link_close(link);
+        text_release(&params);
+        return ok ? EXIT_DONE : EXIT_ERROR;
+    }
+    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "settings", "name", syntax, NULL);
+    return EXIT_USAGE;
+}
+
+static const char *const usage[] = { "settings [list]", "settings get NAME",
+                                     "settings set NAME VALUE", "settings reset NAME", NULL };
+static const char *const examples[] = { "settings", "settings set timeout_seconds 600",
+                                        "settings set language zh", NULL };
+const struct verb verb_settings = {
+    .name = "settings",
+    .about = TEXT_CLI_SETTINGS,
+    .usage = usage,
+    .examples = examples,
+    .most_words = 3,
+    .run = run_settings,
+};

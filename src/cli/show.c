@@ -1,0 +1,134 @@
+/* show.c - `sayso show`: one ask whole. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/call.h"
+#include "cli/say.h"
+
+static void print_facts(const struct json *ask)
+{
+    const struct json *origin = json_member(ask, "origin");
+    const char *agent = json_member_text(ask, "agent");
+    const char *status = json_member_text(ask, "status");
+    const char *directory = json_member_text(origin, "directory");
+    struct text line = { 0 };
+    char left[32];
+
+    text_add_format(&line, "\"%s\" (uid %lld, pid %lld)", agent ? agent : "",
+                    (long long)json_member_integer(origin, "uid", -1),
+                    (long long)json_member_integer(origin, "pid", 0));
+    say_row(TEXT_ROW_ID, json_member_text(ask, "session_id"));
+    say_row(TEXT_ROW_STATUS, i18n_state(state_find(status)));
+    say_row(TEXT_ROW_AGENT, text_string(&line));
+    if (directory)
+        say_row(TEXT_ROW_DIRECTORY, directory);
+    say_row(TEXT_ROW_ASKED, json_member_text(ask, "created_at"));
+    if (json_member_integer(ask, "remaining_seconds", -1) >= 0) {
+        snprintf(left, sizeof left, "%lld s",
+                 (long long)json_member_integer(ask, "remaining_seconds", 0));
+        say_row(TEXT_ROW_LEFT, left);
+    }
+    text_release(&line);
+}
+
+static void print_option(const struct json *option)
+{
+    const char *description = json_member_text(option, "description");
+    struct text line = { 0 };
+
+    say_add_shown(&line, json_member_text(option, "id"));
+    text_add_text(&line, "  ");
+    say_add_shown(&line, json_member_text(option, "label"));
+    if (json_is_yes(json_member(option, "recommended")))
+        text_add_format(&line, "  (%s)", i18n_text(TEXT_RECOMMENDED));
+    printf("  - %s\n", text_string(&line));
+    if (description)
+        say_lines(description, 6);
+    text_release(&line);
+}
+
+static void print_form(const struct json *form)
+{
+    const struct json *fields = json_member(form, "fields");
+
+    printf("\n");
+    say_lines(json_member_text(form, "title"), 2);
+    printf("\n");
+    say_lines(json_member_text(form, "prompt"), 2);
+    printf("\n");
+    for (size_t i = 0; i < json_length(fields); i++) {
+        const struct json *options = json_member(json_item(fields, i), "options");
+
+        for (size_t k = 0; k < json_length(options); k++)
+            print_option(json_item(options, k));
+    }
+}
+
+static void print_result(const struct json *ask, const struct json *result)
+{
+    const struct json *selection = json_member(result, "selection");
+    const struct json *by = json_member(ask, "answered_by");
+    const char *summary = json_member_text(selection, "summary");
+    const char *note = json_member_text(selection, "global_annotation");
+    struct text line = { 0 };
+
+    if (state_is_open(state_find(json_member_text(ask, "status"))))
+        return;
+    printf("\n");
+    if (summary)
+        say_row(TEXT_ROW_ANSWER, summary);
+    if (note)
+        say_row(TEXT_ROW_NOTE, note);
+    if (json_member_text(by, "person")) {
+        text_add_format(&line, "%s, %s, pid %lld, %s", json_member_text(by, "person"),
+                        json_member_text(by, "via"), (long long)json_member_integer(by, "pid", 0),
+                        json_member_text(ask, "decided_at"));
+        say_row(TEXT_ROW_BY, text_string(&line));
+    }
+    text_release(&line);
+}
+
+static void print_whole(const struct arguments *arguments, const struct json *got)
+{
+    char *printed;
+
+    if (arguments->is_json) {
+        printed = json_encode(got);
+        say_json(printed);
+        free(printed);
+        return;
+    }
+    print_facts(json_member(got, "ask"));
+    print_form(json_member(got, "form"));
+    print_result(json_member(got, "ask"), json_member(got, "result"));
+}
+
+static enum exit_code run_show(const struct arguments *arguments)
+{
+    char *params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
+    struct wire_message reply = { 0 };
+    struct link *link = NULL;
+    bool ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
+              call_hub(arguments, link, "ask/get", params, &reply);
+
+    if (ok)
+        print_whole(arguments, reply.result);
+    wire_release(&reply);
+    link_close(link);
+    free(params);
+    return ok ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const char *const usage[] = { "show [ID]", NULL };
+static const char *const examples[] = { "show k3f7", "show k3f7 --json", NULL };
+const struct verb verb_show = {
+    .name = "show",
+    .about = TEXT_CLI_SHOW,
+    .usage = usage,
+    .examples = examples,
+    .most_words = 1,
+    .run = run_show,
+};

@@ -1,0 +1,85 @@
+/* status.c - `sayso status`: about the hub that runs, without starting one. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/call.h"
+#include "cli/say.h"
+
+static void print_number(enum text_id label, const struct json *status, const char *key)
+{
+    char number[24];
+
+    snprintf(number, sizeof number, "%lld", (long long)json_member_integer(status, key, 0));
+    say_row(label, number);
+}
+
+static void print_status(const struct arguments *arguments, const struct json *status)
+{
+    int64_t pending = json_member_integer(status, "pending", 0);
+    const char *aside = json_member_text(status, "recovered_from");
+    char *printed;
+
+    if (arguments->is_json) {
+        printed = json_encode(status);
+        say_json(printed);
+        free(printed);
+        return;
+    }
+    if (arguments_value(arguments, "short")) {
+        if (pending > 0)
+            printf("sayso %lld\n", (long long)pending);
+        return;
+    }
+    print_number(TEXT_ROW_PENDING, status, "pending");
+    print_number(TEXT_ROW_PID, status, "pid");
+    say_row(TEXT_ROW_VERSION, json_member_text(status, "version"));
+    say_row(TEXT_ROW_SOCKET, json_member_text(status, "socket"));
+    say_row(TEXT_ROW_STORE, json_member_text(status, "store"));
+    say_row(TEXT_ROW_LOG, json_member_text(status, "log"));
+    if (aside)
+        say_note(TEXT_CLI_RECOVERED, "file", aside, NULL);
+}
+
+static enum exit_code run_status(const struct arguments *arguments)
+{
+    struct wire_message reply = { 0 };
+    struct link *link = NULL;
+    struct error err;
+    bool ok;
+
+    if (!link_open(&call_person, LINK_MUST_RUN, &link, &err)) {
+        if (err.code != ERROR_not_found) {
+            say_error(arguments, &err, NULL);
+            return EXIT_ERROR;
+        }
+        if (arguments->is_json)
+            say_json("{\"running\":false,\"pending\":null}");
+        else if (!arguments_value(arguments, "short"))
+            say_note(TEXT_CLI_NOT_RUNNING, NULL);
+        return EXIT_DONE;
+    }
+    ok = call_hub(arguments, link, "hub/status", "{}", &reply);
+    if (ok)
+        print_status(arguments, reply.result);
+    wire_release(&reply);
+    link_close(link);
+    return ok ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const struct verb_option options[] = {
+    { "short", 0, NULL, TEXT_OPT_SHORT, false },
+};
+static const char *const usage[] = { "status [--json|--short]", NULL };
+static const char *const examples[] = { "status", "status --short", NULL };
+const struct verb verb_status = {
+    .name = "status",
+    .about = TEXT_CLI_STATUS,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 0,
+    .run = run_status,
+};

@@ -1,0 +1,73 @@
+/* stop.c - `sayso stop`: asks the hub to end and waits until it has. */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/os.h"
+#include "cli/call.h"
+#include "cli/say.h"
+#include "wire/place.h"
+
+enum { STOP_TRIES = 200 };
+
+/* Gone is when its lock is free: then everything it accepted is on disk. */
+static bool wait_until_gone(void)
+{
+    struct timespec pause = { .tv_nsec = 50000000 };
+    struct place place;
+    struct error err;
+    int fd;
+
+    if (!place_find(&place, &err))
+        return false;
+    for (int try = 0; try < STOP_TRIES; try++) {
+        if (os_lock_file(place.lock, &fd) == OS_LOCK_HELD) {
+            close(fd);
+            return true;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+static enum exit_code run_stop(const struct arguments *arguments)
+{
+    struct wire_message reply = { 0 };
+    struct link *link = NULL;
+    struct error err;
+    bool ok;
+
+    if (!link_open(&call_person, LINK_MUST_RUN, &link, &err)) {
+        if (err.code != ERROR_not_found) {
+            say_error(arguments, &err, NULL);
+            return EXIT_ERROR;
+        }
+        if (arguments->is_json)
+            say_json("{\"stopped\":false}");
+        else
+            say_note(TEXT_CLI_NOT_RUNNING, NULL);
+        return EXIT_DONE;
+    }
+    ok = call_hub(arguments, link, "hub/stop", "{}", &reply);
+    wire_release(&reply);
+    link_close(link);
+    if (!ok || !wait_until_gone())
+        return EXIT_ERROR;
+    if (arguments->is_json)
+        say_json("{\"stopped\":true}");
+    else
+        say_result(TEXT_CLI_STOPPED, NULL);
+    return EXIT_DONE;
+}
+
+static const char *const usage[] = { "stop", NULL };
+static const char *const examples[] = { "stop", NULL };
+const struct verb verb_stop = {
+    .name = "stop",
+    .about = TEXT_CLI_STOP,
+    .usage = usage,
+    .examples = examples,
+    .most_words = 0,
+    .run = run_stop,
+};

@@ -1,0 +1,68 @@
+/*
+ * verb.h - what a command is made of. To add one: a file with its `const struct verb`, and a line
+ * in verbs.def.
+ */
+#ifndef CLI_VERB_H
+#define CLI_VERB_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "i18n/i18n.h"
+
+enum exit_code {
+    EXIT_DONE,
+    EXIT_ERROR,
+    EXIT_USAGE,
+    EXIT_REFUSED, /* cancelled, declined or withdrawn */
+    EXIT_TIMEOUT,
+    EXIT_PENDING,
+};
+
+struct verb_option {
+    const char *name;  /* "prompt" for --prompt */
+    char letter;       /* 'p' for -p; 0: none */
+    const char *value; /* "TEXT"; NULL: takes none */
+    enum text_id help;
+    bool is_hidden; /* not in the help */
+};
+
+struct arguments;
+struct verb {
+    const char *name;
+    enum text_id about;
+    const char *const *usage;    /* lines after "sayso "; NULL-ended */
+    const char *const *examples; /* likewise */
+    const struct verb_option *options;
+    size_t option_count;
+    size_t most_words; /* positional arguments */
+    enum exit_code (*run)(const struct arguments *arguments);
+};
+#define VERB(name) extern const struct verb verb_##name;
+#include "cli/verbs.def"
+#undef VERB
+
+/* The command line after parsing: every verb also has --json and --help. */
+struct arguments {
+    const struct verb *verb;
+    bool is_json;
+    const char *words[8];
+    size_t word_count;
+    struct {
+        const struct verb_option *option;
+        const char *value; /* "" for options without one */
+    } given[256];
+    size_t given_count;
+};
+bool arguments_parse(const struct verb *verb, int count, char **texts,
+                     struct arguments *ret_arguments); /* false: said what is wrong */
+const char *arguments_value(const struct arguments *arguments, const char *name); /* last; NULL */
+/* The values of a repeated option one after the other: begins with *at = 0; NULL at the end. */
+const char *arguments_next(const struct arguments *arguments, const char *name, size_t *at);
+/* False (and said so): not a whole number within the limits. Absent: true, *ret_number kept. */
+bool arguments_integer(const struct arguments *arguments, const char *name, int64_t least,
+                       int64_t most, int64_t *ret_number);
+
+void verb_print_help(const struct verb *verb);
+
+#endif
