@@ -1,0 +1,299 @@
+"""Drives the real program from outside, as agents and people do, and prints TAP.
+
+A test file imports this, marks functions with @test("what holds", "R5.2 P1") and ends with run().
+A test that takes an argument gets a fresh Home. SAYSO_BIN is the program, SAYSO_CRASH_BIN the one
+with crash points and sanitizers, SAYSO_SCALE multiplies the rounds of tests that count.
+"""
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import inspect
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from typing import Any, Callable, NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BIN = os.environ.get("SAYSO_BIN", str(ROOT / "build" / "sayso"))
+CRASH_BIN = os.environ.get("SAYSO_CRASH_BIN", str(ROOT / "build-asan" / "sayso"))
+SCALE = float(os.environ.get("SAYSO_SCALE", "1"))
+KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # no language, no terminal
+PR_SET_CHILD_SUBREAPER = 36
+
+_tests: list[tuple[str, Callable]] = []
+_homes: list[Home] = []
+_children: set[int] = set()  # those a Popen object waits for
+_children_lock = threading.Lock()
+
+
+class Skip(Exception):
+    """Raised by a test that cannot be run here; the text says why."""
+
+
+class WireError(Exception):
+    """The hub answered a call with an error."""
+
+    def __init__(self, error: dict[str, Any]):
+        super().__init__(json.dumps(error))
+        self.code, self.message, self.data = (error.get(key) for key in ("code", "message", "data"))
+
+
+class Result(NamedTuple):
+    """How one run of the program ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def scaled(count: int) -> int:
+    """Rounds of a test that counts: few in `make test`, many in `make soak`."""
+    return max(1, int(count * SCALE))
+
+
+def wait_until(is_so: Callable[[], Any], what: str, timeout: float = 10) -> Any:
+    """Polls, because most of what is waited for happens in another process. Returns the value."""
+    deadline = time.monotonic() + timeout
+    while not (value := is_so()):
+        assert time.monotonic() < deadline, f"waited {timeout} s in vain: {what}"
+        time.sleep(0.01)
+    return value
+
+
+def _adopted() -> dict[int, str]:
+    """Processes that lost their parent and came to us (see run), with their state letter."""
+    found = {}
+    for task in pathlib.Path("/proc/self/task").glob("*/children"):
+        for pid in set(map(int, task.read_text().split())) - _children:
+            with contextlib.suppress(OSError):
+                stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+                found[pid] = stat.rpartition(")")[2].split()[0]
+    return found
+
+
+def _reap_for_ever() -> None:
+    """What init does elsewhere: a dead hub must not stay a zombie that still looks alive."""
+    while True:
+        with _children_lock:
+            for pid, state in _adopted().items():
+                if state == "Z":
+                    os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.02)
+
+
+class _Stopped(contextlib.AbstractContextManager):
+    def __exit__(self, *_: Any) -> None:
+        self.stop()
+
+
+class Home(_Stopped):
+    """A user of its own as far as the program can tell. The path is short: sockets live in it."""
+
+    def __init__(self, binary: str = BIN, env: dict[str, str] | None = None):
+        self.binary = binary
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="sy", dir="/tmp"))
+        self.data = self.path / ".local/share/sayso"
+        self.config = self.path / ".config/sayso"
+        (self.path / "run").mkdir(mode=0o700)
+        self.environment = {
+            **{name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ},
+            "HOME": str(self.path),
+            "XDG_DATA_HOME": str(self.path / ".local/share"),
+            "XDG_CONFIG_HOME": str(self.path / ".config"),
+            "XDG_RUNTIME_DIR": str(self.path / "run"),
+            **(env or {}),
+        }
+        self.spawned: list[subprocess.Popen] = []
+        _homes.append(self)
+
+    def sayso(self, *args: str, input: str | None = None, env: dict[str, str] | None = None,
+              timeout: float = 30, cwd: str | None = None) -> Result:
+        """Runs the program to its end. Without input it reads from /dev/null, as under a script."""
+        stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
+        process = self.spawn(*args, env=env, cwd=cwd, stdin=stdin)
+        try:
+            out, err = process.communicate(input, timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            raise AssertionError(f"sayso {' '.join(args)} took over {timeout} s: {out}{err}") from None
+        self.spawned.remove(process)
+        return Result(process.returncode, out, err)
+
+    def spawn(self, *args: str, env: dict[str, str] | None = None, **settings: Any) -> subprocess.Popen:
+        """Starts the program and does not wait; stop() ends it."""
+        settings = {**dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), **settings}
+        with _children_lock:
+            process = subprocess.Popen([self.binary, *args], text=True,
+                                       env={**self.environment, **(env or {})}, **settings)
+            _children.add(process.pid)
+        self.spawned.append(process)
+        return process
+
+    def hub(self) -> dict[str, Any]:
+        """What hub.json says, {} without one; it may name a hub that is gone."""
+        with contextlib.suppress(FileNotFoundError):
+            return json.loads((self.data / "hub.json").read_text())
+        return {}
+
+    def hub_pid(self) -> int | None:
+        """Process id of the hub that is running now, if there is one."""
+        pid = self.hub().get("pid")
+        return pid if pid and os.path.exists(f"/proc/{pid}") else None
+
+    def kill_hub(self, number: int = signal.SIGKILL) -> None:
+        """Ends the hub as a power cut would, and waits until it is gone."""
+        pid = self.hub_pid()
+        assert pid, "there is no hub to end"
+        os.kill(pid, number)
+        child = next((p for p in self.spawned if p.pid == pid), None)  # ours to wait for, or not
+        wait_until(lambda: child.poll() is not None if child else not os.path.exists(f"/proc/{pid}"),
+                   f"hub {pid} is gone after signal {number}")
+
+    def wait_hub(self, timeout: float = 10) -> int:
+        """For hubs started by spawn("serve"): returns once the socket takes connections."""
+        def takes_connections() -> int | None:
+            with contextlib.suppress(OSError):
+                Wire(self).stop()
+                return self.hub_pid()
+        return wait_until(takes_connections, "a hub that takes connections", timeout)
+
+    def stop(self) -> None:
+        """Ends everything started for this home and removes it; nothing may be left behind."""
+        if self not in _homes:
+            return
+        _homes.remove(self)
+        for process in self.spawned:
+            process.terminate()
+            try:
+                process.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+        if pid := self.hub_pid():
+            try:
+                self.kill_hub(signal.SIGTERM)
+            finally:
+                if os.path.exists(f"/proc/{pid}"):
+                    self.kill_hub()
+        assert not self.hub_pid(), "another hub came up while the last one was ended"
+        shutil.rmtree(self.path)
+
+
+class Wire(_Stopped):
+    """Speaks the wire by hand: what our own client would never send must be tested too."""
+
+    def __init__(self, home: Home):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.connect(home.hub().get("socket", "no hub"))
+        self.unread = b""
+        self.events: list[dict[str, Any]] = []  # came while an answer was waited for
+        self.last_id = 0
+
+    def hello(self, role: str, **params: Any) -> Any:
+        """The first message; binds the connection to one role."""
+        return self.call("hello", **{"wire": 1, "version": "test", "role": role, "features": [], **params})
+
+    def send(self, message: dict[str, Any] | str | bytes) -> None:
+        if isinstance(message, dict):
+            message = json.dumps(message, ensure_ascii=False)
+        self.socket.sendall((message.encode() if isinstance(message, str) else message) + b"\n")
+
+    def start(self, method: str, **params: Any) -> int:
+        """Sends a call and returns its id; for calls that are answered later."""
+        self.last_id += 1
+        self.send({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params})
+        return self.last_id
+
+    def call(self, method: str, timeout: float = 10, **params: Any) -> Any:
+        return self.finish(self.start(method, **params), timeout)
+
+    def finish(self, call_id: int, timeout: float = 10) -> Any:
+        """The result of an earlier start(); events that come first are kept in `events`."""
+        deadline = time.monotonic() + timeout
+        while True:
+            message = self.read(deadline - time.monotonic())
+            if message.get("id") != call_id or "method" in message:
+                self.events.append(message)
+            elif "error" in message:
+                raise WireError(message["error"])
+            else:
+                return message["result"]
+
+    def read(self, timeout: float = 10) -> dict[str, Any]:
+        """The next message. TimeoutError if none comes, EOFError if the hub hung up."""
+        deadline = time.monotonic() + timeout
+        while b"\n" not in self.unread:
+            self.socket.settimeout(max(0.001, deadline - time.monotonic()))
+            received = self.socket.recv(65536)
+            if not received:
+                raise EOFError("the hub closed the connection")
+            self.unread += received
+        line, _, self.unread = self.unread.partition(b"\n")
+        return json.loads(line)
+
+    def stop(self) -> None:
+        self.socket.close()
+
+
+def test(name: str, proves: str = "") -> Callable[[Callable], Callable]:
+    """Marks a test. `proves` names requirements; tools/check_requirements reads it from the source."""
+    def mark(function: Callable) -> Callable:
+        _tests.append((name, function))
+        return function
+    return mark
+
+
+def _run_one(function: Callable) -> None:
+    try:
+        if inspect.signature(function).parameters:
+            with Home() as home:
+                function(home)
+        else:
+            function()
+    finally:
+        for home in list(_homes):
+            home.stop()
+    try:
+        wait_until(lambda: not _adopted(), "no process is left behind", 2)
+    finally:
+        for pid in _adopted():
+            os.kill(pid, signal.SIGKILL)
+
+
+def run() -> None:
+    """Runs the tests of this file (those whose name has the first argument in it, if given)."""
+    # Orphans of ours come back to us, so that a hub nobody knows of any more is still noticed.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    threading.Thread(target=_reap_for_ever, daemon=True).start()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    atexit.register(lambda: [home.stop() for home in list(_homes)])
+    chosen, failed = [row for row in _tests if "".join(sys.argv[1:2]) in row[0]], 0
+    print(f"1..{len(chosen)}", flush=True)
+    for number, (name, function) in enumerate(chosen, 1):
+        began, verdict, notes = time.monotonic(), "ok", ""
+        try:
+            _run_one(function)
+        except Skip as why:
+            notes = f" # SKIP {why}"
+        except Exception:
+            verdict, failed = "not ok", failed + 1
+            print("\n".join("# " + line for line in traceback.format_exc().splitlines()))
+        seconds = time.monotonic() - began
+        print(f"{verdict} {number} - {name}{notes}\n# {seconds:.2f} s", flush=True)
+    sys.exit(1 if failed else 0)
