@@ -29,11 +29,10 @@ BIN = os.environ.get("SAYSO_BIN", str(ROOT / "build" / "sayso"))
 CRASH_BIN = os.environ.get("SAYSO_CRASH_BIN", str(ROOT / "build-asan" / "sayso"))
 SCALE = float(os.environ.get("SAYSO_SCALE", "1"))
 KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # no language, no terminal
-PR_SET_CHILD_SUBREAPER = 36
 
 _tests: list[tuple[str, Callable]] = []
 _homes: list[Home] = []
-_children: set[int] = set()  # those a Popen object waits for
+_children: list[subprocess.Popen] = []  # those to be waited for by whoever started them
 _children_lock = threading.Lock()
 
 
@@ -43,7 +42,6 @@ class Skip(Exception):
 
 class WireError(Exception):
     """The hub answered a call with an error."""
-
     def __init__(self, error: dict[str, Any]):
         super().__init__(json.dumps(error))
         self.code, self.message, self.data = (error.get(key) for key in ("code", "message", "data"))
@@ -51,11 +49,9 @@ class WireError(Exception):
 
 class Result(NamedTuple):
     """How one run of the program ended."""
-
     code: int
     out: str
     err: str
-
     @property
     def json(self) -> Any:
         return json.loads(self.out)
@@ -75,14 +71,20 @@ def wait_until(is_so: Callable[[], Any], what: str, timeout: float = 10) -> Any:
     return value
 
 
-def _adopted() -> dict[int, str]:
-    """Processes that lost their parent and came to us (see run), with their state letter."""
-    found = {}
+def _start_of(pid: int) -> int | None:
+    """With the pid this names one process for ever; None once it is dead."""
+    with contextlib.suppress(OSError):
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[19]) if fields[0] not in "ZX" else None
+    return None
+
+
+def _adopted() -> set[int]:
+    """Processes that lost their parent and came to us (see run)."""
+    ours, found = {process.pid for process in _children if process.returncode is None}, set()
     for task in pathlib.Path("/proc/self/task").glob("*/children"):
-        for pid in set(map(int, task.read_text().split())) - _children:
-            with contextlib.suppress(OSError):
-                stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
-                found[pid] = stat.rpartition(")")[2].split()[0]
+        with contextlib.suppress(OSError):  # a thread that has just ended
+            found |= set(map(int, task.read_text().split())) - ours
     return found
 
 
@@ -90,9 +92,9 @@ def _reap_for_ever() -> None:
     """What init does elsewhere: a dead hub must not stay a zombie that still looks alive."""
     while True:
         with _children_lock:
-            for pid, state in _adopted().items():
-                if state == "Z":
-                    os.waitpid(pid, os.WNOHANG)
+            _children[:] = [process for process in _children if process.poll() is None]
+            for pid in _adopted():
+                os.waitpid(pid, os.WNOHANG)
         time.sleep(0.02)
 
 
@@ -121,11 +123,10 @@ class Home(_Stopped):
         self.spawned: list[subprocess.Popen] = []
         _homes.append(self)
 
-    def sayso(self, *args: str, input: str | None = None, env: dict[str, str] | None = None,
-              timeout: float = 30, cwd: str | None = None) -> Result:
+    def sayso(self, *args: str, input: str | None = None, timeout: float = 30, **settings: Any) -> Result:
         """Runs the program to its end. Without input it reads from /dev/null, as under a script."""
         stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
-        process = self.spawn(*args, env=env, cwd=cwd, stdin=stdin)
+        process = self.spawn(*args, stdin=stdin, **settings)
         try:
             out, err = process.communicate(input, timeout)
         except subprocess.TimeoutExpired:
@@ -141,7 +142,7 @@ class Home(_Stopped):
         with _children_lock:
             process = subprocess.Popen([self.binary, *args], text=True,
                                        env={**self.environment, **(env or {})}, **settings)
-            _children.add(process.pid)
+            _children.append(process)
         self.spawned.append(process)
         return process
 
@@ -153,17 +154,15 @@ class Home(_Stopped):
 
     def hub_pid(self) -> int | None:
         """Process id of the hub that is running now, if there is one."""
-        pid = self.hub().get("pid")
-        return pid if pid and os.path.exists(f"/proc/{pid}") else None
+        hub = self.hub()
+        return hub["pid"] if hub and _start_of(hub["pid"]) == hub["start"] else None
 
     def kill_hub(self, number: int = signal.SIGKILL) -> None:
         """Ends the hub as a power cut would, and waits until it is gone."""
         pid = self.hub_pid()
         assert pid, "there is no hub to end"
         os.kill(pid, number)
-        child = next((p for p in self.spawned if p.pid == pid), None)  # ours to wait for, or not
-        wait_until(lambda: child.poll() is not None if child else not os.path.exists(f"/proc/{pid}"),
-                   f"hub {pid} is gone after signal {number}")
+        wait_until(lambda: self.hub_pid() != pid, f"hub {pid} is gone after signal {number}")
 
     def wait_hub(self, timeout: float = 10) -> int:
         """For hubs started by spawn("serve"): returns once the socket takes connections."""
@@ -178,21 +177,24 @@ class Home(_Stopped):
         if self not in _homes:
             return
         _homes.remove(self)
+        said = ""
         for process in self.spawned:
             process.terminate()
             try:
-                process.communicate(timeout=10)
+                said += str(process.communicate(timeout=10)[1])
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
-        if pid := self.hub_pid():
-            try:
+        try:
+            if self.hub_pid():
                 self.kill_hub(signal.SIGTERM)
-            finally:
-                if os.path.exists(f"/proc/{pid}"):
-                    self.kill_hub()
-        assert not self.hub_pid(), "another hub came up while the last one was ended"
+        finally:
+            if self.hub_pid():
+                self.kill_hub()
+        with contextlib.suppress(FileNotFoundError):
+            said += (self.data / "hub.log").read_text(errors="replace")
         shutil.rmtree(self.path)
+        assert "Sanitizer" not in said and "runtime error" not in said, said
 
 
 class Wire(_Stopped):
@@ -209,10 +211,9 @@ class Wire(_Stopped):
         """The first message; binds the connection to one role."""
         return self.call("hello", **{"wire": 1, "version": "test", "role": role, "features": [], **params})
 
-    def send(self, message: dict[str, Any] | str | bytes) -> None:
-        if isinstance(message, dict):
-            message = json.dumps(message, ensure_ascii=False)
-        self.socket.sendall((message.encode() if isinstance(message, str) else message) + b"\n")
+    def send(self, message: dict[str, Any] | bytes) -> None:
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.socket.sendall(line + b"\n")
 
     def start(self, method: str, **params: Any) -> int:
         """Sends a call and returns its id; for calls that are answered later."""
@@ -279,7 +280,7 @@ def _run_one(function: Callable) -> None:
 def run() -> None:
     """Runs the tests of this file (those whose name has the first argument in it, if given)."""
     # Orphans of ours come back to us, so that a hub nobody knows of any more is still noticed.
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     threading.Thread(target=_reap_for_ever, daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     atexit.register(lambda: [home.stop() for home in list(_homes)])
@@ -294,6 +295,5 @@ def run() -> None:
         except Exception:
             verdict, failed = "not ok", failed + 1
             print("\n".join("# " + line for line in traceback.format_exc().splitlines()))
-        seconds = time.monotonic() - began
-        print(f"{verdict} {number} - {name}{notes}\n# {seconds:.2f} s", flush=True)
+        print(f"{verdict} {number} - {name}{notes}\n# {time.monotonic() - began:.2f} s", flush=True)
     sys.exit(1 if failed else 0)

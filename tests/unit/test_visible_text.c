@@ -387,57 +387,57 @@ static bool are_alike(const char *a, const char *b)
     return is_alike;
 }
 
+static const char *const alike_pairs[][2] = {
+    { "", "\u200b" },
+    { "Delete nothing", "Delete nothing" },
+    { "Same", "same " },
+    { "Yes", "Ye\u200bs" },
+    { "Yes", "Yes\ufe0f" },
+    { "Yes", "\u202eYes" },
+    { "Yes", "Yes\x07" },
+    { "a b", " a\t\u00a0 b\n" },
+    { "a b", "a\u2003b" },
+    { "a b", "a\u2800b" },
+    { "Continue", "\u0421ontinue" },
+    { "CONTINUE", "\u0421\u041e\u039dTINUE" },
+    { "paypal", "\u0440\u0430\u0443\u0440\u0430l" },
+    { "PAYPAL", "p\u0430ypal" },
+    { "stop", "st\u0585p" },
+    { "STOP", "\ua4e2\ua4d4\ua4f3\ua4d1" },
+    { "DARE", "\u13a0\u13aa\u13a1\u13ac" },
+    { "cat", "\u03f2at" },
+    { "K", "\u212a" },
+    { "Deploy", "\uff24\uff45\uff50\uff4c\uff4f\uff59" },
+    { "Deploy", "\U0001d403\U0001d41e\U0001d429\U0001d425\U0001d428\U0001d432" },
+    { "file", "\ufb01le" },
+    { "Option 1", "Option l" },
+    { "Option I", "Option |" },
+    { "Option I", "Option 1" },
+    { "B0", "BO" },
+    { "B0", "bo" },
+    { "no\u00ebl", "noe\u0308l" },
+    { "no\u00ebl", "n\u043e\u0451l" },
+    { "stra\u00dfe", "STRASSE" },
+    { "\u0412\u0441\u0451", "\u0432\u0441\u0451" },
+    { "\u03a3\u03cc\u03c2", "\u03c3\u03cc\u03c3" },
+    { "A \u2013 B", "A - B" },
+    { "don\u2019t", "don't" },
+    { "\u65b9\u6848\u4e00", "\u65b9\u6848\u30fc" },
+    { "\ufdfa", "\ufdfa\u200b" },
+    { "e\u0301\u0302\u0303\u0304\u0305", "e\u0301\u0302\u0303\u0304" },
+    { "a\xff", "a\xff" },
+    { "a\xff", "a\\xff" },
+    { "Yes\u200b", "Yes\\u200B" },
+    { "a\nb", "a\\nb" },
+    { "\x1b[1m", "\\x1b[1m" },
+};
+
 static void labels_that_look_alike_are_found(void **state)
 {
-    static const char *const pairs[][2] = {
-        { "", "\u200b" },
-        { "Delete nothing", "Delete nothing" },
-        { "Same", "same " },
-        { "Yes", "Ye\u200bs" },
-        { "Yes", "Yes\ufe0f" },
-        { "Yes", "\u202eYes" },
-        { "Yes", "Yes\x07" },
-        { "a b", " a\t\u00a0 b\n" },
-        { "a b", "a\u2003b" },
-        { "a b", "a\u2800b" },
-        { "Continue", "\u0421ontinue" },
-        { "CONTINUE", "\u0421\u041e\u039dTINUE" },
-        { "paypal", "\u0440\u0430\u0443\u0440\u0430l" },
-        { "PAYPAL", "p\u0430ypal" },
-        { "stop", "st\u0585p" },
-        { "STOP", "\ua4e2\ua4d4\ua4f3\ua4d1" },
-        { "DARE", "\u13a0\u13aa\u13a1\u13ac" },
-        { "cat", "\u03f2at" },
-        { "K", "\u212a" },
-        { "Deploy", "\uff24\uff45\uff50\uff4c\uff4f\uff59" },
-        { "Deploy", "\U0001d403\U0001d41e\U0001d429\U0001d425\U0001d428\U0001d432" },
-        { "file", "\ufb01le" },
-        { "Option 1", "Option l" },
-        { "Option I", "Option |" },
-        { "Option I", "Option 1" },
-        { "B0", "BO" },
-        { "B0", "bo" },
-        { "no\u00ebl", "noe\u0308l" },
-        { "no\u00ebl", "n\u043e\u0451l" },
-        { "stra\u00dfe", "STRASSE" },
-        { "\u0412\u0441\u0451", "\u0432\u0441\u0451" },
-        { "\u03a3\u03cc\u03c2", "\u03c3\u03cc\u03c3" },
-        { "A \u2013 B", "A - B" },
-        { "don\u2019t", "don't" },
-        { "\u65b9\u6848\u4e00", "\u65b9\u6848\u30fc" },
-        { "\ufdfa", "\ufdfa\u200b" },
-        { "e\u0301\u0302\u0303\u0304\u0305", "e\u0301\u0302\u0303\u0304" },
-        { "a\xff", "a\xff" },
-        { "a\xff", "a\\xff" },
-        { "Yes\u200b", "Yes\\u200B" },
-        { "a\nb", "a\\nb" },
-        { "\x1b[1m", "\\x1b[1m" },
-    };
-
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
-        if (!are_alike(pairs[i][0], pairs[i][1]))
-            fail_msg("%s and %s pass for different", pairs[i][0], pairs[i][1]);
+    for (size_t i = 0; i < ARRAY_LEN(alike_pairs); i++) {
+        if (!are_alike(alike_pairs[i][0], alike_pairs[i][1]))
+            fail_msg("%s and %s pass for different", alike_pairs[i][0], alike_pairs[i][1]);
     }
 }
 

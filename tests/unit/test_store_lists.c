@@ -1,0 +1,406 @@
+/*
+ * test_store_lists.c - what the store finds, lists and forgets, and the chain of its events.
+ * Proves: R5.5, R9.1, G10
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store_fixture.h"
+
+enum { MAX_ROWS = 64 };
+
+struct rows {
+    struct place *place;
+    int count, ends;
+    struct store_row *rows[MAX_ROWS];
+};
+
+static void on_row(void *context, const struct store_row *row)
+{
+    struct rows *rows = context;
+
+    if (!row) {
+        rows->ends++;
+        return;
+    }
+    assert_int_equal(rows->ends, 0);
+    assert_null(row->ask.form_json);
+    assert_null(row->ask.arguments_json);
+    assert_true(rows->count < MAX_ROWS);
+    rows->rows[rows->count++] = row_copy(row);
+}
+
+static void forget_rows(struct rows *rows)
+{
+    for (int i = 0; i < rows->count; i++)
+        free(rows->rows[i]);
+    *rows = (struct rows){ 0 };
+}
+
+/* `expected`: the numbers of the asks, in the order they must come in. */
+static void assert_list(struct place *place, const struct store_list_query *query,
+                        const char *expected)
+{
+    struct rows rows = { 0 };
+    char found[256] = "", id[ASK_ID_BYTES];
+
+    place->store->ops->list(place->store, query, on_row, &rows);
+    assert_int_equal(rows.ends, 1);
+    for (int i = 0; i < rows.count; i++) {
+        for (int number = 1; number < 100; number++) {
+            make_id(id, number);
+            if (strcmp(id, rows.rows[i]->ask.id) == 0)
+                snprintf(found + strlen(found), sizeof found - strlen(found), "%d ", number);
+        }
+    }
+    assert_string_equal(found, expected);
+    forget_rows(&rows);
+}
+
+static void lists_are_newest_first(void **state)
+{
+    static const char principal[] = "ffffffffffffffffffffffffffffffff";
+    static const struct {
+        struct store_list_query query;
+        const char *expected;
+    } cases[] = {
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL }, "40 6 5 4 3 2 1 " },
+        { { STORE_LIST_ALL, 3, 0, NULL, NULL }, "40 6 5 " },
+        { { STORE_LIST_ALL, 0, 0, NULL, NULL }, "" },
+        { { STORE_LIST_ALL, SIZE_MAX, 1700000000004, NULL, NULL }, "3 2 1 " },
+        { { STORE_LIST_OPEN, 50, 0, NULL, NULL }, "40 5 3 1 " },
+        { { STORE_LIST_ENDED, 50, 0, NULL, NULL }, "6 4 2 " },
+        { { STORE_LIST_ENDED, 1, 1700000000006, NULL, NULL }, "4 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, principal }, "4 " },
+        { { STORE_LIST_OPEN, 50, 0, NULL, principal }, "" },
+        { { STORE_LIST_ALL, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaab", NULL }, "40 " },
+        { { STORE_LIST_OPEN, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaaa", NULL }, "5 3 1 " },
+        { { STORE_LIST_ENDED, 2, 0, "aaaa", NULL }, "6 4 " },
+        { { STORE_LIST_ALL, 50, 0, "aaaa", principal }, "4 " },
+        { { STORE_LIST_ALL, 50, 0, "b", NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, "", NULL }, "40 6 5 4 3 2 1 " },
+        { { STORE_LIST_ALL, 50, 0, "%' OR 1", NULL }, "" },
+    };
+
+    for (int i = 1; i <= 7; i++) {
+        struct ask ask = make_ask(i < 7 ? i : 40);
+
+        if (i % 2 == 0)
+            ask.state = (enum ask_state)(STATE_PENDING + i / 2);
+        if (i == 4)
+            memcpy(ask.principal, principal, sizeof principal);
+        create_done(*state, &ask);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_list(*state, &cases[i].query, cases[i].expected);
+}
+
+static void on_row_asking(void *context, const struct store_row *row)
+{
+    struct rows *rows = context;
+    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL };
+    struct rows inner = { 0 };
+    struct seen seen;
+
+    if (!row)
+        return;
+    rows->count++;
+    seen = get(rows->place, row->ask.id);
+    assert_string_equal(seen.row->ask.id, row->ask.id);
+    rows->place->store->ops->list(rows->place->store, &query, on_row, &inner);
+    assert_int_equal(inner.count, 5);
+    forget_rows(&inner);
+    forget(&seen);
+}
+
+static void a_list_may_ask_again_while_it_is_read(void **state)
+{
+    struct place *place = *state;
+    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL };
+    struct rows rows = { .place = place };
+
+    for (int i = 1; i <= 5; i++) {
+        struct ask ask = make_ask(i);
+
+        create_done(place, &ask);
+    }
+    place->store->ops->list(place->store, &query, on_row_asking, &rows);
+    assert_int_equal(rows.count, 5);
+}
+
+static void an_answer_shows_in_lists(void **state)
+{
+    struct place *place = *state;
+    struct store_list_query query = { STORE_LIST_ENDED, 50, 0, NULL, NULL };
+    struct ask ask = make_ask(1);
+    struct store_change how = answer_of(ask.id, "key");
+    struct rows rows = { 0 };
+
+    create_done(place, &ask);
+    change_done(place, &how);
+    place->store->ops->list(place->store, &query, on_row, &rows);
+    assert_int_equal(rows.count, 1);
+    assert_string_equal(rows.rows[0]->answer_json, how.answer_json);
+    assert_string_equal(rows.rows[0]->ask.title, ask.title);
+    assert_string_equal(rows.rows[0]->ask.origin_json, ask.origin_json);
+    assert_int_equal(rows.rows[0]->seq, 2);
+    forget_rows(&rows);
+}
+
+static void the_living_are_open_or_within_undo(void **state)
+{
+    static const struct {
+        enum ask_state state;
+        int64_t deliver_after_ms, delivered_ms;
+        bool is_live;
+    } cases[] = {
+        { STATE_PENDING, 0, 0, true },           { STATE_PENDING_TERMINAL_LAUNCH, 0, 0, true },
+        { STATE_SUBMITTED, 1001, 0, true },      { STATE_CANCELLED, 1001, 0, true },
+        { STATE_AUTO_SUBMITTED, 1001, 0, true }, { STATE_SUBMITTED, 1000, 0, false },
+        { STATE_SUBMITTED, 0, 0, false },        { STATE_SUBMITTED, 1001, 900, false },
+        { STATE_TIMEOUT, 0, 0, false },          { STATE_WITHDRAWN, 0, 0, false },
+    };
+    struct place *place = *state;
+    struct rows rows = { 0 };
+    int live = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct ask ask = make_ask((int)i + 1);
+
+        ask.state = cases[i].state;
+        ask.deliver_after_ms = cases[i].deliver_after_ms;
+        ask.delivered_ms = cases[i].delivered_ms;
+        create_done(place, &ask);
+        live += cases[i].is_live;
+    }
+    place->store->ops->list_live(place->store, 1000, on_row, &rows);
+    assert_int_equal(rows.ends, 1);
+    assert_int_equal(rows.count, live);
+    for (int i = 0; i < rows.count; i++)
+        assert_true(cases[rows.rows[i]->ask.digest[0] - 1].is_live);
+    forget_rows(&rows);
+}
+
+static int found(struct place *place, const char *principal, const uint8_t *digest, const char *key)
+{
+    struct seen seen = { 0 };
+    int number;
+
+    place->store->ops->find_undelivered(place->store, principal, digest, key, on_reply, &seen);
+    assert_int_equal(seen.count, 1);
+    if (seen.reply.outcome == STORE_MISSING)
+        return 0;
+    assert_int_equal(seen.reply.outcome, STORE_DONE);
+    assert_non_null(seen.row->ask.form_json);
+    number = (int)(seen.row->ask.created_ms - 1700000000000);
+    forget(&seen);
+    return number;
+}
+
+static void only_undelivered_answers_of_people_are_found(void **state)
+{
+    static const char other[] = "ffffffffffffffffffffffffffffffff";
+    struct place *place = *state;
+    uint8_t digest[DIGEST_BYTES] = { 7 }, unknown[DIGEST_BYTES] = { 8 };
+    struct store_change how = store_change_of("", EVENT_DELIVERED);
+    struct ask ask = make_ask(1);
+
+    for (int i = 1; i < STATE_COUNT; i++) {
+        ask = make_ask(i);
+        ask.state = (enum ask_state)i;
+        ask.idempotency_key = i == STATE_CANCELLED ? "again" : NULL;
+        memcpy(ask.digest, digest, sizeof digest);
+        create_done(place, &ask);
+    }
+    assert_int_equal(found(place, ask.principal, digest, NULL), STATE_DECLINED);
+    assert_int_equal(found(place, ask.principal, digest, "again"), STATE_CANCELLED);
+    assert_int_equal(found(place, ask.principal, NULL, "again"), STATE_CANCELLED);
+    assert_int_equal(found(place, ask.principal, unknown, NULL), 0);
+    assert_int_equal(found(place, ask.principal, unknown, "never"), 0);
+    assert_int_equal(found(place, other, digest, NULL), 0);
+    make_id(ask.id, STATE_DECLINED);
+    how.ask_id = ask.id;
+    how.from_states = ~0U;
+    how.delivered_ms = 5;
+    change_done(place, &how);
+    assert_int_equal(found(place, ask.principal, digest, NULL), STATE_CANCELLED);
+}
+
+static int64_t sweep(struct place *place, int64_t older_than_ms, size_t keep, size_t batch)
+{
+    struct seen seen = { 0 };
+
+    place->store->ops->sweep(place->store, older_than_ms, keep, batch, on_reply, &seen);
+    wait_for(place, &seen);
+    assert_int_equal(seen.reply.outcome, STORE_DONE);
+    return seen.reply.seq;
+}
+
+/* Ends ask `number` at `at_ms` in the given state. */
+static void end_ask(struct place *place, int number, enum ask_state to, int64_t at_ms,
+                    bool is_delivered)
+{
+    struct ask ask = make_ask(number);
+    struct store_change how;
+    char key[32];
+
+    snprintf(key, sizeof key, "key-%d", number);
+    how = answer_of(ask.id, key);
+    how.to_state = (int)to;
+    how.now_ms = at_ms;
+    how.delivered_ms = is_delivered ? at_ms : STORE_KEEP;
+    create_done(place, &ask);
+    change_done(place, &how);
+}
+
+static bool is_there(struct place *place, int number)
+{
+    struct ask ask = make_ask(number);
+    struct seen seen = get(place, ask.id);
+    bool is_done = seen.reply.outcome == STORE_DONE;
+
+    forget(&seen);
+    return is_done;
+}
+
+static void what_is_too_old_goes(void **state)
+{
+    struct place *place = *state;
+    struct ask open = make_ask(9);
+
+    end_ask(place, 1, STATE_SUBMITTED, 100, true);
+    end_ask(place, 2, STATE_SUBMITTED, 100, false); /* older than retention: not waited for */
+    end_ask(place, 3, STATE_TIMEOUT, 199, false);
+    end_ask(place, 4, STATE_SUBMITTED, 200, true);
+    create_done(place, &open);
+    assert_int_equal(sweep(place, 200, 1000, 2), 2);
+    assert_int_equal(sweep(place, 200, 1000, 2), 1);
+    assert_int_equal(sweep(place, 200, 1000, 2), 0);
+    for (int i = 1; i <= 3; i++)
+        assert_false(is_there(place, i));
+    assert_true(is_there(place, 4));
+    assert_true(is_there(place, 9));
+    assert_int_equal(bad_event(place), 0);
+}
+
+static void what_is_too_many_goes_unless_awaited(void **state)
+{
+    struct place *place = *state;
+    struct ask open = make_ask(9);
+
+    end_ask(place, 1, STATE_SUBMITTED, 101, false);
+    end_ask(place, 2, STATE_CANCELLED, 102, false);
+    end_ask(place, 3, STATE_TIMEOUT, 103, false);
+    end_ask(place, 4, STATE_SUBMITTED, 104, true);
+    end_ask(place, 5, STATE_WITHDRAWN, 105, false);
+    end_ask(place, 6, STATE_AUTO_SUBMITTED, 106, false);
+    end_ask(place, 7, STATE_SUBMITTED, 107, true);
+    create_done(place, &open);
+    assert_int_equal(sweep(place, 0, 7, 100), 0);
+    assert_int_equal(sweep(place, 0, 6, 100), 1);
+    assert_false(is_there(place, 3));
+    assert_int_equal(sweep(place, 0, 4, 100), 2);
+    assert_false(is_there(place, 4));
+    assert_false(is_there(place, 5));
+    assert_int_equal(sweep(place, 0, 0, 100), 1);
+    assert_false(is_there(place, 7));
+    assert_int_equal(sweep(place, 0, 0, SIZE_MAX), 0);
+    assert_true(is_there(place, 1) && is_there(place, 2) && is_there(place, 6));
+    assert_true(is_there(place, 9));
+}
+
+static void an_ask_that_was_undone_is_not_ended(void **state)
+{
+    struct place *place = *state;
+    struct ask ask = make_ask(1);
+    struct store_change undo = store_change_of(ask.id, EVENT_UNDONE);
+
+    end_ask(place, 1, STATE_SUBMITTED, 100, false);
+    undo.from_states = 1U << STATE_SUBMITTED;
+    undo.to_state = STATE_PENDING;
+    undo.removes_answer = true;
+    change_done(place, &undo);
+    assert_int_equal(sweep(place, INT64_MAX, 0, 100), 0);
+    assert_true(is_there(place, 1));
+}
+
+static void nothing_of_a_swept_ask_is_left_but_its_places(void **state)
+{
+    static const char *const empty[] = {
+        "SELECT count(*) FROM asks WHERE created_ms = 1700000000001",
+        "SELECT count(*) FROM ask_texts WHERE number = 1",
+        "SELECT count(*) FROM answers WHERE answer_key = 'key-1'",
+        "SELECT count(*) FROM drafts",
+        "SELECT count(*) FROM events WHERE seq IN (1, 2) AND (actor NOT NULL OR body NOT NULL)",
+    };
+    struct place *place = *state;
+    struct ask ask = make_ask(1);
+    struct seen seen = { 0 };
+
+    end_ask(place, 1, STATE_SUBMITTED, 100, true);
+    end_ask(place, 2, STATE_SUBMITTED, 300, true);
+    place->store->ops->save_draft(place->store, ask.id, "owner", "{}", 1, on_reply, &seen);
+    wait_for(place, &seen);
+    assert_int_equal(sweep(place, 200, 1000, 10), 1);
+    for (size_t i = 0; i < ARRAY_LEN(empty); i++)
+        assert_int_equal(sql_number(place, empty[i]), 0);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM events"), 4);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM answers"), 1);
+    assert_int_equal(bad_event(place), 0);
+    end_ask(place, 3, STATE_SUBMITTED, 400, true);
+    assert_int_equal(bad_event(place), 0);
+}
+
+static void the_chain_shows_every_forgery(void **state)
+{
+    static const struct {
+        const char *forge;
+        int64_t bad_seq;
+    } cases[] = {
+        { "UPDATE events SET body = 'x' WHERE seq = 2", 2 },
+        { "UPDATE events SET actor = '{}' WHERE seq = 3", 3 },
+        { "UPDATE events SET kind = kind + 1 WHERE seq = 4", 4 },
+        { "UPDATE events SET ask = 'b' WHERE seq = 1", 1 },
+        { "UPDATE events SET prev_hash = zeroblob(32) WHERE seq = 3", 2 },
+        { "DELETE FROM events WHERE seq = 2", 1 },
+        { "DELETE FROM events WHERE seq = 4", 3 },
+        { "UPDATE counter SET seq = 3", 4 },
+        { "UPDATE counter SET hash = zeroblob(32)", 4 },
+        { "DELETE FROM events", 1 },
+    };
+    struct place *place = *state;
+
+    end_ask(place, 1, STATE_SUBMITTED, 100, true);
+    end_ask(place, 2, STATE_SUBMITTED, 100, true);
+    assert_int_equal(bad_event(place), 0);
+    close_store(place);
+    sql(place, "CREATE TABLE kept AS SELECT * FROM events; CREATE TABLE kept_counter AS"
+               " SELECT * FROM counter");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        sql(place, cases[i].forge);
+        assert_int_equal(bad_event(place), cases[i].bad_seq);
+        sql(place, "DELETE FROM events; INSERT INTO events SELECT * FROM kept;"
+                   "DELETE FROM counter; INSERT INTO counter SELECT * FROM kept_counter");
+        assert_int_equal(bad_event(place), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(lists_are_newest_first),
+        CASE(a_list_may_ask_again_while_it_is_read),
+        CASE(an_answer_shows_in_lists),
+        CASE(the_living_are_open_or_within_undo),
+        CASE(only_undelivered_answers_of_people_are_found),
+        CASE(what_is_too_old_goes),
+        CASE(what_is_too_many_goes_unless_awaited),
+        CASE(an_ask_that_was_undone_is_not_ended),
+        CASE(nothing_of_a_swept_ask_is_left_but_its_places),
+        CASE(the_chain_shows_every_forgery),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
