@@ -125,21 +125,23 @@ static bool ids_are_unique(const struct rule *rule, const struct subject *subjec
 static bool labels_differ(const struct rule *rule, const struct subject *subject, struct error *err)
 {
     const struct field *field = subject->field;
+    struct visible_look *looks = mem_new(field->option_count * sizeof *looks);
+    bool ok = true;
 
-    for (size_t i = 1; i < field->option_count; i++) {
-        const char *label = field->options[i].label;
-
-        for (size_t k = 0; k < i; k++) {
-            const char *other = field->options[k].label;
-
-            if (visible_alike(label, strlen(label), other, strlen(other)))
-                return refuse(rule, i, err,
-                              "a person cannot tell the labels of options %zu and %zu apart: use "
-                              "other words in one of them",
-                              k, i);
+    for (size_t i = 0; i < field->option_count; i++) {
+        visible_look_init(&looks[i], field->options[i].label, strlen(field->options[i].label));
+        for (size_t k = 0; ok && k < i; k++) {
+            if (visible_look_alike(&looks[i], &looks[k]))
+                ok = refuse(rule, i, err,
+                            "a person cannot tell the labels of options %zu and %zu apart: use "
+                            "other words in one of them",
+                            k, i);
         }
     }
-    return true;
+    for (size_t i = 0; i < field->option_count; i++)
+        visible_look_release(&looks[i]);
+    free(looks);
+    return ok;
 }
 
 static bool one_is_recommended(const struct rule *rule, const struct subject *subject,

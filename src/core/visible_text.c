@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <utf8proc.h>
 
 #include "base/mem.h"
@@ -308,46 +309,28 @@ static int32_t fold_nothing(int32_t code_point)
     return code_point;
 }
 
-static bool same_points(const struct points *a, const struct points *b, int32_t (*fold)(int32_t))
+static void add_points(const struct points *points, int32_t (*fold)(int32_t), struct text *key)
 {
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++) {
-        if (fold(a->at[i]) != fold(b->at[i]))
-            return false;
+    for (size_t i = 0; i < points->count; i++) {
+        int32_t folded = fold(points->at[i]);
+
+        text_add(key, (const char *)&folded, sizeof folded);
     }
-    return true;
-}
-
-static bool same_case(const struct text *a, const struct text *b)
-{
-    const utf8proc_option_t options = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD;
-    struct points points_a = decompose(text_string(a), a->used, options, NULL);
-    struct points points_b = decompose(text_string(b), b->used, options, NULL);
-    bool is_same = same_points(&points_a, &points_b, fold_nothing);
-
-    free(points_a.at);
-    free(points_b.at);
-    return is_same;
 }
 
 /* Case is folded after the shapes: capital Cyrillic VE passes for B, the small one for nothing. */
-static bool same_shape(const struct text *a, const struct text *b)
+static void add_keys(const struct text *plain, struct text *keys)
 {
     const utf8proc_option_t options = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT;
-    struct points points_a = decompose(text_string(a), a->used, options, passes_for);
-    struct points points_b = decompose(text_string(b), b->used, options, passes_for);
-    bool is_same = same_points(&points_a, &points_b, fold_letter) ||
-                   same_points(&points_a, &points_b, fold_stroke);
+    struct points cased =
+        decompose(text_string(plain), plain->used, options | UTF8PROC_CASEFOLD, NULL);
+    struct points shaped = decompose(text_string(plain), plain->used, options, passes_for);
 
-    free(points_a.at);
-    free(points_b.at);
-    return is_same;
-}
-
-static bool same_look(const struct text *a, const struct text *b)
-{
-    return same_case(a, b) || same_shape(a, b);
+    add_points(&cased, fold_nothing, &keys[0]);
+    add_points(&shaped, fold_letter, &keys[1]);
+    add_points(&shaped, fold_stroke, &keys[2]);
+    free(cased.at);
+    free(shaped.at);
 }
 
 /* An escape we write and the same one typed by the agent are two labels with one look. */
@@ -360,21 +343,51 @@ static void add_shown_plain(const char *bytes, size_t length, struct text *plain
     text_release(&shown);
 }
 
+/* Where nothing is hidden the shown form is the text itself, and its keys are the same. */
+void visible_look_init(struct visible_look *look, const char *bytes, size_t length)
+{
+    struct text plain = { 0 };
+
+    *look = (struct visible_look){ 0 };
+    if (add_plain(bytes, length, &plain)) {
+        add_keys(&plain, look->keys);
+        text_clear(&plain);
+        add_shown_plain(bytes, length, &plain);
+    } else {
+        add_keys(&plain, look->keys);
+    }
+    add_keys(&plain, look->keys + VISIBLE_LOOKS / 2);
+    text_release(&plain);
+}
+
+void visible_look_release(struct visible_look *look)
+{
+    for (size_t i = 0; i < VISIBLE_LOOKS; i++)
+        text_release(&look->keys[i]);
+}
+
+bool visible_look_alike(const struct visible_look *a, const struct visible_look *b)
+{
+    for (size_t i = 0; i < VISIBLE_LOOKS; i++) {
+        const struct text *key = &a->keys[i], *other = &b->keys[i];
+
+        if (key->used == other->used &&
+            memcmp(text_string(key), text_string(other), key->used) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool visible_alike(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-    struct text plain_a = { 0 }, plain_b = { 0 };
-    bool hides_a = add_plain(a, a_length, &plain_a), hides_b = add_plain(b, b_length, &plain_b);
-    bool is_alike = same_look(&plain_a, &plain_b);
+    struct visible_look look_a, look_b;
+    bool is_alike;
 
-    if (!is_alike && (hides_a || hides_b)) {
-        text_clear(&plain_a);
-        text_clear(&plain_b);
-        add_shown_plain(a, a_length, &plain_a);
-        add_shown_plain(b, b_length, &plain_b);
-        is_alike = same_look(&plain_a, &plain_b);
-    }
-    text_release(&plain_a);
-    text_release(&plain_b);
+    visible_look_init(&look_a, a, a_length);
+    visible_look_init(&look_b, b, b_length);
+    is_alike = visible_look_alike(&look_a, &look_b);
+    visible_look_release(&look_a);
+    visible_look_release(&look_b);
     return is_alike;
 }
 

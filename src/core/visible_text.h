@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct text;
+#include "base/text.h"
 
 enum visible_lines {
     VISIBLE_ONE_LINE, /* titles, labels, ids, names: LF and TAB are written \n and \t */
@@ -33,6 +33,15 @@ size_t visible_count(const char *bytes, size_t length);
 /* True when a person could take one label for the other: equal after NFKC, without invisible
  * characters, blanks folded, case folded, and look-alike letters and digits made one. */
 bool visible_alike(const char *a, size_t a_length, const char *b, size_t b_length);
+
+/* What visible_alike compares, for comparing many labels with each other: made once a label. */
+enum { VISIBLE_LOOKS = 6 };
+struct visible_look {
+    struct text keys[VISIBLE_LOOKS];
+};
+void visible_look_init(struct visible_look *look, const char *bytes, size_t length);
+void visible_look_release(struct visible_look *look);
+bool visible_look_alike(const struct visible_look *a, const struct visible_look *b);
 
 /* NFC of valid UTF-8, for comparing ids. Appends to `out`. */
 void visible_nfc(const char *bytes, size_t length, struct text *out);
