@@ -1,8 +1,7 @@
 /*
  * answer.c - reads an answer against its form: first where each field's value stands, then whether
  * it may stand there, then whether it is enough.
- * Every refusal carries the JSON pointer of the culprit. Texts are kept as they came. Writing is
- * response.c's (answer_encode), so that store and agent get the same picks and notes.
+ * Every refusal carries the JSON pointer of the culprit. Texts are kept as they came.
  */
 #include "core/answer.h"
 
@@ -16,12 +15,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/limits.h"
+#include "core/text_format.h"
 #include "core/visible_text.h"
-
-#define DIGITS  "0123456789"
-#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-enum { DOMAIN_LABEL_BYTES = 63 };
 
 /* Steps are written as decimal fractions, which doubles miss by a little. */
 static const double STEP_TOLERANCE = 1e-6;
@@ -266,113 +261,6 @@ static bool judge_picks(const struct field *field, const struct said *said,
     return true;
 }
 
-/* `shape` has 9 for a digit; any other byte stands for itself. */
-static bool has_shape(const char *text, const char *shape)
-{
-    for (; *shape != '\0'; shape++, text++) {
-        if (*shape == '9' ? *text < '0' || *text > '9' : *text != *shape)
-            return false;
-    }
-    return true;
-}
-
-static int two_digits(const char *text)
-{
-    return (text[0] - '0') * 10 + text[1] - '0';
-}
-
-static bool starts_with_date(const char *text)
-{
-    static const int days[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    int century, year, month, day;
-
-    if (!has_shape(text, "9999-99-99"))
-        return false;
-    century = two_digits(text);
-    year = two_digits(text + 2);
-    month = two_digits(text + 5);
-    day = two_digits(text + 8);
-    if (month < 1 || month > 12 || day < 1 || day > days[month - 1])
-        return false;
-    return month != 2 || day < 29 || (year ? year : century) % 4 == 0;
-}
-
-static bool starts_with_clock(const char *text)
-{
-    return has_shape(text, "99:99") && two_digits(text) < 24 && two_digits(text + 3) < 60;
-}
-
-static bool is_date(const char *text)
-{
-    return starts_with_date(text) && text[10] == '\0';
-}
-
-/* RFC 3339. */
-static bool is_date_time(const char *text)
-{
-    if (!starts_with_date(text) || (text[10] != 'T' && text[10] != 't') ||
-        !starts_with_clock(text + 11) || !has_shape(text + 16, ":99") || two_digits(text + 17) > 59)
-        return false;
-    text += 19;
-    if (has_shape(text, ".9"))
-        text += 1 + strspn(text + 1, DIGITS);
-    if (*text == 'Z' || *text == 'z')
-        return text[1] == '\0';
-    return (*text == '+' || *text == '-') && starts_with_clock(text + 1) && text[6] == '\0';
-}
-
-/* As browsers judge <input type=email>, so that no channel takes what another refuses. */
-static bool is_email(const char *text)
-{
-    size_t length = strspn(text, LETTERS DIGITS ".!#$%&'*+/=?^_`{|}~-");
-
-    if (length == 0 || text[length] != '@')
-        return false;
-    do {
-        text += length + 1;
-        length = strspn(text, LETTERS DIGITS "-");
-        if (length == 0 || length > DOMAIN_LABEL_BYTES || text[0] == '-' || text[length - 1] == '-')
-            return false;
-    } while (text[length] == '.');
-    return text[length] == '\0';
-}
-
-/* RFC 3986: a scheme, a colon, and then only what may stand in a URI. */
-static bool is_uri(const char *text)
-{
-    size_t scheme = strspn(text, LETTERS DIGITS "+-.");
-    const char *rest = text + scheme + 1;
-
-    if (strspn(text, LETTERS) == 0 || text[scheme] != ':' || *rest == '\0')
-        return false;
-    for (const char *sign = strchr(rest, '%'); sign; sign = strchr(sign + 1, '%')) {
-        if (strspn(sign + 1, DIGITS "abcdefABCDEF") < 2)
-            return false;
-    }
-    return rest[strspn(rest, LETTERS DIGITS "-._~:/?#[]@!$&'()*+,;=%")] == '\0';
-}
-
-static const struct {
-    const char *name;
-    bool (*is_so)(const char *text);
-    const char *wanted;
-} formats[] = {
-    { "email", is_email, "an e-mail address such as ada@example.org" },
-    { "uri", is_uri, "an address such as https://example.org/" },
-    { "date", is_date, "a date such as 2026-11-15" },
-    { "date-time", is_date_time, "a date and time such as 2026-11-15T12:00:00Z" },
-};
-
-static bool check_format(const struct field *field, const char *text, const char *path,
-                         struct error *err)
-{
-    for (size_t i = 0; field->format && i < ARRAY_LEN(formats); i++) {
-        if (strcmp(formats[i].name, field->format) == 0 && !formats[i].is_so(text))
-            return error_set(err, ERROR_bad_format, path, "must be %s", formats[i].wanted);
-    }
-    return true;
-}
-
 /* Minimums look at what is visible, maximums at what was received. */
 static bool judge_words(const struct field *field, const struct said *said,
                         const struct field_value *value, struct error *err)
@@ -389,7 +277,7 @@ static bool judge_words(const struct field *field, const struct said *said,
     if (field->max_chars > 0 && (int64_t)text_count(text, strlen(text)) > field->max_chars)
         return error_set(err, ERROR_too_long, path, "must have at most %lld characters",
                          (long long)field->max_chars);
-    return check_format(field, text, path, err);
+    return !field->format || text_format_check(field->format, text, path, err);
 }
 
 static bool judge_scalar(const struct field *field, const struct said *said,

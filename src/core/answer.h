@@ -48,6 +48,13 @@ void answer_from_defaults(const struct form *form, struct answer *ret_answer);
 /* The store's representation: what answer_check accepts, canonical, so equal answers are equal
  * bytes. answer_check reads it back. */
 void answer_encode(const struct form *form, const struct answer *answer, struct text *out);
+struct json_writer;
+/* The ids chosen, in the order of the options. */
+void answer_write_picks(struct json_writer *writer, const char *key, const struct field *field,
+                        const struct field_value *value);
+/* option_annotations and global_annotation, where there are any. */
+void answer_write_notes(struct json_writer *writer, const struct form *form,
+                        const struct answer *answer);
 /* Submitted with text alone (action_status custom_input). */
 bool answer_is_text_only(const struct answer *answer);
 

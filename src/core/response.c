@@ -1,7 +1,6 @@
 /*
  * response.c - how an ask ended, one row each, and the JSON that tells it (R2.2).
  * Values are printed only where somebody, or a setting of theirs, decided: never a guess.
- * answer_encode stands here because store and agent must get the same picks and notes.
  */
 #include "core/response.h"
 
@@ -219,70 +218,6 @@ void response_summary(const struct response_facts *facts, struct text *out)
     text_release(&line);
 }
 
-/* In the order of the options. */
-static void write_picks(struct json_writer *writer, const char *key, const struct field *field,
-                        const struct field_value *value)
-{
-    json_write_list(writer, key);
-    for (size_t i = 0; i < value->option_count; i++) {
-        if (value->is_selected[i])
-            json_write_text(writer, NULL, field->options[i].id);
-    }
-    json_write_end_list(writer);
-}
-
-static void write_notes(struct json_writer *writer, const struct form *form,
-                        const struct answer *answer)
-{
-    if (answer->option_notes) {
-        json_write_object(writer, "option_annotations");
-        for (size_t i = 0; i < answer->option_note_count; i++)
-            json_write_text_if(writer, form->fields[0].options[i].id, answer->option_notes[i]);
-        json_write_end_object(writer);
-    }
-    json_write_text_if(writer, "global_annotation", answer->global_note);
-}
-
-static void write_value(struct json_writer *writer, const struct field *field,
-                        const struct field_value *value)
-{
-    if (field->kind == FIELD_HYBRID) {
-        json_write_object(writer, field->name);
-        write_picks(writer, "selected_ids", field, value);
-        json_write_text_if(writer, "custom_input", value->text);
-        json_write_end_object(writer);
-    } else if (value->is_selected) {
-        write_picks(writer, field->name, field, value);
-    } else if (value->has_number) {
-        json_write_number(writer, field->name, value->number);
-    } else if (value->has_confirm) {
-        json_write_bool(writer, field->name, value->confirmed);
-    } else {
-        json_write_text_if(writer, field->name, value->text);
-    }
-}
-
-/* Picks are written even when there are none, since leaving them out would mean the defaults. */
-void answer_encode(const struct form *form, const struct answer *answer, struct text *out)
-{
-    const struct field_value *value = &answer->values[0];
-    struct json_writer writer = json_writer_to(out);
-    size_t own_members = value->has_number || value->has_confirm ? 0 : 1;
-
-    json_write_object(&writer, NULL);
-    if (value->is_selected)
-        write_picks(&writer, "selected_ids", &form->fields[0], value);
-    json_write_text_if(&writer, "custom_input", value->text);
-    if (own_members < answer->value_count) {
-        json_write_object(&writer, "fields");
-        for (size_t i = own_members; i < answer->value_count; i++)
-            write_value(&writer, &form->fields[i], &answer->values[i]);
-        json_write_end_object(&writer);
-    }
-    write_notes(&writer, form, answer);
-    json_write_end_object(&writer);
-}
-
 /* Eras of 400 years that begin in March make the leap rule a division. Times outside the years
  * 1970 to 9999 are not ours; they are printed as the nearest that is. */
 void response_write_time(int64_t utc_ms, char out[32])
@@ -312,9 +247,9 @@ static void write_selection(struct json_writer *writer, const struct response_fa
 
     json_write_object(writer, "selection");
     if (answer) {
-        write_picks(writer, "selected_ids", field, &answer->values[0]);
+        answer_write_picks(writer, "selected_ids", field, &answer->values[0]);
         json_write_text_if(writer, "custom_input", answer->values[0].text);
-        write_notes(writer, facts->form, answer);
+        answer_write_notes(writer, facts->form, answer);
     } else {
         json_write_list(writer, "selected_ids");
         json_write_end_list(writer);

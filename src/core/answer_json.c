@@ -1,0 +1,67 @@
+/* answer_json.c - an answer as JSON: store and agent get the same picks and notes. */
+#include "base/json_writer.h"
+#include "base/text.h"
+#include "core/answer.h"
+
+void answer_write_picks(struct json_writer *writer, const char *key, const struct field *field,
+                        const struct field_value *value)
+{
+    json_write_list(writer, key);
+    for (size_t i = 0; i < value->option_count; i++) {
+        if (value->is_selected[i])
+            json_write_text(writer, NULL, field->options[i].id);
+    }
+    json_write_end_list(writer);
+}
+
+void answer_write_notes(struct json_writer *writer, const struct form *form,
+                        const struct answer *answer)
+{
+    if (answer->option_notes) {
+        json_write_object(writer, "option_annotations");
+        for (size_t i = 0; i < answer->option_note_count; i++)
+            json_write_text_if(writer, form->fields[0].options[i].id, answer->option_notes[i]);
+        json_write_end_object(writer);
+    }
+    json_write_text_if(writer, "global_annotation", answer->global_note);
+}
+
+static void write_value(struct json_writer *writer, const struct field *field,
+                        const struct field_value *value)
+{
+    if (field->kind == FIELD_HYBRID) {
+        json_write_object(writer, field->name);
+        answer_write_picks(writer, "selected_ids", field, value);
+        json_write_text_if(writer, "custom_input", value->text);
+        json_write_end_object(writer);
+    } else if (value->is_selected) {
+        answer_write_picks(writer, field->name, field, value);
+    } else if (value->has_number) {
+        json_write_number(writer, field->name, value->number);
+    } else if (value->has_confirm) {
+        json_write_bool(writer, field->name, value->confirmed);
+    } else {
+        json_write_text_if(writer, field->name, value->text);
+    }
+}
+
+/* Picks are written even when there are none, since leaving them out would mean the defaults. */
+void answer_encode(const struct form *form, const struct answer *answer, struct text *out)
+{
+    const struct field_value *value = &answer->values[0];
+    struct json_writer writer = json_writer_to(out);
+    size_t own_members = value->has_number || value->has_confirm ? 0 : 1;
+
+    json_write_object(&writer, NULL);
+    if (value->is_selected)
+        answer_write_picks(&writer, "selected_ids", &form->fields[0], value);
+    json_write_text_if(&writer, "custom_input", value->text);
+    if (own_members < answer->value_count) {
+        json_write_object(&writer, "fields");
+        for (size_t i = own_members; i < answer->value_count; i++)
+            write_value(&writer, &form->fields[i], &answer->values[i]);
+        json_write_end_object(&writer);
+    }
+    answer_write_notes(&writer, form, answer);
+    json_write_end_object(&writer);
+}
