@@ -86,11 +86,28 @@ static void make_whole(json_t *parent)
     }
 }
 
+static void *allocate(size_t bytes)
+{
+    return mem_resize(NULL, bytes);
+}
+
+/* Out of memory ends the process in one place, for jansson too: it would answer with "null" or
+ * with a syntax error, which would be an invented value. */
+static void use_our_memory(void)
+{
+    static bool is_done;
+
+    if (!is_done)
+        json_set_alloc_funcs(allocate, free);
+    is_done = true;
+}
+
 bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err)
 {
     json_error_t problem;
     json_t *value;
 
+    use_our_memory();
     /* jansson overlooks a NUL behind a number. */
     if (length && memchr(bytes, '\0', length))
         return error_set(err, ERROR_bad_json, "", "not readable as JSON: a NUL byte");

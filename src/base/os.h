@@ -47,7 +47,8 @@ enum os_lock os_lock_file(const char *path, int *ret_fd);
 /*
  * Starts `program arguments…` as a daemon: double fork, own session, / as directory, only
  * stdin=/dev/null, stdout and stderr to log_path, signals reset, only the named environment
- * variables passed on. The child gets a pipe in SAYSO_READY_FD; true once it wrote a byte there.
+ * variables passed on (a name ending in * stands for all that begin so). The child gets a pipe in
+ * SAYSO_READY_FD; true once it wrote a byte there.
  */
 bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
                      const char *const *environment_names, int64_t limit_ms, struct error *err);

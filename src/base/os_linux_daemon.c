@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 
-enum { DAEMON_READY_FD = 3, DAEMON_MAX_ENVIRONMENT = 32 };
+enum { DAEMON_READY_FD = 3, DAEMON_MAX_ENVIRONMENT = 64 };
 static const off_t DAEMON_LOG_BYTES = 1048576;
 
 static void reset_signals(void)
@@ -39,15 +39,27 @@ static int open_log(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
+/* `name` may end in * and then stands for all that begin so. */
+static bool is_named(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (name[length - 1] == '*')
+        return strncmp(entry, name, length - 1) == 0;
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
 static void keep_environment(const char *const *names, char **kept)
 {
     size_t count = 0;
 
-    for (; *names && count < DAEMON_MAX_ENVIRONMENT - 2; names++) {
-        const char *value = getenv(*names);
-
-        if (value)
-            kept[count++] = mem_format("%s=%s", *names, value);
+    for (char **entry = environ; *entry && count < DAEMON_MAX_ENVIRONMENT - 2; entry++) {
+        for (const char *const *name = names; *name; name++) {
+            if (is_named(*entry, *name)) {
+                kept[count++] = mem_text(*entry);
+                break;
+            }
+        }
     }
     kept[count++] = mem_format("SAYSO_READY_FD=%d", DAEMON_READY_FD);
     kept[count] = NULL;

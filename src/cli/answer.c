@@ -14,9 +14,9 @@
 #include "cli/call.h"
 #include "cli/say.h"
 
-static void write_ids(struct json_writer *writer, const char *commas)
+static void write_ids(struct json_writer *writer, const char *key, const char *commas)
 {
-    json_write_list(writer, "selected_ids");
+    json_write_list(writer, key);
     while (*commas) {
         size_t length = strcspn(commas, ",");
 
@@ -27,9 +27,40 @@ static void write_ids(struct json_writer *writer, const char *commas)
     json_write_end_list(writer);
 }
 
-/* Repeated NAME=VALUE as an object; false (and said so) without an =. */
+static const char *field_kind(const struct json *form, const char *name)
+{
+    const struct json *fields = json_member(form, "fields");
+
+    for (size_t i = 0; i < json_length(fields); i++) {
+        const char *found = json_member_text(json_item(fields, i), "name");
+        const char *kind = json_member_text(json_item(fields, i), "kind");
+
+        if (found && kind && strcmp(found, name) == 0)
+            return kind;
+    }
+    return "";
+}
+
+/* A value as the field wants it: a list of ids, a number, yes or no; else the text itself. */
+static void write_value(struct json_writer *writer, const char *kind, const char *value)
+{
+    struct json *json = NULL;
+
+    if (strcmp(kind, "multi") == 0) {
+        write_ids(writer, NULL, value);
+    } else if ((strcmp(kind, "number") == 0 || strcmp(kind, "confirm") == 0) &&
+               json_parse(value, strlen(value), &json, NULL) && json_kind(json) != KIND_TEXT) {
+        json_write_raw(writer, NULL, value);
+    } else {
+        json_write_text(writer, NULL, value);
+    }
+    json_free(json);
+}
+
+/* Repeated NAME=VALUE as an object; false (and said so) without an =. With a form the values are
+ * those of its fields. */
 static bool write_pairs(const struct arguments *arguments, const char *option, const char *key,
-                        struct json_writer *writer)
+                        const struct json *form, struct json_writer *writer)
 {
     const char *pair;
     size_t at = 0;
@@ -47,7 +78,7 @@ static bool write_pairs(const struct arguments *arguments, const char *option, c
         }
         name = mem_text_n(pair, (size_t)(equals - pair));
         json_write_foreign_key(writer, name);
-        json_write_text(writer, NULL, equals + 1);
+        write_value(writer, form ? field_kind(form, name) : "", equals + 1);
         free(name);
     }
     json_write_end_object(writer);
@@ -55,7 +86,7 @@ static bool write_pairs(const struct arguments *arguments, const char *option, c
 }
 
 static bool write_answer(const struct arguments *arguments, const char *id, const char *code,
-                         struct text *out)
+                         const struct json *form, struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
     const char *select = arguments_value(arguments, "select");
@@ -65,15 +96,15 @@ static bool write_answer(const struct arguments *arguments, const char *id, cons
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", id);
     if (select)
-        write_ids(&writer, select);
+        write_ids(&writer, "selected_ids", select);
     if (text)
         json_write_text(&writer, "custom_input", text);
     if (note)
         json_write_text(&writer, "global_annotation", note);
     if (code)
         json_write_text(&writer, "code", code);
-    if (!write_pairs(arguments, "field", "fields", &writer) ||
-        !write_pairs(arguments, "option-note", "option_annotations", &writer))
+    if (!write_pairs(arguments, "field", "fields", form, &writer) ||
+        !write_pairs(arguments, "option-note", "option_annotations", NULL, &writer))
         return false;
     json_write_end_object(&writer);
     return true;
@@ -143,8 +174,9 @@ static void report(const struct arguments *arguments, struct link *link, const c
 }
 
 static bool send_answer(const struct arguments *arguments, struct link *link,
-                        const struct json *ask)
+                        const struct json *got)
 {
+    const struct json *ask = json_member(got, "ask");
     const char *id = json_member_text(ask, "session_id");
     const char *title = json_member_text(ask, "title");
     const char *status = json_member_text(ask, "status");
@@ -156,7 +188,8 @@ static bool send_answer(const struct arguments *arguments, struct link *link,
 
     if (json_is_yes(json_member(ask, "destructive")) && is_open)
         ok = second_act(arguments, link, id, title, typed, sizeof typed);
-    ok = ok && write_answer(arguments, id, typed[0] ? typed : NULL, &params) &&
+    ok = ok &&
+         write_answer(arguments, id, typed[0] ? typed : NULL, json_member(got, "form"), &params) &&
          call_hub(arguments, link, "ask/answer", text_string(&params), &reply);
     if (ok)
         report(arguments, link, id, reply.result);
@@ -172,7 +205,7 @@ static enum exit_code run_answer(const struct arguments *arguments)
     struct link *link = NULL;
     bool ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
               call_hub(arguments, link, "ask/get", params, &got) &&
-              send_answer(arguments, link, json_member(got.result, "ask"));
+              send_answer(arguments, link, got.result);
 
     wire_release(&got);
     link_close(link);

@@ -34,35 +34,27 @@ struct link {
     void *note_context;
 };
 
-/* What a hub started by us may inherit; never a key of another tool. */
+/* What a hub started by us may inherit: never a key of another tool. Ours are settings. */
 static const char *const passed_on[] = {
     "HOME",
     "PATH",
     "USER",
     "LOGNAME",
     "LANG",
-    "LC_ALL",
-    "LC_MESSAGES",
-    "TZ",
-    "TMPDIR",
+    "LC_*",
     "XDG_DATA_HOME",
     "XDG_CONFIG_HOME",
     "XDG_RUNTIME_DIR",
+    "TZ",
+    "TMPDIR",
     "CHOICE_LANG",
-    "SAYSO_MAX_PENDING",
-    "SAYSO_ASKS_PER_MINUTE",
-    "SAYSO_IDLE_EXIT_SECONDS",
-    "SAYSO_LOG_LEVEL",
-    "SAYSO_TIMEOUT_SECONDS",
-    "SAYSO_TIMEOUT_ACTION",
-    "SAYSO_PORTAL",
-    "SAYSO_TERMINAL",
+    "SAYSO_*",
 #ifdef SAYSO_CRASH_POINTS
-    "SAYSO_CRASH_POINT",
-    "SAYSO_WIRE",
     "ASAN_OPTIONS",
+    "UBSAN_OPTIONS",
     "LD_PRELOAD",
-    "FAKETIME",
+    "FAKETIME*",
+    "DONT_FAKE_MONOTONIC",
 #endif
     NULL,
 };

@@ -73,6 +73,8 @@ static void put(struct image *image, int64_t offset, const char *bytes, size_t l
 {
     size_t end = (size_t)offset + length;
 
+    if (length == 0)
+        return;
     if (end > image->size)
         resize(image, end);
     image->exists = true;
@@ -102,6 +104,12 @@ static void settle(const struct power_cut *cut, struct file *file)
     file->since_count = 0;
 }
 
+static bool is_deleted(const struct power_cut *cut, const struct file *file)
+{
+    return file->since_count > 0 &&
+           cut->log->entries[file->since[file->since_count - 1]].act == FAULT_DELETE;
+}
+
 void power_cut_advance(struct power_cut *cut, size_t position)
 {
     for (; cut->position < position; cut->position++) {
@@ -113,8 +121,11 @@ void power_cut_advance(struct power_cut *cut, size_t position)
             file->synced.exists = true;
             continue;
         }
-        if (entry->act == FAULT_OPEN)
+        if (entry->act == FAULT_OPEN) {
+            if (is_deleted(cut, file))
+                settle(cut, file); /* a new file by an old name: the old one is gone for good */
             continue;
+        }
         if (file->since_count == file->since_capacity) {
             file->since_capacity = file->since_capacity * 2 + 64;
             file->since = mem_resize(file->since, file->since_capacity * sizeof *file->since);

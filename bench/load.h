@@ -1,0 +1,46 @@
+/* load.h - what the load generators share: a clock, buffered lines, what a process used, figures. */
+#ifndef BENCH_LOAD_H
+#define BENCH_LOAD_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+double load_now(void); /* seconds, monotonic */
+/* Prints {"fail": why} and ends the program; what load_on_failure was given is called first. */
+_Noreturn void load_fail(const char *why);
+void load_on_failure(void (*call)(void));
+void load_pin(int cpu); /* this process and those it starts; -1: any */
+
+struct bytes {
+    char *at;
+    size_t used, capacity, taken; /* [taken, used) is what is still to be done */
+};
+void bytes_add(struct bytes *bytes, const char *more, size_t length);
+void bytes_add_text(struct bytes *bytes, const char *text);
+void bytes_add_format(struct bytes *bytes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A peer that speaks in lines. What is added to `out` leaves with the next load_turn. */
+struct peer {
+    int read_fd, write_fd; /* may be one and the same; both non-blocking */
+    void (*line)(const char *line, size_t length);
+    struct bytes in, out;
+};
+/* Writes what is there, waits for bytes until then, and hands every whole line on. */
+void load_turn(struct peer *peers, size_t count, double until);
+
+const char *load_find(const char *line, size_t length, const char *key); /* after it, or NULL */
+long load_number_after(const char *line, size_t length, const char *key); /* -1: not there */
+
+struct usage {
+    long rss_kb, pss_kb;
+    int processes;
+    double cpu_s, main_cpu_s; /* of all threads, and of the first one alone */
+};
+struct usage load_usage(pid_t pid); /* children included */
+double load_own_cpu_s(void);
+
+void load_sort(double *values, size_t count);
+double load_quantile_us(const double *sorted, size_t count, double share); /* of seconds */
+
+#endif

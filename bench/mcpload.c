@@ -1,0 +1,338 @@
+/*
+ * mcpload.c - load for a server that speaks MCP over stdio; one thread, no JSON parser.
+ *
+ *   mcpload MODE PLAN [-n most] [-c in flight] [-t seconds] [-k ping|list] [-p processor] [-v]
+ *
+ *   cold   from the start of the server to its answer to initialize, then its memory
+ *   rate   requests of one kind
+ *   ask    tools/call -> elicitation/create -> answer -> result
+ *
+ * The plan, written by bench.py, has lines "key value": argv and env (once each word), and the
+ * messages init, inited, list, ping, call, reply, other as NAME.body. In those %ID% stands for the
+ * id of the request, %N% for the number of the operation, %RID% for the id the server used.
+ * Prints one JSON object.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "load.h"
+
+enum {
+    FIRST_ID = 10, /* smaller ones are the handshake's */
+    MOST_ROWS = 64,
+    PIPE_BYTES = 1 << 20,
+    WARM_UP_ASKS = 200,
+    HANDSHAKE_S = 30,
+    STRAGGLERS_S = 5, /* for what is under way when time is over */
+};
+
+static struct row {
+    char *key, *value;
+} rows[MOST_ROWS];
+static size_t row_count;
+
+static struct peer server;
+static pid_t server_pid;
+static int verbosity;
+static long most = 1000000, started, finished, errors, handshake_id;
+static double *begun_s, *took_s;
+
+static const char *plan_find(const char *key)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        if (strcmp(rows[i].key, key) == 0)
+            return rows[i].value;
+    }
+    return NULL;
+}
+
+static void plan_load(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+
+    if (!file)
+        load_fail("the plan cannot be read");
+    while ((length = getline(&line, &room, file)) > 0 && row_count < MOST_ROWS) {
+        char *blank;
+
+        if (line[length - 1] == '\n')
+            line[length - 1] = '\0';
+        blank = strchr(line, ' ');
+        if (!blank)
+            continue;
+        *blank = '\0';
+        rows[row_count++] = (struct row){ strdup(line), strdup(blank + 1) };
+    }
+    free(line);
+    fclose(file);
+}
+
+/* What the templates stand for. */
+struct values {
+    long id, number;
+    const char *server_id;
+    size_t server_id_length;
+};
+
+static const char *expand(const char *mark, const struct values *values)
+{
+    if (strncmp(mark, "%ID%", 4) == 0) {
+        bytes_add_format(&server.out, "%ld", values->id);
+        return mark + 4;
+    }
+    if (strncmp(mark, "%N%", 3) == 0) {
+        bytes_add_format(&server.out, "%ld", values->number);
+        return mark + 3;
+    }
+    if (strncmp(mark, "%RID%", 5) == 0) {
+        bytes_add(&server.out, values->server_id, values->server_id_length);
+        return mark + 5;
+    }
+    bytes_add(&server.out, mark, 1);
+    return mark + 1;
+}
+
+static void say(const char *key, const struct values *values)
+{
+    const char *template = plan_find(key), *mark;
+
+    if (!template)
+        load_fail("the plan lacks a message");
+    while ((mark = strchr(template, '%'))) {
+        bytes_add(&server.out, template, (size_t)(mark - template));
+        template = expand(mark, values);
+    }
+    bytes_add_text(&server.out, template);
+    bytes_add_text(&server.out, "\n");
+}
+
+static void on_failure(void)
+{
+    if (server_pid > 0)
+        kill(-server_pid, SIGKILL); /* the group start_server made, nothing else */
+}
+
+static void note_error(const char *line, size_t length)
+{
+    if (errors++ == 0 && verbosity > 0)
+        fprintf(stderr, "error %.*s\n", (int)length, line);
+}
+
+static void take_request(const char *line, size_t length, const char *id)
+{
+    struct values values = { .server_id = id };
+    const char *end = id;
+
+    while (end < line + length && *end != ',' && *end != '}')
+        end++;
+    values.server_id_length = (size_t)(end - id);
+    say(load_find(line, length, "\"elicitation/create\"") ? "reply.body" : "other.body", &values);
+}
+
+static void take_line(const char *line, size_t length)
+{
+    const char *id = load_find(line, length, "\"id\":");
+    long number;
+
+    if (verbosity > 1)
+        fprintf(stderr, "got %.*s\n", (int)(length > 400 ? 400 : length), line);
+    if (length == 0 || *line != '{' || !id)
+        return;
+    if (load_find(line, length, "\"method\":\"")) {
+        take_request(line, length, id);
+        return;
+    }
+    number = strtol(id, NULL, 10);
+    if (number < FIRST_ID) {
+        handshake_id = number;
+        return;
+    }
+    if (number - FIRST_ID >= most)
+        return;
+    if (load_find(line, length, "\"error\":{") || load_find(line, length, "\"isError\":true"))
+        note_error(line, length);
+    took_s[finished++] = load_now() - begun_s[number - FIRST_ID];
+}
+
+static void run_server(const int *in, const int *out)
+{
+    char *arguments[MOST_ROWS + 1];
+    size_t count = 0;
+    int nothing = open("/dev/null", O_WRONLY);
+
+    for (size_t i = 0; i < row_count; i++) {
+        if (strcmp(rows[i].key, "argv") == 0)
+            arguments[count++] = rows[i].value;
+        else if (strcmp(rows[i].key, "env") == 0)
+            putenv(rows[i].value);
+    }
+    arguments[count] = NULL;
+    setpgid(0, 0);
+    dup2(in[0], STDIN_FILENO);
+    dup2(out[1], STDOUT_FILENO);
+    if (verbosity == 0)
+        dup2(nothing, STDERR_FILENO);
+    if (count > 0)
+        execvp(arguments[0], arguments);
+    _exit(127);
+}
+
+static void start_server(void)
+{
+    int in[2], out[2];
+
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
+        load_fail("no pipe");
+    fcntl(in[1], F_SETPIPE_SZ, PIPE_BYTES);
+    fcntl(out[1], F_SETPIPE_SZ, PIPE_BYTES);
+    server_pid = fork();
+    if (server_pid == 0)
+        run_server(in, out);
+    setpgid(server_pid, server_pid);
+    close(in[0]);
+    close(out[1]);
+    fcntl(in[1], F_SETFL, O_NONBLOCK);
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    server = (struct peer){ .read_fd = out[0], .write_fd = in[1], .line = take_line };
+}
+
+static void stop_server(void)
+{
+    kill(-server_pid, SIGTERM);
+    for (int i = 0; i < 40 && waitpid(server_pid, NULL, WNOHANG) != server_pid; i++)
+        usleep(5000);
+    kill(-server_pid, SIGKILL);
+}
+
+static void call_and_wait(const char *key, long id)
+{
+    struct values values = { .id = id };
+    double until = load_now() + HANDSHAKE_S;
+
+    say(key, &values);
+    while (handshake_id != id && load_now() < until)
+        load_turn(&server, 1, until);
+    if (handshake_id != id)
+        load_fail("no answer in the handshake");
+}
+
+static void settle(double seconds)
+{
+    for (double until = load_now() + seconds; load_now() < until;)
+        load_turn(&server, 1, until);
+}
+
+/* Keeps so many under way until `until`, then waits for the stragglers. */
+static void keep_busy(const char *key, long in_flight, double until)
+{
+    double now = load_now();
+
+    while (finished < most && now < until + STRAGGLERS_S) {
+        while (started < most && started - finished < in_flight && now < until) {
+            struct values values = { .id = FIRST_ID + started, .number = started };
+
+            begun_s[started++] = load_now();
+            say(key, &values);
+        }
+        if (now >= until && started == finished)
+            break;
+        load_turn(&server, 1, until + STRAGGLERS_S);
+        now = load_now();
+    }
+}
+
+static void warm_up(const char *key, long in_flight)
+{
+    long wanted = most;
+
+    most = most < WARM_UP_ASKS ? most : WARM_UP_ASKS;
+    keep_busy(key, in_flight, load_now() + 0.3);
+    if (finished == 0 || finished < started)
+        load_fail("no answer in the warm-up");
+    most = wanted;
+    started = finished = errors = 0;
+}
+
+static void measure(const char *key, long in_flight, double seconds)
+{
+    struct usage before = load_usage(server_pid), after;
+    double own_s = load_own_cpu_s(), began = load_now(), took, per_us;
+
+    keep_busy(key, in_flight, began + seconds);
+    took = load_now() - began;
+    own_s = load_own_cpu_s() - own_s;
+    after = load_usage(server_pid);
+    per_us = 1e6 / (double)(finished ? finished : 1);
+    load_sort(took_s, (size_t)finished);
+    printf("{\"ops\":%ld,\"unfinished\":%ld,\"errors\":%ld,\"secs\":%.3f,\"ops_s\":%.1f,"
+           "\"p50_us\":%.1f,\"p99_us\":%.1f,\"max_us\":%.1f,\"srv_cpu_us_op\":%.2f,"
+           "\"gen_cpu_us_op\":%.2f,\"rss_kb\":%ld}\n",
+           finished, started - finished, errors, took, (double)finished / took,
+           load_quantile_us(took_s, (size_t)finished, 0.5),
+           load_quantile_us(took_s, (size_t)finished, 0.99),
+           load_quantile_us(took_s, (size_t)finished, 1), (after.cpu_s - before.cpu_s) * per_us,
+           own_s * per_us, after.rss_kb);
+}
+
+static void measure_cold(double began_s, double ready_s)
+{
+    struct usage usage;
+
+    settle(0.4);
+    usage = load_usage(server_pid);
+    printf("{\"cold_ms\":%.3f,\"rss_kb\":%ld,\"pss_kb\":%ld,\"procs\":%d}\n",
+           (ready_s - began_s) * 1e3, usage.rss_kb, usage.pss_kb, usage.processes);
+}
+
+int main(int count, char **arguments)
+{
+    const char *key = "call.body";
+    double seconds = 2, began, ready;
+    long in_flight = 1;
+    int option;
+
+    if (count < 3)
+        load_fail("usage: mcpload cold|rate|ask PLAN [-n N] [-c N] [-t S] [-k KIND] [-p CPU] [-v]");
+    optind = 3;
+    while ((option = getopt(count, arguments, "n:c:t:k:p:v")) > 0) {
+        if (option == 'n')
+            most = strtol(optarg, NULL, 10);
+        else if (option == 'c')
+            in_flight = strtol(optarg, NULL, 10);
+        else if (option == 't')
+            seconds = strtod(optarg, NULL);
+        else if (option == 'k')
+            key = strcmp(optarg, "list") == 0 ? "list.body" : "ping.body";
+        else if (option == 'p')
+            load_pin((int)strtol(optarg, NULL, 10));
+        else
+            verbosity++;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    load_on_failure(on_failure);
+    plan_load(arguments[2]);
+    begun_s = calloc((size_t)most, sizeof *begun_s);
+    took_s = calloc((size_t)most, sizeof *took_s);
+    began = load_now();
+    start_server();
+    call_and_wait("init.body", 1);
+    ready = load_now();
+    say("inited.body", &(struct values){ 0 });
+    call_and_wait("list.body", 2);
+    if (strcmp(arguments[1], "cold") == 0) {
+        measure_cold(began, ready);
+    } else {
+        warm_up(key, in_flight);
+        measure(key, in_flight, seconds);
+    }
+    stop_server();
+    return 0;
+}
