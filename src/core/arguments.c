@@ -464,40 +464,46 @@ static struct json *without_additions(const struct json *arguments)
     return copy;
 }
 
-static bool check_and_build(const struct ask_tool *tool, const struct json *arguments,
-                            struct ask_call *call, struct error *err)
+bool arguments_read(const struct argument *rows, size_t row_count, const struct json *arguments,
+                    void *values, struct json **ret_owner, struct error *err)
 {
-    struct scope scope = { .rows = tool->arguments,
-                           .row_count = tool->argument_count,
-                           .object = arguments,
-                           .is_collecting = json_member(arguments, "session_id") != NULL };
-    void *values;
+    struct json *copy;
+    struct scope scope = { .rows = rows, .row_count = row_count };
 
-    if (!pass_unknown(&scope, err) || !pass_types(&scope, err) || !pass_limits(&scope, err))
+    *ret_owner = NULL;
+    if (json_kind(arguments) != KIND_OBJECT)
+        return error_set(err, ERROR_bad_type, "", "the arguments must be an object, not %s",
+                         json_kind_name(json_kind(arguments)));
+    copy = without_additions(arguments);
+    scope.object = copy ? copy : arguments;
+    scope.is_collecting = json_member(scope.object, "session_id") != NULL;
+    if (!pass_unknown(&scope, err) || !pass_types(&scope, err) || !pass_limits(&scope, err)) {
+        json_free(copy);
         return false;
-    values = mem_new(tool->values_bytes);
-    arguments_fill(tool->arguments, tool->argument_count, arguments, values);
-    tool->build(values, call);
-    free(values);
-    call->arguments_json = json_encode_canonical(arguments);
-    return tool->check(arguments, call, err);
+    }
+    arguments_fill(rows, row_count, scope.object, values);
+    *ret_owner = copy ? copy : json_keep(arguments);
+    return true;
 }
 
 bool arguments_check(const struct ask_tool *tool, const struct json *arguments,
                      struct ask_call *ret_call, struct error *err)
 {
-    struct json *copy;
+    void *values = mem_new(tool->values_bytes);
+    struct json *owner = NULL;
     bool ok;
 
     *ret_call = (struct ask_call){ 0 };
-    if (json_kind(arguments) != KIND_OBJECT)
-        return error_set(err, ERROR_bad_type, "", "the arguments of %s must be an object, not %s",
-                         tool->name, json_kind_name(json_kind(arguments)));
-    copy = without_additions(arguments);
-    ok = check_and_build(tool, copy ? copy : arguments, ret_call, err);
+    ok = arguments_read(tool->arguments, tool->argument_count, arguments, values, &owner, err);
+    if (ok) {
+        tool->build(values, ret_call);
+        ret_call->arguments_json = json_encode_canonical(owner);
+        ok = tool->check(owner, ret_call, err);
+    }
     if (!ok)
         ask_call_release(ret_call);
-    json_free(copy);
+    json_free(owner);
+    free(values);
     return ok;
 }
 

@@ -84,6 +84,11 @@ bool arguments_check(const struct ask_tool *tool, const struct json *arguments,
                      struct ask_call *ret_call, struct error *err);
 void ask_call_release(struct ask_call *call);
 
+/* The first half of it, for tools that ask nobody: unknown properties, types, limits, filling
+ * `values`. What was filled borrows from *ret_owner, which the caller frees. */
+bool arguments_read(const struct argument *rows, size_t row_count, const struct json *arguments,
+                    void *values, struct json **ret_owner, struct error *err);
+
 /*
  * Fills a tool's struct from an object that has the right types. Stored are: texts as borrowed
  * `const char *`, booleans and integers as int64_t, lists and previews as borrowed

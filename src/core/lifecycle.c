@@ -43,11 +43,13 @@ enum cell_kind {
     CELL_TOO_LATE, /* refused: already_answered, the other side learns who won */
     CELL_IGNORED,  /* fine, nothing to do */
     CELL_OPENS,    /* the ask comes into being */
-    CELL_DECIDES,  /* a person decides; on disk before anyone is told */
-    CELL_ENDS,     /* it ends without a person's act */
+    CELL_DECIDES,  /* somebody ends it and is told so; on disk before anyone is told */
+    CELL_ENDS,     /* it ends by itself: nobody waits to hear that it is kept */
     CELL_REOPENS,  /* an answer becomes a draft again */
     CELL_RETIMES,  /* version rises: deadline or form changed */
     CELL_NOTES,    /* kept and shown, version stays */
+    CELL_SAYS,     /* the same for what a person said */
+    CELL_MOVES,    /* a person's act that leads to another state without deciding */
     CELL_DELIVERS, /* kept, nobody is told */
     CELL_KIND_COUNT,
 };
@@ -76,6 +78,13 @@ static const struct lifecycle_step cell_steps[CELL_KIND_COUNT] = {
                        .needs_sync = true,
                        .effects = { DO_SAVE, DO_START_CLOCK, DO_ACK, DO_PUBLISH } },
     [CELL_NOTES] = { .is_legal = true, .effects = { DO_SAVE, DO_ACK, DO_PUBLISH } },
+    [CELL_SAYS] = { .is_legal = true,
+                    .needs_sync = true,
+                    .effects = { DO_SAVE, DO_ACK, DO_PUBLISH } },
+    [CELL_MOVES] = { .is_legal = true,
+                     .raises_version = true,
+                     .needs_sync = true,
+                     .effects = { DO_SAVE, DO_ACK, DO_PUBLISH } },
     [CELL_DELIVERS] = { .is_legal = true, .effects = { DO_SAVE } },
 };
 
@@ -138,12 +147,12 @@ static const struct cell cells[STATE_COUNT][EVENT_COUNT] = {
         [EVENT_DECLINED] = { CELL_DECIDES, STATE_DECLINED },
         [EVENT_EXPIRED] = { CELL_ENDS, STATE_TIMEOUT },
         [EVENT_EXTENDED] = { CELL_RETIMES, WAITS },
-        [EVENT_INTERFACE_SWITCHED] = { CELL_NOTES, OPEN },
+        [EVENT_INTERFACE_SWITCHED] = { CELL_MOVES, OPEN },
         [EVENT_AGENT_DETACHED] = { CELL_NOTES, WAITS },
         [EVENT_AGENT_REATTACHED] = { CELL_NOTES, WAITS },
-        [EVENT_AGENT_WITHDREW] = { CELL_ENDS, STATE_WITHDRAWN },
+        [EVENT_AGENT_WITHDREW] = { CELL_DECIDES, STATE_WITHDRAWN },
         [EVENT_DELIVERED] = { CELL_IGNORED, WAITS },
-        [EVENT_ASKED_BACK] = { CELL_NOTES, WAITS },
+        [EVENT_ASKED_BACK] = { CELL_SAYS, WAITS },
         [EVENT_FORM_CHANGED] = { CELL_RETIMES, WAITS },
         [EVENT_RULE_APPLIED] = { CELL_ENDS, STATE_AUTO_SUBMITTED },
     },
@@ -158,12 +167,12 @@ static const struct cell cells[STATE_COUNT][EVENT_COUNT] = {
         [EVENT_DECLINED] = { CELL_DECIDES, STATE_DECLINED },
         [EVENT_EXPIRED] = { CELL_ENDS, STATE_TIMEOUT },
         [EVENT_EXTENDED] = { CELL_RETIMES, OPEN },
-        [EVENT_INTERFACE_SWITCHED] = { CELL_NOTES, OPEN },
+        [EVENT_INTERFACE_SWITCHED] = { CELL_SAYS, OPEN },
         [EVENT_AGENT_DETACHED] = { CELL_NOTES, OPEN },
         [EVENT_AGENT_REATTACHED] = { CELL_NOTES, OPEN },
-        [EVENT_AGENT_WITHDREW] = { CELL_ENDS, STATE_WITHDRAWN },
+        [EVENT_AGENT_WITHDREW] = { CELL_DECIDES, STATE_WITHDRAWN },
         [EVENT_DELIVERED] = { CELL_IGNORED, OPEN },
-        [EVENT_ASKED_BACK] = { CELL_NOTES, OPEN },
+        [EVENT_ASKED_BACK] = { CELL_SAYS, OPEN },
         [EVENT_FORM_CHANGED] = { CELL_RETIMES, OPEN },
         [EVENT_RULE_APPLIED] = { CELL_ENDS, STATE_AUTO_SUBMITTED },
     },

@@ -58,7 +58,7 @@ enum ask_effect {
     DO_START_CLOCK,
     DO_STOP_CLOCK,
     DO_WITHDRAW, /* from the channels */
-    DO_ACK,      /* tell the person it is kept */
+    DO_ACK,      /* tell who did it that it is kept */
     DO_REPLY,    /* tell the agent, once deliver_after has passed */
     DO_PUBLISH,  /* snapshot to watchers */
 };

@@ -270,6 +270,12 @@ const struct catalog catalog_en = {
         /* Command line: more */
         [TEXT_LIST_DETACHED] = "(stopped waiting)",
         [TEXT_CLI_NO_SUCH_SETTING] = "There is no setting \"{name}\". sayso settings lists them.",
+
+        /* Command line: mcp */
+        [TEXT_CLI_MCP] = "Speak MCP with an agent's client on standard input and output.",
+        [TEXT_CLI_BAD_HUB] = "\"{name}\" is no hub: give unix:PATH.",
+        [TEXT_OPT_SUB_AGENT] = "This front is a sub-agent's.",
+        [TEXT_OPT_HUB] = "Use the hub on this socket instead of your own.",
     },
 };
 /* clang-format on */

@@ -270,6 +270,12 @@ const struct catalog catalog_zh = {
         /* Command line: more */
         [TEXT_LIST_DETACHED] = "（已停止等待）",
         [TEXT_CLI_NO_SUCH_SETTING] = "没有设置“{name}”。sayso settings 列出全部设置。",
+
+        /* Command line: mcp */
+        [TEXT_CLI_MCP] = "在标准输入输出上与智能体的客户端以 MCP 通信。",
+        [TEXT_CLI_BAD_HUB] = "“{name}”不是中枢地址：请使用 unix:路径。",
+        [TEXT_OPT_SUB_AGENT] = "此前端属于子智能体。",
+        [TEXT_OPT_HUB] = "使用此套接字上的中枢，而不是自己的。",
     },
 };
 /* clang-format on */

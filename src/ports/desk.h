@@ -58,6 +58,7 @@ struct desk_ops {
     desk_act *wait;      /* {session_id, wait_seconds} */
     desk_act *delivered; /* {session_ids}: the agent has these results */
     desk_act *withdraw;  /* {session_id} */
+    desk_act *detach;    /* {session_id}: this visit waits for it no more */
     /* people */
     desk_act *answer, *cancel, *decline, *extend, *undo, *send_now, *draft, *switch_interface;
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */

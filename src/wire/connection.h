@@ -14,6 +14,7 @@ enum {
     CONNECTION_EVENT_BYTES = 1048576, /* a watcher further behind gets `resync` instead */
     CONNECTION_OUT_BYTES = 4194304,   /* a peer further behind is not read from */
     CONNECTION_MOST = 1024,
+    CONNECTION_CALLS = 131072, /* under way at once */
 };
 
 struct connection {
@@ -30,6 +31,7 @@ struct connection {
     bool needs_resync;
     struct desk_visit *visit; /* NULL before hello */
     struct call *calls;       /* under way at the desk; methods.c's */
+    size_t call_count;
     enum desk_role role;
     int64_t uid, pid;
     int64_t hello_before_ms;

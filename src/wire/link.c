@@ -191,6 +191,8 @@ static enum hello_outcome say_hello(struct link *link, const struct link_identit
     json_write_text(&writer, "name", identity->name);
     json_write_text_if(&writer, "as", identity->as_name);
     json_write_text_if(&writer, "directory", identity->directory);
+    json_write_text_if(&writer, "client_version", identity->client_version);
+    json_write_bool_if(&writer, "sub_agent", identity->is_sub_agent);
     json_write_list(&writer, "features");
     json_write_end_list(&writer);
     json_write_end_object(&writer);
@@ -253,8 +255,13 @@ static bool try_once(const struct place *place, const struct link_identity *iden
 {
     struct place_note note;
     struct link *link;
-    int fd = place_read_note(place, &note) ? connect_to(note.socket) : -1;
     enum hello_outcome outcome;
+    int fd = -1;
+
+    if (identity->socket_path)
+        fd = connect_to(identity->socket_path);
+    else if (place_read_note(place, &note))
+        fd = connect_to(note.socket);
 
     *ret_is_final = false;
     if (fd < 0)
@@ -288,6 +295,9 @@ bool link_open(const struct link_identity *identity, enum link_start start, stru
     for (int try = 0; try < LINK_TRIES; try++) {
         if (try_once(&place, identity, ret_link, &is_final, err))
             return true;
+        if (identity->socket_path && err->code == ERROR_not_found)
+            return error_set(err, ERROR_unavailable, "", "no hub listens on %s",
+                             identity->socket_path);
         if (is_final || (start == LINK_MUST_RUN && err->code == ERROR_not_found))
             return false;
         if (start == LINK_MAY_START && err->code == ERROR_not_found && !start_hub(&place, err))
@@ -305,6 +315,15 @@ void link_close(struct link *link)
     close(link->fd);
     text_release(&link->in);
     free(link);
+}
+
+int link_take_fd(struct link *take_link)
+{
+    int fd = take_link->fd;
+
+    text_release(&take_link->in); /* nothing comes between hello and the first call */
+    free(take_link);
+    return fd;
 }
 
 void link_on_note(struct link *link, void (*call)(void *context, const struct wire_message *note),

@@ -12,18 +12,22 @@
 struct link;
 
 struct link_identity {
-    const char *role;      /* "agent" or "person" */
-    const char *channel;   /* people: "cli", "terminal" */
-    const char *name;      /* of the client, as it calls itself */
-    const char *as_name;   /* NULL: none */
-    const char *directory; /* NULL: none */
+    const char *role;           /* "agent" or "person" */
+    const char *channel;        /* people: "cli", "terminal" */
+    const char *name;           /* of the client, as it calls itself */
+    const char *as_name;        /* NULL: none */
+    const char *directory;      /* NULL: none */
+    const char *client_version; /* NULL: our own */
+    bool is_sub_agent;
+    const char *socket_path; /* NULL: the user's own hub; else this one, which is never started */
 };
 enum link_start { LINK_MAY_START, LINK_MUST_RUN /* not found where no hub runs */ };
 
 /* Connected and hello said. `unavailable` with a remedy otherwise; not_found with LINK_MUST_RUN. */
 bool link_open(const struct link_identity *identity, enum link_start start, struct link **ret_link,
                struct error *err);
-void link_close(struct link *link); /* NULL is fine */
+void link_close(struct link *link);       /* NULL is fine */
+int link_take_fd(struct link *take_link); /* the connection without the link around it */
 
 /* Sends a request and waits for its response; notifications meanwhile go to `on_note` (may be
  * NULL). False: `err` is the hub's refusal, or `unavailable` with link_is_lost true. On a refusal

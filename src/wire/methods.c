@@ -23,6 +23,7 @@ static const struct method {
     { "ask/wait", ROLE_AGENT, ACT(wait) },
     { "ask/delivered", ROLE_AGENT, ACT(delivered) },
     { "ask/withdraw", ROLE_AGENT, ACT(withdraw) },
+    { "ask/detach", ROLE_AGENT, ACT(detach) },
     { "ask/answer", ROLE_PERSON, ACT(answer) },
     { "ask/cancel", ROLE_PERSON, ACT(cancel) },
     { "ask/decline", ROLE_PERSON, ACT(decline) },
@@ -54,6 +55,7 @@ static void end_call(struct call *call)
         call->connection->calls = call->next;
     if (call->next)
         call->next->previous = call->previous;
+    call->connection->call_count--;
     free(call->id_json);
     free(call);
 }
@@ -126,7 +128,9 @@ static bool read_visitor(const struct connection *connection, const struct json 
             visitor->parent_start = parent->start;
     }
     visitor->name = name ? name : "unnamed";
-    visitor->version = json_member_text(params, "version");
+    visitor->version = json_member_text(params, "client_version");
+    if (!visitor->version)
+        visitor->version = json_member_text(params, "version");
     visitor->as_name = as_name;
     visitor->directory = directory;
     visitor->is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
@@ -219,6 +223,7 @@ static void act(struct connection *connection, const struct method *method,
     if (call->next)
         call->next->previous = call;
     connection->calls = call;
+    connection->call_count++;
     chosen(desk, connection->visit, message->params, on_done, call);
 }
 
@@ -243,6 +248,9 @@ static void dispatch(struct connection *connection, const struct wire_message *m
     } else if (!(found->roles & connection->role)) {
         wire_add_error(&connection->out, id_json, WIRE_NOT_YOURS,
                        "agents ask and people answer: this method is not for your role");
+    } else if (connection->call_count >= CONNECTION_CALLS) {
+        wire_add_error(&connection->out, id_json, WIRE_INVALID_REQUEST,
+                       "too many calls under way: wait for some of them");
     } else {
         act(connection, found, message, take_id_json);
         return;

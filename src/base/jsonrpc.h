@@ -1,0 +1,38 @@
+/*
+ * jsonrpc.h - JSON-RPC 2.0 messages: reading their shape and writing them as one line each.
+ * Who speaks it (the wire, MCP) knows what the methods mean.
+ */
+#ifndef BASE_JSONRPC_H
+#define BASE_JSONRPC_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct json;
+
+enum jsonrpc_code {
+    JSONRPC_PARSE_ERROR = -32700,
+    JSONRPC_INVALID_REQUEST = -32600,
+    JSONRPC_METHOD_NOT_FOUND = -32601,
+    JSONRPC_INVALID_PARAMS = -32602,
+    JSONRPC_INTERNAL_ERROR = -32603,
+};
+
+/* Everything is borrowed from the value it was read from. */
+struct jsonrpc_message {
+    const char *method; /* NULL: a response */
+    const struct json *id, *params, *result, *error;
+};
+/* False: not a JSON-RPC 2.0 message. An id is an integer or a text, params an object. */
+bool jsonrpc_read(const struct json *value, struct jsonrpc_message *ret_message);
+
+/* Each appends one whole line. `id_json` is the request's id as JSON. */
+void jsonrpc_add_request(struct text *out, int64_t id, const char *method, const char *params_json);
+void jsonrpc_add_notification(struct text *out, const char *method, const char *params_json);
+void jsonrpc_add_result(struct text *out, const char *id_json, const char *result_json);
+/* `data_json` may be NULL. */
+void jsonrpc_add_error(struct text *out, const char *id_json, int code, const char *message,
+                       const char *data_json);
+
+#endif

@@ -1,0 +1,43 @@
+/* mcp.c - `sayso mcp`: an MCP server on standard input and output. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/say.h"
+#include "fronts/stdio.h"
+
+static enum exit_code run_mcp(const struct arguments *arguments)
+{
+    static const char unix_prefix[] = "unix:";
+    const char *hub = arguments_value(arguments, "hub");
+    struct stdio_options options = {
+        .as_name = arguments_value(arguments, "as"),
+        .is_sub_agent = arguments_value(arguments, "sub-agent") != NULL,
+    };
+
+    if (hub && strncmp(hub, unix_prefix, sizeof unix_prefix - 1) != 0) {
+        say_problem(TEXT_CLI_BAD_HUB, "name", hub, NULL);
+        return EXIT_USAGE;
+    }
+    if (hub)
+        options.socket_path = hub + sizeof unix_prefix - 1;
+    stdio_run(&options);
+    return EXIT_DONE;
+}
+
+static const struct verb_option options[] = {
+    { "as", 0, "NAME", TEXT_OPT_AS, false },
+    { "sub-agent", 0, NULL, TEXT_OPT_SUB_AGENT, false },
+    { "hub", 0, "unix:PATH", TEXT_OPT_HUB, false },
+};
+static const char *const usage[] = { "mcp [--as NAME] [--sub-agent] [--hub unix:PATH]", NULL };
+static const char *const examples[] = { "mcp", "mcp --as 'deploy bot'", NULL };
+const struct verb verb_mcp = {
+    .name = "mcp",
+    .about = TEXT_CLI_MCP,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 0,
+    .run = run_mcp,
+};

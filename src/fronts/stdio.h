@@ -1,0 +1,18 @@
+/*
+ * stdio.h - MCP on standard input and output (`sayso mcp`): one client, lines both ways.
+ * Input may be a pipe, a socket, a terminal, a file or /dev/null; its end ends us, and so do
+ * SIGINT and SIGTERM. Asks under way stay with the hub.
+ */
+#ifndef FRONTS_STDIO_H
+#define FRONTS_STDIO_H
+#include <stdbool.h>
+
+struct stdio_options {
+    const char *as_name;     /* NULL: none */
+    const char *socket_path; /* NULL: the user's own hub */
+    bool is_sub_agent;
+};
+/* Returns when the client is gone. */
+void stdio_run(const struct stdio_options *options);
+
+#endif

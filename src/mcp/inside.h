@@ -1,0 +1,107 @@
+/* inside.h - what the files of mcp/ share. */
+#ifndef MCP_INSIDE_H
+#define MCP_INSIDE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/jsonrpc.h"
+#include "base/text.h"
+#include "mcp/mcp.h"
+#include "mcp/revision.h"
+#include "ports/clock.h"
+#include "ports/desk.h"
+
+struct json;
+struct json_writer;
+
+/* An identity at the desk: asks of one client name belong together. */
+struct mcp_visit {
+    struct mcp_visit *next;
+    struct mcp *mcp;
+    char *name; /* owned */
+    struct desk_visit *visit;
+};
+
+struct mcp {
+    struct mcp_parts parts;
+    enum mcp_revision negotiated;       /* by initialize; until then the newest legacy one */
+    char *client_name, *client_version; /* of initialize; NULL before */
+    struct mcp_visit *visits;
+    struct mcp_call *calls;
+    struct text out;         /* lines of this turn, written together */
+    struct mcp_batch *batch; /* whose responses are being collected; NULL: each goes out alone */
+    int64_t next_tag;
+};
+
+/* JSON-RPC batch, which only 2025-03-26 has: one array of responses once all are there. */
+struct mcp_batch {
+    struct text items;
+    size_t open; /* requests not answered yet, and the reading of the batch itself */
+};
+
+/* One tools/call on its way. */
+struct mcp_call {
+    struct mcp_call *next, *previous;
+    struct mcp *mcp;
+    struct mcp_visit *visit; /* NULL: never reached the desk */
+    struct mcp_batch *batch; /* NULL: it came alone */
+    bool is_cancelled;       /* nobody wants the reply; the desk still owes it */
+    char *id_json;
+    enum mcp_revision revision;
+    char *token_json; /* progressToken; NULL: none */
+    int64_t tag;
+    int64_t started_boot_ms, deadline_boot_ms; /* the latter 0: not known yet */
+    int64_t next_progress_boot_ms;             /* 0: no progress wanted */
+    int64_t last_progress_s;
+    char session_id[27];
+};
+
+/* A request as the methods see it. */
+struct mcp_request {
+    struct mcp *mcp;
+    const char *method;
+    const struct json *id, *params;
+    char *id_json; /* NULL: a notification */
+    enum mcp_revision revision;
+    const char *client_name, *client_version;
+};
+
+typedef void mcp_method_call(struct mcp_request *request);
+struct mcp_method {
+    const char *name;
+    mcp_method_call *call;
+};
+
+/* mcp.c */
+void mcp_reply(struct mcp *mcp, const char *id_json, const char *result_json);
+void mcp_reply_error(struct mcp *mcp, const char *id_json, int code, const char *message,
+                     const char *data_json);
+void mcp_notify(struct mcp *mcp, const char *method, const char *params_json);
+/* A cancelled request of a batch is answered by nothing. */
+void mcp_skip(struct mcp *mcp, struct mcp_batch *batch);
+void mcp_flush(struct mcp *mcp);
+
+/* legacy/methods.c and modern/methods.c: the only two ways a request is served */
+void legacy_serve(struct mcp_request *request);
+void modern_serve(struct mcp_request *request);
+
+/* content.c: what both eras say alike */
+/* tools/list without its braces, made once per shape: "tools":[…] */
+const char *content_tools(enum mcp_revision revision);
+extern const char content_instructions[];
+void content_write_server_info(struct json_writer *writer, const char *key, bool has_title);
+void content_write_prompts(struct json_writer *writer);
+/* False: there is no such prompt. */
+bool content_write_prompt(struct json_writer *writer, const char *name);
+
+/* tool_call.c */
+mcp_method_call tool_call;
+void tool_cancel(struct mcp *mcp, const struct json *request_id);
+void tool_drop_calls(struct mcp *mcp);
+void tool_on_event(struct mcp *mcp, const char *line, size_t length);
+void tool_on_time(struct mcp *mcp);
+/* Writes the result object of a tools/call: text and structured content each complete. */
+void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
+                       bool is_error);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * methods.c - revision 2026-07-28: no handshake, no memory; each request brings version and
+ * capabilities in _meta, each result says its kind. Source: MCP 2026-07-28, basic and server.
+ */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "mcp/inside.h"
+
+enum { MODERN_UNSUPPORTED_VERSION = -32022, MODERN_LIST_TTL_MS = 3600000 };
+
+static struct json_writer begin_result(struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "resultType", "complete");
+    return writer;
+}
+
+static void end_result(struct mcp_request *request, struct json_writer *writer, bool is_cacheable)
+{
+    if (is_cacheable) {
+        json_write_integer(writer, "ttlMs", MODERN_LIST_TTL_MS);
+        json_write_text(writer, "cacheScope", "public");
+    }
+    json_write_object(writer, "_meta");
+    content_write_server_info(writer, META_PREFIX "serverInfo", false);
+    json_write_end_object(writer);
+    json_write_end_object(writer);
+    mcp_reply(request->mcp, request->id_json, text_string(writer->out));
+    text_release(writer->out);
+}
+
+static void discover(struct mcp_request *request)
+{
+    struct text out = { 0 };
+    struct json_writer writer = begin_result(&out);
+
+    json_write_list(&writer, "supportedVersions");
+    json_write_text(&writer, NULL, revision_name(REVISION_2026_07_28));
+    json_write_end_list(&writer);
+    json_write_raw(&writer, "capabilities", "{\"tools\":{},\"prompts\":{}}");
+    json_write_text(&writer, "instructions", content_instructions);
+    end_result(request, &writer, true);
+}
+
+static void list_tools(struct mcp_request *request)
+{
+    struct text out = { 0 };
+    struct json_writer writer = begin_result(&out);
+
+    text_add_char(&out, ',');
+    text_add_text(&out, content_tools(request->revision));
+    end_result(request, &writer, true);
+}
+
+static void list_prompts(struct mcp_request *request)
+{
+    struct text out = { 0 };
+    struct json_writer writer = begin_result(&out);
+
+    content_write_prompts(&writer);
+    end_result(request, &writer, true);
+}
+
+static void get_prompt(struct mcp_request *request)
+{
+    const char *name = json_member_text(request->params, "name");
+    struct text out = { 0 };
+    struct json_writer writer = begin_result(&out);
+
+    if (name && content_write_prompt(&writer, name)) {
+        end_result(request, &writer, false);
+        return;
+    }
+    text_release(&out);
+    mcp_reply_error(request->mcp, request->id_json, JSONRPC_INVALID_PARAMS,
+                    "there is no such prompt; prompts/list names them", NULL);
+}
+
+/* Our lists never change, so there is nothing to honour: acknowledged as empty, and complete. */
+static void listen(struct mcp_request *request)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    json_write_object(&writer, NULL);
+    json_write_raw(&writer, "notifications", "{}");
+    json_write_object(&writer, "_meta");
+    json_write_raw(&writer, META_PREFIX "subscriptionId", request->id_json);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    mcp_notify(request->mcp, "notifications/subscriptions/acknowledged", text_string(&out));
+    text_clear(&out);
+    writer = begin_result(&out);
+    json_write_object(&writer, "_meta");
+    json_write_raw(&writer, META_PREFIX "subscriptionId", request->id_json);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    mcp_reply(request->mcp, request->id_json, text_string(&out));
+    text_release(&out);
+}
+
+static const struct mcp_method methods[] = {
+    { "server/discover", discover }, { "tools/list", list_tools },
+    { "tools/call", tool_call },     { "prompts/list", list_prompts },
+    { "prompts/get", get_prompt },   { "subscriptions/listen", listen },
+};
+
+static void refuse_version(struct mcp_request *request, const char *asked)
+{
+    struct text data = { 0 };
+    struct json_writer writer = json_writer_to(&data);
+
+    json_write_object(&writer, NULL);
+    json_write_list(&writer, "supported");
+    json_write_text(&writer, NULL, revision_name(REVISION_2026_07_28));
+    json_write_end_list(&writer);
+    json_write_text(&writer, "requested", asked);
+    json_write_end_object(&writer);
+    mcp_reply_error(request->mcp, request->id_json, MODERN_UNSUPPORTED_VERSION,
+                    "this protocol version is not supported", text_string(&data));
+    text_release(&data);
+}
+
+/* The envelope every modern request must bring. False: refused. */
+static bool check_envelope(struct mcp_request *request)
+{
+    const struct json *meta = json_member(request->params, "_meta");
+    const struct json *client = json_member(meta, META_PREFIX "clientInfo");
+    const char *version = json_member_text(meta, META_PREFIX "protocolVersion");
+    const struct json *capabilities = json_member(meta, META_PREFIX "clientCapabilities");
+
+    if (!version || json_kind(capabilities) != KIND_OBJECT) {
+        mcp_reply_error(request->mcp, request->id_json, JSONRPC_INVALID_PARAMS,
+                        "_meta needs " META_PREFIX "protocolVersion (a text) and " META_PREFIX
+                        "clientCapabilities (an object)",
+                        NULL);
+        return false;
+    }
+    if (strcmp(version, revision_name(REVISION_2026_07_28)) != 0) {
+        refuse_version(request, version);
+        return false;
+    }
+    request->client_name = json_member_text(client, "name");
+    request->client_version = json_member_text(client, "version");
+    return true;
+}
+
+void modern_serve(struct mcp_request *request)
+{
+    request->revision = REVISION_2026_07_28;
+    if (!check_envelope(request))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        if (strcmp(methods[i].name, request->method) == 0) {
+            methods[i].call(request);
+            return;
+        }
+    }
+    mcp_reply_error(request->mcp, request->id_json, JSONRPC_METHOD_NOT_FOUND, "no such method",
+                    NULL);
+}

@@ -1,0 +1,41 @@
+/* revision.c - see revision.h. */
+#include "mcp/revision.h"
+
+#include <string.h>
+
+#include "base/json.h"
+
+static const char *const names[REVISION_COUNT] = {
+    [REVISION_2024_11_05] = "2024-11-05", [REVISION_2025_03_26] = "2025-03-26",
+    [REVISION_2025_06_18] = "2025-06-18", [REVISION_2025_11_25] = "2025-11-25",
+    [REVISION_2026_07_28] = "2026-07-28",
+};
+
+const char *revision_name(enum mcp_revision revision)
+{
+    return names[revision];
+}
+
+bool revision_is_claimed(const struct json *params)
+{
+    return json_member(json_member(params, "_meta"), META_PREFIX "protocolVersion") != NULL;
+}
+
+enum mcp_revision revision_negotiate(const char *asked)
+{
+    for (int revision = 0; asked && revision < REVISION_2026_07_28; revision++) {
+        if (strcmp(names[revision], asked) == 0)
+            return (enum mcp_revision)revision;
+    }
+    return REVISION_2025_11_25;
+}
+
+bool revision_has_structured(enum mcp_revision revision)
+{
+    return revision >= REVISION_2025_06_18;
+}
+
+bool revision_has_annotations(enum mcp_revision revision)
+{
+    return revision >= REVISION_2025_03_26;
+}

@@ -1,0 +1,128 @@
+/* schema.c - see schema.h. Dialect: JSON Schema 2020-12, no root combinators. */
+#include "mcp/schema.h"
+
+#include "base/json_writer.h"
+#include "core/arguments.h"
+
+static void write_properties(struct json_writer *writer, const struct argument *rows, size_t count);
+
+static void write_object(struct json_writer *writer, const struct argument *rows, size_t count,
+                         bool has_required)
+{
+    json_write_text(writer, "type", "object");
+    write_properties(writer, rows, count);
+    if (has_required) {
+        json_write_list(writer, "required");
+        for (size_t i = 0; i < count; i++) {
+            if (rows[i].is_needed)
+                json_write_text(writer, NULL, rows[i].name);
+        }
+        json_write_end_list(writer);
+    }
+    json_write_bool(writer, "additionalProperties", false);
+}
+
+static void write_text_type(struct json_writer *writer, const struct argument *row)
+{
+    json_write_text(writer, "type", "string");
+    if (row->unit == UNIT_CHARS && row->most > 0 && row->most != ARGUMENT_UNBOUNDED)
+        json_write_integer(writer, "maxLength", row->most);
+}
+
+static void write_number_type(struct json_writer *writer, const struct argument *row)
+{
+    json_write_text(writer, "type", "integer");
+    json_write_integer(writer, "minimum", row->least);
+    if (row->most != ARGUMENT_UNBOUNDED)
+        json_write_integer(writer, "maximum", row->most);
+}
+
+static void write_enum_type(struct json_writer *writer, const struct argument *row)
+{
+    json_write_text(writer, "type", "string");
+    json_write_list(writer, "enum");
+    for (const char *const *choice = row->choices; *choice; choice++)
+        json_write_text(writer, NULL, *choice);
+    json_write_end_list(writer);
+}
+
+static void write_list_type(struct json_writer *writer, const struct argument *row)
+{
+    json_write_text(writer, "type", "array");
+    if (row->most > 0 && row->most != ARGUMENT_UNBOUNDED)
+        json_write_integer(writer, "maxItems", row->most);
+    json_write_object(writer, "items");
+    if (row->properties)
+        write_object(writer, row->properties, row->property_count, true);
+    else
+        json_write_text(writer, "type", "string");
+    json_write_end_object(writer);
+}
+
+static void write_preview_type(struct json_writer *writer, const struct argument *row)
+{
+    json_write_list(writer, "anyOf");
+    json_write_object(writer, NULL);
+    json_write_text(writer, "type", "string");
+    json_write_end_object(writer);
+    json_write_object(writer, NULL);
+    write_object(writer, row->properties, row->property_count, true);
+    json_write_end_object(writer);
+    json_write_end_list(writer);
+}
+
+static void write_bool_type(struct json_writer *writer, const struct argument *row)
+{
+    (void)row;
+    json_write_text(writer, "type", "boolean");
+}
+
+static void write_properties(struct json_writer *writer, const struct argument *rows, size_t count)
+{
+    static void (*const types[])(struct json_writer * writer, const struct argument *row) = {
+        [ARGUMENT_TEXT] = write_text_type,       [ARGUMENT_MARKDOWN] = write_text_type,
+        [ARGUMENT_BOOL] = write_bool_type,       [ARGUMENT_INTEGER] = write_number_type,
+        [ARGUMENT_ENUM] = write_enum_type,       [ARGUMENT_ID] = write_text_type,
+        [ARGUMENT_OPTIONS] = write_list_type,    [ARGUMENT_IDS] = write_list_type,
+        [ARGUMENT_PREVIEW] = write_preview_type,
+    };
+
+    json_write_object(writer, "properties");
+    for (size_t i = 0; i < count; i++) {
+        json_write_object(writer, rows[i].name);
+        types[rows[i].type](writer, &rows[i]);
+        json_write_text(writer, "description", rows[i].help);
+        json_write_end_object(writer);
+    }
+    json_write_end_object(writer);
+}
+
+void schema_write_input(struct json_writer *writer, const char *key,
+                        const struct argument *arguments, size_t count)
+{
+    json_write_object(writer, key);
+    write_object(writer, arguments, count, false);
+    json_write_end_object(writer);
+}
+
+void schema_write_output(struct json_writer *writer, const char *key,
+                         const struct schema_property *properties, size_t count,
+                         const char *const *required)
+{
+    json_write_object(writer, key);
+    json_write_text(writer, "type", "object");
+    json_write_object(writer, "properties");
+    for (size_t i = 0; i < count; i++) {
+        json_write_object(writer, properties[i].name);
+        text_add_text(writer->out, properties[i].type_json);
+        writer->needs_comma = true;
+        json_write_text(writer, "description", properties[i].help);
+        json_write_end_object(writer);
+    }
+    json_write_end_object(writer);
+    json_write_list(writer, "required");
+    for (; *required; required++)
+        json_write_text(writer, NULL, *required);
+    json_write_end_list(writer);
+    json_write_end_object(writer);
+}

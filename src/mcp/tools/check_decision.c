@@ -1,0 +1,85 @@
+/* check_decision.c - says whether a situation must be put to a person (R11.2). Asks nobody. */
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/policy.h"
+#include "mcp/tools/tool.h"
+
+struct values {
+    int64_t paths, destructive;
+    const struct json *missing;
+};
+static const struct argument arguments_table[] = {
+    { .name = "paths",
+      .type = ARGUMENT_INTEGER,
+      .least = 0,
+      .most = 1000000,
+      .unit = UNIT_NUMBER,
+      .offset = offsetof(struct values, paths),
+      .help = "How many viable ways you see." },
+    { .name = "destructive",
+      .type = ARGUMENT_BOOL,
+      .offset = offsetof(struct values, destructive),
+      .help = "true if what you would do can't be undone." },
+    { .name = "missing_configuration",
+      .type = ARGUMENT_IDS,
+      .most = 100,
+      .unit = UNIT_ITEMS,
+      .offset = offsetof(struct values, missing),
+      .help = "Names of settings nobody gave you." },
+};
+static const struct schema_property results[] = {
+    { "must_ask", "\"type\":\"boolean\"", "true: ask with provide_choice before going on." },
+    { "reasons", "\"type\":\"array\",\"items\":{\"type\":\"string\"}", "Why." },
+};
+static const char *const required[] = { "must_ask", "reasons", NULL };
+
+static void write_result(const struct values *values, struct text *out)
+{
+    static const enum policy_reason all[] = { POLICY_PATHS, POLICY_DESTRUCTIVE, POLICY_MISSING };
+    const struct policy_situation situation = {
+        .paths = values->paths,
+        .is_destructive = values->destructive != 0,
+        .missing_count = json_length(values->missing),
+    };
+    unsigned reasons = policy_reasons(&situation);
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    json_write_bool(&writer, "must_ask", reasons != 0);
+    json_write_list(&writer, "reasons");
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        if (reasons & all[i])
+            json_write_text(&writer, NULL, policy_reason_text(all[i]));
+    }
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+}
+
+static bool plan(const struct json *arguments, struct tool_plan *ret_plan, struct error *err)
+{
+    struct values values;
+    struct json *owner;
+
+    if (!arguments_read(arguments_table, ARRAY_LEN(arguments_table), arguments, &values, &owner,
+                        err))
+        return false;
+    ret_plan->wish = TOOL_ANSWERED;
+    write_result(&values, &ret_plan->result);
+    json_free(owner);
+    return true;
+}
+
+const struct tool tool_row_check_decision = {
+    .name = "check_decision",
+    .title = "Must a person decide this?",
+    .description = "Tells whether a situation must be put to the person before you go on: more "
+                   "than two viable paths, something destructive, or missing configuration. Asks "
+                   "nobody.",
+    .arguments = arguments_table,
+    .argument_count = ARRAY_LEN(arguments_table),
+    .results = results,
+    .result_count = ARRAY_LEN(results),
+    .required_results = required,
+    .plan = plan,
+};

@@ -1,0 +1,35 @@
+/* provide_choice.c - asks a person to choose, to write, or both; or collects an earlier ask. */
+#include <string.h>
+
+#include "mcp/tools/tool.h"
+
+static bool plan(const struct json *arguments, struct tool_plan *ret_plan, struct error *err)
+{
+    struct ask_call call;
+
+    if (!arguments_check(&tool_provide_choice, arguments, &call, err))
+        return false;
+    ret_plan->wish = call.session_id[0] ? TOOL_COLLECTS : TOOL_ASKS;
+    memcpy(ret_plan->session_id, call.session_id, sizeof ret_plan->session_id);
+    ret_plan->wait_s = call.wait_s;
+    ask_call_release(&call);
+    return true;
+}
+
+const struct tool tool_row_provide_choice = {
+    .name = "provide_choice",
+    .title = "Ask a person to decide",
+    .description =
+        "Asks the person you work for to decide, and waits for the answer. Use it when there are "
+        "more than two viable paths, before anything destructive, and when configuration is "
+        "missing. Put the task's context and why a choice is needed into prompt; recommend at "
+        "least one option. The person may also cancel (then stop this subtask and assume nothing) "
+        "or not answer in time (then nothing was chosen). A result with action_status pending is "
+        "not an answer: call again with its session_id alone to collect it, do not ask anew. A "
+        "terminal_command may be run once only.",
+    .ask = &tool_provide_choice,
+    .results = ask_results,
+    .result_count = ASK_RESULT_COUNT,
+    .required_results = ask_required_results,
+    .plan = plan,
+};

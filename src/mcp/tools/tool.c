@@ -1,0 +1,61 @@
+/* tool.c - the rows of tools.def, and the result that ask tools share. */
+#include "mcp/tools/tool.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static const struct tool *const rows[] = {
+#define TOOL(name) &tool_row_##name,
+#include "mcp/tools/tools.def"
+#undef TOOL
+};
+
+const struct tool *tool_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (strcmp(rows[i]->name, name) == 0)
+            return rows[i];
+    }
+    return NULL;
+}
+
+const struct tool *tool_at(size_t index)
+{
+    return index < ARRAY_LEN(rows) ? rows[index] : NULL;
+}
+
+#define STRING  "\"type\":\"string\""
+#define BOOLEAN "\"type\":\"boolean\""
+#define OBJECT  "\"type\":\"object\""
+#define STRINGS "\"type\":\"array\",\"items\":{\"type\":\"string\"}"
+
+const struct schema_property ask_results[ASK_RESULT_COUNT] = {
+    { "action_status",
+      STRING ",\"enum\":[\"selected\",\"custom_input\",\"cancelled\",\"timeout\",\"pending\","
+             "\"pending_terminal_launch\"]",
+      "How it ended, or that it has not yet." },
+    { "session_id", STRING, "The ask's id; collects it later." },
+    { "selection",
+      OBJECT ",\"properties\":{\"selected_ids\":{" STRINGS "},\"custom_input\":{" STRING
+             "},\"option_annotations\":{" OBJECT "},\"global_annotation\":{" STRING
+             "},\"placeholder_visible\":{" BOOLEAN "},\"interface\":{" STRING
+             "},\"summary\":{" STRING "},\"url\":{" STRING "}}",
+      "What the person chose or wrote; empty unless it was answered." },
+    { "explicit", BOOLEAN, "true only when a person acted." },
+    { "auto_submitted", BOOLEAN, "A setting or rule of the person's answered." },
+    { "declined", BOOLEAN, "The person said no." },
+    { "withdrawn", BOOLEAN, "You took it back." },
+    { "replayed", BOOLEAN, "Given earlier, when nobody was waiting for it." },
+    { "answered_by", OBJECT, "Who answered, and how." },
+    { "answered_at", STRING, "When, in UTC." },
+    { "instructions", STRING, "What to do now." },
+    { "terminal_command", STRING, "To be run in a terminal by the person; only while pending." },
+    { "url", STRING, "Where the person can answer; only while pending." },
+    { "asked_back", STRING, "The person wants to know more before answering." },
+    { "rule", STRING, "The standing answer that applied." },
+    { "warnings", STRINGS, "What was ignored of your call." },
+    { "notices", STRINGS, "Ids of earlier asks of yours that were answered meanwhile." },
+};
+const char *const ask_required_results[] = { "action_status", "session_id", "selection", "explicit",
+                                             NULL };

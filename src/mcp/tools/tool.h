@@ -1,0 +1,46 @@
+/* tool.h - a tool: what tools/list says about it and what calling it does, in one row. */
+#ifndef MCP_TOOLS_TOOL_H
+#define MCP_TOOLS_TOOL_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+#include "core/arguments.h"
+#include "mcp/schema.h"
+
+struct error;
+struct json;
+
+/* What a good call wants of the desk; or an answer that needs nobody. */
+enum tool_wish { TOOL_ANSWERED, TOOL_ASKS, TOOL_COLLECTS };
+struct tool_plan {
+    enum tool_wish wish;
+    struct text result;  /* TOOL_ANSWERED: the structured result; the caller releases it */
+    char session_id[27]; /* TOOL_COLLECTS */
+    int64_t wait_s;      /* TOOL_COLLECTS */
+};
+
+struct tool {
+    const char *name, *title, *description; /* for agents, English */
+    const struct ask_tool *ask;             /* its table is the input; NULL: the next two are */
+    const struct argument *arguments;
+    size_t argument_count;
+    const struct schema_property *results;
+    size_t result_count;
+    const char *const *required_results; /* NULL-ended */
+    /* False: `err` names the field; nobody was disturbed. */
+    bool (*plan)(const struct json *arguments, struct tool_plan *ret_plan, struct error *err);
+};
+#define TOOL(name) extern const struct tool tool_row_##name;
+#include "mcp/tools/tools.def"
+#undef TOOL
+
+const struct tool *tool_find(const char *name); /* NULL if there is none */
+const struct tool *tool_at(size_t index);       /* NULL behind the last */
+
+/* The result of R2.2, shared by the tools that return an ask's. */
+enum { ASK_RESULT_COUNT = 17 };
+extern const struct schema_property ask_results[ASK_RESULT_COUNT];
+extern const char *const ask_required_results[];
+
+#endif

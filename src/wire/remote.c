@@ -1,0 +1,411 @@
+/* remote.c - see remote.h. */
+#include "wire/remote.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "ports/desk.h"
+#include "wire/link.h"
+
+enum { REMOTE_READ_BYTES = 65536 };
+
+struct remote_desk {
+    struct desk desk; /* first */
+    struct loop *loop;
+    char *socket_path; /* NULL: the user's own hub */
+};
+
+/* An act on its way; kept whole, so that it can be sent again. */
+struct remote_call {
+    struct remote_call *next, *previous;
+    int64_t id;
+    const char *method;
+    char *params_json;
+    char *tag; /* of ask/create; NULL otherwise */
+    char session_id[27];
+    int64_t until_boot_ms; /* the end of its wait; -1: none */
+    desk_done *done;
+    void *context;
+};
+
+enum remote_state { REMOTE_IDLE, REMOTE_CONNECTING, REMOTE_CONNECTED, REMOTE_CLOSING };
+struct remote_visit {
+    uv_pipe_t pipe; /* first */
+    uv_work_t work;
+    struct remote_desk *desk;
+    enum remote_state state;
+    bool is_gone;                               /* left: freed when nothing of it is under way */
+    bool is_stopped;                            /* the hub said that a person stopped it */
+    char *name, *version, *as_name, *directory; /* owned */
+    bool is_sub_agent;
+    void *context;
+    void (*event)(void *context, const char *line, size_t length);
+    struct remote_call *calls;
+    int64_t next_id;
+    struct text in;
+    /* of the other thread, while connecting */
+    int fd;
+    struct error err;
+};
+
+static void connect_visit(struct remote_visit *visit);
+
+static void end_call(struct remote_visit *visit, struct remote_call *call)
+{
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        visit->calls = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    free(call->params_json);
+    free(call->tag);
+    free(call);
+}
+
+static void fail_calls(struct remote_visit *visit, const struct error *err)
+{
+    while (visit->calls) {
+        struct remote_call *call = visit->calls;
+        struct desk_reply reply = { .err = *err };
+
+        if (!visit->is_gone)
+            call->done(call->context, &reply);
+        end_call(visit, call);
+    }
+}
+
+static void free_visit(struct remote_visit *visit)
+{
+    while (visit->calls)
+        end_call(visit, visit->calls);
+    text_release(&visit->in);
+    free(visit->name);
+    free(visit->version);
+    free(visit->as_name);
+    free(visit->directory);
+    free(visit);
+}
+
+/* What is left of a wait after a hub died in the middle of it. */
+static int64_t wait_left_s(const struct remote_call *call)
+{
+    int64_t left_ms = call->until_boot_ms - loop_boot_ms();
+
+    if (call->until_boot_ms < 0)
+        return -1;
+    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+}
+
+struct write_errand {
+    uv_write_t write; /* first */
+    char *bytes;
+};
+
+static void on_written(uv_write_t *write, int status)
+{
+    (void)status; /* a broken connection shows when reading */
+    free(((struct write_errand *)write)->bytes);
+    free(write);
+}
+
+static void send_call(struct remote_visit *visit, struct remote_call *call)
+{
+    struct write_errand *errand = mem_new(sizeof *errand);
+    struct text line = { 0 }, params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    uv_buf_t buffer;
+
+    call->id = ++visit->next_id;
+    if (call->session_id[0]) {
+        json_write_object(&writer, NULL);
+        json_write_text(&writer, "session_id", call->session_id);
+        json_write_integer(&writer, "wait_seconds", wait_left_s(call));
+        json_write_end_object(&writer);
+        wire_add_request(&line, call->id, "ask/wait", text_string(&params));
+    } else {
+        wire_add_request(&line, call->id, call->method, call->params_json);
+    }
+    text_release(&params);
+    buffer = uv_buf_init(line.bytes, (unsigned)line.used);
+    errand->bytes = line.bytes;
+    if (uv_write(&errand->write, (uv_stream_t *)&visit->pipe, &buffer, 1, on_written) != 0)
+        on_written(&errand->write, -1);
+}
+
+static struct remote_call *find_call(const struct remote_visit *visit, const struct json *id)
+{
+    int64_t number;
+
+    for (struct remote_call *call = visit->calls; call && json_integer_of(id, &number);
+         call = call->next) {
+        if (call->id == number)
+            return call;
+    }
+    return NULL;
+}
+
+static void take_response(struct remote_visit *visit, const struct wire_message *message)
+{
+    struct remote_call *call = find_call(visit, message->id);
+    struct desk_reply reply = { 0 };
+    char *json = message->result ? json_encode(message->result) : NULL;
+    const char *status = json_member_text(message->result, "action_status");
+
+    if (call && message->error && call->session_id[0] && strcmp(call->method, "ask/create") == 0) {
+        wire_read_failure(message->error, &reply.err);
+        if (reply.err.code == ERROR_not_found) { /* it died before it was on disk: ask again */
+            call->session_id[0] = '\0';
+            send_call(visit, call);
+            return;
+        }
+    } else if (call && message->error) {
+        wire_read_failure(message->error, &reply.err);
+    }
+    reply.json = json;
+    reply.session_id = json_member_text(message->result, "session_id");
+    reply.is_final = status && strncmp(status, "pending", 7) != 0;
+    if (call) {
+        call->done(call->context, &reply);
+        end_call(visit, call);
+    }
+    free(json);
+}
+
+static void take_note(struct remote_visit *visit, const struct wire_message *message,
+                      const char *line, size_t length)
+{
+    const char *tag = json_member_text(message->params, "tag");
+    const char *id = json_member_text(message->params, "session_id");
+    const char *why = json_member_text(message->params, "why");
+
+    if (strcmp(message->method, "hub/closing") == 0)
+        visit->is_stopped = why && strcmp(why, "stop") == 0;
+    for (struct remote_call *call = visit->calls; call && tag && id; call = call->next) {
+        if (call->tag && strcmp(call->tag, tag) == 0)
+            snprintf(call->session_id, sizeof call->session_id, "%s", id);
+    }
+    if (visit->event)
+        visit->event(visit->context, line, length);
+}
+
+static void take_line(struct remote_visit *visit, const char *line, size_t length)
+{
+    struct wire_message message;
+    enum wire_code code;
+
+    if (!wire_parse(line, length, &message, &code))
+        return;
+    if (message.method)
+        take_note(visit, &message, line, length);
+    else
+        take_response(visit, &message);
+    wire_release(&message);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct remote_visit *visit = (struct remote_visit *)handle;
+    struct error err;
+
+    visit->state = REMOTE_IDLE;
+    text_release(&visit->in);
+    if (visit->is_gone) {
+        free_visit(visit);
+    } else if (visit->is_stopped) {
+        visit->is_stopped = false;
+        error_set(&err, ERROR_unavailable, "",
+                  "the hub was stopped by the person; the ask stays open: call again to go on");
+        fail_calls(visit, &err);
+    } else if (visit->calls) {
+        connect_visit(visit);
+    }
+}
+
+static void close_visit(struct remote_visit *visit)
+{
+    visit->state = REMOTE_CLOSING;
+    uv_close((uv_handle_t *)&visit->pipe, on_closed);
+}
+
+static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
+{
+    static char bytes[REMOTE_READ_BYTES]; /* consumed before the callback returns */
+
+    (void)handle;
+    (void)wanted;
+    *buffer = uv_buf_init(bytes, sizeof bytes);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
+{
+    struct remote_visit *visit = (struct remote_visit *)stream;
+    char *end;
+
+    if (got < 0) {
+        close_visit(visit);
+        return;
+    }
+    text_add(&visit->in, buffer->base, (size_t)got);
+    while (visit->state == REMOTE_CONNECTED && visit->in.used &&
+           (end = memchr(visit->in.bytes, '\n', visit->in.used))) {
+        size_t length = (size_t)(end - visit->in.bytes);
+        struct text line = { 0 };
+
+        text_add(&line, visit->in.bytes, length);
+        text_drop_front(&visit->in, length + 1);
+        take_line(visit, text_string(&line), line.used);
+        text_release(&line);
+    }
+}
+
+static void work_connect(uv_work_t *work)
+{
+    struct remote_visit *visit = work->data;
+    struct link_identity identity = {
+        .role = "agent",
+        .name = visit->name,
+        .client_version = visit->version,
+        .as_name = visit->as_name,
+        .directory = visit->directory,
+        .is_sub_agent = visit->is_sub_agent,
+        .socket_path = visit->desk->socket_path,
+    };
+    struct link *link;
+
+    visit->fd = -1;
+    if (link_open(&identity, LINK_MAY_START, &link, &visit->err))
+        visit->fd = link_take_fd(link);
+}
+
+static void on_connected(uv_work_t *work, int status)
+{
+    struct remote_visit *visit = work->data;
+
+    (void)status;
+    visit->state = REMOTE_IDLE;
+    if (visit->fd < 0) {
+        if (visit->is_gone)
+            free_visit(visit);
+        else
+            fail_calls(visit, &visit->err);
+        return;
+    }
+    uv_pipe_init(loop_uv(visit->desk->loop), &visit->pipe, 0);
+    visit->state = REMOTE_CONNECTED;
+    if (uv_pipe_open(&visit->pipe, visit->fd) != 0 || visit->is_gone ||
+        uv_read_start((uv_stream_t *)&visit->pipe, on_alloc, on_read) != 0) {
+        close_visit(visit);
+        return;
+    }
+    for (struct remote_call *call = visit->calls; call; call = call->next)
+        send_call(visit, call);
+}
+
+static void connect_visit(struct remote_visit *visit)
+{
+    visit->state = REMOTE_CONNECTING;
+    visit->work.data = visit;
+    uv_queue_work(loop_uv(visit->desk->loop), &visit->work, work_connect, on_connected);
+}
+
+static struct desk_visit *remote_enter(struct desk *desk, const struct desk_visitor *visitor)
+{
+    struct remote_visit *visit = mem_new(sizeof *visit);
+
+    visit->desk = (struct remote_desk *)desk;
+    visit->name = mem_text(visitor->name);
+    visit->version = mem_text(visitor->version);
+    visit->as_name = mem_text(visitor->as_name);
+    visit->directory = mem_text(visitor->directory);
+    visit->is_sub_agent = visitor->is_sub_agent;
+    visit->context = visitor->context;
+    visit->event = visitor->event;
+    return (struct desk_visit *)visit;
+}
+
+static void remote_leave(struct desk *desk, struct desk_visit *leaving)
+{
+    struct remote_visit *visit = (struct remote_visit *)leaving;
+
+    (void)desk;
+    visit->is_gone = true;
+    visit->event = NULL;
+    while (visit->calls)
+        end_call(visit, visit->calls);
+    if (visit->state == REMOTE_CONNECTED)
+        close_visit(visit);
+    else if (visit->state == REMOTE_IDLE)
+        free_visit(visit);
+}
+
+static void remote_act(const char *method, struct desk_visit *acting, const struct json *params,
+                       desk_done *done, void *context)
+{
+    struct remote_visit *visit = (struct remote_visit *)acting;
+    struct remote_call *call = mem_new(sizeof *call);
+    int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
+
+    call->method = method;
+    call->params_json = json_encode(params);
+    call->tag = mem_text(json_member_text(params, "tag"));
+    call->until_boot_ms = wait_s < 0 ? -1 : loop_boot_ms() + wait_s * 1000;
+    call->done = done;
+    call->context = context;
+    call->next = visit->calls;
+    if (call->next)
+        call->next->previous = call;
+    visit->calls = call;
+    if (visit->state == REMOTE_CONNECTED)
+        send_call(visit, call);
+    else if (visit->state == REMOTE_IDLE)
+        connect_visit(visit);
+}
+
+#define REMOTE_ACT(name, method)                                                                   \
+    static void remote_##name(struct desk *desk, struct desk_visit *visit,                         \
+                              const struct json *params, desk_done *done, void *context)           \
+    {                                                                                              \
+        (void)desk;                                                                                \
+        remote_act(method, visit, params, done, context);                                          \
+    }
+REMOTE_ACT(submit, "ask/create")
+REMOTE_ACT(wait, "ask/wait")
+REMOTE_ACT(delivered, "ask/delivered")
+REMOTE_ACT(withdraw, "ask/withdraw")
+REMOTE_ACT(detach, "ask/detach")
+
+/* Only what agents do: a person's process speaks the wire itself. */
+static const struct desk_ops remote_ops = {
+    .enter = remote_enter,
+    .leave = remote_leave,
+    .submit = remote_submit,
+    .wait = remote_wait,
+    .delivered = remote_delivered,
+    .withdraw = remote_withdraw,
+    .detach = remote_detach,
+};
+
+struct desk *remote_desk_new(struct loop *loop, const char *socket_path)
+{
+    struct remote_desk *desk = mem_new(sizeof *desk);
+
+    desk->desk.ops = &remote_ops;
+    desk->loop = loop;
+    desk->socket_path = mem_text(socket_path);
+    return &desk->desk;
+}
+
+void remote_desk_free(struct desk *desk)
+{
+    if (!desk)
+        return;
+    free(((struct remote_desk *)desk)->socket_path);
+    free(desk);
+}

@@ -1,0 +1,18 @@
+/*
+ * remote.h - the desk of a process that has no engine: each visit is a connection to the hub.
+ * The hub is found or started at the first act, on another thread, so the loop never waits. If it
+ * dies, it is started again and every act under way is taken up: by the ask's id where we know
+ * it, else by the same call, which the hub matches (R5.5, R10.2).
+ */
+#ifndef WIRE_REMOTE_H
+#define WIRE_REMOTE_H
+
+struct desk;
+struct loop;
+
+/* `socket_path` NULL: the user's own hub, which may be started. */
+struct desk *remote_desk_new(struct loop *loop, const char *socket_path);
+/* Every visit must have left; work of other threads is waited for by the loop. */
+void remote_desk_free(struct desk *desk);
+
+#endif
