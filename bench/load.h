@@ -1,4 +1,4 @@
-/* load.h - what the load generators share: a clock, buffered lines, what a process used, figures. */
+/* load.h - what the load generators share: a clock, lines in and out, what a process used. */
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct peer {
 /* Writes what is there, waits for bytes until then, and hands every whole line on. */
 void load_turn(struct peer *peers, size_t count, double until);
 
-const char *load_find(const char *line, size_t length, const char *key); /* after it, or NULL */
+const char *load_find(const char *line, size_t length, const char *key);  /* after it, or NULL */
 long load_number_after(const char *line, size_t length, const char *key); /* -1: not there */
 
 struct usage {

@@ -316,6 +316,8 @@ int main(int count, char **arguments)
         else
             verbosity++;
     }
+    if (strcmp(arguments[1], "rate") == 0 && strcmp(key, "call.body") == 0)
+        key = "ping.body";
     signal(SIGPIPE, SIG_IGN);
     load_on_failure(on_failure);
     plan_load(arguments[2]);

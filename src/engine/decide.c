@@ -50,8 +50,8 @@ static void succeed_again(struct decision *decision, const struct store_row *row
 {
     struct text out = { 0 };
 
-    effects_write_ack(decision->errand.engine, row->ask.id,
-                      live_find(decision->errand.engine, row->ask.id), true, &out);
+    effects_write_ack(decision->errand.engine, row->ask.id, row->ask.state, row->ask.version, true,
+                      &out);
     errand_ok(&decision->errand, text_string(&out));
     text_release(&out);
 }
@@ -68,9 +68,10 @@ static bool is_already_so(const struct decision *decision, const struct store_ro
 
     if (row->ask.state != wanted[decision->event])
         return false;
-    if (!decision->answer_json)
+    if (decision->event == EVENT_AGENT_WITHDREW)
         return true;
-    return row->answer_json && strcmp(row->answer_json, decision->answer_json) == 0;
+    return decision->answer_json && row->answer_json &&
+           strcmp(row->answer_json, decision->answer_json) == 0;
 }
 
 static void refuse_late(struct decision *decision, const struct store_row *row)
@@ -106,10 +107,12 @@ static void on_decided(void *context, const struct store_reply *reply)
     CRASH_POINT(engine_after_decide);
     switch (reply->outcome) {
     case STORE_DONE:
-        if (live) {
-            live->seq = reply->seq;
-            effects_run(engine, live, &decision->step, &decision->change, &decision->errand);
+        if (!live) { /* alive in the store alone: another hub's waiters will hear of it */
+            errand_ok(&decision->errand, "{}");
+            break;
         }
+        live->seq = reply->seq;
+        effects_run(engine, live, &decision->step, &decision->change, &decision->errand);
         errand_end(&decision->errand);
         break;
     case STORE_REPEATED:

@@ -27,22 +27,19 @@ static void take_over(struct engine *engine, struct live *live, const struct lif
     }
 }
 
-void effects_write_ack(const struct engine *engine, const char *id, const struct live *live,
-                       bool is_already, struct text *out)
+void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
+                       int64_t version, bool is_already, struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
-    int64_t left_ms = live ? live->deadline.boot_ms - engine_boot_ms(engine) : 0;
+    const struct live *live = live_find(engine, id);
 
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", id);
-    if (live) {
-        json_write_text(&writer, "status", state_name(live->state));
-        json_write_integer(&writer, "version", live->version);
-        if (live->deadline.place && state_is_open(live->state))
-            json_write_integer(&writer, "remaining_ms", left_ms);
-        else if (live->deadline.place)
-            json_write_integer(&writer, "undo_ms", left_ms);
-    }
+    json_write_text(&writer, "status", state_name(state));
+    json_write_integer(&writer, "version", version);
+    if (live && live->state == state && live->deadline.place)
+        json_write_integer(&writer, state_is_open(state) ? "remaining_ms" : "undo_ms",
+                           live->deadline.boot_ms - engine_boot_ms(engine));
     json_write_bool_if(&writer, "already", is_already);
     json_write_end_object(&writer);
 }
@@ -56,7 +53,7 @@ static void acknowledge(const struct engine *engine, const struct live *live,
     if (!ack)
         return;
     CRASH_POINT(engine_before_ack);
-    effects_write_ack(engine, live->id, live, false, &out);
+    effects_write_ack(engine, live->id, live->state, live->version, false, &out);
     reply.json = text_string(&out);
     errand_reply(ack, &reply);
     text_release(&out);
@@ -83,9 +80,13 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
         switch (*effect) {
         case DO_START_CLOCK:
             time_start(engine, live);
+            wait_tell_time(engine, live);
             break;
         case DO_STOP_CLOCK:
             stop_clock(engine, live, change);
+            break;
+        case DO_WITHDRAW: /* what somebody was typing is kept, whoever won (R5.9) */
+            draft_save_now(engine, live);
             break;
         case DO_ACK:
             acknowledge(engine, live, ack);
@@ -96,7 +97,7 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
         case DO_PUBLISH:
             live_mark_dirty(engine, live);
             break;
-        default: /* SAVE is done; PRESENT and WITHDRAW reach people through PUBLISH */
+        default: /* SAVE is done; PRESENT reaches people through PUBLISH, WITHDRAW too */
             break;
         }
     }

@@ -23,6 +23,7 @@ static const struct desk_ops engine_ops = {
     .wait = wait_act,
     .delivered = delivered_act,
     .withdraw = withdraw_act,
+    .detach = detach_act,
     .answer = answer_act,
     .cancel = cancel_act,
     .decline = decline_act,

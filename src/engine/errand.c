@@ -12,6 +12,8 @@ void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, 
 {
     struct errand *errand = mem_new(bytes);
 
+    if (visit)
+        engine_check_clock(engine); /* before anything is dated by a clock that was set */
     errand->engine = engine;
     errand->visit = (struct visit *)visit;
     errand->done = done;

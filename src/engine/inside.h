@@ -74,8 +74,12 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit, int
 /* Ends every wait of this ask with what the store has; the ask is over or could not be created. */
 void wait_finish(struct engine *engine, struct live *live);
 void wait_fail(struct engine *engine, struct live *live, const struct error *err);
+/* Its creation is on disk: waits whose time was up meanwhile may end. */
+void wait_stored(struct engine *engine, struct live *live);
 void wait_drop_visit(struct engine *engine, struct visit *visit);
-desk_act wait_act, delivered_act;
+/* The deadline of an ask they wait for was moved. */
+void wait_tell_time(struct engine *engine, const struct live *live);
+desk_act wait_act, delivered_act, detach_act;
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
 
 /* submit.c, decide.c, undo.c, retime.c, draft.c, list.c, preferences.c: the acts */
@@ -100,8 +104,8 @@ void draft_save_now(struct engine *engine, struct live *live);
  * be NULL. */
 void effects_run(struct engine *engine, struct live *live, const struct lifecycle_step *step,
                  const struct store_change *change, const struct errand *ack);
-void effects_write_ack(const struct engine *engine, const char *id, const struct live *live,
-                       bool is_already, struct text *out);
+void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
+                       int64_t version, bool is_already, struct text *out);
 
 /* publish.c: what watchers are told */
 void publish(struct engine *engine, struct live *live);

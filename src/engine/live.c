@@ -48,6 +48,7 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const char *
     live->deadline = (struct alarm){ .ring = deadline_ring, .owner = engine };
     live->draft_alarm = (struct alarm){ .ring = draft_ring, .owner = engine };
     live->principal = principal_get(engine, ask->principal);
+    live->principal->live_count++;
     table_insert(&engine->by_id, &live->by_id);
     table_insert(&engine->by_call, &live->by_call);
     if (live->has_key)
@@ -81,6 +82,7 @@ void live_free(struct engine *engine, struct live *live)
     table_remove(&engine->by_call, &live->by_call);
     if (live->has_key)
         table_remove(&engine->by_key, &live->by_key);
+    live->principal->live_count--;
     if (state_is_open(live->state)) {
         live->principal->open_count--;
         engine->open_count--;
@@ -148,6 +150,23 @@ void live_mark_dirty(struct engine *engine, struct live *live)
     engine->dirty = live;
 }
 
+/* Names are the agents' to invent: those of the past are forgotten once there are many. */
+static void forget_principals(struct engine *engine)
+{
+    int64_t now_s = engine_boot_ms(engine) / 1000;
+    struct table_link *next, *link = table_each(&engine->principals, NULL);
+
+    for (; link; link = next) {
+        struct principal *principal = TABLE_THING(principal, link, link);
+
+        next = table_each(&engine->principals, link);
+        if (principal->live_count == 0 && now_s - principal->slot_s > RATE_SLOTS) {
+            table_remove(&engine->principals, link);
+            free(principal);
+        }
+    }
+}
+
 struct principal *principal_get(struct engine *engine, const char *id)
 {
     char key[PRINCIPAL_BYTES] = "";
@@ -158,8 +177,12 @@ struct principal *principal_get(struct engine *engine, const char *id)
     link = table_find(&engine->principals, key);
     if (link)
         return TABLE_THING(principal, link, link);
+    if (engine->principals.count >= PRINCIPALS_KEPT &&
+        engine->principals.count % PRINCIPALS_KEPT == 0)
+        forget_principals(engine);
     principal = mem_new(sizeof *principal);
     memcpy(principal->id, key, sizeof principal->id);
+    principal->slot_s = engine_boot_ms(engine) / 1000;
     table_insert(&engine->principals, &principal->link);
     return principal;
 }

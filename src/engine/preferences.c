@@ -146,6 +146,11 @@ void settings_set_act(struct desk *desk, struct desk_visit *visit, const struct 
         errand_fail(&preference->errand, &err, NULL);
         return;
     }
+    if (json_kind(json_member(params, "value")) != KIND_NULL && !preference->text) {
+        error_set(&err, ERROR_bad_type, "/value", "a setting's value is given as a text");
+        errand_fail(&preference->errand, &err, NULL);
+        return;
+    }
     if (preference->text && !settings_parse(preference->id, preference->text, &value, &err)) {
         errand_fail(&preference->errand, &err, NULL);
         return;

@@ -32,12 +32,24 @@ static void fail(struct retiming *retiming, enum error_code code, const char *pa
     errand_fail(&retiming->errand, &err, NULL);
 }
 
+/* An undo came to nothing: if its window ended meanwhile, the agent has waited for this. */
+static void deliver_if_due(struct engine *engine, struct live *live)
+{
+    if (!state_is_open(live->state) && !live->deadline.place)
+        wait_finish(engine, live);
+}
+
 static void on_retimed(void *context, const struct store_reply *reply)
 {
     struct retiming *retiming = context;
     struct engine *engine = retiming->errand.engine;
     struct live *live = live_find(engine, retiming->errand.id);
 
+    if (live && retiming->event == EVENT_UNDONE) {
+        live->is_undoing = false;
+        if (reply->outcome != STORE_DONE)
+            deliver_if_due(engine, live);
+    }
     if (reply->outcome == STORE_DONE && live) {
         live->seq = reply->seq;
         effects_run(engine, live, &retiming->step, &retiming->change, &retiming->errand);
@@ -84,7 +96,8 @@ static void retime_found(struct errand *errand)
              "this ask is over, or there never was one");
         return;
     }
-    retiming->facts.within_undo = !state_is_open(live->state) && live->deadline.place;
+    retiming->facts.within_undo =
+        !state_is_open(live->state) && live->deadline.place && !live->is_undoing;
     retiming->step = lifecycle_next(live->state, retiming->event, &retiming->facts);
     if (!retiming->step.is_legal) {
         fail(retiming, retiming->step.refusal, "/session_id",
@@ -99,6 +112,7 @@ static void retime_found(struct errand *errand)
     change->needs_sync = retiming->step.needs_sync;
     change->now_ms = engine_utc_ms(engine);
     fill_change(retiming, live);
+    live->is_undoing = live->is_undoing || retiming->event == EVENT_UNDONE;
     errand_begin_write(errand);
     engine->parts.store->ops->change(engine->parts.store, change, on_retimed, retiming);
 }
@@ -153,7 +167,7 @@ static void send_found(struct errand *errand)
     struct live *live = live_find(errand->engine, errand->id);
     struct error err;
 
-    if (!live || state_is_open(live->state)) {
+    if (!live || state_is_open(live->state) || live->is_undoing) {
         error_set(&err, ERROR_wrong_state, "/session_id", "there is nothing to send");
         errand_fail(errand, &err, NULL);
         return;

@@ -17,7 +17,7 @@
 #include "ports/desk.h"
 #include "ports/store.h"
 
-enum { MATCH_BYTES = 16, RATE_SLOTS = 60, CODE_DIGITS = 3 };
+enum { MATCH_BYTES = 16, RATE_SLOTS = 60, CODE_DIGITS = 3, PRINCIPALS_KEPT = 1024 };
 
 struct visit;
 struct live;
@@ -29,6 +29,7 @@ struct waiter {
     struct live *live;
     struct visit *visit;
     struct alarm alarm; /* only for waits with an end */
+    bool is_overdue;    /* its time was up before its ask was stored */
     desk_done *done;
     void *context;
 };
@@ -37,6 +38,7 @@ struct principal {
     struct table_link link;
     char id[PRINCIPAL_BYTES];
     size_t open_count;
+    size_t live_count; /* asks that point here */
     /* New asks in each of the last RATE_SLOTS seconds; slot_s says for which second. */
     uint32_t slots[RATE_SLOTS];
     int64_t slot_s;
@@ -50,6 +52,7 @@ struct live {
     bool has_key;
     bool is_stored;   /* false while its creation is being committed */
     bool is_deciding; /* expiry is on its way to the store */
+    bool is_undoing;  /* so is an undo: what it takes back may not be delivered meanwhile */
     bool is_dirty;    /* watchers have not seen the newest change */
     enum ask_state state;
     enum ask_interface interface;

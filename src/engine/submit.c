@@ -50,6 +50,7 @@ static void digest_call(struct submission *submission)
 /* The front learns the id as soon as it is safe, long before there is an answer. */
 static void tell_created(const struct submission *submission, const char *id)
 {
+    const struct live *live = live_find(submission->errand.engine, id);
     struct text line = { 0 };
     struct json_writer writer = json_writer_to(&line);
 
@@ -61,6 +62,9 @@ static void tell_created(const struct submission *submission, const char *id)
     json_write_object(&writer, "params");
     json_write_text(&writer, "tag", submission->tag);
     json_write_text(&writer, "session_id", id);
+    if (live && live->deadline.place && state_is_open(live->state))
+        json_write_integer(&writer, "remaining_ms",
+                           live->deadline.boot_ms - engine_boot_ms(submission->errand.engine));
     json_write_end_object(&writer);
     json_write_end_object(&writer);
     visit_tell(submission->errand.visit, line.bytes, line.used);
@@ -101,6 +105,7 @@ static void on_created(void *context, const struct store_reply *reply)
             live_mark_dirty(engine, live);
     }
     tell_created(submission, live->id);
+    wait_stored(engine, live);
     errand_end(&submission->errand);
     sweep_soon(engine);
 }
@@ -212,8 +217,8 @@ static void on_undelivered(void *context, const struct store_reply *reply)
 
     if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
-    } else if (reply->outcome != STORE_DONE) {
-        create(submission);
+    } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id)) {
+        create(submission); /* one that is alive is another connection's (R5.5) */
     } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
         errand_fail(errand, &err, NULL);
     } else {

@@ -67,6 +67,18 @@ static void expiry_drop(struct errand *errand)
     free(((struct expiry *)errand)->answer_json);
 }
 
+/* Still open: the disk failed, or something else about the ask changed meanwhile. */
+static void expire_later(struct engine *engine, struct live *live, const struct store_reply *reply)
+{
+    if (reply->outcome == STORE_FAILED) {
+        log_error("ask.expire_failed", "ask=%s reason=%s", live->id, error_name(reply->err.code));
+        alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + TIME_RETRY_MS);
+    } else if (reply->outcome == STORE_LOST && !live->deadline.place) {
+        live->version = reply->row->ask.version;
+        time_start(engine, live);
+    }
+}
+
 static void on_expired(void *context, const struct store_reply *reply)
 {
     struct expiry *expiry = context;
@@ -78,10 +90,8 @@ static void on_expired(void *context, const struct store_reply *reply)
         if (reply->outcome == STORE_DONE) {
             live->seq = reply->seq;
             effects_run(engine, live, &expiry->step, &expiry->change, NULL);
-        } else if (reply->outcome == STORE_FAILED) {
-            log_error("ask.expire_failed", "ask=%s reason=%s", live->id,
-                      error_name(reply->err.code));
-            alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + TIME_RETRY_MS);
+        } else if (state_is_open(live->state)) {
+            expire_later(engine, live, reply);
         }
     }
     errand_end(&expiry->errand);
@@ -100,6 +110,7 @@ static void save_expiry(struct expiry *expiry)
     expiry->step = lifecycle_next(live->state, EVENT_EXPIRED, &expiry->facts);
     *change = store_change_of(expiry->errand.id, EVENT_EXPIRED);
     change->from_states = lifecycle_states_for(EVENT_EXPIRED, &expiry->facts);
+    change->if_version = live->version; /* more time may be on its way to the store */
     change->to_state = (int)expiry->step.state;
     change->raises_version = expiry->step.raises_version;
     change->needs_sync = expiry->step.needs_sync;
@@ -155,6 +166,8 @@ void deadline_ring(struct alarm *alarm, void *owner)
     struct engine *engine = owner;
     struct live *live = (struct live *)(void *)((char *)alarm - offsetof(struct live, deadline));
 
+    if (live->is_undoing)
+        return; /* how that ends decides; retime.c goes on */
     if (!state_is_open(live->state))
         wait_finish(engine, live); /* the undo window is over */
     else if (engine->grace_until_boot_ms > engine_boot_ms(engine))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/limits.h"
@@ -69,15 +70,20 @@ static void on_wait_over(struct alarm *alarm, void *owner)
     struct waiter *waiter =
         (struct waiter *)(void *)((char *)alarm - offsetof(struct waiter, alarm));
     struct live *live = waiter->live;
-    struct errand *errand = errand_new(sizeof *errand, engine, (struct desk_visit *)waiter->visit,
-                                       waiter->done, waiter->context);
     /* Decided but within its undo window: for the agent it is still pending. */
     struct store_row row = {
         .ask = { .state = state_is_open(live->state) ? live->state : STATE_PENDING,
                  .interface = live->interface,
                  .flags = live->flags },
     };
+    struct errand *errand;
 
+    if (!live->is_stored) { /* an id that may not survive a crash is nobody's yet */
+        waiter->is_overdue = true;
+        return;
+    }
+    errand = errand_new(sizeof *errand, engine, (struct desk_visit *)waiter->visit, waiter->done,
+                        waiter->context);
     memcpy(errand->id, live->id, sizeof errand->id);
     unlink_waiter(live, waiter);
     free_waiter(engine, waiter);
@@ -86,6 +92,51 @@ static void on_wait_over(struct alarm *alarm, void *owner)
     memcpy(row.ask.id, live->id, sizeof row.ask.id);
     wait_reply_row(errand, &row, false);
     errand_end(errand);
+}
+
+void wait_tell_time(struct engine *engine, const struct live *live)
+{
+    struct text line = { 0 };
+    struct json_writer writer = json_writer_to(&line);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", "ask/retimed");
+    json_write_object(&writer, "params");
+    json_write_text(&writer, "session_id", live->id);
+    json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next)
+        visit_tell(waiter->visit, line.bytes, line.used);
+    text_release(&line);
+}
+
+/* The agent's client gave up on a call: its wait ends now, as it would when its time is up. */
+void detach_act(struct desk *desk, struct desk_visit *leaving, const struct json *params,
+                desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct errand *errand = errand_new(sizeof *errand, engine, leaving, done, context);
+    const char *id = json_member_text(params, "session_id");
+    struct waiter *next;
+
+    for (struct waiter *waiter = errand->visit->waiters; id && waiter; waiter = next) {
+        next = waiter->visit_next;
+        if (strcmp(waiter->live->id, id) == 0) {
+            alarm_clear(&engine->alarms, &waiter->alarm);
+            on_wait_over(&waiter->alarm, engine);
+        }
+    }
+    errand_ok(errand, "{}");
+}
+
+void wait_stored(struct engine *engine, struct live *live)
+{
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->is_overdue)
+            alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine));
+    }
 }
 
 void wait_add(struct engine *engine, struct live *live, struct visit *visit, int64_t wait_ms,
@@ -116,11 +167,13 @@ static void reply_all(struct engine *engine, struct live *live, const struct des
 {
     while (live->waiters) {
         struct waiter *waiter = live->waiters;
+        desk_done *done = waiter->visit->is_gone ? NULL : waiter->done;
+        void *context = waiter->context;
 
         live->waiters = waiter->next;
-        if (!waiter->visit->is_gone)
-            waiter->done(waiter->context, reply);
-        free_waiter(engine, waiter);
+        free_waiter(engine, waiter); /* first: who is told may leave */
+        if (done)
+            done(context, reply);
     }
 }
 
@@ -219,8 +272,9 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         errand_end(errand);
         return;
     }
-    if (live && !state_is_open(live->state)) {
-        /* Within the undo window the answer is not the agent's yet. */
+    if (live && !state_is_open(reply->row->ask.state)) {
+        /* Within the undo window the answer is not the agent's yet; nor where it has just been
+         * committed and the effects are still to come. */
         struct store_row row = *reply->row;
 
         row.ask.state = STATE_PENDING;

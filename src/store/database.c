@@ -227,6 +227,11 @@ static enum open_outcome open_writer(struct database *database, const char *vfs_
         outcome = set_up(db, had_log || !is_large, database->path, err);
     else
         outcome = refused(db, rc, database->path, err);
+    if (outcome == DAMAGED && failure_was_disk(db)) {
+        /* what could not be read looks damaged as well, and would be moved aside for nothing */
+        error_set(err, ERROR_storage_failed, "", "cannot read %s; check the disk", database->path);
+        outcome = REFUSED;
+    }
     if (outcome == OPENED)
         database->writer = db;
     else

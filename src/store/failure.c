@@ -33,20 +33,51 @@ static const char *const remedies[FAILURE_COUNT] = {
     [FAILURE_READ_ONLY] = "the disk or the file is read-only: make it writable, then try again",
     [FAILURE_BUSY] = "another program keeps the file locked: close it, then try again",
     [FAILURE_MEMORY] = "out of memory: close other programs, then try again",
-    [FAILURE_BROKEN] = "the disk failed: nothing can be saved until sayso is restarted; "
-                       "check the disk first",
+    [FAILURE_BROKEN] = "the disk failed: check it, then restart sayso; until then nothing is saved",
 };
+
+/* Of the file, then of its log; SQLite does not tell which of them failed. A failed commit leaves
+ * no trace in sqlite3_system_errno, so the files are asked. */
+static void last_errors(sqlite3 *db, int out[2])
+{
+    sqlite3_file *log = NULL;
+
+    out[0] = out[1] = 0;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &out[0]);
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (log && log->pMethods)
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &out[1]);
+}
+
+static enum failure failure_of_errno(int system)
+{
+    for (size_t i = 0; i < ARRAY_LEN(by_errno); i++) {
+        if (by_errno[i].system == system)
+            return by_errno[i].failure;
+    }
+    return FAILURE_BROKEN;
+}
+
+static enum failure failure_of_write(sqlite3 *db)
+{
+    enum failure failure = FAILURE_BROKEN;
+    int errors[2];
+
+    last_errors(db, errors);
+    for (int i = 0; i < 2; i++) {
+        if (errors[i] == 0)
+            continue;
+        failure = failure_of_errno(errors[i]);
+        if (failure == FAILURE_BROKEN)
+            break;
+    }
+    return failure;
+}
 
 enum failure failure_of(sqlite3 *db, int rc)
 {
-    if (rc == SQLITE_IOERR_WRITE) {
-        int system = sqlite3_system_errno(db);
-
-        for (size_t i = 0; i < ARRAY_LEN(by_errno); i++) {
-            if (by_errno[i].system == system)
-                return by_errno[i].failure;
-        }
-    }
+    if (rc == SQLITE_IOERR_WRITE)
+        return failure_of_write(db);
     if (rc == SQLITE_IOERR_NOMEM)
         return FAILURE_MEMORY;
     for (size_t i = 0; i < ARRAY_LEN(by_code); i++) {
@@ -54,6 +85,14 @@ enum failure failure_of(sqlite3 *db, int rc)
             return by_code[i].failure;
     }
     return FAILURE_JOB;
+}
+
+bool failure_was_disk(sqlite3 *db)
+{
+    int errors[2];
+
+    last_errors(db, errors);
+    return errors[0] != 0 || errors[1] != 0;
 }
 
 bool failure_is_corruption(int rc)

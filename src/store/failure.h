@@ -20,9 +20,11 @@ enum failure {
     FAILURE_COUNT,
 };
 
-/* Of the newest failed call on `db`. */
+/* Of the newest failed call on `db`, which may be NULL where the code says enough. */
 enum failure failure_of(sqlite3 *db, int rc);
 bool failure_is_corruption(int rc);
+/* The system refused a read or a write of the file or its log since they were opened. */
+bool failure_was_disk(sqlite3 *db);
 /* Fills `err` (storage_failed) with what happened and what to do. */
 void failure_describe(enum failure failure, sqlite3 *db, const char *path, struct error *err);
 

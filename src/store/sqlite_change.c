@@ -56,6 +56,7 @@ static int update_ask(struct write *write, const struct store_change *change, bo
         statement_keep(&update, kept[i]);
     for (size_t i = 0; i < ARRAY_LEN(plain); i++)
         statement_integer(&update, plain[i]);
+    statement_text(&update, change->principal);
     rc = statement_run(&update);
     *ret_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
     CRASH_POINT(store_change_decided);
@@ -124,6 +125,12 @@ static void describe(const struct store_change *change, const struct store_row *
              change->now_ms, (int)row->ask.state, row->ask.version, hex);
 }
 
+/* Somebody else's ask is, for this principal, none at all. */
+static bool is_seen_by(const struct store_change *change, const struct store_row *row)
+{
+    return row && (!change->principal || strcmp(change->principal, row->ask.principal) == 0);
+}
+
 static int change_run(struct write *write, struct job *job)
 {
     const struct store_change *change = &job->of.change;
@@ -147,7 +154,7 @@ static int change_run(struct write *write, struct job *job)
     if (rc == SQLITE_OK)
         rc = reply_row(write, job, WRITE_FIND, change->ask_id, &event.earlier_seq);
     if (rc != SQLITE_OK || !has_won || !job->reply.row) {
-        job->reply.outcome = job->reply.row ? STORE_LOST : STORE_MISSING;
+        job->reply.outcome = is_seen_by(change, job->reply.row) ? STORE_LOST : STORE_MISSING;
         return rc;
     }
     describe(change, job->reply.row, body, sizeof body);
@@ -157,9 +164,9 @@ static int change_run(struct write *write, struct job *job)
 }
 
 static const size_t change_texts[] = {
-    offsetof(struct job, of.change.ask_id),     offsetof(struct job, of.change.actor_json),
-    offsetof(struct job, of.change.person),     offsetof(struct job, of.change.answer_json),
-    offsetof(struct job, of.change.answer_key),
+    offsetof(struct job, of.change.ask_id),      offsetof(struct job, of.change.principal),
+    offsetof(struct job, of.change.actor_json),  offsetof(struct job, of.change.person),
+    offsetof(struct job, of.change.answer_json), offsetof(struct job, of.change.answer_key),
 };
 const struct job_kind job_kind_change = {
     .run = change_run,

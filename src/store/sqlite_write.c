@@ -33,7 +33,8 @@ const char *const write_sql[WRITE_COUNT] = {
         " ended_ms = CASE WHEN ?4 IS NULL THEN ended_ms WHEN ?4 > 2 THEN ?15 ELSE 0 END,"
         " earlier_seq = seq, seq = ?16,"
         " answer_seq = CASE WHEN ?17 THEN -abs(answer_seq) WHEN ?18 THEN ?16 ELSE answer_seq END"
-        " WHERE id = ?1 AND (?2 >> state) & 1 AND (?3 = 0 OR version = ?3)",
+        " WHERE id = ?1 AND (?2 >> state) & 1 AND (?3 = 0 OR version = ?3)"
+        " AND (?19 IS NULL OR principal = ?19)",
     [WRITE_ANSWER] = "INSERT INTO answers (ask, seq, person, body, decisive, answer_key, actor,"
                      " answered_ms) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7)",
     [WRITE_ANSWER_TO_DRAFT] =

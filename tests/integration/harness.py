@@ -6,10 +6,8 @@ with crash points and sanitizers, SAYSO_SCALE multiplies the rounds of tests tha
 """
 from __future__ import annotations
 
-import atexit
 import contextlib
 import ctypes
-import inspect
 import json
 import os
 import pathlib
@@ -71,12 +69,16 @@ def wait_until(is_so: Callable[[], Any], what: str, timeout: float = 10) -> Any:
     return value
 
 
+def _read(path: pathlib.Path) -> str:
+    """"" where there is no such file; tests also plant fifos and directories there."""
+    return path.read_text(errors="replace") if path.is_file() else ""
+
+
 def _start_of(pid: int) -> int | None:
     """With the pid this names one process for ever; None once it is dead."""
     with contextlib.suppress(OSError):
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return int(fields[19]) if fields[0] not in "ZX" else None
-    return None
 
 
 def _adopted() -> set[int]:
@@ -138,18 +140,17 @@ class Home(_Stopped):
 
     def spawn(self, *args: str, env: dict[str, str] | None = None, **settings: Any) -> subprocess.Popen:
         """Starts the program and does not wait; stop() ends it."""
-        settings = {**dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), **settings}
+        settings = {**dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), **settings,
+                    "env": {**self.environment, **(env or {})}}
         with _children_lock:
-            process = subprocess.Popen([self.binary, *args], text=True,
-                                       env={**self.environment, **(env or {})}, **settings)
-            _children.append(process)
-        self.spawned.append(process)
-        return process
+            self.spawned.append(subprocess.Popen([self.binary, *args], text=True, **settings))
+            _children.append(self.spawned[-1])
+            return _children[-1]
 
     def hub(self) -> dict[str, Any]:
         """What hub.json says, {} without one; it may name a hub that is gone."""
-        with contextlib.suppress(FileNotFoundError):
-            return json.loads((self.data / "hub.json").read_text())
+        with contextlib.suppress(ValueError):
+            return json.loads(_read(self.data / "hub.json"))
         return {}
 
     def hub_pid(self) -> int | None:
@@ -161,7 +162,8 @@ class Home(_Stopped):
         """Ends the hub as a power cut would, and waits until it is gone."""
         pid = self.hub_pid()
         assert pid, "there is no hub to end"
-        os.kill(pid, number)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
         wait_until(lambda: self.hub_pid() != pid, f"hub {pid} is gone after signal {number}")
 
     def wait_hub(self, timeout: float = 10) -> int:
@@ -185,14 +187,16 @@ class Home(_Stopped):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
-        try:
-            if self.hub_pid():
-                self.kill_hub(signal.SIGTERM)
+        deadline = time.monotonic() + 5
+        try:  # also a hub that a client has just begun to start, and that has not said so yet
+            while self.hub_pid() or (_adopted() and not _homes and time.monotonic() < deadline):
+                time.sleep(0.01)
+                if self.hub_pid():
+                    self.kill_hub(signal.SIGTERM)
         finally:
             if self.hub_pid():
                 self.kill_hub()
-        with contextlib.suppress(FileNotFoundError):
-            said += (self.data / "hub.log").read_text(errors="replace")
+        said += _read(self.data / "hub.log")
         shutil.rmtree(self.path)
         assert "Sanitizer" not in said and "runtime error" not in said, said
 
@@ -241,8 +245,7 @@ class Wire(_Stopped):
         deadline = time.monotonic() + timeout
         while b"\n" not in self.unread:
             self.socket.settimeout(max(0.001, deadline - time.monotonic()))
-            received = self.socket.recv(65536)
-            if not received:
+            if not (received := self.socket.recv(65536)):
                 raise EOFError("the hub closed the connection")
             self.unread += received
         line, _, self.unread = self.unread.partition(b"\n")
@@ -254,15 +257,12 @@ class Wire(_Stopped):
 
 def test(name: str, proves: str = "") -> Callable[[Callable], Callable]:
     """Marks a test. `proves` names requirements; tools/check_requirements reads it from the source."""
-    def mark(function: Callable) -> Callable:
-        _tests.append((name, function))
-        return function
-    return mark
+    return lambda function: _tests.append((name, function)) or function
 
 
 def _run_one(function: Callable) -> None:
     try:
-        if inspect.signature(function).parameters:
+        if function.__code__.co_argcount:
             with Home() as home:
                 function(home)
         else:
@@ -283,7 +283,6 @@ def run() -> None:
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     threading.Thread(target=_reap_for_ever, daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    atexit.register(lambda: [home.stop() for home in list(_homes)])
     chosen, failed = [row for row in _tests if "".join(sys.argv[1:2]) in row[0]], 0
     print(f"1..{len(chosen)}", flush=True)
     for number, (name, function) in enumerate(chosen, 1):

@@ -12,7 +12,7 @@
 struct fault_file {
     sqlite3_file base;
     enum fault_file_kind kind;
-    bool is_watched;
+    bool is_watched, has_failed;
     sqlite3_file *real; /* behind this struct, in the same memory */
 };
 
@@ -129,7 +129,11 @@ static int act_on(sqlite3_file *file, enum fault_act what, int64_t offset, size_
         .act = what, .file = fault->kind, .offset = offset, .length = length
     };
 
-    return fault->is_watched ? act(&entry, bytes) : SQLITE_OK;
+    int rc = fault->is_watched ? act(&entry, bytes) : SQLITE_OK;
+
+    if (rc != SQLITE_OK)
+        fault->has_failed = true;
+    return rc;
 }
 
 static sqlite3_file *real_of(sqlite3_file *file)
@@ -191,6 +195,10 @@ static int fault_check_lock(sqlite3_file *file, int *ret_held)
 
 static int fault_control(sqlite3_file *file, int what, void *argument)
 {
+    if (what == SQLITE_FCNTL_LAST_ERRNO && ((struct fault_file *)file)->has_failed) {
+        *(int *)argument = EIO;
+        return SQLITE_OK;
+    }
     return real_of(file)->pMethods->xFileControl(real_of(file), what, argument);
 }
 

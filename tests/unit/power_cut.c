@@ -14,11 +14,12 @@ static const char *const suffixes[FAULT_FILES] = { "", "-wal", "-journal" };
 struct image {
     bool exists;
     char *bytes; /* owned */
-    size_t size;
+    size_t size, capacity;
 };
 struct file {
     struct image synced;
-    size_t *since; /* owned: entries of the log since the last sync */
+    bool syncs_directory; /* a new log or journal: SQLite's first sync is of the directory too */
+    size_t *since;        /* owned: entries of the log since the last sync */
     size_t since_count, since_capacity;
 };
 struct power_cut {
@@ -63,7 +64,10 @@ void power_cut_free(struct power_cut *cut)
 static void resize(struct image *image, size_t size)
 {
     image->exists = true;
-    image->bytes = mem_resize(image->bytes, size);
+    if (size > image->capacity) {
+        image->capacity = size * 2;
+        image->bytes = mem_resize(image->bytes, image->capacity);
+    }
     if (size > image->size)
         memset(image->bytes + image->size, 0, size - image->size);
     image->size = size;
@@ -110,29 +114,49 @@ static bool is_deleted(const struct power_cut *cut, const struct file *file)
            cut->log->entries[file->since[file->since_count - 1]].act == FAULT_DELETE;
 }
 
+static void on_open(const struct power_cut *cut, struct file *file, enum fault_file_kind kind)
+{
+    if (is_deleted(cut, file))
+        settle(cut, file); /* a new file by an old name: the old one is gone for good */
+    file->syncs_directory = kind != FAULT_MAIN && !file->synced.exists && file->since_count == 0;
+}
+
+static void on_sync(struct power_cut *cut, struct file *file)
+{
+    for (int i = 0; file->syncs_directory && i < FAULT_FILES; i++) {
+        if (is_deleted(cut, &cut->files[i]))
+            settle(cut, &cut->files[i]);
+    }
+    file->syncs_directory = false;
+    settle(cut, file);
+    file->synced.exists = true;
+}
+
+static void on_change(struct power_cut *cut, struct file *file)
+{
+    const struct fault_entry *entry = &cut->log->entries[cut->position];
+
+    if (file->since_count == file->since_capacity) {
+        file->since_capacity = file->since_capacity * 2 + 64;
+        file->since = mem_resize(file->since, file->since_capacity * sizeof *file->since);
+    }
+    file->since[file->since_count++] = cut->position;
+    if (entry->act == FAULT_DELETE && entry->length > 0)
+        settle(cut, file);
+}
+
 void power_cut_advance(struct power_cut *cut, size_t position)
 {
     for (; cut->position < position; cut->position++) {
         const struct fault_entry *entry = &cut->log->entries[cut->position];
         struct file *file = &cut->files[entry->file];
 
-        if (entry->act == FAULT_SYNC) {
-            settle(cut, file);
-            file->synced.exists = true;
-            continue;
-        }
-        if (entry->act == FAULT_OPEN) {
-            if (is_deleted(cut, file))
-                settle(cut, file); /* a new file by an old name: the old one is gone for good */
-            continue;
-        }
-        if (file->since_count == file->since_capacity) {
-            file->since_capacity = file->since_capacity * 2 + 64;
-            file->since = mem_resize(file->since, file->since_capacity * sizeof *file->since);
-        }
-        file->since[file->since_count++] = cut->position;
-        if (entry->act == FAULT_DELETE && entry->length > 0)
-            settle(cut, file);
+        if (entry->act == FAULT_OPEN)
+            on_open(cut, file, entry->file);
+        else if (entry->act == FAULT_SYNC)
+            on_sync(cut, file);
+        else
+            on_change(cut, file);
     }
 }
 
@@ -185,6 +209,7 @@ void power_cut_write(const struct power_cut *cut, uint64_t seed, const char *pat
         char *name = mem_format("%s%s", path, suffixes[i]);
 
         image.bytes = image.bytes ? mem_text_n(image.bytes, image.size) : NULL;
+        image.capacity = image.size;
         for (size_t k = 0; k < file->since_count; k++)
             apply_some(&image, &cut->log->entries[file->since[k]], mood, &seed);
         write_image(&image, name);

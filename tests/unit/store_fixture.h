@@ -273,4 +273,36 @@ static inline int64_t bad_event(struct place *place)
     return bad;
 }
 
+static inline int64_t count_sql(sqlite3 *db, const char *text)
+{
+    sqlite3_stmt *statement;
+    int64_t number;
+
+    assert_int_equal(sqlite3_prepare_v2(db, text, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+static inline void assert_sound(sqlite3 *db, bool has_tables)
+{
+    sqlite3_stmt *statement;
+    int64_t bad = 0;
+
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(statement, 0), "ok");
+    sqlite3_finalize(statement);
+    if (!has_tables)
+        return;
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA foreign_key_check", -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+    sqlite3_finalize(statement);
+    assert_int_equal(event_check_chain(db, &bad), SQLITE_OK);
+    assert_int_equal(bad, 0);
+}
+
 #endif

@@ -387,6 +387,29 @@ static void the_chain_shows_every_forgery(void **state)
     }
 }
 
+/* Whoever changes an event and mends the hash behind it only moves the fault one on. */
+static void mending_one_hash_breaks_the_next(void **state)
+{
+    struct place *place = *state;
+    struct event event = { .seq = 1, .kind = EVENT_CREATED, .actor = "", .body = "forged" };
+    struct ask ask = make_ask(1);
+    uint8_t hash[HASH_BYTES];
+    char hex[HASH_HEX_BYTES], *mend;
+
+    end_ask(place, 1, STATE_SUBMITTED, 100, true);
+    end_ask(place, 2, STATE_SUBMITTED, 100, true);
+    close_store(place);
+    event.ask = ask.id;
+    event_hash(&event, hash);
+    hash_hex(hash, HASH_BYTES, hex);
+    mend = mem_format("UPDATE events SET prev_hash = x'%s' WHERE seq = 2", hex);
+    sql(place, "UPDATE events SET body = 'forged' WHERE seq = 1");
+    assert_int_equal(bad_event(place), 1);
+    sql(place, mend);
+    assert_int_equal(bad_event(place), 2);
+    free(mend);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +423,7 @@ int main(void)
         CASE(an_ask_that_was_undone_is_not_ended),
         CASE(nothing_of_a_swept_ask_is_left_but_its_places),
         CASE(the_chain_shows_every_forgery),
+        CASE(mending_one_hash_breaks_the_next),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

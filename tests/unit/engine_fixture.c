@@ -1,0 +1,507 @@
+/* engine_fixture.c - see engine_fixture.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine_fixture.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "store/row.h"
+#include "store/sqlite.h"
+
+/* A write on its way through the stage's store. */
+struct passage {
+    struct passage *next;
+    struct stage_store *store;
+    char what[40];
+    store_done *done;
+    void *context;
+    struct store_change *change; /* held before it reached the store; owned with its texts */
+    struct store_reply reply;
+    struct store_row *row; /* owned */
+    bool has_reply;
+};
+
+void stage_note(struct stage *stage, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (stage->note_count < STAGE_NOTES &&
+        vasprintf(&stage->notes[stage->note_count], format, arguments) >= 0)
+        stage->note_count++;
+    va_end(arguments);
+}
+
+int stage_place(const struct stage *stage, const char *note)
+{
+    for (size_t i = 0; i < stage->note_count; i++) {
+        if (strcmp(stage->notes[i], note) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+int stage_count(const struct stage *stage, const char *note)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < stage->note_count; i++)
+        count += strcmp(stage->notes[i], note) == 0;
+    return count;
+}
+
+void stage_forget(struct stage *stage)
+{
+    while (stage->note_count > 0)
+        free(stage->notes[--stage->note_count]);
+}
+
+static void append(struct passage **list, struct passage *passage)
+{
+    while (*list)
+        list = &(*list)->next;
+    passage->next = NULL;
+    *list = passage;
+}
+
+static struct passage *passage_new(struct stage_store *store, store_done *done, void *context,
+                                   const char *what)
+{
+    struct passage *passage = mem_new(sizeof *passage);
+
+    passage->store = store;
+    passage->done = done;
+    passage->context = context;
+    snprintf(passage->what, sizeof passage->what, "%s", what);
+    return passage;
+}
+
+static void free_change(struct store_change *change)
+{
+    const char *const texts[] = { change->ask_id, change->principal,   change->actor_json,
+                                  change->person, change->answer_json, change->answer_key };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        free((void *)(uintptr_t)texts[i]);
+    free(change);
+}
+
+static struct store_change *copy_change(const struct store_change *change)
+{
+    struct store_change *copy = mem_new(sizeof *copy);
+
+    *copy = *change;
+    copy->ask_id = mem_text(change->ask_id);
+    copy->principal = mem_text(change->principal);
+    copy->actor_json = mem_text(change->actor_json);
+    copy->person = mem_text(change->person);
+    copy->answer_json = mem_text(change->answer_json);
+    copy->answer_key = mem_text(change->answer_key);
+    return copy;
+}
+
+static void finish(struct passage *passage, const struct store_reply *reply)
+{
+    static const char *const outcomes[] = { "done", "lost", "repeated", "missing", "failed" };
+
+    stage_note(passage->store->stage, "%s %s", passage->what, outcomes[reply->outcome]);
+    passage->done(passage->context, reply);
+    if (passage->change)
+        free_change(passage->change);
+    free(passage->row);
+    free(passage);
+}
+
+static void on_inner_reply(void *context, const struct store_reply *reply)
+{
+    struct passage *passage = context;
+    struct stage_store *store = passage->store;
+
+    store->outstanding--;
+    if (!store->holds_replies) {
+        finish(passage, reply);
+        return;
+    }
+    passage->reply = *reply;
+    passage->row = reply->row ? row_copy(reply->row) : NULL;
+    passage->reply.row = passage->row;
+    passage->has_reply = true;
+    append(&store->held, passage);
+}
+
+/* Writes never complete before they return, so the failure waits for the next turn. */
+static void fail_later(struct passage *passage)
+{
+    passage->reply = (struct store_reply){ .outcome = STORE_FAILED };
+    error_set(&passage->reply.err, ERROR_storage_failed, "", "the disk said no");
+    append(&passage->store->failures, passage);
+}
+
+static struct stage_store *own(struct store *store)
+{
+    return (struct stage_store *)store;
+}
+
+static void stage_store_create(struct store *port, const struct ask *ask,
+                               const struct store_principal *principal, store_done *done,
+                               void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "create");
+
+    store->creates++;
+    if (store->fails_create) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->create(store->inner, ask, principal, on_inner_reply, passage);
+}
+
+static void stage_store_change(struct store *port, const struct store_change *change,
+                               store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, event_name(change->event));
+
+    store->changes++;
+    if (store->fails_events >> change->event & 1) {
+        fail_later(passage);
+    } else if (store->holds_writes >> change->event & 1) {
+        passage->change = copy_change(change);
+        append(&store->held, passage);
+    } else {
+        store->outstanding++;
+        store->inner->ops->change(store->inner, change, on_inner_reply, passage);
+    }
+}
+
+static void stage_store_save_draft(struct store *port, const char *ask_id, const char *person,
+                                   const char *json, int64_t now_ms, store_done *done,
+                                   void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "draft");
+
+    store->drafts++;
+    if (store->fails_drafts) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->save_draft(store->inner, ask_id, person, json, now_ms, on_inner_reply,
+                                  passage);
+}
+
+static void stage_store_save_setting(struct store *port, const char *person, const char *name,
+                                     const char *value, store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "setting");
+
+    if (store->fails_settings) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->save_setting(store->inner, person, name, value, on_inner_reply, passage);
+}
+
+static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "shift");
+
+    store->shifts++;
+    if (store->fails_shifts) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->shift_deadlines(store->inner, by_ms, on_inner_reply, passage);
+}
+
+static void stage_store_sweep(struct store *port, int64_t older_than_ms, size_t keep, size_t batch,
+                              store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "sweep");
+
+    store->sweeps++;
+    if (store->fails_sweeps) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->sweep(store->inner, older_than_ms, keep, batch, on_inner_reply, passage);
+}
+
+static void fail_read(store_done *done, void *context)
+{
+    struct store_reply reply = { .outcome = STORE_FAILED };
+
+    error_set(&reply.err, ERROR_storage_failed, "", "the disk can't be read");
+    done(context, &reply);
+}
+
+static void stage_store_get(struct store *port, const char *ask_id, store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+
+    if (store->fails_reads)
+        fail_read(done, context);
+    else
+        store->inner->ops->get(store->inner, ask_id, done, context);
+}
+
+static void stage_store_undelivered(struct store *port, const char *principal,
+                                    const uint8_t *digest, const char *key, store_done *done,
+                                    void *context)
+{
+    struct stage_store *store = own(port);
+
+    if (store->fails_reads)
+        fail_read(done, context);
+    else
+        store->inner->ops->find_undelivered(store->inner, principal, digest, key, done, context);
+}
+
+static void stage_store_list(struct store *port, const struct store_list_query *query,
+                             store_each *each, void *context)
+{
+    own(port)->inner->ops->list(own(port)->inner, query, each, context);
+}
+
+static void stage_store_list_live(struct store *port, int64_t now_ms, store_each *each,
+                                  void *context)
+{
+    own(port)->inner->ops->list_live(own(port)->inner, now_ms, each, context);
+}
+
+static void stage_store_get_draft(struct store *port, const char *ask_id, const char *person,
+                                  store_pair *each, void *context)
+{
+    own(port)->inner->ops->get_draft(own(port)->inner, ask_id, person, each, context);
+}
+
+static int64_t stage_store_last_seq(struct store *port)
+{
+    return own(port)->inner->ops->last_seq(own(port)->inner);
+}
+
+static const struct store_ops stage_ops = {
+    .create = stage_store_create,
+    .change = stage_store_change,
+    .save_draft = stage_store_save_draft,
+    .save_setting = stage_store_save_setting,
+    .shift_deadlines = stage_store_shift,
+    .sweep = stage_store_sweep,
+    .get = stage_store_get,
+    .find_undelivered = stage_store_undelivered,
+    .list = stage_store_list,
+    .list_live = stage_store_list_live,
+    .get_draft = stage_store_get_draft,
+    .last_seq = stage_store_last_seq,
+};
+
+static int64_t clock_boot_ms(struct clock *clock)
+{
+    return ((struct stage_clock *)clock)->boot_ms;
+}
+
+static int64_t clock_utc_ms(struct clock *clock)
+{
+    return ((struct stage_clock *)clock)->utc_ms;
+}
+
+static void clock_wake_at(struct clock *clock, int64_t boot_ms)
+{
+    ((struct stage_clock *)clock)->wake_ms = boot_ms;
+}
+
+static void before_sleep(void *context)
+{
+    struct stage *stage = context;
+
+    if (stage->store.outstanding == 0)
+        loop_stop(stage->loop);
+}
+
+static void tell_failures(struct stage *stage)
+{
+    while (stage->store.failures) {
+        struct passage *passage = stage->store.failures;
+
+        stage->store.failures = passage->next;
+        finish(passage, &passage->reply);
+    }
+}
+
+void stage_settle(struct stage *stage)
+{
+    while (stage->store.outstanding > 0 || stage->store.failures) {
+        tell_failures(stage);
+        if (stage->store.outstanding > 0)
+            loop_run(stage->loop);
+    }
+    engine_flush(stage->engine);
+}
+
+void stage_release(struct stage *stage)
+{
+    struct stage_store *store = &stage->store;
+
+    store->holds_writes = 0;
+    store->holds_replies = false;
+    while (store->held) {
+        struct passage *passage = store->held;
+
+        store->held = passage->next;
+        if (passage->has_reply) {
+            finish(passage, &passage->reply);
+            continue;
+        }
+        store->outstanding++;
+        store->inner->ops->change(store->inner, passage->change, on_inner_reply, passage);
+        stage_settle(stage);
+    }
+    stage_settle(stage);
+}
+
+void stage_advance(struct stage *stage, int64_t ms)
+{
+    struct stage_clock *clock = &stage->clock;
+    int64_t until = clock->boot_ms + ms;
+
+    stage_settle(stage);
+    while (clock->wake_ms >= 0 && clock->wake_ms <= until) {
+        int64_t step = clock->wake_ms > clock->boot_ms ? clock->wake_ms - clock->boot_ms : 0;
+
+        clock->boot_ms += step;
+        clock->utc_ms += step;
+        clock->wake_ms = -1;
+        engine_on_time(stage->engine);
+        stage_settle(stage);
+    }
+    clock->utc_ms += until - clock->boot_ms;
+    clock->boot_ms = until;
+}
+
+void stage_sleep(struct stage *stage, int64_t ms)
+{
+    stage->clock.boot_ms += ms;
+    stage->clock.utc_ms += ms;
+    stage->clock.wake_ms = -1;
+    engine_on_time(stage->engine);
+    stage_settle(stage);
+}
+
+static void open_engine(struct stage *stage)
+{
+    struct engine_parts parts = {
+        .store = &stage->store.port,
+        .clock = &stage->clock.port,
+        .settings = stage->settings,
+        .person = "owner",
+        .settings_path = stage->settings_path,
+        .terminal_built = stage->terminal_built,
+    };
+    struct error err = { 0 };
+
+    if (!sqlite_store_open(stage->loop, stage->path, &stage->store.inner, &err))
+        fail_msg("%s", err.message);
+    stage->clock.wake_ms = -1;
+    stage->engine = engine_new(&parts);
+    stage->desk = engine_desk(stage->engine);
+}
+
+static void close_engine(struct stage *stage)
+{
+    for (struct caller *caller = stage->callers; caller; caller = caller->next)
+        caller_leave(caller);
+    stage_release(stage);
+    stage->store.inner->ops->close(stage->store.inner);
+    engine_free(stage->engine);
+    stage->engine = NULL;
+}
+
+int stage_set_up(void **state)
+{
+    struct stage *stage = mem_new(sizeof *stage);
+
+    log_set_level(LOG_ERROR + 1);
+    snprintf(stage->directory, sizeof stage->directory, "/tmp/sayso-engine-XXXXXX");
+    assert_non_null(mkdtemp(stage->directory));
+    snprintf(stage->path, sizeof stage->path, "%s/store.db", stage->directory);
+    snprintf(stage->settings_path, sizeof stage->settings_path, "%s/settings.json",
+             stage->directory);
+    stage->store.port.ops = &stage_ops;
+    stage->store.stage = stage;
+    stage->clock = (struct stage_clock){
+        .port = { clock_boot_ms, clock_utc_ms, clock_wake_at },
+        .boot_ms = 5000000,
+        .utc_ms = 1700000000000,
+    };
+    stage->settings = settings_new();
+    stage->loop = loop_new();
+    loop_before_sleep(stage->loop, before_sleep, stage);
+    open_engine(stage);
+    *state = stage;
+    return 0;
+}
+
+int stage_tear_down(void **state)
+{
+    struct stage *stage = *state;
+    struct dirent *entry;
+    DIR *list;
+
+    close_engine(stage);
+    callers_release(stage);
+    loop_free(stage->loop);
+    settings_free(stage->settings);
+    stage_forget(stage);
+    list = opendir(stage->directory);
+    while (list && (entry = readdir(list))) {
+        char *name = mem_format("%s/%s", stage->directory, entry->d_name);
+
+        unlink(name);
+        free(name);
+    }
+    closedir(list);
+    rmdir(stage->directory);
+    free(stage);
+    return 0;
+}
+
+void stage_restart(struct stage *stage)
+{
+    close_engine(stage);
+    stage->store = (struct stage_store){ .port.ops = &stage_ops, .stage = stage };
+    open_engine(stage);
+    stage_settle(stage);
+}
+
+void stage_crash(struct stage *stage)
+{
+    stage_settle(stage);
+    stage->store.fails_create = stage->store.fails_drafts = stage->store.fails_sweeps = true;
+    stage->store.fails_shifts = stage->store.fails_settings = true;
+    stage->store.fails_events = UINT32_MAX;
+    stage_restart(stage);
+}
+
+void stage_set(struct stage *stage, const char *name, const char *value)
+{
+    assert_true(settings_put_saved(stage->settings, name, value));
+}

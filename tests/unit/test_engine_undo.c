@@ -1,0 +1,432 @@
+/*
+ * test_engine_undo.c - the time between an answer and its delivery: taking it back, sending it
+ * now, drafts around it; and visitors who leave while the store still works for them.
+ * Proves: R5.2 R5.5 R5.9 R7.9 P1
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine_fixture.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static void test_the_agent_hears_when_the_window_is_over(void **state)
+{
+    struct scene scene;
+
+    scene_open(&scene, state, "terminal", "");
+    scene_answer(&scene, "b");
+    assert_worked(&scene.did);
+    assert_int_equal(call_number(&scene.did, "/undo_ms"), 5000);
+    stage_advance(scene.stage, 4999);
+    assert_int_equal(scene.asked.replies, 0);
+    stage_advance(scene.stage, 1);
+    assert_worked(&scene.asked);
+    assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
+    scene_do(&scene, scene.ops->undo, "");
+    assert_failed(&scene.did, ERROR_already_answered, "/session_id");
+    scene_assert(&scene, "submitted", 2);
+    scene_close(&scene);
+}
+
+/* 5 s in portal and terminal, at once elsewhere; the setting rules both (R5.2). */
+static void test_windows_by_channel(void **state)
+{
+    static const struct {
+        const char *via, *setting;
+        int64_t undo_ms; /* -1: none */
+    } cases[] = {
+        { "cli", "5", -1 },          { "api", "5", -1 },   { "client", "5", -1 },
+        { "terminal", "5", 5000 },   { "web", "5", 5000 }, { "web", "0", -1 },
+        { "terminal", "60", 60000 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct scene scene;
+
+        stage_set(*state, "deliver_after", cases[i].setting);
+        scene_open(&scene, state, cases[i].via, "");
+        scene_answer(&scene, "a");
+        assert_int_equal(call_number(&scene.did, "/undo_ms"), cases[i].undo_ms);
+        assert_int_equal(scene.asked.replies, cases[i].undo_ms < 0);
+        scene_close(&scene);
+    }
+}
+
+static void test_undo_makes_it_a_draft_again(void **state)
+{
+    struct scene scene;
+    struct call got = { .label = "get" };
+
+    scene_open(&scene, state, "terminal", "");
+    scene_answer(&scene, "b");
+    stage_advance(scene.stage, 3000);
+    scene_do(&scene, scene.ops->undo, "");
+    assert_worked(&scene.did);
+    assert_string_equal(call_text(&scene.did, "/status"), "pending");
+    assert_int_equal(call_number(&scene.did, "/version"), 3);
+    assert_int_equal(call_number(&scene.did, "/remaining_ms"), 297000);
+    stage_advance(scene.stage, 60000);
+    assert_int_equal(scene.asked.replies, 0);
+    scene_get(&scene, &got);
+    assert_string_equal(call_text(&got, "/draft/selected_ids/0"), "b");
+    assert_int_equal(json_kind(json_at(got.json, "/answer")), KIND_NULL);
+    scene_do(&scene, scene.ops->undo, "");
+    assert_failed(&scene.did, ERROR_wrong_state, "/session_id");
+    scene_answer(&scene, "a");
+    stage_advance(scene.stage, 5000);
+    assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "a");
+    call_release(&got);
+    scene_close(&scene);
+}
+
+/* Whoever takes it back at the last moment has time to think again. */
+static void test_undo_leaves_half_a_minute(void **state)
+{
+    struct scene scene;
+
+    scene_open(&scene, state, "terminal", ",'timeout_seconds':10");
+    stage_advance(scene.stage, 9000);
+    scene_do(&scene, scene.ops->cancel, "");
+    stage_advance(scene.stage, 4000);
+    scene_do(&scene, scene.ops->undo, "");
+    assert_worked(&scene.did);
+    assert_int_equal(call_number(&scene.did, "/remaining_ms"), 30000);
+    stage_restart(scene.stage); /* and keeps it */
+    assert_int_equal(engine_open_count(scene.stage->engine), 1);
+    stage_advance(scene.stage, 29999);
+    assert_int_equal(engine_open_count(scene.stage->engine), 1);
+    stage_advance(scene.stage, 1);
+    assert_int_equal(engine_open_count(scene.stage->engine), 0);
+    scene_close(&scene);
+}
+
+static void test_send_now(void **state)
+{
+    struct scene scene;
+
+    scene_open(&scene, state, "terminal", "");
+    scene_do(&scene, scene.ops->send_now, "");
+    assert_failed(&scene.did, ERROR_wrong_state, "/session_id");
+    scene_answer(&scene, "b");
+    scene_do(&scene, scene.ops->send_now, "");
+    assert_worked(&scene.did);
+    assert_worked(&scene.asked);
+    assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
+    scene_do(&scene, scene.ops->send_now, "");
+    assert_failed(&scene.did, ERROR_wrong_state, "/session_id");
+    stage_advance(scene.stage, 10000);
+    assert_int_equal(scene.asked.replies, 1);
+    scene_close(&scene);
+}
+
+/* An undo on its way to the disk when the window ends: what the agent gets must be what stays. */
+static void race_undo(void **state, bool is_committed, bool is_sent, bool fails)
+{
+    struct scene scene;
+    struct call undo = { .label = "undo" };
+    struct stage_store *store;
+
+    scene_open(&scene, state, "terminal", "");
+    store = &scene.stage->store;
+    scene_answer(&scene, "b");
+    stage_advance(scene.stage, 4900);
+    store->holds_replies = is_committed && !fails;
+    store->holds_writes = is_committed || fails ? 0 : 1U << EVENT_UNDONE;
+    store->fails_events = fails ? 1U << EVENT_UNDONE : 0;
+    call_start(&undo, scene.person, scene.ops->undo, "{'session_id':'%s'}", scene.id);
+    while (!fails && store->outstanding)
+        stage_settle(scene.stage);
+    scene.stage->clock.boot_ms += 200;
+    scene.stage->clock.utc_ms += 200;
+    if (is_sent)
+        call_start(&scene.did, scene.person, scene.ops->send_now, "{'session_id':'%s'}", scene.id);
+    else
+        engine_on_time(scene.stage->engine);
+    stage_release(scene.stage);
+    assert_int_equal(undo.replies, 1);
+    if (undo.err.code == ERROR_NONE) {
+        assert_int_equal(scene.asked.replies, 0);
+        scene_assert(&scene, "pending", 3);
+        assert_int_equal(engine_open_count(scene.stage->engine), 1);
+        stage_advance(scene.stage, 3600000);
+        assert_string_equal(call_text(&scene.asked, "/action_status"), "timeout");
+    } else {
+        stage_advance(scene.stage, 0);
+        assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
+        scene_assert(&scene, "submitted", 2);
+    }
+    assert_true(scene.asked.is_final);
+    assert_int_equal(scene.asked.replies, 1);
+    call_release(&undo);
+    scene_close(&scene);
+}
+
+static void test_undo_races_the_end_of_the_window(void **state)
+{
+    for (unsigned bits = 0; bits < 8; bits++)
+        race_undo(state, bits & 1, bits & 2, bits & 4);
+}
+
+/* On disk but not yet told: an agent that looks right now must not get what can be taken back. */
+static void test_nobody_reads_ahead_of_the_window(void **state)
+{
+    struct scene scene;
+    struct caller *other;
+    struct desk_visitor same = visitor_agent("bot");
+    struct call looked = { .label = "look" };
+
+    scene_open(&scene, state, "terminal", "");
+    other = caller_enter(scene.stage, "other", &same);
+    scene.stage->store.holds_replies = true;
+    call_start(&scene.did, scene.person, scene.ops->answer,
+               "{'session_id':'%s','selected_ids':['b']}", scene.id);
+    stage_settle(scene.stage);
+    call_start(&looked, other, scene.ops->wait, "{'session_id':'%s','wait_seconds':0}", scene.id);
+    assert_worked(&looked);
+    assert_string_equal(call_text(&looked, "/action_status"), "pending");
+    assert_false(looked.is_final);
+    stage_release(scene.stage);
+    call_run(&looked, other, scene.ops->wait, "{'session_id':'%s','wait_seconds':0}", scene.id);
+    assert_string_equal(call_text(&looked, "/action_status"), "pending");
+    call_release(&looked);
+    scene_close(&scene);
+}
+
+static void test_a_crash_within_the_window(void **state)
+{
+    struct scene scene;
+    struct caller *again, *person;
+    struct desk_visitor agent = visitor_agent("bot"), looking = visitor_person("terminal");
+    struct call waited = { .label = "wait" };
+
+    scene_open(&scene, state, "terminal", "");
+    scene_answer(&scene, "b");
+    stage_advance(scene.stage, 2000);
+    stage_crash(scene.stage);
+    again = caller_enter(scene.stage, "again", &agent);
+    person = caller_enter(scene.stage, "person", &looking);
+    call_start(&waited, again, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    stage_advance(scene.stage, 2999);
+    assert_int_equal(waited.replies, 0);
+    call_run(&scene.did, person, scene.ops->undo, "{'session_id':'%s'}", scene.id);
+    assert_worked(&scene.did);
+    call_run(&scene.did, person, scene.ops->answer, "{'session_id':'%s','selected_ids':['a']}",
+             scene.id);
+    stage_advance(scene.stage, 5000);
+    assert_string_equal(call_text(&waited, "/selection/selected_ids/0"), "a");
+    call_release(&waited);
+    scene_close(&scene);
+}
+
+static void draft(struct scene *scene, const char *option)
+{
+    call_run(&scene->did, scene->person, scene->ops->draft,
+             "{'session_id':'%s','draft':{'selected_ids':['%s']}}", scene->id, option);
+    assert_worked(&scene->did);
+}
+
+static void assert_draft(struct scene *scene, const char *option)
+{
+    struct call got = { .label = "get" };
+
+    scene_get(scene, &got);
+    assert_string_equal(call_text(&got, "/draft/selected_ids/0"), option);
+    call_release(&got);
+}
+
+static void test_drafts_are_saved_once_a_second(void **state)
+{
+    struct desk_visitor looking = visitor_person("terminal");
+    struct stage_store *store;
+    struct scene scene;
+
+    scene_open(&scene, state, "terminal", "");
+    store = &scene.stage->store;
+    for (int i = 0; i < 40; i++) { /* four seconds of typing */
+        draft(&scene, i % 2 ? "b" : "a");
+        stage_advance(scene.stage, 100);
+    }
+    assert_in_range(store->drafts, 4, 5);
+    stage_advance(scene.stage, 1000);
+    assert_draft(&scene, "b"); /* the last one wins */
+    assert_in_range(store->drafts, 4, 5);
+    scene_assert(&scene, "pending", 1); /* and the version stays */
+    stage_advance(scene.stage, 60000);
+    assert_in_range(store->drafts, 4, 5); /* nothing to save, nothing saved */
+    draft(&scene, "a");
+    stage_crash(scene.stage);
+    scene.person = caller_enter(scene.stage, "person", &looking);
+    assert_draft(&scene, "a"); /* the first after a pause is on disk at once */
+    scene_close(&scene);
+}
+
+/* Somebody else was faster: what was typed in the last second is not lost (R5.9). */
+static void test_a_draft_outlives_the_decision(void **state)
+{
+    static const char *const vias[] = { "cli", "terminal" };
+
+    for (size_t i = 0; i < ARRAY_LEN(vias); i++) {
+        struct scene scene;
+        struct caller *winner;
+        struct desk_visitor visitor = visitor_person(vias[i]);
+        struct call won = { .label = "win" };
+
+        scene_open(&scene, state, "web", "");
+        winner = caller_enter(scene.stage, "winner", &visitor);
+        draft(&scene, "a");
+        draft(&scene, "b");
+        call_run(&won, winner, scene.ops->cancel, "{'session_id':'%s'}", scene.id);
+        assert_worked(&won);
+        stage_advance(scene.stage, 10000);
+        assert_draft(&scene, "b");
+        call_run(&scene.did, scene.person, scene.ops->draft,
+                 "{'session_id':'%s','draft':{'selected_ids':['a']}}", scene.id);
+        assert_failed(&scene.did, ERROR_already_answered, "/session_id");
+        call_release(&won);
+        scene_close(&scene);
+    }
+}
+
+/* The answer taken back is newer than what was typed before it. */
+static void test_a_late_draft_does_not_bury_what_was_undone(void **state)
+{
+    struct scene scene;
+
+    scene_open(&scene, state, "terminal", "");
+    draft(&scene, "a");
+    stage_advance(scene.stage, 300);
+    draft(&scene, "a");
+    stage_advance(scene.stage, 100);
+    scene_answer(&scene, "b");
+    stage_advance(scene.stage, 100);
+    scene_do(&scene, scene.ops->undo, "");
+    assert_worked(&scene.did);
+    stage_advance(scene.stage, 5000);
+    assert_draft(&scene, "b");
+    scene_close(&scene);
+}
+
+static void test_bad_drafts(void **state)
+{
+    struct scene scene;
+    struct text big = { 0 };
+
+    scene_open(&scene, state, "terminal", "");
+    scene_do(&scene, scene.ops->draft, "");
+    assert_failed(&scene.did, ERROR_bad_type, "/draft");
+    scene_do(&scene, scene.ops->draft, ",'draft':'words'");
+    assert_failed(&scene.did, ERROR_bad_type, "/draft");
+    for (int i = 0; i < 131072; i++)
+        text_add_char(&big, 'x');
+    call_run(&scene.did, scene.person, scene.ops->draft,
+             "{'session_id':'%s','draft':{'custom_input':'%s'}}", scene.id, big.bytes);
+    assert_failed(&scene.did, ERROR_too_long, "/draft");
+    assert_int_equal(scene.stage->store.drafts, 0);
+    scene.stage->store.fails_drafts = true;
+    draft(&scene, "a"); /* a courtesy: the page keeps its own copy */
+    text_release(&big);
+    scene_close(&scene);
+}
+
+/* An agent that leaves while its ask is being stored: the ask is there, and detached. */
+static void test_an_agent_leaves_while_it_asks(void **state)
+{
+    struct stage *stage = *state;
+    struct caller *agent, *person;
+    struct desk_visitor asking = visitor_agent("bot"), looking = visitor_person("cli");
+    struct call asked = { .label = "ask" }, listed = { .label = "list" };
+
+    agent = caller_enter(stage, "agent", &asking);
+    person = caller_enter(stage, "person", &looking);
+    ask_start(&asked, agent, "Leaving", "", -1);
+    caller_leave(agent);
+    stage_settle(stage);
+    assert_int_equal(asked.replies, 0);
+    call_run(&listed, person, stage->desk->ops->list, "{}");
+    assert_string_equal(call_text(&listed, "/asks/0/title"), "Leaving");
+    assert_true(call_is_yes(&listed, "/asks/0/detached"));
+    stage->store.fails_create = true;
+    agent = caller_enter(stage, "agent", &asking);
+    ask_start(&asked, agent, "Leaving again", "", -1);
+    caller_leave(agent);
+    stage_settle(stage);
+    assert_int_equal(asked.replies, 0);
+    assert_int_equal(engine_open_count(stage->engine), 1);
+    call_release(&asked);
+    call_release(&listed);
+}
+
+/* After leaving nothing of that visit is called any more, and nothing of it is touched. */
+static void test_a_person_leaves_while_deciding(void **state)
+{
+    static const size_t acts[] = {
+        offsetof(struct desk_ops, answer), offsetof(struct desk_ops, cancel),
+        offsetof(struct desk_ops, extend), offsetof(struct desk_ops, switch_interface),
+        offsetof(struct desk_ops, draft),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+        struct scene scene;
+        desk_act *act;
+
+        scene_open(&scene, state, "terminal", "");
+        memcpy(&act, (const char *)scene.ops + acts[i], sizeof act);
+        scene.stage->store.holds_replies = true;
+        call_start(&scene.did, scene.person, act,
+                   "{'session_id':'%s','selected_ids':['a'],'seconds':60,'interface':'web',"
+                   "'draft':{}}",
+                   scene.id);
+        scene.did.replies = 0; /* drafts are answered at once */
+        caller_leave(scene.person);
+        caller_leave(scene.agent);
+        stage_release(scene.stage);
+        assert_int_equal(scene.did.replies, 0);
+        assert_int_equal(scene.asked.replies, 0);
+        stage_advance(scene.stage, 10000);
+        scene_close(&scene);
+    }
+}
+
+static void test_leaving_from_within_a_reply(void **state)
+{
+    struct scene scene;
+    struct call second = { .label = "second" };
+
+    scene_open(&scene, state, "cli", "");
+    call_start(&second, scene.agent, scene.ops->wait, "{'session_id':'%s','wait_seconds':50}",
+               scene.id);
+    scene.asked.leaves = second.leaves = scene.agent;
+    scene_answer(&scene, "a");
+    assert_worked(&scene.did);
+    assert_int_equal(scene.asked.replies + second.replies, 1);
+    call_release(&second);
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_the_agent_hears_when_the_window_is_over),
+        CASE(test_windows_by_channel),
+        CASE(test_undo_makes_it_a_draft_again),
+        CASE(test_undo_leaves_half_a_minute),
+        CASE(test_send_now),
+        CASE(test_undo_races_the_end_of_the_window),
+        CASE(test_nobody_reads_ahead_of_the_window),
+        CASE(test_a_crash_within_the_window),
+        CASE(test_drafts_are_saved_once_a_second),
+        CASE(test_a_draft_outlives_the_decision),
+        CASE(test_a_late_draft_does_not_bury_what_was_undone),
+        CASE(test_bad_drafts),
+        CASE(test_an_agent_leaves_while_it_asks),
+        CASE(test_a_person_leaves_while_deciding),
+        CASE(test_leaving_from_within_a_reply),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
