@@ -28,14 +28,10 @@ static void job_fail(struct job *job, const struct error *err)
     job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
 }
 
-/* What nobody did needs no disk: a batch with something a person did waits for it. */
-static int set_sync(struct batch_runner *runner, const struct job *jobs)
+static int use_sync(struct batch_runner *runner, bool is_full)
 {
-    bool is_full = false;
     int rc = SQLITE_OK;
 
-    for (const struct job *job = jobs; job && !is_full; job = job->next)
-        is_full = job->needs_sync;
     if (is_full != runner->is_full_sync)
         rc = sqlite3_exec(runner->write.db,
                           is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
@@ -43,6 +39,16 @@ static int set_sync(struct batch_runner *runner, const struct job *jobs)
     if (rc == SQLITE_OK)
         runner->is_full_sync = is_full;
     return rc;
+}
+
+/* What nobody did needs no disk: a batch with something a person did waits for it. */
+static bool needs_sync(const struct job *jobs)
+{
+    const struct job *job = jobs;
+
+    while (job && !job->needs_sync)
+        job = job->next;
+    return job != NULL;
 }
 
 static void refuse_new(const struct batch_runner *runner, struct job *job)
@@ -104,7 +110,7 @@ static int run_transaction(struct batch_runner *runner, struct job *jobs)
 {
     struct write *write = &runner->write;
     int64_t seq = write->head.seq;
-    int rc = set_sync(runner, jobs);
+    int rc = use_sync(runner, needs_sync(jobs));
 
     CRASH_POINT(store_before_begin);
     if (rc == SQLITE_OK)
@@ -128,16 +134,17 @@ static void roll_back(sqlite3 *db)
 }
 
 /*
- * A commit whose sync failed may stand complete in the log, where the next start would find it,
- * though everybody was told that it failed. One more small commit, unsynced, overwrites its first
- * frame. If that does not work either, nobody can know, and the store stays broken.
+ * A commit that failed late, in its sync, may stand complete in the log, where the next start would
+ * find it, though everybody was told that it failed. One more small commit, unsynced, overwrites
+ * its first frame. If that fails too, a full disk has nothing complete to find; of a broken one
+ * nobody can know.
  */
 static void forget_failed_commit(struct batch_runner *runner)
 {
     struct write *write = &runner->write;
 
-    if (sqlite3_exec(write->db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL) == SQLITE_OK &&
-        write_run(write, WRITE_BEGIN) == SQLITE_OK && write_run(write, WRITE_FORGET) == SQLITE_OK)
+    if (use_sync(runner, false) == SQLITE_OK && write_run(write, WRITE_BEGIN) == SQLITE_OK &&
+        write_run(write, WRITE_FORGET) == SQLITE_OK)
         write_run(write, WRITE_COMMIT);
     roll_back(write->db);
 }
@@ -171,8 +178,8 @@ void batch_run(struct batch_runner *runner, struct job *jobs)
     roll_back(db);
     runner->write.head = head;
     fail_all(jobs, &err);
-    if (failure == FAILURE_BROKEN) {
+    if (failure == FAILURE_BROKEN)
         atomic_store(runner->is_broken, true);
+    if (failure != FAILURE_BUSY)
         forget_failed_commit(runner);
-    }
 }

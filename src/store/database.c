@@ -239,8 +239,11 @@ static enum open_outcome open_writer(struct database *database, const char *vfs_
     return outcome;
 }
 
+/* Reads at once: log and index are opened with the first read, and later there may be no
+ * descriptors left. */
 static bool open_reader(struct database *database, const char *vfs_name, struct error *err)
 {
+    struct event_head head;
     int rc;
 
     database->reader = connect(database->path, vfs_name, SQLITE_OPEN_READONLY);
@@ -248,6 +251,8 @@ static bool open_reader(struct database *database, const char *vfs_name, struct 
     sqlite3_busy_timeout(database->reader, READER_BUSY_MS);
     if (rc == SQLITE_OK)
         rc = run_sql(database->reader, shared_pragmas);
+    if (rc == SQLITE_OK)
+        rc = event_head_read(database->reader, &head);
     if (rc == SQLITE_OK)
         return true;
     if (refused(database->reader, rc, database->path, err) == DAMAGED)

@@ -72,7 +72,7 @@ static void refuse_long_line(struct connection *connection)
 {
     connection->skips_line = true;
     text_clear(&connection->in);
-    wire_add_error(&connection->out, "null", WIRE_INVALID_REQUEST,
+    wire_add_error(&connection->out, "null", JSONRPC_INVALID_REQUEST,
                    "a line has at most 1048576 bytes");
     connection_mark_dirty(connection);
 }
@@ -160,7 +160,7 @@ static void when_written(struct connection *connection)
     }
     if (connection->needs_resync) {
         connection->needs_resync = false;
-        wire_add_notification(&connection->out, "resync", "{}");
+        jsonrpc_add_notification(&connection->out, "resync", "{}");
         connection_mark_dirty(connection);
     }
     read_again(connection);

@@ -112,7 +112,7 @@ static bool read_more(struct link *link, int limit_ms)
 
 static bool next_message(struct link *link, int limit_ms, struct wire_message *ret_message)
 {
-    enum wire_code code;
+    int code;
 
     for (;;) {
         char *end = link->in.used ? memchr(link->in.bytes, '\n', link->in.used) : NULL;
@@ -148,7 +148,7 @@ static bool call_within(struct link *link, const char *method, const char *param
     struct text line = { 0 };
     int64_t id = ++link->next_id, seen;
 
-    wire_add_request(&line, id, method, params_json);
+    jsonrpc_add_request(&line, id, method, params_json);
     send_all(link, line.bytes, line.used);
     text_release(&line);
     while (!link->is_lost && next_message(link, limit_ms, ret_reply)) {

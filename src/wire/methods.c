@@ -75,7 +75,7 @@ static void on_done(void *context, const struct desk_reply *reply)
         if (reply->err.code != ERROR_NONE)
             wire_add_failure(&connection->out, call->id_json, &reply->err, reply->json);
         else
-            wire_add_result(&connection->out, call->id_json, reply->json ? reply->json : "{}");
+            jsonrpc_add_result(&connection->out, call->id_json, reply->json ? reply->json : "{}");
         connection_mark_dirty(connection);
     }
     end_call(call);
@@ -149,7 +149,7 @@ static void write_hello(struct connection *connection, const char *id_json, cons
     json_write_list(&writer, "features");
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    wire_add_result(&connection->out, id_json, text_string(&out));
+    jsonrpc_add_result(&connection->out, id_json, text_string(&out));
     text_release(&out);
 }
 
@@ -162,7 +162,7 @@ static void take_hello(struct connection *connection, const struct wire_message 
     struct os_process own, parent;
 
     if (connection->visit) {
-        wire_add_error(&connection->out, id_json, WIRE_INVALID_REQUEST,
+        wire_add_error(&connection->out, id_json, JSONRPC_INVALID_REQUEST,
                        "hello was said already; a connection has one role");
         return;
     }
@@ -172,7 +172,7 @@ static void take_hello(struct connection *connection, const struct wire_message 
         return;
     }
     if (!read_visitor(connection, message->params, &visitor, &own, &parent)) {
-        wire_add_error(&connection->out, id_json, WIRE_INVALID_PARAMS,
+        wire_add_error(&connection->out, id_json, JSONRPC_INVALID_PARAMS,
                        "hello needs role agent or person, a known channel and short names");
         return;
     }
@@ -189,7 +189,7 @@ static bool take_host_method(struct connection *connection, const char *method, 
     struct text out = { 0 };
 
     if (strcmp(method, "hub/retire") == 0) {
-        wire_add_result(&connection->out, id_json, "{}");
+        jsonrpc_add_result(&connection->out, id_json, "{}");
         host->wish(host->context, WIRE_WISH_RETIRE);
         return true;
     }
@@ -197,12 +197,12 @@ static bool take_host_method(struct connection *connection, const char *method, 
         return false;
     if (strcmp(method, "hub/status") == 0) {
         host->write_status(host->context, &out);
-        wire_add_result(&connection->out, id_json, text_string(&out));
+        jsonrpc_add_result(&connection->out, id_json, text_string(&out));
         text_release(&out);
         return true;
     }
     if (strcmp(method, "hub/stop") == 0 && connection->role == ROLE_PERSON) {
-        wire_add_result(&connection->out, id_json, "{}");
+        jsonrpc_add_result(&connection->out, id_json, "{}");
         host->wish(host->context, WIRE_WISH_STOP);
         return true;
     }
@@ -242,14 +242,14 @@ static void dispatch(struct connection *connection, const struct wire_message *m
     } else if (take_host_method(connection, message->method, id_json)) {
         ; /* done */
     } else if (!connection->visit) {
-        wire_add_error(&connection->out, id_json, WIRE_INVALID_REQUEST, "say hello first");
+        wire_add_error(&connection->out, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
     } else if (!found) {
-        wire_add_error(&connection->out, id_json, WIRE_METHOD_NOT_FOUND, "no such method");
+        wire_add_error(&connection->out, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");
     } else if (!(found->roles & connection->role)) {
         wire_add_error(&connection->out, id_json, WIRE_NOT_YOURS,
                        "agents ask and people answer: this method is not for your role");
     } else if (connection->call_count >= CONNECTION_CALLS) {
-        wire_add_error(&connection->out, id_json, WIRE_INVALID_REQUEST,
+        wire_add_error(&connection->out, id_json, JSONRPC_INVALID_REQUEST,
                        "too many calls under way: wait for some of them");
     } else {
         act(connection, found, message, take_id_json);
@@ -261,13 +261,13 @@ static void dispatch(struct connection *connection, const struct wire_message *m
 void methods_take_line(struct connection *connection, const char *line, size_t length)
 {
     struct wire_message message;
-    enum wire_code code;
+    int code;
 
     if (length == 0)
         return;
     if (!wire_parse(line, length, &message, &code)) {
         wire_add_error(&connection->out, "null", code,
-                       code == WIRE_PARSE_ERROR ? "not JSON" : "not a JSON-RPC 2.0 message");
+                       code == JSONRPC_PARSE_ERROR ? "not JSON" : "not a JSON-RPC 2.0 message");
     } else {
         if (message.method) /* we send no requests, so a response is nobody's */
             dispatch(connection, &message, message.id ? json_encode(message.id) : NULL);

@@ -128,9 +128,9 @@ static void send_call(struct remote_visit *visit, struct remote_call *call)
         json_write_text(&writer, "session_id", call->session_id);
         json_write_integer(&writer, "wait_seconds", wait_left_s(call));
         json_write_end_object(&writer);
-        wire_add_request(&line, call->id, "ask/wait", text_string(&params));
+        jsonrpc_add_request(&line, call->id, "ask/wait", text_string(&params));
     } else {
-        wire_add_request(&line, call->id, call->method, call->params_json);
+        jsonrpc_add_request(&line, call->id, call->method, call->params_json);
     }
     text_release(&params);
     buffer = uv_buf_init(line.bytes, (unsigned)line.used);
@@ -198,7 +198,7 @@ static void take_note(struct remote_visit *visit, const struct wire_message *mes
 static void take_line(struct remote_visit *visit, const char *line, size_t length)
 {
     struct wire_message message;
-    enum wire_code code;
+    int code;
 
     if (!wire_parse(line, length, &message, &code))
         return;

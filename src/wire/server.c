@@ -112,7 +112,7 @@ void wire_server_drain(struct wire_server *server, const char *why)
     snprintf(params, sizeof params, "{\"why\":\"%s\"}", why);
     unlink(server->socket_path);
     for (struct connection *peer = server->connections; peer; peer = peer->next) {
-        wire_add_notification(&peer->out, "hub/closing", params);
+        jsonrpc_add_notification(&peer->out, "hub/closing", params);
         peer->closes_when_written = true;
         connection_mark_dirty(peer);
     }

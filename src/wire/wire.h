@@ -10,18 +10,15 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/jsonrpc.h"
 #include "base/text.h"
 
 struct json;
 
 enum { WIRE_NUMBER = 1, WIRE_HELLO_LIMIT_MS = 5000 };
 
-/* JSON-RPC's own codes, and the one under which ours of the closed list travel in error.data. */
+/* Beside JSON-RPC's own codes; ours of the closed list travel in error.data under WIRE_OURS. */
 enum wire_code {
-    WIRE_PARSE_ERROR = -32700,
-    WIRE_INVALID_REQUEST = -32600,
-    WIRE_METHOD_NOT_FOUND = -32601,
-    WIRE_INVALID_PARAMS = -32602,
     WIRE_OURS = -32000,
     WIRE_NUMBER_REFUSED = -32001, /* hello: the wire numbers do not fit; data.wire is the hub's */
     WIRE_NOT_YOURS = -32002,      /* the method is not for this role */
@@ -36,16 +33,11 @@ struct wire_message {
     const struct json *id, *params, *result, *error;
 };
 /* False: not JSON, or not a JSON-RPC message; *ret_code says which. */
-bool wire_parse(const char *line, size_t length, struct wire_message *ret_message,
-                enum wire_code *ret_code);
+bool wire_parse(const char *line, size_t length, struct wire_message *ret_message, int *ret_code);
 void wire_release(struct wire_message *message);
 
-/* Each appends one whole line. `id_json` is the request's id as JSON. */
-void wire_add_request(struct text *out, int64_t id, const char *method, const char *params_json);
-void wire_add_notification(struct text *out, const char *method, const char *params_json);
-void wire_add_result(struct text *out, const char *id_json, const char *result_json);
-void wire_add_error(struct text *out, const char *id_json, enum wire_code code,
-                    const char *message);
+/* As jsonrpc_add_error, with our wire number in data. */
+void wire_add_error(struct text *out, const char *id_json, int code, const char *message);
 /* An error of the closed list; `detail_json` (who won, …) may be NULL. */
 void wire_add_failure(struct text *out, const char *id_json, const struct error *err,
                       const char *detail_json);

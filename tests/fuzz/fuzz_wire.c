@@ -25,7 +25,7 @@ static void demand(bool is_so)
 static struct wire_message read_back(const struct text *out)
 {
     struct wire_message message;
-    enum wire_code code;
+    int code;
 
     demand(out->used > 0 && memchr(out->bytes, '\n', out->used) == out->bytes + out->used - 1);
     demand(wire_parse(out->bytes, out->used - 1, &message, &code));
@@ -45,9 +45,9 @@ static void check_call(const struct wire_message *message)
     int64_t id = 0;
 
     if (json_integer_of(message->id, &id))
-        wire_add_request(&out, id, message->method, params ? params : "{}");
+        jsonrpc_add_request(&out, id, message->method, params ? params : "{}");
     else
-        wire_add_notification(&out, message->method, params ? params : "{}");
+        jsonrpc_add_notification(&out, message->method, params ? params : "{}");
     again = read_back(&out);
     demand(strcmp(again.method, message->method) == 0);
     demand(!params || json_same(again.params, message->params));
@@ -64,7 +64,7 @@ static void check_result(const struct wire_message *message)
     struct wire_message again;
 
     if (id) {
-        wire_add_result(&out, id, result);
+        jsonrpc_add_result(&out, id, result);
         again = read_back(&out);
         demand(json_same(again.id, message->id) && json_same(again.result, message->result));
         wire_release(&again);
@@ -110,7 +110,7 @@ static void check_line(const char *line, size_t length)
     enum wire_code code = WIRE_OURS;
 
     if (!wire_parse(line, length, &message, &code)) {
-        demand(code == WIRE_PARSE_ERROR || code == WIRE_INVALID_REQUEST);
+        demand(code == JSONRPC_PARSE_ERROR || code == JSONRPC_INVALID_REQUEST);
         demand(!message.root);
         return;
     }
