@@ -13,24 +13,40 @@ static bool is_id(const struct json *id)
     return kind == KIND_INTEGER || kind == KIND_TEXT;
 }
 
+/* A NUL would cut the name short, and what is left may be a method's. */
+static const char *whole_text(const struct json *text)
+{
+    const char *bytes = json_text(text);
+
+    return bytes && strlen(bytes) == json_length(text) ? bytes : NULL;
+}
+
 bool jsonrpc_read(const struct json *value, struct jsonrpc_message *ret_message)
 {
-    struct jsonrpc_message message = { 0 };
-    const char *version = json_member_text(value, "jsonrpc");
+    const char *version = whole_text(json_member(value, "jsonrpc"));
+    const struct json *id = json_member(value, "id"), *method = json_member(value, "method");
+    struct jsonrpc_message message = {
+        .id = id,
+        .method = whole_text(method),
+        .params = json_member(value, "params"),
+        .result = json_member(value, "result"),
+        .error = json_member(value, "error"),
+    };
 
-    if (json_kind(value) != KIND_OBJECT || !version || strcmp(version, "2.0") != 0)
-        return false;
-    message.id = json_member(value, "id");
-    message.method = json_member_text(value, "method");
-    message.params = json_member(value, "params");
-    message.result = json_member(value, "result");
-    message.error = json_member(value, "error");
-    if ((message.id && !is_id(message.id)) ||
+    *ret_message = (struct jsonrpc_message){ .id = is_id(id) ? id : NULL };
+    if (json_kind(value) != KIND_OBJECT || !version || strcmp(version, "2.0") != 0 ||
+        (id && !is_id(id)) || (method && !message.method) ||
         (message.params && json_kind(message.params) != KIND_OBJECT) ||
         (!message.method && !message.result && !message.error))
         return false;
     *ret_message = message;
     return true;
+}
+
+bool jsonrpc_is_response(const struct json *value)
+{
+    return json_kind(value) == KIND_OBJECT && !json_member(value, "method") &&
+           (json_member(value, "result") || json_member(value, "error"));
 }
 
 static void add_parts(struct text *out, const char *const *parts)
@@ -66,7 +82,8 @@ void jsonrpc_add_error(struct text *out, const char *id_json, int code, const ch
 
     json_write_object(&writer, NULL);
     json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_raw(&writer, "id", id_json);
+    if (id_json)
+        json_write_raw(&writer, "id", id_json);
     json_write_object(&writer, "error");
     json_write_integer(&writer, "code", code);
     json_write_text(&writer, "message", message);

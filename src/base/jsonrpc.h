@@ -24,14 +24,19 @@ struct jsonrpc_message {
     const char *method; /* NULL: a response */
     const struct json *id, *params, *result, *error;
 };
-/* False: not a JSON-RPC 2.0 message. An id is an integer or a text, params an object. */
+/* False: not a JSON-RPC 2.0 message; then only `id` is set, where one can be read. An id is an
+ * integer or a text, params an object. */
 bool jsonrpc_read(const struct json *value, struct jsonrpc_message *ret_message);
+
+/* Looks like an answer to something: who answers an answer, even a broken one, starts an endless
+ * exchange. */
+bool jsonrpc_is_response(const struct json *value);
 
 /* Each appends one whole line. `id_json` is the request's id as JSON. */
 void jsonrpc_add_request(struct text *out, int64_t id, const char *method, const char *params_json);
 void jsonrpc_add_notification(struct text *out, const char *method, const char *params_json);
 void jsonrpc_add_result(struct text *out, const char *id_json, const char *result_json);
-/* `data_json` may be NULL. */
+/* `data_json` may be NULL; `id_json` too, for a request that could not be read. */
 void jsonrpc_add_error(struct text *out, const char *id_json, int code, const char *message,
                        const char *data_json);
 

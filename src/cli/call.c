@@ -18,6 +18,23 @@ bool call_open(const struct arguments *arguments, const struct link_identity *id
     return false;
 }
 
+bool call_open_running(const struct arguments *arguments, const char *absent_json,
+                       struct link **ret_link, enum exit_code *ret_code)
+{
+    struct error err;
+
+    if (link_open(&call_person, LINK_MUST_RUN, ret_link, &err))
+        return true;
+    *ret_code = err.code == ERROR_not_found ? EXIT_DONE : EXIT_ERROR;
+    if (*ret_code == EXIT_ERROR)
+        say_error(arguments, &err, NULL);
+    else if (arguments->is_json)
+        say_json(absent_json);
+    else if (!arguments_value(arguments, "short"))
+        say_note(TEXT_CLI_NOT_RUNNING, NULL);
+    return false;
+}
+
 bool call_hub(const struct arguments *arguments, struct link *link, const char *method,
               const char *params_json, struct wire_message *ret_reply)
 {

@@ -46,20 +46,11 @@ static enum exit_code run_status(const struct arguments *arguments)
 {
     struct wire_message reply = { 0 };
     struct link *link = NULL;
-    struct error err;
+    enum exit_code code;
     bool ok;
 
-    if (!link_open(&call_person, LINK_MUST_RUN, &link, &err)) {
-        if (err.code != ERROR_not_found) {
-            say_error(arguments, &err, NULL);
-            return EXIT_ERROR;
-        }
-        if (arguments->is_json)
-            say_json("{\"running\":false,\"pending\":null}");
-        else if (!arguments_value(arguments, "short"))
-            say_note(TEXT_CLI_NOT_RUNNING, NULL);
-        return EXIT_DONE;
-    }
+    if (!call_open_running(arguments, "{\"running\":false,\"pending\":null}", &link, &code))
+        return code;
     ok = call_hub(arguments, link, "hub/status", "{}", &reply);
     if (ok)
         print_status(arguments, reply.result);

@@ -3,7 +3,6 @@
 
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
-#include <stdio.h>
 
 void hash_parts(const struct hash_part *parts, size_t count, uint8_t out[HASH_BYTES])
 {
@@ -22,8 +21,13 @@ void hash_parts(const struct hash_part *parts, size_t count, uint8_t out[HASH_BY
 
 void hash_hex(const uint8_t *hash, size_t bytes, char *out)
 {
-    for (size_t i = 0; i < bytes; i++)
-        snprintf(out + 2 * i, 3, "%02x", hash[i]);
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < bytes; i++) {
+        out[2 * i] = digits[hash[i] >> 4];
+        out[2 * i + 1] = digits[hash[i] & 15];
+    }
+    out[2 * bytes] = '\0';
 }
 
 bool hash_same(const void *a, const void *b, size_t length)

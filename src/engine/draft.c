@@ -69,6 +69,7 @@ static void hold_deadline(struct engine *engine, struct live *live)
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
     engine->parts.store->ops->change(engine->parts.store, &change, on_saved, errand);
+    wait_tell_time(engine, live);
     live_mark_dirty(engine, live);
 }
 

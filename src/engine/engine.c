@@ -170,6 +170,14 @@ void sweep_soon(struct engine *engine)
         alarm_set(&engine->alarms, &engine->sweep_alarm, soon);
 }
 
+void engine_save_drafts(struct engine *engine)
+{
+    struct table_link *link = NULL;
+
+    while ((link = table_each(&engine->by_id, link)))
+        draft_save_now(engine, TABLE_THING(live, by_id, link));
+}
+
 bool engine_is_settled(const struct engine *engine)
 {
     return engine->unsaved == 0;

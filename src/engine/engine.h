@@ -35,6 +35,9 @@ void engine_on_time(struct engine *engine); /* the clock's wake-up */
 void engine_flush(struct engine *engine);
 /* The wall clock may have been set: moves stored deadlines along. */
 void engine_check_clock(struct engine *engine);
+/* On the way out: what somebody typed in the last second goes to the store now. */
+void engine_save_drafts(struct engine *engine);
+
 bool engine_is_idle(const struct engine *engine);    /* no ask open, no visitor, nothing unsaved */
 bool engine_is_settled(const struct engine *engine); /* nothing unsaved */
 size_t engine_open_count(const struct engine *engine);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,7 +23,12 @@
 #include "wire/place.h"
 #include "wire/remote.h"
 
-enum { STDIO_READ_BYTES = 65536, STDIO_OUT_BYTES = 8388608, STDIO_DIRECTORY_BYTES = 4096 };
+enum {
+    STDIO_READ_BYTES = 65536,
+    STDIO_OUT_BYTES = 8388608, /* a client further behind is not read from */
+    STDIO_DIRECTORY_BYTES = 4096,
+    STDIO_LAST_WORDS_MS = 500, /* at the end a client that takes nothing for so long is gone */
+};
 
 struct stdio {
     struct clock clock; /* first: the protocol's clock is this */
@@ -128,6 +134,25 @@ static void write_out(struct stdio *stdio)
             uv_poll_stop(&stdio->out_poll);
     }
     watch_input(stdio, stdio->out.used < STDIO_OUT_BYTES);
+    if (stdio->out.used == 0)
+        mcp_on_written(stdio->mcp);
+}
+
+/* What a client that closed its end, or told us to go, still reads. */
+static void write_last_words(struct stdio *stdio)
+{
+    struct pollfd ready = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+    while (stdio->out.used && poll(&ready, 1, STDIO_LAST_WORDS_MS) == 1) {
+        ssize_t put = write(STDOUT_FILENO, stdio->out.bytes, stdio->out.used);
+
+        if (put < 0 && errno != EAGAIN && errno != EINTR)
+            return;
+        if (put > 0)
+            text_drop_front(&stdio->out, (size_t)put);
+    }
+    if (stdio->out.used == 0)
+        mcp_on_written(stdio->mcp);
 }
 
 static void on_mcp_write(void *context, const char *lines, size_t length)
@@ -293,8 +318,11 @@ void stdio_run(const struct stdio_options *options)
     stdio.mcp = mcp_new(&parts);
     open_streams(&stdio);
     loop_run(stdio.loop);
+    write_last_words(&stdio);
     mcp_free(stdio.mcp);
     close_streams(&stdio);
+    if (remote_desk_is_busy(stdio.desk))
+        _exit(EXIT_SUCCESS); /* the loop would wait for that thread, and the client for us */
     loop_timer_free(stdio.timer);
     loop_free(stdio.loop);
     remote_desk_free(stdio.desk);

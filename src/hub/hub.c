@@ -75,6 +75,7 @@ static void start_leaving(struct hub *hub, const char *why)
     hub->is_leaving = true;
     log_info("hub.leaving", "why=%s open=%zu", why, engine_open_count(hub->engine));
     engine_check_clock(hub->engine);
+    engine_save_drafts(hub->engine);
     wire_server_drain(hub->server, why);
     loop_timer_at(hub->leave_timer, loop_boot_ms() + HUB_DRAIN_LIMIT_MS);
 }

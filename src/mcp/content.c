@@ -35,8 +35,7 @@ static void write_tool(struct json_writer *writer, const struct tool *tool,
     json_write_text(writer, "description", tool->description);
     schema_write_input(writer, "inputSchema", rows, count);
     if (shape == SHAPE_STRUCTURED)
-        schema_write_output(writer, "outputSchema", tool->results, tool->result_count,
-                            tool->required_results);
+        schema_write_output(writer, "outputSchema", tool->results, tool->result_count);
     if (shape != SHAPE_PLAIN) {
         json_write_object(writer, "annotations");
         json_write_text(writer, "title", tool->title);

@@ -20,6 +20,14 @@ struct mcp_visit {
     struct mcp *mcp;
     char *name; /* owned */
     struct desk_visit *visit;
+    size_t uses; /* calls and deliveries that point here */
+};
+
+/* A final result that is on its way to the client. */
+struct mcp_delivery {
+    struct mcp_delivery *next;
+    struct mcp_visit *visit;
+    char session_id[27];
 };
 
 struct mcp {
@@ -28,7 +36,9 @@ struct mcp {
     char *client_name, *client_version; /* of initialize; NULL before */
     struct mcp_visit *visits;
     struct mcp_call *calls;
-    struct text out;         /* lines of this turn, written together */
+    size_t call_count;
+    struct mcp_delivery *deliveries; /* in lines that are not written yet */
+    struct text out;                 /* lines of this turn, written together */
     struct mcp_batch *batch; /* whose responses are being collected; NULL: each goes out alone */
     int64_t next_tag;
 };
@@ -36,6 +46,7 @@ struct mcp {
 /* JSON-RPC batch, which only 2025-03-26 has: one array of responses once all are there. */
 struct mcp_batch {
     struct text items;
+    struct mcp_delivery *deliveries; /* in these items */
     size_t open; /* requests not answered yet, and the reading of the batch itself */
 };
 
@@ -43,15 +54,16 @@ struct mcp_batch {
 struct mcp_call {
     struct mcp_call *next, *previous;
     struct mcp *mcp;
-    struct mcp_visit *visit; /* NULL: never reached the desk */
+    struct mcp_visit *visit;
     struct mcp_batch *batch; /* NULL: it came alone */
-    bool is_cancelled;       /* nobody wants the reply; the desk still owes it */
+    bool is_over; /* cancelled or answered without the desk, which still owes its reply */
     char *id_json;
     enum mcp_revision revision;
     char *token_json; /* progressToken; NULL: none */
     int64_t tag;
     int64_t started_boot_ms, deadline_boot_ms; /* the latter 0: not known yet */
     int64_t next_progress_boot_ms;             /* 0: no progress wanted */
+    int64_t patience_boot_ms;                  /* from then on the client may give up; 0: over */
     int64_t last_progress_s;
     char session_id[27];
 };
@@ -72,6 +84,15 @@ struct mcp_method {
     mcp_method_call *call;
 };
 
+/* visit.c */
+/* NULL: the client has given itself too many names. */
+struct mcp_visit *visit_get(struct mcp_request *request);
+void visit_leave_all(struct mcp *mcp);
+void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id);
+void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to);
+void delivery_drop(struct mcp_delivery **list);
+void delivery_confirm(struct mcp *mcp);
+
 /* mcp.c */
 void mcp_reply(struct mcp *mcp, const char *id_json, const char *result_json);
 void mcp_reply_error(struct mcp *mcp, const char *id_json, int code, const char *message,
@@ -79,6 +100,8 @@ void mcp_reply_error(struct mcp *mcp, const char *id_json, int code, const char 
 void mcp_notify(struct mcp *mcp, const char *method, const char *params_json);
 /* A cancelled request of a batch is answered by nothing. */
 void mcp_skip(struct mcp *mcp, struct mcp_batch *batch);
+/* The client is gone, and so is one of the requests this batch waits for. */
+void mcp_drop_batch(struct mcp_batch *batch);
 void mcp_flush(struct mcp *mcp);
 
 /* legacy/methods.c and modern/methods.c: the only two ways a request is served */
@@ -99,6 +122,9 @@ mcp_method_call tool_call;
 void tool_cancel(struct mcp *mcp, const struct json *request_id);
 void tool_drop_calls(struct mcp *mcp);
 void tool_on_event(struct mcp *mcp, const char *line, size_t length);
+/* One act of the desk with parameters written by us; `done` NULL: whatever comes of it. */
+void tool_act(desk_act *chosen, struct mcp_visit *visit, const struct text *params, desk_done *done,
+              void *context);
 void tool_on_time(struct mcp *mcp);
 /* Writes the result object of a tools/call: text and structured content each complete. */
 void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,

@@ -8,6 +8,9 @@
 #include "base/mem.h"
 #include "mcp/inside.h"
 
+/* Of one batch; each message in it may be answered by a hundred times its size. */
+enum { MCP_BATCH_MOST = 64 };
+
 struct mcp *mcp_new(const struct mcp_parts *parts)
 {
     struct mcp *mcp = mem_new(sizeof *mcp);
@@ -21,15 +24,9 @@ void mcp_free(struct mcp *mcp)
 {
     if (!mcp)
         return;
-    while (mcp->visits) {
-        struct mcp_visit *visit = mcp->visits;
-
-        mcp->visits = visit->next;
-        mcp->parts.desk->ops->leave(mcp->parts.desk, visit->visit);
-        free(visit->name);
-        free(visit);
-    }
     tool_drop_calls(mcp);
+    delivery_drop(&mcp->deliveries);
+    visit_leave_all(mcp);
     text_release(&mcp->out);
     free(mcp->client_name);
     free(mcp->client_version);
@@ -48,8 +45,12 @@ static void settle_batch(struct mcp *mcp, struct mcp_batch *batch)
 {
     if (--batch->open > 0)
         return;
-    if (batch->items.used)
-        text_add_format(&mcp->out, "[%s]\n", batch->items.bytes);
+    if (batch->items.used) {
+        text_add_char(&mcp->out, '[');
+        text_add(&mcp->out, batch->items.bytes, batch->items.used);
+        text_add_text(&mcp->out, "]\n");
+    }
+    delivery_move(&batch->deliveries, &mcp->deliveries);
     text_release(&batch->items);
     free(batch);
 }
@@ -58,6 +59,15 @@ void mcp_skip(struct mcp *mcp, struct mcp_batch *batch)
 {
     settle_batch(mcp, batch);
     mcp_flush(mcp);
+}
+
+void mcp_drop_batch(struct mcp_batch *batch)
+{
+    if (--batch->open > 0)
+        return;
+    delivery_drop(&batch->deliveries);
+    text_release(&batch->items);
+    free(batch);
 }
 
 static void put_response(struct mcp *mcp, struct text *line)
@@ -97,14 +107,22 @@ void mcp_notify(struct mcp *mcp, const char *method, const char *params_json)
     jsonrpc_add_notification(&mcp->out, method, params_json);
 }
 
-static void refuse(struct mcp *mcp, int code, const char *message)
+/* `id` NULL: it could not be read. */
+static void refuse(struct mcp *mcp, const struct json *id, int code, const char *message)
 {
-    jsonrpc_add_error(&mcp->out, "null", code, message, NULL);
+    char *id_json = id ? json_encode(id) : NULL;
+
+    if (!id_json && !revision_omits_unknown_id(mcp->negotiated))
+        id_json = mem_text("null");
+    if (mcp->batch)
+        mcp->batch->open++;
+    mcp_reply_error(mcp, id_json, code, message, NULL);
+    free(id_json);
 }
 
 void mcp_refuse_long_line(struct mcp *mcp)
 {
-    refuse(mcp, JSONRPC_INVALID_REQUEST, "a message has at most 1048576 bytes");
+    refuse(mcp, NULL, JSONRPC_INVALID_REQUEST, "a message has at most 1048576 bytes");
     mcp_flush(mcp);
 }
 
@@ -137,25 +155,38 @@ static void take_notification(struct mcp *mcp, const struct jsonrpc_message *mes
         tool_cancel(mcp, json_member(message->params, "requestId"));
 }
 
+/* The handshake is never part of a batch, and 2026-07-28 has none. */
+static bool may_be_batched(const struct jsonrpc_message *message)
+{
+    return strcmp(message->method, "initialize") != 0 && !revision_is_claimed(message->params);
+}
+
 static void take_message(struct mcp *mcp, const struct json *value)
 {
     struct jsonrpc_message message;
 
+    if (jsonrpc_is_response(value))
+        return; /* we send no requests, so it is nobody's */
     if (!jsonrpc_read(value, &message))
-        refuse(mcp, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
-    else if (message.method && message.id)
-        serve(mcp, &message);
-    else if (message.method)
+        refuse(mcp, message.id, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
+    else if (!message.id)
         take_notification(mcp, &message);
-    /* else a response: we send no requests, so it is nobody's */
+    else if (mcp->batch && !may_be_batched(&message))
+        refuse(mcp, message.id, JSONRPC_INVALID_REQUEST, "this may not be part of a batch");
+    else
+        serve(mcp, &message);
 }
 
 static void take_batch(struct mcp *mcp, const struct json *list)
 {
     struct mcp_batch *batch;
 
-    if (mcp->negotiated != REVISION_2025_03_26 || json_length(list) == 0) {
-        refuse(mcp, JSONRPC_INVALID_REQUEST, "batches are only part of revision 2025-03-26");
+    if (mcp->negotiated != REVISION_2025_03_26) {
+        refuse(mcp, NULL, JSONRPC_INVALID_REQUEST, "batches are only part of revision 2025-03-26");
+        return;
+    }
+    if (json_length(list) == 0 || json_length(list) > MCP_BATCH_MOST) {
+        refuse(mcp, NULL, JSONRPC_INVALID_REQUEST, "a batch has 1 to 64 messages");
         return;
     }
     batch = mem_new(sizeof *batch);
@@ -178,13 +209,18 @@ void mcp_take_line(struct mcp *mcp, const char *line, size_t length)
     if (length == 0)
         return;
     if (!json_parse(line, length, &value, &err))
-        refuse(mcp, JSONRPC_PARSE_ERROR, err.message);
+        refuse(mcp, NULL, JSONRPC_PARSE_ERROR, err.message);
     else if (json_kind(value) == KIND_LIST)
         take_batch(mcp, value);
     else
         take_message(mcp, value);
     json_free(value);
     mcp_flush(mcp);
+}
+
+void mcp_on_written(struct mcp *mcp)
+{
+    delivery_confirm(mcp);
 }
 
 void mcp_on_time(struct mcp *mcp)

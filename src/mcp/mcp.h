@@ -31,6 +31,9 @@ void mcp_free(struct mcp *mcp); /* its asks stay, detached */
 void mcp_take_line(struct mcp *mcp, const char *line, size_t length);
 /* A line longer than the limit was skipped: answered like any unreadable one. */
 void mcp_refuse_long_line(struct mcp *mcp);
-void mcp_on_time(struct mcp *mcp); /* the clock's wake-up: progress is due */
+/* Every line handed to `write` is with the client now. Not before that does an answer count as
+ * delivered: one that died in a buffer belongs to the next identical call (R5.5). */
+void mcp_on_written(struct mcp *mcp);
+void mcp_on_time(struct mcp *mcp); /* the clock's wake-up: progress is due, or patience ends */
 
 #endif

@@ -39,3 +39,8 @@ bool revision_has_annotations(enum mcp_revision revision)
 {
     return revision >= REVISION_2025_03_26;
 }
+
+bool revision_omits_unknown_id(enum mcp_revision revision)
+{
+    return revision >= REVISION_2025_11_25;
+}

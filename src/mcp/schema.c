@@ -106,8 +106,7 @@ void schema_write_input(struct json_writer *writer, const char *key,
 }
 
 void schema_write_output(struct json_writer *writer, const char *key,
-                         const struct schema_property *properties, size_t count,
-                         const char *const *required)
+                         const struct schema_property *properties, size_t count)
 {
     json_write_object(writer, key);
     json_write_text(writer, "type", "object");
@@ -120,9 +119,5 @@ void schema_write_output(struct json_writer *writer, const char *key,
         json_write_end_object(writer);
     }
     json_write_end_object(writer);
-    json_write_list(writer, "required");
-    for (; *required; required++)
-        json_write_text(writer, NULL, *required);
-    json_write_end_list(writer);
     json_write_end_object(writer);
 }

@@ -1,7 +1,8 @@
 /*
  * schema.h - prints JSON Schema from the same tables that check the arguments, so they cannot
  * disagree. Nothing is marked required: a call may carry session_id alone, and presence is checked
- * by us with a message that helps (R2.1).
+ * by us with a message that helps (R2.1); of a result, because there are clients that hold a bad
+ * call's error against the schema too, and would hide it.
  */
 #ifndef MCP_SCHEMA_H
 #define MCP_SCHEMA_H
@@ -20,7 +21,6 @@ struct schema_property {
     const char *help;
 };
 void schema_write_output(struct json_writer *writer, const char *key,
-                         const struct schema_property *properties, size_t count,
-                         const char *const *required);
+                         const struct schema_property *properties, size_t count);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * tool_call.c - tools/call: checked here, asked at the desk, held as long as the client has
  * patience, kept alive by progress. The desk answers `pending` when the hold limit is reached, so
- * a slow person is never a failed call (R5.7).
+ * a slow person is never a failed call (R5.7); where the desk itself hangs, we do.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,13 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "core/response.h"
 #include "mcp/inside.h"
 #include "mcp/tools/tool.h"
 
 static const int64_t PROGRESS_EVERY_MS = 15000;
+static const int64_t DESK_GRACE_MS = 2000; /* to say `pending` by itself */
+enum { CALLS_MOST = 4096, CALLS_RETRY_S = 1 };
 
 void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
                        bool is_error)
@@ -84,6 +87,8 @@ static void end_call(struct mcp_call *call)
         call->mcp->calls = call->next;
     if (call->next)
         call->next->previous = call->previous;
+    call->visit->uses--;
+    call->mcp->call_count--;
     free(call->id_json);
     free(call->token_json);
     free(call);
@@ -91,19 +96,11 @@ static void end_call(struct mcp_call *call)
 
 void tool_drop_calls(struct mcp *mcp)
 {
-    while (mcp->calls)
+    while (mcp->calls) {
+        if (mcp->calls->batch)
+            mcp_drop_batch(mcp->calls->batch);
         end_call(mcp->calls);
-}
-
-/* One act of the desk with parameters written by us. */
-static void act(desk_act *chosen, struct mcp_visit *visit, const struct text *params,
-                desk_done *done, void *context)
-{
-    struct json *json = NULL;
-
-    if (json_parse(text_string(params), params->used, &json, NULL))
-        chosen(visit->mcp->parts.desk, visit->visit, json, done, context);
-    json_free(json);
+    }
 }
 
 static void ignore(void *context, const struct desk_reply *reply)
@@ -112,50 +109,71 @@ static void ignore(void *context, const struct desk_reply *reply)
     (void)reply;
 }
 
-/* Written to the client while its call was open: from now on nobody else gets this answer. */
-static void confirm_delivery(struct mcp_visit *visit, const char *session_id)
+void tool_act(desk_act *chosen, struct mcp_visit *visit, const struct text *params, desk_done *done,
+              void *context)
 {
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json *json = NULL;
 
-    json_write_object(&writer, NULL);
-    json_write_list(&writer, "session_ids");
-    json_write_text(&writer, NULL, session_id);
-    json_write_end_list(&writer);
-    json_write_end_object(&writer);
-    act(visit->mcp->parts.desk->ops->delivered, visit, &params, ignore, NULL);
-    text_release(&params);
+    if (json_parse(text_string(params), params->used, &json, NULL))
+        chosen(visit->mcp->parts.desk, visit->visit, json, done ? done : ignore, context);
+    json_free(json);
+}
+
+/* The response of a call; from now on the desk's own comes too late. */
+static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
+{
+    struct mcp *mcp = call->mcp;
+    bool is_good = reply->err.code == ERROR_NONE;
+
+    call->is_over = true;
+    call->next_progress_boot_ms = call->patience_boot_ms = 0;
+    if (is_good && reply->is_final && reply->session_id)
+        delivery_add(call->batch ? &call->batch->deliveries : &mcp->deliveries, call->visit,
+                     reply->session_id);
+    mcp->batch = call->batch;
+    call->batch = NULL;
+    if (is_good)
+        reply_structured(mcp, call->id_json, call->revision, reply->json, false);
+    else
+        reply_failure(mcp, call->id_json, call->revision, &reply->err);
+    mcp->batch = NULL;
+    mcp_flush(mcp);
 }
 
 static void on_done(void *context, const struct desk_reply *reply)
 {
     struct mcp_call *call = context;
-    struct mcp *mcp = call->mcp;
-    char delivered[27] = "";
 
-    if (!call->is_cancelled) {
-        mcp->batch = call->batch;
-        if (reply->err.code != ERROR_NONE)
-            reply_failure(mcp, call->id_json, call->revision, &reply->err);
-        else
-            reply_structured(mcp, call->id_json, call->revision, reply->json, false);
-        mcp->batch = NULL;
-        mcp_flush(mcp);
-        if (reply->err.code == ERROR_NONE && reply->is_final && reply->session_id)
-            snprintf(delivered, sizeof delivered, "%s", reply->session_id);
-    }
-    if (call->is_cancelled && call->batch)
-        mcp_skip(mcp, call->batch);
-    if (delivered[0])
-        confirm_delivery(call->visit, delivered);
+    if (!call->is_over)
+        reply_call(call, reply);
+    else if (call->batch)
+        mcp_skip(call->mcp, call->batch);
     end_call(call);
 }
 
-static void on_event(void *context, const char *line, size_t length)
+/* Another call of this client, made with the same words, may wait for the same ask. */
+static bool is_wanted(const struct mcp_call *call)
 {
-    struct mcp_visit *visit = context;
+    for (const struct mcp_call *other = call->mcp->calls; other; other = other->next) {
+        if (!other->is_over && other->visit == call->visit &&
+            strcmp(other->session_id, call->session_id) == 0)
+            return true;
+    }
+    return false;
+}
 
-    tool_on_event(visit->mcp, line, length);
+static void detach(struct mcp_call *call)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    if (!call->session_id[0] || is_wanted(call))
+        return;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", call->session_id);
+    json_write_end_object(&writer);
+    tool_act(call->mcp->parts.desk->ops->detach, call->visit, &params, NULL, NULL);
+    text_release(&params);
 }
 
 void tool_on_event(struct mcp *mcp, const char *line, size_t length)
@@ -179,41 +197,15 @@ void tool_on_event(struct mcp *mcp, const char *line, size_t length)
         snprintf(call->session_id, sizeof call->session_id, "%s", id);
         if (left_ms >= 0)
             call->deadline_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock) + left_ms;
+        if (tag && call->is_over) /* cancelled before we knew its name */
+            detach(call);
     }
     json_free(json);
 }
 
-static struct mcp_visit *visit_of(struct mcp_request *request)
+static bool is_sooner(int64_t boot_ms, int64_t than)
 {
-    struct mcp *mcp = request->mcp;
-    const char *name = request->client_name ? request->client_name : "unnamed";
-    struct desk_visitor visitor = {
-        .role = ROLE_AGENT,
-        .via = "",
-        .uid = mcp->parts.uid,
-        .pid = mcp->parts.pid,
-        .tty = "",
-        .name = name,
-        .version = request->client_version,
-        .as_name = mcp->parts.as_name,
-        .directory = mcp->parts.directory,
-        .is_sub_agent = mcp->parts.is_sub_agent,
-        .event = on_event,
-    };
-    struct mcp_visit *visit;
-
-    for (visit = mcp->visits; visit; visit = visit->next) {
-        if (strcmp(visit->name, name) == 0)
-            return visit;
-    }
-    visit = mem_new(sizeof *visit);
-    visit->mcp = mcp;
-    visit->name = mem_text(name);
-    visitor.context = visit;
-    visit->visit = mcp->parts.desk->ops->enter(mcp->parts.desk, &visitor);
-    visit->next = mcp->visits;
-    mcp->visits = visit;
-    return visit;
+    return boot_ms != 0 && (than < 0 || boot_ms < than);
 }
 
 static void arm(struct mcp *mcp)
@@ -221,88 +213,117 @@ static void arm(struct mcp *mcp)
     int64_t next = -1;
 
     for (const struct mcp_call *call = mcp->calls; call; call = call->next) {
-        if (call->next_progress_boot_ms && (next < 0 || call->next_progress_boot_ms < next))
+        if (is_sooner(call->next_progress_boot_ms, next))
             next = call->next_progress_boot_ms;
+        if (is_sooner(call->patience_boot_ms, next))
+            next = call->patience_boot_ms;
     }
     mcp->parts.clock->wake_at(mcp->parts.clock, next);
 }
 
-static struct mcp_call *begin_call(struct mcp_request *request)
+static void want_progress(struct mcp_call *call, const struct json *token)
+{
+    bool is_token = json_kind(token) == KIND_INTEGER || json_kind(token) == KIND_TEXT;
+
+    if (!is_token || call->batch) /* 0 is a token too */
+        return;
+    call->token_json = json_encode(token);
+    call->next_progress_boot_ms = call->started_boot_ms + PROGRESS_EVERY_MS;
+}
+
+static struct mcp_call *begin_call(struct mcp_request *request, struct mcp_visit *visit,
+                                   int64_t hold_s)
 {
     struct mcp *mcp = request->mcp;
     struct mcp_call *call = mem_new(sizeof *call);
-    const struct json *token = json_member(json_member(request->params, "_meta"), "progressToken");
 
     call->mcp = mcp;
-    call->visit = visit_of(request);
+    call->visit = visit;
+    visit->uses++;
     call->batch = mcp->batch;
     call->id_json = mem_text(request->id_json);
     call->revision = request->revision;
     call->tag = ++mcp->next_tag;
     call->started_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock);
-    if (token && !mcp->batch) { /* 0 is a token too */
-        call->token_json = json_encode(token);
-        call->next_progress_boot_ms = call->started_boot_ms + PROGRESS_EVERY_MS;
-    }
+    call->patience_boot_ms = call->started_boot_ms + hold_s * 1000 + DESK_GRACE_MS;
+    want_progress(call, json_member(json_member(request->params, "_meta"), "progressToken"));
     call->next = mcp->calls;
     if (call->next)
         call->next->previous = call;
     mcp->calls = call;
+    mcp->call_count++;
     arm(mcp);
     return call;
+}
+
+static void refuse_busy(struct mcp_request *request)
+{
+    struct error err;
+
+    error_set(&err, ERROR_rate_limited, "", "too many calls or names at once; wait for answers");
+    err.retry_after_s = CALLS_RETRY_S;
+    reply_failure(request->mcp, request->id_json, request->revision, &err);
 }
 
 static void ask(struct mcp_request *request, const struct tool *tool, const struct json *arguments,
                 const struct tool_plan *plan)
 {
     struct mcp *mcp = request->mcp;
-    struct mcp_call *call = begin_call(request);
-    int64_t hold_s = mcp->parts.hold_limit_s(mcp->parts.context, call->visit->name);
+    struct mcp_visit *visit = mcp->call_count < CALLS_MOST ? visit_get(request) : NULL;
+    int64_t hold_s = visit ? mcp->parts.hold_limit_s(mcp->parts.context, visit->name) : 0;
     bool is_ask = plan->wish == TOOL_ASKS;
-    char *arguments_json = json_encode(arguments);
-    char tag[24];
+    char *arguments_json, tag[24];
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
+    struct mcp_call *call;
 
+    if (!visit) {
+        refuse_busy(request);
+        return;
+    }
+    if (!is_ask && plan->wait_s < hold_s)
+        hold_s = plan->wait_s;
+    call = begin_call(request, visit, hold_s);
+    arguments_json = json_encode(arguments);
     json_write_object(&writer, NULL);
     if (is_ask) {
         snprintf(tag, sizeof tag, "%lld", (long long)call->tag);
         json_write_text(&writer, "tool", tool->name);
         json_write_raw(&writer, "arguments", arguments_json);
         json_write_text(&writer, "tag", tag);
-        json_write_integer(&writer, "wait_seconds", hold_s);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
         json_write_text(&writer, "session_id", plan->session_id);
-        json_write_integer(&writer, "wait_seconds", plan->wait_s < hold_s ? plan->wait_s : hold_s);
     }
+    json_write_integer(&writer, "wait_seconds", hold_s);
     json_write_end_object(&writer);
-    act(is_ask ? mcp->parts.desk->ops->submit : mcp->parts.desk->ops->wait, call->visit, &params,
-        on_done, call);
+    tool_act(is_ask ? mcp->parts.desk->ops->submit : mcp->parts.desk->ops->wait, visit, &params,
+             on_done, call);
     text_release(&params);
     free(arguments_json);
 }
 
-static void refuse_tool(struct mcp_request *request, const char *name)
+static void refuse_tool(struct mcp_request *request, const char *name, size_t length)
 {
     char shown[ARGUMENT_QUOTE_BYTES], message[ARGUMENT_QUOTE_BYTES + 64];
 
-    arguments_quote(name, strlen(name), shown);
+    arguments_quote(name, length, shown);
     snprintf(message, sizeof message, "there is no tool \"%s\"; tools/list names them", shown);
     mcp_reply_error(request->mcp, request->id_json, JSONRPC_INVALID_PARAMS, message, NULL);
 }
 
 void tool_call(struct mcp_request *request)
 {
-    const char *name = json_member_text(request->params, "name");
+    const struct json *named = json_member(request->params, "name");
     const struct json *arguments = json_member(request->params, "arguments");
-    const struct tool *tool = name ? tool_find(name) : NULL;
+    const char *name = json_text(named);
+    const struct tool *tool = name ? tool_find(name, json_length(named)) : NULL;
     struct tool_plan plan = { 0 };
     struct json *empty = NULL;
     struct error err;
 
     if (!tool) {
-        refuse_tool(request, name ? name : "");
+        refuse_tool(request, name ? name : "", json_length(named));
         return;
     }
     if (arguments && json_kind(arguments) != KIND_OBJECT) {
@@ -330,20 +351,11 @@ void tool_cancel(struct mcp *mcp, const struct json *request_id)
     char *id_json = request_id ? json_encode(request_id) : NULL;
 
     for (struct mcp_call *call = mcp->calls; call && id_json; call = call->next) {
-        if (strcmp(call->id_json, id_json) != 0 || call->is_cancelled)
+        if (strcmp(call->id_json, id_json) != 0 || call->is_over)
             continue;
-        call->is_cancelled = true;
-        call->next_progress_boot_ms = 0;
-        if (call->session_id[0]) {
-            struct text params = { 0 };
-            struct json_writer writer = json_writer_to(&params);
-
-            json_write_object(&writer, NULL);
-            json_write_text(&writer, "session_id", call->session_id);
-            json_write_end_object(&writer);
-            act(mcp->parts.desk->ops->detach, call->visit, &params, ignore, NULL);
-            text_release(&params);
-        }
+        call->is_over = true;
+        call->next_progress_boot_ms = call->patience_boot_ms = 0;
+        detach(call);
         break;
     }
     free(id_json);
@@ -375,11 +387,36 @@ static void send_progress(struct mcp_call *call, int64_t now)
     text_release(&params);
 }
 
+/* The desk did not even say `pending`: the client must hear something before it gives up. */
+static void reply_without_desk(struct mcp_call *call)
+{
+    const struct response_facts facts = {
+        .session_id = call->session_id,
+        .state = STATE_PENDING,
+        .interface = INTERFACE_AUTO,
+    };
+    struct text out = { 0 };
+    struct desk_reply reply = { .session_id = call->session_id };
+
+    if (call->session_id[0]) {
+        response_write(&facts, &out);
+        reply.json = text_string(&out);
+    } else {
+        error_set(
+            &reply.err, ERROR_unavailable, "",
+            "the hub does not answer; repeat the same call to go on, sayso status tells more");
+    }
+    reply_call(call, &reply);
+    text_release(&out);
+}
+
 void tool_on_time(struct mcp *mcp)
 {
     int64_t now = mcp->parts.clock->boot_ms(mcp->parts.clock);
 
     for (struct mcp_call *call = mcp->calls; call; call = call->next) {
+        if (call->patience_boot_ms && call->patience_boot_ms <= now)
+            reply_without_desk(call);
         if (call->next_progress_boot_ms && call->next_progress_boot_ms <= now) {
             send_progress(call, now);
             call->next_progress_boot_ms = now + PROGRESS_EVERY_MS;

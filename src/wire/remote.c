@@ -9,16 +9,20 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "core/limits.h"
 #include "loop/loop.h"
 #include "ports/desk.h"
 #include "wire/link.h"
 
 enum { REMOTE_READ_BYTES = 65536 };
+/* A call whose wait was over so long ago is given up: its hub dies again and again. */
+static const int64_t REMOTE_GRACE_MS = 10000;
 
 struct remote_desk {
     struct desk desk; /* first */
     struct loop *loop;
     char *socket_path; /* NULL: the user's own hub */
+    size_t busy;       /* threads that look for the hub */
 };
 
 /* An act on its way; kept whole, so that it can be sent again. */
@@ -26,8 +30,8 @@ struct remote_call {
     struct remote_call *next, *previous;
     int64_t id;
     const char *method;
-    char *params_json;
-    char *tag; /* of ask/create; NULL otherwise */
+    struct json *params; /* owned */
+    const char *tag;     /* of ask/create; NULL otherwise */
     char session_id[27];
     int64_t until_boot_ms; /* the end of its wait; -1: none */
     desk_done *done;
@@ -46,7 +50,7 @@ struct remote_visit {
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);
-    struct remote_call *calls;
+    struct remote_call *calls, *last_call; /* in the order they were made */
     int64_t next_id;
     struct text in;
     /* of the other thread, while connecting */
@@ -64,21 +68,24 @@ static void end_call(struct remote_visit *visit, struct remote_call *call)
         visit->calls = call->next;
     if (call->next)
         call->next->previous = call->previous;
-    free(call->params_json);
-    free(call->tag);
+    else
+        visit->last_call = call->previous;
+    json_free(call->params);
     free(call);
+}
+
+static void fail_call(struct remote_visit *visit, struct remote_call *call, const struct error *err)
+{
+    struct desk_reply reply = { .err = *err };
+
+    call->done(call->context, &reply);
+    end_call(visit, call);
 }
 
 static void fail_calls(struct remote_visit *visit, const struct error *err)
 {
-    while (visit->calls) {
-        struct remote_call *call = visit->calls;
-        struct desk_reply reply = { .err = *err };
-
-        if (!visit->is_gone)
-            call->done(call->context, &reply);
-        end_call(visit, call);
-    }
+    while (visit->calls)
+        fail_call(visit, visit->calls, err);
 }
 
 static void free_visit(struct remote_visit *visit)
@@ -115,24 +122,47 @@ static void on_written(uv_write_t *write, int status)
     free(write);
 }
 
+/* By the ask's id where we know it, else as it was made; always with what is left of its wait. */
+static void write_params(const struct remote_call *call, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    if (call->session_id[0]) {
+        json_write_text(&writer, "session_id", call->session_id);
+    } else {
+        for (void *at = json_first(call->params); at; at = json_next(call->params, at)) {
+            char *value = json_encode(json_value(at));
+
+            if (strcmp(json_key(at), "wait_seconds") != 0)
+                json_write_raw(&writer, json_key(at), value);
+            free(value);
+        }
+    }
+    if (call->session_id[0] || json_member(call->params, "wait_seconds"))
+        json_write_integer(&writer, "wait_seconds", wait_left_s(call));
+    json_write_end_object(&writer);
+}
+
 static void send_call(struct remote_visit *visit, struct remote_call *call)
 {
-    struct write_errand *errand = mem_new(sizeof *errand);
+    struct write_errand *errand;
     struct text line = { 0 }, params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct error err;
     uv_buf_t buffer;
 
     call->id = ++visit->next_id;
-    if (call->session_id[0]) {
-        json_write_object(&writer, NULL);
-        json_write_text(&writer, "session_id", call->session_id);
-        json_write_integer(&writer, "wait_seconds", wait_left_s(call));
-        json_write_end_object(&writer);
-        jsonrpc_add_request(&line, call->id, "ask/wait", text_string(&params));
-    } else {
-        jsonrpc_add_request(&line, call->id, call->method, call->params_json);
-    }
+    write_params(call, &params);
+    jsonrpc_add_request(&line, call->id, call->session_id[0] ? "ask/wait" : call->method,
+                        text_string(&params));
     text_release(&params);
+    if (line.used - 1 > LIMIT_WIRE_LINE_BYTES) { /* the hub would skip it, and never answer */
+        text_release(&line);
+        error_set(&err, ERROR_too_long, "", "the call is too long: shorten its texts");
+        fail_call(visit, call, &err);
+        return;
+    }
+    errand = mem_new(sizeof *errand);
     buffer = uv_buf_init(line.bytes, (unsigned)line.used);
     errand->bytes = line.bytes;
     if (uv_write(&errand->write, (uv_stream_t *)&visit->pipe, &buffer, 1, on_written) != 0)
@@ -284,12 +314,30 @@ static void work_connect(uv_work_t *work)
         visit->fd = link_take_fd(link);
 }
 
+/* In the order they were made, so that a wait is taken up before it is ended. */
+static void send_all(struct remote_visit *visit)
+{
+    struct remote_call *next;
+    struct error err;
+
+    error_set(&err, ERROR_unavailable, "",
+              "the hub ends again and again; call again later, sayso status tells more");
+    for (struct remote_call *call = visit->calls; call; call = next) {
+        next = call->next;
+        if (call->until_boot_ms >= 0 && loop_boot_ms() - call->until_boot_ms > REMOTE_GRACE_MS)
+            fail_call(visit, call, &err);
+        else
+            send_call(visit, call);
+    }
+}
+
 static void on_connected(uv_work_t *work, int status)
 {
     struct remote_visit *visit = work->data;
 
     (void)status;
     visit->state = REMOTE_IDLE;
+    visit->desk->busy--;
     if (visit->fd < 0) {
         if (visit->is_gone)
             free_visit(visit);
@@ -304,13 +352,13 @@ static void on_connected(uv_work_t *work, int status)
         close_visit(visit);
         return;
     }
-    for (struct remote_call *call = visit->calls; call; call = call->next)
-        send_call(visit, call);
+    send_all(visit);
 }
 
 static void connect_visit(struct remote_visit *visit)
 {
     visit->state = REMOTE_CONNECTING;
+    visit->desk->busy++;
     visit->work.data = visit;
     uv_queue_work(loop_uv(visit->desk->loop), &visit->work, work_connect, on_connected);
 }
@@ -353,15 +401,17 @@ static void remote_act(const char *method, struct desk_visit *acting, const stru
     int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
 
     call->method = method;
-    call->params_json = json_encode(params);
-    call->tag = mem_text(json_member_text(params, "tag"));
+    call->params = json_keep(params);
+    call->tag = json_member_text(call->params, "tag");
     call->until_boot_ms = wait_s < 0 ? -1 : loop_boot_ms() + wait_s * 1000;
     call->done = done;
     call->context = context;
-    call->next = visit->calls;
-    if (call->next)
-        call->next->previous = call;
-    visit->calls = call;
+    call->previous = visit->last_call;
+    if (call->previous)
+        call->previous->next = call;
+    else
+        visit->calls = call;
+    visit->last_call = call;
     if (visit->state == REMOTE_CONNECTED)
         send_call(visit, call);
     else if (visit->state == REMOTE_IDLE)
@@ -400,6 +450,11 @@ struct desk *remote_desk_new(struct loop *loop, const char *socket_path)
     desk->loop = loop;
     desk->socket_path = mem_text(socket_path);
     return &desk->desk;
+}
+
+bool remote_desk_is_busy(const struct desk *desk)
+{
+    return ((const struct remote_desk *)desk)->busy > 0;
 }
 
 void remote_desk_free(struct desk *desk)

@@ -6,6 +6,7 @@
  */
 #ifndef WIRE_REMOTE_H
 #define WIRE_REMOTE_H
+#include <stdbool.h>
 
 struct desk;
 struct loop;
@@ -14,5 +15,7 @@ struct loop;
 struct desk *remote_desk_new(struct loop *loop, const char *socket_path);
 /* Every visit must have left; work of other threads is waited for by the loop. */
 void remote_desk_free(struct desk *desk);
+/* Another thread still looks for the hub, or starts it; with a hub that hangs it takes seconds. */
+bool remote_desk_is_busy(const struct desk *desk);
 
 #endif

@@ -91,10 +91,10 @@ def expect(result: Result, code: int, *words: str) -> Result:
     return result
 
 
-def error_of(result: Result, code: str, path: str | None = None) -> dict[str, Any]:
+def error_of(result: Result, code: str | None, path: str | None = None) -> dict[str, Any]:
     assert result.code == FAILED and result.out.count("\n") == 1 and not result.err, result
     error = result.json["error"]
-    assert error["code"] == code and path in (None, error["path"]) and error["message"], error
+    assert code in (None, error["code"]) and path in (None, error["path"]) and error["message"], error
     return error
 
 
@@ -128,7 +128,8 @@ def help_texts(home: Home) -> None:
 
 @test("words are ours: no begging, no shouting; Chinese says 智能体 and 你", "R8.2")
 def words(home: Home) -> None:
-    for language, never in (("en", r"\b(please|oops|successfully|sorry)\b|!"), ("zh", "代理|您|[一-鿿][,.:;!?]")):
+    for language, never in (("en", r"\b(please|oops|successfully|sorry)\b|!"),
+                            ("zh", "代理|您|[一-鿿][,.:;!?]")):
         for verb in VERBS:
             for words in ((verb, "--help"), (verb, "--nope")):
                 result = home.sayso(*words, env={"CHOICE_LANG": language})
@@ -146,25 +147,27 @@ def version(home: Home) -> None:
 
 
 MISUSES = [
-    (["frob"], "frob"), (["--frob"], "--frob"), (["-x"], "-x"), (["ask", "--frob"], "--frob"),
-    (["ask", "-Z"], "-Z"), (["list", "-x"], "-x"), (["list", "--json=3"], "--json"),
-    (["show", "--help=1"], "--help"), (["ask"], "TITLE"), (["ask", "--json"], "TITLE"), (["ask", "A", "B"], "B"),
-    (["ask", "T", "-p"], "-p"), (["ask", "T", "--prompt"], "--prompt"), (["ask", "T", "--from"], "--from"),
-    (["ask", "T", *WORDS, "--timeout", "soon"], "--timeout"), (["ask", "T", *WORDS, "--timeout", "0"], "--timeout"),
-    (["ask", "T", *WORDS, "--timeout", "2592001"], "2592000"), (["ask", "T", *WORDS, "-t", "1.5"], "--timeout"),
-    (["ask", "T", *WORDS, "--wait", "-1"], "--wait"), (["ask", "T", *WORDS, "--wait", "9" * 30], "--wait"),
-    (["ask", "T", *WORDS, "--wait", ""], "--wait"), (["ask", "T", "-p", PROMPT, "-o", "noequals"], "--option"),
-    (["answer", "a", "b"], "b"), (["answer", "--select"], "--select"), (["answer", "--field", "noequals"], "--field"),
-    (["answer", "--option-note", "noequals"], "--option-note"), (["cancel", "a", "b"], "b"),
-    (["cancel", "--note"], "--note"), (["decline", "--nope"], "--nope"), (["extend"], "SECONDS"),
-    (["extend", "abcd"], "SECONDS"), (["extend", "abcd", "x"], "SECONDS"), (["extend", "abcd", "0"], "SECONDS"),
-    (["extend", "abcd", "2592001"], "2592000"), (["extend", "abcd", "1", "2"], "2"), (["withdraw"], "ID"),
-    (["withdraw", "a", "b"], "b"), (["list", "x"], "x"), (["list", "--limit", "0"], "--limit"),
-    (["list", "--limit", "many"], "--limit"), (["list", "--limit"], "--limit"), (["show", "a", "b"], "b"),
+    (["frob"], "frob"), (["--frob"], "--frob"), (["-x"], "-x"),
+    (["ask"], "TITLE"), (["ask", "--json"], "TITLE"), (["ask", "A", "B"], "B"), (["ask", "--frob"], "--frob"),
+    (["ask", "-Z"], "-Z"), (["ask", "T", "-p"], "-p"), (["ask", "T", "--prompt"], "--prompt"),
+    (["ask", "T", "--from"], "--from"), (["ask", "T", *WORDS, "--timeout", "soon"], "--timeout"),
+    (["ask", "T", *WORDS, "--timeout", "0"], "--timeout"), (["ask", "T", *WORDS, "-t", "1.5"], "--timeout"),
+    (["ask", "T", *WORDS, "--timeout", "2592001"], "2592000"), (["ask", "T", *WORDS, "--wait", "-1"], "--wait"),
+    (["ask", "T", *WORDS, "--wait", "9" * 30], "--wait"), (["ask", "T", *WORDS, "--wait", ""], "--wait"),
+    (["ask", "T", "-p", PROMPT, "-o", "noequals"], "--option"),
+    (["answer", "a", "b"], "b"), (["answer", "--select"], "--select"),
+    (["answer", "--field", "noequals"], "--field"), (["answer", "--option-note", "noequals"], "--option-note"),
+    (["cancel", "a", "b"], "b"), (["cancel", "--note"], "--note"), (["decline", "--nope"], "--nope"),
+    (["extend"], "SECONDS"), (["extend", "abcd"], "SECONDS"), (["extend", "abcd", "x"], "SECONDS"),
+    (["extend", "abcd", "0"], "SECONDS"), (["extend", "abcd", "2592001"], "2592000"),
+    (["extend", "abcd", "1", "2"], "2"), (["withdraw"], "ID"), (["withdraw", "a", "b"], "b"),
+    (["list", "x"], "x"), (["list", "-x"], "-x"), (["list", "--json=3"], "--json"),
+    (["list", "--limit", "0"], "--limit"), (["list", "--limit", "many"], "--limit"),
+    (["list", "--limit"], "--limit"), (["show", "a", "b"], "b"), (["show", "--help=1"], "--help"),
     (["status", "x"], "x"), (["status", "--long"], "--long"), (["serve", "x"], "x"), (["stop", "x"], "x"),
-    (["settings", "frob"], "get NAME"), (["settings", "get"], "get NAME"), (["settings", "set", "port"], "VALUE"),
-    (["settings", "set"], "VALUE"), (["settings", "reset"], "NAME"), (["settings", "list", "x"], "list"),
-    (["settings", "set", "port", "1", "2"], "2"), (["version", "x"], "x"),
+    (["settings", "frob"], "get NAME"), (["settings", "get"], "get NAME"), (["settings", "set"], "VALUE"),
+    (["settings", "set", "port"], "VALUE"), (["settings", "set", "port", "1", "2"], "2"),
+    (["settings", "reset"], "NAME"), (["settings", "list", "x"], "list"), (["version", "x"], "x"),
 ]
 
 
@@ -205,7 +208,8 @@ def not_utf8_words(home: Home) -> None:
     for words in (["ask", NOT_UTF8, *WORDS], ["ask", "T", "-p", PROMPT + NOT_UTF8, *OPTIONS],
                   ["ask", "T", *WORDS, "--as", NOT_UTF8], ["ask", "T", *WORDS, "--key", NOT_UTF8],
                   ["ask", "T", *WORDS, "-o", "x=" + NOT_UTF8], ["answer", NOT_UTF8, "--select", "eu"],
-                  ["answer", session_id, "--select", NOT_UTF8], ["answer", "--select", "eu", "--note", NOT_UTF8],
+                  ["answer", session_id, "--select", NOT_UTF8],
+                  ["answer", "--select", "eu", "--note", NOT_UTF8],
                   ["answer", "--select", "eu", "--option-note", f"eu={NOT_UTF8}"],
                   ["answer", session_id, "--text", NOT_UTF8], ["answer", "--field", f"choice={NOT_UTF8}"],
                   ["show", NOT_UTF8], ["cancel", NOT_UTF8], ["cancel", session_id, "--note", NOT_UTF8],
@@ -236,7 +240,8 @@ def long_name(home: Home) -> None:
 
 @test("arguments as long as they may be are taken or refused at once; the hub stays", "R10.3 R2.1")
 def longest_arguments(home: Home) -> None:
-    options = [{"id": f"o{i}", "label": f"Option {i}", "recommended": i == 0, "preview": "A" * 65536} for i in range(16)]
+    options = [{"id": f"o{i}", "label": f"Option {i}", "recommended": i == 0, "preview": "A" * 65536}
+               for i in range(16)]
     given = {"title": "Long", "prompt": PROMPT, "selection_mode": "single", "options": options}
     excess = len(json.dumps(given, separators=(",", ":"))) - (1 << 20)
     pid = home.sayso("list").code == DONE and home.hub_pid()
@@ -320,7 +325,8 @@ def ask_and_wait(home: Home) -> None:
 
 @test("exit codes of a waiting ask: cancelled, declined and withdrawn 3, timed out 4", "R10.3 R2.2")
 def endings(home: Home) -> None:
-    for verb, flags in (("cancel", {"explicit"}), ("decline", {"explicit", "declined"}), ("withdraw", {"withdrawn"})):
+    for verb, flags in (("cancel", {"explicit"}), ("decline", {"explicit", "declined"}),
+                        ("withdraw", {"withdrawn"})):
         with asking(home, verb, *WORDS, "--json") as (session_id, process):
             expect(home.sayso(verb, session_id), DONE)
             result = end(home, process)
@@ -389,8 +395,9 @@ def text(home: Home) -> None:
     assert result.code == DONE and result.out == "Heron,\n  or Égret 白鹭\n", result
     collected = collect(home, session_id).json
     assert collected["action_status"] == "custom_input" and collected["explicit"] is True
-    assert collected["selection"]["custom_input"] == "Heron,\n  or Égret 白鹭"
-    assert collected["selection"]["selected_ids"] == [] and collected["selection"]["placeholder_visible"] is True
+    selection = collected["selection"]
+    assert selection["custom_input"] == "Heron,\n  or Égret 白鹭" and selection["selected_ids"] == [], selection
+    assert selection["placeholder_visible"] is True
     long = ask(home, "A long one", "--text")
     expect(home.sayso("answer", long, "--text", "word " * 100 + "end"), DONE)
     assert "word " * 100 + "end" in home.sayso("show", long).out, "show cuts the answer short"
@@ -398,7 +405,8 @@ def text(home: Home) -> None:
 
 @test("options and own words: either, or both; a text meets the minimum", "R10.3 R2.3")
 def hybrid(home: Home) -> None:
-    for words, status, out in ((["--select", "us"], "selected", ["us"]), (["--text", "Mars"], "custom_input", []),
+    for words, status, out in ((["--select", "us"], "selected", ["us"]),
+                               (["--text", "Mars"], "custom_input", []),
                                (["--select", "us,as", "--text", "Mars"], "selected", ["us", "as"])):
         session_id = ask(home, status + str(out), *OPTIONS, "--hybrid")
         expect(home.sayso("answer", session_id, *words), DONE)
@@ -432,7 +440,8 @@ def deadline(home: Home) -> None:
     result = home.sayso("ask", "T", *words, "--json")
     assert result.code == TIMED_OUT and result.json["selection"]["selected_ids"] == [], result
     assert "auto_submitted" not in result.json
-    for late in (["answer", result.json["session_id"], "--select", "us"], ["cancel", result.json["session_id"]]):
+    session_id = result.json["session_id"]
+    for late in (["answer", session_id, "--select", "us"], ["cancel", session_id]):
         assert "time ran out" in one_line(expect(home.sayso(*late), FAILED).err)
     expect(home.sayso("settings", "set", "timeout_action", "submit_defaults"), DONE)
     result = home.sayso("ask", "U", *words, "--json")
@@ -459,15 +468,15 @@ def from_file(home: Home) -> None:
     assert result.code == PENDING and row_of(home, result.out.strip())["title"] == "From a file"
     assert home.sayso("ask", "--from", "-", "--wait", "0", input=file.read_text()).out == result.out
     os.mkfifo(home.path / "pipe")  # as a shell's <(…) makes one
-    process = home.spawn("ask", "--from", str(home.path / "pipe"), "--wait", "0", stdin=subprocess.DEVNULL)
-    with open(home.path / "pipe", "w") as pipe:
+    with open(os.open(home.path / "pipe", os.O_RDWR), "w") as pipe:  # so that opening never waits
+        process = home.spawn("ask", "--from", str(home.path / "pipe"), "--wait", "0", stdin=subprocess.DEVNULL)
         time.sleep(0.1)
         pipe.write(file.read_text())
     assert end(home, process).out == result.out, "a pipe is not read to its end"
-    for words, given in (([str(home.path / "none")], None), ([str(home.path)], None), (["-"], ""), (["-"], "{")):
-        result = home.sayso("ask", "--from", *words, input=given)
+    for name, given in ((str(home.path / "none"), None), (str(home.path), None), ("-", ""), ("-", "{")):
+        result = home.sayso("ask", "--from", name, input=given)
         assert result.code == FAILED and not result.out, result
-        assert words[0] == "-" or str(home.path) in result.err, result
+        assert name == "-" or name in result.err, result
         assert "saved" not in one_line(result.err), "nothing was to be saved"
     assert len(home.sayso("list", "--json").json) == 1
 
@@ -506,7 +515,8 @@ def bad_asks(home: Home) -> None:
             (["T", "-p", PROMPT, "-o", "a=A"], "no_recommended_option", "/options"),
             (["T", *WORDS, "-o", "eu=Again"], "duplicate_option_id", "/options/3/id"),
             (["T", *WORDS, "-d", "nope"], "default_not_in_options", "/default_selection_ids/0"),
-            (["T", *WORDS, "--text"], "unsupported_flag", "/options"), (["T" * 201, *WORDS], "too_long", "/title")):
+            (["T", *WORDS, "--text"], "unsupported_flag", "/options"),
+            (["T" * 201, *WORDS], "too_long", "/title")):
         error_of(home.sayso("ask", *words, "--json"), code, path)
         plain = home.sayso("ask", *words)
         assert plain.code == FAILED and not plain.out and code in one_line(plain.err), plain
@@ -593,7 +603,8 @@ def refused_answers(home: Home) -> None:
     text = ask(home, "Text", "--text")
     quiet = ask_json(home, title="Quiet", allow_annotations=False).json["session_id"]
     cases = [
-        (single, ["--select", "nope"], "bad_enum", "/selected_ids/0"), (single, [], "missing_property", "/selected_ids"),
+        (single, ["--select", "nope"], "bad_enum", "/selected_ids/0"),
+        (single, [], "missing_property", "/selected_ids"),
         (single, ["--select", "eu,us"], "out_of_range", "/selected_ids"),
         (single, ["--select", "eu,eu"], None, None),
         (single, ["--text", "hello"], "unsupported_flag", "/custom_input"),
@@ -605,23 +616,21 @@ def refused_answers(home: Home) -> None:
         (single, ["--field", "choice=eu", "--select", "eu"], "conflicting_arguments", "/fields/choice"),
         (multi, ["--select", "a,b,c"], "out_of_range", "/selected_ids"),
         (multi, ["--select", ""], "out_of_range", "/selected_ids"),
-        (text, ["--select", "eu"], "unsupported_flag", "/selected_ids"), (text, [], "empty_text", "/custom_input"),
+        (text, ["--select", "eu"], "unsupported_flag", "/selected_ids"),
+        (text, [], "empty_text", "/custom_input"),
         (text, ["--text", " \u200b "], "empty_text", "/custom_input"),
         (text, ["--text", "t" * 65537], "too_long", "/custom_input"),
         (quiet, ["--select", "eu", "--note", "psst"], "unsupported_flag", "/global_annotation"),
         (quiet, ["--select", "eu", "--option-note", "us=psst"], "unsupported_flag", "/option_annotations"),
     ]
     for session_id, words, code, path in cases:
-        error = home.sayso("answer", session_id, *words, "--json")
-        assert error.code == FAILED, (words, error)
-        if code:
-            error_of(error, code, path)
+        error_of(home.sayso("answer", session_id, *words, "--json"), code, path)
         plain = home.sayso("answer", session_id, *words)
         assert plain.code == FAILED and not plain.out and one_line(plain.err).startswith("sayso: "), plain
         assert row_of(home, session_id)["status"] == "pending"
     assert "eu, us, as" in home.sayso("answer", single, "--select", "nope").err  # what there is to choose from
-    for session_id, words in ((single, ["--select", "as"]), (multi, ["--select", "c,a"]), (text, ["--text", "x"]),
-                              (quiet, ["--select", "us"])):
+    for session_id, words in ((single, ["--select", "as"]), (multi, ["--select", "c,a"]),
+                              (text, ["--text", "x"]), (quiet, ["--select", "us"])):
         expect(home.sayso("answer", session_id, *words), DONE)
 
 
@@ -659,8 +668,9 @@ def too_late(home: Home) -> None:
 def cancel_and_decline(home: Home) -> None:
     for verb, said in (("cancel", "Cancelled: "), ("decline", "Declined: ")):
         session_id = ask(home, verb)
-        assert expect(home.sayso(verb, session_id, "--note", "not before Monday"), DONE).out == f"{said}{verb}\n"
-        expect(home.sayso(verb, session_id, "--note", "not before Monday"), DONE)
+        words = [verb, session_id, "--note", "not before Monday"]
+        assert expect(home.sayso(*words), DONE).out == f"{said}{verb}\n"
+        expect(home.sayso(*words), DONE)
         expect(home.sayso("answer", session_id, "--select", "eu"), FAILED, "Too late")
         result = collect(home, session_id)
         assert result.code == REFUSED and result.json["action_status"] == "cancelled", result
@@ -681,7 +691,8 @@ def withdraw(home: Home) -> None:
     expect(home.sayso("withdraw", own), DONE)  # a retry
     assert "took this ask back" in one_line(expect(home.sayso("answer", own, "--select", "eu"), FAILED).err)
     result = collect(home, own)
-    assert result.code == REFUSED and result.json["withdrawn"] is True and result.json["explicit"] is False, result
+    assert result.code == REFUSED and result.json["withdrawn"] is True, result
+    assert result.json["explicit"] is False, result
     as_json = home.sayso("withdraw", foreign, "--as", "other", "--json").json
     assert as_json["session_id"] == foreign and as_json["status"] == "withdrawn", as_json
     answered = ask(home, "Answered")
@@ -713,7 +724,8 @@ def lists(home: Home) -> None:
     assert listed("--completed") == [ids[3], ids[1]] and listed("--limit", "2") == [ids[4], ids[3]]
     lines = home.sayso("list").out.splitlines()
     assert [line[:8] for line in lines] == [i[:8] for i in ids[::-1]] and len(lines) == 5
-    assert "submitted" in lines[1] and "cancelled" in lines[3] and "pending" in lines[0] and re.search(r" [45]:\d\d ", lines[0])
+    assert "submitted" in lines[1] and "cancelled" in lines[3] and "pending" in lines[0], lines
+    assert re.search(r" [45]:\d\d ", lines[0]), lines
     assert not [line for line in lines if line != line.rstrip()], "blanks at a line's end"
     columns = [line.index(f"T{number}") for number, line in zip((4, 3, 2, 1, 0), lines)]
     assert len(set(columns)) == 1, f"the titles stand in columns {columns}"
@@ -808,7 +820,8 @@ def destructive_wrong_code(home: Home) -> None:
             wrong = f"{(int(code) + 1) % 1000:03}"
             tty.type(typed.replace("WRONG", wrong).replace("RIGHT", code))
             return end(home, process)
-    for typed in ("WRONG\n", "\n", "\x04", "\x03", "RIGHT0\n", "0RIGHT\n", "yes\n", "RI\nRIGHT\n", "x" * 100 + "\n"):
+    for typed in ("WRONG\n", "\n", "\x04", "\x03", "RIGHT0\n", "0RIGHT\n", "yes\n", "R\nRIGHT\n",
+                  "x" * 100 + "\n"):
         result = try_typing(typed)
         assert result.code != DONE and not result.out, (typed, result)
         assert row_of(home, session_id)["status"] == "pending", typed
@@ -878,13 +891,15 @@ def status(home: Home) -> None:
     assert facts["socket"] == home.hub()["socket"] and pathlib.Path(facts["store"]).is_file()
     assert pathlib.Path(facts["log"]).is_file() and facts["port"] is None and facts["url"] is None
     plain = home.sayso("status").out
-    assert all(str(facts[key]) in plain for key in ("pid", "version", "socket", "store", "log", "pending")), plain
+    for key in ("pid", "version", "socket", "store", "log", "pending"):
+        assert str(facts[key]) in plain, (key, plain)
     assert expect(home.sayso("stop"), DONE).out.strip() and not home.hub_pid()
     assert "No hub" in one_line(expect(home.sayso("stop"), DONE).err)
     assert home.sayso("status", "--json").json["running"] is False and not home.hub_pid()
 
 
-@test("serve stays in the foreground, says how to answer; a second one says there is one; Ctrl-C ends it", "R10.3")
+@test("serve stays in the foreground, says how to answer; a second one says there is one; Ctrl-C ends it",
+      "R10.3")
 def serve(home: Home) -> None:
     process = home.spawn("serve", stdin=subprocess.DEVNULL)
     pid = home.wait_hub()
@@ -931,13 +946,15 @@ def stop_in_a_crowd(home: Home) -> None:
         result = end(home, stop)
         assert result.code == DONE and time.monotonic() - began < 5, (result, "the next hub is not this one")
         assert home.hub_pid() != pid
-        assert [end(home, process).code for process in lists] == [DONE] * 3
+        for listed in [end(home, process) for process in lists]:
+            assert listed.code == DONE or "hub" in one_line(listed.err), listed
 
 
 # Settings and language ---------------------------------------------------------------------------
 
 
-@test("settings of both scopes: listed with source and help, set, got, reset, kept over a restart", "R8.1 R10.3")
+@test("settings of both scopes: listed with source and help, set, got, reset, kept over a restart",
+      "R8.1 R10.3")
 def settings(home: Home) -> None:
     def facts(name: str) -> dict[str, Any]:
         return home.sayso("settings", "get", name, "--json").json[0]
@@ -982,8 +999,7 @@ def bad_settings(home: Home) -> None:
         assert result.code == FAILED and not result.out, result
         line = one_line(result.err)
         assert name in line and hint in line and line.count(name) < 3, line
-        assert error_of(home.sayso("settings", "set", name, value, "--json"),
-                        home.sayso("settings", "set", name, value, "--json").json["error"]["code"])["path"] == f"/{name}"
+        error_of(home.sayso("settings", "set", name, value, "--json"), None, f"/{name}")
         chinese = home.sayso("settings", "set", name, value, env={"CHOICE_LANG": "zh"}).err
         assert any("\u4e00" <= c <= "\u9fff" for c in chinese), chinese
     for words in (["get", "nope"], ["set", "nope", "1"], ["reset", "nope"]):
@@ -1032,8 +1048,8 @@ def in_chinese(home: Home) -> None:
         expect(home.sayso(verb, session_id), DONE)
     listed = home.sayso("list").out
     assert all(word in listed for word in ("已提交", "已取消", "已拒绝", "已撤回")), listed
-    for words in (["answer", answered, "--select", "us"], ["answer", ids["withdraw"], "--select", "us"], ["show", "zzzz"],
-                  ["show", "zz"], ["answer", "--select", "us"], ["extend", answered, "5"]):
+    for words in (["answer", answered, "--select", "us"], ["answer", ids["withdraw"], "--select", "us"],
+                  ["show", "zzzz"], ["show", "zz"], ["answer", "--select", "us"], ["extend", answered, "5"]):
         line = one_line(expect(home.sayso(*words), FAILED).err)
         assert any("\u4e00" <= c <= "\u9fff" for c in line), (words, line)
 
@@ -1052,20 +1068,21 @@ def refused_in_chinese(home: Home) -> None:
 
 @test("an answer that could not be printed is not lost: the next identical call gets it", "R10.3")
 def full_stdout(home: Home) -> None:
-    for name, streams in (("full", {"stdout": open("/dev/full", "w")}), ("closed", {"preexec_fn": lambda: os.close(1)})):
-        with asking(home, name, **streams) as (session_id, process):
-            expect(home.sayso("answer", session_id, "--select", "us"), DONE)
-            result = end(home, process)
-        assert result.code == FAILED and "output" in result.err.splitlines()[-1], (name, result)
-        again = home.sayso("ask", name, *WORDS, "--wait", "0")
-        assert again.code == DONE and again.out == "us\n", (name, again, "the answer is lost")
+    with open("/dev/full", "w") as full:
+        for name, streams in (("full", {"stdout": full}), ("closed", {"preexec_fn": lambda: os.close(1)})):
+            with asking(home, name, **streams) as (session_id, process):
+                expect(home.sayso("answer", session_id, "--select", "us"), DONE)
+                result = end(home, process)
+            assert result.code == FAILED and "output" in result.err.splitlines()[-1], (name, result)
+            again = home.sayso("ask", name, *WORDS, "--wait", "0")
+            assert again.code == DONE and again.out == "us\n", (name, again, "the answer is lost")
 
 
 @test("output that can't be written is an error", "R10.3")
 def full_disk(home: Home) -> None:
     ask(home, "T")
-    for words in (["list"], ["list", "--json"], ["show"], ["show", "--json"], ["status"], ["settings"], ["--help"],
-                  ["version"]):
+    for words in (["list"], ["list", "--json"], ["show"], ["show", "--json"], ["status"], ["settings"],
+                  ["--help"], ["version"]):
         with open("/dev/full", "w") as full:
             result = end(home, home.spawn(*words, stdin=subprocess.DEVNULL, stdout=full))
         assert result.code == FAILED and one_line(result.err), (words, result)
@@ -1075,7 +1092,8 @@ def full_disk(home: Home) -> None:
 def closed_streams(home: Home) -> None:
     session_id = ask(home, "T")
     for closed in ((0,), (1,), (2,), (0, 1), (0, 1, 2)):
-        for words in (["list"], ["show", session_id], ["ask", "U", *WORDS, "--wait", "0"], ["status"], ["settings", "get", "port"]):
+        for words in (["list"], ["show", session_id], ["ask", "U", *WORDS, "--wait", "0"], ["status"],
+                      ["settings", "get", "port"]):
             def close(closed: tuple[int, ...] = closed) -> None:
                 for number in closed:
                     os.close(number)
@@ -1138,7 +1156,8 @@ def home_not_writable(home: Home) -> None:
         check(as_nobody(home, {"HOME": str(locked)}, "list"), str(locked))
 
 
-@test("whatever the umask: directories 0700, files and socket 0600, and nothing outside XDG's places", "R12.1 R10.3")
+@test("whatever the umask: directories 0700, files and socket 0600, and nothing outside XDG's places",
+      "R12.1 R10.3")
 def modes() -> None:
     for mask in (0o000, 0o022, 0o027, 0o077, 0o777):
         with Home() as home:

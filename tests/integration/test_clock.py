@@ -736,16 +736,12 @@ def time_namespace(home: Home) -> None:
             [unshare, *prefix, "true"], capture_output=True).returncode != 0:
         raise Skip("the kernel gives no time namespace here, or not to this user")
 
-    def in_namespace() -> int:
+    def in_namespace(old_pid: int) -> int:
         inside = copy.copy(home)
         inside.binary = unshare
         inside.spawn(*prefix, home.binary, "serve")
-        def pid() -> int | None:  # its start is told in the namespace's time, so hub_pid() can't know it
-            with contextlib.suppress(OSError):
-                Wire(home).stop()
-                return home.hub()["pid"]
-            return None
-        return wait_until(pid, "a hub in the namespace")
+        # Its start is told in the namespace's time, so hub_pid() can't know it.
+        return wait_until(lambda: (pid := home.hub()["pid"]) != old_pid and pid, "a hub in the namespace")
 
     def end(pid: int, number: int) -> None:
         os.kill(pid, number)
@@ -757,8 +753,9 @@ def time_namespace(home: Home) -> None:
     home.wait_hub()
     with Asker(home) as asker:
         _, ask = asker.ask("through all of it", 100)
-    end(home.hub()["pid"], signal.SIGKILL)
-    pid = in_namespace()
+    old_pid = home.hub()["pid"]
+    end(old_pid, signal.SIGKILL)
+    pid = in_namespace(old_pid)
     try:
         with Asker(home) as asker, person(home) as someone:
             row = row_of(someone, ask)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import pathlib
 import tempfile
 import time
 import unicodedata
@@ -368,9 +367,9 @@ def hostile_answer(home: Home) -> None:
     asked = ask(home, hostile).json["session_id"]
     answered = run_bytes(home, "answer", "--select", "a\x1b[2J", "--note", "n\x1b[2J\u202e")
     assert answered.code == 0 and b"A\\x1b[2J\\u202e" in answered.out, answered
-    for verb in (["answer", asked, "--select", "a\x1b[2J", "--note", "n\x1b[2J\u202e"], ["show", asked], ["list"]):
-        result = run_bytes(home, *verb)
-        assert_screen_is_safe(result, "")
+    again = ["answer", asked, "--select", "a\x1b[2J", "--note", "n\x1b[2J\u202e"]
+    for words in (again, ["show", asked], ["list"]):
+        assert_screen_is_safe(run_bytes(home, *words), "")
     collected = ask(home, {"session_id": asked})
     assert collected.code == 0 and not hidden_in(collected.out), collected
     assert collected.json["selection"]["selected_ids"] == ["a\x1b[2J"], collected

@@ -108,18 +108,18 @@ class Bystander:
         self.wire = Wire(home)
         self.wire.hello("person", name="bystander")
         self.slowest = 0.0
-        self.calls = 0
         self.is_over = threading.Event()
         self.problem: BaseException | None = None
         self.thread = threading.Thread(target=self._work)
 
     def _work(self) -> None:
         try:
-            while not self.is_over.wait(0.02):
+            while True:
                 began = time.monotonic()
                 self.wire.call("hub/status", timeout=30)
                 self.slowest = max(self.slowest, time.monotonic() - began)
-                self.calls += 1
+                if self.is_over.wait(0.02):
+                    break
         except BaseException as problem:
             self.problem = problem
 
@@ -132,7 +132,7 @@ class Bystander:
         self.thread.join()
         self.wire.stop()
         assert not self.problem, f"a bystander was hurt: {self.problem!r}"
-        assert self.calls and self.slowest < 5, f"a bystander waited {self.slowest:.1f} s"
+        assert self.slowest < 5, f"a bystander waited {self.slowest:.1f} s"
 
 
 def is_closed(sock: socket.socket, timeout: float) -> bool:
@@ -194,6 +194,7 @@ BAD_LINES: list[tuple[bytes, int]] = [
     (b'{"jsonrpc":"2.0","id":1,"method":"hub/status"}{}', PARSE_ERROR),
     (b'{"jsonrpc":"2.0","id":1,"method":"hub/status","params":{"x":1e999}}', PARSE_ERROR),
     (b'{"jsonrpc":"2.0","id":' + b"9" * 400 + b',"method":"hub/status"}', PARSE_ERROR),
+    (b'{"jsonrpc":"2.0","id":1,"method":"hub/status","params":{"\\u0000":1}}', PARSE_ERROR),
     (b"[" * DEEP, PARSE_ERROR), (b"[" * DEEP + b"]" * DEEP, PARSE_ERROR), (b'{"a":' * DEEP + b"1", PARSE_ERROR),
     (b'{"jsonrpc":"2.0","id":1,"method":"hub/status","params":{"x":' + b"[" * 100 + b"]" * 100 + b"}}",
      PARSE_ERROR),
@@ -389,7 +390,7 @@ def roles() -> None:
 def bad_hellos() -> None:
     good = {"wire": 1, "version": "x", "role": "agent"}
     cases: list[tuple[dict[str, Any], int]] = [
-        *(({**good, "wire": wire}, NUMBER_REFUSED) for wire in (-1, 2, 3, 99, 2**62, "1", 1.5, None, [], True)),
+        *(({**good, "wire": wire}, NUMBER_REFUSED) for wire in (-1, 0, 2, 3, 99, 2**62, "1", 1.5, None, [], True)),
         ({"version": "x", "role": "agent"}, NUMBER_REFUSED), ({}, NUMBER_REFUSED),
         *(({**good, "role": role}, -32602) for role in ("", "hub", "Agent", "agent ", 1, None, [], {})),
         ({"wire": 1}, -32602),
@@ -429,7 +430,7 @@ def random_value(chance: random.Random, known: list[Any], depth: int = 0) -> Any
         return chance.choice(simple)
     if pick < 14:
         return [random_value(chance, known, depth + 1) for _ in range(chance.randrange(6))]
-    names = ["session_id", "tool", "arguments", "title", "options", "id", "label", "a", "", "\0", "selected_ids",
+    names = ["session_id", "tool", "arguments", "title", "options", "id", "label", "a", "", "selected_ids",
              "fields", "custom_input", "global_annotation"]
     return {chance.choice(names): random_value(chance, known, depth + 1) for _ in range(chance.randrange(6))}
 
@@ -448,7 +449,7 @@ def send_random(wire: Wire, chance: random.Random, methods: list[str], known: li
         if chance.random() < 0.5 and known:
             params["session_id"] = chance.choice([value for value in known if isinstance(value, str)])
         message = {"jsonrpc": "2.0", "id": wire.last_id, "method": chance.choice(methods), "params": params}
-        wire.send(json.dumps(message))
+        wire.send(message)
         calls.append(wire.last_id)
     return calls
 
@@ -459,7 +460,8 @@ def collect(wire: Wire, calls: list[int], seen: dict[int, int], timeout: float) 
         while not all(call in seen for call in calls):
             message = wire.read(timeout)
             if "method" not in message:
-                assert message["id"] is not None and ("result" in message) != ("error" in message), message
+                assert message["id"] is not None, message
+                assert ("result" in message) != ("error" in message), message
                 seen[message["id"]] = seen.get(message["id"], 0) + 1
 
 
@@ -653,15 +655,16 @@ def comers_and_goers() -> None:
                                                          arguments=choice("gone"))]
             for _ in range(count):
                 with contextlib.suppress(OSError), Wire(home) as wire:
-                    wire.socket.sendall(chance.choice(first_words))
-                    if chance.random() < 0.3:
+                    words = chance.choice(first_words)
+                    wire.socket.sendall(words)
+                    if words.endswith(b"\n") and chance.random() < 0.3:
                         wire.socket.recv(100)
         come_and_go(500)
         time.sleep(0.5)
         files, memory = fd_count() if is_root else 0, rss_bytes(home)
         side_by_side(*[lambda: come_and_go(scaled(500))] * 4)
         with person(home) as wire:
-            assert wire.call("hub/status")["pending"] <= 1
+            assert wire.call("hub/status")["pending"] <= 32  # the most one agent may have
         if is_root:
             wait_until(lambda: fd_count() <= files, f"descriptors are back to {files}")
         assert rss_bytes(home) - memory < 4 * MIB, rss_bytes(home) - memory

@@ -23,7 +23,7 @@ import stat
 import statistics
 import tempfile
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import harness
 from harness import Home, Result, Skip, Wire, run, scaled, test, wait_until
@@ -31,10 +31,10 @@ from harness import Home, Result, Skip, Wire, run, scaled, test, wait_until
 TEST_BIN = os.environ.get("SAYSO_TEST_BIN", harness.CRASH_BIN)  # can pretend another wire number
 CLIENTS = 50
 NOBODY = 65534
-# What a hub started by a client may know of that client's environment.
-PASSED_ON = set(
-    "HOME PATH USER LOGNAME LANG LC_ALL LC_MESSAGES TZ TMPDIR XDG_DATA_HOME XDG_CONFIG_HOME"
-    " XDG_RUNTIME_DIR CHOICE_LANG SAYSO_READY_FD".split())
+# What a hub started by a client may know of that client's environment, and our own settings.
+PASSED_ON = set("HOME PATH USER LOGNAME LANG TZ TMPDIR XDG_DATA_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR"
+                " CHOICE_LANG".split())
+OUR_OWN = ("SAYSO_", "LC_")
 ASK = ["ask", "Which one?", "-p", "Two ways are open and both would work.", "-o", "a=First",
        "-o", "b=Second", "-r", "a"]
 
@@ -127,6 +127,18 @@ def as_nobody(act: Callable[[], str]) -> str:
     os.close(writing)
     with os.fdopen(reading) as result:
         return result.read()
+
+
+@contextlib.contextmanager
+def nobodys_home(home: Home) -> Iterator[tuple[Home, list[str]]]:
+    """A home of another user, and the words that run a program as that user."""
+    need_root()
+    with tempfile.TemporaryDirectory(prefix="sy", dir="/tmp") as place, Home() as other:
+        os.chmod(place, 0o755)
+        other.binary = shutil.copy(os.path.realpath(home.binary), place)  # it may lie where others can't go
+        for directory in (other.path, other.path / "run"):
+            os.chown(directory, NOBODY, NOBODY)
+        yield other, ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 
 
 def mode_of(path: str | os.PathLike) -> int:
@@ -562,39 +574,46 @@ def stop_with_pending(home: Home) -> None:
 @test("a newer client replaces an older hub; an older waiting ask still gets its answer", "R10.3")
 def newer_client() -> None:
     need_test_build()
-    with Home(TEST_BIN) as home:
-        newer = variant(home, env={"SAYSO_WIRE": "2"})
-        waiting, ask = waiting_ask(home)
-        old_pid = home.hub_pid()
-        listed = newer.sayso("list", "--json")
-        assert listed.code == 0 and [row["session_id"] for row in listed.json] == [ask], listed
-        wait_until(lambda: home.hub().get("wire") == 2 and home.hub_pid(), "a hub of wire 2")
-        assert home.hub_pid() != old_pid and waiting.poll() is None
-        same = home.hub_pid()
-        assert home.sayso("list", "--json").code == 0, "a client one number older is not served"
-        answered = newer.sayso("answer", ask, "--select", "b")
-        assert answered.code == 0, answered
-        got = end_of(home, waiting)
-        assert got.code == 0 and got.out == "b\n", got
-        assert home.hub_pid() == same, "an older client ended the newer hub"
+    def once(_: int) -> None:
+        with Home(TEST_BIN) as home:
+            newer = variant(home, env={"SAYSO_WIRE": "2"})
+            waiting, ask = waiting_ask(home)
+            old_pid = home.hub_pid()
+            listed = newer.sayso("list", "--json")
+            assert listed.code == 0 and [row["session_id"] for row in listed.json] == [ask], listed
+            wait_until(lambda: home.hub().get("wire") == 2 and home.hub_pid(), "a hub of wire 2")
+            assert home.hub_pid() != old_pid and waiting.poll() is None
+            same = home.hub_pid()
+            assert home.sayso("list", "--json").code == 0, "a client one number older is not served"
+            answered = newer.sayso("answer", ask, "--select", "b")
+            assert answered.code == 0, answered
+            got = end_of(home, waiting)
+            assert got.code == 0 and got.out == "b\n", got
+            assert home.hub_pid() == same, "an older client ended the newer hub"
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        list(pool.map(once, range(6)))
 
 
 @test("two numbers apart: the older client and the older waiting ask get a clear error", "R10.3")
 def too_old_client() -> None:
     need_test_build()
-    with Home(TEST_BIN) as home:
-        newest = variant(home, env={"SAYSO_WIRE": "3"})
-        waiting, ask = waiting_ask(home)
-        assert [row["session_id"] for row in newest.sayso("list", "--json").json] == [ask]
-        wait_until(lambda: home.hub().get("wire") == 3 and home.hub_pid(), "a hub of wire 3")
-        told = end_of(home, waiting)
-        assert told.code in (1, 5) and "another version" in told.err and "update" in told.err, told
-        pid = home.hub_pid()
-        refused = home.sayso("list")
-        assert refused.code == 1 and "another version" in refused.err and "update" in refused.err, refused
-        assert home.hub_pid() == pid, "the older client ended the newer hub"
-        row = newest.sayso("list", "--json").json[0]
-        assert row["session_id"] == ask and row["status"] == "pending", row
+    def once(_: int) -> None:
+        with Home(TEST_BIN) as home:
+            newest = variant(home, env={"SAYSO_WIRE": "3"})
+            waiting, ask = waiting_ask(home)
+            listed = newest.sayso("list", "--json")
+            assert listed.code == 0 and [row["session_id"] for row in listed.json] == [ask], listed
+            wait_until(lambda: home.hub().get("wire") == 3 and home.hub_pid(), "a hub of wire 3")
+            told = end_of(home, waiting)
+            assert told.code in (1, 5) and "another version" in told.err and "update" in told.err, told
+            pid = home.hub_pid()
+            refused = home.sayso("list")
+            assert refused.code == 1 and "another version" in refused.err and "update" in refused.err, refused
+            assert home.hub_pid() == pid, "the older client ended the newer hub"
+            row = newest.sayso("list", "--json").json[0]
+            assert row["session_id"] == ask and row["status"] == "pending", row
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        list(pool.map(once, range(6)))
 
 
 @test("clients of two wire numbers at once all work", "R10.3")
@@ -625,17 +644,9 @@ def newer_status() -> None:
 
 @test("two users of one machine do not meet", "R12.1")
 def two_users(home: Home) -> None:
-    need_root()
     assert home.sayso("list").code == 0
     path = home.hub()["socket"]
-    with tempfile.TemporaryDirectory(prefix="sy", dir="/tmp") as place, Home() as other:
-        program = shutil.copy(os.path.realpath(home.binary), place)  # may lie where others can't go
-        for directory in (place, other.path, other.path / "run"):
-            os.chmod(directory, 0o755 if directory == place else 0o700)
-            if directory != place:
-                os.chown(directory, NOBODY, NOBODY)
-        other.binary = program
-        nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    with nobodys_home(home) as (other, nobody):
         result = through(other, nobody, "list", "--json")
         assert result.code == 0 and result.json == [], result
         assert other.hub_pid() != home.hub_pid() and os.stat(other.hub()["socket"]).st_uid == NOBODY
@@ -644,8 +655,8 @@ def two_users(home: Home) -> None:
             with socket.socket(socket.AF_UNIX) as sock:
                 sock.settimeout(5)
                 sock.connect(path)
-                sock.sendall(b'{"jsonrpc":"2.0","id":1,"method":"hub/retire"}\n')
                 with contextlib.suppress(ConnectionError):
+                    sock.sendall(b'{"jsonrpc":"2.0","id":1,"method":"hub/retire"}\n')
                     return f"got {sock.recv(1000)!r}"
                 return "got b''"
         assert as_nobody(connect) == "EACCES"
@@ -672,7 +683,8 @@ def two_users(home: Home) -> None:
 def clean_daemon(home: Home) -> None:
     secrets = {name: "s3cret-value" for name in (
         "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK",
-        "LD_LIBRARY_PATH", "SAYSO_UNKNOWN", "PGPASSWORD", "HTTP_PROXY", "PS1")}
+        "LD_LIBRARY_PATH", "LD_PRELOADED", "PGPASSWORD", "HTTP_PROXY", "PS1", "HOMEX", "XDG_DATA_HOMES",
+        "NOT_SAYSO_X", "sayso_x")}
     secret_file = home.path / "secret"
     secret_file.write_text("s3cret")
     with open(secret_file) as leaked:
@@ -686,7 +698,8 @@ def clean_daemon(home: Home) -> None:
         raise Skip("needs root to look into the hub's /proc entries, which are closed on purpose")
     environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
     names = {pair.split(b"=")[0].decode() for pair in environment.split(b"\0") if pair}
-    assert b"s3cret" not in environment and names <= PASSED_ON, names - PASSED_ON
+    foreign = {name for name in names - PASSED_ON if not name.startswith(OUR_OWN)}
+    assert b"s3cret" not in environment and not foreign, foreign
     assert os.readlink(f"/proc/{pid}/cwd") == "/"
     files = {}
     for number in os.listdir(f"/proc/{pid}/fd"):
@@ -701,6 +714,18 @@ def clean_daemon(home: Home) -> None:
     status = dict(line.split(":\t", 1) for line in
                   pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
     assert int(status["SigBlk"], 16) == 0 and status["Umask"] == "0077", status
+
+
+@test("an environment full of names of ours does not lead the hub astray", "R10.3")
+def crowded_environment(home: Home) -> None:
+    began = time.monotonic()
+    result = home.sayso("list", env={"SAYSO_READY_FD": "7"})
+    assert result.code == 0 and time.monotonic() - began < 4, result
+    with nobodys_home(home) as (other, nobody):  # whose own home is nowhere, so going astray does no harm
+        crowd = {f"SAYSO_X{i}": "x" for i in range(200)}
+        result = through(variant(other, only={**crowd, **other.environment}), nobody, "list", "--json")
+        assert result.code == 0 and result.json == [] and other.hub_pid(), result
+        other.kill_hub(signal.SIGTERM)
 
 
 @test("a hub that aborts leaves no core, whatever the limits of its starter", "R12.1")

@@ -9,6 +9,7 @@ import datetime
 import glob
 import itertools
 import json
+import os
 import pathlib
 import random
 import re
@@ -339,6 +340,31 @@ def random_kills() -> None:
     home.sayso("stop")
     look_into_store(path, oracle)
     print_counts(cycles=KILLS, **oracle.judge())
+
+
+def children() -> set[int]:
+    """Of this process; hubs come to it because it is their subreaper (see harness.run)."""
+    found: set[int] = set()
+    for task in pathlib.Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # a thread that has just ended
+            found |= set(map(int, task.read_text().split()))
+    return found
+
+
+@test("a client outlives the death of the hub that it is just starting", "P1 R5.5")
+def killed_while_starting() -> None:
+    for _ in range(scaled(20)):
+        with Home() as home:
+            others = children()
+            client = home.spawn("list", "--json")
+            while client.poll() is None and not (young := children() - others - {client.pid}):
+                pass
+            for pid in young:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            out, err = client.communicate(timeout=HANG_S)
+            home.spawned.remove(client)
+            assert client.returncode == 0 and json.loads(out) == [], f"{out}{err}"
 
 
 def crash_points() -> list[str]:

@@ -17,8 +17,8 @@ PENDING = 5
 
 
 def ask(home: Home, title: str, agent: str = "settings") -> str:
-    result = home.sayso("ask", title, "-p", PROMPT, "-o", "a=A", "-o", "b=B", "-r", "a", "--as", agent, "--wait", "0",
-                        "--json")
+    result = home.sayso("ask", title, "-p", PROMPT, "-o", "a=A", "-o", "b=B", "-r", "a", "--as", agent,
+                        "--wait", "0", "--json")
     assert result.code in (1, PENDING), result
     return result.json.get("session_id", "")
 
@@ -54,7 +54,8 @@ def undo_given(home: Home) -> int:
     session_id = ask(home, fresh(), fresh())
     with Wire(home) as person:
         person.hello("person", channel="terminal")
-        return round(person.call("ask/answer", session_id=session_id, selected_ids=["a"]).get("undo_ms", 0) / 1000)
+        answered = person.call("ask/answer", session_id=session_id, selected_ids=["a"])
+        return round(answered.get("undo_ms", 0) / 1000)
 
 
 class Row(NamedTuple):
@@ -165,8 +166,9 @@ def bad_file() -> None:
         with Home() as home:
             write_file(home, text)
             assert fact(home, "port")["value"] == 7297, text[:20]
-            assert [line for line in log_lines(home) if line["level"] == "warning"], f"no warning about {text[:20]!r}"
-            assert home.sayso("settings", "set", "port", "8000").code == 1, "what could not be read is written over"
+            warnings = [line for line in log_lines(home) if line["level"] == "warning"]
+            assert warnings, f"no warning about {text[:20]!r}"
+            assert home.sayso("settings", "set", "port", "8000").code == 1, "an unreadable file is written over"
             assert (home.config / "settings.json").read_text() == text
             assert fact(home, "port")["value"] == 7297, "what could not be kept is in force"
             assert home.sayso("settings", "set", "timeout_seconds", "90").code == 0
@@ -208,7 +210,8 @@ def not_for_agents(home: Home) -> None:
     assert home.sayso("list").code == 0
     with Wire(home) as agent:
         agent.hello("agent", name="t")
-        for method, params in (("settings/list", {}), ("settings/set", {"name": "cli_answers", "value": "any"})):
+        change = {"name": "cli_answers", "value": "any"}
+        for method, params in (("settings/list", {}), ("settings/set", change)):
             try:
                 agent.call(method, **params)
                 raise AssertionError(f"{method} is open to agents")

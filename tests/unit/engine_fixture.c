@@ -478,7 +478,8 @@ int stage_tear_down(void **state)
         unlink(name);
         free(name);
     }
-    closedir(list);
+    if (list)
+        closedir(list);
     rmdir(stage->directory);
     free(stage);
     return 0;

@@ -55,18 +55,13 @@ static struct lifecycle_facts facts_of(const struct world *world, enum ask_event
     };
 }
 
-static uint32_t states_for(const struct rules *rules, enum ask_event event,
+/* What lifecycle_states_for says of one state: the WHERE of the conditional update. */
+static bool may_start_from(const struct rules *rules, unsigned state, unsigned event,
                            const struct lifecycle_facts *facts)
 {
-    uint32_t states = 0;
+    struct lifecycle_step step = rules->step((enum ask_state)state, (enum ask_event)event, facts);
 
-    for (int state = 0; state < STATE_COUNT; state++) {
-        struct lifecycle_step step = rules->step((enum ask_state)state, event, facts);
-
-        if (step.is_legal && !step.is_ignored)
-            states |= state_bit((enum ask_state)state);
-    }
-    return states;
+    return step.is_legal && !step.is_ignored;
 }
 
 /* False: refused, or no room; `seen` is the state the hub decides by. */
@@ -142,7 +137,7 @@ static bool commit(struct world *world, const struct rules *rules)
         return false;
     facts = facts_of_write(write);
     step = rules->step((enum ask_state)write->seen, (enum ask_event)write->event, &facts);
-    if ((states_for(rules, (enum ask_event)write->event, &facts) >> world->state & 1) &&
+    if (may_start_from(rules, world->state, write->event, &facts) &&
         (write->if_version == 0 || write->if_version == world->version)) {
         write->fate = DONE;
         apply(world, write, &step);

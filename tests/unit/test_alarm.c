@@ -1,6 +1,6 @@
 /*
  * test_alarm.c - the heap of alarms, by random operations against a list that is simply searched.
- * Proves: R5.4
+ * Proves: R5.4 (the order of what is due)
  */
 #include <setjmp.h>
 #include <stdarg.h>

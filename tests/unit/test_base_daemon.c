@@ -1,6 +1,6 @@
 /*
  * test_base_daemon.c - starting a process that outlives us and shares nothing with us.
- * Proves: R10.2 R12.1 C6
+ * Proves: R14.4, C6
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,13 +36,19 @@ static int set_up(void **state)
     return 0;
 }
 
+static int drop(const char *path, const struct stat *found, int type, struct FTW *where)
+{
+    (void)found;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
 static int tear_down(void **state)
 {
     struct place *place = *state;
-    char *command = mem_format("rm -rf '%s'", place->directory);
 
-    assert_int_equal(system(command), 0);
-    free(command);
+    assert_int_equal(nftw(place->directory, drop, 8, FTW_DEPTH | FTW_PHYS), 0);
     free(place);
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * test_base_os.c - what is particular to the system: private files, locks, processes and their
  * ancestors, and peers.
- * Proves: R12.1 R14.4 C1 C2 C4 C7 E4
+ * Proves: R12.1 (who answers), R14.4, C1, C2, C4, C7
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,13 +43,19 @@ static int set_up(void **state)
     return 0;
 }
 
+static int drop(const char *path, const struct stat *found, int type, struct FTW *where)
+{
+    (void)found;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
 static int tear_down(void **state)
 {
     struct place *place = *state;
-    char *command = mem_format("rm -rf '%s'", place->directory);
 
-    assert_int_equal(system(command), 0);
-    free(command);
+    assert_int_equal(nftw(place->directory, drop, 8, FTW_DEPTH | FTW_PHYS), 0);
     free(place);
     return 0;
 }
@@ -212,7 +219,7 @@ static void test_reading_has_a_limit(void **state)
     text_clear(&bytes);
     assert_false(os_read_file("/dev/zero", 100, &bytes, &err)); /* never more than it may */
     assert_int_equal(err.code, ERROR_too_long);
-    assert_true(bytes.used <= 2 * 4096);
+    assert_true(bytes.used <= 8192);
     text_clear(&bytes);
     assert_false(os_read_file(at(place, "none"), 100, &bytes, &err));
     assert_int_equal(err.code, ERROR_not_found);

@@ -1,7 +1,7 @@
 /*
  * test_base_table.c - the hash table of things that carry their own link, by random operations
  * against an array, with keys that come more than once.
- * Proves: R5.5 (finding asks by call and key), B9
+ * Proves: R5.5 (finding asks by call and by key)
  */
 #include <setjmp.h>
 #include <stdarg.h>

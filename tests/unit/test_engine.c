@@ -1,7 +1,7 @@
 /*
  * test_engine.c - deciding: the order in which people and agents are told, what happens when the
  * store says no, who wins, and who comes too late.
- * Proves: R5.2 R5.3 R2.3 R2.4 R12.1 P1 P3
+ * Proves: R5.2, R5.3, R2.3, P3
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /*
  * test_engine_match.c - the agent's side: which ask a call gets (its own again, an answer that is
  * still undelivered, or a new one), collecting by id, and limits per principal.
- * Proves: R2.4 R5.5 R5.8 P8 P9 B7
+ * Proves: R2.4, R5.5, R5.8, P9, B7 (unknown and foreign are one answer)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -395,6 +395,100 @@ static void test_only_its_own_agent_has_received_it(void **state)
     scene_close(&scene);
 }
 
+/* The agent's client gave up: the wait ends with `pending`, and the form says so. */
+static void test_detaching(void **state)
+{
+    struct scene scene;
+    struct call waited = { .label = "wait" };
+
+    scene_open(&scene, state, "cli", "");
+    call_start(&waited, scene.agent, scene.ops->wait, "{'session_id':'%s','wait_seconds':50}",
+               scene.id);
+    call_run(&scene.did, scene.agent, scene.ops->detach, "{}");
+    call_run(&scene.did, scene.agent, scene.ops->detach,
+             "{'session_id':'aaaaaaaaaaaaaaaaaaaaaaaaaa'}");
+    call_run(&scene.did, scene.person, scene.ops->detach, "{'session_id':'%s'}", scene.id);
+    assert_int_equal(scene.asked.replies + waited.replies, 0); /* only its own, only that one */
+    call_run(&scene.did, scene.agent, scene.ops->detach, "{'session_id':'%s'}", scene.id);
+    assert_worked(&scene.did);
+    assert_string_equal(call_text(&scene.asked, "/action_status"), "pending");
+    assert_string_equal(call_text(&waited, "/action_status"), "pending");
+    scene_get(&scene, &scene.did);
+    assert_true(call_is_yes(&scene.did, "/ask/detached"));
+    call_start(&waited, scene.agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    stage_settle(scene.stage);
+    scene_get(&scene, &scene.did);
+    assert_false(call_is_yes(&scene.did, "/ask/detached"));
+    scene_answer(&scene, "a");
+    assert_true(waited.is_final);
+    assert_int_equal(scene.asked.replies, 1);
+    call_release(&waited);
+    scene_close(&scene);
+}
+
+/* Before its ask is on disk there is nothing to tell: the reply comes when there is. */
+static void test_a_wait_that_ends_before_its_ask_is_stored(void **state)
+{
+    struct stage *stage = *state;
+    struct desk_visitor bot = visitor_agent("bot");
+    struct caller *agent = caller_enter(stage, "agent", &bot);
+    struct call asked = { .label = "ask" };
+
+    ask_start(&asked, agent, "Unborn", "", 0);
+    engine_flush(stage->engine);
+    stage->store.holds_replies = true;
+    stage_advance(stage, 1000);
+    assert_int_equal(asked.replies, 0);
+    stage_release(stage);
+    stage_advance(stage, 0);
+    assert_string_equal(call_text(&asked, "/action_status"), "pending");
+    assert_int_equal(caller_count(agent, "ask/created"), 1);
+    call_release(&asked);
+}
+
+static void test_who_waits_hears_of_another_deadline(void **state)
+{
+    struct scene scene;
+    struct json *event;
+
+    scene_open(&scene, state, "cli", "");
+    scene_do(&scene, scene.ops->extend, ",'seconds':900");
+    event = caller_event(scene.agent, "ask/retimed");
+    assert_string_equal(json_text(json_at(event, "/params/session_id")), scene.id);
+    assert_int_equal(json_member_integer(json_at(event, "/params"), "remaining_ms", 0), 900000);
+    assert_int_equal(caller_count(scene.person, "ask/retimed"), 0);
+    json_free(event);
+    scene_close(&scene);
+}
+
+/* Names are the agents' to invent: they cost nothing for long, and limits outlive the tidying. */
+static void test_many_principals(void **state)
+{
+    struct stage *stage = *state;
+    struct desk_visitor bot = visitor_agent("bot");
+    struct caller *agent = caller_enter(stage, "agent", &bot);
+    struct call call = { .label = "ask" };
+    char name[32] = "", id[ASK_ID_BYTES];
+
+    stage_set(stage, "max_pending", "1");
+    ask_open(&call, agent, "First", "", id);
+    for (int i = 0; i < 2500; i++) {
+        struct desk_visitor other = visitor_agent(name);
+        struct caller *passer;
+        struct call asked = { .label = "other" };
+
+        snprintf(name, sizeof name, "bot %d", i);
+        passer = caller_enter(stage, "passer", &other);
+        ask_start(&asked, passer, "Passing", ",'timeout_seconds':1", -1);
+        stage_settle(stage);
+        caller_leave(passer);
+        stage_advance(stage, 100);
+    }
+    ask_start(&call, agent, "Second", "", -1);
+    assert_failed(&call, ERROR_rate_limited, "");
+    call_release(&call);
+}
+
 static void ask_nth(struct stage *stage, struct caller *agent, struct call *call, int n)
 {
     char title[32];
@@ -484,6 +578,10 @@ int main(void)
         CASE(test_bad_waits),
         CASE(test_delivered),
         CASE(test_only_its_own_agent_has_received_it),
+        CASE(test_detaching),
+        CASE(test_a_wait_that_ends_before_its_ask_is_stored),
+        CASE(test_who_waits_hears_of_another_deadline),
+        CASE(test_many_principals),
         CASE(test_so_many_pending),
         CASE(test_so_many_a_minute),
     };

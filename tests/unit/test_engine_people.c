@@ -1,7 +1,7 @@
 /*
  * test_engine_people.c - the person's side: naming an ask, lists, watching, settings, who may
  * answer what through which channel, and what an answer keeps of whoever gave it.
- * Proves: R2.6 R5.9 R8.1 R9.1 R12.1
+ * Proves: R2.6, R5.9, R8.1, R9.1, R12.1
  */
 #include <setjmp.h>
 #include <stdarg.h>

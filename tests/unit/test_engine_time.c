@@ -1,7 +1,7 @@
 /*
  * test_engine_time.c - deadlines: never early, at most a second late, the same after a restart, a
  * suspend and a clock that was set; more time, held time, defaults at the end; retention.
- * Proves: R5.4 R5.6 R9.1 P5 P6 P7
+ * Proves: R5.4, R5.6, R9.1, P5, P6, P7
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -278,8 +278,8 @@ static const struct {
     { "at once", 0, 0, 250 },
     { "after a while", 100000, 0, 150 },
     { "after the deadline", 400000, 0, 0 },
-    { "the clock went back a year", 1000, -365 * (int64_t)86400000, 300 },
-    { "the clock went on a year", 1000, 365 * (int64_t)86400000, 0 },
+    { "the clock went back a year", 1000, -31536000000, 300 },
+    { "the clock went on a year", 1000, 31536000000, 0 },
 };
 
 static void test_recovery(void **state)
@@ -310,11 +310,11 @@ static void test_recovery(void **state)
     }
 }
 
-/* Somebody sets the wall clock: neither what runs nor what a restart finds may move. */
+/* Somebody sets the wall clock, by an hour or by ten years: neither what runs nor what a restart
+ * finds may move. */
 static void test_the_wall_clock_is_set(void **state)
 {
-    static const int64_t steps[] = { 3600000, -3600000, 10 * 365 * (int64_t)86400000,
-                                     -10 * 365 * (int64_t)86400000, 499 };
+    static const int64_t steps[] = { 3600000, -3600000, 315360000000, -315360000000, 499 };
 
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         struct scene before, after;
@@ -482,6 +482,43 @@ static void test_retention_by_count(void **state)
     scene_close(&open);
 }
 
+/* More than one batch is to go: they follow each other without waiting for the next hour. */
+static void test_retention_of_many(void **state)
+{
+    struct stage *stage = *state;
+
+    stage_set(stage, "max_sessions", "10");
+    stage_set(stage, "asks_per_minute", "100000");
+    stage->store.fails_sweeps = true;
+    for (int i = 0; i < 450; i++)
+        ask_and_answer(state, true);
+    stage_advance(stage, 2000);
+    stage->store.fails_sweeps = false;
+    assert_int_equal(kept(stage), 450);
+    stage_advance(stage, 3600000);
+    assert_int_equal(kept(stage), 10);
+}
+
+static void test_idleness(void **state)
+{
+    struct stage *stage = *state;
+    struct scene scene;
+
+    stage_advance(stage, 2000);
+    assert_true(engine_is_idle(stage->engine));
+    scene_open(&scene, state, "terminal", "");
+    caller_leave(scene.agent);
+    stage_settle(stage);
+    scene_answer(&scene, "a");
+    caller_leave(scene.person);
+    stage_settle(stage);
+    assert_int_equal(engine_open_count(stage->engine), 0);
+    assert_false(engine_is_idle(stage->engine)); /* it can still be taken back */
+    stage_advance(stage, 5000);
+    assert_true(engine_is_idle(stage->engine));
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +539,8 @@ int main(void)
         CASE(test_typing_does_not_hold_for_ever),
         CASE(test_retention_by_age),
         CASE(test_retention_by_count),
+        CASE(test_retention_of_many),
+        CASE(test_idleness),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /*
  * test_engine_undo.c - the time between an answer and its delivery: taking it back, sending it
  * now, drafts around it; and visitors who leave while the store still works for them.
- * Proves: R5.2 R5.5 R5.9 R7.9 P1
+ * Proves: R5.2, R5.5, R5.9, P1 (in one process)
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
  * test_hash.c - SHA-256 of parts, by published vectors through the length in front of each part.
- * Proves: R5.5 (digests), B6, D5
+ * Proves: R5.5 (what makes a call the same), D5 (comparing)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,7 +109,7 @@ static void test_hex(void **state)
     (void)state;
     memset(hex, 'x', sizeof hex);
     hash_hex(bytes, 0, hex);
-    assert_int_equal(hex[0], 'x');
+    assert_string_equal(hex, "");
     hash_hex(bytes, sizeof bytes, hex);
     assert_string_equal(hex, "00017f80ff");
 }

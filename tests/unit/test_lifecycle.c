@@ -1,7 +1,7 @@
 /*
  * test_lifecycle.c - every cell of the state machine against a table of its own, written from the
  * requirements and not from the code, and what must hold over all cells, facts and effects.
- * Proves: R5.1 R5.2 R5.3 R5.6
+ * Proves: R5.1, R5.2, R5.3, R5.6
  */
 #include <setjmp.h>
 #include <stdarg.h>

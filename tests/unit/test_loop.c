@@ -1,7 +1,7 @@
 /*
  * test_loop.c - waking the loop from another thread, timers on the boot clock, what runs before it
  * sleeps, and signals.
- * Proves: R5.4 E9 E12
+ * Proves: R5.4 (the boot clock), E12
  */
 #include <setjmp.h>
 #include <stdarg.h>

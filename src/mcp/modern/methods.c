@@ -126,6 +126,20 @@ static void refuse_version(struct mcp_request *request, const char *asked)
     text_release(&data);
 }
 
+/* We log nothing to clients, but a level that is none is a broken envelope all the same. */
+static bool is_log_level(const struct json *level)
+{
+    static const char *const levels[] = { "debug", "info",     "notice", "warning",
+                                          "error", "critical", "alert",  "emergency" };
+    const char *text = json_text(level);
+
+    for (size_t i = 0; text && i < ARRAY_LEN(levels); i++) {
+        if (strcmp(levels[i], text) == 0)
+            return true;
+    }
+    return !level;
+}
+
 /* The envelope every modern request must bring. False: refused. */
 static bool check_envelope(struct mcp_request *request)
 {
@@ -139,6 +153,11 @@ static bool check_envelope(struct mcp_request *request)
                         "_meta needs " META_PREFIX "protocolVersion (a text) and " META_PREFIX
                         "clientCapabilities (an object)",
                         NULL);
+        return false;
+    }
+    if (!is_log_level(json_member(meta, META_PREFIX "logLevel"))) {
+        mcp_reply_error(request->mcp, request->id_json, JSONRPC_INVALID_PARAMS,
+                        META_PREFIX "logLevel must be one of debug to emergency", NULL);
         return false;
     }
     if (strcmp(version, revision_name(REVISION_2026_07_28)) != 0) {

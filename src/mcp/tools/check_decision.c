@@ -31,8 +31,8 @@ static const struct argument arguments_table[] = {
 static const struct schema_property results[] = {
     { "must_ask", "\"type\":\"boolean\"", "true: ask with provide_choice before going on." },
     { "reasons", "\"type\":\"array\",\"items\":{\"type\":\"string\"}", "Why." },
+    TOOL_ERROR_RESULT,
 };
-static const char *const required[] = { "must_ask", "reasons", NULL };
 
 static void write_result(const struct values *values, struct text *out)
 {
@@ -80,6 +80,5 @@ const struct tool tool_row_check_decision = {
     .argument_count = ARRAY_LEN(arguments_table),
     .results = results,
     .result_count = ARRAY_LEN(results),
-    .required_results = required,
     .plan = plan,
 };

@@ -53,6 +53,5 @@ const struct tool tool_row_get_answer = {
     .argument_count = ARRAY_LEN(arguments_table),
     .results = ask_results,
     .result_count = ASK_RESULT_COUNT,
-    .required_results = ask_required_results,
     .plan = plan,
 };

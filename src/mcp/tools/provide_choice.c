@@ -30,6 +30,5 @@ const struct tool tool_row_provide_choice = {
     .ask = &tool_provide_choice,
     .results = ask_results,
     .result_count = ASK_RESULT_COUNT,
-    .required_results = ask_required_results,
     .plan = plan,
 };

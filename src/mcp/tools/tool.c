@@ -11,10 +11,10 @@ static const struct tool *const rows[] = {
 #undef TOOL
 };
 
-const struct tool *tool_find(const char *name)
+const struct tool *tool_find(const char *name, size_t length)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (strcmp(rows[i]->name, name) == 0)
+        if (strlen(rows[i]->name) == length && memcmp(rows[i]->name, name, length) == 0)
             return rows[i];
     }
     return NULL;
@@ -56,6 +56,5 @@ const struct schema_property ask_results[ASK_RESULT_COUNT] = {
     { "rule", STRING, "The standing answer that applied." },
     { "warnings", STRINGS, "What was ignored of your call." },
     { "notices", STRINGS, "Ids of earlier asks of yours that were answered meanwhile." },
+    TOOL_ERROR_RESULT,
 };
-const char *const ask_required_results[] = { "action_status", "session_id", "selection", "explicit",
-                                             NULL };

@@ -27,7 +27,6 @@ struct tool {
     size_t argument_count;
     const struct schema_property *results;
     size_t result_count;
-    const char *const *required_results; /* NULL-ended */
     /* False: `err` names the field; nobody was disturbed. */
     bool (*plan)(const struct json *arguments, struct tool_plan *ret_plan, struct error *err);
 };
@@ -35,12 +34,21 @@ struct tool {
 #include "mcp/tools/tools.def"
 #undef TOOL
 
-const struct tool *tool_find(const char *name); /* NULL if there is none */
-const struct tool *tool_at(size_t index);       /* NULL behind the last */
+const struct tool *tool_find(const char *name, size_t length); /* NULL if there is none */
+const struct tool *tool_at(size_t index);                      /* NULL behind the last */
+
+/* The last row of every tool's results: how a bad call is told what is wrong with it. */
+#define TOOL_ERROR_RESULT                                                                          \
+    {                                                                                              \
+        "error",                                                                                   \
+            "\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},"                  \
+            "\"path\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"                    \
+            "\"retry_after_seconds\":{\"type\":\"integer\"}}",                                     \
+            "Instead of all else: what was wrong with the call, and where."                        \
+    }
 
 /* The result of R2.2, shared by the tools that return an ask's. */
-enum { ASK_RESULT_COUNT = 17 };
+enum { ASK_RESULT_COUNT = 18 };
 extern const struct schema_property ask_results[ASK_RESULT_COUNT];
-extern const char *const ask_required_results[];
 
 #endif

@@ -1,0 +1,185 @@
+/*
+ * visit.c - who the client is at the desk: one visit for each name it gives itself; and which
+ * results have reached it. A modern client may say another name with every request, so what is
+ * kept of them is bounded.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "mcp/inside.h"
+
+enum { VISIT_NAME_BYTES = 128, VISIT_KEPT = 8, VISIT_MOST = 64 };
+
+static void leave(struct mcp_visit *visit)
+{
+    struct desk *desk = visit->mcp->parts.desk;
+
+    desk->ops->leave(desk, visit->visit);
+    free(visit->name);
+    free(visit);
+}
+
+void visit_leave_all(struct mcp *mcp)
+{
+    while (mcp->visits) {
+        struct mcp_visit *visit = mcp->visits;
+
+        mcp->visits = visit->next;
+        leave(visit);
+    }
+}
+
+/* Names without a call, once there are several. Returns how many are left. */
+static size_t leave_unused(struct mcp *mcp)
+{
+    size_t count = 0;
+
+    for (struct mcp_visit **at = &mcp->visits; *at;) {
+        struct mcp_visit *visit = *at;
+
+        if (visit->uses > 0 || count < VISIT_KEPT) {
+            count++;
+            at = &visit->next;
+        } else {
+            *at = visit->next;
+            leave(visit);
+        }
+    }
+    return count;
+}
+
+/* The beginning of a long name will do, cut between characters. */
+static char *short_name(const char *name)
+{
+    const char *end = name + strlen(name), *at = name;
+
+    while (at < end) {
+        const char *next = at;
+
+        if (text_decode(&next, end) < 0 || next - name > VISIT_NAME_BYTES)
+            break;
+        at = next;
+    }
+    return at > name ? mem_text_n(name, (size_t)(at - name)) : mem_text("unnamed");
+}
+
+static void on_event(void *context, const char *line, size_t length)
+{
+    struct mcp_visit *visit = context;
+
+    tool_on_event(visit->mcp, line, length);
+}
+
+static struct mcp_visit *enter(struct mcp_request *request, char *take_name)
+{
+    struct mcp *mcp = request->mcp;
+    struct mcp_visit *visit = mem_new(sizeof *visit);
+    char *version = request->client_version ? short_name(request->client_version) : NULL;
+    struct desk_visitor visitor = {
+        .role = ROLE_AGENT,
+        .via = "",
+        .uid = mcp->parts.uid,
+        .pid = mcp->parts.pid,
+        .tty = "",
+        .name = take_name,
+        .version = version,
+        .as_name = mcp->parts.as_name,
+        .directory = mcp->parts.directory,
+        .is_sub_agent = mcp->parts.is_sub_agent,
+        .context = visit,
+        .event = on_event,
+    };
+
+    visit->mcp = mcp;
+    visit->name = take_name;
+    visit->visit = mcp->parts.desk->ops->enter(mcp->parts.desk, &visitor);
+    visit->next = mcp->visits;
+    mcp->visits = visit;
+    free(version);
+    return visit;
+}
+
+struct mcp_visit *visit_get(struct mcp_request *request)
+{
+    struct mcp *mcp = request->mcp;
+    char *name = short_name(request->client_name ? request->client_name : "");
+
+    for (struct mcp_visit *visit = mcp->visits; visit; visit = visit->next) {
+        if (strcmp(visit->name, name) == 0) {
+            free(name);
+            return visit;
+        }
+    }
+    if (leave_unused(mcp) >= VISIT_MOST) {
+        free(name);
+        return NULL;
+    }
+    return enter(request, name);
+}
+
+void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id)
+{
+    struct mcp_delivery *delivery = mem_new(sizeof *delivery);
+
+    snprintf(delivery->session_id, sizeof delivery->session_id, "%s", session_id);
+    delivery->visit = visit;
+    visit->uses++;
+    delivery->next = *list;
+    *list = delivery;
+}
+
+void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to)
+{
+    while (*from) {
+        struct mcp_delivery *delivery = *from;
+
+        *from = delivery->next;
+        delivery->next = *to;
+        *to = delivery;
+    }
+}
+
+void delivery_drop(struct mcp_delivery **list)
+{
+    while (*list) {
+        struct mcp_delivery *delivery = *list;
+
+        *list = delivery->next;
+        delivery->visit->uses--;
+        free(delivery);
+    }
+}
+
+static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    json_write_list(&writer, "session_ids");
+    while (*list) {
+        struct mcp_delivery *delivery = *list;
+
+        if (delivery->visit != visit) {
+            list = &delivery->next;
+            continue;
+        }
+        json_write_text(&writer, NULL, delivery->session_id);
+        *list = delivery->next;
+        visit->uses--;
+        free(delivery);
+    }
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    tool_act(visit->mcp->parts.desk->ops->delivered, visit, &params, NULL, NULL);
+    text_release(&params);
+}
+
+void delivery_confirm(struct mcp *mcp)
+{
+    while (mcp->deliveries)
+        confirm_visit(mcp->deliveries->visit, &mcp->deliveries);
+}

@@ -1,0 +1,164 @@
+// home.mjs - a user of their own as far as the program can tell, with a hub of their own.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+export const BIN = path.resolve(ROOT, process.env.SAYSO_BIN ?? "build/sayso");
+export const SCALE = Number(process.env.SAYSO_SCALE ?? "1");
+const KEPT = ["PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"]; // no language, no terminal
+
+export const scaled = (count) => Math.max(1, Math.floor(count * SCALE));
+
+// Polls, because most of what is waited for happens in another process. Returns the value.
+export async function until(isSo, what, limit_ms = 10000) {
+    const deadline = Date.now() + limit_ms;
+    for (;;) {
+        const value = await isSo();
+        if (value)
+            return value;
+        assert.ok(Date.now() < deadline, `waited ${limit_ms} ms in vain: ${what}`);
+        await sleep(10);
+    }
+}
+
+// With the pid this names one process for ever; null once it is dead.
+export function startOf(pid) {
+    try {
+        const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(")").at(-1).trim().split(" ");
+        return "ZX".includes(fields[0]) ? null : Number(fields[19]);
+    } catch {
+        return null;
+    }
+}
+
+const openHomes = new Set();
+
+export class Home {
+    // The path is short: sockets live in it.
+    constructor(env = {}) {
+        this.path = mkdtempSync("/tmp/sy");
+        this.data = path.join(this.path, ".local/share/sayso");
+        mkdirSync(path.join(this.path, "run"), { mode: 0o700 });
+        this.env = {
+            ...Object.fromEntries(KEPT.filter((name) => name in process.env).map((name) => [name, process.env[name]])),
+            HOME: this.path,
+            XDG_DATA_HOME: path.join(this.path, ".local/share"),
+            XDG_CONFIG_HOME: path.join(this.path, ".config"),
+            XDG_RUNTIME_DIR: path.join(this.path, "run"),
+            ...env,
+        };
+        this.endings = []; // what stop() must close first
+        openHomes.add(this);
+    }
+
+    spawn(args, options = {}) {
+        return spawn(BIN, args, { cwd: this.path, env: this.env, stdio: ["pipe", "pipe", "pipe"], ...options });
+    }
+
+    // Runs the program to its end; reads from /dev/null, as under a script.
+    sayso(...args) {
+        return new Promise((resolve, reject) => {
+            const child = this.spawn(args, { stdio: ["ignore", "pipe", "pipe"] });
+            const said = { out: "", err: "" };
+            child.stdout.on("data", (bytes) => { said.out += bytes; });
+            child.stderr.on("data", (bytes) => { said.err += bytes; });
+            child.on("error", reject);
+            child.on("close", (code) => resolve({ code, ...said }));
+        });
+    }
+
+    // The same, and it must work.
+    async must(...args) {
+        const done = await this.sayso(...args);
+        assert.equal(done.code, 0, `sayso ${args.join(" ")}: ${done.out}${done.err}`);
+        return done.out;
+    }
+
+    async list(...more) {
+        return existsSync(this.data) ? JSON.parse(await this.must("list", "--json", ...more)) : [];
+    }
+
+    // Waits until so many asks are open; returns their rows.
+    opened(count = 1) {
+        return until(async () => {
+            const rows = this.hubPid() ? await this.list("--active") : [];
+            return rows.length >= count && rows;
+        }, `${count} open asks`, 20000);
+    }
+
+    hub() {
+        try {
+            return JSON.parse(readFileSync(path.join(this.data, "hub.json")));
+        } catch {
+            return {};
+        }
+    }
+
+    // Of the hub that is running now, if there is one.
+    hubPid() {
+        const hub = this.hub();
+        return hub.pid && startOf(hub.pid) === hub.start ? hub.pid : null;
+    }
+
+    // As a power cut would, and waits until it is gone.
+    async killHub(signal = "SIGKILL") {
+        const pid = this.hubPid();
+        assert.ok(pid, "there is no hub to end");
+        try {
+            process.kill(pid, signal);
+        } catch (problem) {
+            assert.equal(problem.code, "ESRCH");
+        }
+        await until(() => this.hubPid() !== pid, `hub ${pid} is gone after ${signal}`);
+    }
+
+    // Everything under HOME but the runtime directory we made ourselves.
+    touched() {
+        return readdirSync(this.path, { recursive: true }).filter((name) => name !== "run");
+    }
+
+    // A hub holds the lock before it says who it is, so one that is being started is seen too.
+    isLocked() {
+        const lock = path.join(this.data, "hub.lock");
+        if (!existsSync(lock))
+            return false;
+        const inode = statSync(lock).ino;
+        return readFileSync("/proc/locks", "latin1").split("\n").some((line) => line.includes(`:${inode} `));
+    }
+
+    async stop() {
+        if (!openHomes.delete(this))
+            return;
+        for (const end of this.endings.reverse())
+            await end();
+        await until(() => {
+            const pid = this.hubPid();
+            if (pid)
+                process.kill(pid, "SIGTERM");
+            return !pid && !this.isLocked();
+        }, "the hub is gone").catch(() => this.killHub());
+        const log = path.join(this.data, "hub.log");
+        const said = existsSync(log) ? readFileSync(log, "utf8") : "";
+        rmSync(this.path, { recursive: true, force: true });
+        assert.doesNotMatch(said, /Sanitizer|runtime error/);
+    }
+}
+
+// Runs `body` with a fresh home that is gone afterwards, whatever happens.
+export async function withHome(env, body) {
+    const home = new Home(env);
+    try {
+        return await body(home);
+    } finally {
+        await home.stop();
+    }
+}
+
+// A test of its own home: inHome(test, "what holds", async (home) => {...}, {env}).
+export function inHome(body, env = {}) {
+    return () => withHome(env, body);
+}

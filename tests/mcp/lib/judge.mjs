@@ -1,0 +1,219 @@
+// judge.mjs - looks at every line a server writes and objects to what its revision does not allow.
+//
+// It is told what the client sends, so it knows which request a response is for, at which revision,
+// and which progress tokens are open. Objections are collected and thrown by verdict().
+import assert from "node:assert/strict";
+import { demandType, hasType, MODERN, shown, toolValidator } from "./schema.mjs";
+
+export const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+
+const RESULTS = {
+    "initialize": "InitializeResult",
+    "ping": "EmptyResult",
+    "tools/list": "ListToolsResult",
+    "tools/call": "CallToolResult",
+    "prompts/list": "ListPromptsResult",
+    "prompts/get": "GetPromptResult",
+    "server/discover": "DiscoverResult",
+    "subscriptions/listen": "SubscriptionsListenResult",
+};
+const NOTIFICATIONS = {
+    "notifications/progress": "ProgressNotification",
+    "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
+};
+const MODERN_ERRORS = {
+    [-32700]: "ParseError",
+    [-32600]: "InvalidRequestError",
+    [-32601]: "MethodNotFoundError",
+    [-32602]: "InvalidParamsError",
+    [-32603]: "InternalError",
+};
+const ASKED = ["action_status", "session_id", "selection", "explicit"];
+const ALWAYS = { provide_choice: ASKED, get_answer: ASKED, check_decision: ["must_ask", "reasons"] };
+const SINCE = { annotations: "2025-03-26", title: "2025-06-18", structured: "2025-06-18", idless: "2025-11-25" };
+
+const has = (revision, feature) => revision >= SINCE[feature];
+const keyOf = (id) => `${typeof id}:${id}`; // "1" is not 1
+
+export class Judge {
+    constructor() {
+        this.negotiated = "2025-11-25"; // what unreadable lines before a handshake are answered in
+        this.open = new Map(); // key of an id: requests not answered yet
+        this.progress = new Map(); // key of a token: last progress
+        this.outputs = new Map(); // tool: validator of its output
+        this.unreadable = 0; // lines sent that deserve an error without an id
+        this.objections = [];
+        this.seen = 0;
+    }
+
+    // What the client sends: an object, or a line that may be anything.
+    sent(message) {
+        if (typeof message === "string" || Buffer.isBuffer(message)) {
+            try {
+                message = JSON.parse(message.toString());
+            } catch {
+                this.unreadable++;
+                return;
+            }
+        }
+        if (Array.isArray(message)) {
+            this.unreadable++; // refused as a whole unless batches are legal
+            message.forEach((part) => this.sent(part));
+            return;
+        }
+        const isRequest = typeof message?.method === "string" && (typeof message.id === "string" || Number.isInteger(message.id));
+        if (message?.method === "notifications/cancelled")
+            this.cancelled(message.params?.requestId);
+        if (!isRequest) {
+            this.unreadable++;
+            return;
+        }
+        const claim = message.params?._meta?.[VERSION_KEY];
+        const requests = this.open.get(keyOf(message.id)) ?? [];
+        requests.push({
+            method: message.method,
+            revision: claim === undefined ? this.negotiated : MODERN,
+            tool: message.params?.name,
+        });
+        this.open.set(keyOf(message.id), requests);
+        const token = message.params?._meta?.progressToken;
+        if (token !== undefined)
+            this.progress.set(keyOf(token), { last: -Infinity, revision: requests.at(-1).revision, id: keyOf(message.id) });
+    }
+
+    // A response may have been on its way, so the request stays; progress must end.
+    cancelled(id) {
+        for (const [token, entry] of this.progress) {
+            if (entry.id === keyOf(id))
+                entry.cancelledAt = Date.now();
+        }
+    }
+
+    // One line as the server wrote it, without its end. Returns the message, or null.
+    received(line) {
+        let message = null;
+        this.seen++;
+        try {
+            message = JSON.parse(line);
+            this.judge(message);
+        } catch (problem) {
+            this.objections.push(`${problem.message}\n  line: ${line.slice(0, 500)}`);
+        }
+        return message;
+    }
+
+    judge(message) {
+        if (Array.isArray(message)) {
+            assert.equal(this.negotiated, "2025-03-26", "an array outside 2025-03-26");
+            assert.ok(message.length > 0, "an empty array");
+            for (const part of message)
+                this.response(part);
+            if (message.every((part) => part.id !== null))
+                demandType(this.negotiated, "JSONRPCBatchResponse", message);
+        } else if ("method" in message) {
+            assert.ok(!("id" in message), `the server sent a request: ${shown(message)}`);
+            this.notification(message);
+        } else {
+            this.response(message);
+        }
+    }
+
+    response(message) {
+        if (message.id === undefined || message.id === null) {
+            this.idless(message);
+            return;
+        }
+        const requests = this.open.get(keyOf(message.id));
+        assert.ok(requests?.length, `a response to nobody: ${shown(message)}`);
+        const request = requests.shift();
+        const revision = request.method === "initialize" ? message.result?.protocolVersion ?? request.revision : request.revision;
+        for (const [token, entry] of this.progress) {
+            if (entry.id === keyOf(message.id))
+                this.progress.delete(token);
+        }
+        if (message.error)
+            this.error(revision, message);
+        else
+            this.result(revision, request, message);
+    }
+
+    // Before 2025-11-25 the schema has no error without an id at all: JSON-RPC's null is used, and
+    // the rest is checked with an id in its place.
+    idless(message) {
+        assert.ok(this.unreadable > 0, `an error about nothing: ${shown(message)}`);
+        this.unreadable--;
+        assert.equal("id" in message, !has(this.negotiated, "idless"), `id of ${shown(message)} at ${this.negotiated}`);
+        this.error(this.negotiated, message.id === null ? { ...message, id: 0 } : message);
+    }
+
+    error(revision, message) {
+        demandType(revision, "JSONRPCMessage", message);
+        demandType(revision, hasType(revision, "JSONRPCError") ? "JSONRPCError" : "JSONRPCErrorResponse", message);
+        assert.deepEqual(Object.keys(message).filter((key) => !["jsonrpc", "id", "error"].includes(key)), []);
+        if (revision !== MODERN)
+            return;
+        if (message.error.code === -32022)
+            demandType(revision, "UnsupportedProtocolVersionError", message);
+        else
+            demandType(revision, MODERN_ERRORS[message.error.code], message.error);
+    }
+
+    result(revision, request, message) {
+        demandType(revision, "JSONRPCMessage", message);
+        demandType(revision, hasType(revision, "JSONRPCResultResponse") ? "JSONRPCResultResponse" : "JSONRPCResponse", message);
+        assert.ok(request.method in RESULTS, `no result is known for ${request.method}`);
+        demandType(revision, RESULTS[request.method], message.result);
+        assert.equal("resultType" in message.result, revision === MODERN, "resultType is modern only");
+        if (request.method === "initialize")
+            this.negotiated = message.result.protocolVersion;
+        if (request.method === "tools/list")
+            this.tools(revision, message.result.tools);
+        if (request.method === "tools/call")
+            this.toolResult(revision, request.tool, message.result);
+    }
+
+    tools(revision, tools) {
+        for (const tool of tools) {
+            for (const [member, feature] of [["title", "title"], ["outputSchema", "structured"], ["annotations", "annotations"]])
+                assert.equal(member in tool, has(revision, feature), `${member} of ${tool.name} at ${revision}`);
+            toolValidator(tool.inputSchema);
+            if (tool.outputSchema)
+                this.outputs.set(tool.name, toolValidator(tool.outputSchema));
+        }
+    }
+
+    // Text and structured content are each complete: some clients show the model only one.
+    toolResult(revision, tool, result) {
+        assert.equal(result.content.length, 1);
+        const said = JSON.parse(result.content[0].text);
+        assert.equal("structuredContent" in result, has(revision, "structured"), `structuredContent at ${revision}`);
+        if (result.structuredContent)
+            assert.deepEqual(result.structuredContent, said);
+        assert.equal("error" in said, result.isError);
+        for (const member of result.isError ? ["error"] : ALWAYS[tool])
+            assert.ok(member in said, `${tool} returned no ${member}`);
+        this.outputs.get(tool)?.(said, `the result of ${tool}`);
+    }
+
+    notification(message) {
+        const { method, params } = message;
+        const entry = this.progress.get(keyOf(params?.progressToken));
+        const revision = method === "notifications/progress" ? entry?.revision : MODERN;
+        assert.ok(revision, `progress for nobody: ${shown(message)}`);
+        assert.ok(method in NOTIFICATIONS, `unknown notification ${method}`);
+        demandType(revision, "JSONRPCMessage", message);
+        demandType(revision, "ServerNotification", message);
+        // As published, two of the schemas leave jsonrpc out of the notification's own type.
+        demandType(revision, NOTIFICATIONS[method], message);
+        if (method !== "notifications/progress")
+            return;
+        assert.ok(params.progress > entry.last, `progress fell from ${entry.last} to ${params.progress}`);
+        assert.equal("message" in params, has(revision, "annotations"), `message of progress at ${revision}`);
+        assert.ok(!entry.cancelledAt || Date.now() - entry.cancelledAt < 1000, "progress of a cancelled call");
+        entry.last = params.progress;
+    }
+
+    verdict() {
+        assert.deepEqual(this.objections, [], this.objections.join("\n\n"));
+    }
+}

@@ -1,0 +1,82 @@
+// sdk.mjs - the official clients, each with a judge that sees the bytes their transport gets.
+import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as StdioOne } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { Client as ClientTwo } from "@modelcontextprotocol/client";
+import { StdioClientTransport as StdioTwo } from "@modelcontextprotocol/client/stdio";
+import { BIN } from "./home.mjs";
+import { Judge } from "./judge.mjs";
+
+const callOne = (client, params, options) => client.callTool(params, undefined, options);
+const callTwo = (client, params, options) => client.callTool(params, options);
+
+// What is different between the kinds of client; `revision` is what they are to end up with.
+export const KINDS = {
+    "SDK 1.x": { Client: ClientOne, Transport: StdioOne, options: {}, call: callOne, revision: "2025-11-25" },
+    "SDK 2.x": { Client: ClientTwo, Transport: StdioTwo, options: {}, call: callTwo, revision: "2025-11-25" },
+    "SDK 2.x, auto": {
+        Client: ClientTwo,
+        Transport: StdioTwo,
+        options: { versionNegotiation: { mode: "auto" } },
+        call: callTwo,
+        revision: "2026-07-28",
+    },
+};
+
+// Instance members only: a subclass of the transport would be probed differently.
+function tap(transport, judge) {
+    const start = transport.start.bind(transport), send = transport.send.bind(transport);
+    transport.start = async () => {
+        let rest = "";
+        await start();
+        transport._process.stdout.on("data", (bytes) => {
+            const lines = (rest + bytes).split("\n");
+            rest = lines.pop();
+            lines.forEach((line) => judge.received(line));
+        });
+    };
+    transport.send = (message, ...more) => {
+        judge.sent(message);
+        return send(message, ...more);
+    };
+}
+
+export class Sdk {
+    static async open(home, kind, { name = "sdk-test" } = {}) {
+        const sdk = new Sdk(home, kind, name);
+        await sdk.client.connect(sdk.transport);
+        return sdk;
+    }
+
+    constructor(home, kind, name) {
+        this.kind = KINDS[kind];
+        this.judge = new Judge();
+        this.errors = [];
+        this.transport = new this.kind.Transport({ command: BIN, args: ["mcp"], env: home.env, cwd: home.path, stderr: "pipe" });
+        this.stderr = "";
+        this.transport.stderr.on("data", (bytes) => { this.stderr += bytes; });
+        tap(this.transport, this.judge);
+        this.client = new this.kind.Client({ name, version: "1.0.0" }, { capabilities: {}, ...this.kind.options });
+        this.client.onerror = (error) => this.errors.push(error);
+        home.endings.push(() => this.close());
+    }
+
+    // The raw result of a call.
+    call(tool, args, options) {
+        return this.kind.call(this.client, { name: tool, arguments: args }, options);
+    }
+
+    async ask(args, options) {
+        return (await this.call("provide_choice", args, options)).structuredContent;
+    }
+
+    async collect(session_id, wait_seconds = 30) {
+        return (await this.call("get_answer", { session_id, wait_seconds })).structuredContent;
+    }
+
+    async close() {
+        await this.client.close();
+        this.judge.verdict();
+        if (this.errors.length || /Sanitizer|runtime error/.test(this.stderr))
+            throw new Error(`${this.errors.join("\n")}${this.stderr}`);
+    }
+}

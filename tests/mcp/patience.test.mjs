@@ -1,0 +1,143 @@
+// Slow people and impatient clients. The waits are real; all run side by side.
+// Proves: R5.5 R5.7 P9
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { inHome, until } from "./lib/home.mjs";
+import { KINDS, Sdk } from "./lib/sdk.mjs";
+import { opened } from "./lib/raw.mjs";
+import { MODERN, REVISIONS } from "./lib/schema.mjs";
+import { Person } from "./lib/wire.mjs";
+import { GOOD } from "./lib/asks.mjs";
+
+const SLOW_MS = 70000; // longer than the 60 s after which clients give up by default
+const LONG_HOLD = { SAYSO_HOLD_LIMITS: "{\"*\":300}" };
+
+// Somebody who looks on from the first moment and counts the questions.
+async function onlooker(home) {
+    await until(() => home.hubPid(), "a hub");
+    return (await Person.at(home)).watch(() => {});
+}
+
+const since = (began) => Date.now() - began;
+
+describe("patience", { concurrency: 64 }, () => {
+    for (const kind of Object.keys(KINDS)) {
+        test(`${kind}: 70 s for a client with the 60 s default: pending at 50 s, the second call gets the answer`, inHome(async (home) => {
+            const sdk = await Sdk.open(home, kind);
+            await sdk.client.listTools();
+            const began = Date.now();
+            const asked = sdk.ask(GOOD);
+            const seen = await onlooker(home);
+            const [{ session_id }] = await home.opened();
+            const answered = sleep(SLOW_MS - since(began)).then(() => home.must("answer", session_id, "--select", "b"));
+            const first = await asked;
+            assert.ok(since(began) >= 49000 && since(began) < 58000, `pending after ${since(began)} ms`);
+            assert.deepEqual([first.action_status, first.session_id], ["pending", session_id]);
+            const second = await sdk.ask(GOOD);
+            assert.ok(since(began) >= SLOW_MS - 500, "answered before anybody answered");
+            assert.deepEqual([second.action_status, second.session_id], ["selected", session_id]);
+            assert.deepEqual(second.selection.selected_ids, ["b"]);
+            await answered;
+            assert.equal(seen.size, 1, "the person saw one question");
+        }));
+
+        test(`${kind}: 70 s, held too long: the client gives up at 60 s, the next identical call gets the answer`, inHome(async (home) => {
+            const sdk = await Sdk.open(home, kind);
+            const began = Date.now();
+            const asked = sdk.ask(GOOD);
+            const seen = await onlooker(home);
+            const [{ session_id }] = await home.opened();
+            await assert.rejects(asked, /time/i);
+            assert.ok(since(began) >= 59000 && since(began) < 66000, `gave up after ${since(began)} ms`);
+            await until(async () => (await home.list("--active"))[0].detached, "the ask says that nobody waits");
+            await sleep(SLOW_MS - since(began));
+            await home.must("answer", session_id, "--select", "b");
+            const second = await sdk.ask(GOOD);
+            assert.deepEqual([second.session_id, second.replayed], [session_id, true]);
+            assert.deepEqual(second.selection.selected_ids, ["b"]);
+            assert.equal(seen.size, 1, "the person saw one question");
+        }, LONG_HOLD));
+
+        test(`${kind}: progress keeps a call alive past 60 s`, inHome(async (home) => {
+            const sdk = await Sdk.open(home, kind);
+            const told = [], began = Date.now();
+            const asked = sdk.ask(GOOD, { resetTimeoutOnProgress: true, onprogress: (progress) => told.push({ ...progress, at: since(began) }) });
+            const [{ session_id }] = await home.opened();
+            await sleep(SLOW_MS - since(began));
+            await home.must("answer", session_id, "--select", "a");
+            const result = await asked;
+            assert.deepEqual([result.action_status, result.replayed], ["selected", undefined]);
+            assert.ok(told.length >= 3, `${told.length} notifications`);
+            [{ at: 0 }, ...told].reduce((before, now) => {
+                assert.ok(now.at - before.at >= 9000 && now.at - before.at <= 21000, `${now.at - before.at} ms between two`);
+                return now;
+            });
+            for (const { message, at } of told) {
+                const [, minutes, seconds] = /(\d+):(\d\d) left/.exec(message);
+                const left_s = Number(minutes) * 60 + Number(seconds);
+                assert.ok(Math.abs(left_s - (300 - at / 1000)) < 5, `${message} at ${at} ms`);
+            }
+        }, LONG_HOLD));
+    }
+
+    for (const revision of REVISIONS) {
+        test(`${revision}: progress for the token 0 and for a text, none without a token or for a broken one`, inHome(async (home) => {
+            const client = await opened(home, revision);
+            const tokens = [0, "a token", undefined, { no: "token" }, 1.5, null];
+            const calls = tokens.map((token, n) => client.startTool("provide_choice", { ...GOOD, title: `Ask ${n}` }, token === undefined ? undefined : { progressToken: token }));
+            const rows = await home.opened(tokens.length);
+            const isProgress = (message) => message.method === "notifications/progress";
+            await until(() => client.messages.filter(isProgress).length === 2, "two notifications", 22000);
+            assert.deepEqual(client.messages.filter(isProgress).map(({ params }) => params.progressToken).sort(), [0, "a token"]);
+            await home.must("extend", rows.find(({ title }) => title === "Ask 0").session_id, "1000");
+            await until(() => client.messages.filter(isProgress).length === 4, "two more", 22000);
+            const second = client.messages.filter(isProgress).at(-1).params.progressToken === 0 ? client.messages.filter(isProgress).at(-1) : client.messages.filter(isProgress).at(-2);
+            if (revision !== "2024-11-05")
+                assert.match(second.params.message, /1[56]:\d\d left/, "an extended deadline shows");
+            for (const { session_id } of rows)
+                await home.must("answer", session_id, "--select", "a");
+            for (const call of calls)
+                assert.equal((await client.collect(call)).action_status, "selected");
+            const before = client.messages.length;
+            await sleep(17000);
+            assert.equal(client.messages.length, before, "progress ends with the response");
+        }));
+    }
+
+    test("a hub that hangs: pending before the client gives up, the answer when it is back", inHome(async (home) => {
+        const client = await opened(home, MODERN);
+        const call = client.startTool("provide_choice", GOOD);
+        const [{ session_id }] = await home.opened();
+        const pid = home.hubPid();
+        process.kill(pid, "SIGSTOP");
+        const began = Date.now();
+        const pending = await client.collect(call);
+        assert.deepEqual([pending.action_status, pending.session_id], ["pending", session_id]);
+        assert.match(pending.instructions, /session_id/);
+        assert.ok(since(began) < 8000);
+        const unknown = await client.tool("provide_choice", { ...GOOD, title: "Another" });
+        assert.equal(unknown.error.code, "unavailable");
+        process.kill(pid, "SIGCONT");
+        await home.must("answer", session_id, "--select", "b");
+        assert.deepEqual((await client.tool("get_answer", { session_id })).selection.selected_ids, ["b"]);
+    }, { SAYSO_HOLD_LIMITS: "{\"*\":4}" }));
+
+    test("each client has its own limit, others the common one", inHome(async (home) => {
+        const held = async (name) => {
+            const client = await opened(home, MODERN, { name });
+            const began = Date.now();
+            assert.equal((await client.tool("provide_choice", { ...GOOD, title: name })).action_status, "pending");
+            return since(began);
+        };
+        const [quick, slow, other] = await Promise.all(["quick", "slow", "unheard-of"].map(held));
+        assert.ok(quick >= 900 && quick < 2500 && slow >= 5000 && slow < 7900 && other >= 3000 && other < 4900, `${quick} ${slow} ${other}`);
+    }, { SAYSO_HOLD_LIMITS: "{\"*\":3,\"quick\":1,\"slow\":5}" }));
+
+    test("an ask whose time ends while the call is held ends the call", inHome(async (home) => {
+        const client = await opened(home, MODERN);
+        const began = Date.now();
+        assert.equal((await client.tool("provide_choice", { ...GOOD, timeout_seconds: 2 })).action_status, "timeout");
+        assert.ok(since(began) >= 2000 && since(began) < 4000);
+    }));
+});

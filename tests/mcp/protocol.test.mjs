@@ -1,0 +1,297 @@
+// What every revision says on stdio, byte for byte: handshake, lists, errors, ids, batches.
+// Proves: R2.1 R2.2 R2.5 R10.1 R10.2 R11.1 R11.2
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { inHome } from "./lib/home.mjs";
+import { opened, outcome, Raw } from "./lib/raw.mjs";
+import { LEGACY, MODERN, REVISIONS, toolValidator } from "./lib/schema.mjs";
+import { VERSION_KEY } from "./lib/judge.mjs";
+import { GOOD, written } from "./lib/asks.mjs";
+
+const TOOLS = ["provide_choice", "get_answer", "check_decision"];
+const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
+
+describe("protocol", { concurrency: 4 }, () => {
+    for (const revision of REVISIONS) {
+        test(`${revision}: the opening tells tools, prompts and when to ask`, inHome(async (home) => {
+            const client = new Raw(home);
+            const result = await client.open(revision);
+            assert.deepEqual(Object.keys(result.capabilities).sort(), ["prompts", "tools"]);
+            assert.deepEqual(result.capabilities.tools, {}, "a fixed list must not promise changes");
+            for (const word of ["more than two", "destructive", "configuration is missing", "provide_choice", "get_answer"])
+                assert.ok(result.instructions.includes(word), word);
+            assert.equal((result.serverInfo ?? result._meta["io.modelcontextprotocol/serverInfo"]).name, "sayso");
+            await client.stop();
+            assert.deepEqual(home.touched(), []);
+        }));
+
+        test(`${revision}: tools are listed in a fixed order, each with a schema that judges calls`, inHome(async (home) => {
+            const client = await opened(home, revision);
+            const { tools } = (await client.request("tools/list")).result;
+            assert.deepEqual(tools.map(({ name }) => name), TOOLS);
+            const again = (await client.request("tools/list")).result;
+            assert.deepEqual(again.tools, tools);
+            const input = Object.fromEntries(tools.map(({ name, inputSchema }) => [name, toolValidator(inputSchema)]));
+            input.provide_choice(GOOD, "a good call");
+            input.provide_choice({ session_id: "a".repeat(26) }, "a collecting call");
+            input.get_answer({ session_id: "a".repeat(26), wait_seconds: 0 }, "a good call");
+            input.check_decision({ paths: 3 }, "a good call");
+            for (const { inputSchema, outputSchema } of tools) {
+                for (const schema of [inputSchema, outputSchema ?? { type: "object" }]) {
+                    assert.equal(schema.type, "object");
+                    assert.ok(!("anyOf" in schema) && !("oneOf" in schema) && !("allOf" in schema), "clients flatten these");
+                }
+            }
+            assert.ok(!("required" in tools[0].inputSchema), "session_id alone is a call too");
+            for (const tool of tools.filter(({ annotations }) => annotations)) {
+                assert.equal(tool.annotations.readOnlyHint, true);
+                assert.equal(tool.annotations.destructiveHint, false);
+            }
+        }));
+
+        test(`${revision}: decision_policy is a prompt`, inHome(async (home) => {
+            const client = await opened(home, revision);
+            const { prompts } = (await client.request("prompts/list")).result;
+            assert.deepEqual(prompts.map(({ name }) => name), ["decision_policy"]);
+            const { messages } = (await client.request("prompts/get", { name: "decision_policy" })).result;
+            assert.match(messages[0].content.text, /more than two viable paths/);
+            assert.equal((await client.request("prompts/get", { name: "nothing" })).error.code, -32602);
+            assert.equal((await client.request("prompts/get", {})).error.code, -32602);
+        }));
+
+        test(`${revision}: check_decision tells when a person must decide`, inHome(async (home) => {
+            const client = await opened(home, revision);
+            await client.request("tools/list");
+            assert.deepEqual(await client.tool("check_decision", { paths: 2 }), { must_ask: false, reasons: [] });
+            const must = await client.tool("check_decision", { paths: 3, destructive: true, missing_configuration: ["region"] });
+            assert.equal(must.must_ask, true);
+            assert.equal(must.reasons.length, 3);
+            const bad = await client.tool("check_decision", { paths: -1 });
+            assert.deepEqual([bad.error.code, bad.error.path], ["out_of_range", "/paths"]);
+            await client.stop();
+            assert.deepEqual(home.touched(), [], "it asks nobody and needs nothing");
+        }));
+
+        test(`${revision}: what is wrong is refused with the code of its kind`, inHome(async (home) => {
+            const client = await opened(home, revision);
+            const code = async (method, params) => (await client.request(method, params)).error.code;
+            assert.equal(await code("no/such"), -32601);
+            assert.equal(await code("resources/list"), -32601);
+            assert.equal(await code("tools/call", { name: "no_such", arguments: {} }), -32602);
+            assert.equal(await code("tools/call", { name: 7, arguments: {} }), -32602);
+            assert.equal(await code("tools/call", { name: "provide_choice", arguments: [] }), -32602);
+            assert.equal(await code("tools/call", {}), -32602);
+            assert.equal(await code("elicitation/create"), -32601);
+            assert.equal(await code("ping\u0000x"), -32600);
+            assert.equal(await code("tools/call", { name: "check_decision\u0000x", arguments: {} }), -32602);
+            const first = await client.tool("provide_choice", {});
+            assert.deepEqual([first.error.code, first.error.path], ["missing_property", "/title"]);
+            await client.stop();
+            assert.deepEqual(home.touched(), []);
+        }));
+
+        test(`${revision}: ids come back as they were, whatever their kind`, inHome(async (home) => {
+            const client = await opened(home, revision);
+            for (const id of [0, -1, "0", "", "a\u0000b", "\u202e\ud83d\ude00", Number.MAX_SAFE_INTEGER, "x".repeat(5000)]) {
+                client.start("tools/list", undefined, id);
+                assert.ok((await client.answer(id)).result.tools, JSON.stringify(id));
+            }
+            const calls = [7, "7"].map((id) => [id, client.startTool("check_decision", { paths: id === 7 ? 3 : 1 }, undefined, id)]);
+            for (const [id] of calls)
+                assert.equal(outcome(await client.answer(id)).must_ask, id === 7);
+        }));
+
+        test(`${revision}: an invalid request whose id can be read is refused by its id`, inHome(async (home) => {
+            const client = await opened(home, revision);
+            const refused = async (message, id) => {
+                client.judge.open.set(`${typeof id}:${id}`, [{ method: "ping", revision: client.judge.negotiated }]);
+                client.line(JSON.stringify(message));
+                return (await client.answer(id)).error.code;
+            };
+            assert.equal(await refused({ jsonrpc: "2.0", id: 91, method: "ping", params: [] }, 91), -32600);
+            assert.equal(await refused({ jsonrpc: "1.0", id: "92", method: "ping" }, "92"), -32600);
+            assert.equal(await refused({ jsonrpc: "2.0", id: 93 }, 93), -32600);
+            assert.equal(await refused({ jsonrpc: "2.0", id: 94, method: 5 }, 94), -32600);
+        }));
+
+        test(`${revision}: unreadable lines are refused and the next one is served`, inHome(async (home) => {
+            const client = await opened(home, revision);
+            const wrong = ["{", "nonsense", "\u0000", "5", "null", "\"text\"", "{}", "[]", "[1]", "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
+                "{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}", Buffer.from([0xff, 0xfe]), `{"a":${"[".repeat(70)}`];
+            const before = client.messages.length;
+            for (const line of wrong)
+                client.line(line);
+            assert.ok((await client.request("tools/list")).result);
+            const answers = client.messages.slice(before, -1).flat();
+            assert.equal(answers.length, wrong.length);
+            for (const { error } of answers)
+                assert.ok([-32700, -32600].includes(error.code));
+        }));
+
+        test(`${revision}: blank lines, a carriage return and responses are nobody's`, inHome(async (home) => {
+            const client = await opened(home, revision);
+            const before = client.messages.length;
+            for (const line of ["", "\r", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1,\"message\":\"x\"}}",
+                "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":1,\"message\":\"x\"}}", "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":1,\"message\":\"x\"}}",
+                "{\"jsonrpc\":\"2.0\",\"method\":\"no/such\"}", "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{}}"])
+                client.line(line);
+            client.line(`${JSON.stringify({ jsonrpc: "2.0", id: "cr", method: "tools/list", params: client.envelope({}) })}\r`);
+            assert.ok((await client.answer("cr")).result);
+            assert.equal(client.messages.length, before + 1);
+        }));
+    }
+
+    for (const revision of LEGACY) {
+        test(`${revision}: ping is answered with an empty object, also before the handshake`, inHome(async (home) => {
+            const client = new Raw(home);
+            client.revision = revision;
+            assert.deepEqual((await client.request("ping")).result, {});
+            await client.open(revision);
+            assert.deepEqual((await client.request("ping")).result, {});
+        }));
+    }
+
+    test("batches belong to 2025-03-26: an array of answers, notifications left out", inHome(async (home) => {
+        const client = await opened(home, "2025-03-26");
+        const ask = (id, method, params) => ({ jsonrpc: "2.0", id, method, params });
+        const batch = async (parts) => {
+            const before = client.messages.length;
+            client.line(JSON.stringify(parts));
+            await client.request("ping");
+            return client.messages.slice(before).filter(Array.isArray);
+        };
+        const [both] = await batch([ask("a", "ping"), { jsonrpc: "2.0", method: "notifications/initialized" }, ask("b", "tools/list")]);
+        assert.deepEqual(both.map(({ id }) => id).sort(), ["a", "b"]);
+        assert.deepEqual(await batch([{ jsonrpc: "2.0", method: "notifications/initialized" }]), []);
+        const [mixed] = await batch([1, ask("c", "ping"), {}]);
+        assert.deepEqual(mixed.map(({ id, error }) => [id, error?.code]), [[null, -32600], ["c", undefined], [null, -32600]]);
+        const [old] = await batch([ask("d", "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x", version: "1" } }), ask("e", "ping")]);
+        assert.equal(old.find(({ id }) => id === "d").error.code, -32600, "initialize is never part of a batch");
+        const modern = { _meta: { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: {} } };
+        client.judge.open.set("string:f", [{ method: "tools/list", revision: "2025-03-26" }]);
+        const [new_] = await batch([ask("f", "tools/list", modern)].map((part) => part));
+        assert.equal(new_[0].error.code, -32600, "2026-07-28 has no batches");
+        client.judge.open.clear();
+    }));
+
+    test("a batch has a greatest size, and the line after it is served", inHome(async (home) => {
+        const client = await opened(home, "2025-03-26");
+        const before = client.messages.length;
+        client.child.stdin.write(`[${"1,".repeat(400000)}1]\n`);
+        client.judge.unreadable++;
+        await client.request("ping");
+        const [refused] = client.messages.slice(before);
+        assert.equal(refused.error.code, -32600);
+    }));
+
+    test("a batch with an ask waits for it and is answered once, whole", inHome(async (home) => {
+        const client = await opened(home, "2025-03-26");
+        client.send([{ jsonrpc: "2.0", id: "p", method: "ping" }, { jsonrpc: "2.0", id: "q", method: "tools/call", params: { name: "provide_choice", arguments: GOOD } }]);
+        const [{ session_id }] = await home.opened();
+        await home.must("answer", session_id, "--select", "b");
+        const answers = await client.next(Array.isArray);
+        assert.deepEqual(answers.map(({ id }) => id).sort(), ["p", "q"]);
+        assert.deepEqual(outcome(answers.find(({ id }) => id === "q")).selection.selected_ids, ["b"]);
+    }));
+
+    test("a batch that is left waiting when the client goes is no leak", inHome(async (home) => {
+        const client = await opened(home, "2025-03-26");
+        client.send([{ jsonrpc: "2.0", id: "q", method: "tools/call", params: { name: "provide_choice", arguments: GOOD } }]);
+        await home.opened();
+        await client.stop();
+    }));
+
+    test("unknown versions are answered with the newest legacy one, in initialize", inHome(async (home) => {
+        for (const asked of ["2099-01-01", MODERN, "", 7, undefined]) {
+            const client = new Raw(home);
+            client.revision = "2025-11-25";
+            const { result } = await client.request("initialize", { protocolVersion: asked, capabilities: {}, clientInfo: { name: "x", version: "1" } });
+            assert.equal(result.protocolVersion, "2025-11-25");
+            await client.stop();
+        }
+    }));
+
+    test("initialize without clientInfo, without params, twice: all served", inHome(async (home) => {
+        const client = new Raw(home);
+        client.revision = "2025-11-25";
+        client.send({ jsonrpc: "2.0", id: "first", method: "initialize" });
+        assert.ok((await client.answer("first")).result);
+        for (const revision of ["2024-11-05", "2025-06-18"]) {
+            const { result } = await client.request("initialize", { protocolVersion: revision });
+            assert.equal(result.protocolVersion, revision);
+        }
+    }));
+
+    test("the era is decided per message: modern and legacy on one pipe", inHome(async (home) => {
+        const client = await opened(home, MODERN);
+        await client.open("2024-11-05");
+        assert.ok(!("outputSchema" in (await client.request("tools/list")).result.tools[0]));
+        client.revision = MODERN;
+        const modern = (await client.request("tools/list")).result;
+        assert.ok("outputSchema" in modern.tools[0]);
+        assert.equal(modern.resultType, "complete");
+        client.revision = "2024-11-05";
+        assert.deepEqual((await client.request("ping")).result, {});
+    }));
+
+    test("a modern claim is checked, never taken for legacy", inHome(async (home) => {
+        const client = new Raw(home);
+        const refused = async (method, meta) => {
+            client.revision = "2025-11-25"; // so that nothing is added
+            return (await client.request(method, { _meta: meta })).error;
+        };
+        const old = await refused("server/discover", { [VERSION_KEY]: "2025-11-25", [CAPABILITIES_KEY]: {} });
+        assert.deepEqual([old.code, old.data], [-32022, { supported: [MODERN], requested: "2025-11-25" }]);
+        const unknown = await refused("tools/list", { [VERSION_KEY]: "1\u0000", [CAPABILITIES_KEY]: {} });
+        assert.equal(unknown.code, -32022);
+        for (const meta of [{ [VERSION_KEY]: MODERN }, { [VERSION_KEY]: 5, [CAPABILITIES_KEY]: {} }, { [VERSION_KEY]: null, [CAPABILITIES_KEY]: {} },
+            { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: [] }, { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: {}, "io.modelcontextprotocol/logLevel": "loud" }])
+            assert.equal((await refused("tools/list", meta)).code, -32602, JSON.stringify(meta));
+        const good = { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: {} };
+        for (const removed of ["initialize", "ping", "logging/setLevel", "resources/subscribe"])
+            assert.equal((await refused(removed, good)).code, -32601, removed);
+        assert.equal((await refused("server/discover", undefined)).code, -32601, "without a claim it is legacy");
+    }));
+
+    test("subscriptions/listen has nothing to honour: acknowledged and complete, marked with its id", inHome(async (home) => {
+        const client = await opened(home, MODERN);
+        for (const id of [7, "seven", 0]) {
+            client.start("subscriptions/listen", { notifications: { toolsListChanged: true } }, id);
+            const { result } = await client.answer(id);
+            const [acknowledged] = client.messages.slice(-2);
+            assert.equal(acknowledged.method, "notifications/subscriptions/acknowledged");
+            assert.deepEqual(acknowledged.params.notifications, {});
+            for (const { _meta } of [acknowledged.params, result])
+                assert.strictEqual(_meta["io.modelcontextprotocol/subscriptionId"], id);
+        }
+    }));
+
+    test("lists may be cached by modern clients, results of tools not", inHome(async (home) => {
+        const client = await opened(home, MODERN);
+        for (const method of ["server/discover", "tools/list", "prompts/list"]) {
+            const { result } = await client.request(method);
+            assert.ok(Number.isInteger(result.ttlMs) && result.ttlMs >= 0, method);
+            assert.equal(result.cacheScope, "public");
+        }
+        const { result } = await client.answer(client.startTool("check_decision", { paths: 1 }));
+        assert.ok(!("ttlMs" in result) && !("cacheScope" in result));
+    }));
+
+    test("get_answer collects what provide_choice asked, in its shape", inHome(async (home) => {
+        const client = await opened(home, "2025-06-18");
+        await client.request("tools/list"); // from here on results are held against outputSchema
+        const call = client.startTool("provide_choice", written("Name"));
+        const [{ session_id }] = await home.opened();
+        const pending = await client.tool("get_answer", { session_id, wait_seconds: 0 });
+        assert.equal(pending.action_status, "pending");
+        assert.match(pending.instructions, /session_id/);
+        await home.must("answer", session_id, "--text", "Ada");
+        const first = await client.collect(call);
+        assert.equal(first.selection.custom_input, "Ada");
+        assert.deepEqual(await client.tool("get_answer", { session_id }), first);
+        assert.deepEqual(await client.tool("provide_choice", { session_id }), first);
+        for (const id of ["a".repeat(26), session_id.replace(/./, (c) => (c === "b" ? "c" : "b"))])
+            assert.equal((await client.tool("get_answer", { session_id: id })).error.code, "not_found");
+        assert.equal((await client.tool("get_answer", {})).error.path, "/session_id");
+    }));
+});
