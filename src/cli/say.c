@@ -146,6 +146,27 @@ void say_error(const struct arguments *arguments, const struct error *err,
         fprintf(stderr, "sayso: %s (%s)\n", err->message, error_name(err->code));
 }
 
+/* \uNNNN, as two surrogates above the first plane. */
+static void add_escape(struct text *out, int32_t code_point)
+{
+    int32_t rest = code_point - 0x10000;
+
+    if (code_point < 0x10000)
+        text_add_format(out, "\\u%04x", (unsigned)code_point);
+    else
+        text_add_format(out, "\\u%04x\\u%04x", 0xd800U + (unsigned)(rest >> 10),
+                        0xdc00U + (unsigned)(rest & 0x3ff));
+}
+
+static bool would_hide(const char *bytes, size_t length)
+{
+    struct text shown = { 0 };
+    unsigned flags = visible_text(bytes, length, VISIBLE_LINES, &shown);
+
+    text_release(&shown);
+    return flags & VISIBLE_HIDDEN;
+}
+
 /* JSON text outside of ASCII that would be hidden, reordered or acted upon is written as escapes:
  * the value stays the same. */
 void say_json(const char *json)
@@ -156,25 +177,13 @@ void say_json(const char *json)
     while (at < end) {
         const char *start = at;
         int32_t code_point = text_decode(&at, end);
-        struct text shown = { 0 };
 
-        if (code_point < 0) {
-            at = end; /* what we print was parsed before: it is UTF-8 */
-        } else if (code_point < 0x80) {
+        if (code_point < 0)
+            break; /* what we print was parsed before: it is UTF-8 */
+        if (code_point >= 0x80 && would_hide(start, (size_t)(at - start)))
+            add_escape(&out, code_point);
+        else
             text_add(&out, start, (size_t)(at - start));
-        } else if (visible_text(start, (size_t)(at - start), VISIBLE_LINES, &shown) &
-                   VISIBLE_HIDDEN) {
-            int32_t rest = code_point - 0x10000;
-
-            if (code_point < 0x10000)
-                text_add_format(&out, "\\u%04x", (unsigned)code_point);
-            else
-                text_add_format(&out, "\\u%04x\\u%04x", 0xd800U + (unsigned)(rest >> 10),
-                                0xdc00U + (unsigned)(rest & 0x3ff));
-        } else {
-            text_add(&out, start, (size_t)(at - start));
-        }
-        text_release(&shown);
     }
     puts(text_string(&out));
     text_release(&out);

@@ -32,7 +32,7 @@ bool principal_admit(struct engine *engine, struct principal *principal, struct 
 
 /* visit.c: who stands at the desk */
 struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor);
-void visit_leave(struct desk *desk, struct desk_visit *visit);
+void visit_leave(struct desk *desk, struct desk_visit *leaving);
 void visit_release(struct visit *visit);
 void visit_tell(struct visit *visit, const char *line, size_t length);
 void visit_write_origin(const struct visit *visit, struct text *out);

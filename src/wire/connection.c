@@ -197,8 +197,8 @@ void connection_flush(struct connection *connection)
     connection->references++;
     if (uv_write(&connection->write, (uv_stream_t *)&connection->pipe, &buffer, 1, on_written) !=
         0) {
-        connection_release(connection);
         connection_close(connection);
+        connection_release(connection);
     }
 }
 

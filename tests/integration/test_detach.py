@@ -111,6 +111,7 @@ def replayed_once(home: Home) -> None:
 
 @test("an answer is replayed until the agent says that it has it, and never after", "R5.5 P8")
 def replayed_until_delivered(home: Home) -> None:
+    home.environment.update(LIMITS)
     for number in range(scaled(20)):
         id = ask(home, f"round {number}")
         answer(home, id)
@@ -354,6 +355,7 @@ def retries(home: Home) -> None:
 
 @test("a retry that comes before the first try is on disk learns the id too", "R5.5 P9")
 def early_retry(home: Home) -> None:
+    home.environment.update(LIMITS)
     for number in range(scaled(20)):
         call = call_params(f"early {number}")
         first = connect(home, "agent")
