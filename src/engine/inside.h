@@ -79,6 +79,8 @@ void wait_stored(struct engine *engine, struct live *live);
 void wait_drop_visit(struct engine *engine, struct visit *visit);
 /* The deadline of an ask they wait for was moved. */
 void wait_tell_time(struct engine *engine, const struct live *live);
+/* Its delivery is on the way to the store: it is nobody else's any more. */
+bool wait_is_delivering(const struct engine *engine, const char *id);
 desk_act wait_act, delivered_act, detach_act;
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
 

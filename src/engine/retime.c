@@ -39,6 +39,30 @@ static void deliver_if_due(struct engine *engine, struct live *live)
         wait_finish(engine, live);
 }
 
+static void refuse_row(struct errand *errand, const struct store_row *row)
+{
+    struct text winner = { 0 };
+    struct error err;
+
+    error_set(&err, ERROR_already_answered, "/session_id", "this ask is over");
+    describe_winner(row, &winner);
+    errand_fail(errand, &err, text_string(&winner));
+    text_release(&winner);
+}
+
+static void on_late_row(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+    struct error err;
+
+    if (reply->outcome == STORE_DONE) {
+        refuse_row(errand, reply->row);
+        return;
+    }
+    error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
+    errand_fail(errand, reply->outcome == STORE_FAILED ? &reply->err : &err, NULL);
+}
+
 static void on_retimed(void *context, const struct store_reply *reply)
 {
     struct retiming *retiming = context;
@@ -56,6 +80,8 @@ static void on_retimed(void *context, const struct store_reply *reply)
         errand_end(&retiming->errand);
     } else if (reply->outcome == STORE_FAILED) {
         errand_fail(&retiming->errand, &reply->err, NULL);
+    } else if (reply->row) {
+        refuse_row(&retiming->errand, reply->row);
     } else {
         fail(retiming, ERROR_already_answered, "/session_id", "this ask is over");
     }
@@ -92,12 +118,11 @@ static void retime_found(struct errand *errand)
     struct store_change *change = &retiming->change;
 
     if (!live || !live->is_stored) {
-        fail(retiming, ERROR_already_answered, "/session_id",
-             "this ask is over, or there never was one");
+        engine->parts.store->ops->get(engine->parts.store, errand->id, on_late_row, errand);
         return;
     }
-    retiming->facts.within_undo =
-        !state_is_open(live->state) && live->deadline.place && !live->is_undoing;
+    retiming->facts.within_undo = !state_is_open(live->state) && live->deadline.place &&
+                                  !live->is_undoing && !live->is_sending;
     retiming->step = lifecycle_next(live->state, retiming->event, &retiming->facts);
     if (!retiming->step.is_legal) {
         fail(retiming, retiming->step.refusal, "/session_id",
@@ -162,19 +187,44 @@ void switch_act(struct desk *desk, struct desk_visit *visit, const struct json *
     errand_find_ask(&retiming->errand, params, retime_found);
 }
 
+static void on_sent(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+    struct live *live = live_find(errand->engine, errand->id);
+
+    if (live)
+        live->is_sending = false;
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(errand, &reply->err, NULL);
+        return;
+    }
+    if (live) {
+        alarm_clear(&errand->engine->alarms, &live->deadline);
+        wait_finish(errand->engine, live);
+    }
+    errand_ok(errand, "{}");
+}
+
 static void send_found(struct errand *errand)
 {
     struct live *live = live_find(errand->engine, errand->id);
+    struct store_change change;
     struct error err;
 
-    if (!live || state_is_open(live->state) || live->is_undoing) {
+    if (!live || state_is_open(live->state) || live->is_undoing || live->is_sending) {
         error_set(&err, ERROR_wrong_state, "/session_id", "there is nothing to send");
         errand_fail(errand, &err, NULL);
         return;
     }
-    alarm_clear(&errand->engine->alarms, &live->deadline);
-    wait_finish(errand->engine, live);
-    errand_ok(errand, "{}");
+    live->is_sending = true;
+    /* the answer is given once more, now for good: what the agent is told can't be taken back */
+    change = store_change_of(live->id, EVENT_ANSWERED);
+    change.from_states = state_bit(live->state);
+    change.deliver_after_ms = 0;
+    change.needs_sync = true;
+    change.now_ms = engine_utc_ms(errand->engine);
+    errand_begin_write(errand);
+    errand->engine->parts.store->ops->change(errand->engine->parts.store, &change, on_sent, errand);
 }
 
 void send_now_act(struct desk *desk, struct desk_visit *visit, const struct json *params,

@@ -53,6 +53,7 @@ struct live {
     bool is_stored;   /* false while its creation is being committed */
     bool is_deciding; /* expiry is on its way to the store */
     bool is_undoing;  /* so is an undo: what it takes back may not be delivered meanwhile */
+    bool is_sending;  /* so is the end of its undo window */
     bool is_dirty;    /* watchers have not seen the newest change */
     enum ask_state state;
     enum ask_interface interface;
@@ -66,6 +67,7 @@ struct live {
     char *draft; /* not yet saved */
     int64_t draft_saved_boot_ms;
     struct waiter *waiters;
+    struct submission *late; /* found it before it was stored: to be told its id then */
     struct live *next_dirty;
     char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */
     struct visit *code_visit;
@@ -105,6 +107,7 @@ struct engine {
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
+    struct delivered_errand *delivering; /* confirmations on their way to the store */
 };
 
 #endif

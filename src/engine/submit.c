@@ -23,6 +23,7 @@ struct submission {
     struct ask ask;
     struct lifecycle_step step;
     int64_t wait_ms;
+    struct submission *next_late;
     char *tag; /* chosen by the front, comes back with ask/created */
     struct text form_json, origin_json;
 };
@@ -81,6 +82,19 @@ static void park(struct submission *submission, struct live *live)
              errand->context);
 }
 
+/* Identical calls that came while the ask was being stored learn its id with the first. */
+static void end_late(struct submission *late, const char *id_or_null)
+{
+    while (late) {
+        struct submission *next = late->next_late;
+
+        if (id_or_null)
+            tell_created(late, id_or_null);
+        errand_end(&late->errand);
+        late = next;
+    }
+}
+
 static void on_created(void *context, const struct store_reply *reply)
 {
     struct submission *submission = context;
@@ -90,6 +104,7 @@ static void on_created(void *context, const struct store_reply *reply)
     CRASH_POINT(engine_after_create);
     if (reply->outcome != STORE_DONE) {
         wait_fail(engine, live, &reply->err);
+        end_late(live->late, NULL);
         live_free(engine, live);
         errand_end(&submission->errand);
         return;
@@ -105,6 +120,8 @@ static void on_created(void *context, const struct store_reply *reply)
             live_mark_dirty(engine, live);
     }
     tell_created(submission, live->id);
+    end_late(live->late, live->id);
+    live->late = NULL;
     wait_stored(engine, live);
     errand_end(&submission->errand);
     sweep_soon(engine);
@@ -217,7 +234,8 @@ static void on_undelivered(void *context, const struct store_reply *reply)
 
     if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
-    } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id)) {
+    } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id) ||
+               wait_is_delivering(errand->engine, reply->row->ask.id)) {
         create(submission); /* one that is alive is another connection's (R5.5) */
     } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
         errand_fail(errand, &err, NULL);
@@ -247,10 +265,14 @@ static void match_or_create(struct submission *submission)
         errand_fail(&submission->errand, &err, NULL);
         return;
     }
-    if (live->is_stored) /* an id that may not survive a crash is nobody's yet */
-        tell_created(submission, live->id);
     park(submission, live);
-    errand_end(&submission->errand);
+    if (live->is_stored) {
+        tell_created(submission, live->id);
+        errand_end(&submission->errand);
+    } else { /* an id that may not survive a crash is nobody's yet */
+        submission->next_late = live->late;
+        live->late = submission;
+    }
 }
 
 static bool read_call(struct submission *submission, const struct json *params, struct error *err)

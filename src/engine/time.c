@@ -41,7 +41,7 @@ void time_arm(struct engine *engine)
 
 void engine_on_time(struct engine *engine)
 {
-    int64_t now = engine_boot_ms(engine);
+    int64_t now = engine_boot_ms(engine) - engine->parts.clock->rounding_ms;
     int64_t due = alarm_next(&engine->alarms);
     struct alarm *alarm;
 
@@ -166,7 +166,7 @@ void deadline_ring(struct alarm *alarm, void *owner)
     struct engine *engine = owner;
     struct live *live = (struct live *)(void *)((char *)alarm - offsetof(struct live, deadline));
 
-    if (live->is_undoing)
+    if (live->is_undoing || live->is_sending)
         return; /* how that ends decides; retime.c goes on */
     if (!state_is_open(live->state))
         wait_finish(engine, live); /* the undo window is over */

@@ -317,7 +317,33 @@ struct delivered_errand {
     struct errand errand; /* first */
     size_t left;
     struct error err; /* of the first that failed */
+    struct json *ids;
+    struct delivered_errand *next;
 };
+
+bool wait_is_delivering(const struct engine *engine, const char *id)
+{
+    for (const struct delivered_errand *at = engine->delivering; at; at = at->next) {
+        for (size_t i = 0; i < json_length(at->ids); i++) {
+            const char *given = json_text(json_item(at->ids, i));
+
+            if (given && strcmp(given, id) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void delivered_drop(struct errand *errand)
+{
+    struct delivered_errand *delivered = (struct delivered_errand *)errand;
+    struct delivered_errand **at = &errand->engine->delivering;
+
+    while (*at != delivered)
+        at = &(*at)->next;
+    *at = delivered->next;
+    json_free(delivered->ids);
+}
 
 static void on_delivered(void *context, const struct store_reply *reply)
 {
@@ -343,6 +369,10 @@ void delivered_act(struct desk *desk, struct desk_visit *visit, const struct jso
     size_t count = json_kind(ids) == KIND_LIST ? json_length(ids) : 0;
     struct lifecycle_facts facts = { 0 };
 
+    delivered->errand.drop = delivered_drop;
+    delivered->ids = count ? json_keep(ids) : NULL;
+    delivered->next = engine->delivering;
+    engine->delivering = delivered;
     errand_begin_write(&delivered->errand);
     delivered->left = count + 1;
     for (size_t i = 0; i < count; i++) {

@@ -295,7 +295,7 @@ static void before_sleep(void *context)
 
 void stdio_run(const struct stdio_options *options)
 {
-    struct stdio stdio = { .clock = { stdio_boot_ms, stdio_utc_ms, stdio_wake_at } };
+    struct stdio stdio = { .clock = { stdio_boot_ms, stdio_utc_ms, stdio_wake_at, 0 } };
     struct mcp_parts parts = {
         .clock = &stdio.clock,
         .uid = geteuid(),

@@ -58,7 +58,7 @@ static void hub_wake_at(struct clock *clock, int64_t boot_ms)
     if (boot_ms < 0)
         loop_timer_stop(hub->time_timer);
     else
-        loop_timer_at(hub->time_timer, boot_ms);
+        loop_timer_at(hub->time_timer, boot_ms + clock->rounding_ms);
 }
 
 static void on_time(void *context)
@@ -231,7 +231,7 @@ static void close_parts(struct hub *hub)
 enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
 {
     struct hub hub = { .options = options,
-                       .clock = { hub_boot_ms, hub_utc_ms, hub_wake_at },
+                       .clock = { hub_boot_ms, hub_utc_ms, hub_wake_at, 1 },
                        .lock_fd = -1 };
     enum hub_outcome outcome = HUB_FAILED;
     enum os_lock lock;

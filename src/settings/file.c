@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
 #include "settings/inside.h"
@@ -180,8 +181,16 @@ static void write_file(const struct settings *settings, const struct json *objec
 /* A link to a file kept elsewhere stays a link: the file behind it is replaced. */
 static bool replace_file(const char *path, const struct text *bytes, struct error *err)
 {
-    char *behind = realpath(path, NULL);
-    bool ok = os_write_file(behind ? behind : path, bytes->bytes, bytes->used, err);
+    char *behind = realpath(path, NULL), *directory = mem_text(path);
+    char *slash = strrchr(directory, '/');
+    bool ok = true;
+
+    if (!behind && slash && slash != directory) { /* the first value ever saved */
+        *slash = '\0';
+        ok = os_private_directory(directory, err);
+    }
+    free(directory);
+    ok = ok && os_write_file(behind ? behind : path, bytes->bytes, bytes->used, err);
 
     free(behind);
     return ok;

@@ -18,7 +18,8 @@
 #include "wire/place.h"
 
 enum {
-    LINK_TRIES = 60, /* a hub on its way out or in: wait for it, a little longer each time */
+    LINK_TRIES = 60,      /* a hub on its way out or in: wait for it, a little longer each time */
+    LINK_START_TRIES = 5, /* it may be killed while it starts */
     LINK_START_LIMIT_MS = 5000,
     LINK_READ_BYTES = 65536,
     LINK_HELLO_LIMIT_MS = 10000,
@@ -288,6 +289,7 @@ bool link_open(const struct link_identity *identity, enum link_start start, stru
                struct error *err)
 {
     struct place place;
+    int failed_starts = 0;
     bool is_final;
 
     if (!place_find(&place, err))
@@ -300,7 +302,8 @@ bool link_open(const struct link_identity *identity, enum link_start start, stru
                              identity->socket_path);
         if (is_final || (start == LINK_MUST_RUN && err->code == ERROR_not_found))
             return false;
-        if (start == LINK_MAY_START && err->code == ERROR_not_found && !start_hub(&place, err))
+        if (start == LINK_MAY_START && err->code == ERROR_not_found && !start_hub(&place, err) &&
+            ++failed_starts >= LINK_START_TRIES)
             return false;
         pause_before(try);
     }

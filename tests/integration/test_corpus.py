@@ -344,14 +344,14 @@ for case in [case for case in TEXTS["cases"] if case["field"] == "label"]:
 
 @test("what an agent calls itself and where it works are shown as harmless as its words", "R6.5 P13")
 def hostile_agent(home: Home) -> None:
-    name = "ci\x1b[2J\u202e\n\tbot"
+    name = "ci\x1b[2J\u202e\x7f\n\tbot"
     place = home.path / "w\x1b]0;x\x07\u200b"
     place.mkdir()
     assert home.sayso(*ASK_WORDS, "--wait", "0", "--as", name, cwd=str(place)).code == 5
     show, listed = run_bytes(home, "show"), run_bytes(home, "list")
     for result in (show, listed):
         assert_screen_is_safe(result, "")
-        assert b'"ci\\x1b[2J\\u202e\\n\\tbot' in result.out, result
+        assert b'"ci\\x1b[2J\\u202e\\x7f\\n\\tbot' in result.out, result
         assert b"hidden characters" in result.out, result
     assert b"w\\x1b]0;x\\x07\\u200b" in show.out, show
     for result in (run_bytes(home, "show", "--json"), run_bytes(home, "list", "--json")):

@@ -267,7 +267,7 @@ static void test_a_key_is_good_for_one_answer(void **state)
     assert_worked(&scene.did);
     assert_true(call_is_yes(&scene.did, "/already"));
     call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "b");
-    assert_failed(&scene.did, ERROR_already_answered, "/session_id");
+    assert_failed(&scene.did, ERROR_conflicting_arguments, "/answer_key");
     ask_open(&other, scene.agent, "Other", "", other_id);
     call_run(&scene.did, scene.person, scene.ops->answer, params, other_id, "a");
     assert_failed(&scene.did, ERROR_conflicting_arguments, "/answer_key");

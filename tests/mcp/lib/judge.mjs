@@ -46,16 +46,17 @@ export class Judge {
         this.seen = 0;
     }
 
-    // What the client sends: an object, or a line that may be anything.
-    sent(message) {
-        if (typeof message === "string" || Buffer.isBuffer(message)) {
-            try {
-                message = JSON.parse(message.toString());
-            } catch {
-                this.unreadable++;
-                return;
-            }
+    // A line that may be anything: what we can read the server may still refuse as a whole.
+    sentLine(bytes) {
+        this.unreadable++;
+        try {
+            this.sent(JSON.parse(bytes.toString()));
+        } catch {
+            // counted above
         }
+    }
+
+    sent(message) {
         if (Array.isArray(message)) {
             this.unreadable++; // refused as a whole unless batches are legal
             message.forEach((part) => this.sent(part));

@@ -68,12 +68,13 @@ export class Raw {
 
     // Bytes as they are; the line's end is added.
     line(bytes) {
-        this.judge.sent(bytes);
+        this.judge.sentLine(bytes);
         this.child.stdin.write(Buffer.concat([Buffer.from(bytes), Buffer.from("\n")]));
     }
 
     send(message) {
-        this.line(JSON.stringify(message));
+        this.judge.sent(message);
+        this.child.stdin.write(`${JSON.stringify(message)}\n`);
     }
 
     // params as this client's revision wants them.
