@@ -21,6 +21,12 @@ static const char *whole_text(const struct json *text)
     return bytes && strlen(bytes) == json_length(text) ? bytes : NULL;
 }
 
+/* What could not be read is answered with an error whose id is null. */
+static bool is_unread_error(const struct jsonrpc_message *message)
+{
+    return message->error && !message->method && json_kind(message->id) == KIND_NULL;
+}
+
 bool jsonrpc_read(const struct json *value, struct jsonrpc_message *ret_message)
 {
     const char *version = whole_text(json_member(value, "jsonrpc"));
@@ -35,7 +41,7 @@ bool jsonrpc_read(const struct json *value, struct jsonrpc_message *ret_message)
 
     *ret_message = (struct jsonrpc_message){ .id = is_id(id) ? id : NULL };
     if (json_kind(value) != KIND_OBJECT || !version || strcmp(version, "2.0") != 0 ||
-        (id && !is_id(id)) || (method && !message.method) ||
+        (id && !is_id(id) && !is_unread_error(&message)) || (method && !message.method) ||
         (message.params && json_kind(message.params) != KIND_OBJECT) ||
         (!message.method && !message.result && !message.error))
         return false;

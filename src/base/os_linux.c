@@ -121,19 +121,19 @@ bool os_private_directory(const char *path, struct error *err)
     struct stat found;
 
     if (!make_parents(path) || (mkdir(path, 0700) != 0 && errno != EEXIST))
-        return error_set(err, ERROR_storage_failed, "", "can't make the directory %s: %s", path,
+        return error_set(err, ERROR_unavailable, "", "can't make the directory %s: %s", path,
                          strerror(errno));
     if (lstat(path, &found) != 0 || !S_ISDIR(found.st_mode))
-        return error_set(err, ERROR_storage_failed, "",
+        return error_set(err, ERROR_unavailable, "",
                          "%s is not a directory: move it away and try again", path);
     if (found.st_uid != geteuid())
-        return error_set(err, ERROR_storage_failed, "",
+        return error_set(err, ERROR_unavailable, "",
                          "%s belongs to another user: give it back with chown or remove it", path);
     if (found.st_mode & 022)
-        return error_set(err, ERROR_storage_failed, "",
-                         "others may write in %s: run chmod 700 on it", path);
+        return error_set(err, ERROR_unavailable, "", "others may write in %s: run chmod 700 on it",
+                         path);
     if ((found.st_mode & 077) && chmod(path, 0700) != 0)
-        return error_set(err, ERROR_storage_failed, "", "can't make %s private: %s", path,
+        return error_set(err, ERROR_unavailable, "", "can't make %s private: %s", path,
                          strerror(errno));
     return true;
 }
@@ -220,7 +220,7 @@ bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct e
     }
     close(fd);
     if (got < 0)
-        return error_set(err, ERROR_storage_failed, "", "can't read %s: %s", path, strerror(errno));
+        return error_set(err, ERROR_unavailable, "", "can't read %s: %s", path, strerror(errno));
     if (total > max_bytes)
         return error_set(err, ERROR_too_long, "", "%s is larger than %zu bytes", path, max_bytes);
     return true;

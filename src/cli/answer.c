@@ -69,14 +69,9 @@ static bool write_pairs(const struct arguments *arguments, const char *option, c
         return true;
     json_write_object(writer, key);
     while ((pair = arguments_next(arguments, option, &at))) {
-        const char *equals = strchr(pair, '=');
-        char *name;
+        const char *equals = strchr(pair, '='); /* check_pairs saw to it */
+        char *name = mem_text_n(pair, (size_t)(equals - pair));
 
-        if (!equals) {
-            say_problem(TEXT_CLI_BAD_PAIR, "name", option, NULL);
-            return false;
-        }
-        name = mem_text_n(pair, (size_t)(equals - pair));
         json_write_foreign_key(writer, name);
         write_value(writer, form ? field_kind(form, name) : "", equals + 1);
         free(name);
@@ -111,15 +106,23 @@ static bool write_answer(const struct arguments *arguments, const char *id, cons
 }
 
 /* Only what the terminal itself types counts; a pipe cannot do the second act. */
-static bool read_code(const char *title, const char *code, char *typed, size_t size)
+static bool read_code(const struct arguments *arguments, const char *id, const char *title,
+                      const char *code, char *typed, size_t size)
 {
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     FILE *tty = fd < 0 ? NULL : fdopen(fd, "r+");
     struct text line = { 0 };
+    struct error err;
     bool ok;
 
     if (!tty) {
-        say_problem(TEXT_CLI_NO_TERMINAL, NULL);
+        error_set(
+            &err, ERROR_wrong_state, "/session_id",
+            "this ask is destructive: answer it in a terminal of your own (sayso answer %.8s)", id);
+        if (arguments->is_json)
+            say_error(arguments, &err, NULL);
+        else
+            say_problem(TEXT_CLI_NO_TERMINAL, NULL);
         return false;
     }
     say_add_shown(&line, title);
@@ -147,7 +150,7 @@ static bool second_act(const struct arguments *arguments, struct link *link, con
     bool ok = call_hub(arguments, link, "ask/challenge", params, &reply);
 
     code = ok ? json_member_text(reply.result, "code") : NULL;
-    ok = code && read_code(title, code, typed, size);
+    ok = code && read_code(arguments, id, title, code, typed, size);
     wire_release(&reply);
     free(params);
     return ok;
@@ -198,14 +201,36 @@ static bool send_answer(const struct arguments *arguments, struct link *link,
     return ok;
 }
 
+/* Before a hub is troubled. */
+static bool check_pairs(const struct arguments *arguments, const char *option)
+{
+    const char *pair;
+    char shown[32];
+    size_t at = 0;
+
+    snprintf(shown, sizeof shown, "--%s", option);
+    while ((pair = arguments_next(arguments, option, &at))) {
+        if (!strchr(pair, '=')) {
+            say_problem(TEXT_CLI_BAD_PAIR, "name", shown, NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum exit_code run_answer(const struct arguments *arguments)
 {
-    char *params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
+    char *params;
+    bool ok;
     struct wire_message got = { 0 };
     struct link *link = NULL;
-    bool ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
-              call_hub(arguments, link, "ask/get", params, &got) &&
-              send_answer(arguments, link, got.result);
+
+    if (!check_pairs(arguments, "field") || !check_pairs(arguments, "option-note"))
+        return EXIT_USAGE;
+    params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
+    ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
+         call_hub(arguments, link, "ask/get", params, &got) &&
+         send_answer(arguments, link, got.result);
 
     wire_release(&got);
     link_close(link);

@@ -116,6 +116,19 @@ const char *arguments_value(const struct arguments *arguments, const char *name)
     return value;
 }
 
+bool arguments_are_short(const struct arguments *arguments, const char *name, size_t most)
+{
+    const char *value = arguments_value(arguments, name);
+    char shown[64], limit[24];
+
+    if (!value || strlen(value) <= most)
+        return true;
+    snprintf(shown, sizeof shown, "--%s", name);
+    snprintf(limit, sizeof limit, "%zu", most);
+    say_problem(TEXT_CLI_TOO_LONG, "name", shown, "most", limit, NULL);
+    return false;
+}
+
 bool arguments_integer(const struct arguments *arguments, const char *name, int64_t least,
                        int64_t most, int64_t *ret_number)
 {

@@ -17,7 +17,11 @@
 #include "core/arguments.h"
 #include "core/limits.h"
 
-enum { ASK_DIRECTORY_BYTES = 4096 };
+enum {
+    ASK_DIRECTORY_BYTES = 4096,
+    ASK_NAME_BYTES = 200,
+    ASK_ENVELOPE_BYTES = 1024, /* what the wire puts around the arguments */
+};
 
 struct asking {
     const struct arguments *arguments;
@@ -54,8 +58,16 @@ static bool check(struct asking *asking, const struct text *given, struct error 
     if (!json_parse(text_string(given), given->used, &json, err))
         return false;
     ok = arguments_check(&tool_provide_choice, json, &call, err);
+    if (ok && call.session_id[0]) {
+        snprintf(asking->session_id, sizeof asking->session_id, "%s", call.session_id);
+        if (asking->wait_s < 0)
+            asking->wait_s = call.wait_s;
+    }
     if (ok) {
         asking->arguments_json = json_encode(json);
+        if (strlen(asking->arguments_json) > LIMIT_WIRE_LINE_BYTES - ASK_ENVELOPE_BYTES)
+            ok = error_set(err, ERROR_too_long, "", "the arguments have more than %d bytes",
+                           LIMIT_WIRE_LINE_BYTES - ASK_ENVELOPE_BYTES);
         ask_call_release(&call);
     }
     json_free(json);
@@ -111,6 +123,17 @@ static enum exit_code exit_code_of(const char *status)
     return EXIT_ERROR;
 }
 
+/* A refusal has three faces, the agent's exit code only one. */
+static enum text_id ending_of(const struct json *result, enum exit_code code)
+{
+    if (code == EXIT_TIMEOUT)
+        return TEXT_STATE_TIMEOUT;
+    if (json_is_yes(json_member(result, "declined")))
+        return TEXT_STATE_DECLINED;
+    return json_is_yes(json_member(result, "withdrawn")) ? TEXT_STATE_WITHDRAWN
+                                                         : TEXT_STATE_CANCELLED;
+}
+
 /* Printed first, then confirmed: an answer that was printed is never given to another call, one
  * that was not is kept for the next. */
 static void confirm_delivery(struct asking *asking, const char *id)
@@ -154,12 +177,21 @@ static enum exit_code finish(struct asking *asking, const struct json *result)
     } else {
         print_values(result);
         if (code == EXIT_REFUSED || code == EXIT_TIMEOUT)
-            say_note(code == EXIT_TIMEOUT ? TEXT_STATE_TIMEOUT : TEXT_STATE_CANCELLED, NULL);
+            say_note(ending_of(result, code), NULL);
     }
-    fflush(stdout);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return EXIT_ERROR; /* not delivered: kept for the next identical call */
     if (code != EXIT_PENDING && id)
         confirm_delivery(asking, id);
     return code;
+}
+
+/* Somebody stopped the hub: it is not started again behind their back. */
+static void say_stopped(const struct asking *asking)
+{
+    if (asking->arguments->is_json)
+        printf("{\"action_status\":\"pending\",\"session_id\":\"%s\"}\n", asking->session_id);
+    say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id, NULL);
 }
 
 /* One connection's worth of waiting. False: lost, to be tried again on a new one. */
@@ -189,7 +221,7 @@ static bool wait_once(struct asking *asking, enum exit_code *ret_code)
         *ret_code = EXIT_ERROR;
         ok = true;
     } else if (strcmp(link_closing(asking->link), "stop") == 0) {
-        say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id, NULL);
+        say_stopped(asking);
         *ret_code = EXIT_PENDING;
         ok = true;
     }
@@ -235,6 +267,8 @@ static enum exit_code run_ask(const struct arguments *arguments)
     struct asking asking = { .arguments = arguments, .wait_s = -1 };
     enum exit_code code;
 
+    if (!arguments_are_short(arguments, "as", ASK_NAME_BYTES))
+        return EXIT_USAGE;
     asking.identity = (struct link_identity){ .role = "agent",
                                               .name = "sayso ask",
                                               .as_name = arguments_value(arguments, "as") };

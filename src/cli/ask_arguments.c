@@ -1,6 +1,8 @@
 /* ask_arguments.c - from the options of `sayso ask` to the arguments of provide_choice. */
 #include "cli/ask_arguments.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,23 +119,31 @@ bool ask_arguments_from_options(const struct arguments *arguments, struct text *
     return true;
 }
 
-static bool read_stdin(struct text *out, struct error *err)
+static bool read_all(int fd, const char *name, struct text *out, struct error *err)
 {
     char bytes[65536];
     ssize_t got;
 
-    while ((got = read(STDIN_FILENO, bytes, sizeof bytes)) > 0) {
+    while ((got = read(fd, bytes, sizeof bytes)) > 0) {
         text_add(out, bytes, (size_t)got);
         if (out->used > LIMIT_WIRE_LINE_BYTES)
             return error_set(err, ERROR_too_long, "", "the input has more than %d bytes",
                              LIMIT_WIRE_LINE_BYTES);
     }
-    return got == 0 || error_set(err, ERROR_unavailable, "", "can't read standard input");
+    return got == 0 ||
+           error_set(err, ERROR_unavailable, "", "can't read %.200s: %s", name, strerror(errno));
 }
 
 bool ask_arguments_from_file(const char *path, struct text *out, struct error *err)
 {
-    if (strcmp(path, "-") == 0)
-        return read_stdin(out, err);
-    return os_read_file(path, LIMIT_WIRE_LINE_BYTES, out, err);
+    int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    bool ok;
+
+    if (fd < 0)
+        return error_set(err, errno == ENOENT ? ERROR_not_found : ERROR_unavailable, "",
+                         "can't open %.200s: %s", path, strerror(errno));
+    ok = read_all(fd, fd == STDIN_FILENO ? "standard input" : path, out, err);
+    if (fd != STDIN_FILENO)
+        close(fd);
+    return ok;
 }

@@ -1,19 +1,41 @@
 /* call.c - see call.h. */
 #include "cli/call.h"
 
+#include <string.h>
+
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "cli/say.h"
 
 const struct link_identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
 
+static void use_saved_language(struct link *link)
+{
+    struct wire_message reply = { 0 };
+    const struct json *setting;
+    enum language language;
+    struct error err;
+
+    if (link_call(link, "settings/list", "{\"name\":\"language\"}", &reply, &err)) {
+        setting = json_item(json_member(reply.result, "settings"), 0);
+        if (json_member_text(setting, "source") &&
+            strcmp(json_member_text(setting, "source"), "saved") == 0 &&
+            language_find(json_member_text(setting, "value"), &language))
+            i18n_use(language);
+    }
+    wire_release(&reply);
+}
+
 bool call_open(const struct arguments *arguments, const struct link_identity *identity,
                enum link_start start, struct link **ret_link)
 {
     struct error err;
 
-    if (link_open(identity, start, ret_link, &err))
+    if (link_open(identity, start, ret_link, &err)) {
+        if (identity == &call_person)
+            use_saved_language(*ret_link);
         return true;
+    }
     say_error(arguments, &err, NULL);
     return false;
 }
@@ -23,8 +45,10 @@ bool call_open_running(const struct arguments *arguments, const char *absent_jso
 {
     struct error err;
 
-    if (link_open(&call_person, LINK_MUST_RUN, ret_link, &err))
+    if (link_open(&call_person, LINK_MUST_RUN, ret_link, &err)) {
+        use_saved_language(*ret_link);
         return true;
+    }
     *ret_code = err.code == ERROR_not_found ? EXIT_DONE : EXIT_ERROR;
     if (*ret_code == EXIT_ERROR)
         say_error(arguments, &err, NULL);

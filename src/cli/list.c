@@ -31,9 +31,10 @@ static void print_ask(const struct json *ask)
     print_left(ask, left, sizeof left);
     say_add_shown(&shown_title, title ? title : "");
     say_add_shown(&shown_agent, agent ? agent : "");
-    printf("%.8s  %8s  %s%s  %s  \"%s\"", json_member_text(ask, "session_id"), left,
-           i18n_state(state_find(status)), json_is_yes(json_member(ask, "destructive")) ? " !" : "",
-           text_string(&shown_title), text_string(&shown_agent));
+    printf("%.8s  %8s  %-14s%s  %s  \"%s\"", json_member_text(ask, "session_id"), left,
+           i18n_state(state_find(status)),
+           json_is_yes(json_member(ask, "destructive")) ? " !" : "  ", text_string(&shown_title),
+           text_string(&shown_agent));
     if (json_is_yes(json_member(ask, "detached")))
         printf(" %s", i18n_text(TEXT_LIST_DETACHED));
     printf("\n");

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -40,18 +41,18 @@ static const struct verb *find_verb(const char *name)
 static void fill_standard_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
             _exit(EXIT_ERROR);
     }
 }
 
-static void choose_language(void)
+static void choose_language(bool is_quiet)
 {
     struct settings *settings = settings_new();
 
     settings_load_environment(settings);
     i18n_use(settings_language(settings));
-    for (size_t i = 0; i < settings_warning_count(settings); i++) {
+    for (size_t i = 0; !is_quiet && i < settings_warning_count(settings); i++) {
         struct text line = { 0 };
 
         settings_describe_warning(settings_warning(settings, i), &line);
@@ -61,6 +62,29 @@ static void choose_language(void)
     settings_free(settings);
 }
 
+static int finish(enum exit_code code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return (int)code;
+    say_problem(TEXT_CLI_NO_OUTPUT, NULL);
+    return EXIT_ERROR;
+}
+
+static bool are_utf8(int count, char **texts)
+{
+    for (int i = 1; i < count; i++) {
+        const char *at = texts[i], *end = at + strlen(at);
+
+        while (at < end) {
+            if (text_decode(&at, end) >= 0)
+                continue;
+            say_problem(TEXT_CLI_NOT_UTF8, "name", texts[i], NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
 int main(int count, char **texts)
 {
     const char *name = count > 1 ? texts[1] : "--help";
@@ -68,10 +92,13 @@ int main(int count, char **texts)
     struct arguments arguments;
 
     fill_standard_streams();
-    choose_language();
+    choose_language(count > 2 && strcmp(texts[2], "--auto-started") == 0);
+    umask(077);
+    if (!are_utf8(count, texts))
+        return EXIT_USAGE;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_help();
-        return EXIT_DONE;
+        return finish(EXIT_DONE);
     }
     verb = strcmp(name, "--version") == 0 ? &verb_version : find_verb(name);
     if (!verb) {
@@ -82,7 +109,7 @@ int main(int count, char **texts)
         return EXIT_USAGE;
     if (arguments_value(&arguments, "help")) {
         verb_print_help(verb);
-        return EXIT_DONE;
+        return finish(EXIT_DONE);
     }
-    return (int)verb->run(&arguments);
+    return finish(verb->run(&arguments));
 }

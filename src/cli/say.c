@@ -9,17 +9,21 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "core/visible_text.h"
 
-void say_add_shown(struct text *out, const char *words)
+static void add_badges(struct text *out, unsigned flags)
 {
-    unsigned flags = visible_text(words, strlen(words), VISIBLE_ONE_LINE, out);
-
     if (flags & VISIBLE_HIDDEN)
         text_add_format(out, " [%s]", i18n_text(TEXT_CLI_HIDDEN_CHARACTERS));
     if (flags & VISIBLE_MIXED_SCRIPT)
         text_add_format(out, " [%s]", i18n_text(TEXT_CLI_MIXED_SCRIPTS));
+}
+
+void say_add_shown(struct text *out, const char *words)
+{
+    add_badges(out, visible_text(words, strlen(words), VISIBLE_ONE_LINE, out));
 }
 
 /* i18n_format with every value sanitized; at most four pairs are ever needed here. */
@@ -116,6 +120,38 @@ static bool say_winner(const struct json *detail)
     return true;
 }
 
+/* The rest: what kind it is in the person's language, then the hub's own words. */
+static void say_other(const struct error *err)
+{
+    static const struct {
+        enum error_code code;
+        enum text_id text;
+    } rows[] = {
+        { ERROR_bad_enum, TEXT_ERROR_BAD_CHOICE },
+        { ERROR_bad_format, TEXT_ERROR_BAD_FORM },
+        { ERROR_bad_type, TEXT_ERROR_BAD_FORM },
+        { ERROR_out_of_range, TEXT_ERROR_BAD_COUNT },
+        { ERROR_missing_property, TEXT_ERROR_MISSING },
+        { ERROR_empty_text, TEXT_ERROR_MISSING },
+        { ERROR_too_long, TEXT_ERROR_TOO_LONG },
+        { ERROR_unsupported_flag, TEXT_ERROR_NOT_HERE },
+        { ERROR_wrong_state, TEXT_ERROR_REFUSED },
+        { ERROR_rate_limited, TEXT_ERROR_REFUSED },
+        { ERROR_unavailable, TEXT_ERROR_UNREACHABLE },
+    };
+    enum text_id text = TEXT_ERROR_OTHER;
+    struct text detail = { 0 };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].code == err->code)
+            text = rows[i].text;
+    }
+    text_add_format(&detail, "%s%s%s (%s)", err->path, err->path[0] ? ": " : "", err->message,
+                    error_name(err->code));
+    say_problem(text, "detail", text_string(&detail), NULL);
+    text_release(&detail);
+}
+
 void say_error(const struct arguments *arguments, const struct error *err,
                const struct json *detail)
 {
@@ -140,10 +176,8 @@ void say_error(const struct arguments *arguments, const struct error *err,
         say_problem(TEXT_ERROR_SEVERAL, NULL);
     else if (err->code == ERROR_storage_failed)
         say_problem(TEXT_ERROR_STORAGE, "message", err->message, NULL);
-    else if (err->path[0])
-        fprintf(stderr, "sayso: %s: %s (%s)\n", err->path, err->message, error_name(err->code));
     else
-        fprintf(stderr, "sayso: %s (%s)\n", err->message, error_name(err->code));
+        say_other(err);
 }
 
 /* \uNNNN, as two surrogates above the first plane. */
@@ -180,7 +214,7 @@ void say_json(const char *json)
 
         if (code_point < 0)
             break; /* what we print was parsed before: it is UTF-8 */
-        if (code_point >= 0x80 && would_hide(start, (size_t)(at - start)))
+        if (code_point >= 0x7f && would_hide(start, (size_t)(at - start)))
             add_escape(&out, code_point);
         else
             text_add(&out, start, (size_t)(at - start));
@@ -194,13 +228,13 @@ void say_lines(const char *words, int indent)
     struct text shown = { 0 };
     char *rest = NULL;
 
-    visible_text(words, strlen(words), VISIBLE_LINES, &shown);
+    add_badges(&shown, visible_text(words, strlen(words), VISIBLE_LINES, &shown));
     if (shown.used) {
         for (char *line = shown.bytes; line; line = rest) {
             rest = strchr(line, '\n');
             if (rest)
                 *rest++ = '\0';
-            printf("%*s%s\n", indent, "", line);
+            printf("%*s%s\n", *line ? indent : 0, "", line);
         }
     }
     text_release(&shown);

@@ -93,7 +93,11 @@ static bool check_value(const struct arguments *arguments, const char *name, con
     struct error err;
 
     if (!setting_find(name, &id)) {
-        say_problem(TEXT_CLI_NO_SUCH_SETTING, "name", name, NULL);
+        error_set(&err, ERROR_bad_enum, "/name", "there is no such setting");
+        if (arguments->is_json)
+            say_error(arguments, &err, NULL);
+        else
+            say_problem(TEXT_CLI_NO_SUCH_SETTING, "name", name, NULL);
         return false;
     }
     if (value && !settings_parse(id, value, &parsed, &err)) {

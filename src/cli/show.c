@@ -22,6 +22,8 @@ static void print_facts(const struct json *ask)
                     (long long)json_member_integer(origin, "pid", 0));
     say_row(TEXT_ROW_ID, json_member_text(ask, "session_id"));
     say_row(TEXT_ROW_STATUS, i18n_state(state_find(status)));
+    if (json_is_yes(json_member(ask, "destructive")))
+        printf("%s\n", i18n_text(TEXT_CLI_DESTRUCTIVE));
     say_row(TEXT_ROW_AGENT, text_string(&line));
     if (directory)
         say_row(TEXT_ROW_DIRECTORY, directory);
@@ -54,9 +56,11 @@ static void print_form(const struct json *form)
 {
     const struct json *fields = json_member(form, "fields");
 
-    printf("\n");
-    say_lines(json_member_text(form, "title"), 2);
-    printf("\n");
+    struct text title = { 0 };
+
+    say_add_shown(&title, json_member_text(form, "title"));
+    printf("\n  %s\n\n", text_string(&title));
+    text_release(&title);
     say_lines(json_member_text(form, "prompt"), 2);
     printf("\n");
     for (size_t i = 0; i < json_length(fields); i++) {
@@ -78,10 +82,19 @@ static void print_result(const struct json *ask, const struct json *result)
     if (state_is_open(state_find(json_member_text(ask, "status"))))
         return;
     printf("\n");
+    if (json_member_text(selection, "custom_input"))
+        say_lines(json_member_text(selection, "custom_input"), 2);
     if (summary)
         say_row(TEXT_ROW_ANSWER, summary);
     if (note)
         say_row(TEXT_ROW_NOTE, note);
+    for (void *it = json_first(json_member(selection, "option_annotations")); it;
+         it = json_next(json_member(selection, "option_annotations"), it)) {
+        text_clear(&line);
+        text_add_format(&line, "%s: %s", json_key(it), json_text(json_value(it)));
+        say_row(TEXT_ROW_NOTE, text_string(&line));
+    }
+    text_clear(&line);
     if (json_member_text(by, "person")) {
         text_add_format(&line, "%s, %s, pid %lld, %s", json_member_text(by, "person"),
                         json_member_text(by, "via"), (long long)json_member_integer(by, "pid", 0),

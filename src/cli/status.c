@@ -37,7 +37,8 @@ static void print_status(const struct arguments *arguments, const struct json *s
     say_row(TEXT_ROW_VERSION, json_member_text(status, "version"));
     say_row(TEXT_ROW_SOCKET, json_member_text(status, "socket"));
     say_row(TEXT_ROW_STORE, json_member_text(status, "store"));
-    say_row(TEXT_ROW_LOG, json_member_text(status, "log"));
+    if (json_member_text(status, "log"))
+        say_row(TEXT_ROW_LOG, json_member_text(status, "log"));
     if (aside)
         say_note(TEXT_CLI_RECOVERED, "file", aside, NULL);
 }

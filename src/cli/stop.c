@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/os.h"
 #include "cli/call.h"
 #include "cli/say.h"
@@ -11,21 +12,15 @@
 
 enum { STOP_TRIES = 200 };
 
-/* Gone is when its lock is free: then everything it accepted is on disk. */
-static bool wait_until_gone(void)
+/* This one, not whichever has the lock: another client may have started the next already. */
+static bool wait_until_gone(int64_t pid, uint64_t start)
 {
     struct timespec pause = { .tv_nsec = 50000000 };
-    struct place place;
-    struct error err;
-    int fd;
+    struct os_process found;
 
-    if (!place_find(&place, &err))
-        return false;
     for (int try = 0; try < STOP_TRIES; try++) {
-        if (os_lock_file(place.lock, &fd) == OS_LOCK_HELD) {
-            close(fd);
+        if (!os_process(pid, &found) || found.start != start)
             return true;
-        }
         nanosleep(&pause, NULL);
     }
     return false;
@@ -35,15 +30,20 @@ static enum exit_code run_stop(const struct arguments *arguments)
 {
     struct wire_message reply = { 0 };
     struct link *link = NULL;
+    struct os_process hub = { 0 };
     enum exit_code code;
     bool ok;
 
     if (!call_open_running(arguments, "{\"stopped\":false}", &link, &code))
         return code;
-    ok = call_hub(arguments, link, "hub/stop", "{}", &reply);
+    ok = call_hub(arguments, link, "hub/status", "{}", &reply);
+    if (ok)
+        os_process(json_member_integer(reply.result, "pid", 0), &hub);
+    wire_release(&reply);
+    ok = ok && call_hub(arguments, link, "hub/stop", "{}", &reply);
     wire_release(&reply);
     link_close(link);
-    if (!ok || !wait_until_gone())
+    if (!ok || !wait_until_gone(hub.pid, hub.start))
         return EXIT_ERROR;
     if (arguments->is_json)
         say_json("{\"stopped\":true}");

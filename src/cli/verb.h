@@ -59,6 +59,8 @@ bool arguments_parse(const struct verb *verb, int count, char **texts,
 const char *arguments_value(const struct arguments *arguments, const char *name); /* last; NULL */
 /* The values of a repeated option one after the other: begins with *at = 0; NULL at the end. */
 const char *arguments_next(const struct arguments *arguments, const char *name, size_t *at);
+/* False (and said so): the value has more than `most` bytes. */
+bool arguments_are_short(const struct arguments *arguments, const char *name, size_t most);
 /* False (and said so): not a whole number within the limits. Absent: true, *ret_number kept. */
 bool arguments_integer(const struct arguments *arguments, const char *name, int64_t least,
                        int64_t most, int64_t *ret_number);

@@ -143,7 +143,7 @@ static void write_status(void *context, struct text *out)
     json_write_null(&writer, "port");
     json_write_null(&writer, "url");
     json_write_text(&writer, "store", hub->place.database);
-    json_write_text(&writer, "log", hub->place.log);
+    json_write_text(&writer, "log", hub->options->leaves_when_idle ? hub->place.log : NULL);
     json_write_integer(&writer, "pending", (int64_t)engine_open_count(hub->engine));
     json_write_text_if(&writer, "recovered_from", aside);
     json_write_end_object(&writer);

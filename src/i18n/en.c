@@ -229,6 +229,8 @@ const struct catalog catalog_en = {
         [TEXT_CLI_TYPE_CODE] = "Type {code} and Enter to do it, or Enter alone to go back:",
         [TEXT_CLI_NOT_SENT] = "Nothing was sent.",
         [TEXT_CLI_NOT_RUNNING] = "No hub is running.",
+        [TEXT_CLI_NO_OUTPUT] = "Can't write the output.",
+        [TEXT_CLI_NOT_UTF8] = "\"{name}\" is not UTF-8 text.",
         [TEXT_CLI_STOPPED] = "The hub has stopped.",
         [TEXT_CLI_SERVING] = "The hub is running (pid {pid}). Ctrl-C stops it; what is pending stays stored.",
         [TEXT_CLI_SERVING_HOW] = "Asks wait in: sayso list. Answer one: sayso answer",
@@ -276,6 +278,20 @@ const struct catalog catalog_en = {
         [TEXT_CLI_BAD_HUB] = "\"{name}\" is no hub: give unix:PATH.",
         [TEXT_OPT_SUB_AGENT] = "This front is a sub-agent's.",
         [TEXT_OPT_HUB] = "Use the hub on this socket instead of your own.",
+
+        /* Command line: limits */
+        [TEXT_CLI_TOO_LONG] = "{name} has at most {most} bytes.",
+
+        /* Errors with the hub's own words, which are English, behind ours */
+        [TEXT_ERROR_OTHER] = "{detail}",
+        [TEXT_ERROR_BAD_CHOICE] = "{detail}",
+        [TEXT_ERROR_BAD_FORM] = "{detail}",
+        [TEXT_ERROR_BAD_COUNT] = "{detail}",
+        [TEXT_ERROR_MISSING] = "{detail}",
+        [TEXT_ERROR_TOO_LONG] = "{detail}",
+        [TEXT_ERROR_NOT_HERE] = "{detail}",
+        [TEXT_ERROR_REFUSED] = "{detail}",
+        [TEXT_ERROR_UNREACHABLE] = "{detail}",
     },
 };
 /* clang-format on */

@@ -229,6 +229,8 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_TYPE_CODE] = "输入 {code} 并按 Enter 执行，仅按 Enter 则返回：",
         [TEXT_CLI_NOT_SENT] = "没有发送任何内容。",
         [TEXT_CLI_NOT_RUNNING] = "没有正在运行的中枢。",
+        [TEXT_CLI_NO_OUTPUT] = "无法写入输出。",
+        [TEXT_CLI_NOT_UTF8] = "“{name}”不是 UTF-8 文本。",
         [TEXT_CLI_STOPPED] = "中枢已停止。",
         [TEXT_CLI_SERVING] = "中枢正在运行（pid {pid}）。按 Ctrl-C 停止；待答的请求会保留。",
         [TEXT_CLI_SERVING_HOW] = "查看等待的请求：sayso list。答复：sayso answer",
@@ -276,6 +278,20 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_BAD_HUB] = "“{name}”不是中枢地址：请使用 unix:路径。",
         [TEXT_OPT_SUB_AGENT] = "此前端属于子智能体。",
         [TEXT_OPT_HUB] = "使用此套接字上的中枢，而不是自己的。",
+
+        /* Command line: limits */
+        [TEXT_CLI_TOO_LONG] = "{name} 最多 {most} 字节。",
+
+        /* Errors with the hub's own words, which are English, behind ours */
+        [TEXT_ERROR_OTHER] = "出错：{detail}",
+        [TEXT_ERROR_BAD_CHOICE] = "没有这个选项：{detail}",
+        [TEXT_ERROR_BAD_FORM] = "格式不对：{detail}",
+        [TEXT_ERROR_BAD_COUNT] = "数量或数值超出范围：{detail}",
+        [TEXT_ERROR_MISSING] = "缺少内容：{detail}",
+        [TEXT_ERROR_TOO_LONG] = "内容过长：{detail}",
+        [TEXT_ERROR_NOT_HERE] = "此处不接受：{detail}",
+        [TEXT_ERROR_REFUSED] = "现在不能这样做：{detail}",
+        [TEXT_ERROR_UNREACHABLE] = "无法连接中枢：{detail}",
     },
 };
 /* clang-format on */

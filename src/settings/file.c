@@ -188,6 +188,8 @@ static bool replace_file(const char *path, const struct text *bytes, struct erro
     if (!behind && slash && slash != directory) { /* the first value ever saved */
         *slash = '\0';
         ok = os_private_directory(directory, err);
+        if (!ok && err)
+            err->code = ERROR_storage_failed;
     }
     free(directory);
     ok = ok && os_write_file(behind ? behind : path, bytes->bytes, bytes->used, err);

@@ -15,6 +15,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "core/visible_text.h"
 #include "wire/place.h"
 
 enum {
@@ -153,9 +154,11 @@ static bool call_within(struct link *link, const char *method, const char *param
     send_all(link, line.bytes, line.used);
     text_release(&line);
     while (!link->is_lost && next_message(link, limit_ms, ret_reply)) {
+        bool is_unread = ret_reply->error && json_kind(ret_reply->id) == KIND_NULL;
+
         if (ret_reply->method)
             take_note(link, ret_reply);
-        else if (json_integer_of(ret_reply->id, &seen) && seen == id) {
+        else if (is_unread || (json_integer_of(ret_reply->id, &seen) && seen == id)) {
             if (!ret_reply->error)
                 return true;
             wire_read_failure(ret_reply->error, err);
@@ -171,6 +174,16 @@ bool link_call(struct link *link, const char *method, const char *params_json,
                struct wire_message *ret_reply, struct error *err)
 {
     return call_within(link, method, params_json, -1, ret_reply, err);
+}
+
+/* A directory's name is bytes; what is not text in it is written as escapes. */
+static void write_directory(struct json_writer *writer, const char *directory)
+{
+    struct text shown = { 0 };
+
+    visible_text(directory, strlen(directory), VISIBLE_LINES, &shown);
+    json_write_text(writer, "directory", text_string(&shown));
+    text_release(&shown);
 }
 
 enum hello_outcome { HELLO_DONE, HELLO_LOST, HELLO_OLDER_HUB, HELLO_REFUSED };
@@ -191,7 +204,8 @@ static enum hello_outcome say_hello(struct link *link, const struct link_identit
     json_write_text_if(&writer, "channel", identity->channel);
     json_write_text(&writer, "name", identity->name);
     json_write_text_if(&writer, "as", identity->as_name);
-    json_write_text_if(&writer, "directory", identity->directory);
+    if (identity->directory)
+        write_directory(&writer, identity->directory);
     json_write_text_if(&writer, "client_version", identity->client_version);
     json_write_bool_if(&writer, "sub_agent", identity->is_sub_agent);
     json_write_list(&writer, "features");

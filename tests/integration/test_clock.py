@@ -218,7 +218,8 @@ class FakedHome(Home):
         library = shim()
         super().__init__()
         self.offset_file = self.path / "offset"
-        self.faked = {"LD_PRELOAD": library, "WALL_CLOCK_OFFSET": str(self.offset_file)}
+        options = self.environment.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        self.faked = {"LD_PRELOAD": library, "WALL_CLOCK_OFFSET": str(self.offset_file), "ASAN_OPTIONS": options}
         self.set_clock(0)
 
     def set_clock(self, offset_s: int) -> None:

@@ -9,7 +9,6 @@ import contextlib
 import copy
 import ctypes
 import os
-import pathlib
 import re
 import shutil
 import signal
@@ -18,7 +17,7 @@ import subprocess
 import time
 from typing import Any, Callable, Iterator
 
-from harness import Home, Result, Skip, Wire, WireError, run, scaled, test, wait_until
+from harness import Home, Skip, Wire, WireError, run, scaled, test, wait_until
 
 CLONE_NEWNS = 0x20000
 KIB, MIB = 1024, 1048576
@@ -143,7 +142,8 @@ def speak(home: Home, role: str, **more: Any) -> Iterator[Wire]:
 
 
 def create(wire: Wire, title: str, **more: Any) -> str:
-    return wire.call("ask/create", tool="provide_choice", wait_seconds=0, arguments=choice(title, **more))["session_id"]
+    return wire.call("ask/create", tool="provide_choice", wait_seconds=0,
+                     arguments=choice(title, **more))["session_id"]
 
 
 def expect_storage_failed(act: Callable[[], Any], *words: str) -> str:
@@ -219,7 +219,8 @@ def full_disk() -> None:
                                     global_annotation="n" * 1900)
                         acknowledged[ask] = answer
                     except WireError as problem:
-                        assert problem.data["code"] == "storage_failed" and "free some space" in problem.message, problem
+                        assert problem.data["code"] == "storage_failed", problem
+                        assert "free some space" in problem.message, problem
                         refused.add(ask)
                 expect_storage_failed(lambda: create(agent, "still full"), "free some space")
                 statuses = {row["session_id"]: row["status"] for row in person.call("ask/list")["asks"]}

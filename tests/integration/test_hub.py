@@ -10,7 +10,6 @@ import copy
 import errno
 import glob
 import hashlib
-import json
 import os
 import pathlib
 import pwd
@@ -636,7 +635,7 @@ def newer_status() -> None:
         time.sleep(1)  # one that was told to go needs a moment
         assert home.hub_pid(), f"looking left nobody to watch the deadlines: {told}"
         assert newer.sayso("stop").code == 0
-        assert not home.hub_pid()
+        wait_until(lambda: not home.hub_pid(), "stop of a newer client ends the older hub")
 
 
 # Guarded -----------------------------------------------------------------------------------------

@@ -133,8 +133,9 @@ export class Home {
     async stop() {
         if (!openHomes.delete(this))
             return;
+        const problems = [];
         for (const end of this.endings.reverse())
-            await end();
+            await Promise.resolve().then(end).catch((problem) => problems.push(problem));
         await until(() => {
             const pid = this.hubPid();
             if (pid)
@@ -145,6 +146,8 @@ export class Home {
         const said = existsSync(log) ? readFileSync(log, "utf8") : "";
         rmSync(this.path, { recursive: true, force: true });
         assert.doesNotMatch(said, /Sanitizer|runtime error/);
+        if (problems.length)
+            throw problems[0];
     }
 }
 
@@ -158,7 +161,7 @@ export async function withHome(env, body) {
     }
 }
 
-// A test of its own home: inHome(test, "what holds", async (home) => {...}, {env}).
+// The same as a test's function: test("what holds", inHome(async (home) => {...}, {NAME: "value"})).
 export function inHome(body, env = {}) {
     return () => withHome(env, body);
 }

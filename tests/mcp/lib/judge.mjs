@@ -58,8 +58,9 @@ export class Judge {
 
     sent(message) {
         if (Array.isArray(message)) {
-            this.unreadable++; // refused as a whole unless batches are legal
-            message.forEach((part) => this.sent(part));
+            this.unreadable++;
+            if (this.negotiated === "2025-03-26") // else refused as a whole
+                message.forEach((part) => this.sent(part));
             return;
         }
         const isRequest = typeof message?.method === "string" && (typeof message.id === "string" || Number.isInteger(message.id));
