@@ -227,8 +227,8 @@ static bool encode_answer(struct decision *decision, const struct store_row *row
 
     if (!form_parse(row->ask.form_json, strlen(row->ask.form_json), &form, err))
         return false;
-    form.allow_annotations = form.allow_annotations &&
-                             engine_setting(decision->errand.engine, SETTING_NOTES);
+    form.allow_annotations =
+        form.allow_annotations && engine_setting(decision->errand.engine, SETTING_NOTES);
     ok = answer_check(&form, decision->params, &answer, err);
     if (ok) {
         answer_encode(&form, &answer, &json);
