@@ -48,10 +48,11 @@ enum os_lock os_lock_file(const char *path, int *ret_fd);
  * Starts `program arguments…` as a daemon: double fork, own session, / as directory, only
  * stdin=/dev/null, stdout and stderr to log_path, signals reset, only the named environment
  * variables passed on (a name ending in * stands for all that begin so). The child gets a pipe in
- * SAYSO_READY_FD; true once it wrote a byte there.
+ * SAYSO_READY_FD; true once it said there that it serves. Else `err` is what it said instead.
  */
 bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
                      const char *const *environment_names, int64_t limit_ms, struct error *err);
-void os_tell_ready(void); /* in the daemon: serving, or another one already does */
+/* In the daemon, once: NULL, it serves or another one already does; else why it does not. */
+void os_tell_starter(const char *failure);
 
 #endif

@@ -287,6 +287,7 @@ enum os_lock os_lock_file(const char *path, int *ret_fd)
 {
     struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
     int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool is_busy;
 
     if (fd < 0)
         return OS_LOCK_FAILED;
@@ -294,6 +295,7 @@ enum os_lock os_lock_file(const char *path, int *ret_fd)
         *ret_fd = fd;
         return OS_LOCK_HELD;
     }
+    is_busy = errno == EAGAIN || errno == EACCES;
     close(fd);
-    return errno == EAGAIN || errno == EACCES ? OS_LOCK_BUSY : OS_LOCK_FAILED;
+    return is_busy ? OS_LOCK_BUSY : OS_LOCK_FAILED;
 }

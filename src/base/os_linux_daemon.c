@@ -14,7 +14,12 @@
 #include "base/mem.h"
 #include "base/os.h"
 
-enum { DAEMON_READY_FD = 3, DAEMON_MAX_ENVIRONMENT = 64 };
+enum {
+    DAEMON_READY_FD = 3,
+    DAEMON_MAX_ENVIRONMENT = 128,
+    DAEMON_READY = 'r',  /* the first byte of what the daemon tells its starter */
+    DAEMON_FAILED = 'e', /* and then why */
+};
 static const off_t DAEMON_LOG_BYTES = 1048576;
 
 static void reset_signals(void)
@@ -49,16 +54,15 @@ static bool is_named(const char *entry, const char *name)
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
+/* In the order of the names, so that a crowd behind the last can't push out what is needed. */
 static void keep_environment(const char *const *names, char **kept)
 {
     size_t count = 0;
 
-    for (char **entry = environ; *entry && count < DAEMON_MAX_ENVIRONMENT - 2; entry++) {
-        for (const char *const *name = names; *name; name++) {
-            if (is_named(*entry, *name)) {
+    for (const char *const *name = names; *name; name++) {
+        for (char **entry = environ; *entry && count < DAEMON_MAX_ENVIRONMENT - 2; entry++) {
+            if (is_named(*entry, *name) && !is_named(*entry, "SAYSO_READY_FD"))
                 kept[count++] = mem_text(*entry);
-                break;
-            }
         }
     }
     kept[count++] = mem_format("SAYSO_READY_FD=%d", DAEMON_READY_FD);
@@ -88,17 +92,28 @@ static void become_daemon(const char *program, const char *const *arguments, int
     _exit(127);
 }
 
-/* True once a byte comes; false at the other end's close or after limit_ms. */
-static bool wait_ready(int fd, int64_t limit_ms)
+/* Reads until the other end closes or says `r`: "" once it is ready, else why it is not. */
+static bool wait_ready(int fd, int64_t limit_ms, char *reason, size_t size)
 {
     struct pollfd ready = { .fd = fd, .events = POLLIN };
-    char byte;
-    int got;
+    size_t used = 0;
 
-    do
-        got = poll(&ready, 1, (int)limit_ms);
-    while (got < 0 && errno == EINTR);
-    return got == 1 && read(fd, &byte, 1) == 1;
+    reason[0] = '\0';
+    while (used + 1 < size) {
+        ssize_t got;
+        int polled = poll(&ready, 1, (int)limit_ms);
+
+        if (polled < 0 && errno == EINTR)
+            continue;
+        got = polled == 1 ? read(fd, reason + used, size - 1 - used) : 0;
+        if (got <= 0)
+            break;
+        used += (size_t)got;
+        reason[used] = '\0';
+        if (reason[0] == DAEMON_READY)
+            return true;
+    }
+    return false;
 }
 
 bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
@@ -107,6 +122,7 @@ bool os_start_daemon(const char *program, const char *const *arguments, const ch
     char *environment[DAEMON_MAX_ENVIRONMENT] = { NULL };
     int log_fd = open_log(log_path);
     int ready[2];
+    char reason[400] = "";
     bool is_ready = false;
     pid_t child;
 
@@ -124,25 +140,29 @@ bool os_start_daemon(const char *program, const char *const *arguments, const ch
     close(log_fd);
     if (child > 0) {
         waitpid(child, NULL, 0);
-        is_ready = wait_ready(ready[0], limit_ms);
+        is_ready = wait_ready(ready[0], limit_ms, reason, sizeof reason);
     }
     close(ready[0]);
     for (char **entry = environment; *entry; entry++)
         free(*entry);
-    if (!is_ready)
-        return error_set(err, ERROR_unavailable, "",
-                         "the hub did not start; its last words are in %s", log_path);
-    return true;
+    if (is_ready)
+        return true;
+    if (reason[0] == DAEMON_FAILED)
+        return error_set(err, ERROR_unavailable, "", "%s", reason + 1);
+    return error_set(err, ERROR_unavailable, "", "the hub did not start; its last words are in %s",
+                     log_path);
 }
 
-void os_tell_ready(void)
+void os_tell_starter(const char *failure)
 {
     const char *value = getenv("SAYSO_READY_FD");
     int fd = value ? (int)strtol(value, NULL, 10) : -1;
+    int mark = failure ? DAEMON_FAILED : DAEMON_READY;
 
     if (fd != DAEMON_READY_FD)
         return;
     unsetenv("SAYSO_READY_FD");
-    if (write(fd, "r", 1) == 1)
-        close(fd);
+    /* one who no longer listens has started another, or given up */
+    dprintf(fd, "%c%s", mark, failure ? failure : "");
+    close(fd);
 }

@@ -225,6 +225,7 @@ static bool wait_once(struct asking *asking, enum exit_code *ret_code)
         *ret_code = EXIT_PENDING;
         ok = true;
     }
+    asking->identity.is_retired = strcmp(link_closing(asking->link), "retire") == 0;
     wire_release(&reply);
     link_close(asking->link);
     asking->link = NULL;

@@ -40,12 +40,12 @@ bool call_open(const struct arguments *arguments, const struct link_identity *id
     return false;
 }
 
-bool call_open_running(const struct arguments *arguments, const char *absent_json,
-                       struct link **ret_link, enum exit_code *ret_code)
+bool call_open_running(const struct arguments *arguments, enum link_start start,
+                       const char *absent_json, struct link **ret_link, enum exit_code *ret_code)
 {
     struct error err;
 
-    if (link_open(&call_person, LINK_MUST_RUN, ret_link, &err)) {
+    if (link_open(&call_person, start, ret_link, &err)) {
         use_saved_language(*ret_link);
         return true;
     }

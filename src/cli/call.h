@@ -15,8 +15,8 @@ bool call_open(const struct arguments *arguments, const struct link_identity *id
                enum link_start start, struct link **ret_link); /* false: said */
 /* A link to the hub that runs, if one does. False: none (then `absent_json` or a sentence was said
  * and *ret_code is EXIT_DONE), or an error was said. */
-bool call_open_running(const struct arguments *arguments, const char *absent_json,
-                       struct link **ret_link, enum exit_code *ret_code);
+bool call_open_running(const struct arguments *arguments, enum link_start start,
+                       const char *absent_json, struct link **ret_link, enum exit_code *ret_code);
 /* {"session_id": word} or {} when `id` is NULL; the caller frees. */
 char *call_id_params(const char *id);
 

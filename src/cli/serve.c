@@ -49,9 +49,11 @@ static enum exit_code run_serve(const struct arguments *arguments)
     outcome = hub_run(&options, &err);
     settings_free(settings);
     if (outcome == HUB_BUSY && is_auto) {
-        os_tell_ready(); /* somebody else was faster: whoever started us will find them */
+        os_tell_starter(NULL); /* somebody else was faster: whoever started us will find them */
         return EXIT_DONE;
     }
+    if (outcome == HUB_FAILED && is_auto)
+        os_tell_starter(err.message);
     if (outcome == HUB_BUSY)
         say_problem(TEXT_CLI_HUB_BUSY, NULL);
     else if (outcome == HUB_FAILED)

@@ -50,7 +50,8 @@ static enum exit_code run_status(const struct arguments *arguments)
     enum exit_code code;
     bool ok;
 
-    if (!call_open_running(arguments, "{\"running\":false,\"pending\":null}", &link, &code))
+    if (!call_open_running(arguments, LINK_MUST_RUN, "{\"running\":false,\"pending\":null}", &link,
+                           &code))
         return code;
     ok = call_hub(arguments, link, "hub/status", "{}", &reply);
     if (ok)

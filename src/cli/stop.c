@@ -34,7 +34,7 @@ static enum exit_code run_stop(const struct arguments *arguments)
     enum exit_code code;
     bool ok;
 
-    if (!call_open_running(arguments, "{\"stopped\":false}", &link, &code))
+    if (!call_open_running(arguments, LINK_MUST_END, "{\"stopped\":false}", &link, &code))
         return code;
     ok = call_hub(arguments, link, "hub/status", "{}", &reply);
     if (ok)

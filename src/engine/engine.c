@@ -45,9 +45,11 @@ int64_t engine_boot_ms(const struct engine *engine)
     return engine->parts.clock->boot_ms(engine->parts.clock);
 }
 
+/* The wall clock as last looked at (engine_check_clock), carried on by the boot clock: between two
+ * looks it can't jump, so times set and times compared always fit each other. */
 int64_t engine_utc_ms(const struct engine *engine)
 {
-    return engine->parts.clock->utc_ms(engine->parts.clock);
+    return engine_boot_ms(engine) + engine->utc_minus_boot_ms;
 }
 
 int64_t engine_setting(const struct engine *engine, enum setting_id id)
@@ -62,6 +64,7 @@ static void recover(void *context, const struct store_row *row)
     struct json *origin = NULL;
     const char *json = row ? row->ask.origin_json : NULL;
     const char *agent = NULL;
+    int64_t window_ms;
     struct live *live;
 
     if (!row)
@@ -77,11 +80,15 @@ static void recover(void *context, const struct store_row *row)
     live->seq = row->seq;
     live->flags |= ASK_DETACHED;
     live->detached_ms = engine_utc_ms(engine);
-    if (state_is_open(live->state))
+    if (state_is_open(live->state)) {
         time_start(engine, live);
-    else
-        alarm_set(&engine->alarms, &live->deadline,
-                  engine_boot_ms(engine) + row->ask.deliver_after_ms - engine_utc_ms(engine));
+        return;
+    }
+    /* the rest of its undo window; never more than one, whatever became of the wall clock */
+    window_ms = row->ask.deliver_after_ms - engine_utc_ms(engine);
+    if (window_ms > engine_setting(engine, SETTING_DELIVER_AFTER) * 1000)
+        window_ms = engine_setting(engine, SETTING_DELIVER_AFTER) * 1000;
+    alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + window_ms);
 }
 
 struct engine *engine_new(const struct engine_parts *parts)
@@ -95,7 +102,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->by_key = TABLE_OF(live, by_key, key_match);
     engine->principals = TABLE_OF(principal, link, id);
     engine->armed_boot_ms = -1;
-    engine->utc_minus_boot_ms = engine_utc_ms(engine) - engine_boot_ms(engine);
+    engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .ring = sweep, .owner = engine };
     parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
     sweep_soon(engine);

@@ -187,7 +187,7 @@ static void on_shifted(void *context, const struct store_reply *reply)
 
 void engine_check_clock(struct engine *engine)
 {
-    int64_t offset = engine_utc_ms(engine) - engine_boot_ms(engine);
+    int64_t offset = engine->parts.clock->utc_ms(engine->parts.clock) - engine_boot_ms(engine);
     int64_t step_ms = offset - engine->utc_minus_boot_ms;
     struct table_link *link = NULL;
     struct errand *errand;

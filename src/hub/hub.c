@@ -1,6 +1,7 @@
 /* hub.c - see hub.h. */
 #include "hub/hub.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ struct hub {
     struct loop_timer *time_timer;  /* the engine's next moment */
     struct loop_timer *leave_timer; /* idle long enough, or draining too long */
     bool is_leaving, is_idle_armed;
+    const char *why; /* we leave */
     char person[128];
     int lock_fd;
 };
@@ -76,7 +78,8 @@ static void start_leaving(struct hub *hub, const char *why)
     log_info("hub.leaving", "why=%s open=%zu", why, engine_open_count(hub->engine));
     engine_check_clock(hub->engine);
     engine_save_drafts(hub->engine);
-    wire_server_drain(hub->server, why);
+    wire_server_drain(hub->server);
+    hub->why = why;
     loop_timer_at(hub->leave_timer, loop_boot_ms() + HUB_DRAIN_LIMIT_MS);
 }
 
@@ -118,7 +121,9 @@ static void before_sleep(void *context)
         log_error("store.broken", "action=restart");
         start_leaving(hub, "broken");
     }
-    if (hub->is_leaving && engine_is_settled(hub->engine) && wire_server_is_drained(hub->server))
+    if (hub->is_leaving && engine_is_settled(hub->engine))
+        wire_server_dismiss(hub->server, hub->why);
+    if (hub->is_leaving && wire_server_is_drained(hub->server))
         loop_stop(hub->loop);
 }
 
@@ -207,7 +212,7 @@ static bool announce(struct hub *hub, struct error *err)
         hub->note.start = self.start;
     if (!place_write_note(&hub->place, &hub->note, err))
         return false;
-    os_tell_ready();
+    os_tell_starter(NULL);
     log_info("hub.ready", "pid=%lld open=%zu", (long long)hub->note.pid,
              engine_open_count(hub->engine));
     if (hub->options->on_ready) {
@@ -243,8 +248,8 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
     if (lock == OS_LOCK_BUSY)
         return HUB_BUSY;
     if (lock == OS_LOCK_FAILED) {
-        error_set(err, ERROR_unavailable, "", "can't lock %s: look at its owner and mode",
-                  hub.place.lock);
+        error_set(err, ERROR_unavailable, "", "can't lock %s: %s; look at its owner and mode",
+                  hub.place.lock, strerror(errno));
         return HUB_FAILED;
     }
     settings_load_file(options->settings, hub.place.settings);

@@ -17,6 +17,7 @@ void connection_release(struct connection *connection)
     text_release(&connection->in);
     text_release(&connection->out);
     text_release(&connection->writing);
+    text_release(&connection->backlog);
     free(connection);
 }
 
@@ -77,12 +78,25 @@ static void refuse_long_line(struct connection *connection)
     connection_mark_dirty(connection);
 }
 
+/* A peer that asks and does not read is not answered further: its memory is not ours to give. */
+static bool is_full(const struct connection *connection)
+{
+    return connection->out.used + connection->writing.used > CONNECTION_OUT_BYTES;
+}
+
 /* Every whole line is handled; what is left of the last one waits for more. */
 static void take_bytes(struct connection *connection, const char *bytes, size_t length)
 {
     while (length > 0 && !connection->is_closing) {
-        const char *end = memchr(bytes, '\n', length);
-        size_t part = end ? (size_t)(end - bytes) : length;
+        const char *end;
+        size_t part;
+
+        if (is_full(connection)) { /* goes on when the peer has read */
+            text_add(&connection->backlog, bytes, length);
+            return;
+        }
+        end = memchr(bytes, '\n', length);
+        part = end ? (size_t)(end - bytes) : length;
 
         if (!connection->skips_line && connection->in.used + part > (size_t)LIMIT_WIRE_LINE_BYTES)
             refuse_long_line(connection);
@@ -124,8 +138,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
     }
     connection->references++; /* a line may end the connection */
     take_bytes(connection, buffer->base, (size_t)got);
-    if (connection->out.used > CONNECTION_OUT_BYTES && connection->is_reading &&
-        !connection->is_closing) {
+    if (is_full(connection) && connection->is_reading && !connection->is_closing) {
         uv_read_stop(stream);
         connection->is_reading = false;
     }
@@ -134,7 +147,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 
 static void read_again(struct connection *connection)
 {
-    if (connection->is_reading || connection->is_closing)
+    if (connection->is_reading || connection->is_closing || connection->server->is_draining)
         return;
     if (uv_read_start((uv_stream_t *)&connection->pipe, on_alloc, on_read) == 0)
         connection->is_reading = true;
@@ -152,6 +165,18 @@ static void on_written(uv_write_t *write, int status)
     connection_release(connection);
 }
 
+/* What came before the peer was read from no more; may fill the output again. */
+static void take_backlog(struct connection *connection)
+{
+    struct text rest = connection->backlog;
+
+    connection->backlog = (struct text){ 0 };
+    connection->references++;
+    take_bytes(connection, text_string(&rest), rest.used);
+    connection_release(connection);
+    text_release(&rest);
+}
+
 static void when_written(struct connection *connection)
 {
     if (connection->closes_when_written) {
@@ -163,7 +188,10 @@ static void when_written(struct connection *connection)
         jsonrpc_add_notification(&connection->out, "resync", "{}");
         connection_mark_dirty(connection);
     }
-    read_again(connection);
+    if (connection->backlog.used)
+        take_backlog(connection);
+    else
+        read_again(connection);
 }
 
 void connection_flush(struct connection *connection)

@@ -23,6 +23,7 @@ struct connection {
     struct connection *next, *previous;
     struct connection *next_dirty;
     struct text in, out;
+    struct text backlog; /* read, and not looked at until the peer reads */
     struct text writing; /* handed to the kernel, not yet taken */
     uv_write_t write;
     int references; /* the handle, and what is on the stack or in the kernel */
@@ -45,7 +46,7 @@ struct wire_server {
     struct connection *connections, *dirty;
     size_t count;
     struct loop_timer *hello_timer;
-    bool is_draining, is_listening;
+    bool is_draining, is_dismissed, is_listening;
     char *socket_path;
     char read_bytes[CONNECTION_READ_BYTES]; /* shared: consumed before the callback returns */
 };

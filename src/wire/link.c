@@ -21,6 +21,7 @@
 enum {
     LINK_TRIES = 60,      /* a hub on its way out or in: wait for it, a little longer each time */
     LINK_START_TRIES = 5, /* it may be killed while it starts */
+    LINK_RETIRED_TRIES = 25, /* about 2 s: a newer hub is on its way */
     LINK_START_LIMIT_MS = 5000,
     LINK_READ_BYTES = 65536,
     LINK_HELLO_LIMIT_MS = 10000,
@@ -266,7 +267,8 @@ static struct link *link_new(int fd)
 
 /* A hub may be starting, leaving or dying between any two of our steps; each is tried again. */
 static bool try_once(const struct place *place, const struct link_identity *identity,
-                     struct link **ret_link, bool *ret_is_final, struct error *err)
+                     enum link_start start, struct link **ret_link, bool *ret_is_final,
+                     struct error *err)
 {
     struct place_note note;
     struct link *link;
@@ -287,8 +289,13 @@ static bool try_once(const struct place *place, const struct link_identity *iden
         *ret_link = link;
         return true;
     }
-    if (outcome == HELLO_OLDER_HUB)
+    if (outcome == HELLO_OLDER_HUB && start != LINK_MUST_RUN)
         retire(link);
+    if (outcome == HELLO_OLDER_HUB && start != LINK_MAY_START) {
+        *ret_is_final = true;
+        error_set(err, start == LINK_MUST_END ? ERROR_not_found : ERROR_unavailable, "",
+                  "an older hub is running; the next ask or answer of this version replaces it");
+    }
     if (outcome == HELLO_REFUSED) {
         *ret_is_final = true;
         error_set(err, ERROR_unavailable, "",
@@ -309,14 +316,15 @@ bool link_open(const struct link_identity *identity, enum link_start start, stru
     if (!place_find(&place, err))
         return false;
     for (int try = 0; try < LINK_TRIES; try++) {
-        if (try_once(&place, identity, ret_link, &is_final, err))
+        if (try_once(&place, identity, start, ret_link, &is_final, err))
             return true;
         if (identity->socket_path && err->code == ERROR_not_found)
             return error_set(err, ERROR_unavailable, "", "no hub listens on %s",
                              identity->socket_path);
-        if (is_final || (start == LINK_MUST_RUN && err->code == ERROR_not_found))
+        if (is_final || (start != LINK_MAY_START && err->code == ERROR_not_found))
             return false;
-        if (start == LINK_MAY_START && err->code == ERROR_not_found && !start_hub(&place, err) &&
+        if (err->code == ERROR_not_found &&
+            try >= (identity->is_retired ? LINK_RETIRED_TRIES : 0) && !start_hub(&place, err) &&
             ++failed_starts >= LINK_START_TRIES)
             return false;
         pause_before(try);

@@ -19,9 +19,14 @@ struct link_identity {
     const char *directory;      /* NULL: none */
     const char *client_version; /* NULL: our own */
     bool is_sub_agent;
+    bool is_retired; /* the last hub made room for a newer one, which is given time to come */
     const char *socket_path; /* NULL: the user's own hub; else this one, which is never started */
 };
-enum link_start { LINK_MAY_START, LINK_MUST_RUN /* not found where no hub runs */ };
+enum link_start {
+    LINK_MAY_START,
+    LINK_MUST_RUN, /* not_found where no hub runs */
+    LINK_MUST_END, /* the same; an older hub, which can't be spoken with, is ended */
+};
 
 /* Connected and hello said. `unavailable` with a remedy otherwise; not_found with LINK_MUST_RUN. */
 bool link_open(const struct link_identity *identity, enum link_start start, struct link **ret_link,

@@ -11,7 +11,11 @@
 #include "wire/connection.h"
 #include "wire/wire.h"
 
-enum { ANY_ROLE = ROLE_AGENT | ROLE_PERSON, METHODS_NAME_BYTES = 200, METHODS_PATH_BYTES = 4096 };
+enum {
+    METHODS_NAME_BYTES = 200,
+    METHODS_PATH_BYTES = 4096,
+    METHODS_ID_BYTES = 256, /* kept as long as its call is under way */
+};
 
 #define ACT(member) offsetof(struct desk_ops, member)
 static const struct method {
@@ -137,7 +141,21 @@ static bool read_visitor(const struct connection *connection, const struct json 
     return true;
 }
 
-static void write_hello(struct connection *connection, const char *id_json, const char *role)
+/* A notification is answered by nothing, whatever it was. */
+static void reply(struct connection *connection, const char *id_json, const char *result_json)
+{
+    if (id_json)
+        jsonrpc_add_result(&connection->out, id_json, result_json);
+}
+
+static void refuse(struct connection *connection, const char *id_json, int code,
+                   const char *message)
+{
+    if (id_json)
+        wire_add_error(&connection->out, id_json, code, message);
+}
+
+static void write_hello(struct connection *connection, const char *id_json)
 {
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
@@ -145,80 +163,78 @@ static void write_hello(struct connection *connection, const char *id_json, cons
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "wire", wire_number());
     json_write_text(&writer, "version", SAYSO_VERSION);
-    json_write_text(&writer, "role", role);
+    json_write_text(&writer, "role", connection->role == ROLE_AGENT ? "agent" : "person");
     json_write_list(&writer, "features");
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    jsonrpc_add_result(&connection->out, id_json, text_string(&out));
+    reply(connection, id_json, text_string(&out));
     text_release(&out);
+}
+
+static bool speaks_our_wire(const struct json *params)
+{
+    int64_t wire = json_member_integer(params, "wire", 0);
+
+    return wire >= 1 && (wire == wire_number() || wire == wire_number() - 1);
 }
 
 static void take_hello(struct connection *connection, const struct wire_message *message,
                        const char *id_json)
 {
     struct desk *desk = connection->server->desk;
-    int64_t wire = json_member_integer(message->params, "wire", 0);
     struct desk_visitor visitor = { .context = connection, .event = on_event, .tty = "" };
     struct os_process own, parent;
 
     if (connection->visit) {
-        wire_add_error(&connection->out, id_json, JSONRPC_INVALID_REQUEST,
-                       "hello was said already; a connection has one role");
-        return;
+        refuse(connection, id_json, JSONRPC_INVALID_REQUEST,
+               "hello was said already; a connection has one role");
+    } else if (!speaks_our_wire(message->params)) {
+        refuse(connection, id_json, WIRE_NUMBER_REFUSED, "this hub speaks another wire number");
+    } else if (!read_visitor(connection, message->params, &visitor, &own, &parent)) {
+        refuse(connection, id_json, JSONRPC_INVALID_PARAMS,
+               "hello needs role agent or person, a known channel and short names");
+    } else {
+        connection->role = visitor.role;
+        connection->visit = desk->ops->enter(desk, &visitor);
+        write_hello(connection, id_json);
+        connection->server->host.on_change(connection->server->host.context);
     }
-    if (wire != wire_number() && wire != wire_number() - 1) {
-        wire_add_error(&connection->out, id_json, WIRE_NUMBER_REFUSED,
-                       "this hub speaks another wire number");
-        return;
-    }
-    if (!read_visitor(connection, message->params, &visitor, &own, &parent)) {
-        wire_add_error(&connection->out, id_json, JSONRPC_INVALID_PARAMS,
-                       "hello needs role agent or person, a known channel and short names");
-        return;
-    }
-    connection->role = visitor.role;
-    connection->visit = desk->ops->enter(desk, &visitor);
-    write_hello(connection, id_json, visitor.role == ROLE_AGENT ? "agent" : "person");
-    connection->server->host.on_change(connection->server->host.context);
 }
 
-/* What may be asked of the hub itself; retiring also before hello, by a newer front. */
-static bool take_host_method(struct connection *connection, const char *method, const char *id_json)
+static void take_status(struct connection *connection, const char *id_json)
 {
     struct wire_host *host = &connection->server->host;
     struct text out = { 0 };
 
-    if (strcmp(method, "hub/retire") == 0) {
-        jsonrpc_add_result(&connection->out, id_json, "{}");
-        host->wish(host->context, WIRE_WISH_RETIRE);
-        return true;
-    }
-    if (!connection->visit)
-        return false;
-    if (strcmp(method, "hub/status") == 0) {
-        host->write_status(host->context, &out);
-        jsonrpc_add_result(&connection->out, id_json, text_string(&out));
-        text_release(&out);
-        return true;
-    }
-    if (strcmp(method, "hub/stop") == 0 && connection->role == ROLE_PERSON) {
-        jsonrpc_add_result(&connection->out, id_json, "{}");
-        host->wish(host->context, WIRE_WISH_STOP);
-        return true;
-    }
-    return false;
+    host->write_status(host->context, &out);
+    reply(connection, id_json, text_string(&out));
+    text_release(&out);
+}
+
+static void take_wish(struct connection *connection, const char *id_json, enum wire_wish wish)
+{
+    struct wire_host *host = &connection->server->host;
+
+    reply(connection, id_json, "{}");
+    host->wish(host->context, wish);
 }
 
 static void act(struct connection *connection, const struct method *method,
-                const struct wire_message *message, char *take_id_json)
+                const struct wire_message *message, const char *id_json)
 {
     struct desk *desk = connection->server->desk;
-    struct call *call = mem_new(sizeof *call);
+    struct call *call;
     desk_act *chosen;
 
+    if (connection->call_count >= CONNECTION_CALLS) {
+        refuse(connection, id_json, JSONRPC_INVALID_REQUEST,
+               "too many calls under way: wait for some of them");
+        return;
+    }
+    call = mem_new(sizeof *call);
     memcpy(&chosen, (const char *)desk->ops + method->act, sizeof chosen);
     call->connection = connection;
-    call->id_json = take_id_json;
+    call->id_json = mem_text(id_json);
     call->next = connection->calls;
     if (call->next)
         call->next->previous = call;
@@ -227,35 +243,49 @@ static void act(struct connection *connection, const struct method *method,
     chosen(desk, connection->visit, message->params, on_done, call);
 }
 
-static void dispatch(struct connection *connection, const struct wire_message *message,
-                     char *take_id_json)
+static const struct method *find_method(const char *name)
 {
-    const char *id_json = take_id_json ? take_id_json : "null";
-    const struct method *found = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        if (strcmp(methods[i].name, name) == 0)
+            return &methods[i];
+    }
+    return NULL;
+}
 
-    for (size_t i = 0; i < ARRAY_LEN(methods) && !found; i++) {
-        if (strcmp(methods[i].name, message->method) == 0)
-            found = &methods[i];
-    }
-    if (strcmp(message->method, "hello") == 0) {
+static void dispatch(struct connection *connection, const struct wire_message *message,
+                     const char *id_json)
+{
+    const struct method *found = find_method(message->method);
+    bool is_stop = strcmp(message->method, "hub/stop") == 0;
+
+    if (strcmp(message->method, "hello") == 0)
         take_hello(connection, message, id_json);
-    } else if (take_host_method(connection, message->method, id_json)) {
-        ; /* done */
-    } else if (!connection->visit) {
-        wire_add_error(&connection->out, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
-    } else if (!found) {
-        wire_add_error(&connection->out, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");
-    } else if (!(found->roles & connection->role)) {
-        wire_add_error(&connection->out, id_json, WIRE_NOT_YOURS,
-                       "agents ask and people answer: this method is not for your role");
-    } else if (connection->call_count >= CONNECTION_CALLS) {
-        wire_add_error(&connection->out, id_json, JSONRPC_INVALID_REQUEST,
-                       "too many calls under way: wait for some of them");
-    } else {
-        act(connection, found, message, take_id_json);
-        return;
-    }
-    free(take_id_json);
+    else if (strcmp(message->method, "hub/retire") == 0) /* by a newer front, before hello too */
+        take_wish(connection, id_json, WIRE_WISH_RETIRE);
+    else if (!connection->visit)
+        refuse(connection, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
+    else if (strcmp(message->method, "hub/status") == 0)
+        take_status(connection, id_json);
+    else if (is_stop && connection->role == ROLE_PERSON)
+        take_wish(connection, id_json, WIRE_WISH_STOP);
+    else if (!found && !is_stop)
+        refuse(connection, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");
+    else if (is_stop || !(found->roles & connection->role))
+        refuse(connection, id_json, WIRE_NOT_YOURS,
+               "agents ask and people answer: this method is not for your role");
+    else
+        act(connection, found, message, id_json);
+}
+
+static void take_message(struct connection *connection, const struct wire_message *message)
+{
+    char *id_json = message->id ? json_encode(message->id) : NULL;
+
+    if (id_json && strlen(id_json) > METHODS_ID_BYTES)
+        wire_add_error(&connection->out, "null", JSONRPC_INVALID_REQUEST, "the id is too long");
+    else if (message->method) /* we send no requests, so a response is nobody's */
+        dispatch(connection, message, id_json);
+    free(id_json);
 }
 
 void methods_take_line(struct connection *connection, const char *line, size_t length)
@@ -265,13 +295,12 @@ void methods_take_line(struct connection *connection, const char *line, size_t l
 
     if (length == 0)
         return;
-    if (!wire_parse(line, length, &message, &code)) {
+    if (wire_parse(line, length, &message, &code)) {
+        take_message(connection, &message);
+        wire_release(&message);
+    } else {
         wire_add_error(&connection->out, "null", code,
                        code == JSONRPC_PARSE_ERROR ? "not JSON" : "not a JSON-RPC 2.0 message");
-    } else {
-        if (message.method) /* we send no requests, so a response is nobody's */
-            dispatch(connection, &message, message.id ? json_encode(message.id) : NULL);
-        wire_release(&message);
     }
     connection_mark_dirty(connection);
 }

@@ -46,6 +46,7 @@ struct remote_visit {
     enum remote_state state;
     bool is_gone;                               /* left: freed when nothing of it is under way */
     bool is_stopped;                            /* the hub said that a person stopped it */
+    bool is_retired;                            /* or that a newer one takes over */
     char *name, *version, *as_name, *directory; /* owned */
     bool is_sub_agent;
     void *context;
@@ -215,8 +216,10 @@ static void take_note(struct remote_visit *visit, const struct wire_message *mes
     const char *id = json_member_text(message->params, "session_id");
     const char *why = json_member_text(message->params, "why");
 
-    if (strcmp(message->method, "hub/closing") == 0)
+    if (strcmp(message->method, "hub/closing") == 0) {
         visit->is_stopped = why && strcmp(why, "stop") == 0;
+        visit->is_retired = why && strcmp(why, "retire") == 0;
+    }
     for (struct remote_call *call = visit->calls; call && tag && id; call = call->next) {
         if (call->tag && strcmp(call->tag, tag) == 0)
             snprintf(call->session_id, sizeof call->session_id, "%s", id);
@@ -306,6 +309,7 @@ static void work_connect(uv_work_t *work)
         .directory = visit->directory,
         .is_sub_agent = visit->is_sub_agent,
         .socket_path = visit->desk->socket_path,
+        .is_retired = visit->is_retired,
     };
     struct link *link;
 

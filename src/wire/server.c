@@ -102,25 +102,37 @@ void wire_server_flush(struct wire_server *server)
     }
 }
 
-void wire_server_drain(struct wire_server *server, const char *why)
+void wire_server_drain(struct wire_server *server)
 {
-    char params[64];
-
     if (server->is_draining)
         return;
     server->is_draining = true;
-    snprintf(params, sizeof params, "{\"why\":\"%s\"}", why);
     unlink(server->socket_path);
+    for (struct connection *peer = server->connections; peer; peer = peer->next) {
+        uv_read_stop((uv_stream_t *)&peer->pipe);
+        peer->is_reading = false;
+    }
+}
+
+void wire_server_dismiss(struct wire_server *server, const char *why)
+{
+    char params[64];
+
+    if (server->is_dismissed)
+        return;
+    server->is_dismissed = true;
+    snprintf(params, sizeof params, "{\"why\":\"%s\"}", why);
     for (struct connection *peer = server->connections; peer; peer = peer->next) {
         jsonrpc_add_notification(&peer->out, "hub/closing", params);
         peer->closes_when_written = true;
         connection_mark_dirty(peer);
     }
+    wire_server_flush(server);
 }
 
 bool wire_server_is_drained(const struct wire_server *server)
 {
-    return server->is_draining && server->count == 0;
+    return server->is_dismissed && server->count == 0;
 }
 
 size_t wire_server_peer_count(const struct wire_server *server)

@@ -28,8 +28,10 @@ bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_p
                       const struct wire_host *host, struct wire_server **ret_server,
                       struct error *err);
 void wire_server_flush(struct wire_server *server); /* before the loop sleeps: one write a peer */
-/* No new peers; those who are here get `hub/closing {why}` and are let go once it is written. */
-void wire_server_drain(struct wire_server *server, const char *why);
+/* No new peers, nothing more is read; what was read before is still answered. */
+void wire_server_drain(struct wire_server *server);
+/* Once that is done: peers get `hub/closing {why}` and are let go when it is written. */
+void wire_server_dismiss(struct wire_server *server, const char *why);
 bool wire_server_is_drained(const struct wire_server *server);
 size_t wire_server_peer_count(const struct wire_server *server);
 void wire_server_free(struct wire_server *server);

@@ -758,10 +758,13 @@ def start_time(home: Home) -> None:
             assert process.poll() is None and time.monotonic() - began < 60, process.poll()
             time.sleep(0.0005)
         took = (time.monotonic() - began) * 1000
+        began = time.monotonic()
         home.kill_hub(signal.SIGTERM)
+        leaving.append((time.monotonic() - began) * 1000)
         end_of(home, process)
         return took
 
+    leaving: list[float] = []
     times = [serving_ms() for _ in range(10)]
     note(f"fresh or empty: {min(times):.1f} ms at best, median {statistics.median(times):.1f}, "
          f"worst {max(times):.1f} (promise 50)")
@@ -781,7 +784,8 @@ def start_time(home: Home) -> None:
         db.executemany(f"INSERT INTO asks VALUES ({','.join('?' * len(columns))})", map(row, range(rows - 1)))
         db.executemany("INSERT INTO ask_texts VALUES (?, ?, ?)", ((n + 10, *texts) for n in range(rows - 1)))
     times = [serving_ms() for _ in range(3)]
-    note(f"{rows:,} pending asks: {min(times):.0f} ms at best, worst {max(times):.0f} (promise 1000)")
+    note(f"{rows:,} pending asks: {min(times):.0f} ms at best, worst {max(times):.0f} (promise 1000); "
+         f"and {min(leaving[-3:]):.0f} ms to leave")
     assert min(times) < 10_000, times
     home.spawn("serve")
     home.wait_hub(30)

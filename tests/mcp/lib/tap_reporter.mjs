@@ -12,6 +12,8 @@ function why(error) {
 export default async function* tap(source) {
     let count = 0;
     for await (const { type, data } of source) {
+        if (type === "test:stderr" || (type === "test:diagnostic" && data.message.startsWith("Error")))
+            yield lines(data.message.trimEnd());
         if ((type !== "test:pass" && type !== "test:fail") || isGroup(data))
             continue;
         const name = path.isAbsolute(data.name) ? path.basename(data.name) : data.name;
