@@ -37,11 +37,19 @@ static int open_log(const char *path)
 {
     struct stat found;
     char old[4096];
+    int fd;
 
     if (stat(path, &found) == 0 && found.st_size > DAEMON_LOG_BYTES &&
         snprintf(old, sizeof old, "%s.1", path) < (int)sizeof old)
         rename(path, old);
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    /* a fifo without a reader would hold us for ever; what is no file is no log */
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd >= 0 && (fstat(fd, &found) != 0 || !S_ISREG(found.st_mode))) {
+        close(fd);
+        errno = ENXIO;
+        fd = -1;
+    }
+    return fd;
 }
 
 /* `name` may end in * and then stands for all that begin so. */

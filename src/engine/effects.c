@@ -70,11 +70,28 @@ static void stop_clock(struct engine *engine, struct live *live, const struct st
         alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + window_ms);
 }
 
+/* The wall clock may have been set while the commit was under way; the store's rows have moved
+ * along with it, and so do the times we are about to take over. */
+static void follow_clock(const struct engine *engine, const struct errand *errand,
+                         struct store_change *change)
+{
+    int64_t by_ms = engine->utc_minus_boot_ms - errand->utc_minus_boot_ms;
+
+    if (change->deadline_ms > 0)
+        change->deadline_ms += by_ms;
+    if (change->deliver_after_ms > 0)
+        change->deliver_after_ms += by_ms;
+}
+
 void effects_run(struct engine *engine, struct live *live, const struct lifecycle_step *step,
                  const struct store_change *change, const struct errand *ack)
 {
+    struct store_change shifted = *change;
     bool is_over = false;
 
+    if (ack)
+        follow_clock(engine, ack, &shifted);
+    change = &shifted;
     take_over(engine, live, step, change);
     for (const enum ask_effect *effect = step->effects; *effect != DO_NOTHING; effect++) {
         switch (*effect) {

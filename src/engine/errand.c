@@ -26,6 +26,7 @@ void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, 
 void errand_begin_write(struct errand *errand)
 {
     errand->is_write = true;
+    errand->utc_minus_boot_ms = errand->engine->utc_minus_boot_ms;
     errand->engine->unsaved++;
 }
 

@@ -48,8 +48,9 @@ struct errand {
     desk_done *done;
     void *context;
     char id[ASK_ID_BYTES];
-    bool is_write; /* counted in engine->unsaved */
-    size_t found;  /* asks a prefix may mean */
+    bool is_write;             /* counted in engine->unsaved */
+    int64_t utc_minus_boot_ms; /* by which the times it writes were reckoned */
+    size_t found;              /* asks a prefix may mean */
     bool is_prefix;
     void (*next)(struct errand *errand);
     void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */

@@ -17,6 +17,7 @@
 #include "base/crash_point.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "store/aside.h"
 #include "store/event.h"
 #include "store/failure.h"
@@ -42,7 +43,10 @@ static enum open_outcome refused(sqlite3 *db, int rc, const char *path, struct e
 
     if (failure_is_corruption(rc))
         return DAMAGED;
-    if (failure == FAILURE_BROKEN)
+    if (failure == FAILURE_BROKEN && os_free_bytes(path) == 0)
+        error_set(err, ERROR_storage_failed, "",
+                  "cannot open %s: the disk is full; free some space", path);
+    else if (failure == FAILURE_BROKEN)
         error_set(err, ERROR_storage_failed, "",
                   "cannot open %s: %s; check the disk, and the file's owner and mode", path,
                   sqlite3_errmsg(db));

@@ -99,6 +99,18 @@ static void on_event(void *context, const char *line, size_t length)
     connection_mark_dirty(connection);
 }
 
+/* A name that ends in the middle is not the name that was given. */
+static bool has_nul(const struct json *params)
+{
+    for (void *at = json_first(params); at; at = json_next(params, at)) {
+        const char *text = json_text(json_value(at));
+
+        if (text && strlen(text) != json_length(json_value(at)))
+            return true;
+    }
+    return false;
+}
+
 static bool read_visitor(const struct connection *connection, const struct json *params,
                          struct desk_visitor *visitor, struct os_process *own,
                          struct os_process *parent)
@@ -116,7 +128,8 @@ static bool read_visitor(const struct connection *connection, const struct json 
         if (!channel || strcmp(channel, channels[i]) == 0)
             visitor->via = visitor->via ? visitor->via : channels[i];
     }
-    if (!role || !visitor->via || (strcmp(role, "agent") != 0 && strcmp(role, "person") != 0) ||
+    if (has_nul(params) || !role || !visitor->via ||
+        (strcmp(role, "agent") != 0 && strcmp(role, "person") != 0) ||
         (name && strlen(name) > METHODS_NAME_BYTES) ||
         (as_name && strlen(as_name) > METHODS_NAME_BYTES) ||
         (directory && strlen(directory) > METHODS_PATH_BYTES))

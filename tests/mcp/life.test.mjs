@@ -1,7 +1,6 @@
 // The life of the process: what it touches, how it starts and ends, and what dies around it.
 // Proves: R5.2 R5.5 R5.7 R10.1 R10.2 P1 P8
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import path from "node:path";
@@ -21,7 +20,7 @@ const rss_kb = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/
 // Runs a shell's words with the home's environment; what it printed and how it ended.
 function shell(home, words, input = "") {
     return new Promise((resolve) => {
-        const child = spawn("sh", ["-c", words], { cwd: home.path, env: { ...home.env, SAYSO: BIN }, stdio: ["pipe", "pipe", "pipe"] });
+        const child = home.spawn(["-c", words], { env: { ...home.env, SAYSO: BIN } }, "sh");
         let out = "", err = "";
         child.stdout.on("data", (bytes) => { out += bytes; });
         child.stderr.on("data", (bytes) => { err += bytes; });
@@ -263,13 +262,13 @@ describe("start and end", { concurrency: 4 }, () => {
 
     test("on a terminal it is as usable, and ends with Ctrl-D and Ctrl-C", inHome(async (home) => {
         for (const key of ["\x04", "\x03"]) {
-            const child = spawn("script", ["-qec", `stty -echo; echo ready; exec "${BIN}" mcp`, "/dev/null"], { cwd: home.path, env: { ...home.env, TERM: "dumb", SHELL: "/bin/sh" }, stdio: ["pipe", "pipe", "pipe"] });
+            const child = home.spawn(["-qec", `stty -echo; echo ready; exec "${BIN}" mcp`, "/dev/null"], { env: { ...home.env, TERM: "dumb", SHELL: "/bin/sh" } }, "script");
             let out = "";
             child.stdout.on("data", (bytes) => { out += bytes; });
             const ended = new Promise((resolve) => child.on("close", resolve));
             await until(() => out.includes("ready"), "a terminal without echo");
             child.stdin.write(`${initialize(1)}\n`);
-            await until(() => /"protocolVersion":"2025-11-25".*\n/.test(out), `an answer on the terminal: ${out}`);
+            await until(() => /"protocolVersion":"2025-11-25"[^\n]*\n/.test(out), "an answer on the terminal");
             child.stdin.write(key);
             const killer = setTimeout(() => child.kill("SIGKILL"), 5000);
             assert.equal(await ended, 0, JSON.stringify(key));

@@ -55,8 +55,10 @@ export class Home {
         openHomes.add(this);
     }
 
-    spawn(args, options = {}) {
-        return spawn(BIN, args, { cwd: this.path, env: this.env, stdio: ["pipe", "pipe", "pipe"], ...options });
+    spawn(args, options = {}, program = BIN) {
+        const child = spawn(program, args, { cwd: this.path, env: this.env, stdio: ["pipe", "pipe", "pipe"], ...options });
+        this.endings.push(() => child.kill("SIGKILL")); // where a test failed in the middle
+        return child;
     }
 
     // Runs the program to its end; reads from /dev/null, as under a script.
