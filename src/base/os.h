@@ -35,7 +35,7 @@ bool os_own_program(char *out, size_t size);       /* absolute path of this exec
 bool os_working_directory(char *out, size_t size); /* real path */
 bool os_user_name(char *out, size_t size);
 
-/* Whole file, at most max_bytes. False with err not_found or storage_failed. */
+/* Whole file, at most max_bytes. False with err not_found, unavailable or too_long. */
 bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct error *err);
 /* Written beside, synced, renamed over: readers see the old file or the new one. Mode 0600. */
 bool os_write_file(const char *path, const char *bytes, size_t length, struct error *err);
