@@ -1,9 +1,13 @@
-/* loop.c - see loop.h. Timers are timerfds on CLOCK_BOOTTIME, because libuv's stop in suspend. */
+/*
+ * loop.c - see loop.h. Timers are timerfds on CLOCK_BOOTTIME, because libuv's stop in suspend.
+ * Wake-ups are eventfds, because libuv's make the loop wait until the sender has run on.
+ */
 #include "loop/loop.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,11 +25,19 @@ struct loop {
     uv_prepare_t prepare;
     loop_call *sleep_call;
     void *sleep_context;
+    struct loop_turn *turns;
     void (*signal_call)(void *context, int number);
     void *signal_context;
 };
+struct loop_turn {
+    struct loop *loop;
+    struct loop_turn *next;
+    loop_call *call;
+    void *context;
+};
 struct loop_wake {
-    uv_async_t async;
+    uv_poll_t poll;
+    int fd;
     loop_call *call;
     void *context;
 };
@@ -54,20 +66,28 @@ int64_t loop_utc_ms(void)
     return clock_ms(CLOCK_REALTIME);
 }
 
+static void on_prepare(uv_prepare_t *prepare)
+{
+    struct loop *loop = prepare->data;
+
+    if (loop->sleep_call)
+        loop->sleep_call(loop->sleep_context);
+    for (struct loop_turn *turn = loop->turns; turn; turn = turn->next)
+        turn->call(turn->context);
+}
+
 struct loop *loop_new(void)
 {
     struct loop *loop = mem_new(sizeof *loop);
 
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file limit becomes EFBIG, an ordinary failed write */
-    if (uv_loop_init(&loop->uv) != 0)
+    if (uv_loop_init(&loop->uv) != 0 || uv_prepare_init(&loop->uv, &loop->prepare) != 0 ||
+        uv_prepare_start(&loop->prepare, on_prepare) != 0)
         abort();
+    loop->prepare.data = loop;
+    uv_unref((uv_handle_t *)&loop->prepare);
     return loop;
-}
-
-static void free_handle(uv_handle_t *handle)
-{
-    free(handle->data);
 }
 
 void loop_free(struct loop *loop)
@@ -76,8 +96,7 @@ void loop_free(struct loop *loop)
         return;
     for (int i = 0; loop->has_signals && i < LOOP_SIGNALS; i++)
         uv_close((uv_handle_t *)&loop->signals[i], NULL);
-    if (loop->sleep_call)
-        uv_close((uv_handle_t *)&loop->prepare, NULL);
+    uv_close((uv_handle_t *)&loop->prepare, NULL);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     if (uv_loop_close(&loop->uv) != 0)
         abort(); /* a handle was forgotten: a leak we want to hear about in tests */
@@ -99,11 +118,15 @@ void *loop_uv(struct loop *loop)
     return &loop->uv;
 }
 
-static void on_wake(uv_async_t *async)
+static void on_wake(uv_poll_t *poll, int status, int events)
 {
-    struct loop_wake *wake = async->data;
+    struct loop_wake *wake = poll->data;
+    uint64_t sends;
 
-    wake->call(wake->context);
+    (void)status;
+    (void)events;
+    if (read(wake->fd, &sends, sizeof sends) == (ssize_t)sizeof sends)
+        wake->call(wake->context);
 }
 
 struct loop_wake *loop_wake_new(struct loop *loop, loop_call *call, void *context)
@@ -112,21 +135,34 @@ struct loop_wake *loop_wake_new(struct loop *loop, loop_call *call, void *contex
 
     wake->call = call;
     wake->context = context;
-    wake->async.data = wake;
-    if (uv_async_init(&loop->uv, &wake->async, on_wake) != 0)
+    wake->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    wake->poll.data = wake;
+    if (wake->fd < 0 || uv_poll_init(&loop->uv, &wake->poll, wake->fd) != 0 ||
+        uv_poll_start(&wake->poll, UV_READABLE, on_wake) != 0)
         abort();
     return wake;
 }
 
 void loop_wake_send(struct loop_wake *wake)
 {
-    uv_async_send(&wake->async);
+    uint64_t one = 1;
+
+    if (write(wake->fd, &one, sizeof one) < 0 && errno != EAGAIN) /* EAGAIN: sent often enough */
+        abort();
+}
+
+static void close_wake(uv_handle_t *handle)
+{
+    struct loop_wake *wake = handle->data;
+
+    close(wake->fd);
+    free(wake);
 }
 
 void loop_wake_free(struct loop_wake *wake)
 {
     if (wake)
-        uv_close((uv_handle_t *)&wake->async, free_handle);
+        uv_close((uv_handle_t *)&wake->poll, close_wake);
 }
 
 static void on_timer(uv_poll_t *poll, int status, int events)
@@ -207,20 +243,29 @@ void loop_on_signal(struct loop *loop, void (*call)(void *context, int number), 
     }
 }
 
-static void on_prepare(uv_prepare_t *prepare)
-{
-    struct loop *loop = prepare->data;
-
-    loop->sleep_call(loop->sleep_context);
-}
-
 void loop_before_sleep(struct loop *loop, loop_call *call, void *context)
 {
     loop->sleep_call = call;
     loop->sleep_context = context;
-    loop->prepare.data = loop;
-    if (uv_prepare_init(&loop->uv, &loop->prepare) != 0 ||
-        uv_prepare_start(&loop->prepare, on_prepare) != 0)
-        abort();
-    uv_unref((uv_handle_t *)&loop->prepare);
+}
+
+struct loop_turn *loop_turn_new(struct loop *loop, loop_call *call, void *context)
+{
+    struct loop_turn *turn = mem_new(sizeof *turn);
+
+    *turn = (struct loop_turn){ loop, loop->turns, call, context };
+    loop->turns = turn;
+    return turn;
+}
+
+void loop_turn_free(struct loop_turn *turn)
+{
+    struct loop_turn **at;
+
+    if (!turn)
+        return;
+    for (at = &turn->loop->turns; *at != turn;)
+        at = &(*at)->next;
+    *at = turn->next;
+    free(turn);
 }

@@ -10,6 +10,7 @@
 struct loop;
 struct loop_wake;
 struct loop_timer;
+struct loop_turn;
 typedef void loop_call(void *context);
 
 struct loop *loop_new(void);
@@ -34,6 +35,9 @@ void loop_on_signal(struct loop *loop, void (*call)(void *context, int number), 
 
 /* Called each time before the loop goes to sleep; one per loop. */
 void loop_before_sleep(struct loop *loop, loop_call *call, void *context);
+/* The same, after that one, for parts that collect what a turn gave them to do. */
+struct loop_turn *loop_turn_new(struct loop *loop, loop_call *call, void *context);
+void loop_turn_free(struct loop_turn *turn); /* NULL is fine */
 
 int64_t loop_boot_ms(void); /* CLOCK_BOOTTIME */
 int64_t loop_utc_ms(void);  /* CLOCK_REALTIME */

@@ -34,7 +34,10 @@ struct writer {
     int folded_pages;   /* that many of them a checkpoint has seen */
     bool is_log_folded; /* nothing left to do when idle */
 
-    int64_t last_seq; /* the loop's own */
+    /* the loop's own */
+    struct loop_turn *turn;
+    struct job_list added; /* this turn */
+    int64_t last_seq;
 };
 
 static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
@@ -147,6 +150,19 @@ static void hand_back(void *context)
     answer_all(writer, jobs);
 }
 
+/* One turn of the loop is one batch: its jobs share a transaction, and the thread is woken once. */
+static void hand_over(void *context)
+{
+    struct writer *writer = context;
+
+    if (!writer->added.first)
+        return;
+    pthread_mutex_lock(&writer->lock);
+    job_list_append(&writer->queue, &writer->added);
+    pthread_mutex_unlock(&writer->lock);
+    pthread_cond_signal(&writer->has_work); /* not under the lock: it would wake to wait for it */
+}
+
 static void init_sync(struct writer *writer)
 {
     pthread_condattr_t attributes;
@@ -181,10 +197,12 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
     init_sync(writer);
     sqlite3_wal_hook(db, on_commit, writer);
     writer->wake = loop_wake_new(loop, hand_back, writer);
+    writer->turn = loop_turn_new(loop, hand_over, writer);
     if (*ret_rc == SQLITE_OK && start_thread(writer))
         return writer;
     if (*ret_rc == SQLITE_OK)
         *ret_rc = SQLITE_NOMEM;
+    loop_turn_free(writer->turn);
     loop_wake_free(writer->wake);
     batch_runner_release(&writer->runner);
     free(writer);
@@ -193,10 +211,7 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
 
 void writer_add(struct writer *writer, struct job *take_job)
 {
-    pthread_mutex_lock(&writer->lock);
-    job_list_add(&writer->queue, take_job);
-    pthread_cond_signal(&writer->has_work);
-    pthread_mutex_unlock(&writer->lock);
+    job_list_add(&writer->added, take_job);
 }
 
 int64_t writer_last_seq(const struct writer *writer)
@@ -208,16 +223,18 @@ void writer_free(struct writer *writer)
 {
     if (!writer)
         return;
+    loop_turn_free(writer->turn);
+    hand_over(writer);
     pthread_mutex_lock(&writer->lock);
     writer->is_closing = true;
     pthread_cond_signal(&writer->has_work);
     pthread_mutex_unlock(&writer->lock);
     pthread_join(writer->thread, NULL);
     hand_back(writer);
-    while (writer->queue.first) {
-        struct job *jobs = writer->queue.first;
+    while (writer->added.first) {
+        struct job *jobs = writer->added.first;
 
-        writer->queue = (struct job_list){ 0 };
+        writer->added = (struct job_list){ 0 };
         batch_run(&writer->runner, jobs);
         answer_all(writer, jobs);
     }

@@ -220,6 +220,26 @@ static void test_before_sleep_runs_each_turn(void **state)
     assert_in_range(counter->calls, 4, 5);
 }
 
+static int turns_seen;
+
+static void see_turn(void *context)
+{
+    turns_seen += ((struct counter *)context)->calls == turns_seen + 1;
+}
+
+static void test_turns_end_after_before_sleep(void **state)
+{
+    struct counter *counter = *state;
+    struct loop_turn *turn = loop_turn_new(counter->loop, see_turn, counter);
+
+    turns_seen = 0;
+    counter->wake = loop_wake_new(counter->loop, nothing, counter);
+    loop_before_sleep(counter->loop, wake_then_stop, counter);
+    loop_run(counter->loop);
+    assert_int_equal(turns_seen, counter->calls);
+    loop_turn_free(turn);
+}
+
 static int signal_seen;
 
 static void on_signal(void *context, int number)
@@ -271,11 +291,17 @@ static void test_freeing_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_woken_by_another_thread),      CASE(test_no_send_is_missed),
-        CASE(test_a_timer_is_never_early),       CASE(test_a_moment_that_has_passed),
-        CASE(test_a_timer_set_anew_and_stopped), CASE(test_a_timer_set_from_within),
-        CASE(test_before_sleep_runs_each_turn),  CASE(test_signals),
-        cmocka_unit_test(test_clocks),           cmocka_unit_test(test_freeing_nothing),
+        CASE(test_woken_by_another_thread),
+        CASE(test_no_send_is_missed),
+        CASE(test_a_timer_is_never_early),
+        CASE(test_a_moment_that_has_passed),
+        CASE(test_a_timer_set_anew_and_stopped),
+        CASE(test_a_timer_set_from_within),
+        CASE(test_before_sleep_runs_each_turn),
+        CASE(test_turns_end_after_before_sleep),
+        CASE(test_signals),
+        cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_freeing_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
