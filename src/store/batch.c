@@ -63,7 +63,7 @@ static void refuse_new(const struct batch_runner *runner, struct job *job)
 }
 
 /* Returns an SQLite code only for what fails the whole batch. */
-static int run_job(struct batch_runner *runner, struct job *job)
+static int run_job_alone(struct batch_runner *runner, struct job *job)
 {
     struct write *write = &runner->write;
     struct event_head head = write->head;
@@ -84,6 +84,19 @@ static int run_job(struct batch_runner *runner, struct job *job)
     write->head = head;
     rc = write_run(write, WRITE_UNDO);
     return rc == SQLITE_OK ? write_run(write, WRITE_RELEASE) : rc;
+}
+
+/* A savepoint keeps a copy of every page that changes, so first all jobs do without; only if one
+ * of them is refused, they are run again with a savepoint each. */
+static int run_job(struct batch_runner *runner, struct job *job)
+{
+    int rc;
+
+    if (runner->uses_savepoints)
+        return run_job_alone(runner, job);
+    rc = job->kind->run(&runner->write, job);
+    runner->uses_savepoints = rc != SQLITE_OK && failure_of(runner->write.db, rc) == FAILURE_JOB;
+    return rc;
 }
 
 static int run_jobs(struct batch_runner *runner, struct job *jobs)
@@ -155,6 +168,14 @@ static void fail_all(struct job *jobs, const struct error *err)
         job_fail(job, err);
 }
 
+static void forget_replies(struct job *jobs)
+{
+    for (struct job *job = jobs; job; job = job->next) {
+        job_set_row(job, NULL);
+        job->reply = (struct store_reply){ .outcome = STORE_DONE };
+    }
+}
+
 void batch_run(struct batch_runner *runner, struct job *jobs)
 {
     struct event_head head = runner->write.head;
@@ -170,7 +191,14 @@ void batch_run(struct batch_runner *runner, struct job *jobs)
         fail_all(jobs, &err);
         return;
     }
+    runner->uses_savepoints = false;
     rc = run_transaction(runner, jobs);
+    if (runner->uses_savepoints) {
+        roll_back(db);
+        runner->write.head = head;
+        forget_replies(jobs);
+        rc = run_transaction(runner, jobs);
+    }
     if (rc == SQLITE_OK)
         return;
     failure = failure_of(db, rc);

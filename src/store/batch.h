@@ -1,7 +1,8 @@
 /*
  * batch.h - runs a list of jobs as one transaction on the writer's connection (group commit).
- * Each job has a savepoint: one that is refused leaves its neighbours alone. If the transaction
- * itself fails, every job of it fails. Afterwards each job->reply says what became of it.
+ * A job that is refused leaves its neighbours alone: they are run once more, each job with a
+ * savepoint. If the transaction itself fails, every job of it fails. Afterwards each job->reply
+ * says what became of it.
  */
 #ifndef STORE_BATCH_H
 #define STORE_BATCH_H
@@ -16,6 +17,7 @@ struct batch_runner {
     const char *path;       /* of the database, borrowed */
     atomic_bool *is_broken; /* borrowed; also read and set by the loop's thread */
     bool is_full_sync;      /* what PRAGMA synchronous is now */
+    bool uses_savepoints;   /* a job of this batch was refused */
 };
 
 int batch_runner_init(struct batch_runner *runner, sqlite3 *db, const char *path,
