@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "base/random.h"
 #include "core/answer.h"
 #include "core/form.h"
 #include "core/limits.h"
@@ -167,6 +166,7 @@ static void save_decision(struct decision *decision, const struct store_row *row
     change->now_ms = change->decided_ms = now;
     change->deliver_after_ms = window ? now + window : STORE_KEEP;
     change->actor_json = text_string(&decision->actor_json);
+    change->skips_row = true;
     if (decision->answer_json) {
         change->person = engine->parts.person;
         change->answer_json = decision->answer_json;
@@ -299,15 +299,12 @@ static void get_decision_row(struct errand *errand)
     store->ops->get(store, errand->id, on_decision_row, errand);
 }
 
-static char *given_or_new_key(const struct json *params)
+/* Without a key of its own an answer cannot be repeated by it: nothing has to be looked up. */
+static char *given_key(const struct json *params)
 {
     const char *given = json_member_text(params, "answer_key");
-    char fresh[ASK_ID_BYTES];
 
-    if (given && strlen(given) <= LIMIT_IDEMPOTENCY_KEY_BYTES)
-        return mem_text(given);
-    random_id(fresh);
-    return mem_text(fresh);
+    return given && strlen(given) <= LIMIT_IDEMPOTENCY_KEY_BYTES ? mem_text(given) : NULL;
 }
 
 static void decide(enum ask_event event, struct desk *desk, struct desk_visit *visit,
@@ -319,7 +316,7 @@ static void decide(enum ask_event event, struct desk *desk, struct desk_visit *v
     decision->errand.drop = decision_drop;
     decision->event = event;
     decision->params = json_keep(params);
-    decision->answer_key = given_or_new_key(params);
+    decision->answer_key = given_key(params);
     if (!may_answer(decision, &err)) {
         errand_fail(&decision->errand, &err, NULL);
         return;

@@ -135,6 +135,7 @@ static void retime_found(struct errand *errand)
     change->to_state = (int)retiming->step.state;
     change->raises_version = retiming->step.raises_version;
     change->needs_sync = retiming->step.needs_sync;
+    change->skips_row = true;
     change->now_ms = engine_utc_ms(engine);
     fill_change(retiming, live);
     live->is_undoing = live->is_undoing || retiming->event == EVENT_UNDONE;

@@ -114,6 +114,7 @@ static void save_expiry(struct expiry *expiry)
     change->to_state = (int)expiry->step.state;
     change->raises_version = expiry->step.raises_version;
     change->needs_sync = expiry->step.needs_sync;
+    change->skips_row = true;
     change->now_ms = change->decided_ms = engine_utc_ms(engine);
     if (expiry->answer_json) {
         change->answer_json = expiry->answer_json;

@@ -58,6 +58,7 @@ static void save_detached(struct engine *engine, struct live *live, bool is_deta
     change.set_flags = is_detached ? ASK_DETACHED : 0;
     change.clear_flags = is_detached ? 0 : ASK_DETACHED;
     change.now_ms = engine_utc_ms(engine);
+    change.skips_row = true;
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
     engine->parts.store->ops->change(engine->parts.store, &change, on_flag_saved, errand);
@@ -385,6 +386,7 @@ void delivered_act(struct desk *desk, struct desk_visit *visit, const struct jso
         }
         change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
         change.delivered_ms = change.now_ms = engine_utc_ms(engine);
+        change.skips_row = true;
         change.principal = ((struct visit *)visit)->principal;
         engine->parts.store->ops->change(engine->parts.store, &change, on_delivered, delivered);
     }

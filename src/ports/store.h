@@ -37,9 +37,10 @@ struct store_row {
 
 struct store_reply {
     enum store_outcome outcome;
-    struct error err;            /* set with STORE_FAILED */
-    const struct store_row *row; /* get, find; change: the row afterwards; else NULL */
-    int64_t seq;                 /* writes: number of the event written */
+    struct error err; /* set with STORE_FAILED */
+    const struct store_row
+        *row;    /* get, find; change: the row afterwards, unless skipped; else NULL */
+    int64_t seq; /* writes: number of the event written */
 };
 typedef void store_done(void *context, const struct store_reply *reply);
 
@@ -72,6 +73,7 @@ struct store_change {
     const char *answer_json; /* a decision: stored as the decisive answer under answer_key */
     const char *answer_key;  /* unique per attempt; same key again: STORE_REPEATED */
     bool removes_answer;     /* undone: the decisive answer becomes the person's draft */
+    bool skips_row;          /* STORE_DONE comes without the row: nobody looks at it */
 };
 /* A change that changes nothing but what is set afterwards. */
 struct store_change store_change_of(const char *ask_id, enum ask_event event);

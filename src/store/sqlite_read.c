@@ -18,8 +18,10 @@ enum read_statement {
     READ_COUNT,
 };
 
-#define UNDELIVERED "WHERE k.principal = ?1 AND k.delivered_ms = 0 AND k.state IN (3, 5, 6) "
-#define NEWEST      "ORDER BY k.created_ms DESC, k.number DESC LIMIT "
+#define UNDELIVERED                                                                                \
+    "WHERE k.principal = ?1 AND k.delivered_ms = 0 AND (k.state = 3 OR k.state = 5 OR k.state = "  \
+    "6) "
+#define NEWEST "ORDER BY k.created_ms DESC, k.number DESC LIMIT "
 /* Ids are made of a-z and 2-7, and '{' is what follows z. */
 #define LIST(condition)                                                                            \
     "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition                         \
@@ -33,12 +35,12 @@ static const char *const read_sql[READ_COUNT] = {
     [READ_UNDELIVERED_KEY] =
         "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.idempotency_key = ?2 " NEWEST "1",
     [READ_LIST + STORE_LIST_ALL] = LIST("1"),
-    [READ_LIST + STORE_LIST_OPEN] = LIST("k.state IN (1, 2)"),
+    [READ_LIST + STORE_LIST_OPEN] = LIST("k.state <= 2"),
     [READ_LIST + STORE_LIST_ENDED] = LIST("k.state > 2"),
     [READ_LIST_PREFIX + STORE_LIST_ALL] = LIST("1" PREFIX),
-    [READ_LIST_PREFIX + STORE_LIST_OPEN] = LIST("k.state IN (1, 2)" PREFIX),
+    [READ_LIST_PREFIX + STORE_LIST_OPEN] = LIST("k.state <= 2" PREFIX),
     [READ_LIST_PREFIX + STORE_LIST_ENDED] = LIST("k.state > 2" PREFIX),
-    [READ_LIVE] = "SELECT " ROW_UNANSWERED "0 FROM asks k WHERE k.state IN (1, 2)"
+    [READ_LIVE] = "SELECT " ROW_UNANSWERED "0 FROM asks k WHERE k.state <= 2"
                   " UNION ALL SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER
                   "WHERE k.delivered_ms = 0 AND k.deliver_after_ms > 0 AND k.state > 2"
                   " AND k.deliver_after_ms > ?1",

@@ -33,8 +33,11 @@ const char *const write_sql[WRITE_COUNT] = {
         " ended_ms = CASE WHEN ?4 IS NULL THEN ended_ms WHEN ?4 > 2 THEN ?15 ELSE 0 END,"
         " earlier_seq = seq, seq = ?16,"
         " answer_seq = CASE WHEN ?17 THEN -abs(answer_seq) WHEN ?18 THEN ?16 ELSE answer_seq END"
-        " WHERE id = ?1 AND (?2 >> state) & 1 AND (?3 = 0 OR version = ?3)"
+        " WHERE number = ?1 AND (?2 >> state) & 1 AND (?3 = 0 OR version = ?3)"
         " AND (?19 IS NULL OR principal = ?19)",
+    [WRITE_DELIVERED] =
+        "UPDATE asks SET delivered_ms = ?3, earlier_seq = seq, seq = ?4"
+        " WHERE number = ?1 AND (?2 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
     [WRITE_ANSWER] = "INSERT INTO answers (ask, seq, person, body, decisive, answer_key, actor,"
                      " answered_ms) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7)",
     [WRITE_ANSWER_TO_DRAFT] =
@@ -53,7 +56,7 @@ const char *const write_sql[WRITE_COUNT] = {
                       " ON CONFLICT DO UPDATE SET value = excluded.value",
     [WRITE_SETTING_REMOVE] = "DELETE FROM settings WHERE person = ?1 AND name = ?2",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
-                         " WHERE state IN (1, 2) AND deadline_ms > 0",
+                         " WHERE state <= 2 AND deadline_ms > 0",
     [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"
                              " WHERE delivered_ms = 0 AND deliver_after_ms > 0 AND state > 2",
     [WRITE_SWEEP_OLD] = "SELECT number, seq FROM asks WHERE state > 2 AND ended_ms < ?1"
@@ -66,8 +69,9 @@ const char *const write_sql[WRITE_COUNT] = {
                           " RETURNING earlier_seq",
     [WRITE_SWEEP_ANSWER] = "DELETE FROM answers WHERE seq = ?1",
     [WRITE_SWEEP_ASK] = "DELETE FROM asks WHERE number = ?1",
-    [WRITE_FIND] = "SELECT " ROW_WHOLE "k.earlier_seq" ROW_FROM "WHERE k.id = ?1",
-    [WRITE_FIND_KEY] = "SELECT " ROW_WHOLE "k.earlier_seq FROM answers a"
+    [WRITE_LOOK] = "SELECT number, state, version, seq FROM asks WHERE id = ?1",
+    [WRITE_FIND] = "SELECT " ROW_WHOLE "0" ROW_FROM "WHERE k.id = ?1",
+    [WRITE_FIND_KEY] = "SELECT " ROW_WHOLE "0 FROM answers a"
                        " JOIN asks k ON k.id = a.ask JOIN ask_texts t ON t.number = k.number"
                        " WHERE a.answer_key = ?1",
     [WRITE_ASK_EXISTS] = "SELECT 1 FROM asks WHERE id = ?1",
