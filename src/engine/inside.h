@@ -37,9 +37,8 @@ void visit_release(struct visit *visit);
 void visit_tell(struct visit *visit, const char *line, size_t length);
 void visit_write_origin(const struct visit *visit, struct text *out);
 /* {person, via, uid, pid, tty, same_process_tree}: who decides, as the answer keeps it. */
-void visit_write_actor(const struct engine *engine, const struct visit *visit,
-                       const char *origin_json, struct text *out);
-bool visit_descends_from_agent(const struct visit *visit, const char *origin_json);
+void visit_write_actor(const struct engine *engine, struct visit *visit, const char *origin_json,
+                       struct text *out);
 
 /* errand.c: an act of a visitor that waits for the store; acts that need more embed it first */
 struct errand {

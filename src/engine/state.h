@@ -85,6 +85,10 @@ struct visit {
     char via[16];
     int64_t uid, pid, parent;
     uint64_t start, parent_start;
+    /* The agent looked at last and whether we are below it: a look costs a file per ancestor. */
+    int64_t agent;
+    uint64_t agent_start;
+    bool is_below_agent;
     char tty[64];
     char principal[PRINCIPAL_BYTES];
     char *name, *version, *as_name, *directory; /* owned */

@@ -109,7 +109,19 @@ void visit_write_origin(const struct visit *visit, struct text *out)
 }
 
 /* The agent is whoever started the front that asked: an answer from below it is its own. */
-bool visit_descends_from_agent(const struct visit *visit, const char *origin_json)
+static bool descends_from(struct visit *visit, int64_t agent, uint64_t start)
+{
+    if (agent <= 1)
+        return false;
+    if (visit->agent != agent || visit->agent_start != start) {
+        visit->is_below_agent = os_descends_from(visit->pid, agent, start);
+        visit->agent = agent;
+        visit->agent_start = start;
+    }
+    return visit->is_below_agent;
+}
+
+static bool descends_from_agent(struct visit *visit, const char *origin_json)
 {
     struct json *origin = NULL;
     int64_t parent, parent_start;
@@ -119,11 +131,11 @@ bool visit_descends_from_agent(const struct visit *visit, const char *origin_jso
     parent = json_member_integer(origin, "parent", 0);
     parent_start = json_member_integer(origin, "parent_start", 0);
     json_free(origin);
-    return parent > 1 && os_descends_from(visit->pid, parent, (uint64_t)parent_start);
+    return descends_from(visit, parent, (uint64_t)parent_start);
 }
 
-void visit_write_actor(const struct engine *engine, const struct visit *visit,
-                       const char *origin_json, struct text *out)
+void visit_write_actor(const struct engine *engine, struct visit *visit, const char *origin_json,
+                       struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
 
@@ -133,6 +145,6 @@ void visit_write_actor(const struct engine *engine, const struct visit *visit,
     json_write_integer(&writer, "uid", visit->uid);
     json_write_integer(&writer, "pid", visit->pid);
     json_write_text(&writer, "tty", visit->tty[0] ? visit->tty : NULL);
-    json_write_bool_if(&writer, "same_process_tree", visit_descends_from_agent(visit, origin_json));
+    json_write_bool_if(&writer, "same_process_tree", descends_from_agent(visit, origin_json));
     json_write_end_object(&writer);
 }
