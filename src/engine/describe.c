@@ -73,8 +73,10 @@ void describe_summary(const struct engine *engine, const struct store_row *row,
         if (!agent)
             agent = json_member_text(origin, "name");
     }
-    if (live) /* memory knows better who waits right now */
+    if (live) { /* memory knows better who waits and who types right now */
         shown.ask.flags = live->flags;
+        shown.ask.hold_used_ms = live->hold_used_ms;
+    }
     write_summary(engine, &shown, agent, writer, key);
     json_free(origin);
 }

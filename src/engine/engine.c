@@ -112,13 +112,16 @@ struct engine *engine_new(const struct engine_parts *parts)
 
 void engine_free(struct engine *engine)
 {
-    struct table_link *link;
+    struct table_link *link, *next;
 
     if (!engine)
         return;
-    while ((link = table_each(&engine->by_id, NULL)))
+    for (link = table_each(&engine->by_id, NULL); link; link = next) {
+        next = table_each(&engine->by_id, link); /* from the start again would be quadratic */
         live_free(engine, TABLE_THING(live, by_id, link));
-    while ((link = table_each(&engine->principals, NULL))) {
+    }
+    for (link = table_each(&engine->principals, NULL); link; link = next) {
+        next = table_each(&engine->principals, link);
         table_remove(&engine->principals, link);
         free(TABLE_THING(principal, link, link));
     }

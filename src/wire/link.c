@@ -24,6 +24,7 @@ enum {
     LINK_RETIRED_TRIES = 25, /* about 2 s: a newer hub is on its way */
     LINK_START_LIMIT_MS = 5000,
     LINK_READ_BYTES = 65536,
+    LINK_REPEATS = 10,
     LINK_HELLO_LIMIT_MS = 10000,
 };
 
@@ -33,6 +34,7 @@ struct link {
     struct text in;
     bool is_lost;
     char closing[16];
+    const struct link_identity *identity; /* borrowed */
     void (*on_note)(void *context, const struct wire_message *note);
     void *note_context;
 };
@@ -153,6 +155,7 @@ static bool call_within(struct link *link, const char *method, const char *param
 
     jsonrpc_add_request(&line, id, method, params_json);
     send_all(link, line.bytes, line.used);
+    link->is_lost = false; /* why the other end does not read any more may still be to be read */
     text_release(&line);
     while (!link->is_lost && next_message(link, limit_ms, ret_reply)) {
         bool is_unread = ret_reply->error && json_kind(ret_reply->id) == KIND_NULL;
@@ -171,10 +174,40 @@ static bool call_within(struct link *link, const char *method, const char *param
     return error_set(err, ERROR_unavailable, "", "the connection to the hub was lost");
 }
 
+/* A hub that makes room answers what it took before it closes, so this was not taken. Agents'
+ * calls are parked: they have their own way to go on. */
+static bool was_not_taken(const struct link *link)
+{
+    return link->is_lost && strcmp(link->identity->role, "person") == 0 &&
+           (strcmp(link->closing, "retire") == 0 || strcmp(link->closing, "idle") == 0);
+}
+
+static bool open_again(struct link *link, struct error *err)
+{
+    struct link_identity identity = *link->identity;
+    struct link *fresh;
+
+    identity.is_retired = strcmp(link->closing, "retire") == 0;
+    if (!link_open(&identity, LINK_MAY_START, &fresh, err))
+        return false;
+    close(link->fd);
+    link->fd = fresh->fd;
+    text_clear(&link->in);
+    link->is_lost = false;
+    link->closing[0] = '\0';
+    text_release(&fresh->in);
+    free(fresh);
+    return true;
+}
+
 bool link_call(struct link *link, const char *method, const char *params_json,
                struct wire_message *ret_reply, struct error *err)
 {
-    return call_within(link, method, params_json, -1, ret_reply, err);
+    bool ok = call_within(link, method, params_json, -1, ret_reply, err);
+
+    for (int try = 0; !ok && try < LINK_REPEATS && was_not_taken(link); try++)
+        ok = open_again(link, err) && call_within(link, method, params_json, -1, ret_reply, err);
+    return ok;
 }
 
 /* A directory's name is bytes; what is not text in it is written as escapes. */
@@ -284,6 +317,7 @@ static bool try_once(const struct place *place, const struct link_identity *iden
     if (fd < 0)
         return error_set(err, ERROR_not_found, "", "no hub is running");
     link = link_new(fd);
+    link->identity = identity;
     outcome = say_hello(link, identity, err);
     if (outcome == HELLO_DONE) {
         *ret_link = link;

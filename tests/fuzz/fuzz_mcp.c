@@ -1,0 +1,385 @@
+/*
+ * fuzz_mcp.c - whatever lines a client sends, each answer is one line of valid JSON-RPC to a
+ * request that was made, and only good asks reach the desk. Covers rpc, eras, batches and tool
+ * arguments. Proves: P14
+ *
+ * The input is lines for the server. A line that begins with ! is an act of the world instead: the
+ * desk tells a name (c), answers finally (a), not yet (p) or with an error (e), the deadline moves
+ * (r), time goes by (t), output is written (w), a line was too long (l).
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/arguments.h"
+#include "mcp/mcp.h"
+#include "ports/clock.h"
+#include "ports/desk.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { WORLD_ACTS = 64, WORLD_VISITS = 64, WORLD_STEP_MS = 16000 };
+
+struct desk_visit {
+    bool is_here;
+    void *context;
+    void (*event)(void *context, const char *line, size_t length);
+};
+
+/* An act the desk has not answered. */
+struct act {
+    struct desk_visit *visit;
+    desk_done *done;
+    void *context;
+    char tag[24];
+    char session_id[27];
+};
+
+static struct world {
+    struct clock clock; /* first: a clock is the world */
+    struct desk desk;
+    int64_t now_ms;
+    struct desk_visit visits[WORLD_VISITS];
+    size_t visit_count;
+    struct act acts[WORLD_ACTS];
+    size_t act_count;
+    size_t asked, answered; /* requests that came in, responses that went out */
+    size_t finals, delivered;
+    int64_t next_id;
+} world;
+
+static void demand(bool is_so)
+{
+    if (!is_so)
+        abort();
+}
+
+static int64_t world_now_ms(struct clock *clock)
+{
+    (void)clock;
+    return world.now_ms;
+}
+
+static void world_wake_at(struct clock *clock, int64_t boot_ms)
+{
+    (void)clock;
+    (void)boot_ms;
+}
+
+static struct desk_visit *world_enter(struct desk *desk, const struct desk_visitor *visitor)
+{
+    struct desk_visit *visit = &world.visits[world.visit_count % WORLD_VISITS];
+
+    (void)desk;
+    demand(visitor->role == ROLE_AGENT && visitor->name && visitor->name[0]);
+    demand(strlen(visitor->name) <= 128 && text_is_utf8(visitor->name, strlen(visitor->name)));
+    world.visit_count++;
+    demand(!visit->is_here); /* so many at once are never wanted */
+    *visit = (struct desk_visit){ true, visitor->context, visitor->event };
+    return visit;
+}
+
+static void drop_act(size_t index)
+{
+    memmove(&world.acts[index], &world.acts[index + 1],
+            (--world.act_count - index) * sizeof world.acts[0]);
+}
+
+static void world_leave(struct desk *desk, struct desk_visit *visit)
+{
+    (void)desk;
+    demand(visit->is_here);
+    visit->is_here = false;
+    for (size_t i = world.act_count; i-- > 0;) {
+        if (world.acts[i].visit == visit)
+            drop_act(i);
+    }
+}
+
+static void answer(size_t index, const struct desk_reply *reply)
+{
+    struct act act = world.acts[index];
+
+    drop_act(index);
+    act.done(act.context, reply);
+}
+
+static void keep_act(struct desk_visit *visit, desk_done *done, void *context, const char *tag,
+                     const char *session_id)
+{
+    struct desk_reply busy = { 0 };
+    struct act *act;
+
+    demand(visit->is_here);
+    if (world.act_count == WORLD_ACTS) {
+        error_set(&busy.err, ERROR_rate_limited, "", "busy");
+        done(context, &busy);
+        return;
+    }
+    act = &world.acts[world.act_count++];
+    *act = (struct act){ .visit = visit, .done = done, .context = context };
+    snprintf(act->tag, sizeof act->tag, "%s", tag ? tag : "");
+    snprintf(act->session_id, sizeof act->session_id, "%s", session_id ? session_id : "");
+}
+
+static void world_submit(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                         desk_done *done, void *context)
+{
+    const char *tool = json_member_text(params, "tool");
+    struct ask_call call;
+    struct error err;
+
+    (void)desk;
+    demand(tool && ask_tool_find(tool) && json_member_text(params, "tag"));
+    demand(arguments_check(ask_tool_find(tool), json_member(params, "arguments"), &call, &err));
+    demand(!call.session_id[0] && json_member_integer(params, "wait_seconds", -1) >= 0);
+    ask_call_release(&call);
+    keep_act(visit, done, context, json_member_text(params, "tag"), NULL);
+}
+
+static void world_wait(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
+{
+    const char *id = json_member_text(params, "session_id");
+    int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
+
+    (void)desk;
+    demand(id && strlen(id) == 26 && wait_s >= 0 && wait_s <= 60);
+    keep_act(visit, done, context, NULL, id);
+}
+
+static void reply_empty(desk_done *done, void *context)
+{
+    struct desk_reply reply = { .json = "{}" };
+
+    done(context, &reply);
+}
+
+static void world_delivered(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                            desk_done *done, void *context)
+{
+    (void)desk;
+    demand(visit->is_here);
+    world.delivered += json_length(json_member(params, "session_ids"));
+    demand(world.delivered <= world.finals);
+    reply_empty(done, context);
+}
+
+static void world_detach(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                         desk_done *done, void *context)
+{
+    (void)desk;
+    demand(visit->is_here && json_member_text(params, "session_id"));
+    reply_empty(done, context);
+}
+
+static const struct desk_ops world_ops = {
+    .enter = world_enter,
+    .leave = world_leave,
+    .submit = world_submit,
+    .wait = world_wait,
+    .delivered = world_delivered,
+    .detach = world_detach,
+};
+
+/* Output ------------------------------------------------------------------------------------- */
+
+static void check_response(const struct json *message)
+{
+    const struct json *error = json_member(message, "error"), *id = json_member(message, "id");
+
+    demand((error != NULL) != (json_member(message, "result") != NULL));
+    if (error)
+        demand(json_member_integer(error, "code", 0) < -30000 &&
+               json_member_text(error, "message"));
+    if (json_kind(id) == KIND_INTEGER || json_kind(id) == KIND_TEXT)
+        world.answered++;
+    else
+        demand(error && json_kind(id) == KIND_NULL);
+}
+
+static void check_message(const struct json *message)
+{
+    const char *version = json_member_text(message, "jsonrpc");
+
+    demand(version && strcmp(version, "2.0") == 0);
+    if (!json_member_text(message, "method")) {
+        check_response(message);
+        return;
+    }
+    demand(!json_member(message, "id")); /* we never ask the client anything */
+    demand(json_kind(json_member(message, "params")) == KIND_OBJECT);
+}
+
+static void check_line(const char *line, size_t length)
+{
+    struct json *value = NULL;
+
+    demand(json_parse(line, length, &value, NULL));
+    if (json_kind(value) != KIND_LIST)
+        check_message(value);
+    else
+        demand(json_length(value) > 0);
+    for (size_t i = 0; json_kind(value) == KIND_LIST && i < json_length(value); i++)
+        check_response(json_item(value, i));
+    json_free(value);
+    demand(world.answered <= world.asked);
+}
+
+static void world_write(void *context, const char *lines, size_t length)
+{
+    const char *end = lines + length;
+
+    (void)context;
+    demand(length > 0 && end[-1] == '\n');
+    while (lines < end) {
+        const char *newline = memchr(lines, '\n', (size_t)(end - lines));
+
+        check_line(lines, (size_t)(newline - lines));
+        lines = newline + 1;
+    }
+}
+
+static int64_t world_hold_s(void *context, const char *client_name)
+{
+    (void)context;
+    return (int64_t)strlen(client_name);
+}
+
+/* Input -------------------------------------------------------------------------------------- */
+
+static bool is_id(const struct json *id)
+{
+    return json_kind(id) == KIND_INTEGER || json_kind(id) == KIND_TEXT;
+}
+
+/* As many as may be answered by their id. */
+static void count_requests(const char *line, size_t length)
+{
+    struct json *value = NULL;
+
+    if (!json_parse(line, length, &value, NULL))
+        return;
+    if (is_id(json_member(value, "id")))
+        world.asked++;
+    for (size_t i = 0; json_kind(value) == KIND_LIST && i < json_length(value); i++)
+        world.asked += is_id(json_member(json_item(value, i), "id"));
+    json_free(value);
+}
+
+static void tell_event(const char *method, const struct act *act)
+{
+    char line[256];
+
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{%s%s%s\"session_id\":\"%s\","
+             "\"remaining_ms\":90000}}",
+             method, act->tag[0] ? "\"tag\":\"" : "", act->tag, act->tag[0] ? "\"," : "",
+             act->session_id);
+    act->visit->event(act->visit->context, line, strlen(line));
+}
+
+static void name_ask(struct act *act)
+{
+    if (!act->session_id[0])
+        snprintf(act->session_id, sizeof act->session_id, "%026lld", (long long)++world.next_id);
+}
+
+static void act_answer(const char *status, bool is_final)
+{
+    char json[256];
+    struct desk_reply reply = { .json = json, .is_final = is_final };
+    char id[27];
+
+    name_ask(&world.acts[0]);
+    memcpy(id, world.acts[0].session_id, sizeof id);
+    snprintf(json, sizeof json,
+             "{\"action_status\":\"%s\",\"session_id\":\"%s\",\"selection\":{},\"explicit\":true}",
+             status, id);
+    reply.session_id = id;
+    world.finals += is_final;
+    answer(0, &reply);
+}
+
+static void act_error(void)
+{
+    struct desk_reply reply = { 0 };
+
+    error_set(&reply.err, ERROR_unavailable, "", "the hub is away");
+    reply.err.retry_after_s = 3;
+    answer(0, &reply);
+}
+
+static void act_of_world(struct mcp *mcp, char what)
+{
+    if (what == 't')
+        world.now_ms += WORLD_STEP_MS;
+    if (what == 't')
+        mcp_on_time(mcp);
+    if (what == 'w')
+        mcp_on_written(mcp);
+    if (what == 'l')
+        mcp_refuse_long_line(mcp);
+    if (world.act_count == 0)
+        return;
+    if (what == 'c') {
+        name_ask(&world.acts[0]);
+        tell_event("ask/created", &world.acts[0]);
+    } else if (what == 'r') {
+        tell_event("ask/retimed", &world.acts[0]);
+    } else if (what == 'a') {
+        act_answer("selected", true);
+    } else if (what == 'p') {
+        act_answer("pending", false);
+    } else if (what == 'e') {
+        act_error();
+    }
+}
+
+static void take_line(struct mcp *mcp, const char *line, size_t length)
+{
+    if (length == 2 && line[0] == '!') {
+        act_of_world(mcp, line[1]);
+        return;
+    }
+    count_requests(line, length);
+    mcp_take_line(mcp, line, length);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *bytes = (const char *)data, *end = bytes + size;
+    struct mcp_parts parts = {
+        .desk = &world.desk,
+        .clock = &world.clock,
+        .directory = "/",
+        .write = world_write,
+        .hold_limit_s = world_hold_s,
+    };
+    struct mcp *mcp;
+
+    world = (struct world){
+        .clock = { .boot_ms = world_now_ms, .utc_ms = world_now_ms, .wake_at = world_wake_at },
+        .desk = { &world_ops },
+        .now_ms = 1
+    };
+    mcp = mcp_new(&parts);
+    while (bytes < end) {
+        const char *newline = memchr(bytes, '\n', (size_t)(end - bytes));
+        size_t length = (size_t)((newline ? newline : end) - bytes);
+        char *line = mem_text_n(bytes, length); /* its own block, so that reading past it shows */
+
+        take_line(mcp, line, length);
+        free(line);
+        bytes += length + 1;
+    }
+    mcp_free(mcp);
+    for (size_t i = 0; i < WORLD_VISITS; i++)
+        demand(!world.visits[i].is_here);
+    return 0;
+}
