@@ -111,6 +111,7 @@ static bool read_code(const struct arguments *arguments, const char *id, const c
 {
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     FILE *tty = fd < 0 ? NULL : fdopen(fd, "r+");
+    const char *chosen = arguments_value(arguments, "select");
     struct text line = { 0 };
     struct error err;
     bool ok;
@@ -128,6 +129,11 @@ static bool read_code(const struct arguments *arguments, const char *id, const c
     say_add_shown(&line, title);
     fprintf(tty, "! %s\n  %s\n", i18n_text(TEXT_CLI_DESTRUCTIVE), text_string(&line));
     text_clear(&line);
+    if (chosen) { /* the ids, not the agent's words for them: this is what it will get */
+        say_add_shown(&line, chosen);
+        fprintf(tty, "  > %s\n", text_string(&line));
+        text_clear(&line);
+    }
     i18n_format(&line, TEXT_CLI_TYPE_CODE, "code", code, NULL);
     fprintf(tty, "%s ", text_string(&line));
     fflush(tty);

@@ -13,6 +13,8 @@
 #include "base/text.h"
 #include "core/visible_text.h"
 
+enum { SAY_LABEL_CELLS = 12 };
+
 static void add_badges(struct text *out, unsigned flags)
 {
     if (flags & VISIBLE_HIDDEN)
@@ -240,11 +242,26 @@ void say_lines(const char *words, int indent)
     text_release(&shown);
 }
 
+/* Columns our own labels take: Latin letters one, Chinese characters two. */
+static int cells_of(const char *label)
+{
+    const char *end = label + strlen(label);
+    int cells = 0;
+
+    while (label < end) {
+        int32_t code_point = text_decode(&label, end);
+
+        cells += code_point >= 0x2e80 ? 2 : 1;
+    }
+    return cells;
+}
+
 void say_row(enum text_id label, const char *value)
 {
     struct text shown = { 0 };
 
     say_add_shown(&shown, value);
-    printf("%s:\t%s\n", i18n_text(label), text_string(&shown));
+    printf("%s:%*s%s\n", i18n_text(label), SAY_LABEL_CELLS - cells_of(i18n_text(label)), "",
+           text_string(&shown));
     text_release(&shown);
 }

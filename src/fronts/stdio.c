@@ -27,7 +27,10 @@ enum {
     STDIO_READ_BYTES = 65536,
     STDIO_OUT_BYTES = 8388608, /* a client further behind is not read from */
     STDIO_DIRECTORY_BYTES = 4096,
-    STDIO_LAST_WORDS_MS = 500, /* at the end a client that takes nothing for so long is gone */
+    /* At the end a client that takes nothing for so long is gone: one that only closed its side,
+     * and one that told us to go. */
+    STDIO_LAST_WORDS_MS = 2000,
+    STDIO_TOLD_TO_GO_MS = 500,
 };
 
 struct stdio {
@@ -36,10 +39,9 @@ struct stdio {
     struct loop_timer *timer;
     struct desk *desk;
     struct mcp *mcp;
-    struct settings *settings; /* NULL until the first ask: before that no file is touched */
     uv_poll_t in_poll, out_poll;
     uv_idle_t in_idle; /* for files, which are always ready */
-    bool is_polled, is_reading, is_ended;
+    bool is_polled, is_reading, is_ended, is_told_to_go;
     bool is_out_polled, is_writing;
     bool skips_line; /* the rest of a line that was too long */
     struct text in, out;
@@ -76,18 +78,21 @@ static void on_time(void *context)
     mcp_on_time(stdio->mcp);
 }
 
+/* Read anew for every ask, and not before the first: a change counts at once, and until somebody
+ * is asked no file is touched. */
 static int64_t hold_limit_s(void *context, const char *client_name)
 {
-    struct stdio *stdio = context;
+    struct settings *settings = settings_new();
     struct place place;
+    int64_t limit_s;
 
-    if (!stdio->settings) {
-        stdio->settings = settings_new();
-        settings_load_environment(stdio->settings);
-        if (place_find(&place, NULL))
-            settings_load_file(stdio->settings, place.settings);
-    }
-    return settings_hold_limit_s(stdio->settings, client_name);
+    (void)context;
+    settings_load_environment(settings);
+    if (place_find(&place, NULL))
+        settings_load_file(settings, place.settings);
+    limit_s = settings_hold_limit_s(settings, client_name);
+    settings_free(settings);
+    return limit_s;
 }
 
 static void end(struct stdio *stdio)
@@ -142,8 +147,9 @@ static void write_out(struct stdio *stdio)
 static void write_last_words(struct stdio *stdio)
 {
     struct pollfd ready = { .fd = STDOUT_FILENO, .events = POLLOUT };
+    int limit_ms = stdio->is_told_to_go ? STDIO_TOLD_TO_GO_MS : STDIO_LAST_WORDS_MS;
 
-    while (stdio->out.used && poll(&ready, 1, STDIO_LAST_WORDS_MS) == 1) {
+    while (stdio->out.used && poll(&ready, 1, limit_ms) == 1) {
         ssize_t put = write(STDOUT_FILENO, stdio->out.bytes, stdio->out.used);
 
         if (put < 0 && errno != EAGAIN && errno != EINTR)
@@ -281,8 +287,11 @@ static void close_streams(struct stdio *stdio)
 
 static void on_signal(void *context, int number)
 {
+    struct stdio *stdio = context;
+
     (void)number;
-    end(context);
+    stdio->is_told_to_go = true;
+    end(stdio);
 }
 
 static void before_sleep(void *context)
@@ -326,7 +335,6 @@ void stdio_run(const struct stdio_options *options)
     loop_timer_free(stdio.timer);
     loop_free(stdio.loop);
     remote_desk_free(stdio.desk);
-    settings_free(stdio.settings);
     text_release(&stdio.in);
     text_release(&stdio.out);
 }

@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BIN, inHome, scaled, until, withHome } from "./lib/home.mjs";
+import { Judge } from "./lib/judge.mjs";
 import { opened } from "./lib/raw.mjs";
 import { MODERN, REVISIONS } from "./lib/schema.mjs";
 import { Person } from "./lib/wire.mjs";
@@ -28,6 +29,16 @@ function shell(home, words, input = "") {
         child.stdin.end(input);
         child.on("close", (code) => resolve({ code, out, err, lines: out.split("\n").filter((line) => line) }));
     });
+}
+
+// What a program was sent and what it wrote, both as lines.
+function judged(sent, received) {
+    const judge = new Judge();
+    for (const line of sent)
+        judge.sentLine(line);
+    for (const line of received)
+        judge.received(line);
+    judge.verdict();
 }
 
 // A person who answers whatever happens to the hub meanwhile: tries until it is certain.
@@ -212,6 +223,7 @@ describe("start and end", { concurrency: 4 }, () => {
         const done = await shell(home, `exec strace -f -qq -e trace=%file,%network -o ${trace} "$SAYSO" mcp`, `${lines.join("\n")}\n`);
         assert.equal(done.code, 0, done.err);
         assert.equal(done.lines.length, 7, done.out);
+        judged(lines, done.lines);
         const calls = readFileSync(trace, "utf8").split("\n");
         const isTouch = (line) => /\b(socket|connect|bind|listen|mkdir|unlink|rename)(at)?\(/.test(line) || /O_(CREAT|WRONLY|RDWR)/.test(line) || line.includes(home.path + "/");
         assert.ok(calls.some((line) => line.includes("execve(")), "nothing was traced");
@@ -234,11 +246,13 @@ describe("start and end", { concurrency: 4 }, () => {
     }));
 
     test("standard input may be a file, a pipe, /dev/null or closed; output a file or a pipe", inHome(async (home) => {
-        writeFileSync(path.join(home.path, "in"), `${initialize(1)}\n${listing(2)}\n${JSON.stringify({ jsonrpc: "2.0", id: 3, method: "ping" })}`); // no line end
+        const sent = [initialize(1), listing(2), JSON.stringify({ jsonrpc: "2.0", id: 3, method: "ping" })];
+        writeFileSync(path.join(home.path, "in"), sent.join("\n")); // the last line has no end
         const wanted = async (words, count) => {
             const done = await shell(home, words);
             assert.equal(done.code, 0, `${words}: ${done.err}`);
             assert.deepEqual(done.lines.map((line) => JSON.parse(line).id), [1, 2, 3].slice(0, count), words);
+            judged(sent, done.lines);
         };
         await wanted("\"$SAYSO\" mcp < in", 3);
         await wanted("\"$SAYSO\" mcp < in > out && cat out", 3);
@@ -256,7 +270,7 @@ describe("start and end", { concurrency: 4 }, () => {
         for (const source of ["\"$SAYSO\" mcp < in", "cat in | \"$SAYSO\" mcp"]) {
             const done = await shell(home, `${source} | (sleep 0.3; cat)`);
             assert.equal(done.lines.length, 301, source);
-            done.lines.forEach((line) => JSON.parse(line));
+            judged([initialize(1), ...lines], done.lines);
         }
     }));
 
@@ -269,6 +283,7 @@ describe("start and end", { concurrency: 4 }, () => {
             await until(() => out.includes("ready"), "a terminal without echo");
             child.stdin.write(`${initialize(1)}\n`);
             await until(() => /"protocolVersion":"2025-11-25"[^\n]*\n/.test(out), "an answer on the terminal");
+            judged([initialize(1)], out.split("\n").filter((line) => line.startsWith("{")));
             child.stdin.write(key);
             const killer = setTimeout(() => child.kill("SIGKILL"), 5000);
             assert.equal(await ended, 0, JSON.stringify(key));
@@ -291,7 +306,7 @@ describe("start and end", { concurrency: 4 }, () => {
                 else
                     client.child.kill(end);
                 await client.ended();
-                assert.ok(Date.now() - began < 1500, `${end} took ${Date.now() - began} ms`);
+                assert.ok(Date.now() - began < 4000, `${end} took ${Date.now() - began} ms`);
             }
         }, NO_LIMITS));
     }
@@ -313,7 +328,7 @@ describe("start and end", { concurrency: 4 }, () => {
                 else
                     client.child.kill(end);
                 await client.ended();
-                assert.ok(Date.now() - began < 1500, `${end} took ${Date.now() - began} ms`);
+                assert.ok(Date.now() - began < 4000, `${end} took ${Date.now() - began} ms`);
             }
         } finally {
             process.kill(pid, "SIGCONT");
@@ -338,7 +353,7 @@ describe("start and end", { concurrency: 4 }, () => {
         const began = Date.now();
         deaf.kill("SIGTERM");
         assert.equal(await gone, 0);
-        assert.ok(Date.now() - began < 2500, `${Date.now() - began} ms`);
+        assert.ok(Date.now() - began < 4000, `${Date.now() - began} ms`);
         deaf.stdout.destroy();
     }));
 

@@ -115,7 +115,7 @@ describe("patience", { concurrency: 64 }, () => {
         const pending = await client.collect(call);
         assert.deepEqual([pending.action_status, pending.session_id], ["pending", session_id]);
         assert.match(pending.instructions, /session_id/);
-        assert.ok(since(began) < 8000);
+        assert.ok(since(began) < 20000);
         const unknown = await client.tool("provide_choice", { ...GOOD, title: "Another" });
         assert.equal(unknown.error.code, "unavailable");
         process.kill(pid, "SIGCONT");
@@ -123,21 +123,28 @@ describe("patience", { concurrency: 64 }, () => {
         assert.deepEqual((await client.tool("get_answer", { session_id })).selection.selected_ids, ["b"]);
     }, { SAYSO_HOLD_LIMITS: "{\"*\":4}" }));
 
-    test("each client has its own limit, others the common one", inHome(async (home) => {
+    test("each client has its own limit, others the common one; a change counts at once", inHome(async (home) => {
+        const client = await opened(home, MODERN);
         const held = async (name) => {
-            const client = await opened(home, MODERN, { name });
+            client.name = name;
             const began = Date.now();
-            assert.equal((await client.tool("provide_choice", { ...GOOD, title: name })).action_status, "pending");
+            assert.equal((await client.tool("provide_choice", { ...GOOD, title: `${name} ${began}` })).action_status, "pending");
             return since(began);
         };
-        const [quick, slow, other] = await Promise.all(["quick", "slow", "unheard-of"].map(held));
-        assert.ok(quick >= 900 && quick < 2500 && slow >= 5000 && slow < 7900 && other >= 3000 && other < 4900, `${quick} ${slow} ${other}`);
-    }, { SAYSO_HOLD_LIMITS: "{\"*\":3,\"quick\":1,\"slow\":5}" }));
+        const isAbout = (held_ms, limit_s) => assert.ok(held_ms >= limit_s * 1000 - 100 && held_ms < limit_s * 1000 + 2900, `${held_ms} ms for ${limit_s} s`);
+        await sleep(15000); // until the others have started: bounds are narrow here
+        isAbout(await held("quick"), 1);
+        isAbout(await held("slow"), 9);
+        isAbout(await held("unheard-of"), 5);
+        await home.must("settings", "set", "hold_limits", "{\"*\":1,\"quick\":5}");
+        isAbout(await held("quick"), 5);
+        isAbout(await held("slow"), 1);
+    }, { SAYSO_HOLD_LIMITS: "{\"*\":5,\"quick\":1,\"slow\":9}" }));
 
     test("an ask whose time ends while the call is held ends the call", inHome(async (home) => {
         const client = await opened(home, MODERN);
         const began = Date.now();
         assert.equal((await client.tool("provide_choice", { ...GOOD, timeout_seconds: 2 })).action_status, "timeout");
-        assert.ok(since(began) >= 2000 && since(began) < 4000);
+        assert.ok(since(began) >= 2000 && since(began) < 30000);
     }));
 });

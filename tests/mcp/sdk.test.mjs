@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BIN, inHome, until } from "./lib/home.mjs";
+import { inHome, until } from "./lib/home.mjs";
 import { KINDS, Sdk } from "./lib/sdk.mjs";
 import { GOOD, named, written } from "./lib/asks.mjs";
 
@@ -188,7 +188,7 @@ for (const kind of Object.keys(KINDS)) {
             const began = Date.now();
             const pending = await sdk.ask(GOOD);
             const held_ms = Date.now() - began;
-            assert.ok(held_ms >= 2000 && held_ms < 3900, `held for ${held_ms} ms`);
+            assert.ok(held_ms >= 2000 && held_ms < 15000, `held for ${held_ms} ms`);
             assert.equal(pending.action_status, "pending");
             assert.match(pending.session_id, /^[a-z2-7]{26}$/);
             assert.match(pending.instructions, /get_answer|session_id/);
@@ -234,14 +234,14 @@ describe("several clients", { concurrency: 3 }, () => {
     }));
 
     test("a client that declares elicitation and roots is served the same", inHome(async (home) => {
-        const { Client, Transport } = KINDS["SDK 1.x"];
-        const client = new Client({ name: "able", version: "1" }, { capabilities: { elicitation: { form: {}, url: {} }, roots: { listChanged: true }, sampling: {} } });
-        await client.connect(new Transport({ command: BIN, args: ["mcp"], env: home.env, cwd: home.path }));
-        home.endings.push(() => client.close());
-        const asked = client.callTool({ name: "provide_choice", arguments: GOOD });
-        const [{ session_id, agent }] = await home.opened();
-        assert.match(JSON.stringify(agent), /able/);
-        await home.must("answer", session_id, "--select", "b");
-        assert.deepEqual((await asked).structuredContent.selection.selected_ids, ["b"]);
+        const capabilities = { elicitation: { form: {}, url: {} }, roots: { listChanged: true }, sampling: {} };
+        for (const kind of Object.keys(KINDS)) {
+            const sdk = await Sdk.open(home, kind, { name: `able ${kind}`, capabilities });
+            const asked = sdk.ask(GOOD);
+            const [{ session_id, agent }] = await home.opened();
+            assert.ok(JSON.stringify(agent).includes(`able ${kind}`));
+            await home.must("answer", session_id, "--select", "b");
+            assert.deepEqual((await asked).selection.selected_ids, ["b"]);
+        }
     }));
 });

@@ -41,13 +41,13 @@ function tap(transport, judge) {
 }
 
 export class Sdk {
-    static async open(home, kind, { name = "sdk-test" } = {}) {
-        const sdk = new Sdk(home, kind, name);
+    static async open(home, kind, { name = "sdk-test", capabilities = {} } = {}) {
+        const sdk = new Sdk(home, kind, name, capabilities);
         await sdk.client.connect(sdk.transport);
         return sdk;
     }
 
-    constructor(home, kind, name) {
+    constructor(home, kind, name, capabilities) {
         this.kind = KINDS[kind];
         this.judge = new Judge();
         this.errors = [];
@@ -55,7 +55,7 @@ export class Sdk {
         this.stderr = "";
         this.transport.stderr.on("data", (bytes) => { this.stderr += bytes; });
         tap(this.transport, this.judge);
-        this.client = new this.kind.Client({ name, version: "1.0.0" }, { capabilities: {}, ...this.kind.options });
+        this.client = new this.kind.Client({ name, version: "1.0.0" }, { capabilities, ...this.kind.options });
         this.client.onerror = (error) => this.errors.push(error);
         home.endings.push(() => this.close());
     }
