@@ -79,6 +79,15 @@ static void reply_failure(struct mcp *mcp, const char *id_json, enum mcp_revisio
     text_release(&out);
 }
 
+static void free_call(struct mcp_call *call)
+{
+    call->visit->uses--;
+    call->mcp->call_count--;
+    free(call->id_json);
+    free(call->token_json);
+    free(call);
+}
+
 static void end_call(struct mcp_call *call)
 {
     if (call->previous)
@@ -87,19 +96,18 @@ static void end_call(struct mcp_call *call)
         call->mcp->calls = call->next;
     if (call->next)
         call->next->previous = call->previous;
-    call->visit->uses--;
-    call->mcp->call_count--;
-    free(call->id_json);
-    free(call->token_json);
-    free(call);
+    free_call(call);
 }
 
 void tool_drop_calls(struct mcp *mcp)
 {
     while (mcp->calls) {
-        if (mcp->calls->batch)
-            mcp_drop_batch(mcp->calls->batch);
-        end_call(mcp->calls);
+        struct mcp_call *call = mcp->calls;
+
+        mcp->calls = call->next;
+        if (call->batch)
+            mcp_drop_batch(call->batch);
+        free_call(call);
     }
 }
 
@@ -323,7 +331,7 @@ void tool_call(struct mcp_request *request)
     struct error err;
 
     if (!tool) {
-        refuse_tool(request, name ? name : "", json_length(named));
+        refuse_tool(request, name ? name : "", name ? json_length(named) : 0);
         return;
     }
     if (arguments && json_kind(arguments) != KIND_OBJECT) {

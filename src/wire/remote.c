@@ -61,7 +61,13 @@ struct remote_visit {
 
 static void connect_visit(struct remote_visit *visit);
 
-static void end_call(struct remote_visit *visit, struct remote_call *call)
+static void free_call(struct remote_call *call)
+{
+    json_free(call->params);
+    free(call);
+}
+
+static void unlink_call(struct remote_visit *visit, struct remote_call *call)
 {
     if (call->previous)
         call->previous->next = call->next;
@@ -71,28 +77,43 @@ static void end_call(struct remote_visit *visit, struct remote_call *call)
         call->next->previous = call->previous;
     else
         visit->last_call = call->previous;
-    json_free(call->params);
-    free(call);
 }
 
-static void fail_call(struct remote_visit *visit, struct remote_call *call, const struct error *err)
+static struct remote_call *take_first_call(struct remote_visit *visit)
+{
+    struct remote_call *call = visit->calls;
+
+    visit->calls = call->next;
+    if (call->next)
+        call->next->previous = NULL;
+    else
+        visit->last_call = NULL;
+    return call;
+}
+
+static void drop_calls(struct remote_visit *visit)
+{
+    while (visit->calls)
+        free_call(take_first_call(visit));
+}
+
+static void fail_call(struct remote_call *take_call, const struct error *err)
 {
     struct desk_reply reply = { .err = *err };
 
-    call->done(call->context, &reply);
-    end_call(visit, call);
+    take_call->done(take_call->context, &reply);
+    free_call(take_call);
 }
 
 static void fail_calls(struct remote_visit *visit, const struct error *err)
 {
     while (visit->calls)
-        fail_call(visit, visit->calls, err);
+        fail_call(take_first_call(visit), err);
 }
 
 static void free_visit(struct remote_visit *visit)
 {
-    while (visit->calls)
-        end_call(visit, visit->calls);
+    drop_calls(visit);
     text_release(&visit->in);
     free(visit->name);
     free(visit->version);
@@ -160,7 +181,8 @@ static void send_call(struct remote_visit *visit, struct remote_call *call)
     if (line.used - 1 > LIMIT_WIRE_LINE_BYTES) { /* the hub would skip it, and never answer */
         text_release(&line);
         error_set(&err, ERROR_too_long, "", "the call is too long: shorten its texts");
-        fail_call(visit, call, &err);
+        unlink_call(visit, call);
+        fail_call(call, &err);
         return;
     }
     errand = mem_new(sizeof *errand);
@@ -203,8 +225,9 @@ static void take_response(struct remote_visit *visit, const struct wire_message 
     reply.session_id = json_member_text(message->result, "session_id");
     reply.is_final = status && strncmp(status, "pending", 7) != 0;
     if (call) {
+        unlink_call(visit, call);
         call->done(call->context, &reply);
-        end_call(visit, call);
+        free_call(call);
     }
     free(json);
 }
@@ -328,10 +351,12 @@ static void send_all(struct remote_visit *visit)
               "the hub ends again and again; call again later, sayso status tells more");
     for (struct remote_call *call = visit->calls; call; call = next) {
         next = call->next;
-        if (call->until_boot_ms >= 0 && loop_boot_ms() - call->until_boot_ms > REMOTE_GRACE_MS)
-            fail_call(visit, call, &err);
-        else
+        if (call->until_boot_ms < 0 || loop_boot_ms() - call->until_boot_ms < REMOTE_GRACE_MS) {
             send_call(visit, call);
+        } else {
+            unlink_call(visit, call);
+            fail_call(call, &err);
+        }
     }
 }
 
@@ -389,8 +414,7 @@ static void remote_leave(struct desk *desk, struct desk_visit *leaving)
     (void)desk;
     visit->is_gone = true;
     visit->event = NULL;
-    while (visit->calls)
-        end_call(visit, visit->calls);
+    drop_calls(visit);
     if (visit->state == REMOTE_CONNECTED)
         close_visit(visit);
     else if (visit->state == REMOTE_IDLE)

@@ -78,7 +78,8 @@ describe("protocol", { concurrency: 4 }, () => {
             assert.equal(await code("no/such"), -32601);
             assert.equal(await code("resources/list"), -32601);
             assert.equal(await code("tools/call", { name: "no_such", arguments: {} }), -32602);
-            assert.equal(await code("tools/call", { name: 7, arguments: {} }), -32602);
+            for (const name of [7, null, ["provide_choice", 1, 2], { a: 1 }, ""])
+                assert.equal(await code("tools/call", { name, arguments: {} }), -32602);
             assert.equal(await code("tools/call", { name: "provide_choice", arguments: [] }), -32602);
             assert.equal(await code("tools/call", {}), -32602);
             assert.equal(await code("elicitation/create"), -32601);

@@ -193,7 +193,8 @@ static void write_image(const struct image *image, const char *path)
     if (!image->exists)
         return;
     file = fopen(path, "w");
-    if (!file || fwrite(image->bytes, 1, image->size, file) != image->size || fclose(file) != 0)
+    if (!file || (image->size && fwrite(image->bytes, 1, image->size, file) != image->size) ||
+        fclose(file) != 0)
         abort();
 }
 

@@ -36,13 +36,17 @@ export function demandType(revision, type, value) {
         throw new Error(`not a ${type} of ${revision}: ${ajv.errorsText(validate.errors)}\n${shown(value)}`);
 }
 
+const compiled = new Map(); // compiling takes longer than many calls
+
 // A validator for a schema a tool published.
 export function toolValidator(schema) {
-    const ajv = new Ajv2020({ strict: true, allErrors: true });
-    const validate = ajv.compile(schema);
+    const key = JSON.stringify(schema);
+    if (!compiled.has(key))
+        compiled.set(key, new Ajv2020({ strict: true, allErrors: true }).compile(schema));
+    const validate = compiled.get(key);
     return (value, what) => {
         if (!validate(value))
-            throw new Error(`${what} does not match its published schema: ${ajv.errorsText(validate.errors)}\n${shown(value)}`);
+            throw new Error(`${what} does not match its published schema: ${JSON.stringify(validate.errors)}\n${shown(value)}`);
     };
 }
 
