@@ -1,6 +1,6 @@
 // Every call of provide_choice and every JSON-RPC message of the corpus on stdio, byte for byte, at
 // each revision; and what always holds, whatever was sent.
-// Proves: R2.1 R2.2 R10.1 R10.2 P13
+// Proves: R2.1 R2.2 R10.1 R10.2
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";

@@ -1,5 +1,5 @@
 // The life of the process: what it touches, how it starts and ends, and what dies around it.
-// Proves: R5.2 R5.5 R5.7 R10.1 R10.2 P1 P8
+// Proves: R5.2 R5.5 R10.1 R10.2
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";

@@ -1,5 +1,5 @@
 // Slow people and impatient clients. The waits are real; all run side by side.
-// Proves: R5.5 R5.7 P9
+// Proves: R5.5 R5.7
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -14,7 +14,7 @@ const KEPT = ["PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"]; // no language, no termi
 export const scaled = (count) => Math.max(1, Math.floor(count * SCALE));
 
 // Polls, because most of what is waited for happens in another process. Returns the value.
-export async function until(isSo, what, limit_ms = 10000) {
+export async function until(isSo, what, limit_ms = 30000) {
     const deadline = Date.now() + limit_ms;
     for (;;) {
         const value = await isSo();
@@ -89,7 +89,7 @@ export class Home {
         return until(async () => {
             const rows = this.hubPid() ? await this.list("--active") : [];
             return rows.length >= count && rows;
-        }, `${count} open asks`, 20000);
+        }, `${count} open asks`);
     }
 
     hub() {

@@ -45,7 +45,7 @@ export class Raw {
     }
 
     // The first message (also of those that came already) that is meant.
-    async next(isMeant, limit_ms = 20000) {
+    async next(isMeant, limit_ms = 30000) {
         const found = this.messages.find(isMeant);
         if (found)
             return found;

@@ -65,8 +65,11 @@ export class Sdk {
         return this.kind.call(this.client, { name: tool, arguments: args }, options);
     }
 
-    async ask(args, options) {
-        return (await this.call("provide_choice", args, options)).structuredContent;
+    // Often not waited for at once: that it failed is told when it is, not before.
+    ask(args, options) {
+        const asked = this.call("provide_choice", args, options).then(({ structuredContent }) => structuredContent);
+        asked.catch(() => {});
+        return asked;
     }
 
     async collect(session_id, wait_seconds = 30) {
