@@ -1,7 +1,9 @@
 /*
  * fuzz_mcp.c - whatever lines a client sends, each answer is one line of valid JSON-RPC to a
  * request that was made, and only good asks reach the desk. Covers rpc, eras, batches and tool
- * arguments. Proves: P14
+ * arguments.
+ *
+ * Proves: P14
  *
  * The input is lines for the server. A line that begins with ! is an act of the world instead: the
  * desk tells a name (c), answers finally (a), not yet (p) or with an error (e), the deadline moves

@@ -1,6 +1,7 @@
 // Many clients at once, all with the same ids: nobody gets another's answer.
 // Proves: R5.5 R5.8 P4
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { describe, test } from "node:test";
 import { inHome, scaled, until } from "./lib/home.mjs";
 import { opened, outcome } from "./lib/raw.mjs";
@@ -33,7 +34,8 @@ async function crowd(home, round) {
     const rows = [];
     await person.watch((row) => rows.push(row));
     await until(() => rows.length === CLIENTS * ASKS, "every ask is with the person", 60000);
-    await Promise.all(shuffle(rows).map(({ session_id, title }) => person.call("ask/answer", { session_id, custom_input: `for ${title}` })));
+    const answer = ({ session_id, title }) => person.call("ask/answer", { session_id, custom_input: `for ${title}` });
+    await Promise.all(shuffle(rows).map(answer));
     for (const [c, client] of open.entries()) {
         await until(() => client.messages.length >= ASKS + 1, `every answer of client ${c}`, 60000);
         for (let n = 0; n < ASKS; n++) {
@@ -84,8 +86,10 @@ describe("crowd", { concurrency: 2 }, () => {
         const client = await opened(home, "2026-07-28");
         for (let n = 0; n < 300; n++) {
             client.name = `name ${n}`;
-            assert.equal((await client.tool("get_answer", { session_id: "a".repeat(26), wait_seconds: 0 })).error.code, "not_found");
+            const refused = await client.tool("get_answer", { session_id: "a".repeat(26), wait_seconds: 0 });
+            assert.equal(refused.error.code, "not_found");
         }
+        assert.ok(readdirSync(`/proc/${client.child.pid}/fd`).length < 50, "it keeps a connection for every name");
         const person = await Person.at(home);
         assert.ok(await person.call("hub/status"));
         client.name = "x".repeat(900000);
@@ -104,7 +108,8 @@ describe("crowd", { concurrency: 2 }, () => {
         const refused = await client.collect(calls.at(-1));
         assert.equal(refused.error.code, "rate_limited");
         await home.must("answer", session_id, "--select", "a");
-        const statuses = (await Promise.all([asked, ...calls].map((id) => client.collect(id, 60000)))).map((result) => result.error?.code ?? result.action_status);
+        const results = await Promise.all([asked, ...calls].map((id) => client.collect(id, 60000)));
+        const statuses = results.map(({ error, action_status }) => error?.code ?? action_status);
         assert.ok(statuses.filter((status) => status === "selected").length >= 1000);
         assert.deepEqual([...new Set(statuses)].sort(), ["rate_limited", "selected"]);
     }, NO_LIMITS));

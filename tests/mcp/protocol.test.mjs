@@ -6,7 +6,7 @@ import { inHome } from "./lib/home.mjs";
 import { opened, outcome, Raw } from "./lib/raw.mjs";
 import { LEGACY, MODERN, REVISIONS, toolValidator } from "./lib/schema.mjs";
 import { VERSION_KEY } from "./lib/judge.mjs";
-import { GOOD, written } from "./lib/asks.mjs";
+import { asking, GOOD, opening, request, written } from "./lib/asks.mjs";
 
 const TOOLS = ["provide_choice", "get_answer", "check_decision"];
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
@@ -97,8 +97,9 @@ describe("protocol", { concurrency: 4 }, () => {
                 client.start("tools/list", undefined, id);
                 assert.ok((await client.answer(id)).result.tools, JSON.stringify(id));
             }
-            const calls = [7, "7"].map((id) => [id, client.startTool("check_decision", { paths: id === 7 ? 3 : 1 }, undefined, id)]);
-            for (const [id] of calls)
+            for (const id of [7, "7"])
+                client.startTool("check_decision", { paths: id === 7 ? 3 : 1 }, undefined, id);
+            for (const id of ["7", 7])
                 assert.equal(outcome(await client.answer(id)).must_ask, id === 7);
         }));
 
@@ -117,8 +118,9 @@ describe("protocol", { concurrency: 4 }, () => {
 
         test(`${revision}: unreadable lines are refused and the next one is served`, inHome(async (home) => {
             const client = await opened(home, revision);
-            const wrong = ["{", "nonsense", "\u0000", "5", "null", "\"text\"", "{}", "[]", "[1]", "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
-                "{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}", Buffer.from([0xff, 0xfe]), `{"a":${"[".repeat(70)}`];
+            const ids = [null, 1.5].map((id) => JSON.stringify(request(id, "ping")));
+            const wrong = ["{", "nonsense", "\u0000", "5", "null", "\"text\"", "{}", "[]", "[1]", ...ids,
+                Buffer.from([0xff, 0xfe]), `{"a":${"[".repeat(70)}`];
             const before = client.messages.length;
             for (const line of wrong)
                 client.line(line);
@@ -132,9 +134,10 @@ describe("protocol", { concurrency: 4 }, () => {
         test(`${revision}: blank lines, a carriage return and responses are nobody's`, inHome(async (home) => {
             const client = await opened(home, revision);
             const before = client.messages.length;
-            for (const line of ["", "\r", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1,\"message\":\"x\"}}",
-                "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":1,\"message\":\"x\"}}", "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":1,\"message\":\"x\"}}",
-                "{\"jsonrpc\":\"2.0\",\"method\":\"no/such\"}", "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{}}"])
+            const error = { code: 1, message: "x" };
+            const nobodys = [{ id: 1, result: {} }, { id: 1, error }, { id: null, error }, { error },
+                { method: "no/such" }, { method: "tools/call", params: {} }];
+            for (const line of ["", "\r", ...nobodys.map((part) => JSON.stringify({ jsonrpc: "2.0", ...part }))])
                 client.line(line);
             client.line(`${JSON.stringify({ jsonrpc: "2.0", id: "cr", method: "tools/list", params: client.envelope({}) })}\r`);
             assert.ok((await client.answer("cr")).result);
@@ -154,24 +157,24 @@ describe("protocol", { concurrency: 4 }, () => {
 
     test("batches belong to 2025-03-26: an array of answers, notifications left out", inHome(async (home) => {
         const client = await opened(home, "2025-03-26");
-        const ask = (id, method, params) => ({ jsonrpc: "2.0", id, method, params });
         const batch = async (parts) => {
             const before = client.messages.length;
             client.line(JSON.stringify(parts));
             await client.request("ping");
             return client.messages.slice(before).filter(Array.isArray);
         };
-        const [both] = await batch([ask("a", "ping"), { jsonrpc: "2.0", method: "notifications/initialized" }, ask("b", "tools/list")]);
+        const notification = { jsonrpc: "2.0", method: "notifications/initialized" };
+        const [both] = await batch([request("a", "ping"), notification, request("b", "tools/list")]);
         assert.deepEqual(both.map(({ id }) => id).sort(), ["a", "b"]);
-        assert.deepEqual(await batch([{ jsonrpc: "2.0", method: "notifications/initialized" }]), []);
-        const [mixed] = await batch([1, ask("c", "ping"), {}]);
+        assert.deepEqual(await batch([notification]), []);
+        const [mixed] = await batch([1, request("c", "ping"), {}]);
         assert.deepEqual(mixed.map(({ id, error }) => [id, error?.code]), [[null, -32600], ["c", undefined], [null, -32600]]);
-        const [old] = await batch([ask("d", "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x", version: "1" } }), ask("e", "ping")]);
+        const [old] = await batch([request("d", "initialize", opening("2025-06-18")), request("e", "ping")]);
         assert.equal(old.find(({ id }) => id === "d").error.code, -32600, "initialize is never part of a batch");
         const modern = { _meta: { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: {} } };
         client.judge.open.set("string:f", [{ method: "tools/list", revision: "2025-03-26" }]);
-        const [new_] = await batch([ask("f", "tools/list", modern)].map((part) => part));
-        assert.equal(new_[0].error.code, -32600, "2026-07-28 has no batches");
+        const [[refused]] = await batch([request("f", "tools/list", modern)]);
+        assert.equal(refused.error.code, -32600, "2026-07-28 has no batches");
         client.judge.open.clear();
     }));
 
@@ -187,7 +190,7 @@ describe("protocol", { concurrency: 4 }, () => {
 
     test("a batch with an ask waits for it and is answered once, whole", inHome(async (home) => {
         const client = await opened(home, "2025-03-26");
-        client.send([{ jsonrpc: "2.0", id: "p", method: "ping" }, { jsonrpc: "2.0", id: "q", method: "tools/call", params: { name: "provide_choice", arguments: GOOD } }]);
+        client.send([request("p", "ping"), asking("q", GOOD)]);
         const [{ session_id }] = await home.opened();
         await home.must("answer", session_id, "--select", "b");
         const answers = await client.next(Array.isArray);
@@ -197,7 +200,7 @@ describe("protocol", { concurrency: 4 }, () => {
 
     test("a batch that is left waiting when the client goes is no leak", inHome(async (home) => {
         const client = await opened(home, "2025-03-26");
-        client.send([{ jsonrpc: "2.0", id: "q", method: "tools/call", params: { name: "provide_choice", arguments: GOOD } }]);
+        client.send([asking("q", GOOD)]);
         await home.opened();
         await client.stop();
     }));
@@ -206,7 +209,7 @@ describe("protocol", { concurrency: 4 }, () => {
         for (const asked of ["2099-01-01", MODERN, "", 7, undefined]) {
             const client = new Raw(home);
             client.revision = "2025-11-25";
-            const { result } = await client.request("initialize", { protocolVersion: asked, capabilities: {}, clientInfo: { name: "x", version: "1" } });
+            const { result } = await client.request("initialize", opening(asked));
             assert.equal(result.protocolVersion, "2025-11-25");
             await client.stop();
         }
@@ -245,10 +248,17 @@ describe("protocol", { concurrency: 4 }, () => {
         assert.deepEqual([old.code, old.data], [-32022, { supported: [MODERN], requested: "2025-11-25" }]);
         const unknown = await refused("tools/list", { [VERSION_KEY]: "1\u0000", [CAPABILITIES_KEY]: {} });
         assert.equal(unknown.code, -32022);
-        for (const meta of [{ [VERSION_KEY]: MODERN }, { [VERSION_KEY]: 5, [CAPABILITIES_KEY]: {} }, { [VERSION_KEY]: null, [CAPABILITIES_KEY]: {} },
-            { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: [] }, { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: {}, "io.modelcontextprotocol/logLevel": "loud" }])
-            assert.equal((await refused("tools/list", meta)).code, -32602, JSON.stringify(meta));
         const good = { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: {} };
+        const broken = [
+            { [VERSION_KEY]: MODERN },
+            { ...good, [VERSION_KEY]: 5 },
+            { ...good, [VERSION_KEY]: null },
+            { ...good, [CAPABILITIES_KEY]: [] },
+            { ...good, "io.modelcontextprotocol/logLevel": "loud" },
+            { ...good, "io.modelcontextprotocol/logLevel": null },
+        ];
+        for (const meta of broken)
+            assert.equal((await refused("tools/list", meta)).code, -32602, JSON.stringify(meta));
         for (const removed of ["initialize", "ping", "logging/setLevel", "resources/subscribe"])
             assert.equal((await refused(removed, good)).code, -32601, removed);
         assert.equal((await refused("server/discover", undefined)).code, -32601, "without a claim it is legacy");

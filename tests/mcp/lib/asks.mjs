@@ -1,4 +1,4 @@
-// asks.mjs - the questions the tests ask.
+// asks.mjs - the questions the tests ask, and the messages they ask them with.
 export const GOOD = {
     title: "Deploy",
     prompt: "Release is built. Which target? Needed because two are healthy.",
@@ -13,4 +13,14 @@ export const written = (title, more = {}) => ({
     prompt: "What shall the release be called? Needed because nobody has named it yet.",
     selection_mode: "text_input",
     ...more,
+});
+
+export const request = (id, method, params) => ({ jsonrpc: "2.0", id, method, params });
+
+export const asking = (id, args) => request(id, "tools/call", { name: "provide_choice", arguments: args });
+
+export const opening = (protocolVersion, name = "test") => ({
+    protocolVersion,
+    capabilities: {},
+    clientInfo: { name, version: "1" },
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Judge, VERSION_KEY } from "./judge.mjs";
 import { MODERN } from "./schema.mjs";
+import { opening } from "./asks.mjs";
 
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_KEY = "io.modelcontextprotocol/clientInfo";
@@ -52,7 +53,8 @@ export class Raw {
         const stop = new AbortController();
         const came = new Promise((resolve) => this.waiting.push({ isMeant, resolve }));
         const late = sleep(limit_ms, null, { signal: stop.signal, ref: true }).then(() => {
-            throw new Error(`no such message in ${limit_ms} ms: ${isMeant}; stderr: ${this.stderr}; last: ${JSON.stringify(this.messages.at(-1))}`);
+            const last = JSON.stringify(this.messages.at(-1));
+            throw new Error(`no such message in ${limit_ms} ms: ${isMeant}; stderr: ${this.stderr}; last: ${last}`);
         });
         late.catch(() => {});
         const gone = this.exited.then(({ code, signal }) => {
@@ -81,7 +83,9 @@ export class Raw {
     envelope(params = {}) {
         if (this.revision !== MODERN)
             return params;
-        return { ...params, _meta: { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: {}, [CLIENT_KEY]: { name: this.name, version: "1" }, ...params._meta } };
+        const client = { name: this.name, version: "1" };
+        const meta = { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: {}, [CLIENT_KEY]: client };
+        return { ...params, _meta: { ...meta, ...params._meta } };
     }
 
     // Sends a request and returns its id.
@@ -107,7 +111,7 @@ export class Raw {
         if (revision === MODERN)
             return (await this.request("server/discover")).result;
         this.revision = revision;
-        const answer = await this.request("initialize", { protocolVersion: revision, capabilities: {}, clientInfo: { name: this.name, version: "1" } });
+        const answer = await this.request("initialize", opening(revision, this.name));
         assert.equal(answer.result.protocolVersion, revision);
         this.notify("notifications/initialized", {});
         return answer.result;
