@@ -74,7 +74,7 @@ async function killSoon(home) {
 describe("death", { concurrency: 4 }, () => {
     const KILLS = scaled(200), HOMES = 4, FRONTS = 3;
     for (let h = 0; h < HOMES; h++) {
-        const kills = KILLS / HOMES;
+        const kills = Math.ceil(KILLS / HOMES);
         test(`kill -9 of the hub ${kills} times with calls waiting: each returns the answer given later (${h + 1} of ${HOMES})`, inHome(async (home) => {
             const open = (_, n) => opened(home, REVISIONS[(h + n) % REVISIONS.length], { name: "mortal" });
             const clients = await Promise.all(Array.from({ length: FRONTS }, open));
