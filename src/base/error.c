@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_writer.h"
+
 static const char *const names[ERROR_COUNT] = {
     [ERROR_NONE] = "none",
 #define ERROR(name) [ERROR_##name] = #name,
@@ -24,6 +26,14 @@ bool error_set(struct error *err, enum error_code code, const char *path, const 
     vsnprintf(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
     return false;
+}
+
+void error_write(const struct error *err, struct json_writer *writer)
+{
+    json_write_text(writer, "code", error_name(err->code));
+    json_write_text(writer, "path", err->path);
+    if (err->retry_after_s > 0)
+        json_write_integer(writer, "retry_after_seconds", err->retry_after_s);
 }
 
 const char *error_name(enum error_code code)

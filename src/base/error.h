@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct json_writer;
+
 enum error_code {
     ERROR_NONE,
 #define ERROR(name) ERROR_##name,
@@ -25,6 +27,8 @@ struct error {
 /* Always returns false, so that `return error_set(…)` reads as a failure. */
 bool error_set(struct error *err, enum error_code code, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Members code, path and, where there is one, retry_after_seconds of the object being written. */
+void error_write(const struct error *err, struct json_writer *writer);
 const char *error_name(enum error_code code); /* "missing_property" */
 enum error_code error_find(const char *name); /* ERROR_NONE where unknown */
 

@@ -93,11 +93,8 @@ static void say_error_json(const struct error *err, const struct json *detail)
 
     json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
-    json_write_text(&writer, "code", error_name(err->code));
-    json_write_text(&writer, "path", err->path);
+    error_write(err, &writer);
     json_write_text(&writer, "message", err->message);
-    if (err->retry_after_s > 0)
-        json_write_integer(&writer, "retry_after_seconds", err->retry_after_s);
     if (detail_json)
         json_write_raw(&writer, "detail", detail_json);
     json_write_end_object(&writer);

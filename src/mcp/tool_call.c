@@ -50,11 +50,8 @@ static void write_error(const struct error *err, struct text *out)
 
     json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
-    json_write_text(&writer, "code", error_name(err->code));
-    json_write_text(&writer, "path", err->path);
+    error_write(err, &writer);
     json_write_text(&writer, "message", err->message);
-    if (err->retry_after_s > 0)
-        json_write_integer(&writer, "retry_after_seconds", err->retry_after_s);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
 }

@@ -58,10 +58,7 @@ void wire_add_failure(struct text *out, const char *id_json, const struct error 
     struct json_writer writer = json_writer_to(&data);
 
     json_write_object(&writer, NULL);
-    json_write_text(&writer, "code", error_name(err->code));
-    json_write_text(&writer, "path", err->path);
-    if (err->retry_after_s > 0)
-        json_write_integer(&writer, "retry_after_seconds", err->retry_after_s);
+    error_write(err, &writer);
     if (detail_json)
         json_write_raw(&writer, "detail", detail_json);
     json_write_end_object(&writer);
