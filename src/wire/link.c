@@ -174,12 +174,24 @@ static bool call_within(struct link *link, const char *method, const char *param
     return error_set(err, ERROR_unavailable, "", "the connection to the hub was lost");
 }
 
-/* A hub that makes room answers what it took before it closes, so this was not taken. Agents'
- * calls are parked: they have their own way to go on. */
-static bool was_not_taken(const struct link *link)
+static bool only_looks(const char *method)
+{
+    static const char *const methods[] = { "ask/list", "ask/get", "settings/list", "hub/status" };
+
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        if (strcmp(methods[i], method) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A hub that makes room answers what it took before it closes, so this was not taken; and looking
+ * twice does no harm. Agents' calls are parked: they have their own way to go on. */
+static bool may_repeat(const struct link *link, const char *method)
 {
     return link->is_lost && strcmp(link->identity->role, "person") == 0 &&
-           (strcmp(link->closing, "retire") == 0 || strcmp(link->closing, "idle") == 0);
+           (only_looks(method) || strcmp(link->closing, "retire") == 0 ||
+            strcmp(link->closing, "idle") == 0);
 }
 
 static bool open_again(struct link *link, struct error *err)
@@ -205,7 +217,7 @@ bool link_call(struct link *link, const char *method, const char *params_json,
 {
     bool ok = call_within(link, method, params_json, -1, ret_reply, err);
 
-    for (int try = 0; !ok && try < LINK_REPEATS && was_not_taken(link); try++)
+    for (int try = 0; !ok && try < LINK_REPEATS && may_repeat(link, method); try++)
         ok = open_again(link, err) && call_within(link, method, params_json, -1, ret_reply, err);
     return ok;
 }
