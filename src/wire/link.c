@@ -197,10 +197,10 @@ static bool may_repeat(const struct link *link, const char *method)
 static bool open_again(struct link *link, struct error *err)
 {
     struct link_identity identity = *link->identity;
-    struct link *fresh;
+    struct link *fresh = NULL;
 
     identity.is_retired = strcmp(link->closing, "retire") == 0;
-    if (!link_open(&identity, LINK_MAY_START, &fresh, err))
+    if (!link_open(&identity, LINK_MAY_START, &fresh, err) || !fresh)
         return false;
     close(link->fd);
     link->fd = fresh->fd;
