@@ -634,6 +634,20 @@ def newer_status() -> None:
         wait_until(lambda: not home.hub_pid(), "stop of a newer client ends the older hub")
 
 
+@test("a log that is full while the hub runs is put aside; two files, both private", "R12.1 R10.3")
+def full_log(home: Home) -> None:
+    mib = 1024 * 1024
+    home.data.mkdir(parents=True, mode=0o700)
+    log, old = home.data / "hub.log", home.data / "hub.log.1"
+    log.touch(mode=0o600)
+    log.write_bytes(b"x" * (mib - 150))  # room for one line
+    assert home.sayso("list").code == 0 and not old.exists()
+    assert home.sayso("stop").code == 0
+    wait_until(lambda: not home.hub_pid(), "the hub has ended")
+    assert "hub.ready" in old.read_text() and "hub.leaving" in log.read_text()
+    assert old.stat().st_size <= mib and mode_of(old) == 0o600 and mode_of(log) == 0o600
+
+
 # Guarded -----------------------------------------------------------------------------------------
 
 
