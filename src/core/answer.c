@@ -236,14 +236,19 @@ static size_t count_picks(const struct field_value *value)
 static bool refuse_count(const struct field *field, const char *path, struct error *err)
 {
     long long least = field->min_selections, most = field->max_selections;
-    const char *otherwise = field->kind == FIELD_HYBRID ? ", or answer in your own words" : "";
+    bool may_write = field->kind == FIELD_HYBRID;
 
     if (least == 0)
         return error_set(err, ERROR_out_of_range, path, "choose at most %lld", most);
+    if (least == most && may_write)
+        return error_set(err, ERROR_out_of_range, path, "choose %lld, or answer in your own words",
+                         least);
     if (least == most)
-        return error_set(err, ERROR_out_of_range, path, "choose %lld%s", least, otherwise);
-    return error_set(err, ERROR_out_of_range, path, "choose %lld to %lld%s", least, most,
-                     otherwise);
+        return error_set(err, ERROR_out_of_range, path, "choose %lld", least);
+    if (may_write)
+        return error_set(err, ERROR_out_of_range, path,
+                         "choose %lld to %lld, or answer in your own words", least, most);
+    return error_set(err, ERROR_out_of_range, path, "choose %lld to %lld", least, most);
 }
 
 /* In hybrid, own words count as meeting the minimum. */

@@ -1055,13 +1055,51 @@ def in_chinese(home: Home) -> None:
         assert any("\u4e00" <= c <= "\u9fff" for c in line), (words, line)
 
 
-@test("in Chinese: why an answer does not fit", "R8.2")
+@test("in Chinese: why an answer does not fit, with the hub's figures; English for scripts", "R8.2")
 def refused_in_chinese(home: Home) -> None:
-    home.environment["CHOICE_LANG"] = "zh"
-    open_ask = ask(home, "open")
-    for words in (["--select", "nope"], ["--text", "x"], ["--select", "eu,us"], []):
-        line = one_line(expect(home.sayso("answer", open_ask, *words), FAILED).err)
-        assert any("\u4e00" <= c <= "\u9fff" for c in line), (words, line)
+    several = ask_json(home, selection_mode="multi", min_selections=2, max_selections=2).json["session_id"]
+    single = ask(home, "single")
+    cases = [
+        (["answer", single, "--select", "nope"], "没有选项使用这个 id；可用的 id 有：eu, us, as", "no option has this id"),
+        (["answer", single, "--text", "x"], "此请求不接受自行填写", "takes no text"),
+        (["answer", single, "--select", "eu,us"], "请选择 1 项", "choose 1"),
+        (["answer", single], "请选择一项", "choose one option"),
+        (["answer", several, "--select", "eu"], "请选择 2 项", "choose 2"),
+        (["cancel", single, "--note", "n" * 9000], "备注最多", "a note has at most"),
+        (["show", "zz"], "编号有 26 个字符，由 a-z 和 2-7 组成；可以只给出前 4 个或更多", "an id has 26 characters"),
+        (["settings", "get", "nope"], "没有设置", "no such setting"),
+    ]
+    for words, chinese, english in cases:
+        line = one_line(expect(home.sayso(*words, env={"CHOICE_LANG": "zh"}), FAILED).err)
+        assert chinese in line and english not in line, (words, line)
+        told = error_of(home.sayso(*words, "--json", env={"CHOICE_LANG": "zh"}), None)
+        assert english in told["message"], (words, told)
+        if words[0] != "settings":
+            assert english in expect(home.sayso(*words, env={"CHOICE_LANG": "en"}), FAILED).err, words
+
+
+@test("in Chinese: why there is no hub, and what to do", "R8.2 R10.3")
+def unreachable_in_chinese() -> None:
+    def open_to_all(home: Home) -> None:
+        home.data.mkdir(parents=True)
+        home.data.chmod(0o777)
+    def a_file(home: Home) -> None:
+        home.data.parent.mkdir(parents=True)
+        home.data.write_text("")
+    def newer(home: Home) -> None:
+        expect(home.sayso("list"), DONE)
+        expect(home.sayso("stop"), DONE)
+        with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as database:
+            database.execute("PRAGMA user_version = 99")
+    for prepare, chinese, english in ((open_to_all, "请对它运行 chmod 700", "others may write"),
+                                      (a_file, "不是目录：请移走后重试", "not a directory"),
+                                      (newer, "由较新的 sayso 写入", "written by a newer")):
+        with Home() as home:
+            prepare(home)
+            for verb in ("list", "serve"):
+                line = one_line(expect(home.sayso(verb, env={"CHOICE_LANG": "zh"}), FAILED).err)
+                assert chinese in line and english not in line and str(home.data) in line, line
+            assert english in error_of(home.sayso("list", "--json", env={"CHOICE_LANG": "zh"}), None)["message"]
 
 
 # Where it runs -----------------------------------------------------------------------------------
