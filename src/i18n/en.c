@@ -36,6 +36,9 @@ const struct catalog catalog_en = {
         [TEXT_DESTRUCTIVE] = "destructive",
         [TEXT_CHOOSE_ONE] = "Choose one",
         [TEXT_CHOOSE_RANGE] = "Choose {min} to {max}",
+        [TEXT_CHOOSE_RANGE_OR_WRITE] = "Choose {min} to {max}, or write your own",
+        [TEXT_CHOOSE_COUNT] = "Choose {max}",
+        [TEXT_CHOOSE_COUNT_OR_WRITE] = "Choose {max}, or write your own",
         [TEXT_CHOOSE_OR_WRITE] = "Choose, or write your own",
         [TEXT_OWN_WORDS] = "In your own words",
         [TEXT_OTHER] = "Other",
@@ -259,6 +262,8 @@ const struct catalog catalog_en = {
         [TEXT_ROW_LOG] = "Log",
         [TEXT_ROW_PENDING] = "Pending",
         [TEXT_ROW_PLACEHOLDER] = "Placeholder",
+        [TEXT_SHOW_DEFAULT] = "preselected",
+        [TEXT_SHOW_PREVIEW] = "Preview",
 
         /* Errors, for people */
         [TEXT_ERROR_NOT_FOUND] = "There is no such ask. sayso list shows them.",

@@ -36,6 +36,9 @@ const struct catalog catalog_zh = {
         [TEXT_DESTRUCTIVE] = "破坏性操作",
         [TEXT_CHOOSE_ONE] = "请选择一项",
         [TEXT_CHOOSE_RANGE] = "请选择 {min} 至 {max} 项",
+        [TEXT_CHOOSE_RANGE_OR_WRITE] = "请选择 {min} 至 {max} 项，或自行填写",
+        [TEXT_CHOOSE_COUNT] = "请选择 {max} 项",
+        [TEXT_CHOOSE_COUNT_OR_WRITE] = "请选择 {max} 项，或自行填写",
         [TEXT_CHOOSE_OR_WRITE] = "选择，或自行填写",
         [TEXT_OWN_WORDS] = "自行填写",
         [TEXT_OTHER] = "其他",
@@ -259,6 +262,8 @@ const struct catalog catalog_zh = {
         [TEXT_ROW_LOG] = "日志",
         [TEXT_ROW_PENDING] = "待答",
         [TEXT_ROW_PLACEHOLDER] = "占位文字",
+        [TEXT_SHOW_DEFAULT] = "预选",
+        [TEXT_SHOW_PREVIEW] = "预览",
 
         /* Errors, for people */
         [TEXT_ERROR_NOT_FOUND] = "没有这个请求。sayso list 列出全部请求。",

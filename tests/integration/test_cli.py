@@ -595,6 +595,52 @@ def answered_by(home: Home) -> None:
     assert by["person"] in shown and str(process.pid) in shown and result["answered_at"][:10] in shown, shown
 
 
+@test("show: previews, what is preselected, how many may be chosen, and how long the agent is blocked",
+      "R5.8 R2.3 R10.3 R8.2")
+def show_whole(home: Home) -> None:
+    def shown(words: dict[str, str]) -> dict[str, str]:
+        return {tag: home.sayso("show", env={"CHOICE_LANG": tag}).out for tag in words}
+
+    def expect_shown(words: dict[str, str], *always: str) -> None:
+        for tag, out in shown(words).items():
+            assert words[tag] in out and all(text in out for text in always), (words[tag], always, out)
+
+    question = {"title": "Which?", "prompt": PROMPT, "selection_mode": "hybrid", "min_selections": 1,
+                "max_selections": 2, "default_selection_ids": ["a"], "placeholder": "Or a place of your own",
+                "options": [{"id": "a", "label": "Alpha", "recommended": True, "annotation": "as last time",
+                             "preview": {"type": "code", "language": "c", "text": "int x;\n\tint \x1b[2Jy;"}},
+                            {"id": "b", "label": "Beta"}, {"id": "c", "label": "Gamma"}]}
+    file = home.path / "question.json"
+    file.write_text(json.dumps(question))
+    process = home.spawn("ask", "--from", str(file), stdin=subprocess.DEVNULL)
+    wait_until(lambda: home.sayso("list", "--active", "--json").json, "the ask is there")
+    expect_shown({"en": "Choose 1 to 2, or write your own", "zh": "请选择 1 至 2 项，或自行填写"},
+                 "Or a place of your own", "as last time", "        int x;\n")
+    expect_shown({"en": "(recommended)  (preselected)", "zh": "(推荐)  (预选)"})
+    expect_shown({"en": "Preview (c):", "zh": "预览 (c):"})
+    english = shown({"en": ""})["en"]
+    assert english.count("preselected") == 1 and "\x1b" not in english, english
+    wait_until(lambda: re.search(r"Asked: .*Z  blocked [1-9]\d* s", shown({"en": ""})["en"]), "a second has passed")
+    expect_shown({"en": "blocked ", "zh": "已等待 "})
+    expect(home.sayso("cancel"), DONE)
+    end(home, process)
+    ended = home.sayso("list", "--json").json[0]["session_id"]
+    assert "blocked" not in home.sayso("show", ended).out
+    for more, english, chinese in (
+            (["--text"], "In your own words", "自行填写"), ([*OPTIONS], "Choose one", "请选择一项"),
+            ([*OPTIONS, "--multi"], "Choose 0 to 3", "请选择 0 至 3 项")):
+        session_id = ask(home, "T", *more)
+        expect_shown({"en": english, "zh": chinese})
+        expect_shown({"en": "(stopped waiting)", "zh": "（已停止等待）"})
+        expect(home.sayso("cancel", session_id), DONE)
+    exactly = ask_json(home, selection_mode="multi", min_selections=2, max_selections=2).json["session_id"]
+    expect_shown({"en": "  Choose 2\n", "zh": "  请选择 2 项\n"})
+    expect(home.sayso("cancel", exactly), DONE)
+    wide = ask_json(home, selection_mode="hybrid", min_selections=2, max_selections=2).json["session_id"]
+    expect_shown({"en": "Choose 2, or write your own", "zh": "请选择 2 项，或自行填写"})
+    expect(home.sayso("cancel", wide), DONE)
+
+
 @test("an answer that does not fit is refused with the reason, and the ask stays open", "R2.3 R10.3")
 def refused_answers(home: Home) -> None:
     single = ask(home, "Single")
