@@ -293,6 +293,8 @@ def run() -> None:
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     threading.Thread(target=_reap_for_ever, daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # A shell's background job ignores it, and what we start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     chosen, failed = [row for row in _tests if "".join(sys.argv[1:2]) in row[0]], 0
     print(f"1..{len(chosen)}", flush=True)
     for number, (name, function) in enumerate(chosen, 1):
