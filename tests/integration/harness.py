@@ -6,6 +6,7 @@ with crash points and sanitizers, SAYSO_SCALE multiplies the rounds of tests tha
 """
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import ctypes
 import json
@@ -77,6 +78,17 @@ def wait_until(is_so: Callable[[], Any], what: str, timeout: float = 10) -> Any:
         assert time.monotonic() < deadline, f"waited {timeout} s in vain: {what}"
         time.sleep(0.01)
     return value
+
+
+def side_by_side(*acts: Callable[[], None]) -> None:
+    """Real waits at the same time; every failure is told, the first one in full."""
+    with concurrent.futures.ThreadPoolExecutor(len(acts)) as pool:
+        failures = [future.exception() for future in [pool.submit(act) for act in acts]]
+    failures = [failure for failure in failures if failure]
+    for failure in failures[1:]:
+        note(f"also: {failure}")
+    if failures:
+        raise failures[0]
 
 
 def _read(path: pathlib.Path) -> str:
