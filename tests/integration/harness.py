@@ -118,7 +118,8 @@ def _reap_for_ever() -> None:
         with _children_lock:
             _children[:] = [process for process in _children if process.poll() is None]
             for pid in _adopted():
-                os.waitpid(pid, os.WNOHANG)
+                with contextlib.suppress(ChildProcessError):  # a test's own, which it has waited for
+                    os.waitpid(pid, os.WNOHANG)
         time.sleep(0.02)
 
 
