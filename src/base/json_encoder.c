@@ -119,7 +119,7 @@ static void add_value(const struct json *value, bool is_sorted, struct text *out
         text_add_text(out, value->of.is_yes ? "true" : "false");
         break;
     case KIND_INTEGER:
-        text_add_format(out, "%lld", (long long)value->of.integer);
+        text_add_integer(out, value->of.integer);
         break;
     case KIND_REAL:
         add_real(value->of.real, out);
