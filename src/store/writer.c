@@ -16,8 +16,8 @@
 #include "store/job.h"
 
 enum {
-    LOG_MAX_PAGES = 1000, /* about 4 MB */
-    IDLE_S = 2,           /* without work the log is folded into the file */
+    LOG_MAX_PAGES = 500, /* 2 MB; below journal_size_limit, or the file shrinks and grows again */
+    IDLE_S = 2,          /* without work the log is folded into the file */
 };
 
 struct writer {
