@@ -187,10 +187,10 @@ void wait_fail(struct engine *engine, struct live *live, const struct error *err
 
 void wait_drop_visit(struct engine *engine, struct visit *visit)
 {
-    while (visit->waiters) {
-        struct waiter *waiter = visit->waiters;
+    for (struct waiter *waiter = visit->waiters, *next; waiter; waiter = next) {
         struct live *live = waiter->live;
 
+        next = waiter->visit_next;
         unlink_waiter(live, waiter);
         free_waiter(engine, waiter);
         if (!live->waiters)
