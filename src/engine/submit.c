@@ -213,6 +213,7 @@ static void create(struct submission *submission)
     CRASH_POINT(engine_before_create);
     engine->parts.store->ops->create(engine->parts.store, &submission->ask, &principal, on_created,
                                      submission);
+    live_keep_form(engine, live, &submission->call.form, submission->form_json.used);
 }
 
 /* Same key, other words: giving the old answer to a new question would invent one. */
