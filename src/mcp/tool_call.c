@@ -145,17 +145,6 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     mcp_flush(mcp);
 }
 
-static void on_done(void *context, const struct desk_reply *reply)
-{
-    struct mcp_call *call = context;
-
-    if (!call->is_over)
-        reply_call(call, reply);
-    else if (call->batch)
-        mcp_skip(call->mcp, call->batch);
-    end_call(call);
-}
-
 /* Another call of this client, made with the same words, may wait for the same ask. */
 static bool is_wanted(const struct mcp_call *call)
 {
@@ -179,6 +168,21 @@ static void detach(struct mcp_call *call)
     json_write_end_object(&writer);
     tool_act(call->mcp->parts.desk->ops->detach, call->visit, &params, NULL, NULL);
     text_release(&params);
+}
+
+static void on_done(void *context, const struct desk_reply *reply)
+{
+    struct mcp_call *call = context;
+
+    if (!call->is_over) {
+        reply_call(call, reply);
+    } else {
+        if (reply->is_final) /* nobody took it: it must not count as being on its way */
+            detach(call);
+        if (call->batch)
+            mcp_skip(call->mcp, call->batch);
+    }
+    end_call(call);
 }
 
 void tool_on_event(struct mcp *mcp, const char *line, size_t length)
