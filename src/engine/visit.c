@@ -48,6 +48,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->version = mem_text(visitor->version);
     visit->as_name = mem_text(visitor->as_name);
     visit->directory = mem_text(visitor->directory);
+    visit->transport = mem_text(visitor->transport);
     visit->is_sub_agent = visitor->is_sub_agent;
     visit->context = visitor->context;
     visit->event = visitor->event;
@@ -55,6 +56,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     if (visit->next)
         visit->next->previous = visit;
     engine->visits = visit;
+    patience_load(engine, visit);
     return (struct desk_visit *)visit;
 }
 
@@ -84,6 +86,7 @@ void visit_release(struct visit *visit)
     free(visit->version);
     free(visit->as_name);
     free(visit->directory);
+    free(visit->transport);
     free(visit);
 }
 

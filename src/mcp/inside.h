@@ -21,6 +21,8 @@ struct mcp_visit {
     char *name; /* owned */
     struct desk_visit *visit;
     size_t uses; /* calls and deliveries that point here */
+    int64_t
+        hold_ms; /* after which its calls must be answered, as the desk has learnt; 0: unknown */
 };
 
 /* A final result that is on its way to the client. */
@@ -121,9 +123,9 @@ bool content_write_prompt(struct json_writer *writer, const char *name);
 
 /* tool_call.c */
 mcp_method_call tool_call;
-void tool_cancel(struct mcp *mcp, const struct json *request_id);
+void tool_cancel(struct mcp *mcp, const struct json *request_id, const char *reason);
 void tool_drop_calls(struct mcp *mcp);
-void tool_on_event(struct mcp *mcp, const char *line, size_t length);
+void tool_on_event(struct mcp_visit *visit, const char *line, size_t length);
 /* One act of the desk with parameters written by us; `done` NULL: whatever comes of it. */
 void tool_act(desk_act *chosen, struct mcp_visit *visit, const struct text *params, desk_done *done,
               void *context);

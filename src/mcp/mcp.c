@@ -164,7 +164,8 @@ static void take_notification(struct mcp *mcp, const struct jsonrpc_message *mes
 {
     /* the others tell of things we do not keep: initialized, roots, progress of ours */
     if (strcmp(message->method, "notifications/cancelled") == 0)
-        tool_cancel(mcp, json_member(message->params, "requestId"));
+        tool_cancel(mcp, json_member(message->params, "requestId"),
+                    json_member_text(message->params, "reason"));
 }
 
 /* The handshake is never part of a batch, and 2026-07-28 has none. */

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "core/patience.h"
 #include "core/response.h"
 #include "mcp/inside.h"
 #include "mcp/tools/tool.h"
@@ -185,33 +186,6 @@ static void on_done(void *context, const struct desk_reply *reply)
     end_call(call);
 }
 
-void tool_on_event(struct mcp *mcp, const char *line, size_t length)
-{
-    struct json *json = NULL;
-    const struct json *params;
-    const char *tag, *id;
-
-    if (!json_parse(line, length, &json, NULL))
-        return;
-    params = json_member(json, "params");
-    tag = json_member_text(params, "tag");
-    id = json_member_text(params, "session_id");
-    for (struct mcp_call *call = mcp->calls; call && id; call = call->next) {
-        bool is_meant =
-            tag ? strtoll(tag, NULL, 10) == call->tag : strcmp(call->session_id, id) == 0;
-        int64_t left_ms = json_member_integer(params, "remaining_ms", -1);
-
-        if (!is_meant)
-            continue;
-        snprintf(call->session_id, sizeof call->session_id, "%s", id);
-        if (left_ms >= 0)
-            call->deadline_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock) + left_ms;
-        if (tag && call->is_over) /* cancelled before we knew its name */
-            detach(call);
-    }
-    json_free(json);
-}
-
 static bool is_sooner(int64_t boot_ms, int64_t than)
 {
     return boot_ms != 0 && (than < 0 || boot_ms < than);
@@ -228,6 +202,55 @@ static void arm(struct mcp *mcp)
             next = call->patience_boot_ms;
     }
     mcp->parts.clock->wake_at(mcp->parts.clock, next);
+}
+
+/* This client gives up earlier than its limit says: calls that are open already must be answered
+ * in time too, be the desk there or not. */
+static void take_hold(struct mcp_visit *visit, const struct json *params)
+{
+    visit->hold_ms = json_member_integer(params, "hold_ms", 0);
+    for (struct mcp_call *call = visit->mcp->calls; call; call = call->next) {
+        int64_t end_boot_ms = call->started_boot_ms + visit->hold_ms + DESK_GRACE_MS;
+
+        if (call->visit == visit && visit->hold_ms > 0 && end_boot_ms < call->patience_boot_ms)
+            call->patience_boot_ms = end_boot_ms;
+    }
+    arm(visit->mcp);
+}
+
+static void take_ask_event(struct mcp *mcp, const struct json *params)
+{
+    const char *tag = json_member_text(params, "tag");
+    const char *id = json_member_text(params, "session_id");
+
+    for (struct mcp_call *call = mcp->calls; call && id; call = call->next) {
+        bool is_meant =
+            tag ? strtoll(tag, NULL, 10) == call->tag : strcmp(call->session_id, id) == 0;
+        int64_t left_ms = json_member_integer(params, "remaining_ms", -1);
+
+        if (!is_meant)
+            continue;
+        snprintf(call->session_id, sizeof call->session_id, "%s", id);
+        if (left_ms >= 0)
+            call->deadline_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock) + left_ms;
+        if (tag && call->is_over) /* cancelled before we knew its name */
+            detach(call);
+    }
+}
+
+void tool_on_event(struct mcp_visit *visit, const char *line, size_t length)
+{
+    struct json *json = NULL;
+    const char *method;
+
+    if (!json_parse(line, length, &json, NULL))
+        return;
+    method = json_member_text(json, "method");
+    if (method && strcmp(method, "client/hold") == 0)
+        take_hold(visit, json_member(json, "params"));
+    else
+        take_ask_event(visit->mcp, json_member(json, "params"));
+    json_free(json);
 }
 
 static void want_progress(struct mcp_call *call, const struct json *token)
@@ -274,12 +297,22 @@ static void refuse_busy(struct mcp_request *request)
     reply_failure(request->mcp, request->id_json, request->revision, &err);
 }
 
+/* What is configured, or less where the client is known to give up earlier. */
+static int64_t hold_limit_s(const struct mcp_visit *visit)
+{
+    const struct mcp_parts *parts = &visit->mcp->parts;
+    int64_t limit_s = parts->hold_limit_s(parts->context, visit->name);
+    int64_t learnt_s = (visit->hold_ms + 999) / 1000;
+
+    return learnt_s > 0 && learnt_s < limit_s ? learnt_s : limit_s;
+}
+
 static void ask(struct mcp_request *request, const struct tool *tool, const struct json *arguments,
                 const struct tool_plan *plan)
 {
     struct mcp *mcp = request->mcp;
     struct mcp_visit *visit = mcp->call_count < CALLS_MOST ? visit_get(request) : NULL;
-    int64_t hold_s = visit ? mcp->parts.hold_limit_s(mcp->parts.context, visit->name) : 0;
+    int64_t hold_s = visit ? hold_limit_s(visit) : 0;
     bool is_ask = plan->wish == TOOL_ASKS;
     char *arguments_json, tag[24];
     struct text params = { 0 };
@@ -353,9 +386,24 @@ void tool_call(struct mcp_request *request)
     json_free(empty);
 }
 
+/* After how long a client gives up teaches how long its calls may be held. */
+static void report_cut_off(const struct mcp_call *call, const char *reason)
+{
+    struct clock *clock = call->mcp->parts.clock;
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "held_ms", clock->boot_ms(clock) - call->started_boot_ms);
+    json_write_bool_if(&writer, "timed_out", patience_is_time_up(reason));
+    json_write_end_object(&writer);
+    tool_act(call->mcp->parts.desk->ops->cut_off, call->visit, &params, NULL, NULL);
+    text_release(&params);
+}
+
 /* The client gave up: no response any more, the ask stays and says that nobody waits. An id we do
  * not know is a stray, which clients were seen to send. */
-void tool_cancel(struct mcp *mcp, const struct json *request_id)
+void tool_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
 {
     char *id_json = request_id ? json_encode(request_id) : NULL;
 
@@ -365,6 +413,7 @@ void tool_cancel(struct mcp *mcp, const struct json *request_id)
         call->is_over = true;
         call->next_progress_boot_ms = call->patience_boot_ms = 0;
         detach(call);
+        report_cut_off(call, reason);
         break;
     }
     free(id_json);

@@ -15,6 +15,7 @@ enum read_statement {
     READ_LIVE = READ_LIST_PREFIX + 3,
     READ_DRAFT,
     READ_SETTINGS,
+    READ_CUT_OFF,
     READ_META,
     READ_COUNT,
 };
@@ -48,6 +49,8 @@ static const char *const read_sql[READ_COUNT] = {
                   " AND k.deliver_after_ms > ?1",
     [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
+    [READ_CUT_OFF] = "SELECT cut_off_ms FROM client_facts WHERE name = ?1 AND version = ?2"
+                     " AND transport = ?3 AND cut_off_ms IS NOT NULL",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",
 };
 
@@ -190,6 +193,24 @@ void reader_list_settings(struct reader *reader, const char *person, store_pair 
 
     statement_text(&list, person);
     answer_pairs(reader, &list, each, context);
+}
+
+void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,
+                        void *context)
+{
+    struct statement get = statement_of(&reader->statements, READ_CUT_OFF);
+    struct store_reply reply = { .outcome = STORE_MISSING };
+
+    statement_text(&get, client->name);
+    statement_text(&get, client->version);
+    statement_text(&get, client->transport);
+    if (statement_step(&get)) {
+        reply.outcome = STORE_DONE;
+        reply.seq = sqlite3_column_int64(get.handle, 0);
+    }
+    if (!end_read(reader, &get, &reply.err))
+        reply.outcome = STORE_FAILED;
+    done(context, &reply);
 }
 
 const char *reader_meta(struct reader *reader, const char *name)

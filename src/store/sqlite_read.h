@@ -32,6 +32,8 @@ void reader_get_draft(struct reader *reader, const char *ask_id, const char *per
                       store_pair *each, void *context);
 void reader_list_settings(struct reader *reader, const char *person, store_pair *each,
                           void *context);
+void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,
+                        void *context);
 const char *reader_meta(struct reader *reader, const char *name);
 
 #endif
