@@ -238,6 +238,6 @@ void mcp_on_written(struct mcp *mcp)
 
 void mcp_on_time(struct mcp *mcp)
 {
-    tool_on_time(mcp);
+    hold_on_time(mcp);
     mcp_flush(mcp);
 }

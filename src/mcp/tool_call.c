@@ -1,7 +1,6 @@
 /*
- * tool_call.c - tools/call: checked here, asked at the desk, held as long as the client has
- * patience, kept alive by progress. The desk answers `pending` when the hold limit is reached, so
- * a slow person is never a failed call (R5.7); where the desk itself hangs, we do.
+ * tool_call.c - tools/call: checked here, asked at the desk, held (hold.c) until it is answered,
+ * cancelled, or the client's patience ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +10,10 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "core/patience.h"
 #include "core/response.h"
 #include "mcp/inside.h"
 #include "mcp/tools/tool.h"
 
-static const int64_t PROGRESS_EVERY_MS = 15000;
-static const int64_t DESK_GRACE_MS = 2000; /* to say `pending` by itself */
 enum { CALLS_MOST = 4096, CALLS_RETRY_S = 1 };
 
 void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
@@ -132,7 +128,7 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     bool is_good = reply->err.code == ERROR_NONE;
 
     call->is_over = true;
-    call->next_progress_boot_ms = call->patience_boot_ms = 0;
+    hold_end(call);
     if (is_good && reply->is_final && reply->session_id)
         delivery_add(call->batch ? &call->batch->deliveries : &mcp->deliveries, call->visit,
                      reply->session_id);
@@ -186,38 +182,6 @@ static void on_done(void *context, const struct desk_reply *reply)
     end_call(call);
 }
 
-static bool is_sooner(int64_t boot_ms, int64_t than)
-{
-    return boot_ms != 0 && (than < 0 || boot_ms < than);
-}
-
-static void arm(struct mcp *mcp)
-{
-    int64_t next = -1;
-
-    for (const struct mcp_call *call = mcp->calls; call; call = call->next) {
-        if (is_sooner(call->next_progress_boot_ms, next))
-            next = call->next_progress_boot_ms;
-        if (is_sooner(call->patience_boot_ms, next))
-            next = call->patience_boot_ms;
-    }
-    mcp->parts.clock->wake_at(mcp->parts.clock, next);
-}
-
-/* This client gives up earlier than its limit says: calls that are open already must be answered
- * in time too, be the desk there or not. */
-static void take_hold(struct mcp_visit *visit, const struct json *params)
-{
-    visit->hold_ms = json_member_integer(params, "hold_ms", 0);
-    for (struct mcp_call *call = visit->mcp->calls; call; call = call->next) {
-        int64_t end_boot_ms = call->started_boot_ms + visit->hold_ms + DESK_GRACE_MS;
-
-        if (call->visit == visit && visit->hold_ms > 0 && end_boot_ms < call->patience_boot_ms)
-            call->patience_boot_ms = end_boot_ms;
-    }
-    arm(visit->mcp);
-}
-
 static void take_ask_event(struct mcp *mcp, const struct json *params)
 {
     const char *tag = json_member_text(params, "tag");
@@ -247,20 +211,10 @@ void tool_on_event(struct mcp_visit *visit, const char *line, size_t length)
         return;
     method = json_member_text(json, "method");
     if (method && strcmp(method, "client/hold") == 0)
-        take_hold(visit, json_member(json, "params"));
+        hold_take(visit, json_member(json, "params"));
     else
         take_ask_event(visit->mcp, json_member(json, "params"));
     json_free(json);
-}
-
-static void want_progress(struct mcp_call *call, const struct json *token)
-{
-    bool is_token = json_kind(token) == KIND_INTEGER || json_kind(token) == KIND_TEXT;
-
-    if (!is_token || call->batch) /* 0 is a token too */
-        return;
-    call->token_json = json_encode(token);
-    call->next_progress_boot_ms = call->started_boot_ms + PROGRESS_EVERY_MS;
 }
 
 static struct mcp_call *begin_call(struct mcp_request *request, struct mcp_visit *visit,
@@ -276,15 +230,12 @@ static struct mcp_call *begin_call(struct mcp_request *request, struct mcp_visit
     call->id_json = mem_text(request->id_json);
     call->revision = request->revision;
     call->tag = ++mcp->next_tag;
-    call->started_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock);
-    call->patience_boot_ms = call->started_boot_ms + hold_s * 1000 + DESK_GRACE_MS;
-    want_progress(call, json_member(json_member(request->params, "_meta"), "progressToken"));
     call->next = mcp->calls;
     if (call->next)
         call->next->previous = call;
     mcp->calls = call;
     mcp->call_count++;
-    arm(mcp);
+    hold_begin(call, hold_s, json_member(json_member(request->params, "_meta"), "progressToken"));
     return call;
 }
 
@@ -295,16 +246,6 @@ static void refuse_busy(struct mcp_request *request)
     error_set(&err, ERROR_rate_limited, "", "too many calls or names at once; wait for answers");
     err.retry_after_s = CALLS_RETRY_S;
     reply_failure(request->mcp, request->id_json, request->revision, &err);
-}
-
-/* What is configured, or less where the client is known to give up earlier. */
-static int64_t hold_limit_s(const struct mcp_visit *visit)
-{
-    const struct mcp_parts *parts = &visit->mcp->parts;
-    int64_t limit_s = parts->hold_limit_s(parts->context, visit->name);
-    int64_t learnt_s = (visit->hold_ms + 999) / 1000;
-
-    return learnt_s > 0 && learnt_s < limit_s ? learnt_s : limit_s;
 }
 
 static void ask(struct mcp_request *request, const struct tool *tool, const struct json *arguments,
@@ -386,21 +327,6 @@ void tool_call(struct mcp_request *request)
     json_free(empty);
 }
 
-/* After how long a client gives up teaches how long its calls may be held. */
-static void report_cut_off(const struct mcp_call *call, const char *reason)
-{
-    struct clock *clock = call->mcp->parts.clock;
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-
-    json_write_object(&writer, NULL);
-    json_write_integer(&writer, "held_ms", clock->boot_ms(clock) - call->started_boot_ms);
-    json_write_bool_if(&writer, "timed_out", patience_is_time_up(reason));
-    json_write_end_object(&writer);
-    tool_act(call->mcp->parts.desk->ops->cut_off, call->visit, &params, NULL, NULL);
-    text_release(&params);
-}
-
 /* The client gave up: no response any more, the ask stays and says that nobody waits. An id we do
  * not know is a stray, which clients were seen to send. */
 void tool_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
@@ -411,42 +337,15 @@ void tool_cancel(struct mcp *mcp, const struct json *request_id, const char *rea
         if (strcmp(call->id_json, id_json) != 0 || call->is_over)
             continue;
         call->is_over = true;
-        call->next_progress_boot_ms = call->patience_boot_ms = 0;
+        hold_end(call);
         detach(call);
-        report_cut_off(call, reason);
+        hold_report_cut_off(call, reason);
         break;
     }
     free(id_json);
 }
 
-static void send_progress(struct mcp_call *call, int64_t now)
-{
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-    int64_t waited_s = (now - call->started_boot_ms) / 1000;
-    int64_t left_s = (call->deadline_boot_ms - now) / 1000;
-    char message[96];
-
-    if (waited_s <= call->last_progress_s)
-        waited_s = call->last_progress_s + 1; /* it must rise */
-    call->last_progress_s = waited_s;
-    if (call->deadline_boot_ms && left_s >= 0)
-        snprintf(message, sizeof message, "waiting for the person, %lld:%02lld left",
-                 (long long)left_s / 60, (long long)left_s % 60);
-    else
-        snprintf(message, sizeof message, "waiting for the person");
-    json_write_object(&writer, NULL);
-    json_write_raw(&writer, "progressToken", call->token_json);
-    json_write_integer(&writer, "progress", waited_s);
-    if (revision_has_annotations(call->revision))
-        json_write_text(&writer, "message", message);
-    json_write_end_object(&writer);
-    mcp_notify(call->mcp, "notifications/progress", text_string(&params));
-    text_release(&params);
-}
-
-/* The desk did not even say `pending`: the client must hear something before it gives up. */
-static void reply_without_desk(struct mcp_call *call)
+void tool_reply_pending(struct mcp_call *call)
 {
     const struct response_facts facts = {
         .session_id = call->session_id,
@@ -466,19 +365,4 @@ static void reply_without_desk(struct mcp_call *call)
     }
     reply_call(call, &reply);
     text_release(&out);
-}
-
-void tool_on_time(struct mcp *mcp)
-{
-    int64_t now = mcp->parts.clock->boot_ms(mcp->parts.clock);
-
-    for (struct mcp_call *call = mcp->calls; call; call = call->next) {
-        if (call->patience_boot_ms && call->patience_boot_ms <= now)
-            reply_without_desk(call);
-        if (call->next_progress_boot_ms && call->next_progress_boot_ms <= now) {
-            send_progress(call, now);
-            call->next_progress_boot_ms = now + PROGRESS_EVERY_MS;
-        }
-    }
-    arm(mcp);
 }
