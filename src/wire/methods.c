@@ -133,7 +133,10 @@ static bool read_visitor(const struct connection *connection, const struct json 
     const char *as_name = json_member_text(params, "as");
     const char *directory = json_member_text(params, "directory");
     const char *transport = json_member_text(params, "transport");
+    const char *version = json_member_text(params, "client_version");
 
+    if (!version)
+        version = json_member_text(params, "version");
     visitor->via = NULL;
     for (size_t i = 0; i < ARRAY_LEN(channels); i++) {
         if (!channel || strcmp(channel, channels[i]) == 0)
@@ -143,6 +146,7 @@ static bool read_visitor(const struct connection *connection, const struct json 
         (strcmp(role, "agent") != 0 && strcmp(role, "person") != 0) ||
         (name && strlen(name) > METHODS_NAME_BYTES) ||
         (as_name && strlen(as_name) > METHODS_NAME_BYTES) ||
+        (version && strlen(version) > METHODS_NAME_BYTES) ||
         (transport && !is_transport(transport)) ||
         (directory && strlen(directory) > METHODS_PATH_BYTES))
         return false;
@@ -157,9 +161,7 @@ static bool read_visitor(const struct connection *connection, const struct json 
             visitor->parent_start = parent->start;
     }
     visitor->name = name ? name : "unnamed";
-    visitor->version = json_member_text(params, "client_version");
-    if (!visitor->version)
-        visitor->version = json_member_text(params, "version");
+    visitor->version = version;
     visitor->as_name = as_name;
     visitor->directory = directory;
     visitor->transport = transport;
