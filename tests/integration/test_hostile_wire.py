@@ -19,21 +19,18 @@ import time
 from typing import Any, Callable, Iterator
 
 import harness
-from harness import Home, Wire, WireError, run, scaled, test, wait_until
+from harness import Home, Wire, WireError, note, run, scaled, test, wait_until
 
 TEST_BIN = os.environ.get("SAYSO_TEST_BIN", harness.CRASH_BIN)  # with sanitizers
 LINE_BYTES = 1048576
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD = -32700, -32600, -32601
 NUMBER_REFUSED, NOT_YOURS = -32001, -32002
-AGENT_METHODS = ["ask/create", "ask/wait", "ask/delivered", "ask/withdraw", "client/cut_off"]
+AGENT_METHODS = ["ask/create", "ask/wait", "ask/delivered", "ask/withdraw", "ask/detach",
+                 "client/cut_off"]
 PERSON_METHODS = ["ask/answer", "ask/cancel", "ask/decline", "ask/extend", "ask/undo", "ask/send", "ask/draft",
                   "ask/switch", "ask/challenge", "ask/list", "ask/get", "ask/watch", "settings/list",
                   "settings/set"]
 MIB = 1048576
-
-
-def note(text: str) -> None:
-    print(f"# {text}", flush=True)
 
 
 def side_by_side(*acts: Callable[[], None]) -> None:
