@@ -49,8 +49,8 @@ static const char *const read_sql[READ_COUNT] = {
                   " AND k.deliver_after_ms > ?1",
     [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
-    [READ_CUT_OFF] = "SELECT cut_off_ms FROM client_facts WHERE name = ?1 AND version = ?2"
-                     " AND transport = ?3 AND cut_off_ms IS NOT NULL",
+    [READ_CUT_OFF] =
+        "SELECT cut_off_ms FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",
 };
 
@@ -204,7 +204,7 @@ void reader_get_cut_off(struct reader *reader, const struct store_client *client
     statement_text(&get, client->name);
     statement_text(&get, client->version);
     statement_text(&get, client->transport);
-    if (statement_step(&get)) {
+    if (statement_step(&get) && sqlite3_column_type(get.handle, 0) != SQLITE_NULL) {
         reply.outcome = STORE_DONE;
         reply.seq = sqlite3_column_int64(get.handle, 0);
     }
