@@ -236,8 +236,9 @@ static void on_undelivered(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
     } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id) ||
-               wait_is_delivering(errand->engine, reply->row->ask.id)) {
-        create(submission); /* one that is alive is another connection's (R5.5) */
+               wait_is_delivering(errand->engine, reply->row->ask.id) ||
+               handed_is_out(errand->engine, reply->row->ask.id, errand->visit)) {
+        create(submission); /* one that is alive, or on its way, is another's (R5.5) */
     } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
         errand_fail(errand, &err, NULL);
     } else {
@@ -289,7 +290,8 @@ static bool read_call(struct submission *submission, const struct json *params, 
     if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
-    submission->wait_ms = wait_s < 0 ? -1 : wait_s * 1000;
+    submission->wait_ms =
+        patience_bound_ms(submission->errand.visit, wait_s < 0 ? -1 : wait_s * 1000);
     submission->tag = mem_text(json_member_text(params, "tag"));
     return arguments_check(submission->tool, json_member(params, "arguments"), &submission->call,
                            err);

@@ -48,6 +48,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->version = mem_text(visitor->version);
     visit->as_name = mem_text(visitor->as_name);
     visit->directory = mem_text(visitor->directory);
+    visit->transport = mem_text(visitor->transport);
     visit->is_sub_agent = visitor->is_sub_agent;
     visit->context = visitor->context;
     visit->event = visitor->event;
@@ -55,6 +56,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     if (visit->next)
         visit->next->previous = visit;
     engine->visits = visit;
+    patience_load(engine, visit);
     return (struct desk_visit *)visit;
 }
 
@@ -71,6 +73,7 @@ void visit_leave(struct desk *desk, struct desk_visit *leaving)
     if (visit->next)
         visit->next->previous = visit->previous;
     wait_drop_visit(engine, visit);
+    handed_return_all(engine, visit);
     visit_release(visit);
 }
 
@@ -78,10 +81,12 @@ void visit_release(struct visit *visit)
 {
     if (--visit->references > 0)
         return;
+    notices_repeat(visit);
     free(visit->name);
     free(visit->version);
     free(visit->as_name);
     free(visit->directory);
+    free(visit->transport);
     free(visit);
 }
 

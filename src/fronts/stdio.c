@@ -311,6 +311,7 @@ void stdio_run(const struct stdio_options *options)
         .pid = getpid(),
         .as_name = options->as_name,
         .is_sub_agent = options->is_sub_agent,
+        .transport = "stdio",
         .context = &stdio,
         .write = on_mcp_write,
         .hold_limit_s = hold_limit_s,

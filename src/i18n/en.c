@@ -154,7 +154,7 @@ const struct catalog catalog_en = {
         [TEXT_HELP_LIST_COUNT] = "How many asks a list shows.",
         [TEXT_HELP_MAX_PENDING] = "How many asks of one agent may be pending at a time.",
         [TEXT_HELP_ASKS_PER_MINUTE] = "How many new asks one agent may make in a minute.",
-        [TEXT_HELP_HOLD_LIMITS] = "How many seconds a call of each client may be held open; * stands for all others.",
+        [TEXT_HELP_HOLD_LIMITS] = "How many seconds a call of each client may be held open; name* stands for all that begin so, * for all others. Setting it forgets what was learnt from clients that gave up earlier.",
         [TEXT_HELP_LOG_LEVEL] = "The least important messages that are still logged.",
 
         /* Command line: help */

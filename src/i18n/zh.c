@@ -154,7 +154,7 @@ const struct catalog catalog_zh = {
         [TEXT_HELP_LIST_COUNT] = "列表显示多少个请求。",
         [TEXT_HELP_MAX_PENDING] = "一个智能体同时最多有多少个待答请求。",
         [TEXT_HELP_ASKS_PER_MINUTE] = "一个智能体每分钟最多发出多少个新请求。",
-        [TEXT_HELP_HOLD_LIMITS] = "每个客户端的一次调用最多保持多少秒；* 代表其余所有客户端。",
+        [TEXT_HELP_HOLD_LIMITS] = "每个客户端的一次调用最多保持多少秒；name* 代表所有以此开头的客户端，* 代表其余所有客户端。设置它会忘掉从提前放弃的客户端学到的时限。",
         [TEXT_HELP_LOG_LEVEL] = "记录日志的最低级别。",
 
         /* Command line: help */

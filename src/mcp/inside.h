@@ -21,6 +21,8 @@ struct mcp_visit {
     char *name; /* owned */
     struct desk_visit *visit;
     size_t uses; /* calls and deliveries that point here */
+    int64_t
+        hold_ms; /* after which its calls must be answered, as the desk has learnt; 0: unknown */
 };
 
 /* A final result that is on its way to the client. */
@@ -98,6 +100,8 @@ void mcp_reply(struct mcp *mcp, const char *id_json, const char *result_json);
 void mcp_reply_error(struct mcp *mcp, const char *id_json, int code, const char *message,
                      const char *data_json);
 void mcp_notify(struct mcp *mcp, const char *method, const char *params_json);
+/* By the row of its method, or with an error where there is none. */
+void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count);
 /* A cancelled request of a batch is answered by nothing. */
 void mcp_skip(struct mcp *mcp, struct mcp_batch *batch);
 /* The client is gone, and so is one of the requests this batch waits for. */
@@ -117,15 +121,26 @@ void content_write_prompts(struct json_writer *writer);
 /* False: there is no such prompt. */
 bool content_write_prompt(struct json_writer *writer, const char *name);
 
+/* hold.c: calls that are held open */
+int64_t hold_limit_s(const struct mcp_visit *visit);
+void hold_begin(struct mcp_call *call, int64_t hold_s, const struct json *progress_token);
+void hold_end(struct mcp_call *call); /* neither progress nor patience any more */
+/* The desk knows how long this client really waits: {hold_ms}. */
+void hold_take(struct mcp_visit *visit, const struct json *params);
+/* The client gave up on a call, for the reason it gives; NULL: for none. */
+void hold_report_cut_off(const struct mcp_call *call, const char *reason);
+void hold_on_time(struct mcp *mcp);
+
 /* tool_call.c */
 mcp_method_call tool_call;
-void tool_cancel(struct mcp *mcp, const struct json *request_id);
+void tool_cancel(struct mcp *mcp, const struct json *request_id, const char *reason);
 void tool_drop_calls(struct mcp *mcp);
-void tool_on_event(struct mcp *mcp, const char *line, size_t length);
+void tool_on_event(struct mcp_visit *visit, const char *line, size_t length);
 /* One act of the desk with parameters written by us; `done` NULL: whatever comes of it. */
 void tool_act(desk_act *chosen, struct mcp_visit *visit, const struct text *params, desk_done *done,
               void *context);
-void tool_on_time(struct mcp *mcp);
+/* The desk did not even say `pending`: the client must hear something before it gives up. */
+void tool_reply_pending(struct mcp_call *call);
 /* Writes the result object of a tools/call: text and structured content each complete. */
 void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
                        bool is_error);

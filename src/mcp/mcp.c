@@ -126,6 +126,18 @@ void mcp_refuse_long_line(struct mcp *mcp)
     mcp_flush(mcp);
 }
 
+void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(methods[i].name, request->method) == 0) {
+            methods[i].call(request);
+            return;
+        }
+    }
+    mcp_reply_error(request->mcp, request->id_json, JSONRPC_METHOD_NOT_FOUND, "no such method",
+                    NULL);
+}
+
 static void serve(struct mcp *mcp, const struct jsonrpc_message *message)
 {
     struct mcp_request request = {
@@ -152,7 +164,8 @@ static void take_notification(struct mcp *mcp, const struct jsonrpc_message *mes
 {
     /* the others tell of things we do not keep: initialized, roots, progress of ours */
     if (strcmp(message->method, "notifications/cancelled") == 0)
-        tool_cancel(mcp, json_member(message->params, "requestId"));
+        tool_cancel(mcp, json_member(message->params, "requestId"),
+                    json_member_text(message->params, "reason"));
 }
 
 /* The handshake is never part of a batch, and 2026-07-28 has none. */
@@ -225,6 +238,6 @@ void mcp_on_written(struct mcp *mcp)
 
 void mcp_on_time(struct mcp *mcp)
 {
-    tool_on_time(mcp);
+    hold_on_time(mcp);
     mcp_flush(mcp);
 }

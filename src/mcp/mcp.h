@@ -20,6 +20,7 @@ struct mcp_parts {
     const char *as_name;   /* NULL: none */
     const char *directory; /* NULL: none */
     bool is_sub_agent;
+    const char *transport; /* "stdio" */
     void *context;
     void (*write)(void *context, const char *lines, size_t length); /* whole lines */
     /* How long a call of this client may be held open, in seconds. */

@@ -1,7 +1,6 @@
 /*
- * tool_call.c - tools/call: checked here, asked at the desk, held as long as the client has
- * patience, kept alive by progress. The desk answers `pending` when the hold limit is reached, so
- * a slow person is never a failed call (R5.7); where the desk itself hangs, we do.
+ * tool_call.c - tools/call: checked here, asked at the desk, held (hold.c) until it is answered,
+ * cancelled, or the client's patience ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +14,6 @@
 #include "mcp/inside.h"
 #include "mcp/tools/tool.h"
 
-static const int64_t PROGRESS_EVERY_MS = 15000;
-static const int64_t DESK_GRACE_MS = 2000; /* to say `pending` by itself */
 enum { CALLS_MOST = 4096, CALLS_RETRY_S = 1 };
 
 void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
@@ -131,7 +128,7 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     bool is_good = reply->err.code == ERROR_NONE;
 
     call->is_over = true;
-    call->next_progress_boot_ms = call->patience_boot_ms = 0;
+    hold_end(call);
     if (is_good && reply->is_final && reply->session_id)
         delivery_add(call->batch ? &call->batch->deliveries : &mcp->deliveries, call->visit,
                      reply->session_id);
@@ -143,17 +140,6 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
         reply_failure(mcp, call->id_json, call->revision, &reply->err);
     mcp->batch = NULL;
     mcp_flush(mcp);
-}
-
-static void on_done(void *context, const struct desk_reply *reply)
-{
-    struct mcp_call *call = context;
-
-    if (!call->is_over)
-        reply_call(call, reply);
-    else if (call->batch)
-        mcp_skip(call->mcp, call->batch);
-    end_call(call);
 }
 
 /* Another call of this client, made with the same words, may wait for the same ask. */
@@ -181,17 +167,26 @@ static void detach(struct mcp_call *call)
     text_release(&params);
 }
 
-void tool_on_event(struct mcp *mcp, const char *line, size_t length)
+static void on_done(void *context, const struct desk_reply *reply)
 {
-    struct json *json = NULL;
-    const struct json *params;
-    const char *tag, *id;
+    struct mcp_call *call = context;
 
-    if (!json_parse(line, length, &json, NULL))
-        return;
-    params = json_member(json, "params");
-    tag = json_member_text(params, "tag");
-    id = json_member_text(params, "session_id");
+    if (!call->is_over) {
+        reply_call(call, reply);
+    } else {
+        if (reply->is_final) /* nobody took it: it must not count as being on its way */
+            detach(call);
+        if (call->batch)
+            mcp_skip(call->mcp, call->batch);
+    }
+    end_call(call);
+}
+
+static void take_ask_event(struct mcp *mcp, const struct json *params)
+{
+    const char *tag = json_member_text(params, "tag");
+    const char *id = json_member_text(params, "session_id");
+
     for (struct mcp_call *call = mcp->calls; call && id; call = call->next) {
         bool is_meant =
             tag ? strtoll(tag, NULL, 10) == call->tag : strcmp(call->session_id, id) == 0;
@@ -205,35 +200,21 @@ void tool_on_event(struct mcp *mcp, const char *line, size_t length)
         if (tag && call->is_over) /* cancelled before we knew its name */
             detach(call);
     }
-    json_free(json);
 }
 
-static bool is_sooner(int64_t boot_ms, int64_t than)
+void tool_on_event(struct mcp_visit *visit, const char *line, size_t length)
 {
-    return boot_ms != 0 && (than < 0 || boot_ms < than);
-}
+    struct json *json = NULL;
+    const char *method;
 
-static void arm(struct mcp *mcp)
-{
-    int64_t next = -1;
-
-    for (const struct mcp_call *call = mcp->calls; call; call = call->next) {
-        if (is_sooner(call->next_progress_boot_ms, next))
-            next = call->next_progress_boot_ms;
-        if (is_sooner(call->patience_boot_ms, next))
-            next = call->patience_boot_ms;
-    }
-    mcp->parts.clock->wake_at(mcp->parts.clock, next);
-}
-
-static void want_progress(struct mcp_call *call, const struct json *token)
-{
-    bool is_token = json_kind(token) == KIND_INTEGER || json_kind(token) == KIND_TEXT;
-
-    if (!is_token || call->batch) /* 0 is a token too */
+    if (!json_parse(line, length, &json, NULL))
         return;
-    call->token_json = json_encode(token);
-    call->next_progress_boot_ms = call->started_boot_ms + PROGRESS_EVERY_MS;
+    method = json_member_text(json, "method");
+    if (method && strcmp(method, "client/hold") == 0)
+        hold_take(visit, json_member(json, "params"));
+    else
+        take_ask_event(visit->mcp, json_member(json, "params"));
+    json_free(json);
 }
 
 static struct mcp_call *begin_call(struct mcp_request *request, struct mcp_visit *visit,
@@ -249,15 +230,12 @@ static struct mcp_call *begin_call(struct mcp_request *request, struct mcp_visit
     call->id_json = mem_text(request->id_json);
     call->revision = request->revision;
     call->tag = ++mcp->next_tag;
-    call->started_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock);
-    call->patience_boot_ms = call->started_boot_ms + hold_s * 1000 + DESK_GRACE_MS;
-    want_progress(call, json_member(json_member(request->params, "_meta"), "progressToken"));
     call->next = mcp->calls;
     if (call->next)
         call->next->previous = call;
     mcp->calls = call;
     mcp->call_count++;
-    arm(mcp);
+    hold_begin(call, hold_s, json_member(json_member(request->params, "_meta"), "progressToken"));
     return call;
 }
 
@@ -275,7 +253,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
 {
     struct mcp *mcp = request->mcp;
     struct mcp_visit *visit = mcp->call_count < CALLS_MOST ? visit_get(request) : NULL;
-    int64_t hold_s = visit ? mcp->parts.hold_limit_s(mcp->parts.context, visit->name) : 0;
+    int64_t hold_s = visit ? hold_limit_s(visit) : 0;
     bool is_ask = plan->wish == TOOL_ASKS;
     char *arguments_json, tag[24];
     struct text params = { 0 };
@@ -338,7 +316,7 @@ void tool_call(struct mcp_request *request)
     }
     if (!arguments && json_parse("{}", 2, &empty, NULL))
         arguments = empty;
-    if (!tool->plan(arguments, &plan, &err))
+    if (!tool_plan(tool, arguments, &plan, &err))
         reply_failure(request->mcp, request->id_json, request->revision, &err);
     else if (plan.wish == TOOL_ANSWERED)
         reply_structured(request->mcp, request->id_json, request->revision,
@@ -351,7 +329,7 @@ void tool_call(struct mcp_request *request)
 
 /* The client gave up: no response any more, the ask stays and says that nobody waits. An id we do
  * not know is a stray, which clients were seen to send. */
-void tool_cancel(struct mcp *mcp, const struct json *request_id)
+void tool_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
 {
     char *id_json = request_id ? json_encode(request_id) : NULL;
 
@@ -359,41 +337,15 @@ void tool_cancel(struct mcp *mcp, const struct json *request_id)
         if (strcmp(call->id_json, id_json) != 0 || call->is_over)
             continue;
         call->is_over = true;
-        call->next_progress_boot_ms = call->patience_boot_ms = 0;
+        hold_end(call);
         detach(call);
+        hold_report_cut_off(call, reason);
         break;
     }
     free(id_json);
 }
 
-static void send_progress(struct mcp_call *call, int64_t now)
-{
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-    int64_t waited_s = (now - call->started_boot_ms) / 1000;
-    int64_t left_s = (call->deadline_boot_ms - now) / 1000;
-    char message[96];
-
-    if (waited_s <= call->last_progress_s)
-        waited_s = call->last_progress_s + 1; /* it must rise */
-    call->last_progress_s = waited_s;
-    if (call->deadline_boot_ms && left_s >= 0)
-        snprintf(message, sizeof message, "waiting for the person, %lld:%02lld left",
-                 (long long)left_s / 60, (long long)left_s % 60);
-    else
-        snprintf(message, sizeof message, "waiting for the person");
-    json_write_object(&writer, NULL);
-    json_write_raw(&writer, "progressToken", call->token_json);
-    json_write_integer(&writer, "progress", waited_s);
-    if (revision_has_annotations(call->revision))
-        json_write_text(&writer, "message", message);
-    json_write_end_object(&writer);
-    mcp_notify(call->mcp, "notifications/progress", text_string(&params));
-    text_release(&params);
-}
-
-/* The desk did not even say `pending`: the client must hear something before it gives up. */
-static void reply_without_desk(struct mcp_call *call)
+void tool_reply_pending(struct mcp_call *call)
 {
     const struct response_facts facts = {
         .session_id = call->session_id,
@@ -413,19 +365,4 @@ static void reply_without_desk(struct mcp_call *call)
     }
     reply_call(call, &reply);
     text_release(&out);
-}
-
-void tool_on_time(struct mcp *mcp)
-{
-    int64_t now = mcp->parts.clock->boot_ms(mcp->parts.clock);
-
-    for (struct mcp_call *call = mcp->calls; call; call = call->next) {
-        if (call->patience_boot_ms && call->patience_boot_ms <= now)
-            reply_without_desk(call);
-        if (call->next_progress_boot_ms && call->next_progress_boot_ms <= now) {
-            send_progress(call, now);
-            call->next_progress_boot_ms = now + PROGRESS_EVERY_MS;
-        }
-    }
-    arm(mcp);
 }

@@ -53,6 +53,11 @@ struct store_principal {
     const char *place; /* working directory or token label; may be NULL */
 };
 
+/* A program that agents reach us with, as it calls itself. */
+struct store_client {
+    const char *name, *version, *transport;
+};
+
 /* Numbers that are STORE_KEEP, and texts that are NULL, leave the column alone. */
 enum { STORE_KEEP = -1 };
 struct store_change {
@@ -104,6 +109,11 @@ struct store_ops {
                        const char *json, int64_t now_ms, store_done *done, void *context);
     void (*save_setting)(struct store *store, const char *person, const char *name,
                          const char *value_or_null, store_done *done, void *context);
+    /* After how long this client gives up on a call (core/patience.h). The number of clients is
+     * bounded: where there are too many, it is not kept. */
+    void (*save_cut_off)(struct store *store, const struct store_client *client, int64_t cut_off_ms,
+                         store_done *done, void *context);
+    void (*forget_cut_offs)(struct store *store, store_done *done, void *context);
     /* The wall clock was set: every open deadline moves along. */
     void (*shift_deadlines)(struct store *store, int64_t by_ms, store_done *done, void *context);
     /* One batch of retention (R9.1): ended and delivered-or-older-than-retention asks. reply.seq is
@@ -118,6 +128,9 @@ struct store_ops {
      * by a person (submitted, cancelled, declined) is not delivered yet: R5.5. */
     void (*find_undelivered)(struct store *store, const char *principal, const uint8_t *digest,
                              const char *idempotency_key, store_done *done, void *context);
+    /* All such asks of a principal, newest first, texts and answers left out: R5.7. */
+    void (*list_undelivered)(struct store *store, const char *principal, size_t limit,
+                             store_each *each, void *context);
     void (*list)(struct store *store, const struct store_list_query *query, store_each *each,
                  void *context);
     /* Recovery: every open ask, and every decided one that is undelivered and whose deliver_after
@@ -126,6 +139,9 @@ struct store_ops {
     void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
                       void *context); /* called at most once: (ask_id, json) */
     void (*list_settings)(struct store *store, const char *person, store_pair *each, void *context);
+    /* STORE_DONE with it as reply.seq, or STORE_MISSING. */
+    void (*get_cut_off)(struct store *store, const struct store_client *client, store_done *done,
+                        void *context);
     const char *(*meta)(struct store *store, const char *name); /* "" if absent; borrowed */
     /* True once the disk failed under us in a way that only a restart mends (EIO on sync). */
     bool (*is_broken)(struct store *store);

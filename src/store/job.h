@@ -33,6 +33,10 @@ struct job_draft {
 struct job_setting {
     const char *person, *name, *value;
 };
+struct job_cut_off {
+    struct store_client client; /* without a name: all are forgotten */
+    int64_t cut_off_ms;
+};
 struct job_sweep {
     int64_t older_than_ms, keep_ended, batch;
 };
@@ -49,6 +53,7 @@ struct job {
         struct store_change change;
         struct job_draft draft;
         struct job_setting setting;
+        struct job_cut_off cut_off;
         int64_t shift_by_ms;
         struct job_sweep sweep;
     } of;

@@ -80,6 +80,26 @@ static void store_save_setting(struct store *store, const char *person, const ch
     add(store, &job);
 }
 
+static void store_save_cut_off(struct store *store, const struct store_client *client,
+                               int64_t cut_off_ms, store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_cut_off,
+                       .done = done,
+                       .context = context,
+                       .of.cut_off = { *client, cut_off_ms } };
+
+    add(store, &job);
+}
+
+static void store_forget_cut_offs(struct store *store, store_done *done, void *context)
+{
+    struct job job = {
+        .kind = &job_kind_cut_off, .done = done, .context = context, .needs_sync = true
+    };
+
+    add(store, &job);
+}
+
 static void store_shift_deadlines(struct store *store, int64_t by_ms, store_done *done,
                                   void *context)
 {
@@ -118,6 +138,12 @@ static void store_find_undelivered(struct store *store, const char *principal,
     reader_find_undelivered(&own(store)->reader, principal, digest, idempotency_key, done, context);
 }
 
+static void store_list_undelivered(struct store *store, const char *principal, size_t limit,
+                                   store_each *each, void *context)
+{
+    reader_list_undelivered(&own(store)->reader, principal, as_limit(limit), each, context);
+}
+
 static void store_list(struct store *store, const struct store_list_query *query, store_each *each,
                        void *context)
 {
@@ -139,6 +165,12 @@ static void store_list_settings(struct store *store, const char *person, store_p
                                 void *context)
 {
     reader_list_settings(&own(store)->reader, person, each, context);
+}
+
+static void store_get_cut_off(struct store *store, const struct store_client *client,
+                              store_done *done, void *context)
+{
+    reader_get_cut_off(&own(store)->reader, client, done, context);
 }
 
 static const char *store_meta(struct store *store, const char *name)
@@ -173,14 +205,18 @@ static const struct store_ops sqlite_ops = {
     .change = store_change,
     .save_draft = store_save_draft,
     .save_setting = store_save_setting,
+    .save_cut_off = store_save_cut_off,
+    .forget_cut_offs = store_forget_cut_offs,
     .shift_deadlines = store_shift_deadlines,
     .sweep = store_sweep,
     .get = store_get,
     .find_undelivered = store_find_undelivered,
+    .list_undelivered = store_list_undelivered,
     .list = store_list,
     .list_live = store_list_live,
     .get_draft = store_get_draft,
     .list_settings = store_list_settings,
+    .get_cut_off = store_get_cut_off,
     .meta = store_meta,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,

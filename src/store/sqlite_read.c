@@ -9,11 +9,13 @@ enum read_statement {
     READ_GET,
     READ_UNDELIVERED,
     READ_UNDELIVERED_KEY,
+    READ_UNDELIVERED_ALL,
     READ_LIST, /* one each of enum store_list_which, then the same again by prefix */
     READ_LIST_PREFIX = READ_LIST + 3,
     READ_LIVE = READ_LIST_PREFIX + 3,
     READ_DRAFT,
     READ_SETTINGS,
+    READ_CUT_OFF,
     READ_META,
     READ_COUNT,
 };
@@ -34,6 +36,7 @@ static const char *const read_sql[READ_COUNT] = {
         "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.digest = ?2 " NEWEST "1",
     [READ_UNDELIVERED_KEY] =
         "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.idempotency_key = ?2 " NEWEST "1",
+    [READ_UNDELIVERED_ALL] = "SELECT " ROW_UNANSWERED "0 FROM asks k " UNDELIVERED NEWEST "?2",
     [READ_LIST + STORE_LIST_ALL] = LIST("1"),
     [READ_LIST + STORE_LIST_OPEN] = LIST("k.state <= 2"),
     [READ_LIST + STORE_LIST_ENDED] = LIST("k.state > 2"),
@@ -46,6 +49,8 @@ static const char *const read_sql[READ_COUNT] = {
                   " AND k.deliver_after_ms > ?1",
     [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
+    [READ_CUT_OFF] =
+        "SELECT cut_off_ms FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",
 };
 
@@ -130,6 +135,16 @@ static void answer_rows(struct reader *reader, struct statement *statement, stor
     each(context, NULL);
 }
 
+void reader_list_undelivered(struct reader *reader, const char *principal, int64_t limit,
+                             store_each *each, void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_UNDELIVERED_ALL);
+
+    statement_text(&list, principal);
+    statement_integer(&list, limit);
+    answer_rows(reader, &list, each, context);
+}
+
 void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
                  void *context)
 {
@@ -178,6 +193,24 @@ void reader_list_settings(struct reader *reader, const char *person, store_pair 
 
     statement_text(&list, person);
     answer_pairs(reader, &list, each, context);
+}
+
+void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,
+                        void *context)
+{
+    struct statement get = statement_of(&reader->statements, READ_CUT_OFF);
+    struct store_reply reply = { .outcome = STORE_MISSING };
+
+    statement_text(&get, client->name);
+    statement_text(&get, client->version);
+    statement_text(&get, client->transport);
+    if (statement_step(&get) && sqlite3_column_type(get.handle, 0) != SQLITE_NULL) {
+        reply.outcome = STORE_DONE;
+        reply.seq = sqlite3_column_int64(get.handle, 0);
+    }
+    if (!end_read(reader, &get, &reply.err))
+        reply.outcome = STORE_FAILED;
+    done(context, &reply);
 }
 
 const char *reader_meta(struct reader *reader, const char *name)

@@ -23,7 +23,8 @@ TEST_BIN = os.environ.get("SAYSO_TEST_BIN", harness.CRASH_BIN)  # with sanitizer
 LINE_BYTES = 1048576
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD = -32700, -32600, -32601
 NUMBER_REFUSED, NOT_YOURS = -32001, -32002
-AGENT_METHODS = ["ask/create", "ask/wait", "ask/delivered", "ask/withdraw"]
+AGENT_METHODS = ["ask/create", "ask/wait", "ask/delivered", "ask/withdraw", "ask/detach",
+                 "client/cut_off"]
 PERSON_METHODS = ["ask/answer", "ask/cancel", "ask/decline", "ask/extend", "ask/undo", "ask/send", "ask/draft",
                   "ask/switch", "ask/challenge", "ask/list", "ask/get", "ask/watch", "settings/list",
                   "settings/set"]
@@ -293,6 +294,8 @@ def bad_hellos() -> None:
         ({**good, "name": "n" * 201}, -32602), ({**good, "as": "n" * 201}, -32602),
         ({**good, "directory": "/" + "d" * 5000}, -32602),
         ({**good, "as": "bot\0evil"}, -32602), ({**good, "name": "bot\0evil"}, -32602),
+        ({**good, "client_version": "1" * 201}, -32602),
+        *(({**good, "transport": transport}, -32602) for transport in ("", "stdio\n", "STDIO", "s" * 17, "a b")),
         ({**good, "directory": "/home\0/evil"}, -32602), ({**good, "role": "agent\0x"}, -32602),
     ]
     with hub() as home:
