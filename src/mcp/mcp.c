@@ -164,11 +164,14 @@ static void take_message(struct mcp *mcp, const struct json *value)
 {
     struct jsonrpc_message message;
 
-    if (jsonrpc_is_response(value))
-        return; /* we send no requests, so it is nobody's */
-    if (!jsonrpc_read(value, &message))
-        refuse(mcp, message.id, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
-    else if (!message.id)
+    if (!jsonrpc_read(value, &message)) {
+        if (!jsonrpc_is_response(value))
+            refuse(mcp, message.id, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
+        return;
+    }
+    if (!message.method)
+        return; /* a response: we send no requests, so it is nobody's */
+    if (!message.id)
         take_notification(mcp, &message);
     else if (mcp->batch && !may_be_batched(&message))
         refuse(mcp, message.id, JSONRPC_INVALID_REQUEST, "this may not be part of a batch");
