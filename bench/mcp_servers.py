@@ -24,9 +24,11 @@ ROWS = [
     ("RSS after tools/list", "cold", "rss_kb", 1024, "MB", ("<=", 4, "MB"), "floor"),
     ("  PSS", "cold", "pss_kb", 1024, "MB", None, "floor"),
     ("ping, 64 in flight", "ping64", "ops_s", 1, "/s", (">=", 0.4, "x floor"), "floor"),
+    ("  p50", "ping64", "p50_us", 1, "us", None, "floor"),
     ("  CPU of the server a ping", "ping64", "srv_cpu_us_op", 1, "us", None, "floor"),
     ("ping, 1 in flight, p50", "ping1", "p50_us", 1, "us", None, "floor"),
     ("tools/list, 64 in flight", "list64", "ops_s", 1, "/s", (">=", 0.4, "x floor"), "floor"),
+    ("  p50", "list64", "p50_us", 1, "us", None, "floor"),
     ("  CPU of the server a list", "list64", "srv_cpu_us_op", 1, "us", None, "floor"),
     ("  ratio to a floor that sends sayso's list", "list64", "ops_s", 1, "/s", None, SAME_LIST),
     ("ask, 64 in flight", "ask64", "ops_s", 1, "/s", None, "floor-durable"),
@@ -172,7 +174,7 @@ def table(measured: Measured, servers: list[str]) -> tuple[list[list[str]], dict
             cells = [bench.show(beside) if name == "floor" else "" for name in servers]
         ratios = ["" if one is None else f"{one:.2f}" for one in (ratio, best)]
         lines.append([label, unit, *cells, *ratios, wanted, verdict])
-        verdicts[label.strip()] = {"ours": ours, "base": beside, "of": base, "ratio": ratio, "best": best,
+        verdicts[f"{row[1]} {row[2]} to {base}"] = {"ours": ours, "base": beside, "of": base, "ratio": ratio, "best": best,
                                    "goal": wanted, "verdict": verdict}
     return lines, verdicts
 
