@@ -113,8 +113,8 @@ void legacy_serve(struct mcp_request *request);
 void modern_serve(struct mcp_request *request);
 
 /* content.c: what both eras say alike */
-/* tools/list without its braces, made once per shape: "tools":[…] */
-const char *content_tools(enum mcp_revision revision);
+/* The list of tools as the revision knows it; who calls this keeps the bytes. */
+void content_write_tools(struct json_writer *writer, enum mcp_revision revision);
 extern const char content_instructions[];
 void content_write_server_info(struct json_writer *writer, const char *key, bool has_title);
 void content_write_prompts(struct json_writer *writer);

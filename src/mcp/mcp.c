@@ -70,27 +70,25 @@ void mcp_drop_batch(struct mcp_batch *batch)
     free(batch);
 }
 
-static void put_response(struct mcp *mcp, struct text *line)
+/* A line that is one of a batch goes there without its end. */
+static void put_item(struct mcp *mcp, struct text *line)
 {
     struct mcp_batch *batch = mcp->batch;
 
-    if (!batch) {
-        text_add(&mcp->out, line->bytes, line->used);
-    } else {
-        if (batch->items.used)
-            text_add_char(&batch->items, ',');
-        text_add(&batch->items, line->bytes, line->used - 1);
-        settle_batch(mcp, batch);
-    }
+    if (batch->items.used)
+        text_add_char(&batch->items, ',');
+    text_add(&batch->items, line->bytes, line->used - 1);
     text_release(line);
+    settle_batch(mcp, batch);
 }
 
 void mcp_reply(struct mcp *mcp, const char *id_json, const char *result_json)
 {
     struct text line = { 0 };
 
-    jsonrpc_add_result(&line, id_json, result_json);
-    put_response(mcp, &line);
+    jsonrpc_add_result(mcp->batch ? &line : &mcp->out, id_json, result_json);
+    if (mcp->batch)
+        put_item(mcp, &line);
 }
 
 void mcp_reply_error(struct mcp *mcp, const char *id_json, int code, const char *message,
@@ -98,8 +96,9 @@ void mcp_reply_error(struct mcp *mcp, const char *id_json, int code, const char 
 {
     struct text line = { 0 };
 
-    jsonrpc_add_error(&line, id_json, code, message, data_json);
-    put_response(mcp, &line);
+    jsonrpc_add_error(mcp->batch ? &line : &mcp->out, id_json, code, message, data_json);
+    if (mcp->batch)
+        put_item(mcp, &line);
 }
 
 void mcp_notify(struct mcp *mcp, const char *method, const char *params_json)
@@ -178,11 +177,14 @@ static void take_message(struct mcp *mcp, const struct json *value)
 {
     struct jsonrpc_message message;
 
-    if (jsonrpc_is_response(value))
-        return; /* we send no requests, so it is nobody's */
-    if (!jsonrpc_read(value, &message))
-        refuse(mcp, message.id, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
-    else if (!message.id)
+    if (!jsonrpc_read(value, &message)) {
+        if (!jsonrpc_is_response(value))
+            refuse(mcp, message.id, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
+        return;
+    }
+    if (!message.method)
+        return; /* a response: we send no requests, so it is nobody's */
+    if (!message.id)
         take_notification(mcp, &message);
     else if (mcp->batch && !may_be_batched(&message))
         refuse(mcp, message.id, JSONRPC_INVALID_REQUEST, "this may not be part of a batch");

@@ -38,13 +38,17 @@ static void ping(struct mcp_request *request)
 
 static void list_tools(struct mcp_request *request)
 {
-    struct text out = { 0 };
+    static struct text made[REVISION_COUNT]; /* asked for often and never another: written once */
+    struct text *result = &made[request->revision];
 
-    text_add_char(&out, '{');
-    text_add_text(&out, content_tools(request->revision));
-    text_add_char(&out, '}');
-    mcp_reply(request->mcp, request->id_json, text_string(&out));
-    text_release(&out);
+    if (!result->used) {
+        struct json_writer writer = json_writer_to(result);
+
+        json_write_object(&writer, NULL);
+        content_write_tools(&writer, request->revision);
+        json_write_end_object(&writer);
+    }
+    mcp_reply(request->mcp, request->id_json, result->bytes);
 }
 
 static void list_prompts(struct mcp_request *request)

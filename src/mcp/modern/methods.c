@@ -20,7 +20,7 @@ static struct json_writer begin_result(struct text *out)
     return writer;
 }
 
-static void end_result(struct mcp_request *request, struct json_writer *writer, bool is_cacheable)
+static void write_end(struct json_writer *writer, bool is_cacheable)
 {
     if (is_cacheable) {
         json_write_integer(writer, "ttlMs", MODERN_LIST_TTL_MS);
@@ -30,31 +30,54 @@ static void end_result(struct mcp_request *request, struct json_writer *writer, 
     content_write_server_info(writer, META_PREFIX "serverInfo", false);
     json_write_end_object(writer);
     json_write_end_object(writer);
+}
+
+static void end_result(struct mcp_request *request, struct json_writer *writer, bool is_cacheable)
+{
+    write_end(writer, is_cacheable);
     mcp_reply(request->mcp, request->id_json, text_string(writer->out));
     text_release(writer->out);
 }
 
+static void write_discovery(struct json_writer *writer)
+{
+    json_write_list(writer, "supportedVersions");
+    json_write_text(writer, NULL, revision_name(REVISION_2026_07_28));
+    json_write_end_list(writer);
+    json_write_raw(writer, "capabilities", "{\"tools\":{},\"prompts\":{}}");
+    json_write_text(writer, "instructions", content_instructions);
+}
+
+static void write_tools(struct json_writer *writer)
+{
+    content_write_tools(writer, REVISION_2026_07_28);
+}
+
+/* What is asked for often and never another is written once. */
+static void reply_made(struct mcp_request *request, struct text *made,
+                       void (*write)(struct json_writer *writer))
+{
+    if (!made->used) {
+        struct json_writer writer = begin_result(made);
+
+        write(&writer);
+        write_end(&writer, true);
+    }
+    mcp_reply(request->mcp, request->id_json, made->bytes);
+}
+
 static void discover(struct mcp_request *request)
 {
-    struct text out = { 0 };
-    struct json_writer writer = begin_result(&out);
+    static struct text made;
 
-    json_write_list(&writer, "supportedVersions");
-    json_write_text(&writer, NULL, revision_name(REVISION_2026_07_28));
-    json_write_end_list(&writer);
-    json_write_raw(&writer, "capabilities", "{\"tools\":{},\"prompts\":{}}");
-    json_write_text(&writer, "instructions", content_instructions);
-    end_result(request, &writer, true);
+    reply_made(request, &made, write_discovery);
 }
 
 static void list_tools(struct mcp_request *request)
 {
-    struct text out = { 0 };
-    struct json_writer writer = begin_result(&out);
+    static struct text made;
 
-    text_add_char(&out, ',');
-    text_add_text(&out, content_tools(request->revision));
-    end_result(request, &writer, true);
+    reply_made(request, &made, write_tools);
 }
 
 static void list_prompts(struct mcp_request *request)
