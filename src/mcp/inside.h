@@ -98,6 +98,8 @@ void mcp_reply(struct mcp *mcp, const char *id_json, const char *result_json);
 void mcp_reply_error(struct mcp *mcp, const char *id_json, int code, const char *message,
                      const char *data_json);
 void mcp_notify(struct mcp *mcp, const char *method, const char *params_json);
+/* By the row of its method, or with an error where there is none. */
+void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count);
 /* A cancelled request of a batch is answered by nothing. */
 void mcp_skip(struct mcp *mcp, struct mcp_batch *batch);
 /* The client is gone, and so is one of the requests this batch waits for. */

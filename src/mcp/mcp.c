@@ -126,6 +126,18 @@ void mcp_refuse_long_line(struct mcp *mcp)
     mcp_flush(mcp);
 }
 
+void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(methods[i].name, request->method) == 0) {
+            methods[i].call(request);
+            return;
+        }
+    }
+    mcp_reply_error(request->mcp, request->id_json, JSONRPC_METHOD_NOT_FOUND, "no such method",
+                    NULL);
+}
+
 static void serve(struct mcp *mcp, const struct jsonrpc_message *message)
 {
     struct mcp_request request = {

@@ -338,7 +338,7 @@ void tool_call(struct mcp_request *request)
     }
     if (!arguments && json_parse("{}", 2, &empty, NULL))
         arguments = empty;
-    if (!tool->plan(arguments, &plan, &err))
+    if (!tool_plan(tool, arguments, &plan, &err))
         reply_failure(request->mcp, request->id_json, request->revision, &err);
     else if (plan.wish == TOOL_ANSWERED)
         reply_structured(request->mcp, request->id_json, request->revision,

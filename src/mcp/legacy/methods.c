@@ -3,7 +3,6 @@
  * A method before the handshake is served too: nothing here depends on it but the shape of results.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -85,12 +84,5 @@ static const struct mcp_method methods[] = {
 
 void legacy_serve(struct mcp_request *request)
 {
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-        if (strcmp(methods[i].name, request->method) == 0) {
-            methods[i].call(request);
-            return;
-        }
-    }
-    mcp_reply_error(request->mcp, request->id_json, JSONRPC_METHOD_NOT_FOUND, "no such method",
-                    NULL);
+    mcp_serve(request, methods, ARRAY_LEN(methods));
 }

@@ -174,12 +174,5 @@ void modern_serve(struct mcp_request *request)
     request->revision = REVISION_2026_07_28;
     if (!check_envelope(request))
         return;
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-        if (strcmp(methods[i].name, request->method) == 0) {
-            methods[i].call(request);
-            return;
-        }
-    }
-    mcp_reply_error(request->mcp, request->id_json, JSONRPC_METHOD_NOT_FOUND, "no such method",
-                    NULL);
+    mcp_serve(request, methods, ARRAY_LEN(methods));
 }

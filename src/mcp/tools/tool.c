@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 
 static const struct tool *const rows[] = {
@@ -23,6 +24,35 @@ const struct tool *tool_find(const char *name, size_t length)
 const struct tool *tool_at(size_t index)
 {
     return index < ARRAY_LEN(rows) ? rows[index] : NULL;
+}
+
+static bool plan_ask(const struct tool *tool, const struct json *arguments,
+                     struct tool_plan *ret_plan, struct error *err)
+{
+    struct ask_call call;
+
+    if (!arguments_check(tool->ask, arguments, &call, err))
+        return false;
+    ret_plan->wish = call.session_id[0] ? TOOL_COLLECTS : TOOL_ASKS;
+    memcpy(ret_plan->session_id, call.session_id, sizeof ret_plan->session_id);
+    ret_plan->wait_s = call.wait_s;
+    ask_call_release(&call);
+    return true;
+}
+
+bool tool_plan(const struct tool *tool, const struct json *arguments, struct tool_plan *ret_plan,
+               struct error *err)
+{
+    max_align_t values[TOOL_VALUES_BYTES / sizeof(max_align_t)];
+    struct json *owner;
+
+    if (tool->ask)
+        return plan_ask(tool, arguments, ret_plan, err);
+    if (!arguments_read(tool->arguments, tool->argument_count, arguments, values, &owner, err))
+        return false;
+    tool->plan(values, ret_plan);
+    json_free(owner);
+    return true;
 }
 
 #define STRING  "\"type\":\"string\""

@@ -11,6 +11,8 @@
 struct error;
 struct json;
 
+enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
+
 /* What a good call wants of the desk; or an answer that needs nobody. */
 enum tool_wish { TOOL_ANSWERED, TOOL_ASKS, TOOL_COLLECTS };
 struct tool_plan {
@@ -22,13 +24,12 @@ struct tool_plan {
 
 struct tool {
     const char *name, *title, *description; /* for agents, English */
-    const struct ask_tool *ask;             /* its table is the input; NULL: the next two are */
+    const struct ask_tool *ask;             /* its table is the input; NULL: the next three are */
     const struct argument *arguments;
     size_t argument_count;
+    void (*plan)(const void *values, struct tool_plan *plan); /* from what that table read */
     const struct schema_property *results;
     size_t result_count;
-    /* False: `err` names the field; nobody was disturbed. */
-    bool (*plan)(const struct json *arguments, struct tool_plan *ret_plan, struct error *err);
 };
 #define TOOL(name) extern const struct tool tool_row_##name;
 #include "mcp/tools/tools.def"
@@ -36,6 +37,10 @@ struct tool {
 
 const struct tool *tool_find(const char *name, size_t length); /* NULL if there is none */
 const struct tool *tool_at(size_t index);                      /* NULL behind the last */
+
+/* What a call comes to. False: `err` names the field; nobody was disturbed. */
+bool tool_plan(const struct tool *tool, const struct json *arguments, struct tool_plan *ret_plan,
+               struct error *err);
 
 /* The last row of every tool's results: how a bad call is told what is wrong with it. */
 #define TOOL_ERROR_RESULT                                                                          \
