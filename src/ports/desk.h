@@ -32,6 +32,8 @@ struct desk_visitor {
     const char *name, *version; /* what the client calls itself: a claim */
     const char *as_name;        /* --as NAME; NULL: none */
     const char *directory;      /* working directory; may be NULL */
+    const char *token;          /* over HTTP: which one, and then it alone says whose asks are */
+    const char *token_label;    /* what the person called it; both NULL: local */
     bool is_sub_agent;
     void *context; /* handed to `event` */
     /* A JSON-RPC notification as one line without the line end; the bytes are shared by all
