@@ -42,6 +42,7 @@ struct principal {
     /* New asks in each of the last RATE_SLOTS seconds; slot_s says for which second. */
     uint32_t slots[RATE_SLOTS];
     int64_t slot_s;
+    int64_t late_count; /* changes when one of its answers becomes late */
 };
 
 struct live {
@@ -81,6 +82,10 @@ struct visit {
     bool is_gone;
     bool is_watching;
     struct waiter *waiters;
+    struct handed *handed; /* results it has not confirmed */
+    size_t handed_count;
+    struct announced *announced; /* late answers it was told of; NULL: of none */
+    int64_t late_seen;           /* the principal's late_count when it was told of all */
     enum desk_role role;
     char via[16];
     int64_t uid, pid, parent;
@@ -100,13 +105,14 @@ struct visit {
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
-    struct table by_id, by_call, by_key, principals;
+    struct table by_id, by_call, by_key, principals, handed;
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
     struct visit *visits;
     struct live *dirty;
     size_t open_count;
+    int64_t late_count;       /* given to principals, so that no two are the same */
     size_t unsaved;           /* writes on their way */
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */

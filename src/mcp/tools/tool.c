@@ -79,6 +79,11 @@ const struct schema_property ask_results[ASK_RESULT_COUNT] = {
     { "asked_back", STRING, "The person wants to know more before answering." },
     { "rule", STRING, "The standing answer that applied." },
     { "warnings", STRINGS, "What was ignored of your call." },
-    { "notices", STRINGS, "Ids of earlier asks of yours that were answered meanwhile." },
+    { "notices",
+      "\"type\":\"array\",\"items\":{" OBJECT ",\"properties\":{\"session_id\":{" STRING
+      "},\"title\":{" STRING "},\"status\":{" STRING "},\"answered_at\":{" STRING
+      "},\"instructions\":{" STRING "}}}",
+      "Earlier asks of yours that were decided when nobody waited: collect them with get_answer." },
+    { "notices_more", "\"type\":\"integer\"", "How many more there are; they come later." },
     TOOL_ERROR_RESULT,
 };

@@ -58,7 +58,7 @@ bool tool_plan(const struct tool *tool, const struct json *arguments, struct too
     }
 
 /* The result of R2.2, shared by the tools that return an ask's. */
-enum { ASK_RESULT_COUNT = 18 };
+enum { ASK_RESULT_COUNT = 19 };
 extern const struct schema_property ask_results[ASK_RESULT_COUNT];
 
 #endif
