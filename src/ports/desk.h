@@ -23,8 +23,11 @@ enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
 /* Who stands at the desk. Borrowed for desk_enter only. */
 struct desk_visitor {
     enum desk_role role;
-    const char *via; /* people: "cli" "terminal" "web" "api" "client" */
-    int64_t uid, pid;
+    const char *via;  /* people: "cli" "terminal" "web" "api" "client" */
+    int64_t uid, pid; /* pid 0: no process is known, it came through HTTP */
+    /* Through HTTP: the token's id and what the person calls it; "" without one (--mcp-auth none).
+     * NULL: a local process. */
+    const char *token, *token_label;
     uint64_t start; /* of pid, so that a reused pid is somebody else */
     int64_t parent;
     uint64_t parent_start;
@@ -64,6 +67,9 @@ struct desk_ops {
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */
     desk_act *list, *get, *watch;
     desk_act *settings_list, *settings_set;
+    desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?}: its secret, this once */
+    desk_act *token_list;   /* {} */
+    desk_act *token_revoke; /* {id}: whole, or its unique beginning */
 };
 struct desk {
     const struct desk_ops *ops; /* the implementation's own struct begins with this */
