@@ -223,8 +223,8 @@ static void test_roles(void **state)
     struct caller *agent;
 
     room_open(&room, state);
-    visitor.token = "0123456789abcdef";
-    visitor.token_label = "laptop";
+    visitor.token_id = "0123456789abcdef";
+    visitor.token = "laptop";
     agent = caller_enter(room.stage, "agent", &visitor);
     for (size_t i = 0; i < ARRAY_LEN(peoples); i++) {
         call_run(&room.did, agent, peoples[i], "{}");
@@ -249,10 +249,10 @@ static void test_identity(void **state)
     call_release(&scene.asked);
     scene.asked = (struct call){ .label = "ask" };
     agent.pid = person.pid = 0;
-    agent.token = "0123456789abcdef";
-    agent.token_label = "laptop";
-    person.token = "fedcba9876543210";
-    person.token_label = "phone";
+    agent.token_id = "0123456789abcdef";
+    agent.token = "laptop";
+    person.token_id = "fedcba9876543210";
+    person.token = "phone";
     scene.agent = caller_enter(scene.stage, "agent", &agent);
     scene.person = caller_enter(scene.stage, "person", &person);
     ask_open(&scene.asked, scene.agent, "Through HTTP", "", scene.id);
@@ -279,10 +279,10 @@ static void test_principals(void **state)
     struct call asked = { .label = "ask" }, waited = { .label = "wait" };
     char id[ASK_ID_BYTES];
 
-    one.token = "1111111111111111";
-    other.token = "2222222222222222";
-    one.token_label = other.token_label = "same label";
-    nobody.token = "";
+    one.token_id = "1111111111111111";
+    other.token_id = "2222222222222222";
+    one.token = other.token = "same label";
+    nobody.token_id = "";
     callers[0] = caller_enter(stage, "one", &one);
     callers[1] = caller_enter(stage, "other", &other);
     callers[2] = caller_enter(stage, "nobody", &nobody);
