@@ -11,6 +11,7 @@
 
 #include "base/table.h"
 #include "core/ask.h"
+#include "crypto/seal.h"
 #include "engine/alarm.h"
 #include "engine/engine.h"
 #include "ports/clock.h"
@@ -106,6 +107,8 @@ struct engine {
     int64_t utc_minus_boot_ms;
     struct visit *visits;
     struct live *dirty;
+    struct seal_ring seals;
+    bool is_making_key;
     size_t open_count;
     size_t unsaved;           /* writes on their way */
     int64_t armed_boot_ms;    /* what the clock was last asked for */
