@@ -11,6 +11,7 @@
 
 #include "base/table.h"
 #include "core/ask.h"
+#include "crypto/seal.h"
 #include "engine/alarm.h"
 #include "engine/engine.h"
 #include "ports/clock.h"
@@ -96,7 +97,7 @@ struct visit {
     bool is_below_agent;
     char tty[64];
     char principal[PRINCIPAL_BYTES];
-    char *name, *version, *as_name, *directory; /* owned */
+    char *name, *version, *as_name, *directory, *token, *token_id; /* owned */
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);
@@ -105,12 +106,14 @@ struct visit {
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
-    struct table by_id, by_call, by_key, principals, handed;
+    struct table by_id, by_call, by_key, principals, handed, tokens;
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
     struct visit *visits;
     struct live *dirty;
+    struct seal_ring seals;
+    bool is_making_key;
     size_t open_count;
     int64_t late_count;       /* given to principals, so that no two are the same */
     size_t unsaved;           /* writes on their way */

@@ -57,10 +57,9 @@ struct mcp_parts {
     struct desk *desk;
     struct clock *clock;
     int64_t uid, pid;
-    const char *as_name;     /* NULL: none */
-    const char *directory;   /* NULL: none */
-    const char *token;       /* whose asks they are, over HTTP; NULL: none */
-    const char *token_label; /* what the person called it */
+    const char *as_name;          /* NULL: none */
+    const char *directory;        /* NULL: none */
+    const char *token, *token_id; /* over HTTP, as in desk.h */
     bool is_sub_agent;
     size_t most_calls;               /* at once */
     const struct tool *const *tools; /* NULL behind the last; NULL itself: the product's */

@@ -89,7 +89,7 @@ static struct mcp_visit *enter(struct mcp_request *request, char *take_name)
         .as_name = mcp->parts.as_name,
         .directory = mcp->parts.directory,
         .token = mcp->parts.token,
-        .token_label = mcp->parts.token_label,
+        .token_id = mcp->parts.token_id,
         .is_sub_agent = mcp->parts.is_sub_agent,
         .context = visit,
         .event = on_event,

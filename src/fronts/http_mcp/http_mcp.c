@@ -28,9 +28,8 @@ static const struct legacy_refusal too_many_sessions = {
 static const struct legacy_refusal no_sessions = {
     405, LEGACY_BAD_REQUEST, "2026-07-28 has neither sessions nor a stream to GET"
 };
-static const struct legacy_refusal second_stream = {
-    409, LEGACY_BAD_REQUEST, "this session has its stream already"
-};
+static const struct legacy_refusal second_stream = { 409, LEGACY_BAD_REQUEST,
+                                                     "this session has its stream already" };
 static const struct legacy_refusal unknown_event = {
     400, LEGACY_BAD_REQUEST, "Last-Event-ID names nothing that is still kept; call again"
 };
