@@ -332,6 +332,5 @@ void response_write(const struct response_facts *facts, struct text *out)
         json_write_text_if(&writer, "url", facts->url);
     }
     write_texts(&writer, "warnings", facts->warnings);
-    write_texts(&writer, "notices", facts->notices);
     json_write_end_object(&writer);
 }

@@ -37,7 +37,6 @@ struct response_facts {
     const char *rule;                   /* standing answer that applied; NULL */
     const char *url, *terminal_command; /* NULL where there is none; printed only while pending */
     const char *const *warnings;        /* NULL-ended; may be NULL */
-    const char *const *notices;         /* ids of late answers, NULL-ended; may be NULL */
 };
 
 /* The structured result as one JSON object. */

@@ -104,6 +104,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->by_call = TABLE_OF(live, by_call, call_match);
     engine->by_key = TABLE_OF(live, by_key, key_match);
     engine->principals = TABLE_OF(principal, link, id);
+    handed_init(engine);
     engine->armed_boot_ms = -1;
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .ring = sweep, .owner = engine };
@@ -134,6 +135,7 @@ void engine_free(struct engine *engine)
     table_release(&engine->by_call);
     table_release(&engine->by_key);
     table_release(&engine->principals);
+    table_release(&engine->handed);
     tokens_release(engine);
     keys_release(engine);
     alarm_heap_release(&engine->alarms);

@@ -87,6 +87,22 @@ bool wait_is_delivering(const struct engine *engine, const char *id);
 desk_act wait_act, delivered_act, detach_act;
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
 
+/* handed.c: results the agent's side was given and has not confirmed */
+void handed_init(struct engine *engine);
+void handed_add(struct engine *engine, struct visit *visit, const char *id);
+/* In the hands of a visit other than `but`, which may be NULL. */
+bool handed_is_out(const struct engine *engine, const char *id, const struct visit *but);
+void handed_confirm(struct engine *engine, const char *principal, const char *id);
+void handed_return(struct engine *engine, struct visit *visit, const char *id);
+void handed_return_all(struct engine *engine, struct visit *visit);
+
+/* notices.c: late answers */
+void notices_mark(struct engine *engine, struct principal *principal); /* it has a new one */
+void notices_repeat(struct visit *visit); /* what it was told may not have arrived */
+/* Hands a result over, with what else there is to tell this visit. */
+void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, void *context,
+                   const struct desk_reply *reply);
+
 /* submit.c, decide.c, undo.c, retime.c, draft.c, list.c, preferences.c: the acts */
 desk_act submit_act;
 desk_act answer_act, cancel_act, decline_act, withdraw_act, undo_act, challenge_act;

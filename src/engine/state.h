@@ -43,6 +43,7 @@ struct principal {
     /* New asks in each of the last RATE_SLOTS seconds; slot_s says for which second. */
     uint32_t slots[RATE_SLOTS];
     int64_t slot_s;
+    int64_t late_count; /* changes when one of its answers becomes late */
 };
 
 struct live {
@@ -82,6 +83,10 @@ struct visit {
     bool is_gone;
     bool is_watching;
     struct waiter *waiters;
+    struct handed *handed; /* results it has not confirmed */
+    size_t handed_count;
+    struct announced *announced; /* late answers it was told of; NULL: of none */
+    int64_t late_seen;           /* the principal's late_count when it was told of all */
     enum desk_role role;
     char via[16];
     int64_t uid, pid, parent;
@@ -101,7 +106,7 @@ struct visit {
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
-    struct table by_id, by_call, by_key, principals, tokens;
+    struct table by_id, by_call, by_key, principals, handed, tokens;
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
@@ -110,6 +115,7 @@ struct engine {
     struct seal_ring seals;
     bool is_making_key;
     size_t open_count;
+    int64_t late_count;       /* given to principals, so that no two are the same */
     size_t unsaved;           /* writes on their way */
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */

@@ -237,8 +237,9 @@ static void on_undelivered(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
     } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id) ||
-               wait_is_delivering(errand->engine, reply->row->ask.id)) {
-        create(submission); /* one that is alive is another connection's (R5.5) */
+               wait_is_delivering(errand->engine, reply->row->ask.id) ||
+               handed_is_out(errand->engine, reply->row->ask.id, errand->visit)) {
+        create(submission); /* one that is alive, or on its way, is another's (R5.5) */
     } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
         errand_fail(errand, &err, NULL);
     } else {

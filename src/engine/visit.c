@@ -77,6 +77,7 @@ void visit_leave(struct desk *desk, struct desk_visit *leaving)
     if (visit->next)
         visit->next->previous = visit->previous;
     wait_drop_visit(engine, visit);
+    handed_return_all(engine, visit);
     visit_release(visit);
 }
 
@@ -84,6 +85,7 @@ void visit_release(struct visit *visit)
 {
     if (--visit->references > 0)
         return;
+    notices_repeat(visit);
     free(visit->name);
     free(visit->version);
     free(visit->as_name);

@@ -47,20 +47,23 @@ static void write_tool(struct json_writer *writer, const struct tool *tool,
     json_write_end_object(writer);
 }
 
-const char *content_tools(enum mcp_revision revision)
+const char *content_tools(const struct mcp *mcp, enum mcp_revision revision)
 {
     static struct text made[SHAPE_COUNT];
+    static const struct tool *const *made_of[SHAPE_COUNT];
+    const struct tool *const *rows = mcp->parts.tools;
     enum content_shape shape = revision_has_structured(revision)    ? SHAPE_STRUCTURED
                                : revision_has_annotations(revision) ? SHAPE_ANNOTATED
                                                                     : SHAPE_PLAIN;
     struct json_writer writer = json_writer_to(&made[shape]);
-    const struct tool *tool;
 
-    if (made[shape].used)
+    if (made_of[shape] == rows)
         return made[shape].bytes;
+    made_of[shape] = rows;
+    text_clear(&made[shape]);
     json_write_list(&writer, "tools");
-    for (size_t i = 0; (tool = tool_at(i)); i++)
-        write_tool(&writer, tool, shape);
+    for (; *rows; rows++)
+        write_tool(&writer, *rows, shape);
     json_write_end_list(&writer);
     return made[shape].bytes;
 }

@@ -147,6 +147,9 @@ struct store_ops {
      * by a person (submitted, cancelled, declined) is not delivered yet: R5.5. */
     void (*find_undelivered)(struct store *store, const char *principal, const uint8_t *digest,
                              const char *idempotency_key, store_done *done, void *context);
+    /* All such asks of a principal, newest first, texts and answers left out: R5.7. */
+    void (*list_undelivered)(struct store *store, const char *principal, size_t limit,
+                             store_each *each, void *context);
     void (*list)(struct store *store, const struct store_list_query *query, store_each *each,
                  void *context);
     /* Recovery: every open ask, and every decided one that is undelivered and whose deliver_after

@@ -165,6 +165,12 @@ static void store_find_undelivered(struct store *store, const char *principal,
     reader_find_undelivered(&own(store)->reader, principal, digest, idempotency_key, done, context);
 }
 
+static void store_list_undelivered(struct store *store, const char *principal, size_t limit,
+                                   store_each *each, void *context)
+{
+    reader_list_undelivered(&own(store)->reader, principal, as_limit(limit), each, context);
+}
+
 static void store_list(struct store *store, const struct store_list_query *query, store_each *each,
                        void *context)
 {
@@ -239,6 +245,7 @@ static const struct store_ops sqlite_ops = {
     .sweep = store_sweep,
     .get = store_get,
     .find_undelivered = store_find_undelivered,
+    .list_undelivered = store_list_undelivered,
     .list = store_list,
     .list_live = store_list_live,
     .get_draft = store_get_draft,

@@ -11,6 +11,7 @@ enum read_statement {
     READ_GET,
     READ_UNDELIVERED,
     READ_UNDELIVERED_KEY,
+    READ_UNDELIVERED_ALL,
     READ_LIST, /* one each of enum store_list_which, then the same again by prefix */
     READ_LIST_PREFIX = READ_LIST + 3,
     READ_LIVE = READ_LIST_PREFIX + 3,
@@ -38,6 +39,7 @@ static const char *const read_sql[READ_COUNT] = {
         "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.digest = ?2 " NEWEST "1",
     [READ_UNDELIVERED_KEY] =
         "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.idempotency_key = ?2 " NEWEST "1",
+    [READ_UNDELIVERED_ALL] = "SELECT " ROW_UNANSWERED "0 FROM asks k " UNDELIVERED NEWEST "?2",
     [READ_LIST + STORE_LIST_ALL] = LIST("1"),
     [READ_LIST + STORE_LIST_OPEN] = LIST("k.state <= 2"),
     [READ_LIST + STORE_LIST_ENDED] = LIST("k.state > 2"),
@@ -137,6 +139,16 @@ static void answer_rows(struct reader *reader, struct statement *statement, stor
     }
     end_read(reader, statement, NULL);
     each(context, NULL);
+}
+
+void reader_list_undelivered(struct reader *reader, const char *principal, int64_t limit,
+                             store_each *each, void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_UNDELIVERED_ALL);
+
+    statement_text(&list, principal);
+    statement_integer(&list, limit);
+    answer_rows(reader, &list, each, context);
 }
 
 void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,

@@ -23,6 +23,8 @@ void reader_release(struct reader *reader);
 void reader_get(struct reader *reader, const char *ask_id, store_done *done, void *context);
 void reader_find_undelivered(struct reader *reader, const char *principal, const uint8_t *digest,
                              const char *idempotency_key, store_done *done, void *context);
+void reader_list_undelivered(struct reader *reader, const char *principal, int64_t limit,
+                             store_each *each, void *context);
 void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
                  void *context);
 void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context);

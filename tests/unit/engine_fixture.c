@@ -276,6 +276,12 @@ static void stage_store_undelivered(struct store *port, const char *principal,
         store->inner->ops->find_undelivered(store->inner, principal, digest, key, done, context);
 }
 
+static void stage_store_list_undelivered(struct store *port, const char *principal, size_t limit,
+                                         store_each *each, void *context)
+{
+    own(port)->inner->ops->list_undelivered(own(port)->inner, principal, limit, each, context);
+}
+
 static void stage_store_list(struct store *port, const struct store_list_query *query,
                              store_each *each, void *context)
 {
@@ -366,6 +372,7 @@ static const struct store_ops stage_ops = {
     .sweep = stage_store_sweep,
     .get = stage_store_get,
     .find_undelivered = stage_store_undelivered,
+    .list_undelivered = stage_store_list_undelivered,
     .list = stage_store_list,
     .list_live = stage_store_list_live,
     .get_draft = stage_store_get_draft,

@@ -228,6 +228,48 @@ static void only_undelivered_answers_of_people_are_found(void **state)
     assert_int_equal(found(place, ask.principal, digest, NULL), STATE_CANCELLED);
 }
 
+/* The same asks as a list: all of one principal, newest first (R5.7). */
+static void undelivered_answers_are_listed(void **state)
+{
+    static const enum ask_state wanted[] = { STATE_DECLINED, STATE_CANCELLED, STATE_SUBMITTED };
+    static const char other[] = "ffffffffffffffffffffffffffffffff";
+    struct place *place = *state;
+    struct store *store = place->store;
+    struct store_change how = store_change_of("", EVENT_DELIVERED);
+    struct rows rows = { 0 };
+    struct ask ask = make_ask(1);
+
+    for (int i = 1; i < STATE_COUNT; i++) {
+        ask = make_ask(i);
+        ask.state = (enum ask_state)i;
+        create_done(place, &ask);
+    }
+    store->ops->list_undelivered(store, ask.principal, 64, on_row, &rows);
+    assert_int_equal(rows.ends, 1);
+    assert_int_equal(rows.count, ARRAY_LEN(wanted));
+    for (int i = 0; i < rows.count; i++) {
+        assert_int_equal(rows.rows[i]->ask.state, wanted[i]);
+        assert_non_null(rows.rows[i]->ask.title);
+        assert_null(rows.rows[i]->ask.form_json);
+    }
+    forget_rows(&rows);
+    store->ops->list_undelivered(store, ask.principal, 2, on_row, &rows);
+    assert_int_equal(rows.count, 2);
+    forget_rows(&rows);
+    store->ops->list_undelivered(store, other, 64, on_row, &rows);
+    assert_int_equal(rows.count, 0);
+    forget_rows(&rows);
+    make_id(ask.id, STATE_CANCELLED);
+    how.ask_id = ask.id;
+    how.from_states = ~0U;
+    how.delivered_ms = 5;
+    change_done(place, &how);
+    store->ops->list_undelivered(store, ask.principal, 64, on_row, &rows);
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(rows.rows[1]->ask.state, STATE_SUBMITTED);
+    forget_rows(&rows);
+}
+
 static int64_t sweep(struct place *place, int64_t older_than_ms, size_t keep, size_t batch)
 {
     struct seen seen = { 0 };
@@ -418,6 +460,7 @@ int main(void)
         CASE(an_answer_shows_in_lists),
         CASE(the_living_are_open_or_within_undo),
         CASE(only_undelivered_answers_of_people_are_found),
+        CASE(undelivered_answers_are_listed),
         CASE(what_is_too_old_goes),
         CASE(what_is_too_many_goes_unless_awaited),
         CASE(an_ask_that_was_undone_is_not_ended),
