@@ -175,6 +175,14 @@ static bool find_route(struct passage *passage)
     return true;
 }
 
+uint64_t guard_owner(const uint8_t *hash)
+{
+    uint64_t owner;
+
+    memcpy(&owner, hash, sizeof owner);
+    return owner;
+}
+
 static void note_bad_token(struct guard *guard)
 {
     guard->bad_token_ms[guard->oldest] = loop_boot_ms();
@@ -212,7 +220,7 @@ static bool check_token(struct passage *passage)
     const struct guard_options *options = &passage->guard->options;
     const char *sent = header(passage, "authorization");
     const char *token = origin_bearer(sent);
-    bool is_free = access_of(passage) == GUARD_AGENT && !options->mcp_needs_token;
+    bool is_free = access_of(passage) == GUARD_AGENT && !options->mcp_needs_token(options->context);
     uint8_t hash[HASH_BYTES];
 
     if (access_of(passage) == GUARD_OPEN)
@@ -220,6 +228,10 @@ static bool check_token(struct passage *passage)
     if (token) {
         token_hash(token, hash);
         passage->has_token = options->find_token(options->context, hash, &passage->who);
+    }
+    if (passage->has_token) {
+        http_recognise(passage->exchange);
+        http_set_owner(passage->exchange, guard_owner(hash));
     }
     return passage->has_token || is_free || refuse_unknown(passage, sent != NULL);
 }

@@ -38,8 +38,9 @@ struct guard_route {
 };
 
 struct guard_options {
-    bool mcp_needs_token; /* false: GUARD_AGENT routes take callers without one, on loopback */
     void *context;
+    /* False: GUARD_AGENT routes take callers without one, on loopback (--mcp-auth none). */
+    bool (*mcp_needs_token)(void *context);
     /* True: the hash is of a live token. Called for every request, so it answers from memory. */
     bool (*find_token)(void *context, const uint8_t *hash, struct guard_identity *ret_who);
 };
@@ -48,6 +49,8 @@ void guard_free(struct guard *guard);
 /* Rows live as long as the guard. A path of one table hides the same path of a later one. */
 void guard_add_routes(struct guard *guard, const struct guard_route *routes, size_t count,
                       void *context);
+/* Whose connections are that come with the token of this hash; http_server_cut ends them. */
+uint64_t guard_owner(const uint8_t *hash);
 /* Every row in order, for documents and tests; NULL behind the last. */
 const struct guard_route *guard_route_at(const struct guard *guard, size_t index);
 

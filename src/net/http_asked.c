@@ -56,6 +56,12 @@ void http_recognise(struct http_exchange *exchange)
         exchange->connection->is_known = true;
 }
 
+void http_set_owner(struct http_exchange *exchange, uint64_t owner)
+{
+    if (exchange->connection)
+        exchange->connection->owner = owner;
+}
+
 void http_set_context(struct http_exchange *exchange, void *context)
 {
     exchange->context = context;

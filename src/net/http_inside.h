@@ -80,6 +80,7 @@ struct http_connection {
     size_t out_sent;
     struct text backlog; /* read with the request before; at most HTTP_READ_BYTES */
     struct http_scan scan;
+    uint64_t owner; /* 0: nobody */
     uint32_t lingered_bytes;
     int fd;
     uint8_t phase, interest;

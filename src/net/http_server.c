@@ -272,6 +272,20 @@ void http_server_dismiss(struct http_server *server)
     http_server_flush(server);
 }
 
+void http_server_cut(struct http_server *server, uint64_t owner)
+{
+    struct http_link *head = &server->connections;
+
+    for (struct http_link *link = head->next; link != head; link = link->next) {
+        struct http_connection *connection =
+            (struct http_connection *)(void *)((char *)link -
+                                               offsetof(struct http_connection, all));
+
+        if (connection->owner == owner)
+            http_connection_doom(connection);
+    }
+}
+
 bool http_server_is_drained(const struct http_server *server)
 {
     return server->is_dismissed && server->count == 0;
