@@ -76,7 +76,7 @@ struct mcp *mcp_new(const struct mcp_parts *parts);
 void mcp_free(struct mcp *mcp); /* its asks stay, detached; its streams are touched no more */
 
 void mcp_take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line, size_t length);
-/* A message that was parsed before: over HTTP it must be known whose it is (door.h). */
+/* A message that was parsed before: over HTTP it must be known whose it is (entry.h). */
 void mcp_take_value(struct mcp *mcp, struct mcp_stream *stream, const struct mcp_headers *headers,
                     const struct json *value);
 /* A line longer than the limit was skipped: answered like any unreadable one. */

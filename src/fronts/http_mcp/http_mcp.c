@@ -9,7 +9,7 @@
 #include "core/limits.h"
 #include "fronts/http_mcp/inside.h"
 #include "loop/loop.h"
-#include "mcp/door.h"
+#include "mcp/entry.h"
 #include "mcp/legacy/headers.h"
 #include "net/guard.h"
 #include "net/http.h"
@@ -50,7 +50,7 @@ static void refuse(struct http_exchange *exchange, const struct legacy_refusal *
     const struct mcp_headers headers = read_headers(exchange);
     struct text line = { 0 };
 
-    door_write_error(value, &headers, refusal->code, refusal->message, &line);
+    entry_write_error(value, &headers, refusal->code, refusal->message, &line);
     http_reply(exchange, refusal->status, json_type, line.bytes, line.used);
     text_release(&line);
 }
@@ -101,18 +101,18 @@ static void on_post(void *context, struct http_exchange *exchange, const struct 
     const struct mcp_headers headers = read_headers(exchange);
     size_t length;
     const char *body = http_body(exchange, &length);
-    struct door door;
+    struct entry entry;
 
-    door_read(body, length, &headers, &door);
-    if (door.way == DOOR_REFUSED)
-        http_reply(exchange, door.status, json_type, door.line.bytes, door.line.used);
-    else if (door.way == DOOR_MODERN)
-        stream_serve(peer_get_modern(front, match->who), exchange, &headers, door.value);
-    else if (door.way == DOOR_OPENS)
-        open_session(front, exchange, match, &headers, door.value);
+    entry_read(body, length, &headers, &entry);
+    if (entry.way == ENTRY_REFUSED)
+        http_reply(exchange, entry.status, json_type, entry.line.bytes, entry.line.used);
+    else if (entry.way == ENTRY_MODERN)
+        stream_serve(peer_get_modern(front, match->who), exchange, &headers, entry.value);
+    else if (entry.way == ENTRY_OPENS)
+        open_session(front, exchange, match, &headers, entry.value);
     else
-        serve_session(front, exchange, match, &headers, door.value);
-    door_release(&door);
+        serve_session(front, exchange, match, &headers, entry.value);
+    entry_release(&entry);
 }
 
 /* GET and DELETE are about sessions, which modern clients have none of. */

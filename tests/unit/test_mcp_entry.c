@@ -1,5 +1,5 @@
 /*
- * test_mcp_door.c - which way a message that came by HTTP goes, and what its headers must say.
+ * test_mcp_entry.c - which way a message that came by HTTP goes, and what its headers must say.
  *
  * Proves: R10.1
  */
@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "mcp/door.h"
+#include "mcp/entry.h"
 #include "mcp/legacy/headers.h"
 #include "mcp_fixture.h"
 
@@ -30,49 +30,49 @@ static void every_message_goes_its_way(void **state)
 {
     static const struct {
         const char *body, *version;
-        enum door_way way;
+        enum entry_way way;
         const char *refusal; /* what it says */
     } cases[] = {
-        { PING, NULL, DOOR_SESSION, NULL },
-        { PING, "2025-06-18", DOOR_SESSION, NULL },
-        { PING, "nonsense", DOOR_SESSION, NULL }, /* the session's checks say so */
-        { PING, "2026-07-28", DOOR_REFUSED, "\"id\":1,\"error\":{\"code\":-32602" },
-        { PING, "2027-01-01", DOOR_REFUSED, "-32602" },
-        { INITIALIZE, NULL, DOOR_OPENS, NULL },
-        { INITIALIZE, "2025-11-25", DOOR_OPENS, NULL },
-        { INITIALIZE, "2026-07-28", DOOR_REFUSED, "\"id\":1,\"error\":{\"code\":-32020" },
-        { DISCOVER, NULL, DOOR_MODERN, NULL },
-        { DISCOVER, "2026-07-28", DOOR_MODERN, NULL },
-        { DISCOVER, "2025-11-25", DOOR_MODERN, NULL }, /* the mismatch is told there */
+        { PING, NULL, ENTRY_SESSION, NULL },
+        { PING, "2025-06-18", ENTRY_SESSION, NULL },
+        { PING, "nonsense", ENTRY_SESSION, NULL }, /* the session's checks say so */
+        { PING, "2026-07-28", ENTRY_REFUSED, "\"id\":1,\"error\":{\"code\":-32602" },
+        { PING, "2027-01-01", ENTRY_REFUSED, "-32602" },
+        { INITIALIZE, NULL, ENTRY_OPENS, NULL },
+        { INITIALIZE, "2025-11-25", ENTRY_OPENS, NULL },
+        { INITIALIZE, "2026-07-28", ENTRY_REFUSED, "\"id\":1,\"error\":{\"code\":-32020" },
+        { DISCOVER, NULL, ENTRY_MODERN, NULL },
+        { DISCOVER, "2026-07-28", ENTRY_MODERN, NULL },
+        { DISCOVER, "2025-11-25", ENTRY_MODERN, NULL }, /* the mismatch is told there */
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{" CLAIM "}}", NULL,
-          DOOR_MODERN, NULL },
-        { NOTICE, NULL, DOOR_SESSION, NULL },
-        { NOTICE, "2026-07-28", DOOR_MODERN, NULL },
-        { RESPONSE, NULL, DOOR_SESSION, NULL },
-        { RESPONSE, "2026-07-28", DOOR_REFUSED, "-32600" },
-        { "[" PING "]", NULL, DOOR_SESSION, NULL },
-        { "[" PING "," DISCOVER "]", NULL, DOOR_REFUSED, "-32600" },
-        { "[]", NULL, DOOR_REFUSED, "-32600" },
-        { "{bad", NULL, DOOR_REFUSED, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700" },
-        { "{bad", "2025-06-18", DOOR_REFUSED, "\"id\":null,\"error\":{\"code\":-32700" },
-        { "", NULL, DOOR_REFUSED, "-32700" },
-        { "7", NULL, DOOR_REFUSED, "-32600" },
-        { "{\"id\":5,\"method\":\"ping\"}", NULL, DOOR_REFUSED, "\"id\":5,\"error\"" },
+          ENTRY_MODERN, NULL },
+        { NOTICE, NULL, ENTRY_SESSION, NULL },
+        { NOTICE, "2026-07-28", ENTRY_MODERN, NULL },
+        { RESPONSE, NULL, ENTRY_SESSION, NULL },
+        { RESPONSE, "2026-07-28", ENTRY_REFUSED, "-32600" },
+        { "[" PING "]", NULL, ENTRY_SESSION, NULL },
+        { "[" PING "," DISCOVER "]", NULL, ENTRY_REFUSED, "-32600" },
+        { "[]", NULL, ENTRY_REFUSED, "-32600" },
+        { "{bad", NULL, ENTRY_REFUSED, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700" },
+        { "{bad", "2025-06-18", ENTRY_REFUSED, "\"id\":null,\"error\":{\"code\":-32700" },
+        { "", NULL, ENTRY_REFUSED, "-32700" },
+        { "7", NULL, ENTRY_REFUSED, "-32600" },
+        { "{\"id\":5,\"method\":\"ping\"}", NULL, ENTRY_REFUSED, "\"id\":5,\"error\"" },
     };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const struct mcp_headers headers = { .protocol_version = cases[i].version };
-        struct door door;
+        struct entry entry;
 
-        door_read(cases[i].body, strlen(cases[i].body), &headers, &door);
-        if (door.way != cases[i].way ||
-            (cases[i].refusal && !strstr(text_string(&door.line), cases[i].refusal)))
-            fail_msg("%s with %s: way %d, %s", cases[i].body, cases[i].version, door.way,
-                     text_string(&door.line));
-        if (door.way == DOOR_REFUSED)
-            assert_int_equal(door.status, 400);
-        door_release(&door);
+        entry_read(cases[i].body, strlen(cases[i].body), &headers, &entry);
+        if (entry.way != cases[i].way ||
+            (cases[i].refusal && !strstr(text_string(&entry.line), cases[i].refusal)))
+            fail_msg("%s with %s: way %d, %s", cases[i].body, cases[i].version, entry.way,
+                     text_string(&entry.line));
+        if (entry.way == ENTRY_REFUSED)
+            assert_int_equal(entry.status, 400);
+        entry_release(&entry);
     }
 }
 
@@ -102,7 +102,12 @@ static void modern_headers_repeat_the_body(void **state)
         { call, { "2026-07-28", "tools/call", "=?base64?bm9ib2R5?=", NULL }, -32602 },
         { call, { "2026-07-28", "tools/call", "=?base64?bm9ib2R?=", NULL }, -32020 },
         { call, { "2026-07-28", "tools/call", "=?base64?bm9ib2R5", NULL }, -32020 },
-        { call, { "2026-07-28", "tools/call", "=?base64?" "?=", NULL }, -32020 },
+        { call,
+          { "2026-07-28", "tools/call",
+            "=?base64?"
+            "?=",
+            NULL },
+          -32020 },
         { call, { "2026-07-28", "tools/call", "=?base64?bm9i?2R5?=", NULL }, -32020 },
         { encoded, { "2026-07-28", "tools/call", ENCODED, NULL }, -32602 },
         { encoded, { "2026-07-28", "tools/call", "=?base64?w6QvPx==?=", NULL }, -32020 },
