@@ -368,12 +368,36 @@ static int64_t look_at(struct mcp_call *call, int64_t now)
     return call->next_progress_boot_ms < patience ? call->next_progress_boot_ms : patience;
 }
 
+void call_detach_soon(struct mcp_call *call)
+{
+    struct mcp *mcp = call->to.mcp;
+
+    call->detaches_soon = true;
+    call_wake_at(mcp, mcp->parts.clock->boot_ms(mcp->parts.clock) + 1);
+}
+
+/* Detaching one may be the end of others, so who goes through them begins anew each time. */
+static void detach_due(struct mcp *mcp)
+{
+    struct mcp_call *call = mcp->calls;
+
+    while (call) {
+        bool is_due = call->detaches_soon;
+
+        call->detaches_soon = false;
+        if (is_due && (!call->to.stream || call->is_away))
+            tool_detach(call);
+        call = is_due ? mcp->calls : call->next;
+    }
+}
+
 void call_on_time(struct mcp *mcp)
 {
     int64_t now = mcp->parts.clock->boot_ms(mcp->parts.clock), soonest = 0;
     struct mcp_call *next;
 
     mcp->wake_boot_ms = 0;
+    detach_due(mcp);
     question_on_time(mcp, now);
     for (struct mcp_call *call = mcp->calls; call; call = next) {
         int64_t wanted;

@@ -71,8 +71,9 @@ struct mcp_call {
     struct mcp_visit *visit; /* NULL: it does not concern the desk */
     enum mcp_revision revision;
     unsigned abilities;
-    bool is_at_desk;                           /* which owes a reply */
-    bool is_away;                              /* its stream is paused */
+    bool is_at_desk; /* which owes a reply */
+    bool is_away;    /* its stream is paused */
+    bool detaches_soon;
     char *token_json;                          /* progressToken; NULL: none */
     int64_t started_boot_ms, deadline_boot_ms; /* the latter 0: not known yet */
     int64_t next_progress_boot_ms;             /* 0: no progress wanted */
@@ -175,6 +176,9 @@ void call_cancel(struct mcp *mcp, const struct json *request_id);
 void call_drop_all(struct mcp *mcp);
 /* The client is held for so long, and told of progress meanwhile. */
 void call_hold(struct mcp_call *call, int64_t hold_ms);
+/* It was given up before its ask had a name. Others that made the same call learn that name in a
+ * moment, and while they want the ask it stays attached. */
+void call_detach_soon(struct mcp_call *call);
 void call_wake_at(struct mcp *mcp, int64_t boot_ms);
 void call_on_time(struct mcp *mcp);
 

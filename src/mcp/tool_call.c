@@ -185,8 +185,8 @@ void tool_on_event(struct mcp *mcp, const char *line, size_t length)
     call = tag ? call_find(mcp, strtoll(tag, NULL, 10)) : NULL;
     if (call && id) {
         learn(call, id, params);
-        if (!call->to.stream || call->is_away) /* given up before we knew its name */
-            tool_detach(call);
+        if (!call->to.stream || call->is_away)
+            call_detach_soon(call);
     }
     for (call = tag || !id ? NULL : mcp->calls; call; call = call->next) {
         if (strcmp(call->session_id, id) == 0)

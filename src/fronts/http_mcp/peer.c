@@ -176,6 +176,16 @@ static void drop_idle(struct http_mcp *front)
         peer_free(front->last);
 }
 
+/* Something is still to be said to it, or it may come back for something. */
+static bool is_busy(const struct peer *peer)
+{
+    const struct stream *stream = peer->streams;
+
+    while (stream && stream->is_finished)
+        stream = stream->next;
+    return stream != NULL;
+}
+
 /* Makes room for one more; false where all of this token's, or all there are, are in use. */
 static bool make_room(struct http_mcp *front, const char *token)
 {
@@ -187,9 +197,10 @@ static bool make_room(struct http_mcp *front, const char *token)
         bool is_same = strcmp(peer->token, token) == 0;
 
         of_token += is_same;
-        if (!peer->streams)
-            oldest = peer;
-        if (!peer->streams && is_same)
+        if (is_busy(peer))
+            continue;
+        oldest = peer;
+        if (is_same)
             oldest_of_token = peer;
     }
     if (of_token >= PEERS_OF_TOKEN)
