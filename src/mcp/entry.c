@@ -12,12 +12,10 @@
 
 enum { ENTRY_BAD_REQUEST = 400, ENTRY_HEADER_MISMATCH = -32020 };
 
-void entry_write_error(const struct json *value, const struct mcp_headers *headers, int code,
+void entry_write_error(const struct json *value, enum mcp_revision in_force, int code,
                        const char *message, struct text *out)
 {
-    const char *version = headers->protocol_version;
-    bool omits = !version || !revision_is_legacy_name(version) ||
-                 revision_omits_unknown_id(revision_negotiate(version));
+    bool omits = revision_omits_unknown_id(in_force);
     struct jsonrpc_message read = { 0 };
     char *id_json;
 
@@ -27,12 +25,11 @@ void entry_write_error(const struct json *value, const struct mcp_headers *heade
     free(id_json);
 }
 
-static void refuse(struct entry *entry, const struct mcp_headers *headers, int code,
-                   const char *message)
+static void refuse(struct entry *entry, int code, const char *message)
 {
     entry->way = ENTRY_REFUSED;
     entry->status = ENTRY_BAD_REQUEST;
-    entry_write_error(entry->value, headers, code, message, &entry->line);
+    entry_write_error(entry->value, entry->in_force, code, message, &entry->line);
 }
 
 static bool is_claimed(const struct json *message)
@@ -49,7 +46,7 @@ static void sort_batch(struct entry *entry, const struct mcp_headers *headers)
         has_modern = has_modern || is_claimed(json_item(entry->value, i));
     entry->way = ENTRY_SESSION;
     if (has_modern || json_length(entry->value) == 0)
-        refuse(entry, headers, JSONRPC_INVALID_REQUEST,
+        refuse(entry, JSONRPC_INVALID_REQUEST,
                "batches are only part of revision 2025-03-26, and never empty");
 }
 
@@ -59,9 +56,9 @@ static void sort_message(struct entry *entry, const struct mcp_headers *headers)
     struct jsonrpc_message message;
 
     if (!jsonrpc_read(entry->value, &message))
-        refuse(entry, headers, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
+        refuse(entry, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
     else if (!message.method && is_modern)
-        refuse(entry, headers, JSONRPC_INVALID_REQUEST,
+        refuse(entry, JSONRPC_INVALID_REQUEST,
                "2026-07-28 has no requests of ours, so there are no responses to them");
     else if (message.method && is_claimed(entry->value))
         entry->way = ENTRY_MODERN;
@@ -72,21 +69,21 @@ static void sort_message(struct entry *entry, const struct mcp_headers *headers)
     else if (!message.id)
         entry->way = ENTRY_MODERN;
     else if (strcmp(message.method, "initialize") == 0)
-        refuse(entry, headers, ENTRY_HEADER_MISMATCH,
+        refuse(entry, ENTRY_HEADER_MISMATCH,
                "MCP-Protocol-Version names a revision that has no initialize");
     else
-        refuse(entry, headers, JSONRPC_INVALID_PARAMS,
+        refuse(entry, JSONRPC_INVALID_PARAMS,
                "params._meta must name the protocol version and the client's capabilities");
 }
 
 void entry_read(const char *bytes, size_t length, const struct mcp_headers *headers,
-                struct entry *ret_entry)
+                enum mcp_revision in_force, struct entry *ret_entry)
 {
     struct error err;
 
-    *ret_entry = (struct entry){ .way = ENTRY_REFUSED };
+    *ret_entry = (struct entry){ .way = ENTRY_REFUSED, .in_force = in_force };
     if (!json_parse(bytes, length, &ret_entry->value, &err))
-        refuse(ret_entry, headers, JSONRPC_PARSE_ERROR, err.message);
+        refuse(ret_entry, JSONRPC_PARSE_ERROR, err.message);
     else if (json_kind(ret_entry->value) == KIND_LIST)
         sort_batch(ret_entry, headers);
     else

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
+#include "mcp/revision.h"
 
 struct json;
 struct mcp_headers;
@@ -23,13 +24,15 @@ struct entry {
     struct json *value; /* the message; NULL where it could not be read */
     int status;
     struct text line; /* of a refusal */
+    enum mcp_revision in_force;
 };
+/* `in_force`: the revision of the session it names, or the newest legacy one. */
 void entry_read(const char *bytes, size_t length, const struct mcp_headers *headers,
-                struct entry *ret_entry);
+                enum mcp_revision in_force, struct entry *ret_entry);
 void entry_release(struct entry *entry);
 /* The line of an error about a message, or, `value` NULL or without an id, about the whole request;
  * then the id is left out or null, as the revision in force has it. */
-void entry_write_error(const struct json *value, const struct mcp_headers *headers, int code,
+void entry_write_error(const struct json *value, enum mcp_revision in_force, int code,
                        const char *message, struct text *out);
 
 #endif

@@ -63,9 +63,12 @@ static void every_message_goes_its_way(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const struct mcp_headers headers = { .protocol_version = cases[i].version };
+        enum mcp_revision in_force = cases[i].version && strcmp(cases[i].version, "2025-06-18") == 0
+                                         ? REVISION_2025_06_18
+                                         : REVISION_2025_11_25;
         struct entry entry;
 
-        entry_read(cases[i].body, strlen(cases[i].body), &headers, &entry);
+        entry_read(cases[i].body, strlen(cases[i].body), &headers, in_force, &entry);
         if (entry.way != cases[i].way ||
             (cases[i].refusal && !strstr(text_string(&entry.line), cases[i].refusal)))
             fail_msg("%s with %s: way %d, %s", cases[i].body, cases[i].version, entry.way,

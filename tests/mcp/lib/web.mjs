@@ -59,6 +59,9 @@ export function eventReader(see) {
     };
 }
 
+// Statuses of the gate, which speaks no JSON-RPC.
+const GATE = [401, 403, 413, 415];
+
 // Headers as a client of that revision sends them with a message.
 export function headersFor(revision, token, sessionId, message) {
     const headers = {
@@ -145,7 +148,9 @@ export class RawHttp extends Raw {
         came.on("error", (problem) => { reply.problem = problem; });
         await new Promise((resolve) => came.on("close", resolve));
         reply.isWhole = came.complete;
-        if (!isStream && body && came.complete)
+        if (!isStream && body && came.complete && GATE.includes(came.statusCode))
+            this.handOut({ refused: came.statusCode });
+        else if (!isStream && body && came.complete)
             this.hear(body.trimEnd());
         if (came.statusCode === 202)
             assert.equal(body, "");
