@@ -217,6 +217,29 @@ static void stage_store_save_setting(struct store *port, const char *person, con
     store->inner->ops->save_setting(store->inner, person, name, value, on_inner_reply, passage);
 }
 
+static void stage_store_save_cut_off(struct store *port, const struct store_client *client,
+                                     int64_t cut_off_ms, store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "cut_off");
+
+    if (store->fails_settings) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->save_cut_off(store->inner, client, cut_off_ms, on_inner_reply, passage);
+}
+
+static void stage_store_forget_cut_offs(struct store *port, store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "forget");
+
+    store->outstanding++;
+    store->inner->ops->forget_cut_offs(store->inner, on_inner_reply, passage);
+}
+
 static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
 {
     struct stage_store *store = own(port);
@@ -353,6 +376,12 @@ static void stage_store_list_keys(struct store *port, const char *purpose, store
     own(port)->inner->ops->list_keys(own(port)->inner, purpose, each, context);
 }
 
+static void stage_store_get_cut_off(struct store *port, const struct store_client *client,
+                                    store_done *done, void *context)
+{
+    own(port)->inner->ops->get_cut_off(own(port)->inner, client, done, context);
+}
+
 static int64_t stage_store_last_seq(struct store *port)
 {
     return own(port)->inner->ops->last_seq(own(port)->inner);
@@ -368,6 +397,8 @@ static const struct store_ops stage_ops = {
     .list_tokens = stage_store_list_tokens,
     .save_key = stage_store_save_key,
     .list_keys = stage_store_list_keys,
+    .save_cut_off = stage_store_save_cut_off,
+    .forget_cut_offs = stage_store_forget_cut_offs,
     .shift_deadlines = stage_store_shift,
     .sweep = stage_store_sweep,
     .get = stage_store_get,
@@ -376,6 +407,7 @@ static const struct store_ops stage_ops = {
     .list = stage_store_list,
     .list_live = stage_store_list_live,
     .get_draft = stage_store_get_draft,
+    .get_cut_off = stage_store_get_cut_off,
     .last_seq = stage_store_last_seq,
 };
 

@@ -124,6 +124,7 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
         .token = who->token[0] ? peer->label : NULL,
         .token_id = peer->token,
         .is_sub_agent = who->is_sub_agent,
+        .transport = "http",
         .most_calls = PEER_CALLS,
         .tools = front->parts.tools,
         .context = peer,
