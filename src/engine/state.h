@@ -12,6 +12,7 @@
 
 #include "base/table.h"
 #include "core/ask.h"
+#include "crypto/seal.h"
 #include "engine/alarm.h"
 #include "engine/engine.h"
 #include "ports/clock.h"
@@ -105,9 +106,9 @@ struct visit {
     bool is_below_agent;
     char tty[64];
     char principal[PRINCIPAL_BYTES];
-    char *name, *version, *as_name, *directory; /* owned */
-    char *transport;                            /* owned; NULL: no client's calls are held */
-    int64_t cut_off_ms;                         /* what is known of its patience */
+    char *name, *version, *as_name, *directory, *token, *token_id; /* owned */
+    char *transport;    /* owned; NULL: no client's calls are held */
+    int64_t cut_off_ms; /* what is known of its patience */
     bool is_hold_told;
     bool is_sub_agent;
     void *context;
@@ -117,12 +118,14 @@ struct visit {
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
-    struct table by_id, by_call, by_key, principals, handed;
+    struct table by_id, by_call, by_key, principals, handed, tokens;
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
     struct visit *visits;
     struct live *dirty;
+    struct seal_ring seals;
+    bool is_making_key;
     size_t open_count;
     int64_t late_count;       /* given to principals, so that no two are the same */
     size_t form_count;        /* kept in memory */

@@ -193,10 +193,12 @@ static void create(struct submission *submission)
     const struct visit *visit = submission->errand.visit;
     struct store_principal principal = {
         .id = visit->principal,
-        .kind = "local",
+        .kind = !visit->token_id     ? "local"
+                : visit->token_id[0] ? "token"
+                                     : "http",
         .uid = visit->uid,
         .name = visit->as_name ? visit->as_name : visit->name,
-        .place = visit->directory,
+        .place = visit->token_id ? visit->token : visit->directory,
     };
     struct error err;
     struct live *live;
@@ -319,9 +321,12 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
                 desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
-    struct submission *submission = errand_new(sizeof *submission, engine, visit, done, context);
+    struct submission *submission;
     struct error err;
 
+    if (!visit_may(visit, ROLE_AGENT, done, context))
+        return;
+    submission = errand_new(sizeof *submission, engine, visit, done, context);
     submission->errand.drop = submission_drop;
     if (!read_call(submission, params, &err)) {
         errand_fail(&submission->errand, &err, NULL);

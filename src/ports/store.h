@@ -47,12 +47,30 @@ typedef void store_done(void *context, const struct store_reply *reply);
 /* Whose ask it is; inserted with the first ask of that principal. */
 struct store_principal {
     const char *id;   /* PRINCIPAL_BYTES - 1 hex characters */
-    const char *kind; /* "local", "token" */
+    const char *kind; /* "local", "token", "http" */
     int64_t uid;
     const char *name;  /* claimed name, or --as NAME */
     const char *place; /* working directory or token label; may be NULL */
 };
 
+/* A token by its hash; the secret itself is nowhere. */
+struct store_token {
+    uint8_t hash[32];
+    const char *kind;  /* "agent" "person" "tab" "device" "host" */
+    const char *label; /* what the person calls it */
+    bool is_sub_agent, may_answer;
+    int64_t created_ms, expires_ms; /* expires_ms 0: never */
+};
+typedef void store_token_each(void *context, const struct store_token *token);
+
+/* A secret of the server's own, kept so that what it sealed outlives a restart. */
+struct store_key {
+    int64_t id;          /* given by the store: 1 and more */
+    const char *purpose; /* "request_state" */
+    uint8_t secret[32];
+    int64_t created_ms;
+};
+typedef void store_key_each(void *context, const struct store_key *key);
 /* A program that agents reach us with, as it calls itself. */
 struct store_client {
     const char *name, *version, *transport;
@@ -109,6 +127,16 @@ struct store_ops {
                        const char *json, int64_t now_ms, store_done *done, void *context);
     void (*save_setting)(struct store *store, const char *person, const char *name,
                          const char *value_or_null, store_done *done, void *context);
+    void (*save_token)(struct store *store, const struct store_token *token, store_done *done,
+                       void *context);
+    /* STORE_MISSING: there is none, or it was revoked before. */
+    void (*revoke_token)(struct store *store, const uint8_t hash[32], int64_t now_ms,
+                         store_done *done, void *context);
+    /* Its id is reply.seq. */
+    void (*save_key)(struct store *store, const struct store_key *key, store_done *done,
+                     void *context);
+    void (*save_meta)(struct store *store, const char *name, const char *value, store_done *done,
+                      void *context);
     /* After how long this client gives up on a call (core/patience.h). The number of clients is
      * bounded: where there are too many, it is not kept. */
     void (*save_cut_off)(struct store *store, const struct store_client *client, int64_t cut_off_ms,
@@ -139,6 +167,10 @@ struct store_ops {
     void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
                       void *context); /* called at most once: (ask_id, json) */
     void (*list_settings)(struct store *store, const char *person, store_pair *each, void *context);
+    /* Those that were not revoked, oldest first. */
+    void (*list_tokens)(struct store *store, store_token_each *each, void *context);
+    void (*list_keys)(struct store *store, const char *purpose, store_key_each *each,
+                      void *context);
     /* STORE_DONE with it as reply.seq, or STORE_MISSING. */
     void (*get_cut_off)(struct store *store, const struct store_client *client, store_done *done,
                         void *context);

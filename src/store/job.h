@@ -33,6 +33,13 @@ struct job_draft {
 struct job_setting {
     const char *person, *name, *value;
 };
+struct job_revoke {
+    uint8_t hash[32];
+    int64_t now_ms;
+};
+struct job_meta {
+    const char *name, *value;
+};
 struct job_cut_off {
     struct store_client client; /* without a name: all are forgotten */
     int64_t cut_off_ms;
@@ -53,6 +60,10 @@ struct job {
         struct store_change change;
         struct job_draft draft;
         struct job_setting setting;
+        struct store_token token;
+        struct job_revoke revoke;
+        struct store_key key;
+        struct job_meta meta;
         struct job_cut_off cut_off;
         int64_t shift_by_ms;
         struct job_sweep sweep;
