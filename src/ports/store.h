@@ -32,7 +32,8 @@ struct store_row {
     const char *answer_key;
     const char *actor_json; /* who decided; NULL likewise */
     int64_t answered_ms;
-    int64_t seq; /* of the newest event of this ask */
+    int64_t seq;    /* of the newest event of this ask */
+    int64_t number; /* in the order of creation; for store_list_query */
 };
 
 struct store_reply {
@@ -85,6 +86,9 @@ struct store_list_query {
     int64_t before_ms;     /* only asks created before; 0: no bound */
     const char *id_prefix; /* NULL: any */
     const char *principal; /* NULL: any */
+    int64_t before_number; /* of those created at before_ms itself, the ones numbered lower too */
+    uint32_t states;       /* bits of enum ask_state; 0: any */
+    const char *agent;     /* what the agent calls itself; NULL: any */
 };
 /* Rows come newest first, one call each, texts of form and arguments left out (NULL); the last
  * call has row NULL. */
