@@ -36,7 +36,7 @@ void visit_leave(struct desk *desk, struct desk_visit *leaving);
 void visit_release(struct visit *visit);
 void visit_tell(struct visit *visit, const char *line, size_t length);
 void visit_write_origin(const struct visit *visit, struct text *out);
-/* {person, via, uid, pid, tty, same_process_tree}: who decides, as the answer keeps it. */
+/* {person, via, token, uid, pid, tty, same_process_tree}: who decides, as the answer keeps it. */
 void visit_write_actor(const struct engine *engine, struct visit *visit, const char *origin_json,
                        struct text *out);
 

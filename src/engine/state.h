@@ -91,7 +91,7 @@ struct visit {
     bool is_below_agent;
     char tty[64];
     char principal[PRINCIPAL_BYTES];
-    char *name, *version, *as_name, *directory; /* owned */
+    char *name, *version, *as_name, *directory, *token; /* owned */
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);

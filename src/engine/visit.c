@@ -48,6 +48,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->version = mem_text(visitor->version);
     visit->as_name = mem_text(visitor->as_name);
     visit->directory = mem_text(visitor->directory);
+    visit->token = mem_text(visitor->token);
     visit->is_sub_agent = visitor->is_sub_agent;
     visit->context = visitor->context;
     visit->event = visitor->event;
@@ -82,6 +83,7 @@ void visit_release(struct visit *visit)
     free(visit->version);
     free(visit->as_name);
     free(visit->directory);
+    free(visit->token);
     free(visit);
 }
 
@@ -142,8 +144,9 @@ void visit_write_actor(const struct engine *engine, struct visit *visit, const c
     json_write_object(&writer, NULL);
     json_write_text(&writer, "person", engine->parts.person);
     json_write_text(&writer, "via", visit->via);
-    json_write_integer(&writer, "uid", visit->uid);
-    json_write_integer(&writer, "pid", visit->pid);
+    json_write_text_if(&writer, "token", visit->token);
+    json_write_known(&writer, "uid", visit->uid, visit->uid >= 0);
+    json_write_known(&writer, "pid", visit->pid, visit->pid > 0);
     json_write_text(&writer, "tty", visit->tty[0] ? visit->tty : NULL);
     json_write_bool_if(&writer, "same_process_tree", descends_from_agent(visit, origin_json));
     json_write_end_object(&writer);

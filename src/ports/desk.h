@@ -23,14 +23,15 @@ enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
 /* Who stands at the desk. Borrowed for desk_enter only. */
 struct desk_visitor {
     enum desk_role role;
-    const char *via; /* people: "cli" "terminal" "web" "api" "client" */
-    int64_t uid, pid;
-    uint64_t start; /* of pid, so that a reused pid is somebody else */
+    const char *via;  /* people: "cli" "terminal" "web" "api" "client" */
+    int64_t uid, pid; /* -1, 0: not known, as over HTTP */
+    uint64_t start;   /* of pid, so that a reused pid is somebody else */
     int64_t parent;
     uint64_t parent_start;
     const char *tty;            /* "" without */
     const char *name, *version; /* what the client calls itself: a claim */
     const char *as_name;        /* --as NAME; NULL: none */
+    const char *token;          /* what the person called the token it came with; NULL: none */
     const char *directory;      /* working directory; may be NULL */
     bool is_sub_agent;
     void *context; /* handed to `event` */
