@@ -17,6 +17,8 @@
 #include "base/error.h"
 #include "core/ask.h"
 
+struct text;
+
 enum store_outcome {
     STORE_DONE,
     STORE_LOST,     /* the row is in another state or version; reply.row says which */
@@ -134,6 +136,7 @@ struct store_ops {
     /* True once the disk failed under us in a way that only a restart mends (EIO on sync). */
     bool (*is_broken)(struct store *store);
     int64_t (*last_seq)(struct store *store); /* of the newest committed event */
+    void (*write_metrics)(struct store *store, struct text *out);
 };
 struct store {
     const struct store_ops *ops; /* the adapter's own struct begins with this */
