@@ -279,6 +279,7 @@ static void write_decider(struct json_writer *writer, const struct response_fact
         json_write_known(writer, "uid", by->uid, by->uid >= 0);
         json_write_known(writer, "pid", by->pid, by->pid > 0);
         json_write_text(writer, "tty", by->tty);
+        json_write_text_if(writer, "token", by->token);
         json_write_bool_if(writer, "same_process_tree", by->same_process_tree);
         json_write_end_object(writer);
     }

@@ -322,9 +322,13 @@ static bool take_key(struct decision *decision, struct error *err)
 static void decide(enum ask_event event, struct desk *desk, struct desk_visit *visit,
                    const struct json *params, desk_done *done, void *context)
 {
-    struct decision *decision = errand_new(sizeof *decision, engine_of(desk), visit, done, context);
+    enum desk_role role = event == EVENT_AGENT_WITHDREW ? ROLE_AGENT : ROLE_PERSON;
+    struct decision *decision;
     struct error err;
 
+    if (!visit_may(visit, role, done, context))
+        return;
+    decision = errand_new(sizeof *decision, engine_of(desk), visit, done, context);
     decision->errand.drop = decision_drop;
     decision->event = event;
     decision->params = json_keep(params);

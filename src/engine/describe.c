@@ -106,6 +106,7 @@ static void read_actor(const struct json *actor, struct answered_by *by)
     by->uid = json_member_integer(actor, "uid", -1);
     by->pid = json_member_integer(actor, "pid", 0);
     by->tty = json_member_text(actor, "tty");
+    by->token = json_member_text(actor, "token");
     by->same_process_tree = json_is_yes(json_member(actor, "same_process_tree"));
 }
 

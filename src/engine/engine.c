@@ -38,6 +38,9 @@ static const struct desk_ops engine_ops = {
     .watch = watch_act,
     .settings_list = settings_list_act,
     .settings_set = settings_set_act,
+    .token_new = token_new_act,
+    .token_list = token_list_act,
+    .token_revoke = token_revoke_act,
 };
 
 int64_t engine_boot_ms(const struct engine *engine)
@@ -104,6 +107,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->armed_boot_ms = -1;
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .ring = sweep, .owner = engine };
+    tokens_load(engine);
     parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
     sweep_soon(engine);
     time_arm(engine);
@@ -129,6 +133,7 @@ void engine_free(struct engine *engine)
     table_release(&engine->by_call);
     table_release(&engine->by_key);
     table_release(&engine->principals);
+    tokens_release(engine);
     alarm_heap_release(&engine->alarms);
     free(engine);
 }

@@ -25,11 +25,24 @@ struct engine_parts {
     const char *person;        /* the one who answers here */
     const char *settings_path; /* the host's settings file; NULL: not saved */
     bool portal_built, terminal_built;
+    /* A token was revoked: whoever came with it is to be cut off. May be NULL. */
+    void (*on_revoked)(void *context, const uint8_t *hash);
+    void *context;
+};
+/* What a token that is alive stands for. */
+struct engine_token {
+    char id[17];
+    const char *kind, *label; /* borrowed until the next turn of the loop */
+    bool is_sub_agent, may_answer;
 };
 
 struct engine *engine_new(const struct engine_parts *parts); /* takes up what was alive */
 void engine_free(struct engine *engine);
 struct desk *engine_desk(struct engine *engine);
+
+/* From memory; `hash` is of the secret (crypto/token.h). False: unknown, revoked or expired. */
+bool engine_find_token(const struct engine *engine, const uint8_t *hash,
+                       struct engine_token *ret_token);
 
 void engine_on_time(struct engine *engine); /* the clock's wake-up */
 /* Before the loop sleeps: tells watchers what changed in this turn, once per ask. */

@@ -34,9 +34,12 @@ bool principal_admit(struct engine *engine, struct principal *principal, struct 
 struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor);
 void visit_leave(struct desk *desk, struct desk_visit *leaving);
 void visit_release(struct visit *visit);
+/* False, and replied: this act is for the other role (R12.1). */
+bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *done,
+               void *context);
 void visit_tell(struct visit *visit, const char *line, size_t length);
 void visit_write_origin(const struct visit *visit, struct text *out);
-/* {person, via, token, uid, pid, tty, same_process_tree}: who decides, as the answer keeps it. */
+/* {person, via, uid, pid or token, tty, same_process_tree}: who decides, as the answer keeps it. */
 void visit_write_actor(const struct engine *engine, struct visit *visit, const char *origin_json,
                        struct text *out);
 
@@ -91,6 +94,11 @@ desk_act extend_act, send_now_act, switch_act;
 desk_act draft_act;
 desk_act list_act, get_act, watch_act;
 desk_act settings_list_act, settings_set_act;
+
+/* tokens.c: who may come through HTTP */
+desk_act token_new_act, token_list_act, token_revoke_act;
+void tokens_load(struct engine *engine);
+void tokens_release(struct engine *engine);
 
 /* time.c */
 void time_start(struct engine *engine, struct live *live); /* deadline, or end of undo window */

@@ -92,7 +92,7 @@ struct visit {
     bool is_below_agent;
     char tty[64];
     char principal[PRINCIPAL_BYTES];
-    char *name, *version, *as_name, *directory, *token; /* owned */
+    char *name, *version, *as_name, *directory, *token, *token_label; /* owned */
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);
@@ -107,7 +107,7 @@ struct tally {
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
-    struct table by_id, by_call, by_key, principals;
+    struct table by_id, by_call, by_key, principals, tokens;
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;

@@ -194,10 +194,10 @@ static void create(struct submission *submission)
     const struct visit *visit = submission->errand.visit;
     struct store_principal principal = {
         .id = visit->principal,
-        .kind = "local",
+        .kind = visit->token ? visit->token[0] ? "token" : "http" : "local",
         .uid = visit->uid,
         .name = visit->as_name ? visit->as_name : visit->name,
-        .place = visit->directory,
+        .place = visit->token ? visit->token_label : visit->directory,
     };
     struct error err;
     struct live *live;
@@ -315,9 +315,12 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
                 desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
-    struct submission *submission = errand_new(sizeof *submission, engine, visit, done, context);
+    struct submission *submission;
     struct error err;
 
+    if (!visit_may(visit, ROLE_AGENT, done, context))
+        return;
+    submission = errand_new(sizeof *submission, engine, visit, done, context);
     submission->errand.drop = submission_drop;
     if (!read_call(submission, params, &err)) {
         errand_fail(&submission->errand, &err, NULL);

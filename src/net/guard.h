@@ -10,7 +10,6 @@
 
 struct guard;
 struct http_exchange;
-struct loop;
 
 /* Who may come: shells without data and health checks are open, all else wants a token. */
 enum guard_access { GUARD_OPEN, GUARD_AGENT, GUARD_PERSON, GUARD_ANYONE };
@@ -23,7 +22,8 @@ struct guard_identity {
     bool is_agent, is_person, is_sub_agent, may_answer;
 };
 struct guard_match {
-    const char *values[2]; /* of {…} in the path, decoded */
+    /* Both live for the call that gets them. */
+    const char *values[2]; /* of {…} in the path, decoded; "" where there is none */
     const struct guard_identity *who;
 };
 
@@ -42,7 +42,7 @@ struct guard_options {
     /* True: the hash is of a live token. Called for every request, so it answers from memory. */
     bool (*find_token)(void *context, const uint8_t *hash, struct guard_identity *ret_who);
 };
-struct guard *guard_new(struct loop *loop, const struct guard_options *options);
+struct guard *guard_new(const struct guard_options *options);
 void guard_free(struct guard *guard);
 /* Rows live as long as the guard. A path of one table hides the same path of a later one. */
 void guard_add_routes(struct guard *guard, const struct guard_route *routes, size_t count,

@@ -24,14 +24,16 @@ enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
 struct desk_visitor {
     enum desk_role role;
     const char *via;  /* people: "cli" "terminal" "web" "api" "client" */
-    int64_t uid, pid; /* -1, 0: not known, as over HTTP */
-    uint64_t start;   /* of pid, so that a reused pid is somebody else */
+    int64_t uid, pid; /* -1 and 0: not known, it came through HTTP */
+    /* Through HTTP: the token's id and what the person calls it; "" without one (--mcp-auth none).
+     * NULL: a local process. */
+    const char *token, *token_label;
+    uint64_t start; /* of pid, so that a reused pid is somebody else */
     int64_t parent;
     uint64_t parent_start;
     const char *tty;            /* "" without */
     const char *name, *version; /* what the client calls itself: a claim */
     const char *as_name;        /* --as NAME; NULL: none */
-    const char *token;          /* what the person called the token it came with; NULL: none */
     const char *directory;      /* working directory; may be NULL */
     bool is_sub_agent;
     void *context; /* handed to `event` */
@@ -65,6 +67,9 @@ struct desk_ops {
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */
     desk_act *list, *get, *watch;
     desk_act *settings_list, *settings_set;
+    desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?}: its secret, this once */
+    desk_act *token_list;   /* {} */
+    desk_act *token_revoke; /* {id}: whole, or its unique beginning */
 };
 struct desk {
     const struct desk_ops *ops; /* the implementation's own struct begins with this */

@@ -50,11 +50,30 @@ typedef void store_done(void *context, const struct store_reply *reply);
 /* Whose ask it is; inserted with the first ask of that principal. */
 struct store_principal {
     const char *id;   /* PRINCIPAL_BYTES - 1 hex characters */
-    const char *kind; /* "local", "token" */
+    const char *kind; /* "local", "token", "http" */
     int64_t uid;
     const char *name;  /* claimed name, or --as NAME */
     const char *place; /* working directory or token label; may be NULL */
 };
+
+/* A token by its hash; the secret itself is nowhere. */
+struct store_token {
+    uint8_t hash[32];
+    const char *kind;  /* "agent" "person" "tab" "device" "host" */
+    const char *label; /* what the person calls it */
+    bool is_sub_agent, may_answer;
+    int64_t created_ms, expires_ms; /* expires_ms 0: never */
+};
+typedef void store_token_each(void *context, const struct store_token *token);
+
+/* A secret of the server's own, kept so that what it sealed outlives a restart. */
+struct store_key {
+    int64_t id;          /* given by the store: 1 and more */
+    const char *purpose; /* "request_state" */
+    uint8_t secret[32];
+    int64_t created_ms;
+};
+typedef void store_key_each(void *context, const struct store_key *key);
 
 /* Numbers that are STORE_KEEP, and texts that are NULL, leave the column alone. */
 enum { STORE_KEEP = -1 };
@@ -110,6 +129,16 @@ struct store_ops {
                        const char *json, int64_t now_ms, store_done *done, void *context);
     void (*save_setting)(struct store *store, const char *person, const char *name,
                          const char *value_or_null, store_done *done, void *context);
+    void (*save_token)(struct store *store, const struct store_token *token, store_done *done,
+                       void *context);
+    /* STORE_MISSING: there is none, or it was revoked before. */
+    void (*revoke_token)(struct store *store, const uint8_t hash[32], int64_t now_ms,
+                         store_done *done, void *context);
+    /* Its id is reply.seq. */
+    void (*save_key)(struct store *store, const struct store_key *key, store_done *done,
+                     void *context);
+    void (*save_meta)(struct store *store, const char *name, const char *value, store_done *done,
+                      void *context);
     /* The wall clock was set: every open deadline moves along. */
     void (*shift_deadlines)(struct store *store, int64_t by_ms, store_done *done, void *context);
     /* One batch of retention (R9.1): ended and delivered-or-older-than-retention asks. reply.seq is
@@ -132,6 +161,10 @@ struct store_ops {
     void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
                       void *context); /* called at most once: (ask_id, json) */
     void (*list_settings)(struct store *store, const char *person, store_pair *each, void *context);
+    /* Those that were not revoked, oldest first. */
+    void (*list_tokens)(struct store *store, store_token_each *each, void *context);
+    void (*list_keys)(struct store *store, const char *purpose, store_key_each *each,
+                      void *context);
     const char *(*meta)(struct store *store, const char *name); /* "" if absent; borrowed */
     /* True once the disk failed under us in a way that only a restart mends (EIO on sync). */
     bool (*is_broken)(struct store *store);

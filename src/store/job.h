@@ -33,6 +33,13 @@ struct job_draft {
 struct job_setting {
     const char *person, *name, *value;
 };
+struct job_revoke {
+    uint8_t hash[32];
+    int64_t now_ms;
+};
+struct job_meta {
+    const char *name, *value;
+};
 struct job_sweep {
     int64_t older_than_ms, keep_ended, batch;
 };
@@ -49,6 +56,10 @@ struct job {
         struct store_change change;
         struct job_draft draft;
         struct job_setting setting;
+        struct store_token token;
+        struct job_revoke revoke;
+        struct store_key key;
+        struct job_meta meta;
         int64_t shift_by_ms;
         struct job_sweep sweep;
     } of;

@@ -80,6 +80,53 @@ static void store_save_setting(struct store *store, const char *person, const ch
     add(store, &job);
 }
 
+static void store_save_token(struct store *store, const struct store_token *token, store_done *done,
+                             void *context)
+{
+    struct job job = { .kind = &job_kind_token,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true, /* a person did it */
+                       .of.token = *token };
+
+    add(store, &job);
+}
+
+static void store_revoke_token(struct store *store, const uint8_t hash[32], int64_t now_ms,
+                               store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_revoke,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true,
+                       .of.revoke.now_ms = now_ms };
+
+    memcpy(job.of.revoke.hash, hash, sizeof job.of.revoke.hash);
+    add(store, &job);
+}
+
+static void store_save_key(struct store *store, const struct store_key *key, store_done *done,
+                           void *context)
+{
+    struct job job = { .kind = &job_kind_key,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true, /* what it seals is in others' hands */
+                       .of.key = *key };
+
+    add(store, &job);
+}
+
+static void store_save_meta(struct store *store, const char *name, const char *value,
+                            store_done *done, void *context)
+{
+    struct job job = {
+        .kind = &job_kind_meta, .done = done, .context = context, .of.meta = { name, value }
+    };
+
+    add(store, &job);
+}
+
 static void store_shift_deadlines(struct store *store, int64_t by_ms, store_done *done,
                                   void *context)
 {
@@ -141,6 +188,17 @@ static void store_list_settings(struct store *store, const char *person, store_p
     reader_list_settings(&own(store)->reader, person, each, context);
 }
 
+static void store_list_tokens(struct store *store, store_token_each *each, void *context)
+{
+    reader_list_tokens(&own(store)->reader, each, context);
+}
+
+static void store_list_keys(struct store *store, const char *purpose, store_key_each *each,
+                            void *context)
+{
+    reader_list_keys(&own(store)->reader, purpose, each, context);
+}
+
 static const char *store_meta(struct store *store, const char *name)
 {
     return reader_meta(&own(store)->reader, name);
@@ -178,6 +236,10 @@ static const struct store_ops sqlite_ops = {
     .change = store_change,
     .save_draft = store_save_draft,
     .save_setting = store_save_setting,
+    .save_token = store_save_token,
+    .revoke_token = store_revoke_token,
+    .save_key = store_save_key,
+    .save_meta = store_save_meta,
     .shift_deadlines = store_shift_deadlines,
     .sweep = store_sweep,
     .get = store_get,
@@ -186,6 +248,8 @@ static const struct store_ops sqlite_ops = {
     .list_live = store_list_live,
     .get_draft = store_get_draft,
     .list_settings = store_list_settings,
+    .list_tokens = store_list_tokens,
+    .list_keys = store_list_keys,
     .meta = store_meta,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,

@@ -1,6 +1,8 @@
 /* sqlite_read.c - see sqlite_read.h. Rows are handed on as they are read, nothing is copied. */
 #include "store/sqlite_read.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "store/failure.h"
 #include "store/row.h"
@@ -14,6 +16,8 @@ enum read_statement {
     READ_LIVE = READ_LIST_PREFIX + 3,
     READ_DRAFT,
     READ_SETTINGS,
+    READ_TOKENS,
+    READ_KEYS,
     READ_META,
     READ_COUNT,
 };
@@ -50,6 +54,11 @@ static const char *const read_sql[READ_COUNT] = {
                   " AND k.deliver_after_ms > ?1",
     [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
+    [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms"
+                    " FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
+                    " ORDER BY created_ms, hash",
+    [READ_KEYS] = "SELECT id, purpose, secret, created_ms FROM keys"
+                  " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",
 };
 
@@ -185,6 +194,45 @@ void reader_list_settings(struct reader *reader, const char *person, store_pair 
 
     statement_text(&list, person);
     answer_pairs(reader, &list, each, context);
+}
+
+void reader_list_tokens(struct reader *reader, store_token_each *each, void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_TOKENS);
+
+    while (statement_step(&list)) {
+        struct store_token token = {
+            .kind = (const char *)sqlite3_column_text(list.handle, 1),
+            .label = (const char *)sqlite3_column_text(list.handle, 2),
+            .is_sub_agent = sqlite3_column_int(list.handle, 3) != 0,
+            .may_answer = sqlite3_column_int(list.handle, 4) != 0,
+            .created_ms = sqlite3_column_int64(list.handle, 5),
+            .expires_ms = sqlite3_column_int64(list.handle, 6),
+        };
+
+        memcpy(token.hash, sqlite3_column_blob(list.handle, 0), sizeof token.hash);
+        each(context, &token);
+    }
+    end_read(reader, &list, NULL);
+}
+
+void reader_list_keys(struct reader *reader, const char *purpose, store_key_each *each,
+                      void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_KEYS);
+
+    statement_text(&list, purpose);
+    while (statement_step(&list)) {
+        struct store_key key = {
+            .id = sqlite3_column_int64(list.handle, 0),
+            .purpose = (const char *)sqlite3_column_text(list.handle, 1),
+            .created_ms = sqlite3_column_int64(list.handle, 3),
+        };
+
+        memcpy(key.secret, sqlite3_column_blob(list.handle, 2), sizeof key.secret);
+        each(context, &key);
+    }
+    end_read(reader, &list, NULL);
 }
 
 const char *reader_meta(struct reader *reader, const char *name)

@@ -55,6 +55,13 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_SETTING] = "INSERT INTO settings (person, name, value) VALUES (?1, ?2, ?3)"
                       " ON CONFLICT DO UPDATE SET value = excluded.value",
     [WRITE_SETTING_REMOVE] = "DELETE FROM settings WHERE person = ?1 AND name = ?2",
+    [WRITE_TOKEN] = "INSERT INTO tokens (hash, kind, person, label, sub_agent, may_answer,"
+                    " created_ms, expires_ms) VALUES (?1, ?2, 'owner', ?3, ?4, ?5, ?6, ?7)",
+    [WRITE_TOKEN_REVOKE] = "UPDATE tokens SET revoked_ms = ?2 WHERE hash = ?1 AND revoked_ms = 0"
+                           " RETURNING 1",
+    [WRITE_KEY] = "INSERT INTO keys (purpose, secret, created_ms) VALUES (?1, ?2, ?3)",
+    [WRITE_META] = "INSERT INTO meta (name, value) VALUES (?1, ?2)"
+                   " ON CONFLICT DO UPDATE SET value = excluded.value",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
                          " WHERE state <= 2 AND deadline_ms > 0",
     [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"

@@ -42,6 +42,9 @@ static const struct method {
     { "ask/watch", ROLE_PERSON, ACT(watch) },
     { "settings/list", ROLE_PERSON, ACT(settings_list) },
     { "settings/set", ROLE_PERSON, ACT(settings_set) },
+    { "token/new", ROLE_PERSON, ACT(token_new) },
+    { "token/list", ROLE_PERSON, ACT(token_list) },
+    { "token/revoke", ROLE_PERSON, ACT(token_revoke) },
 };
 
 /* A request under way at the desk; after the visitor left nobody else frees it. */

@@ -446,7 +446,7 @@ def starting_crashes() -> None:
 
 
 class Tour:
-    """What agents and people here do not do anyway: drafts, settings, undo."""
+    """What agents and people here do not do anyway: drafts, settings, tokens, undo."""
 
     def __init__(self, home: Home, oracle: Oracle):
         self.home, self.oracle = home, oracle
@@ -466,6 +466,7 @@ class Tour:
             self.left.add(id)
             person.call("settings/set", name="theme", value=random.choice(["light", "dark"]))
             person.call("ask/draft", session_id=id, draft={"selected_ids": ["ash"]})
+            person.call("token/revoke", id=person.call("token/new", label=title)["id"])
             person.call("ask/answer", session_id=id, selected_ids=["birch"])
             person.call("ask/undo", session_id=id)
             person.call("ask/cancel", session_id=id)

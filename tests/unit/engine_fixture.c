@@ -294,6 +294,39 @@ static void stage_store_get_draft(struct store *port, const char *ask_id, const 
     own(port)->inner->ops->get_draft(own(port)->inner, ask_id, person, each, context);
 }
 
+static void stage_store_save_token(struct store *port, const struct store_token *token,
+                                   store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "token");
+
+    if (store->fails_tokens) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->save_token(store->inner, token, on_inner_reply, passage);
+}
+
+static void stage_store_revoke_token(struct store *port, const uint8_t *hash, int64_t now_ms,
+                                     store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "revoke");
+
+    if (store->fails_tokens) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->revoke_token(store->inner, hash, now_ms, on_inner_reply, passage);
+}
+
+static void stage_store_list_tokens(struct store *port, store_token_each *each, void *context)
+{
+    own(port)->inner->ops->list_tokens(own(port)->inner, each, context);
+}
+
 static int64_t stage_store_last_seq(struct store *port)
 {
     return own(port)->inner->ops->last_seq(own(port)->inner);
@@ -304,6 +337,9 @@ static const struct store_ops stage_ops = {
     .change = stage_store_change,
     .save_draft = stage_store_save_draft,
     .save_setting = stage_store_save_setting,
+    .save_token = stage_store_save_token,
+    .revoke_token = stage_store_revoke_token,
+    .list_tokens = stage_store_list_tokens,
     .shift_deadlines = stage_store_shift,
     .sweep = stage_store_sweep,
     .get = stage_store_get,
