@@ -75,4 +75,11 @@ struct desk {
     const struct desk_ops *ops; /* the implementation's own struct begins with this */
 };
 
+/* An act as a value, for tables of methods and routes. */
+#define DESK_ACT(member) offsetof(struct desk_ops, member)
+static inline desk_act *desk_act_at(const struct desk *desk, size_t act)
+{
+    return *(desk_act *const *)(const void *)((const char *)desk->ops + act);
+}
+
 #endif
