@@ -200,6 +200,7 @@ static void on_sent(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
     struct live *live = live_find(errand->engine, errand->id);
+    struct text out = { 0 };
 
     if (live)
         live->is_sending = false;
@@ -209,9 +210,11 @@ static void on_sent(void *context, const struct store_reply *reply)
     }
     if (live) {
         alarm_clear(&errand->engine->alarms, &live->deadline);
+        effects_write_ack(errand->engine, live->id, live->state, live->version, false, &out);
         wait_finish(errand->engine, live);
     }
-    errand_ok(errand, "{}");
+    errand_ok(errand, out.used ? text_string(&out) : "{}");
+    text_release(&out);
 }
 
 static void send_found(struct errand *errand)
