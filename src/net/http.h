@@ -31,12 +31,22 @@ struct http_handler {
     void (*serve)(void *context, struct http_exchange *exchange);
 };
 
+/* Whoever shows a token keeps its place when places are scarce; strangers go first. Called by the
+ * gate while it admits. */
+void http_recognise(struct http_exchange *exchange);
+
 /* Listens on 127.0.0.1 and ::1 with one port number. `port` 0: any free one; taken: the next free
  * one if may_move, else a failure that says who to ask. A host without IPv6 gets IPv4 alone. */
+/* How long a peer may take, in milliseconds; 0 stands for the default, docs/http.md says which. */
+struct http_times {
+    int64_t idle_ms, head_ms, body_ms, body_grace_ms, stall_ms, settle_ms, linger_ms, beat_ms;
+};
 struct http_options {
     int port;
     bool may_move;
     struct http_handler handler;
+    struct http_times times;
+    size_t most_connections; /* 0: what the limit of open files leaves */
 };
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err);
@@ -63,11 +73,16 @@ int http_port(const struct http_exchange *exchange); /* of the listener it came 
 /* One parameter of the query, decoded; NULL: absent. Borrowed, valid until the next call. */
 const char *http_parameter(struct http_exchange *exchange, const char *name);
 
+/* Head and body are needed no more: a request that waits for a person lets their memory go. Path,
+ * headers and body are empty afterwards. */
+void http_forget_request(struct http_exchange *exchange);
+
 /* The route's, guard's or front's own; who sets it frees it when the fate comes. */
 void http_set_context(struct http_exchange *exchange, void *context);
 void *http_context(const struct http_exchange *exchange);
 /* Called once, and the exchange is gone when it returns. A peer that leaves before the reply has
- * begun is LOST too: then no reply is wanted any more. */
+ * begun is LOST too: then no reply is wanted any more. Never called out of one of the functions
+ * below, so whoever replies may go on using the exchange. */
 void http_on_fate(struct http_exchange *exchange,
                   void (*call)(void *context, struct http_exchange *exchange, enum http_fate fate),
                   void *context);
