@@ -108,6 +108,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .ring = sweep, .owner = engine };
     tokens_load(engine);
+    keys_load(engine);
     parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
     sweep_soon(engine);
     time_arm(engine);
@@ -134,6 +135,7 @@ void engine_free(struct engine *engine)
     table_release(&engine->by_key);
     table_release(&engine->principals);
     tokens_release(engine);
+    keys_release(engine);
     alarm_heap_release(&engine->alarms);
     free(engine);
 }
@@ -170,6 +172,7 @@ static void sweep(struct alarm *alarm, void *owner)
     if (engine->is_sweeping)
         return;
     engine->is_sweeping = true;
+    keys_refresh(engine);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
     engine->parts.store->ops->sweep(engine->parts.store, engine_utc_ms(engine) - days * DAY_MS,

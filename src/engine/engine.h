@@ -13,6 +13,7 @@
 
 struct clock;
 struct engine;
+struct hash_part;
 struct settings;
 struct store;
 struct text;
@@ -43,6 +44,14 @@ struct desk *engine_desk(struct engine *engine);
 /* From memory; `hash` is of the secret (crypto/token.h). False: unknown, revoked or expired. */
 bool engine_find_token(const struct engine *engine, const uint8_t *hash,
                        struct engine_token *ret_token);
+
+/* Texts that clients carry for us (crypto/seal.h): bound to what both calls name, good for
+ * lifetime_ms. False: no key is on disk yet, or the payload is too long. */
+bool engine_seal(struct engine *engine, const struct hash_part *bound, size_t bound_count,
+                 int64_t lifetime_ms, const char *payload, struct text *out);
+/* False, whatever is wrong with it. */
+bool engine_unseal(const struct engine *engine, const struct hash_part *bound, size_t bound_count,
+                   const char *sealed, size_t length, struct text *ret_payload);
 
 void engine_on_time(struct engine *engine); /* the clock's wake-up */
 /* Before the loop sleeps: tells watchers what changed in this turn, once per ask. */

@@ -100,6 +100,11 @@ desk_act token_new_act, token_list_act, token_revoke_act;
 void tokens_load(struct engine *engine);
 void tokens_release(struct engine *engine);
 
+/* keys.c */
+void keys_load(struct engine *engine);
+void keys_release(struct engine *engine);
+void keys_refresh(struct engine *engine); /* makes one where it is time */
+
 /* time.c */
 void time_start(struct engine *engine, struct live *live); /* deadline, or end of undo window */
 void time_arm(struct engine *engine);

@@ -194,10 +194,12 @@ static void create(struct submission *submission)
     const struct visit *visit = submission->errand.visit;
     struct store_principal principal = {
         .id = visit->principal,
-        .kind = visit->token ? visit->token[0] ? "token" : "http" : "local",
+        .kind = !visit->token_id     ? "local"
+                : visit->token_id[0] ? "token"
+                                     : "http",
         .uid = visit->uid,
         .name = visit->as_name ? visit->as_name : visit->name,
-        .place = visit->token ? visit->token_label : visit->directory,
+        .place = visit->token_id ? visit->token : visit->directory,
     };
     struct error err;
     struct live *live;

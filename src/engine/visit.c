@@ -21,9 +21,9 @@ static void name_principal(const struct desk_visitor *visitor, char out[PRINCIPA
     uint8_t hash[HASH_BYTES];
 
     snprintf(uid, sizeof uid, "%lld", (long long)visitor->uid);
-    if (visitor->token && visitor->token[0])
-        memcpy(texts, (const char *[4]){ "token", uid, visitor->token, NULL }, sizeof texts);
-    else if (visitor->token)
+    if (visitor->token_id && visitor->token_id[0])
+        memcpy(texts, (const char *[4]){ "token", uid, visitor->token_id, NULL }, sizeof texts);
+    else if (visitor->token_id)
         memcpy(texts, (const char *[4]){ "http", uid, visitor->name, NULL }, sizeof texts);
     else if (visitor->as_name)
         memcpy(texts, (const char *[4]){ "as", uid, visitor->as_name, NULL }, sizeof texts);
@@ -53,7 +53,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->as_name = mem_text(visitor->as_name);
     visit->directory = mem_text(visitor->directory);
     visit->token = mem_text(visitor->token);
-    visit->token_label = mem_text(visitor->token_label);
+    visit->token_id = mem_text(visitor->token_id);
     visit->is_sub_agent = visitor->is_sub_agent;
     visit->context = visitor->context;
     visit->event = visitor->event;
@@ -89,7 +89,7 @@ void visit_release(struct visit *visit)
     free(visit->as_name);
     free(visit->directory);
     free(visit->token);
-    free(visit->token_label);
+    free(visit->token_id);
     free(visit);
 }
 
@@ -123,10 +123,10 @@ void visit_write_origin(const struct visit *visit, struct text *out)
     json_write_text_if(&writer, "as", visit->as_name);
     json_write_text_if(&writer, "directory", visit->directory);
     json_write_integer(&writer, "uid", visit->uid);
-    if (visit->token) {
+    if (visit->token_id) {
         json_write_text(&writer, "via", "http");
-        json_write_text_if(&writer, "token", visit->token_label);
-        json_write_text_if(&writer, "token_id", visit->token_label ? visit->token : NULL);
+        json_write_text_if(&writer, "token", visit->token);
+        json_write_text_if(&writer, "token_id", visit->token ? visit->token_id : NULL);
     } else {
         json_write_integer(&writer, "pid", visit->pid);
         json_write_integer(&writer, "parent", visit->parent);
@@ -171,10 +171,8 @@ void visit_write_actor(const struct engine *engine, struct visit *visit, const c
     json_write_text(&writer, "person", engine->parts.person);
     json_write_text(&writer, "via", visit->via);
     json_write_known(&writer, "uid", visit->uid, visit->uid >= 0);
-    if (visit->token)
-        json_write_text_if(&writer, "token", visit->token_label);
-    else
-        json_write_known(&writer, "pid", visit->pid, visit->pid > 0);
+    json_write_text_if(&writer, "token", visit->token);
+    json_write_known(&writer, "pid", visit->pid, visit->pid > 0);
     json_write_text(&writer, "tty", visit->tty[0] ? visit->tty : NULL);
     json_write_bool_if(&writer, "same_process_tree", descends_from_agent(visit, origin_json));
     json_write_end_object(&writer);

@@ -320,6 +320,7 @@ void guard_serve(void *guard, struct http_exchange *exchange)
 
     if (!pass(guard, exchange, &passage))
         return;
+    match.route = passage.route;
     for (size_t i = 0; i < ROUTE_VALUES; i++)
         match.values[i] = passage.values.of[i];
     passage.route->serve(passage.table->context, exchange, &match);

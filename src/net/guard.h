@@ -25,6 +25,7 @@ struct guard_match {
     /* Both live for the call that gets them. */
     const char *values[2]; /* of {…} in the path, decoded; "" where there is none */
     const struct guard_identity *who;
+    const struct guard_route *route;
 };
 
 struct guard_route {

@@ -24,16 +24,15 @@ enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
 struct desk_visitor {
     enum desk_role role;
     const char *via;  /* people: "cli" "terminal" "web" "api" "client" */
-    int64_t uid, pid; /* -1 and 0: not known, it came through HTTP */
-    /* Through HTTP: the token's id and what the person calls it; "" without one (--mcp-auth none).
-     * NULL: a local process. */
-    const char *token, *token_label;
-    uint64_t start; /* of pid, so that a reused pid is somebody else */
+    int64_t uid, pid; /* pid 0: no process is known, as over HTTP; uid -1: nor whose */
+    uint64_t start;   /* of pid, so that a reused pid is somebody else */
     int64_t parent;
     uint64_t parent_start;
     const char *tty;            /* "" without */
     const char *name, *version; /* what the client calls itself: a claim */
     const char *as_name;        /* --as NAME; NULL: none */
+    const char *token;          /* what the person called the token it came with; NULL: none */
+    const char *token_id;       /* its id; "" over HTTP without a token; NULL: a local process */
     const char *directory;      /* working directory; may be NULL */
     bool is_sub_agent;
     void *context; /* handed to `event` */

@@ -327,6 +327,26 @@ static void stage_store_list_tokens(struct store *port, store_token_each *each, 
     own(port)->inner->ops->list_tokens(own(port)->inner, each, context);
 }
 
+static void stage_store_save_key(struct store *port, const struct store_key *key, store_done *done,
+                                 void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "key");
+
+    if (store->fails_keys) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->save_key(store->inner, key, on_inner_reply, passage);
+}
+
+static void stage_store_list_keys(struct store *port, const char *purpose, store_key_each *each,
+                                  void *context)
+{
+    own(port)->inner->ops->list_keys(own(port)->inner, purpose, each, context);
+}
+
 static int64_t stage_store_last_seq(struct store *port)
 {
     return own(port)->inner->ops->last_seq(own(port)->inner);
@@ -340,6 +360,8 @@ static const struct store_ops stage_ops = {
     .save_token = stage_store_save_token,
     .revoke_token = stage_store_revoke_token,
     .list_tokens = stage_store_list_tokens,
+    .save_key = stage_store_save_key,
+    .list_keys = stage_store_list_keys,
     .shift_deadlines = stage_store_shift,
     .sweep = stage_store_sweep,
     .get = stage_store_get,

@@ -1,7 +1,7 @@
 /*
  * test_engine_tokens.c - tokens: made, listed, revoked, expired, over restarts, two at once; who
  * came with one, as asks and answers keep it.
- * Proves: R5.8, R10.3, R12.1, B5, B13, D5, D6, P23
+ * Proves: R5.8, R10.3, R12.1, R13.1 (keys), B5, B6, B13, D5, D6, P23
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -223,8 +223,8 @@ static void test_roles(void **state)
     struct caller *agent;
 
     room_open(&room, state);
-    visitor.token = "0123456789abcdef";
-    visitor.token_label = "laptop";
+    visitor.token_id = "0123456789abcdef";
+    visitor.token = "laptop";
     agent = caller_enter(room.stage, "agent", &visitor);
     for (size_t i = 0; i < ARRAY_LEN(peoples); i++) {
         call_run(&room.did, agent, peoples[i], "{}");
@@ -249,10 +249,10 @@ static void test_identity(void **state)
     call_release(&scene.asked);
     scene.asked = (struct call){ .label = "ask" };
     agent.pid = person.pid = 0;
-    agent.token = "0123456789abcdef";
-    agent.token_label = "laptop";
-    person.token = "fedcba9876543210";
-    person.token_label = "phone";
+    agent.token_id = "0123456789abcdef";
+    agent.token = "laptop";
+    person.token_id = "fedcba9876543210";
+    person.token = "phone";
     scene.agent = caller_enter(scene.stage, "agent", &agent);
     scene.person = caller_enter(scene.stage, "person", &person);
     ask_open(&scene.asked, scene.agent, "Through HTTP", "", scene.id);
@@ -279,10 +279,10 @@ static void test_principals(void **state)
     struct call asked = { .label = "ask" }, waited = { .label = "wait" };
     char id[ASK_ID_BYTES];
 
-    one.token = "1111111111111111";
-    other.token = "2222222222222222";
-    one.token_label = other.token_label = "same label";
-    nobody.token = "";
+    one.token_id = "1111111111111111";
+    other.token_id = "2222222222222222";
+    one.token = other.token = "same label";
+    nobody.token_id = "";
     callers[0] = caller_enter(stage, "one", &one);
     callers[1] = caller_enter(stage, "other", &other);
     callers[2] = caller_enter(stage, "nobody", &nobody);
@@ -303,11 +303,74 @@ static void test_principals(void **state)
         caller_leave(callers[i]);
 }
 
+static const struct hash_part bound[] = { { "principal", 9 }, { "digest", 6 } };
+
+static bool unseals(const struct stage *stage, const struct text *sealed)
+{
+    struct text out = { 0 };
+    bool ok =
+        engine_unseal(stage->engine, bound, ARRAY_LEN(bound), sealed->bytes, sealed->used, &out);
+
+    if (ok)
+        assert_string_equal(text_string(&out), "ask");
+    text_release(&out);
+    return ok;
+}
+
+/* What a client carries for us is good after a restart, and while keys change. */
+static void test_seals(void **state)
+{
+    struct stage *stage = *state;
+    struct text first = { 0 }, second = { 0 };
+
+    stage_settle(stage); /* the key is on disk now */
+    assert_true(engine_seal(stage->engine, bound, 2, 30 * DAY_MS, "ask", &first));
+    assert_true(unseals(stage, &first));
+    stage_restart(stage);
+    assert_true(unseals(stage, &first));
+    stage_advance(stage, 29 * DAY_MS);
+    assert_true(engine_seal(stage->engine, bound, 2, 30 * DAY_MS, "ask", &second));
+    assert_memory_equal(first.bytes, second.bytes, strlen("v1.1."));
+    stage_advance(stage, 2 * DAY_MS); /* the hourly look makes the next key */
+    stage_restart(stage);
+    assert_true(unseals(stage, &second));
+    assert_false(unseals(stage, &first)); /* its own time is over */
+    text_clear(&first);
+    assert_true(engine_seal(stage->engine, bound, 2, 30 * DAY_MS, "ask", &first));
+    assert_memory_equal(first.bytes, "v1.2.", strlen("v1.2."));
+    stage_advance(stage, 27 * DAY_MS);
+    assert_true(unseals(stage, &second));
+    text_release(&first);
+    text_release(&second);
+}
+
+/* A key that is not on disk seals nothing: who carries it would be refused after a crash. */
+static void test_seals_need_a_disk(void **state)
+{
+    struct stage *stage = *state;
+    struct text sealed = { 0 };
+
+    stage_settle(stage);
+    stage_advance(stage, 1000);
+    stage->store.fails_keys = true;
+    stage_sleep(stage, 100 * DAY_MS);
+    assert_false(engine_seal(stage->engine, bound, 2, DAY_MS, "ask", &sealed));
+    stage_settle(stage);
+    stage->store.fails_keys = false;
+    assert_false(engine_seal(stage->engine, bound, 2, DAY_MS, "ask", &sealed));
+    stage_settle(stage);
+    assert_true(engine_seal(stage->engine, bound, 2, DAY_MS, "ask", &sealed));
+    text_release(&sealed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_life),        CASE(test_expiry), CASE(test_bad_params), CASE(test_two_at_once),
-        CASE(test_store_fails), CASE(test_roles),  CASE(test_identity),   CASE(test_principals),
+        CASE(test_life),        CASE(test_expiry),
+        CASE(test_bad_params),  CASE(test_two_at_once),
+        CASE(test_store_fails), CASE(test_roles),
+        CASE(test_identity),    CASE(test_principals),
+        CASE(test_seals),       CASE(test_seals_need_a_disk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
