@@ -29,6 +29,8 @@ struct http_handler {
     int64_t (*admit)(void *context, struct http_exchange *exchange);
     /* The whole body is there. Replies now or later; if never, the peer is. */
     void (*serve)(void *context, struct http_exchange *exchange);
+    /* A reply begins; NULL for one to what was no request. May be NULL. */
+    void (*on_reply)(void *context, struct http_exchange *exchange, int status);
 };
 
 /* Whoever shows a token keeps its place when places are scarce; strangers go first. Called by the
