@@ -138,6 +138,6 @@ void serve_act(struct call *call)
         return;
     params = make_params(call, body, version, key);
     json_free(body);
-    desk_act_at(desk, call->operation->act)(desk, call_visit(call), params, on_done, call);
+    desk_act_at(desk, call->operation->act)(desk, rest_call_visit(call), params, on_done, call);
     json_free(params);
 }

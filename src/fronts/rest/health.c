@@ -37,7 +37,7 @@ void serve_metrics(struct call *call)
     struct text out = { 0 };
 
     parts->write_metrics(parts->context, &out);
-    call_reply(call, 200, call->operation->reply_type, out.bytes, out.used);
+    rest_call_reply(call, 200, call->operation->reply_type, out.bytes, out.used);
     text_release(&out);
 }
 

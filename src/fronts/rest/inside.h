@@ -119,9 +119,10 @@ struct call {
     struct call *next; /* of those due */
 };
 /* At the desk as a person, until the exchange is over. */
-struct desk_visit *call_visit(struct call *call);
+struct desk_visit *rest_call_visit(struct call *call);
 /* Ends the call, as does everything below that replies. */
-void call_reply(struct call *call, int status, const char *type, const char *body, size_t length);
+void rest_call_reply(struct call *call, int status, const char *type, const char *body,
+                     size_t length);
 
 /* reply.c */
 void reply_json(struct call *call, int status, const char *json, size_t length);

@@ -80,7 +80,7 @@ void serve_list(struct call *call)
         json_write_integer(&writer, "limit", limit);
     json_write_end_object(&writer);
     if (ok && json_parse(out.bytes, out.used, &params, NULL))
-        desk->ops->list(desk, call_visit(call), params, on_listed, call);
+        desk->ops->list(desk, rest_call_visit(call), params, on_listed, call);
     json_free(params);
     text_release(&out);
 }
@@ -89,7 +89,7 @@ static void answer_look(struct call *call, const struct desk_reply *reply, int64
 {
     reply_etag(call, version);
     if (query_knows(call, version))
-        call_reply(call, 304, NULL, NULL, 0);
+        rest_call_reply(call, 304, NULL, NULL, 0);
     else
         reply_json(call, 200, reply->json, strlen(reply->json));
 }
@@ -133,7 +133,7 @@ void look_again(struct call *call)
     json_write_text(&writer, "session_id", call->id);
     json_write_end_object(&writer);
     if (json_parse(out.bytes, out.used, &params, NULL))
-        desk->ops->get(desk, call_visit(call), params, on_looked, call);
+        desk->ops->get(desk, rest_call_visit(call), params, on_looked, call);
     json_free(params);
     text_release(&out);
 }

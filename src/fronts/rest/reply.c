@@ -45,7 +45,7 @@ static int status_of(const struct error *err, const struct json *detail)
 
 void reply_json(struct call *call, int status, const char *json, size_t length)
 {
-    call_reply(call, status, "application/json", json, length);
+    rest_call_reply(call, status, "application/json", json, length);
 }
 
 void reply_etag(struct call *call, int64_t version)

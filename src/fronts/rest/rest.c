@@ -30,14 +30,15 @@ static void on_fate(void *context, struct http_exchange *exchange, enum http_fat
     end_call(context);
 }
 
-void call_reply(struct call *call, int status, const char *type, const char *body, size_t length)
+void rest_call_reply(struct call *call, int status, const char *type, const char *body,
+                     size_t length)
 {
     http_on_fate(call->exchange, NULL, NULL); /* whether it arrives is the peer's business */
     http_reply(call->exchange, status, type, body, length);
     end_call(call);
 }
 
-struct desk_visit *call_visit(struct call *call)
+struct desk_visit *rest_call_visit(struct call *call)
 {
     struct desk *desk = call->rest->parts.desk;
     struct desk_visitor visitor = {
