@@ -217,15 +217,25 @@ static void on_sent(void *context, const struct store_reply *reply)
     text_release(&out);
 }
 
+static void on_nothing_to_send(void *context, const struct store_reply *reply)
+{
+    struct error err = reply->err;
+
+    if (reply->outcome == STORE_DONE)
+        error_set(&err, ERROR_wrong_state, "/session_id", "there is nothing to send");
+    else if (reply->outcome != STORE_FAILED)
+        error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
+    errand_fail(context, &err, NULL);
+}
+
 static void send_found(struct errand *errand)
 {
+    struct store *store = errand->engine->parts.store;
     struct live *live = live_find(errand->engine, errand->id);
     struct store_change change;
-    struct error err;
 
     if (!live || state_is_open(live->state) || live->is_undoing || live->is_sending) {
-        error_set(&err, ERROR_wrong_state, "/session_id", "there is nothing to send");
-        errand_fail(errand, &err, NULL);
+        store->ops->get(store, errand->id, on_nothing_to_send, errand);
         return;
     }
     live->is_sending = true;
@@ -236,7 +246,7 @@ static void send_found(struct errand *errand)
     change.needs_sync = true;
     change.now_ms = engine_utc_ms(errand->engine);
     errand_begin_write(errand);
-    errand->engine->parts.store->ops->change(errand->engine->parts.store, &change, on_sent, errand);
+    store->ops->change(store, &change, on_sent, errand);
 }
 
 void send_now_act(struct desk *desk, struct desk_visit *visit, const struct json *params,

@@ -1,7 +1,9 @@
 /* health.c - for those who look after the hub: alive, ready, figures; and the front page of /api.
  */
 #include "base/json_writer.h"
+#include "base/metrics.h"
 #include "fronts/rest/inside.h"
+#include "loop/loop.h"
 #include "net/http.h"
 
 static void reply_status(struct call *call, int status, const char *what)
@@ -36,6 +38,11 @@ void serve_metrics(struct call *call)
     const struct rest_parts *parts = &call->rest->parts;
     struct text out = { 0 };
 
+    metrics_write_head(&out, "sayso_build_info", "gauge", "Which program this is.");
+    metrics_write_value(&out, "sayso_build_info", "version", SAYSO_VERSION, 1);
+    metrics_write_one(&out, "sayso_uptime_seconds", "gauge", "Since this hub began.",
+                      (loop_boot_ms() - call->rest->began_ms) / 1000);
+    http_write_metrics(call->exchange, &out);
     parts->write_metrics(parts->context, &out);
     rest_call_reply(call, 200, call->operation->reply_type, out.bytes, out.used);
     text_release(&out);

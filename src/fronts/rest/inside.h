@@ -92,6 +92,7 @@ struct rest {
     struct rest_parts parts;
     struct guard_route *routes; /* owned; made of the operations */
     struct text document;       /* OpenAPI; made at its first use */
+    int64_t began_ms;           /* boot clock */
     /* poll.c's: calls that wait for a change, found by the ask's id */
     struct table polls;
     struct desk_visit *watcher; /* NULL: nobody waits */

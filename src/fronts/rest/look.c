@@ -46,16 +46,11 @@ static void on_listed(void *context, const struct desk_reply *reply)
     reply_json(call, 200, reply->json, strlen(reply->json));
 }
 
-/* A query's value is bytes; JSON has none but UTF-8. */
 static bool write_parameter(struct call *call, struct json_writer *writer, const char *key,
                             const struct parameter *parameter)
 {
     const char *given = http_parameter(call->exchange, parameter->name);
 
-    if (given && !text_is_utf8(given, strlen(given))) {
-        reply_bad_parameter(call, ERROR_bad_unicode, parameter->name, "it must be UTF-8");
-        return false;
-    }
     if (given && parameter == &parameter_status && !read_status(call, given))
         return false;
     json_write_text_if(writer, key, given);

@@ -81,6 +81,7 @@ struct rest *rest_new(const struct rest_parts *parts)
     rest->polls = TABLE_OF(call, link, id);
     rest->timer = loop_timer_new(parts->loop, poll_ring, rest);
     rest->timer_ms = -1;
+    rest->began_ms = loop_boot_ms();
     rest->routes = mem_new(operation_count * sizeof *rest->routes);
     for (size_t i = 0; i < operation_count; i++)
         rest->routes[i] = (struct guard_route){
