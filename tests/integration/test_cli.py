@@ -23,7 +23,7 @@ from typing import Any, Iterator
 
 from harness import Home, Result, Skip, run, test, wait_until
 
-VERBS = "ask answer cancel decline extend withdraw list show status serve stop settings version".split()
+VERBS = "ask answer cancel decline extend withdraw list show status serve stop settings token version".split()
 PROMPT = "The build is done; both clusters are healthy, so somebody has to choose."
 OPTIONS = ["-o", "eu=Europe", "-o", "us=America", "-o", "as=Asia", "-r", "eu"]
 WORDS = ["-p", PROMPT, *OPTIONS]

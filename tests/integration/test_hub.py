@@ -25,7 +25,7 @@ import time
 from typing import Any, Callable, Iterator
 
 import harness
-from harness import Home, Result, Skip, Wire, run, scaled, test, wait_until
+from harness import Home, Result, Skip, Wire, note, run, scaled, test, wait_until
 
 TEST_BIN = os.environ.get("SAYSO_TEST_BIN", harness.CRASH_BIN)  # can pretend another wire number
 CLIENTS = 50
@@ -36,10 +36,6 @@ PASSED_ON = set("HOME PATH USER LOGNAME LANG TZ TMPDIR XDG_DATA_HOME XDG_CONFIG_
 OUR_OWN = ("SAYSO_", "LC_")
 ASK = ["ask", "Which one?", "-p", "Two ways are open and both would work.", "-o", "a=First",
        "-o", "b=Second", "-r", "a"]
-
-
-def note(text: str) -> None:
-    print(f"# {text}", flush=True)
 
 
 def variant(home: Home, binary: str | None = None, env: dict[str, str] | None = None,
