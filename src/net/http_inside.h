@@ -104,8 +104,8 @@ struct http_exchange {
     struct http_wait beat;
     void (*on_beat)(struct http_exchange *exchange);
     int64_t written_ms;
-    int body_fault; /* status; the body is longer than was allowed */
-    uint8_t minor;  /* of HTTP/1; outlives the request */
+    uint8_t minor;    /* of HTTP/1; outlives the request */
+    bool is_too_long; /* the body, for what the gate allowed */
     bool is_body_done, has_begun, has_ended, is_chunked, is_head, is_counted;
 };
 
