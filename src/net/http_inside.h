@@ -134,8 +134,6 @@ struct http_server {
 };
 void http_server_unref(struct http_server *server);
 void http_server_listen_again(struct http_server *server);
-/* One who is not known and waits for nothing goes, so that a newcomer finds a place. */
-bool http_server_make_room(struct http_server *server);
 
 /* http_connection.c: bytes in. */
 void http_connection_new(struct http_server *server, int fd);

@@ -47,7 +47,8 @@ static struct http_connection *find_stranger(struct http_link *waits)
     return NULL;
 }
 
-bool http_server_make_room(struct http_server *server)
+/* One who is not known and waits for nothing goes, so that a newcomer finds a place. */
+static bool make_room(struct http_server *server)
 {
     static const enum http_class order[] = { HTTP_WAIT_LINGER, HTTP_WAIT_IDLE, HTTP_WAIT_HEAD };
 
@@ -101,12 +102,14 @@ static void on_newcomer(uv_poll_t *poll, int status, int events)
         int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+            if (make_room(server))
+                continue;
             turn_away(server, listener->fd);
             return;
         }
         if (fd < 0 && errno != ECONNABORTED && errno != EINTR)
             return;
-        if (fd >= 0 && server->count >= server->most && !http_server_make_room(server))
+        if (fd >= 0 && server->count >= server->most && !make_room(server))
             send_away(fd);
         else if (fd >= 0)
             http_connection_new(server, fd);
