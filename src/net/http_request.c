@@ -163,8 +163,10 @@ static bool parse_field(struct http_request *request, char *line, struct http_fa
     for (char *at = line; *at; at++)
         *at = (char)tolower((unsigned char)*at);
     value += strspn(value, " \t");
-    while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
+    while (end > value && end[-1] == ' ')
         *--end = '\0';
+    if (end > value && end[-1] == '\t') /* parsers differ on whether it is part of the value */
+        return refuse(fault, 400, "a header does not end with a tabulator");
     if (!take_field(request, line, value, fault))
         return false;
     request->fields[request->field_count++] = (struct http_field){ line, value };

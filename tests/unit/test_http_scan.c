@@ -53,7 +53,7 @@ static const struct {
 } heads[] = {
     CASE(0, GET HOST "\r\n"),
     CASE(0, "GET / HTTP/1.0\r\n\r\n"),
-    CASE(0, GET HOST "X-A:\r\nX-B: \t b \t\r\nX-C: \xe4\xbd\xa0\r\n\r\n"),
+    CASE(0, GET HOST "X-A:\r\nX-B: \t b\tc  \r\nX-C: \xe4\xbd\xa0\r\n\r\n"),
     CASE(0, POST "Content-Length: 5\r\n\r\n"),
     CASE(0, POST "Transfer-Encoding: Chunked\r\n\r\n"),
     CASE(-1, GET HOST "\r"),
@@ -69,6 +69,7 @@ static const struct {
     CASE(400, POST "Content-Length: 0x5\r\n\r\n"),
     CASE(400, POST "Content-Length: 5 5\r\n\r\n"),
     CASE(400, POST "Content-Length:\r\n\r\n"),
+    CASE(400, POST "Content-Length: 5\t\r\n\r\n"),
     CASE(413, POST "Content-Length: 9999999999999999999999\r\n\r\n"),
     CASE(400, POST "Content-Length : 5\r\n\r\n"),
     CASE(400, POST " Content-Length: 5\r\n\r\n"),
