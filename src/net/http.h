@@ -47,6 +47,7 @@ struct http_options {
     struct http_handler handler;
     struct http_times times;
     size_t most_connections; /* 0: what the limit of open files leaves */
+    size_t most_bytes;       /* of all heads and bodies that are held; 0: 64 MiB */
 };
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err);

@@ -25,8 +25,10 @@ static int on_body(llhttp_t *parser, const char *bytes, size_t length)
         exchange->is_too_long = true;
         return HPE_USER;
     }
-    text_add(&exchange->body, bytes, length);
-    return 0;
+    if (http_server_keep(exchange->connection->server, &exchange->body, bytes, length))
+        return 0;
+    exchange->has_no_room = true;
+    return HPE_USER;
 }
 
 static int on_message_complete(llhttp_t *parser)
@@ -56,7 +58,7 @@ void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
     if (exchange->on_fate)
         exchange->on_fate(exchange->fate_context, exchange, fate);
     http_request_release(&exchange->request);
-    text_release(&exchange->body);
+    http_server_drop(server, &exchange->body);
     text_release(&exchange->headers);
     text_release(&exchange->scratch);
     free(exchange->parser);
@@ -66,7 +68,8 @@ void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
 void http_forget_request(struct http_exchange *exchange)
 {
     http_request_release(&exchange->request);
-    text_release(&exchange->body);
+    if (exchange->connection)
+        http_server_drop(exchange->connection->server, &exchange->body);
     text_release(&exchange->scratch);
 }
 
@@ -188,6 +191,8 @@ size_t http_exchange_feed(struct http_exchange *exchange, const char *bytes, siz
         exchange->body_came += used;
         if (exchange->is_too_long)
             fault = (struct http_fault){ 413, "the body is longer than this route takes" };
+        if (exchange->has_no_room)
+            fault = (struct http_fault){ 503, "too much is waiting here; try again" };
         /* Scan and parser agree on where a request ends, or nothing behind it is believed. */
         if (is_good && exchange->is_body_done == (scanned == HTTP_SCAN_DONE)) {
             if (exchange->is_body_done)

@@ -27,6 +27,22 @@ void http_server_unref(struct http_server *server)
         free(server);
 }
 
+bool http_server_keep(struct http_server *server, struct text *text, const char *bytes,
+                      size_t length)
+{
+    if (server->held_bytes + length > server->most_bytes)
+        return false;
+    server->held_bytes += length;
+    text_add(text, bytes, length);
+    return true;
+}
+
+void http_server_drop(struct http_server *server, struct text *text)
+{
+    server->held_bytes -= text->used;
+    text_release(text);
+}
+
 static void send_away(int fd)
 {
     if (send(fd, busy_reply, sizeof busy_reply - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
@@ -168,6 +184,7 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     server->times = options->times;
     server->most = options->most_connections ? options->most_connections : most_connections();
     server->reserved = server->most / 4 < SERVER_RESERVED ? server->most / 4 : SERVER_RESERVED;
+    server->most_bytes = options->most_bytes ? options->most_bytes : HTTP_HELD_BYTES;
     server->port = port;
     server->spare_fd = -1;
     server->references = 1;
