@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -217,6 +218,45 @@ static void test_fate_close_after(void **state)
     stage_close(&stage);
 }
 
+/* In a process of its own: it asks again the moment it has its reply. */
+static pid_t start_quick_peer(struct stage *stage, int times)
+{
+    pid_t pid = fork();
+    int peer;
+
+    if (pid != 0)
+        return pid;
+    alarm(STAGE_PATIENCE_MS / 1000);
+    peer = peer_connect(stage);
+    for (int i = 0; i < times; i++) {
+        char bytes[4096];
+
+        peer_say(peer, "GET /echo HTTP/1.1\r\n" HOST "\r\n");
+        if (recv(peer, bytes, sizeof bytes, 0) <= 0)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+/* Its next request may be there before we look; it is a sign all the same, and nobody waits. */
+static void test_fate_quick_peer(void **state)
+{
+    struct stage stage;
+    struct http_options options = { .times = { .settle_ms = 60000 } };
+    int status = -1;
+    pid_t peer;
+
+    (void)state;
+    stage_open(&stage, &options);
+    stage.wants_fate = true;
+    peer = start_quick_peer(&stage, 500);
+    while (waitpid(peer, &status, WNOHANG) == 0)
+        stage_turn(&stage);
+    assert_int_equal(status, 0);
+    await_fates(&stage, 500, 0);
+    stage_close(&stage);
+}
+
 /* One who does not read is cut off; whoever sends may go on sending until the loop says so. */
 static void test_behind(void **state)
 {
@@ -405,10 +445,23 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
     static const struct CMUnitTest tests[] = {
-        TEST(fate_stays),       TEST(fate_closes),    TEST(fate_unread),  TEST(fate_gone_before),
-        TEST(half_closed),      TEST(fate_pipelined), TEST(fate_early),   TEST(fate_unacknowledged),
-        TEST(fate_close_after), TEST(behind),         TEST(long_reply),   TEST(headers),
-        TEST(no_content),       TEST(drain),          TEST(dismiss_held), TEST(ports),
+        TEST(fate_stays),
+        TEST(fate_closes),
+        TEST(fate_unread),
+        TEST(fate_gone_before),
+        TEST(half_closed),
+        TEST(fate_pipelined),
+        TEST(fate_early),
+        TEST(fate_unacknowledged),
+        TEST(fate_close_after),
+        TEST(fate_quick_peer),
+        TEST(behind),
+        TEST(long_reply),
+        TEST(headers),
+        TEST(no_content),
+        TEST(drain),
+        TEST(dismiss_held),
+        TEST(ports),
     };
 
     return cmocka_run_group_tests_name("http_fate", tests, NULL, NULL);
