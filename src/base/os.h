@@ -47,6 +47,11 @@ enum os_lock { OS_LOCK_HELD, OS_LOCK_BUSY, OS_LOCK_FAILED };
 /* Open-file-description lock; released by closing *ret_fd or by the process's end. */
 enum os_lock os_lock_file(const char *path, int *ret_fd);
 
+enum { OS_LOG_BYTES = 1048576 };
+/* To append to, 0600. Without room for so many bytes more it is first put aside as PATH.1, the one
+ * old log that is kept. -1 and errno where it can't be opened or is no file. */
+int os_open_log(const char *path, size_t room_bytes);
+
 /*
  * Starts `program arguments…` as a daemon: double fork, own session, / as directory, only
  * stdin=/dev/null, stdout and stderr to log_path, signals reset, only the named environment

@@ -119,7 +119,8 @@ static bool say_winner(const struct json *detail)
     return true;
 }
 
-/* The rest: what kind it is in the person's language, then the hub's own words. */
+/* The rest: in the person's language; where that lacks the words, what kind of error it is and
+ * then the hub's English. */
 static void say_other(const struct error *err)
 {
     static const struct {
@@ -145,10 +146,24 @@ static void say_other(const struct error *err)
         if (rows[i].code == err->code)
             text = rows[i].text;
     }
-    text_add_format(&detail, "%s%s%s (%s)", err->path, err->path[0] ? ": " : "", err->message,
-                    error_name(err->code));
+    text_add_format(&detail, "%s%s", err->path, err->path[0] ? ": " : "");
+    if (i18n_reason(&detail, err->message))
+        text = TEXT_ERROR_KNOWN;
+    else
+        text_add_text(&detail, err->message);
+    text_add_format(&detail, " (%s)", error_name(err->code));
     say_problem(text, "detail", text_string(&detail), NULL);
     text_release(&detail);
+}
+
+static void say_unsaved(const struct error *err)
+{
+    struct text words = { 0 };
+
+    if (!i18n_reason(&words, err->message))
+        text_add_text(&words, err->message);
+    say_problem(TEXT_ERROR_STORAGE, "message", text_string(&words), NULL);
+    text_release(&words);
 }
 
 void say_error(const struct arguments *arguments, const struct error *err,
@@ -174,7 +189,7 @@ void say_error(const struct arguments *arguments, const struct error *err,
     else if (err->code == ERROR_conflicting_arguments && strcmp(err->path, "/session_id") == 0)
         say_problem(TEXT_ERROR_SEVERAL, NULL);
     else if (err->code == ERROR_storage_failed)
-        say_problem(TEXT_ERROR_STORAGE, "message", err->message, NULL);
+        say_unsaved(err);
     else
         say_other(err);
 }

@@ -24,6 +24,7 @@ static const struct desk_ops engine_ops = {
     .delivered = delivered_act,
     .withdraw = withdraw_act,
     .detach = detach_act,
+    .cut_off = cut_off_act,
     .answer = answer_act,
     .cancel = cancel_act,
     .decline = decline_act,

@@ -110,6 +110,13 @@ void notices_repeat(struct visit *visit); /* what it was told may not have arriv
 void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, void *context,
                    const struct desk_reply *reply);
 
+/* patience.c: how long a client lets its calls be held */
+void patience_load(struct engine *engine, struct visit *visit);
+int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms); /* -1: no end */
+/* Everything that was learnt; `done` gets the errand. */
+void patience_forget(struct engine *engine, store_done *done, struct errand *errand);
+desk_act cut_off_act;
+
 /* submit.c, decide.c, undo.c, retime.c, draft.c, list.c, preferences.c: the acts */
 desk_act submit_act;
 desk_act answer_act, cancel_act, decline_act, withdraw_act, undo_act, challenge_act;

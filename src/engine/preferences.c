@@ -126,7 +126,10 @@ static void save_host(struct preference *preference)
         errand_fail(&preference->errand, &err, NULL);
         return;
     }
-    put_and_reply(preference);
+    if (preference->id == SETTING_HOLD_LIMITS) /* a person who sets limits knows better */
+        patience_forget(engine, on_saved, &preference->errand);
+    else
+        put_and_reply(preference);
 }
 
 void settings_set_act(struct desk *desk, struct desk_visit *visit, const struct json *params,

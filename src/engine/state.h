@@ -108,6 +108,9 @@ struct visit {
     char tty[64];
     char principal[PRINCIPAL_BYTES];
     char *name, *version, *as_name, *directory, *token, *token_id; /* owned */
+    char *transport;    /* owned; NULL: no client's calls are held */
+    int64_t cut_off_ms; /* what is known of its patience */
+    bool is_hold_told;
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);

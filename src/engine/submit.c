@@ -293,7 +293,8 @@ static bool read_call(struct submission *submission, const struct json *params, 
     if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
-    submission->wait_ms = wait_s < 0 ? -1 : wait_s * 1000;
+    submission->wait_ms =
+        patience_bound_ms(submission->errand.visit, wait_s < 0 ? -1 : wait_s * 1000);
     submission->tag = mem_text(json_member_text(params, "tag"));
     return arguments_check(submission->tool, json_member(params, "arguments"), &submission->call,
                            err);

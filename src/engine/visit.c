@@ -54,6 +54,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->directory = mem_text(visitor->directory);
     visit->token = mem_text(visitor->token);
     visit->token_id = mem_text(visitor->token_id);
+    visit->transport = mem_text(visitor->transport);
     visit->is_sub_agent = visitor->is_sub_agent;
     visit->context = visitor->context;
     visit->event = visitor->event;
@@ -61,6 +62,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     if (visit->next)
         visit->next->previous = visit;
     engine->visits = visit;
+    patience_load(engine, visit);
     return (struct desk_visit *)visit;
 }
 
@@ -92,6 +94,7 @@ void visit_release(struct visit *visit)
     free(visit->directory);
     free(visit->token);
     free(visit->token_id);
+    free(visit->transport);
     free(visit);
 }
 

@@ -353,7 +353,7 @@ void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
         return;
     }
     memcpy(wait->errand.id, id, sizeof wait->errand.id);
-    wait->wait_ms = wait_s < 0 ? -1 : wait_s * 1000;
+    wait->wait_ms = patience_bound_ms(wait->errand.visit, wait_s < 0 ? -1 : wait_s * 1000);
     engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
 }
 

@@ -48,6 +48,7 @@ struct stdio {
     bool is_out_polled, is_writing;
     bool skips_line; /* the rest of a line that was too long */
     struct text in, out;
+    size_t out_done;         /* bytes of `out` the client has */
     int in_flags, out_flags; /* of the descriptions we share with whoever started us */
     char directory[STDIO_DIRECTORY_BYTES];
 };
@@ -106,6 +107,26 @@ static void end(struct stdio *stdio)
     loop_stop(stdio->loop);
 }
 
+static size_t out_left(const struct stdio *stdio)
+{
+    return stdio->out.used - stdio->out_done;
+}
+
+/* As much as the client takes. What it has is dropped once it is the larger half, so that a slow
+ * reader of much does not make us move the rest again and again. */
+static ssize_t write_some(struct stdio *stdio)
+{
+    ssize_t put = write(STDOUT_FILENO, stdio->out.bytes + stdio->out_done, out_left(stdio));
+
+    if (put > 0)
+        stdio->out_done += (size_t)put;
+    if (stdio->out_done * 2 >= stdio->out.used) {
+        text_drop_front(&stdio->out, stdio->out_done);
+        stdio->out_done = 0;
+    }
+    return put;
+}
+
 static void watch_input(struct stdio *stdio, bool wanted);
 
 static void write_out(struct stdio *stdio);
@@ -117,32 +138,28 @@ static void on_writable(uv_poll_t *poll, int status, int events)
     write_out(poll->data);
 }
 
-/* As much as the client takes; the rest when it reads. One that never reads is not read from. */
+/* The rest goes out when the client reads. One that never reads is not read from. */
 static void write_out(struct stdio *stdio)
 {
-    while (stdio->out.used) {
-        ssize_t put = write(STDOUT_FILENO, stdio->out.bytes, stdio->out.used);
+    while (out_left(stdio)) {
+        ssize_t put = write_some(stdio);
 
-        if (put > 0) {
-            text_drop_front(&stdio->out, (size_t)put);
-            continue;
-        }
-        if (put < 0 && errno == EINTR)
+        if (put > 0 || (put < 0 && errno == EINTR))
             continue;
         if (put < 0 && errno == EAGAIN && stdio->is_out_polled)
             break;
         end(stdio);
         return;
     }
-    if (stdio->is_out_polled && (stdio->out.used > 0) != stdio->is_writing) {
-        stdio->is_writing = stdio->out.used > 0;
+    if (stdio->is_out_polled && (out_left(stdio) > 0) != stdio->is_writing) {
+        stdio->is_writing = out_left(stdio) > 0;
         if (stdio->is_writing)
             uv_poll_start(&stdio->out_poll, UV_WRITABLE, on_writable);
         else
             uv_poll_stop(&stdio->out_poll);
     }
-    watch_input(stdio, stdio->out.used < STDIO_OUT_BYTES);
-    if (stdio->out.used == 0)
+    watch_input(stdio, out_left(stdio) < STDIO_OUT_BYTES);
+    if (out_left(stdio) == 0)
         mcp_confirm(stdio->mcp, &stdio->stream);
 }
 
@@ -152,15 +169,13 @@ static void write_last_words(struct stdio *stdio)
     struct pollfd ready = { .fd = STDOUT_FILENO, .events = POLLOUT };
     int limit_ms = stdio->is_told_to_go ? STDIO_TOLD_TO_GO_MS : STDIO_LAST_WORDS_MS;
 
-    while (stdio->out.used && poll(&ready, 1, limit_ms) == 1) {
-        ssize_t put = write(STDOUT_FILENO, stdio->out.bytes, stdio->out.used);
+    while (out_left(stdio) && poll(&ready, 1, limit_ms) == 1) {
+        ssize_t put = write_some(stdio);
 
         if (put < 0 && errno != EAGAIN && errno != EINTR)
             return;
-        if (put > 0)
-            text_drop_front(&stdio->out, (size_t)put);
     }
-    if (stdio->out.used == 0)
+    if (out_left(stdio) == 0)
         mcp_confirm(stdio->mcp, &stdio->stream);
 }
 
@@ -302,7 +317,7 @@ static void before_sleep(void *context)
 {
     struct stdio *stdio = context;
 
-    if (stdio->out.used && !stdio->is_writing)
+    if (out_left(stdio) && !stdio->is_writing)
         write_out(stdio);
 }
 
@@ -317,6 +332,7 @@ void stdio_run(const struct stdio_options *options)
         .as_name = options->as_name,
         .is_sub_agent = options->is_sub_agent,
         .most_calls = STDIO_CALLS,
+        .transport = "stdio",
         .context = &stdio,
         .hold_limit_s = hold_limit_s,
     };

@@ -290,6 +290,8 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
                   hub.place.lock, strerror(errno));
         return HUB_FAILED;
     }
+    if (options->leaves_when_idle)
+        log_keep_short(hub.place.log);
     settings_load_file(options->settings, hub.place.settings);
     hub.loop = loop_new();
     loop_on_signal(hub.loop, on_signal, &hub);

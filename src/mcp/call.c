@@ -1,10 +1,9 @@
 /*
  * call.c - the calls under way: found by their tag, cancelled by their id, given up with their
- * stream, kept alive by progress, and answered by us where the desk hangs.
+ * stream; and as tools see them.
  */
 #include "mcp/call.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,20 +11,6 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "mcp/inside.h"
-
-static const int64_t PROGRESS_EVERY_MS = 15000;
-static const int64_t DESK_GRACE_MS = 2000; /* to say `pending` by itself */
-/* Wake-ups are this far apart: thousands of calls cost a look each, not a wake-up each. */
-static const int64_t WAKE_STEP_MS = 250;
-
-void call_wake_at(struct mcp *mcp, int64_t boot_ms)
-{
-    boot_ms = (boot_ms + WAKE_STEP_MS - 1) / WAKE_STEP_MS * WAKE_STEP_MS;
-    if (mcp->wake_boot_ms && mcp->wake_boot_ms <= boot_ms)
-        return;
-    mcp->wake_boot_ms = boot_ms;
-    mcp->parts.clock->wake_at(mcp->parts.clock, boot_ms);
-}
 
 static void want_progress(struct mcp_call *call, const struct json *token)
 {
@@ -74,7 +59,7 @@ static void leave_stream(struct mcp_call *call)
         call->to.stream->call_count--;
     call->to.stream = NULL;
     call->to.batch = NULL;
-    call->next_progress_boot_ms = call->hold_until_boot_ms = 0;
+    hold_end(call);
 }
 
 void call_end(struct mcp_call *call)
@@ -121,7 +106,7 @@ static void abandon(struct mcp_call *call)
 
 /* The client gave up: no response any more, the ask stays and says that nobody waits. An id we do
  * not know is a stray, which clients were seen to send. */
-void call_cancel(struct mcp *mcp, const struct json *request_id)
+void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
 {
     char *id_json = request_id ? json_encode(request_id) : NULL;
 
@@ -130,6 +115,7 @@ void call_cancel(struct mcp *mcp, const struct json *request_id)
 
         if (!to.stream || strcmp(to.id_json, id_json) != 0)
             continue;
+        hold_report_cut_off(call, reason);
         abandon(call);
         mcp_skip(&to);
         break;
@@ -165,6 +151,17 @@ void mcp_drop(struct mcp *mcp, struct mcp_stream *stream)
     drop_calls(mcp, stream, true);
     delivery_return(stream->deliveries);
     delivery_drop(&stream->deliveries);
+}
+
+void mcp_give_up(struct mcp *mcp, struct mcp_stream *stream)
+{
+    const struct mcp_call *call = stream->call_count ? mcp->calls : NULL;
+
+    for (; call; call = call->next) {
+        if (call->to.stream == stream)
+            hold_report_cut_off(call, NULL);
+    }
+    mcp_drop(mcp, stream);
 }
 
 void mcp_pause(struct mcp *mcp, struct mcp_stream *stream)
@@ -213,7 +210,7 @@ void mcp_dismiss(struct mcp *mcp)
             call->gone(call->context);
         call->gone = NULL;
         if (call->to.stream)
-            tool_reply_without_desk(call);
+            tool_reply_pending(call);
     }
 }
 
@@ -285,7 +282,7 @@ void call_reply_error(struct mcp_call *call, int code, const char *message, cons
 void call_notify(struct mcp_call *call, const char *method, const char *params_json)
 {
     if (call->to.stream)
-        mcp_notify(call->to.stream, method, params_json);
+        mcp_notify(&call->to, method, params_json);
 }
 
 void call_part(struct mcp_call *call, int retry_ms)
@@ -295,8 +292,6 @@ void call_part(struct mcp_call *call, int retry_ms)
     if (stream && stream->ops->part)
         stream->ops->part(stream, retry_ms);
 }
-
-/* Time --------------------------------------------------------------------------------------- */
 
 void call_progress(struct mcp_call *call, int64_t progress, int64_t total, const char *message)
 {
@@ -313,78 +308,29 @@ void call_progress(struct mcp_call *call, int64_t progress, int64_t total, const
     if (revision_has_annotations(call->revision))
         json_write_text_if(&writer, "message", message);
     json_write_end_object(&writer);
-    mcp_notify(call->to.stream, "notifications/progress", text_string(&params));
+    mcp_notify(&call->to, "notifications/progress", text_string(&params));
     text_release(&params);
 }
 
-/* How long the person has had, in seconds, and how long is left. */
-static void tell_waiting(struct mcp_call *call, int64_t now)
-{
-    int64_t waited_s = (now - call->started_boot_ms) / 1000;
-    int64_t left_s = (call->deadline_boot_ms - now) / 1000;
-    char message[96];
-
-    if (waited_s <= call->last_progress)
-        waited_s = call->last_progress + 1; /* it must rise */
-    call->last_progress = waited_s;
-    if (call->deadline_boot_ms && left_s >= 0)
-        snprintf(message, sizeof message, "waiting for the person, %lld:%02lld left",
-                 (long long)left_s / 60, (long long)left_s % 60);
-    else
-        snprintf(message, sizeof message, "waiting for the person");
-    call_progress(call, waited_s, 0, message);
-}
-
-void call_hold(struct mcp_call *call, int64_t hold_ms)
+void call_detach_soon(struct mcp_call *call)
 {
     struct mcp *mcp = call->to.mcp;
-    int64_t now = mcp->parts.clock->boot_ms(mcp->parts.clock);
 
-    call->hold_until_boot_ms = now + hold_ms;
-    if (call->token_json) {
-        call->next_progress_boot_ms = now + PROGRESS_EVERY_MS;
-        call_wake_at(mcp, call->next_progress_boot_ms);
-    }
-    call_wake_at(mcp, call->hold_until_boot_ms + DESK_GRACE_MS);
+    call->detaches_soon = true;
+    hold_wake_at(mcp, mcp->parts.clock->boot_ms(mcp->parts.clock) + 1);
 }
 
-/* What is due of one call. Returns when it wants the next look; 0: never. */
-static int64_t look_at(struct mcp_call *call, int64_t now)
+/* Detaching one may be the end of others, so who goes through them begins anew each time. */
+void call_detach_due(struct mcp *mcp)
 {
-    int64_t patience = call->hold_until_boot_ms + DESK_GRACE_MS;
+    struct mcp_call *call = mcp->calls;
 
-    if (!call->hold_until_boot_ms || call->is_away || !call->to.stream)
-        return 0;
-    if (patience <= now) {
-        tool_reply_without_desk(call);
-        return 0;
+    while (call) {
+        bool is_due = call->detaches_soon;
+
+        call->detaches_soon = false;
+        if (is_due && (!call->to.stream || call->is_away))
+            tool_detach(call);
+        call = is_due ? mcp->calls : call->next;
     }
-    if (!call->next_progress_boot_ms)
-        return patience;
-    if (call->next_progress_boot_ms <= now) {
-        tell_waiting(call, now);
-        call->next_progress_boot_ms = now + PROGRESS_EVERY_MS;
-    }
-    return call->next_progress_boot_ms < patience ? call->next_progress_boot_ms : patience;
-}
-
-void call_on_time(struct mcp *mcp)
-{
-    int64_t now = mcp->parts.clock->boot_ms(mcp->parts.clock), soonest = 0;
-    struct mcp_call *next;
-
-    mcp->wake_boot_ms = 0;
-    question_on_time(mcp, now);
-    for (struct mcp_call *call = mcp->calls; call; call = next) {
-        int64_t wanted;
-
-        next = call->next;
-        wanted = look_at(call, now);
-        if (wanted && (!soonest || wanted < soonest))
-            soonest = wanted;
-    }
-    if (soonest)
-        call_wake_at(mcp, soonest);
-    else if (!mcp->wake_boot_ms)
-        mcp->parts.clock->wake_at(mcp->parts.clock, -1);
 }

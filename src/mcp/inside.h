@@ -24,6 +24,8 @@ struct mcp_visit {
     char *name; /* owned */
     struct desk_visit *visit;
     size_t uses; /* calls and deliveries that point here */
+    int64_t
+        hold_ms; /* after which its calls must be answered, as the desk has learnt; 0: unknown */
 };
 
 /* A final result that is on its way to the client. */
@@ -45,6 +47,7 @@ struct mcp {
     struct call_question *questions;
     int64_t next_tag, next_question;
     int64_t wake_boot_ms; /* what the clock was asked for; 0: nothing */
+    struct text line;     /* the one being written; its memory is used again */
 };
 
 /* JSON-RPC batch, which only 2025-03-26 has: one array of responses once all are there. */
@@ -71,8 +74,9 @@ struct mcp_call {
     struct mcp_visit *visit; /* NULL: it does not concern the desk */
     enum mcp_revision revision;
     unsigned abilities;
-    bool is_at_desk;                           /* which owes a reply */
-    bool is_away;                              /* its stream is paused */
+    bool is_at_desk; /* which owes a reply */
+    bool is_away;    /* its stream is paused */
+    bool detaches_soon;
     char *token_json;                          /* progressToken; NULL: none */
     int64_t started_boot_ms, deadline_boot_ms; /* the latter 0: not known yet */
     int64_t next_progress_boot_ms;             /* 0: no progress wanted */
@@ -115,8 +119,8 @@ void mcp_reply_error(const struct mcp_to *to, int code, const char *message, con
 /* The same where HTTP has a status for it. */
 void mcp_refuse(const struct mcp_to *to, int status, int code, const char *message,
                 const char *data_json);
-void mcp_notify(struct mcp_stream *stream, const char *method, const char *params_json);
-void mcp_ask_client(struct mcp_stream *stream, const char *id, const char *method,
+void mcp_notify(const struct mcp_to *to, const char *method, const char *params_json);
+void mcp_ask_client(const struct mcp_to *to, const char *id, const char *method,
                     const char *params_json);
 void mcp_open(const struct mcp_to *to); /* one more response will come */
 void mcp_skip(const struct mcp_to *to); /* it will not: the request was cancelled */
@@ -142,8 +146,17 @@ void legacy_serve(struct mcp_request *request);
 void modern_serve(struct mcp_request *request);
 
 /* content.c: what both eras say alike */
-/* tools/list without its braces, made once per shape: "tools":[…] */
-const char *content_tools(const struct mcp *mcp, enum mcp_revision revision);
+/* The list of tools as the revision knows it. */
+void content_write_tools(struct json_writer *writer, const struct tool *const *rows,
+                         enum mcp_revision revision);
+/* What is asked for often and never another is written once for each table of tools. */
+struct content_made {
+    const struct tool *const *rows;
+    struct text json;
+};
+const char *content_make(struct content_made *made, const struct mcp_request *request,
+                         void (*write)(struct json_writer *writer,
+                                       const struct mcp_request *request));
 extern const char content_instructions[];
 void content_write_server_info(struct json_writer *writer, const char *key, bool has_title);
 void content_write_prompts(struct json_writer *writer);
@@ -152,14 +165,15 @@ bool content_write_prompt(struct json_writer *writer, const char *name);
 
 /* tool_call.c: tools/call, and the desk */
 mcp_method_call tool_call;
-void tool_on_event(struct mcp *mcp, const char *line, size_t length);
+void tool_on_event(struct mcp_visit *visit, const char *line, size_t length);
 /* One act of the desk with parameters written by us; `done` NULL: whatever comes of it. */
 void tool_act(desk_act *chosen, struct mcp_visit *visit, const struct text *params, desk_done *done,
               void *context);
 void tool_detach(struct mcp_call *call);
 void tool_return(struct mcp_visit *visit, const char *session_id); /* it did not arrive */
 void tool_wait_again(struct mcp_call *call);
-void tool_reply_without_desk(struct mcp_call *call);
+/* The desk did not even say `pending`: the client must hear something before it gives up. */
+void tool_reply_pending(struct mcp_call *call);
 /* Writes the result object of a tools/call: text and structured content each complete. */
 void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
                        bool is_error);
@@ -171,15 +185,26 @@ void call_end(struct mcp_call *call); /* unlinked and freed; whatever was to be 
 /* Its response is about to be written: it lets go of its stream first, and is gone unless the desk
  * owes a reply. The caller frees id_json. */
 struct mcp_to call_let_go(struct mcp_call *call);
-void call_cancel(struct mcp *mcp, const struct json *request_id);
+void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason);
 void call_drop_all(struct mcp *mcp);
-/* The client is held for so long, and told of progress meanwhile. */
-void call_hold(struct mcp_call *call, int64_t hold_ms);
-void call_wake_at(struct mcp *mcp, int64_t boot_ms);
-void call_on_time(struct mcp *mcp);
+/* It was given up before its ask had a name. Others that made the same call learn that name in a
+ * moment, and while they want the ask it stays attached. */
+void call_detach_soon(struct mcp_call *call);
+void call_detach_due(struct mcp *mcp);
+
+/* hold.c: calls that are held open */
+int64_t hold_limit_s(const struct mcp_visit *visit);
+void hold_begin(struct mcp_call *call, int64_t hold_s);
+void hold_end(struct mcp_call *call); /* neither progress nor patience any more */
+/* The desk knows how long this client really waits: {hold_ms}. */
+void hold_take(struct mcp_visit *visit, const struct json *params);
+/* The client gave up on a call, for the reason it gives; NULL: for none. */
+void hold_report_cut_off(const struct mcp_call *call, const char *reason);
+void hold_wake_at(struct mcp *mcp, int64_t boot_ms);
+void hold_on_time(struct mcp *mcp);
 
 /* question.c: our requests to the client */
-void question_take_response(struct mcp *mcp, const struct json *value);
+void question_take_response(struct mcp *mcp, const struct jsonrpc_message *message);
 void question_drop_of(struct mcp_call *call);
 void question_on_time(struct mcp *mcp, int64_t now);
 

@@ -31,6 +31,7 @@ void mcp_free(struct mcp *mcp)
     call_drop_all(mcp);
     visit_leave_all(mcp);
     table_release(&mcp->by_tag);
+    text_release(&mcp->line);
     free(mcp->client_name);
     free(mcp->client_version);
     free(mcp);
@@ -105,7 +106,8 @@ static void take_notification(struct mcp *mcp, const struct mcp_headers *headers
 {
     /* the others tell of things we do not keep: initialized, roots, progress of ours */
     if (strcmp(message->method, "notifications/cancelled") == 0 && may_cancel(headers))
-        call_cancel(mcp, json_member(message->params, "requestId"));
+        call_cancel(mcp, json_member(message->params, "requestId"),
+                    json_member_text(message->params, "reason"));
 }
 
 /* The handshake is never part of a batch, and 2026-07-28 has none. */
@@ -119,10 +121,13 @@ static void take_message(const struct mcp_to *to, const struct mcp_headers *head
 {
     struct jsonrpc_message message;
 
-    if (jsonrpc_is_response(value))
-        question_take_response(to->mcp, value);
-    else if (!jsonrpc_read(value, &message))
-        refuse(to, message.id, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
+    if (!jsonrpc_read(value, &message)) {
+        if (!jsonrpc_is_response(value))
+            refuse(to, message.id, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
+        return;
+    }
+    if (!message.method)
+        question_take_response(to->mcp, &message);
     else if (!message.id)
         take_notification(to->mcp, headers, &message);
     else if (to->batch && !may_be_batched(&message))
@@ -189,7 +194,7 @@ void mcp_confirm(struct mcp *mcp, struct mcp_stream *stream)
 
 void mcp_on_time(struct mcp *mcp)
 {
-    call_on_time(mcp);
+    hold_on_time(mcp);
 }
 
 enum mcp_revision mcp_negotiated(const struct mcp *mcp)

@@ -61,6 +61,7 @@ struct mcp_parts {
     const char *directory;        /* NULL: none */
     const char *token, *token_id; /* over HTTP, as in desk.h */
     bool is_sub_agent;
+    const char *transport;           /* "stdio", "http" */
     size_t most_calls;               /* at once */
     const struct tool *const *tools; /* NULL behind the last; NULL itself: the product's */
     void *context;
@@ -76,7 +77,7 @@ struct mcp *mcp_new(const struct mcp_parts *parts);
 void mcp_free(struct mcp *mcp); /* its asks stay, detached; its streams are touched no more */
 
 void mcp_take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line, size_t length);
-/* A message that was parsed before: over HTTP it must be known whose it is (door.h). */
+/* A message that was parsed before: over HTTP it must be known whose it is (entry.h). */
 void mcp_take_value(struct mcp *mcp, struct mcp_stream *stream, const struct mcp_headers *headers,
                     const struct json *value);
 /* A line longer than the limit was skipped: answered like any unreadable one. */
@@ -89,6 +90,9 @@ void mcp_confirm(struct mcp *mcp, struct mcp_stream *stream);
  * that whoever makes the same call elsewhere gets the ask, and not a second one. */
 void mcp_pause(struct mcp *mcp, struct mcp_stream *stream);
 void mcp_resume(struct mcp *mcp, struct mcp_stream *stream);
+/* Its client closed it, as modern ones do when they give up: after how long is worth knowing. Then
+ * as mcp_drop. */
+void mcp_give_up(struct mcp *mcp, struct mcp_stream *stream);
 /* Nothing can be said on it any more: its calls are given up, their asks stay, detached, and what
  * was not confirmed belongs to the next identical call. */
 void mcp_drop(struct mcp *mcp, struct mcp_stream *stream);

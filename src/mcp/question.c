@@ -40,9 +40,9 @@ struct call_question *call_ask(struct mcp_call *call, const char *method, const 
     mcp->questions = question;
     if (limit_ms > 0) {
         question->limit_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock) + limit_ms;
-        call_wake_at(mcp, question->limit_boot_ms);
+        hold_wake_at(mcp, question->limit_boot_ms);
     }
-    mcp_ask_client(call->to.stream, question->id, method, params_json);
+    mcp_ask_client(&call->to, question->id, method, params_json);
     return question;
 }
 
@@ -66,7 +66,7 @@ static void tell_withdrawn(const struct call_question *question)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "requestId", question->id);
     json_write_end_object(&writer);
-    mcp_notify(question->call->to.stream, "notifications/cancelled", text_string(&params));
+    mcp_notify(&question->call->to, "notifications/cancelled", text_string(&params));
     text_release(&params);
 }
 
@@ -91,19 +91,16 @@ static void end_question(struct call_question *question, enum call_answer answer
     done(context, answer, json);
 }
 
-void question_take_response(struct mcp *mcp, const struct json *value)
+void question_take_response(struct mcp *mcp, const struct jsonrpc_message *message)
 {
-    const struct json *named = json_member(value, "id"), *error = json_member(value, "error");
-    const char *id = json_text(named);
-    struct jsonrpc_message message;
+    const char *id = json_text(message->id);
 
-    if (!id || !jsonrpc_read(value, &message))
-        return; /* nobody's */
-    for (struct call_question *question = mcp->questions; question; question = question->next) {
-        if (strlen(question->id) != json_length(named) || strcmp(question->id, id) != 0)
+    for (struct call_question *question = mcp->questions; id && question;
+         question = question->next) {
+        if (strlen(question->id) != json_length(message->id) || strcmp(question->id, id) != 0)
             continue;
-        end_question(question, error ? CALL_REFUSED : CALL_ANSWERED,
-                     error ? error : json_member(value, "result"));
+        end_question(question, message->error ? CALL_REFUSED : CALL_ANSWERED,
+                     message->error ? message->error : message->result);
         return;
     }
 }
@@ -142,6 +139,6 @@ void question_on_time(struct mcp *mcp, int64_t now)
         end_question(question, CALL_SILENT, NULL);
     for (question = mcp->questions; question; question = question->next) {
         if (question->limit_boot_ms)
-            call_wake_at(mcp, question->limit_boot_ms);
+            hold_wake_at(mcp, question->limit_boot_ms);
     }
 }

@@ -170,28 +170,35 @@ static void learn(struct mcp_call *call, const char *id, const struct json *para
         call->deadline_boot_ms = clock->boot_ms(clock) + left_ms;
 }
 
-void tool_on_event(struct mcp *mcp, const char *line, size_t length)
+static void take_ask_event(struct mcp *mcp, const struct json *params)
 {
-    struct json *json = NULL;
-    const struct json *params;
-    const char *tag, *id;
-    struct mcp_call *call;
+    const char *tag = json_member_text(params, "tag");
+    const char *id = json_member_text(params, "session_id");
+    struct mcp_call *call = tag ? call_find(mcp, strtoll(tag, NULL, 10)) : NULL;
 
-    if (!json_parse(line, length, &json, NULL))
-        return;
-    params = json_member(json, "params");
-    tag = json_member_text(params, "tag");
-    id = json_member_text(params, "session_id");
-    call = tag ? call_find(mcp, strtoll(tag, NULL, 10)) : NULL;
     if (call && id) {
         learn(call, id, params);
-        if (!call->to.stream || call->is_away) /* given up before we knew its name */
-            tool_detach(call);
+        if (!call->to.stream || call->is_away)
+            call_detach_soon(call);
     }
     for (call = tag || !id ? NULL : mcp->calls; call; call = call->next) {
         if (strcmp(call->session_id, id) == 0)
             learn(call, id, params);
     }
+}
+
+void tool_on_event(struct mcp_visit *visit, const char *line, size_t length)
+{
+    struct json *json = NULL;
+    const char *method;
+
+    if (!json_parse(line, length, &json, NULL))
+        return;
+    method = json_member_text(json, "method");
+    if (method && strcmp(method, "client/hold") == 0)
+        hold_take(visit, json_member(json, "params"));
+    else
+        take_ask_event(visit->mcp, json_member(json, "params"));
     json_free(json);
 }
 
@@ -270,11 +277,11 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
         refuse_busy(request);
         return;
     }
-    hold_s = mcp->parts.hold_limit_s(mcp->parts.context, visit->name);
+    hold_s = hold_limit_s(visit);
     if (plan->wish == TOOL_COLLECTS && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
     call = call_begin(request, visit);
-    call_hold(call, hold_s * 1000);
+    hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         submit(call, tool, arguments, hold_s);
     } else {
@@ -283,8 +290,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     }
 }
 
-/* The desk did not even say `pending`: the client must hear something before it gives up. */
-void tool_reply_without_desk(struct mcp_call *call)
+void tool_reply_pending(struct mcp_call *call)
 {
     const struct response_facts facts = {
         .session_id = call->session_id,

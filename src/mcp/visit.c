@@ -68,9 +68,7 @@ static char *short_name(const char *name)
 
 static void on_event(void *context, const char *line, size_t length)
 {
-    struct mcp_visit *visit = context;
-
-    tool_on_event(visit->mcp, line, length);
+    tool_on_event(context, line, length);
 }
 
 static struct mcp_visit *enter(struct mcp_request *request, char *take_name)
@@ -90,6 +88,7 @@ static struct mcp_visit *enter(struct mcp_request *request, char *take_name)
         .directory = mcp->parts.directory,
         .token = mcp->parts.token,
         .token_id = mcp->parts.token_id,
+        .transport = mcp->parts.transport,
         .is_sub_agent = mcp->parts.is_sub_agent,
         .context = visit,
         .event = on_event,

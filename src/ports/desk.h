@@ -34,6 +34,7 @@ struct desk_visitor {
     const char *token;          /* what the person called the token it came with; NULL: none */
     const char *token_id;       /* its id; "" over HTTP without a token; NULL: a local process */
     const char *directory;      /* working directory; may be NULL */
+    const char *transport; /* agents: how its client reaches us, "stdio"; NULL: it is no client */
     bool is_sub_agent;
     void *context; /* handed to `event` */
     /* A JSON-RPC notification as one line without the line end; the bytes are shared by all
@@ -61,6 +62,7 @@ struct desk_ops {
     desk_act *delivered; /* {session_ids}: the agent has these results */
     desk_act *withdraw;  /* {session_id} */
     desk_act *detach;    /* {session_id}: this visit waits for it no more */
+    desk_act *cut_off;   /* {held_ms, timed_out?}: its client gave up on a call after so long */
     /* people */
     desk_act *answer, *cancel, *decline, *extend, *undo, *send_now, *draft, *switch_interface;
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */

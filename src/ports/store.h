@@ -74,6 +74,10 @@ struct store_key {
     int64_t created_ms;
 };
 typedef void store_key_each(void *context, const struct store_key *key);
+/* A program that agents reach us with, as it calls itself. */
+struct store_client {
+    const char *name, *version, *transport;
+};
 
 /* Numbers that are STORE_KEEP, and texts that are NULL, leave the column alone. */
 enum { STORE_KEEP = -1 };
@@ -139,6 +143,11 @@ struct store_ops {
                      void *context);
     void (*save_meta)(struct store *store, const char *name, const char *value, store_done *done,
                       void *context);
+    /* After how long this client gives up on a call (core/patience.h). The number of clients is
+     * bounded: where there are too many, it is not kept. */
+    void (*save_cut_off)(struct store *store, const struct store_client *client, int64_t cut_off_ms,
+                         store_done *done, void *context);
+    void (*forget_cut_offs)(struct store *store, store_done *done, void *context);
     /* The wall clock was set: every open deadline moves along. */
     void (*shift_deadlines)(struct store *store, int64_t by_ms, store_done *done, void *context);
     /* One batch of retention (R9.1): ended and delivered-or-older-than-retention asks. reply.seq is
@@ -168,6 +177,9 @@ struct store_ops {
     void (*list_tokens)(struct store *store, store_token_each *each, void *context);
     void (*list_keys)(struct store *store, const char *purpose, store_key_each *each,
                       void *context);
+    /* STORE_DONE with it as reply.seq, or STORE_MISSING. */
+    void (*get_cut_off)(struct store *store, const struct store_client *client, store_done *done,
+                        void *context);
     const char *(*meta)(struct store *store, const char *name); /* "" if absent; borrowed */
     /* True once the disk failed under us in a way that only a restart mends (EIO on sync). */
     bool (*is_broken)(struct store *store);

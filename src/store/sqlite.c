@@ -127,6 +127,26 @@ static void store_save_meta(struct store *store, const char *name, const char *v
     add(store, &job);
 }
 
+static void store_save_cut_off(struct store *store, const struct store_client *client,
+                               int64_t cut_off_ms, store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_cut_off,
+                       .done = done,
+                       .context = context,
+                       .of.cut_off = { *client, cut_off_ms } };
+
+    add(store, &job);
+}
+
+static void store_forget_cut_offs(struct store *store, store_done *done, void *context)
+{
+    struct job job = {
+        .kind = &job_kind_cut_off, .done = done, .context = context, .needs_sync = true
+    };
+
+    add(store, &job);
+}
+
 static void store_shift_deadlines(struct store *store, int64_t by_ms, store_done *done,
                                   void *context)
 {
@@ -205,6 +225,12 @@ static void store_list_keys(struct store *store, const char *purpose, store_key_
     reader_list_keys(&own(store)->reader, purpose, each, context);
 }
 
+static void store_get_cut_off(struct store *store, const struct store_client *client,
+                              store_done *done, void *context)
+{
+    reader_get_cut_off(&own(store)->reader, client, done, context);
+}
+
 static const char *store_meta(struct store *store, const char *name)
 {
     return reader_meta(&own(store)->reader, name);
@@ -246,6 +272,8 @@ static const struct store_ops sqlite_ops = {
     .revoke_token = store_revoke_token,
     .save_key = store_save_key,
     .save_meta = store_save_meta,
+    .save_cut_off = store_save_cut_off,
+    .forget_cut_offs = store_forget_cut_offs,
     .shift_deadlines = store_shift_deadlines,
     .sweep = store_sweep,
     .get = store_get,
@@ -257,6 +285,7 @@ static const struct store_ops sqlite_ops = {
     .list_settings = store_list_settings,
     .list_tokens = store_list_tokens,
     .list_keys = store_list_keys,
+    .get_cut_off = store_get_cut_off,
     .meta = store_meta,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,

@@ -19,6 +19,7 @@ enum read_statement {
     READ_SETTINGS,
     READ_TOKENS,
     READ_KEYS,
+    READ_CUT_OFF,
     READ_META,
     READ_COUNT,
 };
@@ -61,6 +62,8 @@ static const char *const read_sql[READ_COUNT] = {
                     " ORDER BY created_ms, hash",
     [READ_KEYS] = "SELECT id, purpose, secret, created_ms FROM keys"
                   " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id",
+    [READ_CUT_OFF] =
+        "SELECT cut_off_ms FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",
 };
 
@@ -245,6 +248,24 @@ void reader_list_keys(struct reader *reader, const char *purpose, store_key_each
         each(context, &key);
     }
     end_read(reader, &list, NULL);
+}
+
+void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,
+                        void *context)
+{
+    struct statement get = statement_of(&reader->statements, READ_CUT_OFF);
+    struct store_reply reply = { .outcome = STORE_MISSING };
+
+    statement_text(&get, client->name);
+    statement_text(&get, client->version);
+    statement_text(&get, client->transport);
+    if (statement_step(&get) && sqlite3_column_type(get.handle, 0) != SQLITE_NULL) {
+        reply.outcome = STORE_DONE;
+        reply.seq = sqlite3_column_int64(get.handle, 0);
+    }
+    if (!end_read(reader, &get, &reply.err))
+        reply.outcome = STORE_FAILED;
+    done(context, &reply);
 }
 
 const char *reader_meta(struct reader *reader, const char *name)

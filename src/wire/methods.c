@@ -14,6 +14,7 @@
 enum {
     METHODS_NAME_BYTES = 200,
     METHODS_PATH_BYTES = 4096,
+    METHODS_TRANSPORT_BYTES = 16,
     METHODS_ID_BYTES = 256, /* kept as long as its call is under way */
 };
 
@@ -27,6 +28,7 @@ static const struct method {
     { "ask/delivered", ROLE_AGENT, DESK_ACT(delivered) },
     { "ask/withdraw", ROLE_AGENT, DESK_ACT(withdraw) },
     { "ask/detach", ROLE_AGENT, DESK_ACT(detach) },
+    { "client/cut_off", ROLE_AGENT, DESK_ACT(cut_off) },
     { "ask/answer", ROLE_PERSON, DESK_ACT(answer) },
     { "ask/cancel", ROLE_PERSON, DESK_ACT(cancel) },
     { "ask/decline", ROLE_PERSON, DESK_ACT(decline) },
@@ -115,6 +117,14 @@ static bool has_nul(const struct json *params)
     return false;
 }
 
+static bool is_transport(const char *text)
+{
+    size_t length = strlen(text);
+
+    return length > 0 && length <= METHODS_TRANSPORT_BYTES &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyz") == length;
+}
+
 static bool read_visitor(const struct connection *connection, const struct json *params,
                          struct desk_visitor *visitor, struct os_process *own,
                          struct os_process *parent)
@@ -126,7 +136,11 @@ static bool read_visitor(const struct connection *connection, const struct json 
     const char *name = json_member_text(params, "name");
     const char *as_name = json_member_text(params, "as");
     const char *directory = json_member_text(params, "directory");
+    const char *transport = json_member_text(params, "transport");
+    const char *version = json_member_text(params, "client_version");
 
+    if (!version)
+        version = json_member_text(params, "version");
     visitor->via = NULL;
     for (size_t i = 0; i < ARRAY_LEN(channels); i++) {
         if (!channel || strcmp(channel, channels[i]) == 0)
@@ -136,6 +150,8 @@ static bool read_visitor(const struct connection *connection, const struct json 
         (strcmp(role, "agent") != 0 && strcmp(role, "person") != 0) ||
         (name && strlen(name) > METHODS_NAME_BYTES) ||
         (as_name && strlen(as_name) > METHODS_NAME_BYTES) ||
+        (version && strlen(version) > METHODS_NAME_BYTES) ||
+        (transport && !is_transport(transport)) ||
         (directory && strlen(directory) > METHODS_PATH_BYTES))
         return false;
     visitor->role = strcmp(role, "agent") == 0 ? ROLE_AGENT : ROLE_PERSON;
@@ -149,11 +165,10 @@ static bool read_visitor(const struct connection *connection, const struct json 
             visitor->parent_start = parent->start;
     }
     visitor->name = name ? name : "unnamed";
-    visitor->version = json_member_text(params, "client_version");
-    if (!visitor->version)
-        visitor->version = json_member_text(params, "version");
+    visitor->version = version;
     visitor->as_name = as_name;
     visitor->directory = directory;
+    visitor->transport = transport;
     visitor->is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
     return true;
 }

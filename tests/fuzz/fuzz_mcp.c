@@ -181,6 +181,14 @@ static void world_detach(struct desk *desk, struct desk_visit *visit, const stru
     reply_empty(done, context);
 }
 
+static void world_cut_off(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                          desk_done *done, void *context)
+{
+    (void)desk;
+    demand(visit->is_here && json_member_integer(params, "held_ms", -1) >= 0);
+    reply_empty(done, context);
+}
+
 static const struct desk_ops world_ops = {
     .enter = world_enter,
     .leave = world_leave,
@@ -188,6 +196,7 @@ static const struct desk_ops world_ops = {
     .wait = world_wait,
     .delivered = world_delivered,
     .detach = world_detach,
+    .cut_off = world_cut_off,
 };
 
 /* Output ------------------------------------------------------------------------------------- */

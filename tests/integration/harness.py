@@ -6,6 +6,7 @@ with crash points and sanitizers, SAYSO_SCALE multiplies the rounds of tests tha
 """
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import ctypes
 import json
@@ -79,6 +80,17 @@ def wait_until(is_so: Callable[[], Any], what: str, timeout: float = 10) -> Any:
     return value
 
 
+def side_by_side(*acts: Callable[[], None]) -> None:
+    """Real waits at the same time; every failure is told, the first one in full."""
+    with concurrent.futures.ThreadPoolExecutor(len(acts)) as pool:
+        failures = [future.exception() for future in [pool.submit(act) for act in acts]]
+    failures = [failure for failure in failures if failure]
+    for failure in failures[1:]:
+        note(f"also: {failure}")
+    if failures:
+        raise failures[0]
+
+
 def _read(path: pathlib.Path) -> str:
     """"" where there is no such file; tests also plant fifos and directories there."""
     return path.read_text(errors="replace") if path.is_file() else ""
@@ -106,7 +118,8 @@ def _reap_for_ever() -> None:
         with _children_lock:
             _children[:] = [process for process in _children if process.poll() is None]
             for pid in _adopted():
-                os.waitpid(pid, os.WNOHANG)
+                with contextlib.suppress(ChildProcessError):  # a test's own, which it has waited for
+                    os.waitpid(pid, os.WNOHANG)
         time.sleep(0.02)
 
 
@@ -293,6 +306,8 @@ def run() -> None:
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     threading.Thread(target=_reap_for_ever, daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # A shell's background job ignores it, and what we start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     chosen, failed = [row for row in _tests if "".join(sys.argv[1:2]) in row[0]], 0
     print(f"1..{len(chosen)}", flush=True)
     for number, (name, function) in enumerate(chosen, 1):

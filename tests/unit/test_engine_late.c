@@ -124,6 +124,7 @@ static void test_only_what_is_the_agents_is_announced(void **state)
     scene_answer(&scene, "b"); /* handed to the agent that waited, and not confirmed yet */
     assert_worked(&scene.asked);
     assert_int_equal(count_notices(&call, agent, "On its way"), 0);
+    assert_int_equal(count_notices(&call, enter_agent(stage, "bot"), "On its way too"), 0);
     caller_leave(scene.agent); /* it never arrived */
     assert_int_equal(count_notices(&call, agent, "Dropped"), 1);
     assert_string_equal(call_text(&call, "/notices/0/session_id"), scene.id);

@@ -9,7 +9,7 @@
 #include "core/limits.h"
 #include "fronts/http_mcp/inside.h"
 #include "loop/loop.h"
-#include "mcp/door.h"
+#include "mcp/entry.h"
 #include "mcp/legacy/headers.h"
 #include "net/guard.h"
 #include "net/http.h"
@@ -44,27 +44,37 @@ static struct mcp_headers read_headers(const struct http_exchange *exchange)
     };
 }
 
+/* As the client reads it: by its session, else by what it says itself. */
+static enum mcp_revision find_revision(const struct peer *peer, const struct mcp_headers *headers)
+{
+    return peer ? mcp_negotiated(peer->mcp) : revision_negotiate(headers->protocol_version);
+}
+
 static void refuse(struct http_exchange *exchange, const struct legacy_refusal *refusal,
-                   const struct json *value)
+                   const struct peer *peer, const struct json *value)
 {
     const struct mcp_headers headers = read_headers(exchange);
     struct text line = { 0 };
 
-    door_write_error(value, &headers, refusal->code, refusal->message, &line);
+    entry_write_error(value, find_revision(peer, &headers), refusal->code, refusal->message, &line);
     http_reply(exchange, refusal->status, json_type, line.bytes, line.used);
     text_release(&line);
 }
 
-/* The session that a request names; NULL: refused. */
-static struct peer *find_session(struct http_mcp *front, struct http_exchange *exchange,
-                                 const struct guard_match *match, const struct json *value)
+/* The session that a request names; NULL: none, or none that is this token's. */
+static struct peer *find_session(struct http_mcp *front, const struct http_exchange *exchange,
+                                 const struct guard_match *match)
 {
     const char *id = http_header(exchange, "mcp-session-id");
-    struct peer *peer = id ? peer_find_session(front, match->who, id) : NULL;
 
-    if (!peer)
-        refuse(exchange, id ? &unknown_session : &no_session_id, value);
-    return peer;
+    return id ? peer_find_session(front, match->who, id) : NULL;
+}
+
+static void refuse_session(struct http_exchange *exchange, const struct json *value)
+{
+    bool is_named = http_header(exchange, "mcp-session-id") != NULL;
+
+    refuse(exchange, is_named ? &unknown_session : &no_session_id, NULL, value);
 }
 
 static void open_session(struct http_mcp *front, struct http_exchange *exchange,
@@ -75,23 +85,23 @@ static void open_session(struct http_mcp *front, struct http_exchange *exchange,
     struct peer *peer = refusal ? NULL : peer_new_session(front, match->who);
 
     if (!peer) {
-        refuse(exchange, refusal ? refusal : &too_many_sessions, value);
+        refuse(exchange, refusal ? refusal : &too_many_sessions, NULL, value);
         return;
     }
     http_set_header(exchange, "Mcp-Session-Id", peer->id);
     stream_serve(peer, exchange, headers, value);
 }
 
-static void serve_session(struct http_mcp *front, struct http_exchange *exchange,
-                          const struct guard_match *match, const struct mcp_headers *headers,
-                          const struct json *value)
+static void serve_session(struct peer *peer, struct http_exchange *exchange,
+                          const struct mcp_headers *headers, const struct json *value)
 {
-    struct peer *peer = find_session(front, exchange, match, value);
     const struct legacy_refusal *refusal = peer ? legacy_check_post(headers) : NULL;
 
-    if (refusal)
-        refuse(exchange, refusal, value);
-    else if (peer)
+    if (!peer)
+        refuse_session(exchange, value);
+    else if (refusal)
+        refuse(exchange, refusal, peer, value);
+    else
         stream_serve(peer, exchange, headers, value);
 }
 
@@ -99,40 +109,41 @@ static void on_post(void *context, struct http_exchange *exchange, const struct 
 {
     struct http_mcp *front = context;
     const struct mcp_headers headers = read_headers(exchange);
+    struct peer *peer = find_session(front, exchange, match);
     size_t length;
     const char *body = http_body(exchange, &length);
-    struct door door;
+    struct entry entry;
 
-    door_read(body, length, &headers, &door);
-    if (door.way == DOOR_REFUSED)
-        http_reply(exchange, door.status, json_type, door.line.bytes, door.line.used);
-    else if (door.way == DOOR_MODERN)
-        stream_serve(peer_get_modern(front, match->who), exchange, &headers, door.value);
-    else if (door.way == DOOR_OPENS)
-        open_session(front, exchange, match, &headers, door.value);
+    entry_read(body, length, &headers, find_revision(peer, &headers), &entry);
+    if (entry.way == ENTRY_REFUSED)
+        http_reply(exchange, entry.status, json_type, entry.line.bytes, entry.line.used);
+    else if (entry.way == ENTRY_MODERN)
+        stream_serve(peer_get_modern(front, match->who), exchange, &headers, entry.value);
+    else if (entry.way == ENTRY_OPENS)
+        open_session(front, exchange, match, &headers, entry.value);
     else
-        serve_session(front, exchange, match, &headers, door.value);
-    door_release(&door);
+        serve_session(peer, exchange, &headers, entry.value);
+    entry_release(&entry);
 }
 
-/* GET and DELETE are about sessions, which modern clients have none of. */
+/* GET and DELETE are about sessions, which modern clients have none of. NULL: refused. */
 static struct peer *find_for(struct http_mcp *front, struct http_exchange *exchange,
                              const struct guard_match *match,
                              const struct legacy_refusal *(*check)(const struct mcp_headers *))
 {
     const struct mcp_headers headers = read_headers(exchange);
-    const struct legacy_refusal *refusal;
-    struct peer *peer;
+    struct peer *peer = find_session(front, exchange, match);
+    const struct legacy_refusal *refusal = check(&headers);
 
     if (revision_is_modern_header(headers.protocol_version)) {
         http_set_header(exchange, "Allow", "POST");
-        refuse(exchange, &no_sessions, NULL);
+        refuse(exchange, &no_sessions, NULL, NULL);
         return NULL;
     }
-    peer = find_session(front, exchange, match, NULL);
-    refusal = peer ? check(&headers) : NULL;
-    if (refusal)
-        refuse(exchange, refusal, NULL);
+    if (!peer)
+        refuse_session(exchange, NULL);
+    else if (refusal)
+        refuse(exchange, refusal, peer, NULL);
     return refusal ? NULL : peer;
 }
 
@@ -144,9 +155,9 @@ static void on_get(void *context, struct http_exchange *exchange, const struct g
     if (!peer)
         return;
     if (last && !stream_take_up(peer, exchange, last))
-        refuse(exchange, &unknown_event, NULL);
+        refuse(exchange, &unknown_event, peer, NULL);
     else if (!last && peer->standing && peer->standing->exchange)
-        refuse(exchange, &second_stream, NULL);
+        refuse(exchange, &second_stream, peer, NULL);
     else if (!last)
         stream_stand(peer, exchange);
 }

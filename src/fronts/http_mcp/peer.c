@@ -124,6 +124,7 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
         .token = who->token[0] ? peer->label : NULL,
         .token_id = peer->token,
         .is_sub_agent = who->is_sub_agent,
+        .transport = "http",
         .most_calls = PEER_CALLS,
         .tools = front->parts.tools,
         .context = peer,
@@ -176,6 +177,16 @@ static void drop_idle(struct http_mcp *front)
         peer_free(front->last);
 }
 
+/* Something is still to be said to it, or it may come back for something. */
+static bool is_busy(const struct peer *peer)
+{
+    const struct stream *stream = peer->streams;
+
+    while (stream && stream->is_finished)
+        stream = stream->next;
+    return stream != NULL;
+}
+
 /* Makes room for one more; false where all of this token's, or all there are, are in use. */
 static bool make_room(struct http_mcp *front, const char *token)
 {
@@ -187,9 +198,10 @@ static bool make_room(struct http_mcp *front, const char *token)
         bool is_same = strcmp(peer->token, token) == 0;
 
         of_token += is_same;
-        if (!peer->streams)
-            oldest = peer;
-        if (!peer->streams && is_same)
+        if (is_busy(peer))
+            continue;
+        oldest = peer;
+        if (is_same)
             oldest_of_token = peer;
     }
     if (of_token >= PEERS_OF_TOKEN)

@@ -204,6 +204,13 @@ static void go_away(struct stream *stream)
     peer_wake_at(stream->peer->front, stream->away_until_boot_ms);
 }
 
+static void end_stream(struct stream *stream, enum http_fate fate)
+{
+    if (fate == HTTP_LOST && !stream->peer->is_session)
+        mcp_give_up(stream->peer->mcp, &stream->mcp);
+    stream_free(stream);
+}
+
 static void on_fate(void *context, struct http_exchange *exchange, enum http_fate fate)
 {
     struct stream *stream = context;
@@ -216,7 +223,7 @@ static void on_fate(void *context, struct http_exchange *exchange, enum http_fat
     if (can_come_back && (fate == HTTP_LOST || !stream->is_finished))
         go_away(stream);
     else
-        stream_free(stream);
+        end_stream(stream, fate);
 }
 
 static void attach(struct stream *stream, struct http_exchange *exchange)

@@ -37,15 +37,18 @@ static void ping(struct mcp_request *request)
     mcp_reply(&request->to, "{}");
 }
 
+static void write_tools(struct json_writer *writer, const struct mcp_request *request)
+{
+    json_write_object(writer, NULL);
+    content_write_tools(writer, request->to.mcp->parts.tools, request->revision);
+    json_write_end_object(writer);
+}
+
 static void list_tools(struct mcp_request *request)
 {
-    struct text out = { 0 };
+    static struct content_made made[REVISION_COUNT];
 
-    text_add_char(&out, '{');
-    text_add_text(&out, content_tools(request->to.mcp, request->revision));
-    text_add_char(&out, '}');
-    mcp_reply(&request->to, text_string(&out));
-    text_release(&out);
+    mcp_reply(&request->to, content_make(&made[request->revision], request, write_tools));
 }
 
 static void list_prompts(struct mcp_request *request)

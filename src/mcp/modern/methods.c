@@ -22,7 +22,7 @@ static struct json_writer begin_result(struct text *out)
     return writer;
 }
 
-static void end_result(struct mcp_request *request, struct json_writer *writer, bool is_cacheable)
+static void write_end(struct json_writer *writer, bool is_cacheable)
 {
     if (is_cacheable) {
         json_write_integer(writer, "ttlMs", MODERN_LIST_TTL_MS);
@@ -32,31 +32,46 @@ static void end_result(struct mcp_request *request, struct json_writer *writer, 
     content_write_server_info(writer, META_PREFIX "serverInfo", false);
     json_write_end_object(writer);
     json_write_end_object(writer);
+}
+
+static void end_result(struct mcp_request *request, struct json_writer *writer, bool is_cacheable)
+{
+    write_end(writer, is_cacheable);
     mcp_reply(&request->to, text_string(writer->out));
     text_release(writer->out);
 }
 
+static void write_discovery(struct json_writer *writer, const struct mcp_request *request)
+{
+    (void)request;
+    *writer = begin_result(writer->out);
+    json_write_list(writer, "supportedVersions");
+    json_write_text(writer, NULL, revision_name(REVISION_2026_07_28));
+    json_write_end_list(writer);
+    json_write_raw(writer, "capabilities", "{\"tools\":{},\"prompts\":{}}");
+    json_write_text(writer, "instructions", content_instructions);
+    write_end(writer, true);
+}
+
 static void discover(struct mcp_request *request)
 {
-    struct text out = { 0 };
-    struct json_writer writer = begin_result(&out);
+    static struct content_made made;
 
-    json_write_list(&writer, "supportedVersions");
-    json_write_text(&writer, NULL, revision_name(REVISION_2026_07_28));
-    json_write_end_list(&writer);
-    json_write_raw(&writer, "capabilities", "{\"tools\":{},\"prompts\":{}}");
-    json_write_text(&writer, "instructions", content_instructions);
-    end_result(request, &writer, true);
+    mcp_reply(&request->to, content_make(&made, request, write_discovery));
+}
+
+static void write_tools(struct json_writer *writer, const struct mcp_request *request)
+{
+    *writer = begin_result(writer->out);
+    content_write_tools(writer, request->to.mcp->parts.tools, request->revision);
+    write_end(writer, true);
 }
 
 static void list_tools(struct mcp_request *request)
 {
-    struct text out = { 0 };
-    struct json_writer writer = begin_result(&out);
+    static struct content_made made;
 
-    text_add_char(&out, ',');
-    text_add_text(&out, content_tools(request->to.mcp, request->revision));
-    end_result(request, &writer, true);
+    mcp_reply(&request->to, content_make(&made, request, write_tools));
 }
 
 static void list_prompts(struct mcp_request *request)
@@ -95,7 +110,7 @@ static void listen(struct mcp_request *request)
     json_write_raw(&writer, META_PREFIX "subscriptionId", request->to.id_json);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
-    mcp_notify(request->to.stream, "notifications/subscriptions/acknowledged", text_string(&out));
+    mcp_notify(&request->to, "notifications/subscriptions/acknowledged", text_string(&out));
     text_clear(&out);
     writer = begin_result(&out);
     json_write_object(&writer, "_meta");
