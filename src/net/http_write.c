@@ -62,8 +62,11 @@ static void end_reply(struct http_connection *connection)
         return;
     }
     connection->phase = PHASE_SETTLING;
+    if (connection->closes_after && shutdown(connection->fd, SHUT_WR) != 0)
+        http_connection_doom(connection); /* a peer that waits for the end must see it */
     exchange->written_ms = loop_boot_ms();
-    http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_SETTLE);
+    if (!connection->is_doomed)
+        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_SETTLE);
     if (!connection->has_ended && !connection->has_early_bytes)
         note_early_bytes(connection);
 }
