@@ -6,7 +6,6 @@
 
 #include "engine_fixture.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "remove_tree.h"
 #include "store/row.h"
 #include "store/sqlite.h"
 
@@ -554,24 +554,13 @@ int stage_set_up(void **state)
 int stage_tear_down(void **state)
 {
     struct stage *stage = *state;
-    struct dirent *entry;
-    DIR *list;
 
     close_engine(stage);
     callers_release(stage);
     loop_free(stage->loop);
     settings_free(stage->settings);
     stage_forget(stage);
-    list = opendir(stage->directory);
-    while (list && (entry = readdir(list))) {
-        char *name = mem_format("%s/%s", stage->directory, entry->d_name);
-
-        unlink(name);
-        free(name);
-    }
-    if (list)
-        closedir(list);
-    rmdir(stage->directory);
+    remove_tree(stage->directory);
     free(stage);
     return 0;
 }
