@@ -118,6 +118,17 @@ static void detach(struct desk *desk, struct desk_visit *visit, const struct jso
     reply_nothing(done, context);
 }
 
+/* The hub learns how long a client waits; nobody hears of it. */
+static void cut_off(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                    desk_done *done, void *context)
+{
+    (void)desk;
+    (void)visit;
+    (void)params;
+    (void)done;
+    (void)context;
+}
+
 static const struct desk_ops ops = {
     .enter = enter,
     .leave = leave,
@@ -125,6 +136,7 @@ static const struct desk_ops ops = {
     .wait = wait_for,
     .delivered = delivered,
     .detach = detach,
+    .cut_off = cut_off,
 };
 
 static int64_t hold_limit_s(void *context, const char *client_name)
