@@ -1,6 +1,6 @@
 /*
- * json.h - reading JSON strictly; all of jansson is behind json.c.
- * Refused: depth over 64 (scanned before parsing), duplicate keys, bad UTF-8, lone surrogates,
+ * json.h - reading JSON strictly; the reader is our own.
+ * Refused: depth over 64, duplicate keys, bad UTF-8, lone surrogates,
  * anything behind the value. U+0000 is kept with its length: who uses a text must look at
  * json_length (validation refuses it by name). Values are trees; the root is freed, parts are
  * borrowed from it. Numbers without a fraction are integers however they are written.
@@ -46,7 +46,8 @@ const char *json_key(void *iterator);
 size_t json_key_length(void *iterator);
 const struct json *json_value(void *iterator);
 
-/* The one change reading code needs: dropping what clients add by themselves. */
+/* The one change reading code needs: dropping what clients add by themselves. Members received
+ * behind it move: look them up again. */
 void json_drop_member(struct json *object, const char *key);
 
 #endif

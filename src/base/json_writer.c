@@ -95,7 +95,7 @@ void json_write_text_n(struct json_writer *writer, const char *key, const char *
 void json_write_integer(struct json_writer *writer, const char *key, int64_t number)
 {
     begin(writer, key);
-    text_add_format(writer->out, "%lld", (long long)number);
+    text_add_integer(writer->out, number);
 }
 
 void json_write_known(struct json_writer *writer, const char *key, int64_t number, bool is_known)

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-enum { TEXT_FIRST_BYTES = 64 };
+enum { TEXT_FIRST_BYTES = 64, TEXT_INTEGER_BYTES = 24 };
 
 void text_release(struct text *text)
 {
@@ -25,7 +25,7 @@ void text_clear(struct text *text)
         text->bytes[0] = '\0';
 }
 
-static bool text_reserve(struct text *text, size_t more)
+static bool text_grow(struct text *text, size_t more)
 {
     size_t needed = text->used + more + 1;
     size_t capacity = text->capacity ? text->capacity : TEXT_FIRST_BYTES;
@@ -36,11 +36,18 @@ static bool text_reserve(struct text *text, size_t more)
     if (text->has_overflowed)
         return false;
     while (capacity < needed)
-        capacity *= 2;
+        capacity *= 4;
     if (capacity != text->capacity)
         text->bytes = mem_resize(text->bytes, capacity);
     text->capacity = capacity;
     return true;
+}
+
+static inline bool text_reserve(struct text *text, size_t more)
+{
+    if (text->used + more < text->capacity && !text->max_bytes)
+        return true;
+    return text_grow(text, more);
 }
 
 void text_add(struct text *text, const char *bytes, size_t length)
@@ -60,7 +67,24 @@ void text_add_text(struct text *text, const char *nul_terminated)
 
 void text_add_char(struct text *text, char byte)
 {
-    text_add(text, &byte, 1);
+    if (!text_reserve(text, 1))
+        return;
+    text->bytes[text->used++] = byte;
+    text->bytes[text->used] = '\0';
+}
+
+void text_add_integer(struct text *text, int64_t number)
+{
+    char digits[TEXT_INTEGER_BYTES];
+    char *at = digits + sizeof digits;
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+
+    do
+        *--at = (char)('0' + left % 10);
+    while (left /= 10);
+    if (number < 0)
+        *--at = '-';
+    text_add(text, at, (size_t)(digits + sizeof digits - at));
 }
 
 void text_add_code_point(struct text *text, int32_t code_point)

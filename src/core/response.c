@@ -256,7 +256,7 @@ static void write_selection(struct json_writer *writer, const struct response_fa
         if (outcome->has_decider)
             json_write_text_if(writer, "global_annotation", facts->cancel_note);
     }
-    if (field && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID))
+    if (facts->form && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID))
         json_write_bool(writer, "placeholder_visible", field->placeholder_visible);
     json_write_text_if(writer, "interface", interface_name(facts->interface));
     response_summary(facts, &summary);

@@ -218,24 +218,35 @@ static bool may_answer(const struct decision *decision, struct error *err)
     return true;
 }
 
-static bool encode_answer(struct decision *decision, const struct store_row *row, struct error *err)
+static bool encode_by_form(struct decision *decision, const struct form *form, struct error *err)
 {
-    struct form form = { 0 };
+    struct form asked = *form; /* borrows all its parts */
     struct answer answer = { 0 };
     struct text json = { 0 };
+
+    asked.allow_annotations =
+        form->allow_annotations && engine_setting(decision->errand.engine, SETTING_NOTES);
+    if (!answer_check(&asked, decision->params, &answer, err))
+        return false;
+    answer_encode(&asked, &answer, &json);
+    decision->answer_json = text_take(&json);
+    answer_release(&answer);
+    return true;
+}
+
+/* `form` is NULL where only the row has it. */
+static bool encode_answer(struct decision *decision, const struct store_row *row,
+                          const struct form *form, struct error *err)
+{
+    struct form stored = { 0 };
     bool ok;
 
-    if (!form_parse(row->ask.form_json, strlen(row->ask.form_json), &form, err))
+    if (form)
+        return encode_by_form(decision, form, err);
+    if (!form_parse(row->ask.form_json, strlen(row->ask.form_json), &stored, err))
         return false;
-    form.allow_annotations =
-        form.allow_annotations && engine_setting(decision->errand.engine, SETTING_NOTES);
-    ok = answer_check(&form, decision->params, &answer, err);
-    if (ok) {
-        answer_encode(&form, &answer, &json);
-        decision->answer_json = text_take(&json);
-        answer_release(&answer);
-    }
-    form_release(&form);
+    ok = encode_by_form(decision, &stored, err);
+    form_release(&stored);
     return ok;
 }
 
@@ -262,21 +273,15 @@ static bool encode_note(struct decision *decision, struct error *err)
     return true;
 }
 
-static void on_decision_row(void *context, const struct store_reply *reply)
+static void decide_row(struct decision *decision, const struct store_row *row,
+                       const struct form *form)
 {
-    struct decision *decision = context;
-    const struct store_row *row = reply->row;
     bool is_agent = decision->errand.visit->role == ROLE_AGENT;
     int64_t version = json_member_integer(decision->params, "version", 0);
     struct error err;
     bool ok = true;
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&decision->errand, &reply->err, NULL);
-        return;
-    }
-    if (reply->outcome != STORE_DONE ||
-        (is_agent && strcmp(row->ask.principal, decision->errand.visit->principal) != 0)) {
+    if (!row || (is_agent && strcmp(row->ask.principal, decision->errand.visit->principal) != 0)) {
         fail(decision, ERROR_not_found, "/session_id",
              is_agent ? "no ask of yours has this session_id" : "no ask has this id", NULL);
         return;
@@ -286,7 +291,7 @@ static void on_decision_row(void *context, const struct store_reply *reply)
         return;
     }
     if (decision->event == EVENT_ANSWERED)
-        ok = encode_answer(decision, row, &err) && may_destroy(decision, row, &err);
+        ok = encode_answer(decision, row, form, &err) && may_destroy(decision, row, &err);
     else if (decision->event != EVENT_AGENT_WITHDREW)
         ok = encode_note(decision, &err);
     if (ok)
@@ -297,11 +302,29 @@ static void on_decision_row(void *context, const struct store_reply *reply)
         refuse_late(decision, row); /* that it is over matters more than what is wrong with it */
 }
 
+static void on_decision_row(void *context, const struct store_reply *reply)
+{
+    struct decision *decision = context;
+
+    if (reply->outcome == STORE_FAILED)
+        errand_fail(&decision->errand, &reply->err, NULL);
+    else
+        decide_row(decision, reply->outcome == STORE_DONE ? reply->row : NULL, NULL);
+}
+
+/* What is open and in memory need not be read: the conditional update decides anyway. */
 static void get_decision_row(struct errand *errand)
 {
     struct store *store = errand->engine->parts.store;
+    const struct live *live = live_find(errand->engine, errand->id);
 
-    store->ops->get(store, errand->id, on_decision_row, errand);
+    if (live && live->is_stored && live->form && state_is_open(live->state)) {
+        struct store_row row = live_row(live);
+
+        decide_row((struct decision *)errand, &row, live->form);
+    } else {
+        store->ops->get(store, errand->id, on_decision_row, errand);
+    }
 }
 
 /* Without a key of its own an answer cannot be repeated by it: nothing has to be looked up. A key

@@ -86,18 +86,8 @@ void describe_summary(const struct engine *engine, const struct store_row *row,
 void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,
                    const char *key)
 {
-    struct store_row row = {
-        .ask = { .title = live->title,
-                 .origin_json = live->origin_json,
-                 .state = live->state,
-                 .interface = live->interface,
-                 .flags = live->flags,
-                 .version = live->version,
-                 .created_ms = live->created_ms,
-                 .hold_used_ms = live->hold_used_ms },
-    };
+    struct store_row row = live_row(live);
 
-    memcpy(row.ask.id, live->id, sizeof row.ask.id);
     write_summary(engine, &row, live->agent, writer, key);
 }
 
@@ -144,7 +134,7 @@ static void read_row(const struct store_row *row, struct readings *readings,
 {
     const char *form = row->ask.form_json, *answer = row->answer_json, *actor = row->actor_json;
 
-    if (form && form_parse(form, strlen(form), &readings->form, NULL))
+    if (!facts->form && form && form_parse(form, strlen(form), &readings->form, NULL))
         facts->form = &readings->form;
     if (actor && json_parse(actor, strlen(actor), &readings->actor_json, NULL))
         read_actor(readings->actor_json, &facts->by);
@@ -153,7 +143,7 @@ static void read_row(const struct store_row *row, struct readings *readings,
     if (row->ask.state == STATE_CANCELLED || row->ask.state == STATE_DECLINED)
         facts->cancel_note = json_member_text(readings->answer_json, "global_annotation");
     else if (facts->form &&
-             answer_check(&readings->form, readings->answer_json, &readings->answer, NULL))
+             answer_check(facts->form, readings->answer_json, &readings->answer, NULL))
         facts->answer = &readings->answer;
 }
 
@@ -165,7 +155,7 @@ static void release_readings(struct readings *readings)
     json_free(readings->actor_json);
 }
 
-void describe_result(const struct engine *engine, const struct store_row *row, bool is_replayed,
+void describe_result(const struct store_row *row, const struct form *form, bool is_replayed,
                      struct text *out)
 {
     const char *warnings[8];
@@ -174,11 +164,11 @@ void describe_result(const struct engine *engine, const struct store_row *row, b
         .session_id = row->ask.id,
         .state = row->ask.state,
         .interface = row->ask.interface,
+        .form = form,
         .answered_ms = row->answered_ms ? row->answered_ms : row->ask.decided_ms,
         .is_replayed = is_replayed,
     };
 
-    (void)engine;
     if (list_warnings(row->ask.flags, warnings) > 0)
         facts.warnings = warnings;
     read_row(row, &readings, &facts);

@@ -124,6 +124,6 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
     }
     if (is_over) {
         CRASH_POINT(engine_before_reply);
-        wait_finish(engine, live);
+        wait_finish(engine, live, change);
     }
 }

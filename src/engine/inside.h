@@ -4,6 +4,7 @@
 #include "engine/state.h"
 #include "settings/settings.h"
 
+struct form;
 struct json;
 struct json_writer;
 struct response_facts;
@@ -25,6 +26,11 @@ struct live *live_find(const struct engine *engine, const char *id); /* may miss
 void live_match(const struct ask *ask, uint8_t call[MATCH_BYTES], uint8_t key[MATCH_BYTES]);
 struct live *live_find_match(const struct engine *engine, const struct ask *ask,
                              const struct visit *visit);
+/* Keeps the form if it is small and few are kept; afterwards `take_form` is empty or untouched. */
+void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
+                    size_t json_bytes);
+struct store_row
+live_row(const struct live *live); /* borrowed; texts of form and answer left out */
 void live_mark_dirty(struct engine *engine, struct live *live);
 struct principal *principal_get(struct engine *engine, const char *id);
 /* False with rate_limited: too many pending, or too many new ones within a minute. */
@@ -74,8 +80,9 @@ void errand_find_ask(struct errand *errand, const struct json *params,
 /* wait.c: parked calls */
 void wait_add(struct engine *engine, struct live *live, struct visit *visit, int64_t wait_ms,
               desk_done *done, void *context);
-/* Ends every wait of this ask with what the store has; the ask is over or could not be created. */
-void wait_finish(struct engine *engine, struct live *live);
+/* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
+ * committed; NULL: the store knows how it ended. */
+void wait_finish(struct engine *engine, struct live *live, const struct store_change *change);
 void wait_fail(struct engine *engine, struct live *live, const struct error *err);
 /* Its creation is on disk: waits whose time was up meanwhile may end. */
 void wait_stored(struct engine *engine, struct live *live);
@@ -149,8 +156,9 @@ void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
 void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,
                    const char *key);
-/* The agent's result (R2.2) for a row; `out` gets one JSON object. */
-void describe_result(const struct engine *engine, const struct store_row *row, bool is_replayed,
+/* The agent's result (R2.2) for a row; `out` gets one JSON object. `form` may be NULL: then the
+ * row's own text of it is read. */
+void describe_result(const struct store_row *row, const struct form *form, bool is_replayed,
                      struct text *out);
 /* How it ended and by whom, for those who came too late. */
 void describe_winner(const struct store_row *row, struct text *out);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/form.h"
 #include "crypto/hash.h"
 #include "engine/inside.h"
 
@@ -91,7 +92,41 @@ void live_free(struct engine *engine, struct live *live)
     free(live->title);
     free(live->agent);
     free(live->origin_json);
+    if (live->form) {
+        form_release(live->form);
+        free(live->form);
+        engine->form_count--;
+    }
     free(live);
+}
+
+void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
+                    size_t json_bytes)
+{
+    if (engine->form_count >= LIVE_FORMS || json_bytes > LIVE_FORM_BYTES)
+        return;
+    live->form = mem_new(sizeof *live->form);
+    *live->form = *take_form;
+    *take_form = (struct form){ 0 };
+    engine->form_count++;
+}
+
+struct store_row live_row(const struct live *live)
+{
+    struct store_row row = {
+        .ask = { .title = live->title,
+                 .origin_json = live->origin_json,
+                 .state = live->state,
+                 .interface = live->interface,
+                 .flags = live->flags,
+                 .version = live->version,
+                 .created_ms = live->created_ms,
+                 .hold_used_ms = live->hold_used_ms },
+    };
+
+    memcpy(row.ask.id, live->id, sizeof row.ask.id);
+    memcpy(row.ask.principal, live->principal->id, sizeof row.ask.principal);
+    return row;
 }
 
 struct live *live_find(const struct engine *engine, const char *id)

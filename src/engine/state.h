@@ -2,7 +2,8 @@
  * state.h - the engine's own structs, for the files of this folder only.
  *
  * An ask is alive here while it is open, or decided but still within its undo window. All else is
- * in the store; texts of forms and answers are never kept here.
+ * in the store; texts of forms and answers are not kept here, but for the small forms of the first
+ * asks: most answers come to one of those, and then nothing has to be read back.
  */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
@@ -19,7 +20,14 @@
 #include "ports/desk.h"
 #include "ports/store.h"
 
-enum { MATCH_BYTES = 16, RATE_SLOTS = 60, CODE_DIGITS = 3, PRINCIPALS_KEPT = 1024 };
+enum {
+    MATCH_BYTES = 16,
+    RATE_SLOTS = 60,
+    CODE_DIGITS = 3,
+    PRINCIPALS_KEPT = 1024,
+    LIVE_FORMS = 1024,      /* kept at most, */
+    LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
+};
 
 struct visit;
 struct live;
@@ -75,6 +83,7 @@ struct live {
     char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */
     struct visit *code_visit;
     char *title, *agent, *origin_json; /* owned */
+    struct form *form;                 /* NULL: only the store has it */
 };
 
 /* A connection at the desk. Counted, because store work may still name it when it is gone. */
@@ -123,6 +132,7 @@ struct engine {
     bool is_making_key;
     size_t open_count;
     int64_t late_count;       /* given to principals, so that no two are the same */
+    size_t form_count;        /* kept in memory */
     size_t unsaved;           /* writes on their way */
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */

@@ -216,6 +216,7 @@ static void create(struct submission *submission)
     CRASH_POINT(engine_before_create);
     engine->parts.store->ops->create(engine->parts.store, &submission->ask, &principal, on_created,
                                      submission);
+    live_keep_form(engine, live, &submission->call.form, submission->form_json.used);
 }
 
 /* Same key, other words: giving the old answer to a new question would invent one. */
@@ -285,8 +286,10 @@ static bool read_call(struct submission *submission, const struct json *params, 
     int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
 
     submission->tool = tool ? ask_tool_find(tool) : NULL;
-    if (!submission->tool)
-        return error_set(err, ERROR_bad_enum, "", "there is no such tool");
+    if (!submission->tool) {
+        error_set(err, ERROR_bad_enum, "", "there is no such tool");
+        return false;
+    }
     if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);

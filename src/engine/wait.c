@@ -199,10 +199,10 @@ void wait_fail(struct engine *engine, struct live *live, const struct error *err
 
 void wait_drop_visit(struct engine *engine, struct visit *visit)
 {
-    while (visit->waiters) {
-        struct waiter *waiter = visit->waiters;
+    for (struct waiter *waiter = visit->waiters, *next; waiter; waiter = next) {
         struct live *live = waiter->live;
 
+        next = waiter->visit_next;
         unlink_waiter(live, waiter);
         free_waiter(engine, waiter);
         if (!live->waiters)
@@ -216,10 +216,22 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
     struct desk_reply reply = { .session_id = row->ask.id,
                                 .is_final = !state_is_open(row->ask.state) };
 
-    describe_result(errand->engine, row, is_replayed, &result);
+    describe_result(row, NULL, is_replayed, &result);
     reply.json = text_string(&result);
     if (!errand->visit->is_gone)
         notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
+    text_release(&result);
+}
+
+static void reply_result(struct engine *engine, struct live *live, const struct store_row *row,
+                         const struct form *form)
+{
+    struct text result = { 0 };
+    struct desk_reply reply = { .session_id = live->id, .is_final = true };
+
+    describe_result(row, form, false, &result);
+    reply.json = text_string(&result);
+    reply_all(engine, live, &reply);
     text_release(&result);
 }
 
@@ -228,15 +240,9 @@ static void on_finished_row(void *context, const struct store_reply *reply)
     struct errand *errand = context;
     struct live *live = live_find(errand->engine, errand->id);
 
-    if (live && reply->outcome == STORE_DONE) {
-        struct text result = { 0 };
-        struct desk_reply answer = { .session_id = live->id, .is_final = true };
-
-        describe_result(errand->engine, reply->row, false, &result);
-        answer.json = text_string(&result);
-        reply_all(errand->engine, live, &answer);
-        text_release(&result);
-    } else if (live) {
+    if (live && reply->outcome == STORE_DONE)
+        reply_result(errand->engine, live, reply->row, NULL);
+    if (live && reply->outcome != STORE_DONE) {
         wait_fail(errand->engine, live, &reply->err);
         notices_mark(errand->engine, live->principal);
     }
@@ -245,7 +251,7 @@ static void on_finished_row(void *context, const struct store_reply *reply)
     errand_end(errand);
 }
 
-void wait_finish(struct engine *engine, struct live *live)
+void wait_finish(struct engine *engine, struct live *live, const struct store_change *change)
 {
     struct store *store = engine->parts.store;
     struct errand *errand;
@@ -253,11 +259,19 @@ void wait_finish(struct engine *engine, struct live *live)
     if (!live->waiters) {
         notices_mark(engine, live->principal);
         live_free(engine, live); /* whoever comes later reads it from the store */
-        return;
+    } else if (change && live->form) {
+        struct store_row row = live_row(live);
+
+        row.answer_json = change->answer_json;
+        row.actor_json = change->actor_json;
+        row.ask.decided_ms = change->decided_ms;
+        reply_result(engine, live, &row, live->form);
+        live_free(engine, live);
+    } else {
+        errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+        memcpy(errand->id, live->id, sizeof errand->id);
+        store->ops->get(store, live->id, on_finished_row, errand);
     }
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    memcpy(errand->id, live->id, sizeof errand->id);
-    store->ops->get(store, live->id, on_finished_row, errand);
 }
 
 struct wait_errand {

@@ -17,8 +17,9 @@
 #include "store/job.h"
 
 enum {
-    LOG_MAX_PAGES = 1000, /* about 4 MB */
-    IDLE_S = 2,           /* without work the log is folded into the file */
+    LOG_MAX_PAGES = 500, /* 2 MB; below journal_size_limit, or the file shrinks and grows again */
+    EARLY_JOBS = 32,
+    IDLE_S = 2, /* without work the log is folded into the file */
 };
 
 struct writer {
@@ -29,6 +30,7 @@ struct writer {
     struct job_list queue, done;      /* under the lock */
     bool is_closing;                  /* under the lock */
     struct metrics_histogram batches; /* under the lock */
+    atomic_bool is_idle;              /* the thread has nothing to do; only a hint */
 
     /* the thread's own */
     struct batch_runner runner;
@@ -38,7 +40,8 @@ struct writer {
 
     /* the loop's own */
     struct loop_turn *turn;
-    struct job_list added; /* this turn */
+    struct job_list added; /* not handed over yet */
+    int added_count;
     int64_t last_seq;
 };
 
@@ -107,6 +110,7 @@ static void *writer_main(void *context)
     for (;;) {
         struct job_list batch;
 
+        atomic_store(&writer->is_idle, !writer->queue.first);
         wait_for_work(writer);
         batch = writer->queue;
         writer->queue = (struct job_list){ 0 };
@@ -156,13 +160,16 @@ static void hand_back(void *context)
     answer_all(writer, jobs);
 }
 
-/* One turn of the loop is one batch: its jobs share a transaction, and the thread is woken once. */
+/* One turn of the loop is one batch: its jobs share a transaction, and the thread is woken once. Of
+ * a long turn the thread gets a part early when it has nothing else to do, so that both work. */
 static void hand_over(void *context)
 {
     struct writer *writer = context;
 
     if (!writer->added.first)
         return;
+    writer->added_count = 0;
+    atomic_store(&writer->is_idle, false);
     pthread_mutex_lock(&writer->lock);
     job_list_append(&writer->queue, &writer->added);
     pthread_mutex_unlock(&writer->lock);
@@ -218,6 +225,8 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
 void writer_add(struct writer *writer, struct job *take_job)
 {
     job_list_add(&writer->added, take_job);
+    if (++writer->added_count >= EARLY_JOBS && atomic_load(&writer->is_idle))
+        hand_over(writer);
 }
 
 int64_t writer_last_seq(const struct writer *writer)
@@ -247,6 +256,7 @@ void writer_free(struct writer *writer)
     pthread_cond_signal(&writer->has_work);
     pthread_mutex_unlock(&writer->lock);
     pthread_join(writer->thread, NULL);
+    atomic_store(&writer->is_idle, false); /* what comes now is ours to write */
     hand_back(writer);
     while (writer->added.first) {
         struct job *jobs = writer->added.first;

@@ -31,8 +31,9 @@ enum link_start {
 /* Connected and hello said. `unavailable` with a remedy otherwise; not_found with LINK_MUST_RUN. */
 bool link_open(const struct link_identity *identity, enum link_start start, struct link **ret_link,
                struct error *err);
-void link_close(struct link *link);       /* NULL is fine */
-int link_take_fd(struct link *take_link); /* the connection without the link around it */
+void link_close(struct link *link); /* NULL is fine */
+/* The connection without the link around it, and what came after hello's reply. */
+int link_take_fd(struct link *take_link, struct text *ret_unread);
 
 /* Sends a request and waits for its response; notifications meanwhile go to `on_note` (may be
  * NULL). False: `err` is the hub's refusal, or `unavailable` with link_is_lost true. On a refusal

@@ -68,8 +68,10 @@ static void end_call(struct call *call)
 
 void methods_drop_calls(struct connection *connection)
 {
-    while (connection->calls)
-        end_call(connection->calls);
+    for (struct call *call = connection->calls, *next; call; call = next) {
+        next = call->next;
+        end_call(call);
+    }
 }
 
 static void on_done(void *context, const struct desk_reply *reply)

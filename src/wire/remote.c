@@ -54,7 +54,7 @@ struct remote_visit {
     struct remote_call *calls, *last_call; /* in the order they were made */
     int64_t next_id;
     struct text in;
-    /* of the other thread, while connecting */
+    /* of the other thread, while connecting; `in` too */
     int fd;
     struct error err;
 };
@@ -299,16 +299,10 @@ static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
     *buffer = uv_buf_init(bytes, sizeof bytes);
 }
 
-static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
+static void take_lines(struct remote_visit *visit)
 {
-    struct remote_visit *visit = (struct remote_visit *)stream;
     char *end;
 
-    if (got < 0) {
-        close_visit(visit);
-        return;
-    }
-    text_add(&visit->in, buffer->base, (size_t)got);
     while (visit->state == REMOTE_CONNECTED && visit->in.used &&
            (end = memchr(visit->in.bytes, '\n', visit->in.used))) {
         size_t length = (size_t)(end - visit->in.bytes);
@@ -319,6 +313,18 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
         take_line(visit, text_string(&line), line.used);
         text_release(&line);
     }
+}
+
+static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
+{
+    struct remote_visit *visit = (struct remote_visit *)stream;
+
+    if (got < 0) {
+        close_visit(visit);
+        return;
+    }
+    text_add(&visit->in, buffer->base, (size_t)got);
+    take_lines(visit);
 }
 
 static void work_connect(uv_work_t *work)
@@ -338,7 +344,7 @@ static void work_connect(uv_work_t *work)
 
     visit->fd = -1;
     if (link_open(&identity, LINK_MAY_START, &link, &visit->err))
-        visit->fd = link_take_fd(link);
+        visit->fd = link_take_fd(link, &visit->in);
 }
 
 /* In the order they were made, so that a wait is taken up before it is ended. */
@@ -381,7 +387,9 @@ static void on_connected(uv_work_t *work, int status)
         close_visit(visit);
         return;
     }
+    visit->is_retired = false; /* that was the one before */
     send_all(visit);
+    take_lines(visit); /* a farewell may have come with hello's reply */
 }
 
 static void connect_visit(struct remote_visit *visit)

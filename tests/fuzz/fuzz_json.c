@@ -1,7 +1,9 @@
 /*
- * fuzz_json.c - whatever the reader accepts is strict JSON and survives being written and read.
+ * fuzz_json.c - whatever the reader accepts is strict JSON and survives being written and read; it
+ * accepts what jansson accepts, and understands the same.
  * Proves: P14
  */
+#include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +104,93 @@ static void check_writer(const struct json *value)
     text_release(&second);
 }
 
+static bool same_value(const struct json *ours, const json_t *theirs);
+
+static bool same_members(const struct json *ours, const json_t *theirs)
+{
+    for (void *at = json_first(ours); at; at = json_next(ours, at)) {
+        if (!same_value(json_value(at),
+                        json_object_getn(theirs, json_key(at), json_key_length(at))))
+            return false;
+    }
+    return json_length(ours) == json_object_size(theirs);
+}
+
+static bool same_items(const struct json *ours, const json_t *theirs)
+{
+    for (size_t i = 0; i < json_length(ours); i++) {
+        if (!same_value(json_item(ours, i), json_array_get(theirs, i)))
+            return false;
+    }
+    return json_length(ours) == json_array_size(theirs);
+}
+
+/* To us 1.0 is the integer 1. */
+static bool same_integer(int64_t ours, const json_t *theirs)
+{
+    return json_is_integer(theirs)
+               ? json_integer_value(theirs) == ours
+               : json_is_real(theirs) && json_real_value(theirs) == (double)ours;
+}
+
+static bool same_value(const struct json *ours, const json_t *theirs)
+{
+    int64_t number;
+
+    switch (json_kind(ours)) {
+    case KIND_NULL:
+        return json_is_null(theirs);
+    case KIND_BOOL:
+        return json_is_boolean(theirs) && json_is_true(theirs) == json_is_yes(ours);
+    case KIND_INTEGER:
+        return json_integer_of(ours, &number) && same_integer(number, theirs);
+    case KIND_REAL:
+        return json_is_real(theirs) && json_real_value(theirs) == json_number_of(ours);
+    case KIND_TEXT:
+        return json_is_string(theirs) && json_string_length(theirs) == json_length(ours) &&
+               memcmp(json_string_value(theirs), json_text(ours), json_length(ours)) == 0;
+    case KIND_LIST:
+        return json_is_array(theirs) && same_items(ours, theirs);
+    case KIND_OBJECT:
+        return json_is_object(theirs) && same_members(ours, theirs);
+    }
+    return false;
+}
+
+static int depth_of(const json_t *value)
+{
+    int deepest = 0, below;
+    size_t i;
+    const char *key;
+    json_t *part;
+
+    if (!json_is_array(value) && !json_is_object(value))
+        return 0;
+    json_array_foreach(value, i, part)
+    {
+        below = depth_of(part);
+        deepest = below > deepest ? below : deepest;
+    }
+    json_object_foreach((json_t *)value, key, part)
+    {
+        below = depth_of(part);
+        deepest = below > deepest ? below : deepest;
+    }
+    return deepest + 1;
+}
+
+/* jansson overlooks a NUL behind a number, and goes deeper than we do. */
+static void check_oracle(const char *bytes, size_t size, const struct json *ours)
+{
+    json_t *theirs =
+        json_loadb(bytes, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+    bool is_good = theirs && !memchr(bytes, '\0', size) && depth_of(theirs) <= JSON_MAX_DEPTH;
+
+    demand(is_good == (ours != NULL));
+    demand(!ours || same_value(ours, theirs));
+    json_decref(theirs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *bytes = (const char *)data;
@@ -110,12 +199,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!json_parse(bytes, size, &value, &err)) {
         check_error(&err);
+        check_oracle(bytes, size, NULL);
         return 0;
     }
     demand(text_is_utf8(bytes, size) && !memchr(bytes, '\0', size));
     check_encoding(value, json_encode);
     check_encoding(value, json_encode_canonical);
     check_writer(value);
+    check_oracle(bytes, size, value);
     json_free(value);
     return 0;
 }

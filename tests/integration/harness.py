@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = os.environ.get("SAYSO_BIN", str(ROOT / "build" / "sayso"))
 CRASH_BIN = os.environ.get("SAYSO_CRASH_BIN", str(ROOT / "build-asan" / "sayso"))
 SCALE = float(os.environ.get("SAYSO_SCALE", "1"))
-KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # no language, no terminal
+KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")  # no language, no terminal
 
 _tests: list[tuple[str, Callable]] = []
 _homes: list[Home] = []
@@ -58,6 +58,16 @@ class Result(NamedTuple):
 def scaled(count: int) -> int:
     """Rounds of a test that counts: few in `make test`, many in `make soak`."""
     return max(1, int(count * SCALE))
+
+
+def note(text: str) -> None:
+    """A word beside the verdicts, for whoever reads the log."""
+    print(f"# {text}", flush=True)
+
+
+def counted(text: str) -> None:
+    """How much a test did; `make soak` writes it down."""
+    note(f"counted: {text}")
 
 
 def wait_until(is_so: Callable[[], Any], what: str, timeout: float = 10) -> Any:

@@ -23,7 +23,7 @@ from typing import Any, Iterator
 
 from harness import Home, Result, Skip, run, test, wait_until
 
-VERBS = "ask answer cancel decline extend withdraw list show status serve stop settings version".split()
+VERBS = "ask answer cancel decline extend withdraw list show status serve stop settings token version".split()
 PROMPT = "The build is done; both clusters are healthy, so somebody has to choose."
 OPTIONS = ["-o", "eu=Europe", "-o", "us=America", "-o", "as=Asia", "-r", "eu"]
 WORDS = ["-p", PROMPT, *OPTIONS]
@@ -890,7 +890,7 @@ def status(home: Home) -> None:
     facts = home.sayso("status", "--json").json
     assert facts["running"] is True and facts["pending"] == 2 and facts["pid"] == home.hub_pid()
     assert facts["socket"] == home.hub()["socket"] and pathlib.Path(facts["store"]).is_file()
-    assert pathlib.Path(facts["log"]).is_file() and facts["port"] is None and facts["url"] is None
+    assert pathlib.Path(facts["log"]).is_file() and facts["url"] == f"http://127.0.0.1:{facts['port']}/"
     plain = home.sayso("status").out
     for key in ("pid", "version", "socket", "store", "log", "pending"):
         assert str(facts[key]) in plain, (key, plain)

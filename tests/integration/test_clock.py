@@ -22,16 +22,12 @@ import threading
 import time
 from typing import Any, Callable, Iterator
 
-from harness import Home, Skip, Wire, WireError, run, scaled, test, wait_until
+from harness import Home, Skip, Wire, WireError, note, run, scaled, test, wait_until
 
 EARLY_S = 0.001  # clocks are read in milliseconds
 LATE_S = 1.0     # the promise
 PATIENCE_S = 4.0  # on top of it, for a machine that is busy with other tests
 HOUR, DAY, YEAR = 3600, 86400, 365 * 86400
-
-
-def note(text: str) -> None:
-    print(f"# {text}", flush=True)
 
 
 def side_by_side(*acts: Callable[[], None]) -> None:

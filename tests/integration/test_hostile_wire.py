@@ -19,7 +19,7 @@ import time
 from typing import Any, Callable, Iterator
 
 import harness
-from harness import Home, Wire, WireError, run, scaled, test, wait_until
+from harness import Home, Wire, WireError, note, run, scaled, test, wait_until
 
 TEST_BIN = os.environ.get("SAYSO_TEST_BIN", harness.CRASH_BIN)  # with sanitizers
 LINE_BYTES = 1048576
@@ -30,10 +30,6 @@ PERSON_METHODS = ["ask/answer", "ask/cancel", "ask/decline", "ask/extend", "ask/
                   "ask/switch", "ask/challenge", "ask/list", "ask/get", "ask/watch", "settings/list",
                   "settings/set", "token/new", "token/list", "token/revoke"]
 MIB = 1048576
-
-
-def note(text: str) -> None:
-    print(f"# {text}", flush=True)
 
 
 def side_by_side(*acts: Callable[[], None]) -> None:

@@ -25,7 +25,7 @@ import time
 from typing import Any, Callable, Iterator
 
 import harness
-from harness import Home, Result, Skip, Wire, run, scaled, test, wait_until
+from harness import Home, Result, Skip, Wire, note, run, scaled, test, wait_until
 
 TEST_BIN = os.environ.get("SAYSO_TEST_BIN", harness.CRASH_BIN)  # can pretend another wire number
 CLIENTS = 50
@@ -36,10 +36,6 @@ PASSED_ON = set("HOME PATH USER LOGNAME LANG TZ TMPDIR XDG_DATA_HOME XDG_CONFIG_
 OUR_OWN = ("SAYSO_", "LC_")
 ASK = ["ask", "Which one?", "-p", "Two ways are open and both would work.", "-o", "a=First",
        "-o", "b=Second", "-r", "a"]
-
-
-def note(text: str) -> None:
-    print(f"# {text}", flush=True)
 
 
 def variant(home: Home, binary: str | None = None, env: dict[str, str] | None = None,
@@ -215,7 +211,7 @@ def note_and_modes(home: Home) -> None:
     pending_ask(home)
     hub = home.hub()
     assert set(hub) == {"pid", "start", "socket", "port", "wire", "version"}, hub
-    assert hub["wire"] == 1 and hub["port"] is None and len(hub["socket"]) <= 100
+    assert hub["wire"] == 1 and 1024 < hub["port"] < 65536 and len(hub["socket"]) <= 100
     assert hub["version"] == home.sayso("version", "--json").json["version"]
     assert home.hub_pid() == hub["pid"] == home.sayso("status", "--json").json["pid"]
     assert stat.S_ISSOCK(os.lstat(hub["socket"]).st_mode) and mode_of(hub["socket"]) == 0o600

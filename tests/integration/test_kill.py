@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from typing import Any, Callable, Iterator, NamedTuple
 
-from harness import CRASH_BIN, ROOT, Home, Skip, Wire, WireError, run, scaled, test, wait_until
+from harness import CRASH_BIN, ROOT, Home, Skip, Wire, WireError, counted, run, scaled, test, wait_until
 
 KILLS = scaled(390)
 CRASHES_PER_POINT = scaled(3)
@@ -313,7 +313,7 @@ def look_into_store(path: str, oracle: Oracle, may_miss: bool = False) -> None:
 
 
 def print_counts(**counts: int) -> None:
-    print("# " + " ".join(f"{name}={count}" for name, count in counts.items()), flush=True)
+    counted(" ".join(f"{name}={count}" for name, count in counts.items()))
 
 
 @test("kill -9 at random moments loses, doubles and invents no decision", "P1 P7 P9 R5.2 R5.5")
@@ -571,7 +571,7 @@ def deadlines(home: Home) -> None:
             left = asks[id]["remaining_seconds"]  # rounded up
             worst = max(worst, first - after - left, left - (last - before + 1))
         assert worst <= 1, f"a deadline moved by {worst:.3f} s"
-    print(f"# restarts={RESTARTS} asks={len(due)} worst_error_s={worst:.3f}", flush=True)
+    counted(f"restarts={RESTARTS} asks={len(due)} worst_error_s={worst:.3f}")
 
 
 @test("a deadline that comes while there is no hub, or right after a crash, is kept", "P5 P7 R5.4")

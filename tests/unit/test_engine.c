@@ -168,12 +168,24 @@ static void test_a_failed_change_changes_nothing(void **state)
     }
 }
 
+/* A form of this size is not kept in memory: whatever needs it has to read it back. */
+static void write_large(struct text *out)
+{
+    text_add_text(out, ",'global_annotation':'");
+    for (int i = 0; i < 2000; i++)
+        text_add_text(out, "\u20ac");
+    text_add_text(out, "'");
+}
+
 static void test_reads_that_fail_are_told(void **state)
 {
     struct scene scene;
     struct call other = { .label = "other" };
+    struct text more = { 0 };
 
-    scene_open(&scene, state, "cli", "");
+    write_large(&more);
+    scene_open(&scene, state, "cli", text_string(&more));
+    text_release(&more);
     scene.stage->store.fails_reads = true;
     scene_answer(&scene, "a");
     assert_failed(&scene.did, ERROR_storage_failed, "");
@@ -188,6 +200,21 @@ static void test_reads_that_fail_are_told(void **state)
     scene_answer(&scene, "a");
     assert_worked(&scene.did);
     call_release(&other);
+    scene_close(&scene);
+}
+
+static void test_a_small_form_is_not_read_again(void **state)
+{
+    struct scene scene;
+
+    scene_open(&scene, state, "cli", "");
+    scene.stage->store.fails_reads = true;
+    scene_answer(&scene, "a");
+    assert_worked(&scene.did);
+    assert_worked(&scene.asked);
+    assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "a");
+    assert_string_equal(call_text(&scene.asked, "/answered_by/via"), "cli");
+    scene.stage->store.fails_reads = false;
     scene_close(&scene);
 }
 
@@ -453,6 +480,7 @@ int main(void)
         CASE(test_a_failed_create_is_told_and_forgotten),
         CASE(test_a_failed_change_changes_nothing),
         CASE(test_reads_that_fail_are_told),
+        CASE(test_a_small_form_is_not_read_again),
         CASE(test_a_result_that_cannot_be_read),
         CASE(test_one_of_two_wins),
         CASE(test_the_same_again_is_already_so),

@@ -1,0 +1,409 @@
+/*
+ * json_reader.c - RFC 8259 and nothing else: strict UTF-8, no duplicate keys, no lone surrogates.
+ * No value needs more room than the text it was written as, so that one look at the text says how
+ * much to allocate.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json_value.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+/* 2^53: from here on a real without a fraction no longer names one integer. */
+static const double JSON_MAX_WHOLE = 9007199254740992.0;
+enum { STACK_FIRST = 32, FEW_MEMBERS = 8 };
+
+struct reader {
+    const char *begin, *at, *end;
+    struct json_document *document;
+    struct json *free_value; /* of the document */
+    char *free_text;         /* likewise */
+    struct json *stack;      /* parts of what is not closed yet */
+    size_t stacked, stack_room;
+    const char *problem;
+};
+
+static bool read_value(struct reader *reader, int depth, struct json *out);
+
+static bool fail(struct reader *reader, const char *problem)
+{
+    if (!reader->problem)
+        reader->problem = problem;
+    return false;
+}
+
+static bool fail_syntax(struct reader *reader)
+{
+    return fail(reader, "syntax");
+}
+
+static void skip_blanks(struct reader *reader)
+{
+    while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\n' ||
+                                        *reader->at == '\r' || *reader->at == '\t'))
+        reader->at++;
+}
+
+static bool skip(struct reader *reader, char wanted)
+{
+    if (reader->at == reader->end || *reader->at != wanted)
+        return false;
+    reader->at++;
+    return true;
+}
+
+/* ASCII that stands for itself. */
+static bool is_plain(uint8_t byte)
+{
+    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+static int32_t read_hex(struct reader *reader)
+{
+    int32_t number = 0;
+
+    if (reader->end - reader->at < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        char digit = *reader->at++;
+
+        number <<= 4;
+        if (digit >= '0' && digit <= '9')
+            number |= digit - '0';
+        else if ((digit | 0x20) >= 'a' && (digit | 0x20) <= 'f')
+            number |= (digit | 0x20) - 'a' + 10;
+        else
+            return -1;
+    }
+    return number;
+}
+
+/* Behind \u. -1: no code point. */
+static int32_t read_code_point(struct reader *reader)
+{
+    int32_t high = read_hex(reader), low;
+
+    if (high < 0xd800 || high > 0xdfff)
+        return high;
+    if (high > 0xdbff || !skip(reader, '\\') || !skip(reader, 'u'))
+        return -1;
+    low = read_hex(reader);
+    if (low < 0xdc00 || low > 0xdfff)
+        return -1;
+    return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+}
+
+static void put_code_point(struct reader *reader, int32_t code_point)
+{
+    struct text bytes = { 0 };
+
+    if (code_point < 0x80) {
+        *reader->free_text++ = (char)code_point;
+        return;
+    }
+    text_add_code_point(&bytes, code_point);
+    memcpy(reader->free_text, bytes.bytes, bytes.used);
+    reader->free_text += bytes.used;
+    text_release(&bytes);
+}
+
+static bool read_escape(struct reader *reader)
+{
+    static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    const char *found;
+    int32_t code_point;
+    char name;
+
+    if (reader->at == reader->end)
+        return fail_syntax(reader);
+    name = *reader->at++;
+    if (name == 'u') {
+        code_point = read_code_point(reader);
+        if (code_point < 0)
+            return fail_syntax(reader);
+        put_code_point(reader, code_point);
+        return true;
+    }
+    found = name ? strchr(names, name) : NULL;
+    if (!found)
+        return fail_syntax(reader);
+    *reader->free_text++ = meant[found - names];
+    return true;
+}
+
+static bool read_foreign(struct reader *reader)
+{
+    const char *from = reader->at;
+
+    if (text_decode(&reader->at, reader->end) < 0x80) /* a control character, or no UTF-8 */
+        return fail_syntax(reader);
+    memcpy(reader->free_text, from, (size_t)(reader->at - from));
+    reader->free_text += reader->at - from;
+    return true;
+}
+
+/* Behind the opening quote. */
+static bool read_text(struct reader *reader, const char **ret_text, uint32_t *ret_length)
+{
+    char *begin = reader->free_text;
+
+    for (;;) {
+        const char *from = reader->at;
+
+        while (reader->at < reader->end && is_plain((uint8_t)*reader->at))
+            reader->at++;
+        memcpy(reader->free_text, from, (size_t)(reader->at - from));
+        reader->free_text += reader->at - from;
+        if (skip(reader, '"'))
+            break;
+        if (skip(reader, '\\') ? !read_escape(reader) : !read_foreign(reader))
+            return false;
+    }
+    *ret_text = begin;
+    *ret_length = (uint32_t)(reader->free_text - begin);
+    *reader->free_text++ = '\0';
+    return true;
+}
+
+static size_t skip_digits(struct reader *reader)
+{
+    const char *from = reader->at;
+
+    while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9')
+        reader->at++;
+    return (size_t)(reader->at - from);
+}
+
+static bool skip_number(struct reader *reader, bool *ret_is_real)
+{
+    *ret_is_real = false;
+    skip(reader, '-');
+    if (!skip(reader, '0') && skip_digits(reader) == 0)
+        return false;
+    if (skip(reader, '.')) {
+        *ret_is_real = true;
+        if (skip_digits(reader) == 0)
+            return false;
+    }
+    if (skip(reader, 'e') || skip(reader, 'E')) {
+        *ret_is_real = true;
+        if (!skip(reader, '+'))
+            skip(reader, '-');
+        if (skip_digits(reader) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* 1.0 becomes 1 while reading, so that equal values have one kind, one encoding and one digest. */
+static bool read_number(struct reader *reader, struct json *out)
+{
+    const char *from = reader->at;
+    bool is_real;
+    double real;
+
+    if (!skip_number(reader, &is_real))
+        return fail_syntax(reader);
+    memcpy(reader->free_text, from, (size_t)(reader->at - from));
+    reader->free_text[reader->at - from] = '\0';
+    out->kind = KIND_INTEGER;
+    if (!is_real)
+        return text_parse_integer(reader->free_text, &out->of.integer) || fail_syntax(reader);
+    real = strtod(reader->free_text, NULL);
+    if (isinf(real))
+        return fail_syntax(reader);
+    if (floor(real) == real && fabs(real) < JSON_MAX_WHOLE) {
+        out->of.integer = (int64_t)real;
+    } else {
+        out->kind = KIND_REAL;
+        out->of.real = real;
+    }
+    return true;
+}
+
+static bool read_word(struct reader *reader, const char *word)
+{
+    size_t length = strlen(word);
+
+    if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0)
+        return fail_syntax(reader);
+    reader->at += length;
+    return true;
+}
+
+static void push(struct reader *reader, const struct json *part)
+{
+    if (reader->stacked == reader->stack_room) {
+        reader->stack_room = reader->stack_room ? reader->stack_room * 2 : STACK_FIRST;
+        reader->stack = mem_resize(reader->stack, reader->stack_room * sizeof *reader->stack);
+    }
+    reader->stack[reader->stacked++] = *part;
+}
+
+bool json_key_is(const struct json *member, const char *key, uint32_t length)
+{
+    return member->key_length == length && memcmp(member->key, key, length) == 0;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct json *x = *(const struct json *const *)a, *y = *(const struct json *const *)b;
+
+    if (x->key_length != y->key_length)
+        return x->key_length < y->key_length ? -1 : 1;
+    return memcmp(x->key, y->key, x->key_length);
+}
+
+static bool are_many_keys_unique(const struct json *members, size_t count)
+{
+    const struct json **sorted = mem_new(count * sizeof *sorted);
+    bool is_unique = true;
+
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &members[i];
+    qsort(sorted, count, sizeof *sorted, compare_keys);
+    for (size_t i = 1; i < count && is_unique; i++)
+        is_unique = compare_keys(&sorted[i - 1], &sorted[i]) != 0;
+    free(sorted);
+    return is_unique;
+}
+
+static bool are_keys_unique(const struct json *members, size_t count)
+{
+    if (count > FEW_MEMBERS)
+        return are_many_keys_unique(members, count);
+    for (size_t i = 1; i < count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (json_key_is(&members[i], members[k].key, members[k].key_length))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The parts of what is closed now move from the stack into the document. */
+static bool close_parts(struct reader *reader, size_t first, struct json *out)
+{
+    size_t count = reader->stacked - first;
+
+    out->of.parts = reader->free_value;
+    out->length = (uint32_t)count;
+    if (count)
+        memcpy(reader->free_value, reader->stack + first, count * sizeof *reader->stack);
+    reader->free_value += count;
+    reader->stacked = first;
+    if (out->kind == KIND_OBJECT && !are_keys_unique(out->of.parts, count))
+        return fail(reader, "the same key twice");
+    return true;
+}
+
+static bool read_key(struct reader *reader, struct json *member)
+{
+    skip_blanks(reader);
+    if (!skip(reader, '"') || !read_text(reader, &member->key, &member->key_length))
+        return fail_syntax(reader);
+    if (strlen(member->key) != member->key_length) /* names are compared as C strings */
+        return fail_syntax(reader);
+    skip_blanks(reader);
+    return skip(reader, ':') || fail_syntax(reader);
+}
+
+/* Behind the opening bracket. */
+static bool read_parts(struct reader *reader, int depth, char close, struct json *out)
+{
+    size_t first = reader->stacked;
+
+    if (depth > JSON_MAX_DEPTH)
+        return fail(reader, "too many levels");
+    skip_blanks(reader);
+    if (skip(reader, close))
+        return close_parts(reader, first, out);
+    do {
+        struct json part = { 0 };
+
+        if (out->kind == KIND_OBJECT && !read_key(reader, &part))
+            return false;
+        if (!read_value(reader, depth, &part))
+            return false;
+        push(reader, &part);
+        skip_blanks(reader);
+    } while (skip(reader, ','));
+    return skip(reader, close) ? close_parts(reader, first, out) : fail_syntax(reader);
+}
+
+static bool read_value(struct reader *reader, int depth, struct json *out)
+{
+    out->document = reader->document;
+    skip_blanks(reader);
+    if (skip(reader, '"')) {
+        out->kind = KIND_TEXT;
+        return read_text(reader, &out->of.text, &out->length);
+    }
+    if (skip(reader, '{')) {
+        out->kind = KIND_OBJECT;
+        return read_parts(reader, depth + 1, '}', out);
+    }
+    if (skip(reader, '[')) {
+        out->kind = KIND_LIST;
+        return read_parts(reader, depth + 1, ']', out);
+    }
+    if (reader->at == reader->end)
+        return fail_syntax(reader);
+    switch (*reader->at) {
+    case 't':
+        out->kind = KIND_BOOL;
+        out->of.is_yes = true;
+        return read_word(reader, "true");
+    case 'f':
+        out->kind = KIND_BOOL;
+        return read_word(reader, "false");
+    case 'n':
+        out->kind = KIND_NULL;
+        return read_word(reader, "null");
+    default:
+        return read_number(reader, out);
+    }
+}
+
+/* Each value but the first stands behind a comma or an opening bracket. */
+static size_t most_values(const char *bytes, size_t length)
+{
+    size_t count = 1;
+
+    for (size_t i = 0; i < length; i++)
+        count += (bytes[i] == ',') + (bytes[i] == '[') + (bytes[i] == '{');
+    return count;
+}
+
+bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err)
+{
+    struct reader reader = { .begin = bytes, .at = bytes, .end = bytes + length };
+    size_t room = most_values(bytes, length) * sizeof(struct json);
+    struct json root = { 0 };
+    bool ok;
+
+    if (length > UINT32_MAX / 2)
+        return error_set(err, ERROR_bad_json, "", "not readable as JSON: too long");
+    reader.document = mem_resize(NULL, sizeof *reader.document + room + length + 1);
+    reader.document->owners = 1;
+    reader.free_value = reader.document->values + 1;
+    reader.free_text = (char *)reader.document->values + room;
+    ok = read_value(&reader, 0, &root);
+    skip_blanks(&reader);
+    if (ok && reader.at != reader.end)
+        ok = fail_syntax(&reader);
+    free(reader.stack);
+    if (!ok) {
+        free(reader.document);
+        /* Where, but not what: the input may be hostile and is not repeated. */
+        return error_set(err, ERROR_bad_json, "", "not readable as JSON: %s at byte %zu",
+                         reader.problem, (size_t)(reader.at - reader.begin));
+    }
+    reader.document->values[0] = root;
+    *ret_value = reader.document->values;
+    return true;
+}

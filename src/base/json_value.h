@@ -1,0 +1,36 @@
+/*
+ * json_value.h - how JSON lies in memory; for json.c, json_reader.c and json_encoder.c only.
+ * A document is one allocation: values, then the bytes of the texts. The parts of a list or an
+ * object stand beside each other. Every value knows its document, so that any of them keeps it.
+ */
+#ifndef BASE_JSON_VALUE_H
+#define BASE_JSON_VALUE_H
+#include <stdint.h>
+
+#include "base/json.h"
+
+struct json_document;
+
+struct json {
+    struct json_document *document;
+    const char *key; /* NULL: not the member of an object */
+    union {
+        int64_t integer;
+        double real;
+        const char *text;
+        struct json *parts;
+        bool is_yes;
+    } of;
+    uint32_t key_length;
+    uint32_t length; /* bytes, items or members */
+    enum json_kind kind;
+};
+
+struct json_document {
+    int owners;
+    struct json values[]; /* the first is the root */
+};
+
+bool json_key_is(const struct json *member, const char *key, uint32_t length);
+
+#endif
