@@ -16,6 +16,7 @@ enum { LABEL_BYTES = 128, MOST_DAYS = 3650 };
 
 static bool write_new(const struct arguments *arguments, struct text *params)
 {
+    static const char *const given[] = { "kind", "label" };
     struct json_writer writer = json_writer_to(params);
     int64_t days = 0;
 
@@ -23,8 +24,10 @@ static bool write_new(const struct arguments *arguments, struct text *params)
         !arguments_are_short(arguments, "label", LABEL_BYTES))
         return false;
     json_write_object(&writer, NULL);
-    json_write_text_if(&writer, "kind", arguments_value(arguments, "kind"));
-    json_write_text_if(&writer, "label", arguments_value(arguments, "label"));
+    for (size_t i = 0; i < ARRAY_LEN(given); i++) {
+        if (arguments_value(arguments, given[i])) /* an empty one is refused, not left out */
+            json_write_text(&writer, given[i], arguments_value(arguments, given[i]));
+    }
     json_write_bool_if(&writer, "sub_agent", arguments_value(arguments, "sub-agent") != NULL);
     if (days)
         json_write_integer(&writer, "expires_days", days);

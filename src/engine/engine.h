@@ -64,5 +64,6 @@ void engine_save_drafts(struct engine *engine);
 bool engine_is_idle(const struct engine *engine);    /* no ask open, no visitor, nothing unsaved */
 bool engine_is_settled(const struct engine *engine); /* nothing unsaved */
 size_t engine_open_count(const struct engine *engine);
+void engine_write_metrics(const struct engine *engine, struct text *out);
 
 #endif

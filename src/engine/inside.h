@@ -152,6 +152,9 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
 void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
                        int64_t version, bool is_already, struct text *out);
 
+/* tally.c */
+void tally_ended(struct engine *engine, const struct live *live);
+
 /* publish.c: what watchers are told */
 void publish(struct engine *engine, struct live *live);
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/metrics.h"
 #include "base/table.h"
 #include "core/ask.h"
 #include "crypto/seal.h"
@@ -115,6 +116,12 @@ struct visit {
     void (*event)(void *context, const char *line, size_t length);
 };
 
+/* Counted since the start. */
+struct tally {
+    int64_t created, undone, ended[STATE_COUNT];
+    struct metrics_histogram waited_ms;
+};
+
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
@@ -133,6 +140,7 @@ struct engine {
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
+    struct tally tally;
     struct delivered_errand *delivering; /* confirmations on their way to the store */
 };
 

@@ -111,6 +111,7 @@ static void on_created(void *context, const struct store_reply *reply)
     }
     live->is_stored = true;
     live->seq = reply->seq;
+    engine->tally.created++;
     if (!live->waiters)
         live->flags |= ASK_DETACHED;
     for (const enum ask_effect *effect = submission->step.effects; *effect; effect++) {

@@ -175,12 +175,9 @@ void visit_write_actor(const struct engine *engine, struct visit *visit, const c
     json_write_object(&writer, NULL);
     json_write_text(&writer, "person", engine->parts.person);
     json_write_text(&writer, "via", visit->via);
-    json_write_integer(&writer, "uid", visit->uid);
+    json_write_known(&writer, "uid", visit->uid, visit->uid >= 0);
     json_write_text_if(&writer, "token", visit->token);
-    if (visit->pid > 0)
-        json_write_integer(&writer, "pid", visit->pid);
-    else
-        json_write_null(&writer, "pid");
+    json_write_known(&writer, "pid", visit->pid, visit->pid > 0);
     json_write_text(&writer, "tty", visit->tty[0] ? visit->tty : NULL);
     json_write_bool_if(&writer, "same_process_tree", descends_from_agent(visit, origin_json));
     json_write_end_object(&writer);

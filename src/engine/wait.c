@@ -242,10 +242,10 @@ static void on_finished_row(void *context, const struct store_reply *reply)
 
     if (live && reply->outcome == STORE_DONE)
         reply_result(errand->engine, live, reply->row, NULL);
-    else if (live)
+    if (live && reply->outcome != STORE_DONE) {
         wait_fail(errand->engine, live, &reply->err);
-    if (live && reply->outcome != STORE_DONE)
         notices_mark(errand->engine, live->principal);
+    }
     if (live)
         live_free(errand->engine, live);
     errand_end(errand);

@@ -87,7 +87,10 @@ static bool open_server(struct door *door, struct error *err)
     struct settings *settings = door->parts.settings;
     struct store *store = door->parts.store;
     bool is_chosen = settings_source(settings, SETTING_PORT) != SETTING_BUILT_IN;
-    struct http_options options = { .handler = { door->guard, guard_admit, guard_serve } };
+    struct http_options options = { .handler = { .context = door->guard,
+                                                 .admit = guard_admit,
+                                                 .serve = guard_serve,
+                                                 .on_reply = guard_on_reply } };
     int64_t remembered = 0;
 
     if (!is_chosen && text_parse_integer(store->ops->meta(store, port_fact), &remembered) &&
@@ -111,7 +114,8 @@ struct door *door_open(const struct door_parts *parts)
     const struct guard_options options = { .context = door,
                                            .mcp_needs_token = mcp_needs_token,
                                            .find_token = find_token };
-    const struct routes_parts fronts = { parts->loop, parts->engine, parts->settings };
+    const struct routes_parts fronts = { parts->loop, parts->engine, parts->store,
+                                         parts->settings };
     struct error err;
 
     door->parts = *parts;
@@ -131,14 +135,18 @@ int door_port(const struct door *door)
 
 void door_flush(struct door *door)
 {
-    if (door)
-        http_server_flush(door->server);
+    if (!door)
+        return;
+    routes_flush(door->routes);
+    http_server_flush(door->server);
 }
 
 void door_drain(struct door *door)
 {
-    if (door)
-        http_server_drain(door->server);
+    if (!door)
+        return;
+    routes_drain(door->routes);
+    http_server_drain(door->server);
 }
 
 void door_dismiss(struct door *door)

@@ -11,6 +11,7 @@
 
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "base/text.h"
 #include "crypto/token.h"
 #include "loop/loop.h"
@@ -20,16 +21,22 @@
 
 enum { GUARD_BAD_TOKENS = 10, GUARD_BAD_TOKENS_MS = 60000 };
 
+/* Replies by the first digit of their status. */
+struct route_count {
+    int64_t of[6];
+};
 struct route_table {
     const struct guard_route *rows;
     size_t count;
     void *context;
+    struct route_count *replies; /* owned; one each */
 };
 
 struct guard {
     struct guard_options options;
     struct route_table *tables; /* owned */
     size_t table_count;
+    struct route_count other_replies; /* to what has no route */
     /* When the last unknown tokens came, oldest at `oldest`. All peers are on loopback, which is
      * one address. */
     int64_t bad_token_ms[GUARD_BAD_TOKENS];
@@ -60,6 +67,8 @@ struct guard *guard_new(const struct guard_options *options)
 
 void guard_free(struct guard *guard)
 {
+    for (size_t i = 0; guard && i < guard->table_count; i++)
+        free(guard->tables[i].replies);
     if (guard)
         free(guard->tables);
     free(guard);
@@ -69,7 +78,8 @@ void guard_add_routes(struct guard *guard, const struct guard_route *routes, siz
                       void *context)
 {
     guard->tables = mem_resize(guard->tables, (guard->table_count + 1) * sizeof *guard->tables);
-    guard->tables[guard->table_count++] = (struct route_table){ routes, count, context };
+    guard->tables[guard->table_count++] =
+        (struct route_table){ routes, count, context, mem_new(count * sizeof(struct route_count)) };
 }
 
 const struct guard_route *guard_route_at(const struct guard *guard, size_t index)
@@ -137,7 +147,7 @@ static bool check_address(struct passage *passage)
     return true;
 }
 
-static bool check_path(struct passage *passage)
+static bool find_path(struct passage *passage)
 {
     const struct guard *guard = passage->guard;
     const char *path = http_path(passage->exchange);
@@ -150,7 +160,12 @@ static bool check_path(struct passage *passage)
                 return true;
         }
     }
-    return refuse(passage, 404, "not_found", "there is nothing at this path");
+    return false;
+}
+
+static bool check_path(struct passage *passage)
+{
+    return find_path(passage) || refuse(passage, 404, "not_found", "there is nothing at this path");
 }
 
 static bool method_serves(const struct guard_route *row, const char *method)
@@ -336,4 +351,40 @@ void guard_serve(void *guard, struct http_exchange *exchange)
     for (size_t i = 0; i < ROUTE_VALUES; i++)
         match.values[i] = passage.values.of[i];
     passage.route->serve(passage.table->context, exchange, &match);
+}
+
+void guard_on_reply(void *guard, struct http_exchange *exchange, int status)
+{
+    struct guard *own = guard;
+    struct passage passage = { .guard = own, .exchange = exchange };
+    struct route_count *count = &own->other_replies;
+
+    if (exchange && find_path(&passage) && find_route(&passage) && passage.route)
+        count = &passage.table->replies[passage.route - passage.table->rows];
+    count->of[status / 100 % ARRAY_LEN(count->of)]++;
+}
+
+static void write_counts(struct text *out, const char *method, const char *path,
+                         const struct route_count *count)
+{
+    for (size_t i = 1; i < ARRAY_LEN(count->of); i++) {
+        if (count->of[i] == 0)
+            continue;
+        text_add_format(out, "sayso_http_requests_total{method=\"%s\",route=", method);
+        metrics_write_quoted(out, path);
+        text_add_format(out, ",status=\"%zuxx\"} %lld\n", i, (long long)count->of[i]);
+    }
+}
+
+void guard_write_metrics(const struct guard *guard, struct text *out)
+{
+    metrics_write_head(out, "sayso_http_requests_total", "counter",
+                       "Replies by route and class of status.");
+    for (size_t i = 0; i < guard->table_count; i++) {
+        const struct route_table *table = &guard->tables[i];
+
+        for (size_t k = 0; k < table->count; k++)
+            write_counts(out, table->rows[k].method, table->rows[k].path, &table->replies[k]);
+    }
+    write_counts(out, "", "", &guard->other_replies);
 }

@@ -10,6 +10,7 @@
 
 struct guard;
 struct http_exchange;
+struct text;
 
 /* Who may come: shells without data and health checks are open, all else wants a token. */
 enum guard_access { GUARD_OPEN, GUARD_AGENT, GUARD_PERSON, GUARD_ANYONE };
@@ -57,6 +58,10 @@ const struct guard_route *guard_route_at(const struct guard *guard, size_t index
 /* The handler of http_options; its context is the guard. */
 int64_t guard_admit(void *guard, struct http_exchange *exchange);
 void guard_serve(void *guard, struct http_exchange *exchange);
+
+void guard_on_reply(void *guard, struct http_exchange *exchange, int status);
+/* Requests by route and class of status. */
+void guard_write_metrics(const struct guard *guard, struct text *out);
 
 /* {"error":{"code","message","path"?}}; the shape of every refusal outside /mcp. */
 void guard_refuse(struct http_exchange *exchange, int status, const char *code,

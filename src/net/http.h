@@ -16,6 +16,7 @@ struct error;
 struct http_exchange;
 struct http_server;
 struct loop;
+struct text;
 
 /* How a reply ended. TAKEN: all of it was written, and the peer went on, closed in order, or stayed
  * and acknowledged every byte for a while. LOST: it was reset, or cut before the end; whoever keeps
@@ -29,6 +30,8 @@ struct http_handler {
     int64_t (*admit)(void *context, struct http_exchange *exchange);
     /* The whole body is there. Replies now or later; if never, the peer is. */
     void (*serve)(void *context, struct http_exchange *exchange);
+    /* A reply begins; NULL for one to what was no request. May be NULL. */
+    void (*on_reply)(void *context, struct http_exchange *exchange, int status);
 };
 
 /* Whoever shows a token keeps its place when places are scarce; strangers go first. Called by the
@@ -74,7 +77,10 @@ const char *http_query(const struct http_exchange *exchange); /* behind "?", as 
 const char *http_header(const struct http_exchange *exchange, const char *name);
 const char *http_body(const struct http_exchange *exchange, size_t *ret_length);
 int http_port(const struct http_exchange *exchange); /* of the listener it came through */
-/* One parameter of the query, decoded; NULL: absent. Borrowed, valid until the next call. */
+/* Figures of the server it came through. */
+void http_write_metrics(const struct http_exchange *exchange, struct text *out);
+/* One parameter of the query, decoded, UTF-8 without NUL; NULL: absent. Borrowed, valid until the
+ * next call. */
 const char *http_parameter(struct http_exchange *exchange, const char *name);
 
 /* Head and body are needed no more: a request that waits for a person lets their memory go. Path,

@@ -1,6 +1,7 @@
 /* http_asked.c - what a handler may know of a request, and what it may want to hear; see http.h. */
 #include <string.h>
 
+#include "base/metrics.h"
 #include "net/http_inside.h"
 #include "net/http_target.h"
 
@@ -41,6 +42,18 @@ const char *http_body(const struct http_exchange *exchange, size_t *ret_length)
 int http_port(const struct http_exchange *exchange)
 {
     return exchange->connection ? exchange->connection->server->port : 0;
+}
+
+void http_write_metrics(const struct http_exchange *exchange, struct text *out)
+{
+    const struct http_server *server = exchange->connection ? exchange->connection->server : NULL;
+
+    if (!server)
+        return;
+    metrics_write_one(out, "sayso_http_connections", "gauge", "Connections that are open.",
+                      (int64_t)server->count);
+    metrics_write_one(out, "sayso_http_exchanges", "gauge", "Requests that are under way.",
+                      (int64_t)server->exchange_count);
 }
 
 const char *http_parameter(struct http_exchange *exchange, const char *name)

@@ -95,11 +95,15 @@ static const char *date_of(struct http_server *server)
 }
 
 /* Everything of a head but how the length of the body is said, and its end. */
-static void add_head(struct http_connection *connection, int status, const char *type,
-                     const struct text *headers)
+static void add_head(struct http_connection *connection, struct http_exchange *exchange, int status,
+                     const char *type)
 {
+    static const struct text no_headers = { 0 };
+    const struct text *headers = exchange ? &exchange->headers : &no_headers;
     struct text *out = &connection->out;
 
+    if (connection->server->handler.on_reply)
+        connection->server->handler.on_reply(connection->server->handler.context, exchange, status);
     text_add_format(out, "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, reason_of(status),
                     date_of(connection->server));
     if (type)
@@ -115,7 +119,6 @@ static void add_head(struct http_connection *connection, int status, const char 
 
 void http_write_refusal(struct http_connection *connection, int status, const char *why)
 {
-    static const struct text no_headers = { 0 };
     struct text body = { 0 };
 
     text_add_format(&body, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}",
@@ -124,7 +127,7 @@ void http_write_refusal(struct http_connection *connection, int status, const ch
                     : status == 413 ? "too_long"
                                     : "bad_request",
                     why);
-    add_head(connection, status, "application/json", &no_headers);
+    add_head(connection, NULL, status, "application/json");
     text_add_format(&connection->out, "Content-Length: %zu\r\n\r\n", body.used);
     text_add(&connection->out, body.bytes, body.used);
     text_release(&body);
@@ -165,7 +168,7 @@ static void begin(struct http_exchange *exchange, int status, const char *type)
     exchange->has_begun = true;
     if (!exchange->is_body_done || connection->server->is_draining)
         connection->closes_after = true;
-    add_head(connection, status, type, &exchange->headers);
+    add_head(connection, exchange, status, type);
     text_release(&exchange->headers);
 }
 

@@ -24,7 +24,7 @@ enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
 struct desk_visitor {
     enum desk_role role;
     const char *via;  /* people: "cli" "terminal" "web" "api" "client" */
-    int64_t uid, pid; /* pid 0: no process is known, as over HTTP; uid is the hub's own then */
+    int64_t uid, pid; /* pid 0: no process is known, as over HTTP; uid -1: nor whose */
     uint64_t start;   /* of pid, so that a reused pid is somebody else */
     int64_t parent;
     uint64_t parent_start;
@@ -75,5 +75,12 @@ struct desk_ops {
 struct desk {
     const struct desk_ops *ops; /* the implementation's own struct begins with this */
 };
+
+/* An act as a value, for tables of methods and routes. */
+#define DESK_ACT(member) offsetof(struct desk_ops, member)
+static inline desk_act *desk_act_at(const struct desk *desk, size_t act)
+{
+    return *(desk_act *const *)(const void *)((const char *)desk->ops + act);
+}
 
 #endif

@@ -17,6 +17,8 @@
 #include "base/error.h"
 #include "core/ask.h"
 
+struct text;
+
 enum store_outcome {
     STORE_DONE,
     STORE_LOST,     /* the row is in another state or version; reply.row says which */
@@ -32,7 +34,8 @@ struct store_row {
     const char *answer_key;
     const char *actor_json; /* who decided; NULL likewise */
     int64_t answered_ms;
-    int64_t seq; /* of the newest event of this ask */
+    int64_t seq;    /* of the newest event of this ask */
+    int64_t number; /* in the order of creation; for store_list_query */
 };
 
 struct store_reply {
@@ -108,6 +111,9 @@ struct store_list_query {
     int64_t before_ms;     /* only asks created before; 0: no bound */
     const char *id_prefix; /* NULL: any */
     const char *principal; /* NULL: any */
+    int64_t before_number; /* of those created at before_ms itself, the ones numbered lower too */
+    uint32_t states;       /* bits of enum ask_state; 0: any */
+    const char *agent;     /* what the agent calls itself; NULL: any */
 };
 /* Rows come newest first, one call each, texts of form and arguments left out (NULL); the last
  * call has row NULL. */
@@ -178,6 +184,7 @@ struct store_ops {
     /* True once the disk failed under us in a way that only a restart mends (EIO on sync). */
     bool (*is_broken)(struct store *store);
     int64_t (*last_seq)(struct store *store); /* of the newest committed event */
+    void (*write_metrics)(struct store *store, struct text *out);
 };
 struct store {
     const struct store_ops *ops; /* the adapter's own struct begins with this */

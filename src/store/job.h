@@ -78,6 +78,7 @@ struct job *job_copy(const struct job *borrowed);
 void job_free(struct job *job);
 void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
 void job_list_add(struct job_list *list, struct job *take_job);
+int64_t job_list_count(const struct job_list *list);
 void job_list_append(struct job_list *list, struct job_list *take_tail);
 
 #endif

@@ -241,6 +241,11 @@ static bool store_is_broken(struct store *store)
     return atomic_load(&own(store)->is_broken);
 }
 
+static void store_write_metrics(struct store *store, struct text *out)
+{
+    writer_write_metrics(own(store)->writer, out);
+}
+
 static int64_t store_last_seq(struct store *store)
 {
     return writer_last_seq(own(store)->writer);
@@ -284,6 +289,7 @@ static const struct store_ops sqlite_ops = {
     .meta = store_meta,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,
+    .write_metrics = store_write_metrics,
 };
 
 bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char *vfs_name,

@@ -28,11 +28,15 @@ enum read_statement {
     "WHERE k.principal = ?1 AND k.delivered_ms = 0 AND (k.state = 3 OR k.state = 5 OR k.state = "  \
     "6) "
 #define NEWEST "ORDER BY k.created_ms DESC, k.number DESC LIMIT "
-/* Ids are made of a-z and 2-7, and '{' is what follows z. */
+#define AGENT_IS                                                                                   \
+    "CASE WHEN json_valid(k.origin)"                                                               \
+    " THEN COALESCE(k.origin ->> 'as', k.origin ->> 'name') IS ?6 ELSE 0 END"
 #define LIST(condition)                                                                            \
     "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition                         \
-    " AND k.created_ms < ?2 AND (?3 IS NULL OR k.principal = ?3) " NEWEST "?1"
-#define PREFIX " AND k.id >= ?4 AND k.id < ?4 || '{'"
+    " AND (k.created_ms, k.number) < (?2, ?3) AND (?4 IS NULL OR k.principal = ?4)"                \
+    " AND (?5 = 0 OR (?5 >> k.state) & 1) AND (?6 IS NULL OR " AGENT_IS ") " NEWEST "?1"
+/* Ids are made of a-z and 2-7, and '{' is what follows z. */
+#define PREFIX " AND k.id >= ?7 AND k.id < ?7 || '{'"
 
 static const char *const read_sql[READ_COUNT] = {
     [READ_GET] = "SELECT " ROW_WHOLE "0" ROW_FROM "WHERE k.id = ?1",
@@ -162,7 +166,10 @@ void reader_list(struct reader *reader, const struct store_list_query *query, st
 
     statement_integer(&list, query->limit < INT32_MAX ? (int64_t)query->limit : INT32_MAX);
     statement_integer(&list, query->before_ms ? query->before_ms : INT64_MAX);
+    statement_integer(&list, query->before_number);
     statement_text(&list, query->principal);
+    statement_integer(&list, query->states);
+    statement_text(&list, query->agent);
     if (query->id_prefix)
         statement_text(&list, query->id_prefix);
     answer_rows(reader, &list, each, context);

@@ -84,7 +84,7 @@ void stage_open(struct stage *stage, const struct http_options *options)
     *stage = (struct stage){ .loop = loop_new() };
     if (options)
         own = *options;
-    own.handler = (struct http_handler){ stage, admit, serve };
+    own.handler = (struct http_handler){ .context = stage, .admit = admit, .serve = serve };
     if (!http_server_open(stage->loop, &own, &stage->server, &err))
         fail_msg("%s", err.message);
     loop_before_sleep(stage->loop, flush, stage);

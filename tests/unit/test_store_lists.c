@@ -66,22 +66,31 @@ static void lists_are_newest_first(void **state)
         struct store_list_query query;
         const char *expected;
     } cases[] = {
-        { { STORE_LIST_ALL, 50, 0, NULL, NULL }, "40 6 5 4 3 2 1 " },
-        { { STORE_LIST_ALL, 3, 0, NULL, NULL }, "40 6 5 " },
-        { { STORE_LIST_ALL, 0, 0, NULL, NULL }, "" },
-        { { STORE_LIST_ALL, SIZE_MAX, 1700000000004, NULL, NULL }, "3 2 1 " },
-        { { STORE_LIST_OPEN, 50, 0, NULL, NULL }, "40 5 3 1 " },
-        { { STORE_LIST_ENDED, 50, 0, NULL, NULL }, "6 4 2 " },
-        { { STORE_LIST_ENDED, 1, 1700000000006, NULL, NULL }, "4 " },
-        { { STORE_LIST_ALL, 50, 0, NULL, principal }, "4 " },
-        { { STORE_LIST_OPEN, 50, 0, NULL, principal }, "" },
-        { { STORE_LIST_ALL, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaab", NULL }, "40 " },
-        { { STORE_LIST_OPEN, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaaa", NULL }, "5 3 1 " },
-        { { STORE_LIST_ENDED, 2, 0, "aaaa", NULL }, "6 4 " },
-        { { STORE_LIST_ALL, 50, 0, "aaaa", principal }, "4 " },
-        { { STORE_LIST_ALL, 50, 0, "b", NULL }, "" },
-        { { STORE_LIST_ALL, 50, 0, "", NULL }, "40 6 5 4 3 2 1 " },
-        { { STORE_LIST_ALL, 50, 0, "%' OR 1", NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL }, "40 6 5 4 3 2 1 " },
+        { { STORE_LIST_ALL, 3, 0, NULL, NULL, 0, 0, NULL }, "40 6 5 " },
+        { { STORE_LIST_ALL, 0, 0, NULL, NULL, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, SIZE_MAX, 1700000000004, NULL, NULL, 0, 0, NULL }, "3 2 1 " },
+        { { STORE_LIST_OPEN, 50, 0, NULL, NULL, 0, 0, NULL }, "40 5 3 1 " },
+        { { STORE_LIST_ENDED, 50, 0, NULL, NULL, 0, 0, NULL }, "6 4 2 " },
+        { { STORE_LIST_ENDED, 1, 1700000000006, NULL, NULL, 0, 0, NULL }, "4 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, principal, 0, 0, NULL }, "4 " },
+        { { STORE_LIST_OPEN, 50, 0, NULL, principal, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaab", NULL, 0, 0, NULL }, "40 " },
+        { { STORE_LIST_OPEN, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaaa", NULL, 0, 0, NULL }, "5 3 1 " },
+        { { STORE_LIST_ENDED, 2, 0, "aaaa", NULL, 0, 0, NULL }, "6 4 " },
+        { { STORE_LIST_ALL, 50, 0, "aaaa", principal, 0, 0, NULL }, "4 " },
+        { { STORE_LIST_ALL, 50, 0, "b", NULL, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, "", NULL, 0, 0, NULL }, "40 6 5 4 3 2 1 " },
+        { { STORE_LIST_ALL, 50, 0, "%' OR 1", NULL, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 1700000000004, NULL, NULL, 4, 0, NULL }, "3 2 1 " },
+        { { STORE_LIST_ALL, 50, 1700000000004, NULL, NULL, 5, 0, NULL }, "4 3 2 1 " },
+        { { STORE_LIST_ENDED, 50, 1700000000004, NULL, NULL, 5, 0, NULL }, "4 2 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 1U << STATE_CANCELLED, NULL }, "6 " },
+        { { STORE_LIST_ENDED, 50, 0, NULL, NULL, 0, 1U << STATE_PENDING, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "bot" }, "40 6 4 3 2 1 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "boss" }, "5 " },
+        { { STORE_LIST_ALL, 50, 0, "aaaa", NULL, 0, 0, "bo" }, "" },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "" }, "" },
     };
 
     for (int i = 1; i <= 7; i++) {
@@ -91,6 +100,7 @@ static void lists_are_newest_first(void **state)
             ask.state = (enum ask_state)(STATE_PENDING + i / 2);
         if (i == 4)
             memcpy(ask.principal, principal, sizeof principal);
+        ask.origin_json = i == 5 ? "{\"name\":\"bot\",\"as\":\"boss\"}" : "{\"name\":\"bot\"}";
         create_done(*state, &ask);
     }
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
@@ -100,7 +110,7 @@ static void lists_are_newest_first(void **state)
 static void on_row_asking(void *context, const struct store_row *row)
 {
     struct rows *rows = context;
-    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL };
+    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL };
     struct rows inner = { 0 };
     struct seen seen;
 
@@ -118,7 +128,7 @@ static void on_row_asking(void *context, const struct store_row *row)
 static void a_list_may_ask_again_while_it_is_read(void **state)
 {
     struct place *place = *state;
-    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL };
+    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL };
     struct rows rows = { .place = place };
 
     for (int i = 1; i <= 5; i++) {
@@ -133,7 +143,7 @@ static void a_list_may_ask_again_while_it_is_read(void **state)
 static void an_answer_shows_in_lists(void **state)
 {
     struct place *place = *state;
-    struct store_list_query query = { STORE_LIST_ENDED, 50, 0, NULL, NULL };
+    struct store_list_query query = { STORE_LIST_ENDED, 50, 0, NULL, NULL, 0, 0, NULL };
     struct ask ask = make_ask(1);
     struct store_change how = answer_of(ask.id, "key");
     struct rows rows = { 0 };
