@@ -387,6 +387,32 @@ static void test_hardening(void **state)
     child_end(&child);
 }
 
+static void run_with_files(int answer)
+{
+    struct rlimit files = { 100, 200 };
+    rlim_t found[3];
+
+    setrlimit(RLIMIT_NOFILE, &files);
+    for (size_t i = 0; i < ARRAY_LEN(found); i++) {
+        os_allow_files((size_t[]){ 150, 120, 100000 }[i]);
+        getrlimit(RLIMIT_NOFILE, &files);
+        found[i] = files.rlim_cur;
+    }
+    if (write(answer, found[0] == 150 && found[1] == 150 && found[2] == 200 ? "y" : "n", 1) != 1)
+        _exit(1);
+}
+
+static void test_files_allowed(void **state)
+{
+    struct child child = child_start(run_with_files);
+    char byte = 0;
+
+    (void)state;
+    assert_int_equal(read(child.answer, &byte, 1), 1);
+    assert_int_equal(byte, 'y');
+    child_end(&child);
+}
+
 static void test_who_and_where(void **state)
 {
     struct place *place = *state;
@@ -425,12 +451,19 @@ static void test_who_and_where(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_a_private_directory_is_made), CASE(test_directories_that_are_refused),
-        CASE(test_files_are_replaced_whole),    CASE(test_files_that_cannot_be_written),
-        CASE(test_reading_has_a_limit),         CASE(test_one_holds_the_lock),
-        cmocka_unit_test(test_processes),       cmocka_unit_test(test_ancestors),
-        cmocka_unit_test(test_terminals),       cmocka_unit_test(test_peers),
-        cmocka_unit_test(test_hardening),       CASE(test_who_and_where),
+        CASE(test_a_private_directory_is_made),
+        CASE(test_directories_that_are_refused),
+        CASE(test_files_are_replaced_whole),
+        CASE(test_files_that_cannot_be_written),
+        CASE(test_reading_has_a_limit),
+        CASE(test_one_holds_the_lock),
+        cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_ancestors),
+        cmocka_unit_test(test_terminals),
+        cmocka_unit_test(test_peers),
+        cmocka_unit_test(test_hardening),
+        cmocka_unit_test(test_files_allowed),
+        CASE(test_who_and_where),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
