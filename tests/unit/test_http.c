@@ -327,6 +327,25 @@ static void test_body_limit(void **state)
     close(peer);
 }
 
+/* Refused at its head, and the peer goes on sending: it reads the refusal, not a reset. */
+static void test_refusal_arrives(void **state)
+{
+    struct stage *stage = *state;
+    static char block[50000];
+    struct text in = { 0 };
+    int peer = peer_connect(stage);
+
+    peer_say(peer, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 3000000\r\n\r\n");
+    for (int i = 0; i < 60; i++) {
+        stage_turn(stage);
+        assert_int_equal(send(peer, block, sizeof block, MSG_NOSIGNAL), sizeof block);
+    }
+    assert_true(peer_await_end(stage, peer, &in));
+    assert_int_equal(peer_status(&in), 413);
+    text_release(&in);
+    close(peer);
+}
+
 static void test_continue(void **state)
 {
     struct stage *stage = *state;
@@ -382,9 +401,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
     static const struct CMUnitTest tests[] = {
-        TEST(get),        TEST(ipv6),     TEST(split),
-        TEST(pipelining), TEST(stream),   TEST(gone_while_held),
-        TEST(refused),    TEST(corpus),   TEST(body_limit),
+        TEST(get),        TEST(ipv6),
+        TEST(split),      TEST(pipelining),
+        TEST(stream),     TEST(gone_while_held),
+        TEST(refused),    TEST(corpus),
+        TEST(body_limit), TEST(refusal_arrives),
         TEST(continue),   TEST(http_1_0),
     };
 

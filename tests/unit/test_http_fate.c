@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -22,10 +23,12 @@
 
 #define HOST "Host: 127.0.0.1\r\n"
 
+enum { SETTLE_MS = 200 };
+
 static int set_up(void **state)
 {
     static struct stage stage;
-    struct http_options options = { .times = { .settle_ms = 200, .beat_ms = 50 } };
+    struct http_options options = { .times = { .settle_ms = SETTLE_MS } };
 
     stage_open(&stage, &options);
     *state = &stage;
@@ -157,6 +160,101 @@ static void test_fate_pipelined(void **state)
     await_fates(stage, 1, 0);
     text_release(&in);
     close(peer);
+}
+
+/* The same, with the next request still in the kernel: only time tells. */
+static void test_fate_early(void **state)
+{
+    struct stage *stage = *state;
+    struct text in = { 0 };
+    int peer = hold(stage);
+    int64_t replied_ms;
+
+    peer_say(peer, "GET /echo HTTP/1.1\r\n" HOST "\r\n");
+    stage_settle(stage);
+    replied_ms = loop_boot_ms();
+    http_reply(stage->held, 200, "text/plain", "x", 1);
+    assert_true(peer_await(stage, peer, &in, "GET /echo|"));
+    assert_true(loop_boot_ms() - replied_ms >= SETTLE_MS);
+    await_fates(stage, 1, 0);
+    text_release(&in);
+    close(peer);
+}
+
+/* All of it is with our kernel, and the peer's has no room: that is not taken, however long. */
+static void test_fate_unacknowledged(void **state)
+{
+    struct stage *stage = *state;
+    static char body[200000];
+    int peer = hold(stage), small = 1;
+
+    setsockopt(peer, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    http_reply(stage->held, 200, "text/plain", body, sizeof body);
+    for (int64_t until_ms = loop_boot_ms() + 3 * SETTLE_MS; loop_boot_ms() < until_ms;)
+        stage_turn(stage);
+    assert_int_equal(stage->taken + stage->lost, 0);
+    close(peer);
+    await_fates(stage, 0, 1);
+}
+
+/* Who waits for the end of the connection sees it before its fate is known. */
+static void test_fate_close_after(void **state)
+{
+    struct stage stage;
+    struct http_options options = { .times = { .settle_ms = 60000 } };
+    struct text in = { 0 };
+    int peer;
+
+    (void)state;
+    stage_open(&stage, &options);
+    peer = hold(&stage);
+    http_close_after(stage.held);
+    http_reply(stage.held, 200, "text/plain", "x", 1);
+    assert_true(peer_await_end(&stage, peer, &in));
+    assert_int_equal(stage.taken, 0);
+    close(peer);
+    await_fates(&stage, 1, 0);
+    text_release(&in);
+    stage_close(&stage);
+}
+
+/* In a process of its own: it asks again the moment it has its reply. */
+static pid_t start_quick_peer(struct stage *stage, int times)
+{
+    pid_t pid = fork();
+    int peer;
+
+    if (pid != 0)
+        return pid;
+    alarm(STAGE_PATIENCE_MS / 1000);
+    peer = peer_connect(stage);
+    for (int i = 0; i < times; i++) {
+        char bytes[4096];
+
+        peer_say(peer, "GET /echo HTTP/1.1\r\n" HOST "\r\n");
+        if (recv(peer, bytes, sizeof bytes, 0) <= 0)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+/* Its next request may be there before we look; it is a sign all the same, and nobody waits. */
+static void test_fate_quick_peer(void **state)
+{
+    struct stage stage;
+    struct http_options options = { .times = { .settle_ms = 60000 } };
+    int status = -1;
+    pid_t peer;
+
+    (void)state;
+    stage_open(&stage, &options);
+    stage.wants_fate = true;
+    peer = start_quick_peer(&stage, 500);
+    while (waitpid(peer, &status, WNOHANG) == 0)
+        stage_turn(&stage);
+    assert_int_equal(status, 0);
+    await_fates(&stage, 500, 0);
+    stage_close(&stage);
 }
 
 /* One who does not read is cut off; whoever sends may go on sending until the loop says so. */
@@ -347,9 +445,22 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
     static const struct CMUnitTest tests[] = {
-        TEST(fate_stays),  TEST(fate_closes),    TEST(fate_unread), TEST(fate_gone_before),
-        TEST(half_closed), TEST(fate_pipelined), TEST(behind),      TEST(long_reply),
-        TEST(headers),     TEST(no_content),     TEST(drain),       TEST(dismiss_held),
+        TEST(fate_stays),
+        TEST(fate_closes),
+        TEST(fate_unread),
+        TEST(fate_gone_before),
+        TEST(half_closed),
+        TEST(fate_pipelined),
+        TEST(fate_early),
+        TEST(fate_unacknowledged),
+        TEST(fate_close_after),
+        TEST(fate_quick_peer),
+        TEST(behind),
+        TEST(long_reply),
+        TEST(headers),
+        TEST(no_content),
+        TEST(drain),
+        TEST(dismiss_held),
         TEST(ports),
     };
 

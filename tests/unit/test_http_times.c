@@ -77,7 +77,8 @@ static void test_slow_body(void **state)
     struct stage stage;
     struct http_options options = { .times = patient };
     struct text in = { 0 };
-    int slow, late, good, lost;
+    int64_t took_ms;
+    int slow, late, good;
 
     (void)state;
     options.times.body_grace_ms = 400;
@@ -94,15 +95,14 @@ static void test_slow_body(void **state)
     for (int i = 0; i < 64; i++)
         peer_say(late, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
                        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
-    assert_true(await_end(&stage, late, &in) >= 2000); /* fast enough, and never at its end */
+    took_ms = await_end(&stage, late, &in); /* fast enough for 8 s, and never at its end */
+    assert_true(took_ms >= 2000 && took_ms < 6000);
     assert_int_equal(peer_status(&in), 408);
     text_clear(&in);
-    lost = stage.lost;
     good = peer_connect(&stage);
     peer_say(good, GET);
     assert_true(peer_await(&stage, good, &in, "GET /echo|"));
     assert_int_equal(stage.served, 1);
-    assert_int_equal(lost, 0);
     text_release(&in);
     close(good);
     stage_close(&stage);
@@ -358,6 +358,7 @@ static pid_t start_crowd(int port, int many)
         if (peer < 0 || connect(peer, (struct sockaddr *)&address, sizeof address) != 0)
             _exit(1);
     }
+    alarm(60); /* should the test not end us */
     pause();
     _exit(0);
 }
@@ -409,6 +410,7 @@ static void test_crowd(void **state)
         text_clear(&in);
         close(peer);
     }
+    stage_settle(&stage);
     peer = peer_connect(&stage);
     hoarded = open_all(hoard);
     cpu_began_ms = cpu_ms();
