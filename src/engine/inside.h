@@ -20,11 +20,12 @@ int64_t engine_setting(const struct engine *engine, enum setting_id id);
 void sweep_soon(struct engine *engine);
 
 /* live.c: the asks that are alive */
-struct live *live_new(struct engine *engine, const struct ask *ask, const char *agent);
+struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
+                      const char *agent);
 void live_free(struct engine *engine, struct live *live);
 struct live *live_find(const struct engine *engine, const char *id); /* may miss */
-void live_match(const struct ask *ask, uint8_t call[MATCH_BYTES], uint8_t key[MATCH_BYTES]);
-struct live *live_find_match(const struct engine *engine, const struct ask *ask,
+struct match live_match(const struct ask *ask);
+struct live *live_find_match(const struct engine *engine, const struct match *match,
                              const struct visit *visit);
 /* Keeps the form if it is small and few are kept; afterwards `take_form` is empty or untouched. */
 void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
@@ -73,6 +74,16 @@ void errand_fail(struct errand *errand, const struct error *err, const char *dat
  * there is no such ask the errand fails and ends. */
 void errand_find_ask(struct errand *errand, const struct json *params,
                      void (*next)(struct errand *errand));
+
+/* undelivered.c: which answers the agents have not confirmed */
+void undelivered_init(struct engine *engine);
+void undelivered_add(struct engine *engine, const char *id, const char *principal,
+                     const uint8_t call_match[MATCH_BYTES]);
+void undelivered_remove(struct engine *engine, const char *id, const char *principal);
+/* False: the store has none for this call. */
+bool undelivered_may_match(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
+                           bool has_key);
+void undelivered_release(struct engine *engine);
 
 /* wait.c: parked calls */
 void wait_add(struct engine *engine, struct live *live, struct visit *visit, int64_t wait_ms,

@@ -23,6 +23,7 @@ enum {
     RATE_SLOTS = 60,
     CODE_DIGITS = 3,
     PRINCIPALS_KEPT = 1024,
+    UNDELIVERED_KEPT = 1024,
     LIVE_FORMS = 1024,      /* kept at most, */
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
 };
@@ -52,12 +53,17 @@ struct principal {
     int64_t slot_s;
 };
 
+/* What an ask is found again by. */
+struct match {
+    uint8_t call[MATCH_BYTES]; /* of principal, tool and arguments */
+    uint8_t key[MATCH_BYTES];  /* of principal and idempotency key */
+    bool has_key;
+};
+
 struct live {
     struct table_link by_id, by_call, by_key;
     char id[ASK_ID_BYTES];
-    uint8_t call_match[MATCH_BYTES]; /* of principal, tool and arguments */
-    uint8_t key_match[MATCH_BYTES];  /* of principal and idempotency key */
-    bool has_key;
+    struct match match;
     bool is_stored;   /* false while its creation is being committed */
     bool is_deciding; /* expiry is on its way to the store */
     bool is_undoing;  /* so is an undo: what it takes back may not be delivered meanwhile */
@@ -121,7 +127,9 @@ struct engine {
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
-    struct delivered_errand *delivering; /* confirmations on their way to the store */
+    struct table undelivered, undelivered_calls; /* see undelivered.c */
+    bool forgets_undelivered;                    /* there are more than these */
+    struct delivered_errand *delivering;         /* confirmations on their way to the store */
 };
 
 #endif

@@ -21,6 +21,7 @@ struct submission {
     const struct ask_tool *tool;
     struct ask_call call;
     struct ask ask;
+    struct match match;
     struct lifecycle_step step;
     int64_t wait_ms;
     struct submission *next_late;
@@ -207,7 +208,7 @@ static void create(struct submission *submission)
         return;
     }
     fill_ask(submission);
-    live = live_new(engine, &submission->ask, principal.name);
+    live = live_new(engine, &submission->ask, &submission->match, principal.name);
     park(submission, live);
     errand_begin_write(&submission->errand);
     CRASH_POINT(engine_before_create);
@@ -250,18 +251,21 @@ static void on_undelivered(void *context, const struct store_reply *reply)
 static void match_or_create(struct submission *submission)
 {
     struct engine *engine = submission->errand.engine;
-    struct live *live = live_find_match(engine, &submission->ask, submission->errand.visit);
-    uint8_t call[MATCH_BYTES], key[MATCH_BYTES];
+    const struct match *match = &submission->match;
+    struct live *live = live_find_match(engine, match, submission->errand.visit);
     struct error err;
 
+    if (!live && !undelivered_may_match(engine, match->call, match->has_key)) {
+        create(submission);
+        return;
+    }
     if (!live) {
         engine->parts.store->ops->find_undelivered(
             engine->parts.store, submission->ask.principal, submission->ask.digest,
             submission->ask.idempotency_key, on_undelivered, submission);
         return;
     }
-    live_match(&submission->ask, call, key);
-    if (memcmp(call, live->call_match, MATCH_BYTES) != 0) {
+    if (memcmp(match->call, live->match.call, MATCH_BYTES) != 0) {
         is_same_call(submission, (const uint8_t[DIGEST_BYTES]){ 0 }, &err);
         errand_fail(&submission->errand, &err, NULL);
         return;
@@ -330,5 +334,6 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
     memcpy(submission->ask.principal, ((struct visit *)visit)->principal, PRINCIPAL_BYTES);
     submission->ask.idempotency_key = submission->call.idempotency_key;
     digest_call(submission);
+    submission->match = live_match(&submission->ask);
     match_or_create(submission);
 }

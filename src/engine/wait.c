@@ -363,8 +363,10 @@ static void on_delivered(void *context, const struct store_reply *reply)
 {
     struct delivered_errand *delivered = context;
 
-    if (reply->outcome == STORE_FAILED)
+    if (reply->outcome == STORE_FAILED) {
         delivered->err = reply->err;
+        delivered->errand.engine->forgets_undelivered = true; /* which one it was */
+    }
     if (--delivered->left > 0)
         return;
     if (delivered->err.code != ERROR_NONE)
@@ -401,6 +403,7 @@ void delivered_act(struct desk *desk, struct desk_visit *visit, const struct jso
         change.delivered_ms = change.now_ms = engine_utc_ms(engine);
         change.skips_row = true;
         change.principal = ((struct visit *)visit)->principal;
+        undelivered_remove(engine, id, change.principal);
         engine->parts.store->ops->change(engine->parts.store, &change, on_delivered, delivered);
     }
     on_delivered(delivered, &(struct store_reply){ .outcome = STORE_DONE });

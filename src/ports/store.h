@@ -120,8 +120,8 @@ struct store_ops {
                              const char *idempotency_key, store_done *done, void *context);
     void (*list)(struct store *store, const struct store_list_query *query, store_each *each,
                  void *context);
-    /* Recovery: every open ask, and every decided one that is undelivered and whose deliver_after
-     * lies ahead of now_ms. Texts left out. */
+    /* Recovery: every open ask, every one whose deliver_after lies ahead of now_ms, and every
+     * answer by a person that is not delivered. Texts left out. */
     void (*list_live)(struct store *store, int64_t now_ms, store_each *each, void *context);
     void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
                       void *context); /* called at most once: (ask_id, json) */

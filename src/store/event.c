@@ -41,13 +41,15 @@ static void read_hash(sqlite3_stmt *statement, int at, uint8_t out[HASH_BYTES])
 int event_head_read(sqlite3 *db, struct event_head *out)
 {
     sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(db, "SELECT seq, hash FROM counter", -1, &statement, NULL);
+    int rc =
+        sqlite3_prepare_v2(db, "SELECT seq, hash, unsettled FROM counter", -1, &statement, NULL);
 
     if (rc == SQLITE_OK)
         rc = sqlite3_step(statement);
     if (rc == SQLITE_ROW) {
         out->seq = sqlite3_column_int64(statement, 0);
         read_hash(statement, 1, out->hash);
+        out->unsettled = sqlite3_column_int64(statement, 2);
     }
     sqlite3_finalize(statement);
     if (rc == SQLITE_DONE)

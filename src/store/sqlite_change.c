@@ -32,24 +32,9 @@ static int reply_row(struct write *write, struct job *job, enum write_statement 
 
 /* A row as the update finds it, and what it makes of it. */
 struct changed {
-    int64_t number; /* 0: there is none */
-    int64_t state, version, earlier_seq;
+    struct found ask;
     bool has_won;
 };
-
-static int look_at(struct write *write, const char *id, struct changed *changed)
-{
-    struct statement look = statement_of(&write->statements, WRITE_LOOK);
-
-    statement_text(&look, id);
-    if (statement_step(&look)) {
-        changed->number = sqlite3_column_int64(look.handle, 0);
-        changed->state = sqlite3_column_int64(look.handle, 1);
-        changed->version = sqlite3_column_int64(look.handle, 2);
-        changed->earlier_seq = sqlite3_column_int64(look.handle, 3);
-    }
-    return statement_end(&look);
-}
 
 static bool brings_answer(const struct store_change *change)
 {
@@ -104,45 +89,31 @@ static int update_ask(struct write *write, const struct store_change *change,
                       struct changed *changed)
 {
     struct statement update;
-    int rc = look_at(write, change->ask_id, changed);
+    struct found *ask = &changed->ask;
+    int rc = write_look(write, change->ask_id, ask);
 
-    if (rc != SQLITE_OK || changed->number == 0)
+    if (rc != SQLITE_OK || ask->number == 0)
         return rc;
-    update = only_delivers(change) ? bind_delivered(write, change, changed->number)
-                                   : bind_change(write, change, changed->number);
+    update = only_delivers(change) ? bind_delivered(write, change, ask->number)
+                                   : bind_change(write, change, ask->number);
     rc = statement_run(&update);
     changed->has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
     if (change->to_state != STORE_KEEP)
-        changed->state = change->to_state;
-    changed->version += change->raises_version;
+        ask->state = change->to_state;
+    ask->version += change->raises_version;
+    if (changed->has_won && ask->number < write->head.unsettled)
+        write->head.unsettled = ask->number; /* it may be open again */
     CRASH_POINT(store_change_decided);
     return rc;
 }
 
-static int keep_answer(struct write *write, const struct store_change *change)
-{
-    struct statement insert = statement_of(&write->statements, WRITE_ANSWER);
-    int rc;
-
-    statement_text(&insert, change->ask_id);
-    statement_integer(&insert, write->head.seq + 1);
-    statement_text(&insert, change->person);
-    statement_text(&insert, change->answer_json);
-    statement_text(&insert, change->answer_key);
-    statement_text(&insert, change->actor_json);
-    statement_integer(&insert, change->now_ms);
-    rc = statement_run(&insert);
-    CRASH_POINT(store_answer_written);
-    return rc;
-}
-
-static int undo_answer(struct write *write, const struct store_change *change)
+static int undo_answer(struct write *write, const struct store_change *change, int64_t number)
 {
     struct statement draft = statement_of(&write->statements, WRITE_ANSWER_TO_DRAFT);
     struct statement undecide;
     int rc;
 
-    statement_text(&draft, change->ask_id);
+    statement_integer(&draft, number);
     statement_text(&draft, change->person ? change->person : "");
     statement_integer(&draft, change->now_ms);
     rc = statement_run(&draft);
@@ -150,17 +121,10 @@ static int undo_answer(struct write *write, const struct store_change *change)
     if (rc != SQLITE_OK)
         return rc;
     undecide = statement_of(&write->statements, WRITE_ANSWER_UNDECIDE);
-    statement_text(&undecide, change->ask_id);
+    statement_integer(&undecide, number);
     rc = statement_run(&undecide);
     CRASH_POINT(store_answer_undecided);
     return rc;
-}
-
-static int write_answer(struct write *write, const struct store_change *change)
-{
-    if (change->removes_answer)
-        return undo_answer(write, change);
-    return brings_answer(change) ? keep_answer(write, change) : SQLITE_OK;
 }
 
 /* The event holds the hash of the answer, so that retention may drop the answer itself. */
@@ -178,7 +142,7 @@ static void describe(const struct store_change *change, const struct changed *ch
     }
     snprintf(out, size,
              "{\"at\":%" PRId64 ",\"state\":%" PRId64 ",\"version\":%" PRId64 ",\"answer\":\"%s\"}",
-             change->now_ms, changed->state, changed->version, hex);
+             change->now_ms, changed->ask.state, changed->ask.version, hex);
 }
 
 /* Somebody else's ask is, for this principal, none at all. */
@@ -197,6 +161,13 @@ static int change_run(struct write *write, struct job *job)
     };
     int rc;
 
+    if (brings_answer(change)) {
+        event.answer = change->answer_json;
+        event.person = change->person;
+        event.answer_key = change->answer_key;
+        event.answered_ms = change->now_ms;
+    }
+
     if (change->answer_key) {
         rc = reply_row(write, job, WRITE_FIND_KEY, change->answer_key);
         if (rc != SQLITE_OK || job->reply.row) {
@@ -205,18 +176,18 @@ static int change_run(struct write *write, struct job *job)
         }
     }
     rc = update_ask(write, change, &changed);
-    if (rc == SQLITE_OK && changed.has_won)
-        rc = write_answer(write, change);
+    if (rc == SQLITE_OK && changed.has_won && change->removes_answer)
+        rc = undo_answer(write, change, changed.ask.number);
+    if (rc == SQLITE_OK && changed.has_won) {
+        event.earlier_seq = changed.ask.seq;
+        describe(change, &changed, body, sizeof body);
+        rc = write_event(write, &event);
+        job->reply.seq = event.seq;
+    }
     if (rc == SQLITE_OK && !(changed.has_won && change->skips_row))
         rc = reply_row(write, job, WRITE_FIND, change->ask_id);
-    if (rc != SQLITE_OK || !changed.has_won) {
+    if (rc == SQLITE_OK && !changed.has_won)
         job->reply.outcome = is_seen_by(change, job->reply.row) ? STORE_LOST : STORE_MISSING;
-        return rc;
-    }
-    event.earlier_seq = changed.earlier_seq;
-    describe(change, &changed, body, sizeof body);
-    rc = write_event(write, &event);
-    job->reply.seq = event.seq;
     return rc;
 }
 
