@@ -10,26 +10,29 @@ struct json_writer json_writer_to(struct text *out)
     return (struct json_writer){ .out = out };
 }
 
+static void write_escape(struct text *out, unsigned char byte)
+{
+    if (byte == '"' || byte == '\\')
+        text_add(out, (const char[]){ '\\', (char)byte }, 2);
+    else if (byte == '\n')
+        text_add(out, "\\n", 2);
+    else
+        text_add_format(out, "\\u%04x", byte);
+}
+
 static void write_quoted(struct text *out, const char *bytes, size_t length)
 {
-    size_t start = 0;
+    size_t start = 0, at = 0;
 
     text_add_char(out, '"');
-    for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)bytes[i];
-        char escape[8];
+    while ((at += text_plain_run(bytes + at, length - at)) < length) {
+        unsigned char byte = (unsigned char)bytes[at++];
 
-        if (byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f)
+        if (byte >= 0x80) /* part of a character that is written as it is */
             continue;
-        text_add(out, bytes + start, i - start);
-        start = i + 1;
-        if (byte == '"' || byte == '\\')
-            snprintf(escape, sizeof escape, "\\%c", byte);
-        else if (byte == '\n')
-            snprintf(escape, sizeof escape, "\\n");
-        else
-            snprintf(escape, sizeof escape, "\\u%04x", byte);
-        text_add_text(out, escape);
+        text_add(out, bytes + start, at - 1 - start);
+        write_escape(out, byte);
+        start = at;
     }
     text_add(out, bytes + start, length - start);
     text_add_char(out, '"');

@@ -148,13 +148,58 @@ const char *text_string(const struct text *text)
     return text->used ? text->bytes : "";
 }
 
+/* Of eight bytes at once. */
+static const uint64_t EACH = 0x0101010101010101, HIGH = 0x8080808080808080;
+
+/* Nought says that all are plain; anything else that they have to be looked at one by one. */
+static uint64_t unplain(uint64_t eight)
+{
+    uint64_t low = (eight - EACH * 0x20) | ((eight ^ EACH * '"') - EACH) |
+                   ((eight ^ EACH * '\\') - EACH); /* borrows where a byte is one of those */
+
+    return ((low & ~eight) | eight | (eight + EACH)) & HIGH;
+}
+
+static bool is_plain(uint8_t byte)
+{
+    return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
+size_t text_plain_run(const char *bytes, size_t length)
+{
+    size_t run = 0;
+    uint64_t eight;
+
+    for (; length - run >= sizeof eight; run += sizeof eight) {
+        memcpy(&eight, bytes + run, sizeof eight);
+        if (unplain(eight))
+            break;
+    }
+    while (run < length && is_plain((uint8_t)bytes[run]))
+        run++;
+    return run;
+}
+
+bool text_is_ascii(const char *bytes, size_t length)
+{
+    size_t at = 0;
+    uint64_t eight, all = 0;
+
+    for (; length - at >= sizeof eight; at += sizeof eight) {
+        memcpy(&eight, bytes + at, sizeof eight);
+        all |= eight;
+    }
+    for (; at < length; at++)
+        all |= (uint8_t)bytes[at];
+    return !(all & HIGH);
+}
+
 int32_t text_decode(const char **at, const char *end)
 {
     static const struct {
         uint8_t mask, lead, more;
         int32_t least;
     } forms[] = {
-        { 0x80, 0x00, 0, 0 },
         { 0xe0, 0xc0, 1, 0x80 },
         { 0xf0, 0xe0, 2, 0x800 },
         { 0xf8, 0xf0, 3, 0x10000 },
@@ -163,6 +208,10 @@ int32_t text_decode(const char **at, const char *end)
 
     if (*at >= end)
         return -1;
+    if (byte[0] < 0x80) {
+        ++*at;
+        return byte[0];
+    }
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
         int32_t code_point = byte[0] & (uint8_t)~forms[i].mask;
 

@@ -32,6 +32,10 @@ const char *text_string(const struct text *text); /* borrowed, never NULL */
  * Returns -1 and does not move when the bytes there are not UTF-8; `end` is one past the last. */
 int32_t text_decode(const char **at, const char *end);
 bool text_is_utf8(const char *bytes, size_t length);
+bool text_is_ascii(const char *bytes, size_t length);
+/* How many bytes from the first on are printable ASCII that JSON writes as it is: neither a quote
+ * nor a backslash. */
+size_t text_plain_run(const char *bytes, size_t length);
 size_t text_count(const char *bytes, size_t length); /* code points; bytes must be UTF-8 */
 
 /* Whole decimal integer, nothing before or behind it. */

@@ -115,7 +115,7 @@ static bool check_text(const struct json *value, const char *path, struct error 
 
 static bool has_visible(const struct json *text)
 {
-    return visible_count(json_text(text), json_length(text)) > 0;
+    return !visible_is_empty(json_text(text), json_length(text));
 }
 
 static bool refuse_id(const struct field *field, const char *path, struct error *err)

@@ -173,12 +173,11 @@ static bool check_choice(const struct given *given, struct error *err)
     char quote[ARGUMENT_QUOTE_BYTES];
 
     for (const char *const *choice = given->row->choices; *choice; choice++) {
-        if (strcmp(*choice, json_text(given->value)) == 0) {
-            text_release(&names);
+        if (strcmp(*choice, json_text(given->value)) == 0)
             return true;
-        }
-        text_add_format(&names, "%s%s", names.used ? ", " : "", *choice);
     }
+    for (const char *const *choice = given->row->choices; *choice; choice++)
+        text_add_format(&names, "%s%s", names.used ? ", " : "", *choice);
     arguments_quote(json_text(given->value), json_length(given->value), quote);
     refuse(given->place, ERROR_bad_enum, err, "%s is '%s', but must be one of: %s",
            given->row->name, quote, text_string(&names));
@@ -239,7 +238,7 @@ static bool check_length(const struct given *given, struct error *err)
 
     if (!text) /* the object form of a preview */
         return true;
-    if (row->least > 0 && visible_count(text, length) == 0)
+    if (row->least > 0 && visible_is_empty(text, length))
         return refuse(given->place, ERROR_empty_text, err,
                       "%s is empty or has only blanks and invisible characters: %s", row->name,
                       row->help);
@@ -312,7 +311,7 @@ static bool pass_inside(const struct given *given,
 static const struct argument *find_row(const struct scope *scope, const char *name)
 {
     for (size_t i = 0; i < scope->row_count; i++) {
-        if (strcmp(scope->rows[i].name, name) == 0)
+        if (scope->rows[i].name[0] == name[0] && strcmp(scope->rows[i].name, name) == 0)
             return &scope->rows[i];
     }
     return NULL;
@@ -349,8 +348,11 @@ static bool pass_unknown(const struct scope *scope, struct error *err)
     }
     for (size_t i = 0; i < scope->row_count; i++) {
         struct place place;
-        struct given given = given_at(scope, i, &place);
+        struct given given;
 
+        if (!scope->rows[i].properties)
+            continue;
+        given = given_at(scope, i, &place);
         if (!pass_inside(&given, pass_unknown, err))
             return false;
     }
