@@ -148,9 +148,9 @@ static bool read_text(struct reader *reader, const char **ret_text, uint32_t *re
     for (;;) {
         const char *from = reader->at;
 
-        reader->at += text_plain_run(reader->at, (size_t)(reader->end - reader->at));
-        while (reader->at < reader->end && *reader->at == 0x7f)
-            reader->at++;
+        do
+            reader->at += text_plain_run(reader->at, (size_t)(reader->end - reader->at));
+        while (skip(reader, 0x7f)); /* no text for people has it, but JSON may */
         memcpy(reader->free_text, from, (size_t)(reader->at - from));
         reader->free_text += reader->at - from;
         if (skip(reader, '"'))
