@@ -64,6 +64,7 @@ static void recover(void *context, const struct store_row *row)
     struct json *origin = NULL;
     const char *json = row ? row->ask.origin_json : NULL;
     const char *agent = NULL;
+    struct asker asker;
     struct match match;
     int64_t window_ms;
     struct live *live;
@@ -80,7 +81,8 @@ static void recover(void *context, const struct store_row *row)
         if (!agent)
             agent = json_member_text(origin, "name");
     }
-    live = live_new(engine, &row->ask, &match, agent);
+    asker = visit_read_asker(json);
+    live = live_new(engine, &row->ask, &match, &asker, agent);
     json_free(origin);
     live->is_stored = true;
     live->seq = row->seq;
@@ -133,6 +135,7 @@ void engine_free(struct engine *engine)
         free(TABLE_THING(principal, link, link));
     }
     undelivered_release(engine);
+    text_release(&engine->line);
     table_release(&engine->by_id);
     table_release(&engine->by_call);
     table_release(&engine->by_key);

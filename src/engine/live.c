@@ -33,12 +33,13 @@ struct match live_match(const struct ask *ask)
 }
 
 struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
-                      const char *agent)
+                      const struct asker *asker, const char *agent)
 {
     struct live *live = mem_new(sizeof *live);
 
     memcpy(live->id, ask->id, sizeof live->id);
     live->match = *match;
+    live->asker = *asker;
     live->state = ask->state;
     live->interface = ask->interface;
     live->flags = ask->flags;

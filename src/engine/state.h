@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/table.h"
+#include "base/text.h"
 #include "core/ask.h"
 #include "engine/alarm.h"
 #include "engine/engine.h"
@@ -24,6 +25,7 @@ enum {
     CODE_DIGITS = 3,
     PRINCIPALS_KEPT = 1024,
     UNDELIVERED_KEPT = 1024,
+    LINE_KEPT_BYTES = 16384,
     LIVE_FORMS = 1024,      /* kept at most, */
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
 };
@@ -60,6 +62,12 @@ struct match {
     bool has_key;
 };
 
+/* The process that started the front that asked. */
+struct asker {
+    int64_t pid;
+    uint64_t start;
+};
+
 struct live {
     struct table_link by_id, by_call, by_key;
     char id[ASK_ID_BYTES];
@@ -76,6 +84,7 @@ struct live {
     int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
     int64_t detached_ms;
     struct principal *principal;
+    struct asker asker;
     struct alarm deadline; /* while open; the end of the undo window afterwards */
     struct alarm draft_alarm;
     char *draft; /* not yet saved */
@@ -127,6 +136,7 @@ struct engine {
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
+    struct text line;                            /* see line_take */
     struct table undelivered, undelivered_calls; /* see undelivered.c */
     bool forgets_undelivered;                    /* there are more than these */
     struct delivered_errand *delivering;         /* confirmations on their way to the store */

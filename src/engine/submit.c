@@ -52,12 +52,15 @@ static void digest_call(struct submission *submission)
 /* The front learns the id as soon as it is safe, long before there is an answer. */
 static void tell_created(const struct submission *submission, const char *id)
 {
-    const struct live *live = live_find(submission->errand.engine, id);
-    struct text line = { 0 };
+    struct engine *engine = submission->errand.engine;
+    const struct live *live;
+    struct text line;
     struct json_writer writer = json_writer_to(&line);
 
     if (!submission->tag)
         return;
+    live = live_find(engine, id);
+    line = line_take(engine);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "jsonrpc", "2.0");
     json_write_text(&writer, "method", "ask/created");
@@ -66,11 +69,11 @@ static void tell_created(const struct submission *submission, const char *id)
     json_write_text(&writer, "session_id", id);
     if (live && live->deadline.place && state_is_open(live->state))
         json_write_integer(&writer, "remaining_ms",
-                           live->deadline.boot_ms - engine_boot_ms(submission->errand.engine));
+                           live->deadline.boot_ms - engine_boot_ms(engine));
     json_write_end_object(&writer);
     json_write_end_object(&writer);
     visit_tell(submission->errand.visit, line.bytes, line.used);
-    text_release(&line);
+    line_give(engine, &line);
 }
 
 static void park(struct submission *submission, struct live *live)
@@ -199,6 +202,7 @@ static void create(struct submission *submission)
         .name = visit->as_name ? visit->as_name : visit->name,
         .place = visit->directory,
     };
+    struct asker asker = { visit->parent, visit->parent_start };
     struct error err;
     struct live *live;
 
@@ -208,7 +212,7 @@ static void create(struct submission *submission)
         return;
     }
     fill_ask(submission);
-    live = live_new(engine, &submission->ask, &submission->match, principal.name);
+    live = live_new(engine, &submission->ask, &submission->match, &asker, principal.name);
     park(submission, live);
     errand_begin_write(&submission->errand);
     CRASH_POINT(engine_before_create);

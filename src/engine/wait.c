@@ -204,22 +204,22 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
     struct desk_reply reply = { .session_id = row->ask.id,
                                 .is_final = !state_is_open(row->ask.state) };
 
-    describe_result(row, NULL, is_replayed, &result);
+    describe_result(row, NULL, NULL, is_replayed, &result);
     reply.json = text_string(&result);
     errand_reply(errand, &reply);
     text_release(&result);
 }
 
 static void reply_result(struct engine *engine, struct live *live, const struct store_row *row,
-                         const struct form *form)
+                         const struct form *form, const struct known *known)
 {
-    struct text result = { 0 };
+    struct text result = line_take(engine);
     struct desk_reply reply = { .session_id = live->id, .is_final = true };
 
-    describe_result(row, form, false, &result);
+    describe_result(row, form, known, false, &result);
     reply.json = text_string(&result);
     reply_all(engine, live, &reply);
-    text_release(&result);
+    line_give(engine, &result);
 }
 
 static void on_finished_row(void *context, const struct store_reply *reply)
@@ -228,7 +228,7 @@ static void on_finished_row(void *context, const struct store_reply *reply)
     struct live *live = live_find(errand->engine, errand->id);
 
     if (live && reply->outcome == STORE_DONE)
-        reply_result(errand->engine, live, reply->row, NULL);
+        reply_result(errand->engine, live, reply->row, NULL, NULL);
     else if (live)
         wait_fail(errand->engine, live, &reply->err);
     if (live)
@@ -236,7 +236,8 @@ static void on_finished_row(void *context, const struct store_reply *reply)
     errand_end(errand);
 }
 
-void wait_finish(struct engine *engine, struct live *live, const struct store_change *change)
+void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
+                 const struct known *known)
 {
     struct store *store = engine->parts.store;
     struct errand *errand;
@@ -249,7 +250,7 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
         row.answer_json = change->answer_json;
         row.actor_json = change->actor_json;
         row.ask.decided_ms = change->decided_ms;
-        reply_result(engine, live, &row, live->form);
+        reply_result(engine, live, &row, live->form, known);
         live_free(engine, live);
     } else {
         errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);

@@ -218,6 +218,38 @@ static void test_a_small_form_is_not_read_again(void **state)
     scene_close(&scene);
 }
 
+/* The first result is written from memory, the second from what the store has. */
+static void test_a_result_is_the_same_when_it_is_read_back(void **state)
+{
+    static const struct {
+        size_t act;
+        const char *more;
+    } cases[] = {
+        { offsetof(struct desk_ops, answer), ",'selected_ids':['b']" },
+        { offsetof(struct desk_ops, answer),
+          ",'selected_ids':['a'],'option_annotations':{'b':'not that'},"
+          "'global_annotation':'two\u20aclines'" },
+        { offsetof(struct desk_ops, cancel), ",'global_annotation':'later'" },
+        { offsetof(struct desk_ops, cancel), ",'global_annotation':''" },
+        { offsetof(struct desk_ops, decline), "" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene scene;
+        desk_act *act;
+
+        scene_open(&scene, state, "cli", "");
+        memcpy(&act, (const char *)scene.ops + cases[i].act, sizeof act);
+        call_run(&scene.did, scene.person, act, "{'session_id':'%s'%s}", scene.id, cases[i].more);
+        assert_worked(&scene.did);
+        assert_worked(&scene.asked);
+        call_run(&scene.did, scene.agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+        assert_worked(&scene.did);
+        assert_true(json_same(scene.asked.json, scene.did.json));
+        scene_close(&scene);
+    }
+}
+
 /* The answer is safe, only reading it back failed: an error now, the answer at the next call. */
 static void test_a_result_that_cannot_be_read(void **state)
 {
@@ -412,6 +444,7 @@ int main(void)
         CASE(test_a_failed_change_changes_nothing),
         CASE(test_reads_that_fail_are_told),
         CASE(test_a_small_form_is_not_read_again),
+        CASE(test_a_result_is_the_same_when_it_is_read_back),
         CASE(test_a_result_that_cannot_be_read),
         CASE(test_one_of_two_wins),
         CASE(test_the_same_again_is_already_so),
