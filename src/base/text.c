@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-enum { TEXT_FIRST_BYTES = 64, TEXT_INTEGER_BYTES = 24 };
+enum { TEXT_FIRST_BYTES = 64 };
 
 void text_release(struct text *text)
 {
@@ -73,18 +73,25 @@ void text_add_char(struct text *text, char byte)
     text->bytes[text->used] = '\0';
 }
 
-void text_add_integer(struct text *text, int64_t number)
+const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES])
 {
-    char digits[TEXT_INTEGER_BYTES];
-    char *at = digits + sizeof digits;
+    char *at = room + TEXT_INTEGER_BYTES;
     uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
 
+    *--at = '\0';
     do
         *--at = (char)('0' + left % 10);
     while (left /= 10);
     if (number < 0)
         *--at = '-';
-    text_add(text, at, (size_t)(digits + sizeof digits - at));
+    return at;
+}
+
+void text_add_integer(struct text *text, int64_t number)
+{
+    char digits[TEXT_INTEGER_BYTES];
+
+    text_add_text(text, text_of_integer(number, digits));
 }
 
 void text_add_code_point(struct text *text, int32_t code_point)

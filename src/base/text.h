@@ -20,8 +20,10 @@ void text_clear(struct text *text);   /* empty, memory kept */
 void text_add(struct text *text, const char *bytes, size_t length);
 void text_add_text(struct text *text, const char *nul_terminated);
 void text_add_char(struct text *text, char byte);
-void text_add_integer(struct text *text, int64_t number);        /* decimal */
-void text_add_code_point(struct text *text, int32_t code_point); /* as UTF-8 */
+void text_add_integer(struct text *text, int64_t number); /* decimal */
+enum { TEXT_INTEGER_BYTES = 24 };
+const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES]); /* within `room` */
+void text_add_code_point(struct text *text, int32_t code_point);            /* as UTF-8 */
 void text_add_format(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void text_drop_front(struct text *text, size_t bytes);

@@ -330,8 +330,6 @@ void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
 
 struct delivered_errand {
     struct errand errand; /* first */
-    size_t left;
-    struct error err; /* of the first that failed */
     struct json *ids;
     struct delivered_errand *next;
 };
@@ -365,15 +363,32 @@ static void on_delivered(void *context, const struct store_reply *reply)
     struct delivered_errand *delivered = context;
 
     if (reply->outcome == STORE_FAILED) {
-        delivered->err = reply->err;
-        delivered->errand.engine->forgets_undelivered = true; /* which one it was */
-    }
-    if (--delivered->left > 0)
-        return;
-    if (delivered->err.code != ERROR_NONE)
-        errand_fail(&delivered->errand, &delivered->err, NULL);
-    else
+        delivered->errand.engine->forgets_undelivered = true; /* which ones they were */
+        errand_fail(&delivered->errand, &reply->err, NULL);
+    } else {
         errand_ok(&delivered->errand, "{}");
+    }
+}
+
+/* The first id that is one, and the others as the store takes them. */
+static const char *list_ids(struct engine *engine, const struct json *ids, const char *principal,
+                            struct text *others)
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < json_length(ids); i++) {
+        const char *id = json_text(json_item(ids, i));
+
+        if (!id || !ask_id_is_valid(id))
+            continue;
+        undelivered_remove(engine, id, principal);
+        if (first) {
+            text_add_char(others, ' ');
+            text_add(others, id, LIMIT_ID_CHARS);
+        }
+        first = first ? first : id;
+    }
+    return first;
 }
 
 void delivered_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
@@ -383,29 +398,25 @@ void delivered_act(struct desk *desk, struct desk_visit *visit, const struct jso
     struct delivered_errand *delivered =
         errand_new(sizeof *delivered, engine, visit, done, context);
     const struct json *ids = json_member(params, "session_ids");
-    size_t count = json_kind(ids) == KIND_LIST ? json_length(ids) : 0;
+    struct store_change change = store_change_of(NULL, EVENT_DELIVERED);
     struct lifecycle_facts facts = { 0 };
+    struct text others = { 0 };
 
     delivered->errand.drop = delivered_drop;
-    delivered->ids = count ? json_keep(ids) : NULL;
+    delivered->ids = json_kind(ids) == KIND_LIST ? json_keep(ids) : NULL;
     delivered->next = engine->delivering;
     engine->delivering = delivered;
-    errand_begin_write(&delivered->errand);
-    delivered->left = count + 1;
-    for (size_t i = 0; i < count; i++) {
-        const char *id = json_text(json_item(ids, i));
-        struct store_change change = store_change_of(id, EVENT_DELIVERED);
-
-        if (!id || !ask_id_is_valid(id)) {
-            delivered->left--;
-            continue;
-        }
-        change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
-        change.delivered_ms = change.now_ms = engine_utc_ms(engine);
-        change.skips_row = true;
-        change.principal = ((struct visit *)visit)->principal;
-        undelivered_remove(engine, id, change.principal);
-        engine->parts.store->ops->change(engine->parts.store, &change, on_delivered, delivered);
+    change.principal = delivered->errand.visit->principal;
+    change.ask_id = list_ids(engine, delivered->ids, change.principal, &others);
+    if (!change.ask_id) {
+        errand_ok(&delivered->errand, "{}");
+        return;
     }
-    on_delivered(delivered, &(struct store_reply){ .outcome = STORE_DONE });
+    change.more_ids = others.used ? others.bytes : NULL;
+    change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
+    change.delivered_ms = change.now_ms = engine_utc_ms(engine);
+    change.skips_row = true;
+    errand_begin_write(&delivered->errand);
+    engine->parts.store->ops->change(engine->parts.store, &change, on_delivered, delivered);
+    text_release(&others);
 }

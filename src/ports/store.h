@@ -57,6 +57,7 @@ struct store_principal {
 enum { STORE_KEEP = -1 };
 struct store_change {
     const char *ask_id;
+    const char *more_ids;  /* EVENT_DELIVERED: of other asks, a space between; NULL: none */
     const char *principal; /* only if the ask is this principal's, else STORE_MISSING; NULL: any */
     enum ask_event event;
     uint32_t from_states; /* bits of enum ask_state */

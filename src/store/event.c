@@ -1,12 +1,11 @@
 /* event.c - see event.h. */
 #include "store/event.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 static struct hash_part text_part(const char *text)
 {
@@ -15,16 +14,14 @@ static struct hash_part text_part(const char *text)
 
 void event_hash(const struct event *event, uint8_t out[HASH_BYTES])
 {
-    char seq[24], kind[24];
+    char seq[TEXT_INTEGER_BYTES], kind[TEXT_INTEGER_BYTES];
 
-    snprintf(seq, sizeof seq, "%" PRId64, event->seq);
-    snprintf(kind, sizeof kind, "%" PRId64, event->kind);
     hash_parts(
         (struct hash_part[]){
             { event->previous, HASH_BYTES },
-            text_part(seq),
+            text_part(text_of_integer(event->seq, seq)),
             text_part(event->ask),
-            text_part(kind),
+            text_part(text_of_integer(event->kind, kind)),
             text_part(event->actor),
             text_part(event->body),
         },

@@ -21,6 +21,13 @@ void write_hint(struct write *write, const char *id, int64_t number)
     hint->id[length] = '\0';
 }
 
+int64_t write_hinted(struct write *write, const char *id)
+{
+    const struct write_hint *hint = place_of(write, id);
+
+    return strcmp(hint->id, id) == 0 ? hint->number : 0;
+}
+
 static int read_found(struct statement *look, struct found *ret_found)
 {
     *ret_found = (struct found){ 0 };
@@ -35,14 +42,14 @@ static int read_found(struct statement *look, struct found *ret_found)
 
 int write_look(struct write *write, const char *id, struct found *ret_found)
 {
-    const struct write_hint *hint = place_of(write, id);
+    int64_t hinted = write_hinted(write, id);
     struct statement look;
     int rc = SQLITE_OK;
 
     *ret_found = (struct found){ 0 };
-    if (strcmp(hint->id, id) == 0) {
+    if (hinted) {
         look = statement_of(&write->statements, WRITE_LOOK);
-        statement_integer(&look, hint->number);
+        statement_integer(&look, hinted);
         statement_text(&look, id);
         rc = read_found(&look, ret_found);
     }

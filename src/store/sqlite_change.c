@@ -6,12 +6,12 @@
  */
 #include "store/write.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/crash_point.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "store/row.h"
 
 /* The row behind an id or an answer_key, copied into the reply. */
@@ -65,20 +65,6 @@ static struct statement bind_change(struct write *write, const struct store_chan
     return update;
 }
 
-static struct statement bind_delivered(struct write *write, const struct store_change *change,
-                                       int64_t number)
-{
-    struct statement update = statement_of(&write->statements, WRITE_DELIVERED);
-
-    statement_integer(&update, number);
-    statement_integer(&update, change->from_states);
-    statement_integer(&update, change->delivered_ms);
-    statement_integer(&update, write->head.seq + 1);
-    statement_text(&update, change->principal);
-    return update;
-}
-
-/* Most changes are this one; naming fewer columns, it touches fewer indexes. */
 static bool only_delivers(const struct store_change *change)
 {
     return change->event == EVENT_DELIVERED && change->to_state == STORE_KEEP &&
@@ -94,8 +80,7 @@ static int update_ask(struct write *write, const struct store_change *change,
 
     if (rc != SQLITE_OK || ask->number == 0)
         return rc;
-    update = only_delivers(change) ? bind_delivered(write, change, ask->number)
-                                   : bind_change(write, change, ask->number);
+    update = bind_change(write, change, ask->number);
     rc = statement_run(&update);
     changed->has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
     if (change->to_state != STORE_KEEP)
@@ -128,9 +113,10 @@ static int undo_answer(struct write *write, const struct store_change *change, i
 }
 
 /* The event holds the hash of the answer, so that retention may drop the answer itself. */
-static void describe(const struct store_change *change, const struct changed *changed, char *out,
-                     size_t size)
+static void describe(const struct store_change *change, const struct changed *changed,
+                     struct text *out)
 {
+    struct json_writer writer = json_writer_to(out);
     char hex[HASH_HEX_BYTES] = "";
     uint8_t hash[HASH_BYTES];
 
@@ -140,27 +126,42 @@ static void describe(const struct store_change *change, const struct changed *ch
         hash_parts(&answer, 1, hash);
         hash_hex(hash, HASH_BYTES, hex);
     }
-    snprintf(out, size,
-             "{\"at\":%" PRId64 ",\"state\":%" PRId64 ",\"version\":%" PRId64 ",\"answer\":\"%s\"}",
-             change->now_ms, changed->ask.state, changed->ask.version, hex);
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "at", change->now_ms);
+    json_write_integer(&writer, "state", changed->ask.state);
+    json_write_integer(&writer, "version", changed->ask.version);
+    json_write_text(&writer, "answer", hex);
+    json_write_end_object(&writer);
 }
 
-/* Somebody else's ask is, for this principal, none at all. */
-static bool is_seen_by(const struct store_change *change, const struct store_row *row)
+/* After a change that changed nothing. Somebody else's ask is, for this principal, none at all. */
+static int reply_lost(struct write *write, struct job *job)
 {
-    return row && (!change->principal || strcmp(change->principal, row->ask.principal) == 0);
+    const struct store_change *change = &job->of.change;
+    int rc = reply_row(write, job, WRITE_FIND, change->ask_id);
+    const struct store_row *row = job->reply.row;
+    bool is_seen =
+        row && (!change->principal || strcmp(change->principal, row->ask.principal) == 0);
+
+    job->reply.outcome = is_seen ? STORE_LOST : STORE_MISSING;
+    return rc;
 }
 
 static int change_run(struct write *write, struct job *job)
 {
     const struct store_change *change = &job->of.change;
     struct changed changed = { 0 };
-    char body[192];
-    struct event event = {
-        .ask = change->ask_id, .kind = change->event, .actor = change->actor_json, .body = body
-    };
+    struct text body = { 0 };
+    struct event event = { .ask = change->ask_id,
+                           .kind = change->event,
+                           .actor = change->actor_json };
+    size_t delivered;
     int rc;
 
+    if (only_delivers(change)) {
+        rc = deliver_run(write, job, &delivered);
+        return rc == SQLITE_OK && delivered == 0 ? reply_lost(write, job) : rc;
+    }
     if (brings_answer(change)) {
         event.answer = change->answer_json;
         event.person = change->person;
@@ -180,14 +181,16 @@ static int change_run(struct write *write, struct job *job)
         rc = undo_answer(write, change, changed.ask.number);
     if (rc == SQLITE_OK && changed.has_won) {
         event.earlier_seq = changed.ask.seq;
-        describe(change, &changed, body, sizeof body);
+        describe(change, &changed, &body);
+        event.body = text_string(&body);
         rc = write_event(write, &event);
         job->reply.seq = event.seq;
+        text_release(&body);
     }
-    if (rc == SQLITE_OK && !(changed.has_won && change->skips_row))
-        rc = reply_row(write, job, WRITE_FIND, change->ask_id);
     if (rc == SQLITE_OK && !changed.has_won)
-        job->reply.outcome = is_seen_by(change, job->reply.row) ? STORE_LOST : STORE_MISSING;
+        return reply_lost(write, job);
+    if (rc == SQLITE_OK && !change->skips_row)
+        rc = reply_row(write, job, WRITE_FIND, change->ask_id);
     return rc;
 }
 
@@ -195,6 +198,7 @@ static const size_t change_texts[] = {
     offsetof(struct job, of.change.ask_id),      offsetof(struct job, of.change.principal),
     offsetof(struct job, of.change.actor_json),  offsetof(struct job, of.change.person),
     offsetof(struct job, of.change.answer_json), offsetof(struct job, of.change.answer_key),
+    offsetof(struct job, of.change.more_ids),
 };
 const struct job_kind job_kind_change = {
     .run = change_run,

@@ -1,12 +1,12 @@
 /* sqlite_write.c - new asks, drafts, settings and shifted deadlines; the SQL of every write. */
 #include "store/write.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/crash_point.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "store/row.h"
 
 const char *const write_sql[WRITE_COUNT] = {
@@ -42,8 +42,8 @@ const char *const write_sql[WRITE_COUNT] = {
         " WHERE number = ?1 AND (?2 >> state) & 1 AND (?3 = 0 OR version = ?3)"
         " AND (?19 IS NULL OR principal = ?19)",
     [WRITE_DELIVERED] =
-        "UPDATE asks SET delivered_ms = ?3, earlier_seq = seq, seq = ?4"
-        " WHERE number = ?1 AND (?2 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
+        "UPDATE asks SET delivered_ms = ?4"
+        " WHERE number = ?1 AND id = ?2 AND (?3 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
     [WRITE_ANSWER_TO_DRAFT] =
         "INSERT INTO drafts (ask, person, body, counter, saved_ms)"
         " SELECT ask, COALESCE(person, ?2), answer, 1, ?3 FROM events"
@@ -202,19 +202,24 @@ static int write_ask(struct write *write, const struct ask *ask)
 static int create_run(struct write *write, struct job *job)
 {
     const struct ask *ask = &job->of.create.ask;
-    char digest[2 * DIGEST_BYTES + 1], body[160];
+    char digest[2 * DIGEST_BYTES + 1];
+    struct text body = { 0 };
+    struct json_writer writer = json_writer_to(&body);
     struct event event = {
         .ask = ask->id,
         .kind = EVENT_CREATED,
-        .body = body,
         .form = ask->form_json ? ask->form_json : "",
         .arguments = ask->arguments_json,
     };
     int rc = SQLITE_OK;
 
     hash_hex(ask->digest, DIGEST_BYTES, digest);
-    snprintf(body, sizeof body, "{\"at\":%" PRId64 ",\"state\":%d,\"digest\":\"%s\"}",
-             ask->created_ms, (int)ask->state, digest);
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "at", ask->created_ms);
+    json_write_integer(&writer, "state", (int64_t)ask->state);
+    json_write_text(&writer, "digest", digest);
+    json_write_end_object(&writer);
+    event.body = text_string(&body);
     if (job->of.create.has_principal)
         rc = write_principal(write, &job->of.create);
     CRASH_POINT(store_create_principal);
@@ -225,6 +230,7 @@ static int create_run(struct write *write, struct job *job)
         rc = write_event(write, &event);
     write_hint(write, ask->id, event.seq);
     job->reply.seq = event.seq;
+    text_release(&body);
     return rc;
 }
 

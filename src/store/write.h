@@ -76,5 +76,9 @@ struct found {
 };
 int write_look(struct write *write, const char *id, struct found *ret_found);
 void write_hint(struct write *write, const char *id, int64_t number);
+int64_t write_hinted(struct write *write, const char *id); /* a guess; 0: none */
+
+/* Of a change that only delivers; *ret_count is how many asks there were to deliver. */
+int deliver_run(struct write *write, struct job *job, size_t *ret_count);
 
 #endif

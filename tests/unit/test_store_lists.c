@@ -230,6 +230,34 @@ static void only_undelivered_answers_of_people_are_found(void **state)
     assert_int_equal(found(place, ask.principal, digest, NULL), STATE_CANCELLED);
 }
 
+static void one_event_tells_of_many_deliveries(void **state)
+{
+    struct place *place = *state;
+    struct ask asks[] = { make_ask(1), make_ask(2), make_ask(3), make_ask(4) };
+    struct store_change how = store_change_of(asks[0].id, EVENT_DELIVERED);
+    char more[3 * ASK_ID_BYTES];
+
+    for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
+        asks[i].state = i == 3 ? STATE_PENDING : STATE_SUBMITTED;
+        if (i == 2)
+            memset(asks[i].principal, 'f', sizeof asks[i].principal - 1);
+        create_done(place, &asks[i]);
+    }
+    snprintf(more, sizeof more, "%s %s %s", asks[1].id, asks[2].id, asks[3].id);
+    how.more_ids = more;
+    how.principal = asks[0].principal;
+    how.from_states = 1U << STATE_SUBMITTED;
+    how.delivered_ms = 5;
+    how.skips_row = true;
+    change_done(place, &how);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM asks WHERE delivered_ms = 5"), 2);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM asks WHERE delivered_ms = 5"
+                                       " AND number <= 2"),
+                     2);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM events"), 5);
+    assert_int_equal(bad_event(place), 0);
+}
+
 static int64_t sweep(struct place *place, int64_t older_than_ms, size_t keep, size_t batch)
 {
     struct seen seen = { 0 };
@@ -485,6 +513,7 @@ int main(void)
         CASE(an_answer_shows_in_lists),
         CASE(the_living_are_open_or_not_delivered),
         CASE(only_undelivered_answers_of_people_are_found),
+        CASE(one_event_tells_of_many_deliveries),
         CASE(what_is_too_old_goes),
         CASE(what_is_too_many_goes_unless_awaited),
         CASE(an_ask_that_was_undone_is_not_ended),
