@@ -60,6 +60,15 @@ void text_add(struct text *text, const char *bytes, size_t length)
     text->bytes[text->used] = '\0';
 }
 
+char *text_add_room(struct text *text, size_t bytes)
+{
+    if (!text_reserve(text, bytes))
+        return NULL;
+    text->used += bytes;
+    text->bytes[text->used] = '\0';
+    return text->bytes + text->used - bytes;
+}
+
 void text_add_text(struct text *text, const char *nul_terminated)
 {
     text_add(text, nul_terminated, strlen(nul_terminated));

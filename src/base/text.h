@@ -20,6 +20,8 @@ void text_clear(struct text *text);   /* empty, memory kept */
 void text_add(struct text *text, const char *bytes, size_t length);
 void text_add_text(struct text *text, const char *nul_terminated);
 void text_add_char(struct text *text, char byte);
+/* Room for so many bytes behind what is there, which the caller fills all; NULL: too much. */
+char *text_add_room(struct text *text, size_t bytes);
 void text_add_integer(struct text *text, int64_t number); /* decimal */
 enum { TEXT_INTEGER_BYTES = 24 };
 const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES]); /* within `room` */
