@@ -1,6 +1,8 @@
 /* batch.c - see batch.h. */
 #include "store/batch.h"
 
+#include <string.h>
+
 #include "base/crash_point.h"
 #include "base/os.h"
 #include "store/failure.h"
@@ -33,6 +35,7 @@ static void go_back(struct write *write, const struct event_head *head)
 {
     write->head = *head;
     write->principal[0] = '\0';
+    memset(write->hints, 0, sizeof write->hints);
 }
 
 static int use_sync(struct batch_runner *runner, bool is_full)

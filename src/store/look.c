@@ -11,21 +11,21 @@ static struct write_hint *place_of(struct write *write, const char *id)
     return &write->hints[(first * 32 + second) % WRITE_HINTS];
 }
 
-void write_hint(struct write *write, const char *id, int64_t number)
+void write_hint(struct write *write, const char *id, const struct found *ask)
 {
     struct write_hint *hint = place_of(write, id);
     size_t length = strnlen(id, sizeof hint->id - 1);
 
-    hint->number = number;
+    hint->ask = *ask;
     memcpy(hint->id, id, length);
     hint->id[length] = '\0';
 }
 
-int64_t write_hinted(struct write *write, const char *id)
+struct found write_hinted(struct write *write, const char *id)
 {
     const struct write_hint *hint = place_of(write, id);
 
-    return strcmp(hint->id, id) == 0 ? hint->number : 0;
+    return strcmp(hint->id, id) == 0 ? hint->ask : (struct found){ 0 };
 }
 
 static int read_found(struct statement *look, struct found *ret_found)
@@ -42,7 +42,7 @@ static int read_found(struct statement *look, struct found *ret_found)
 
 int write_look(struct write *write, const char *id, struct found *ret_found)
 {
-    int64_t hinted = write_hinted(write, id);
+    int64_t hinted = write_hinted(write, id).number;
     struct statement look;
     int rc = SQLITE_OK;
 

@@ -42,7 +42,7 @@ static bool brings_answer(const struct store_change *change)
 }
 
 static struct statement bind_change(struct write *write, const struct store_change *change,
-                                    int64_t number)
+                                    const struct found *ask)
 {
     struct statement update = statement_of(&write->statements, WRITE_CHANGE);
     const int64_t kept[] = {
@@ -54,7 +54,7 @@ static struct statement bind_change(struct write *write, const struct store_chan
         write->head.seq + 1, change->removes_answer, brings_answer(change),
     };
 
-    statement_integer(&update, number);
+    statement_integer(&update, ask->number);
     statement_integer(&update, change->from_states);
     statement_integer(&update, change->if_version);
     for (size_t i = 0; i < ARRAY_LEN(kept); i++)
@@ -62,6 +62,8 @@ static struct statement bind_change(struct write *write, const struct store_chan
     for (size_t i = 0; i < ARRAY_LEN(plain); i++)
         statement_integer(&update, plain[i]);
     statement_text(&update, change->principal);
+    statement_text(&update, change->ask_id);
+    statement_integer(&update, ask->seq);
     return update;
 }
 
@@ -71,18 +73,36 @@ static bool only_delivers(const struct store_change *change)
            change->if_version == 0;
 }
 
+static int update_found(struct write *write, const struct store_change *change,
+                        struct changed *changed)
+{
+    struct statement update;
+    int rc;
+
+    if (changed->ask.number == 0)
+        return SQLITE_OK;
+    update = bind_change(write, change, &changed->ask);
+    rc = statement_run(&update);
+    changed->has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
+    return rc;
+}
+
+/* First by what is remembered of the ask; if that was wrong, or it is lost, by the ask itself. */
 static int update_ask(struct write *write, const struct store_change *change,
                       struct changed *changed)
 {
-    struct statement update;
     struct found *ask = &changed->ask;
-    int rc = write_look(write, change->ask_id, ask);
+    int rc;
 
+    *ask = write_hinted(write, change->ask_id);
+    rc = update_found(write, change, changed);
+    if (rc == SQLITE_OK && !changed->has_won) {
+        rc = write_look(write, change->ask_id, ask);
+        if (rc == SQLITE_OK)
+            rc = update_found(write, change, changed);
+    }
     if (rc != SQLITE_OK || ask->number == 0)
         return rc;
-    update = bind_change(write, change, ask->number);
-    rc = statement_run(&update);
-    changed->has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
     if (change->to_state != STORE_KEEP)
         ask->state = change->to_state;
     ask->version += change->raises_version;
@@ -184,7 +204,8 @@ static int change_run(struct write *write, struct job *job)
         describe(change, &changed, &body);
         event.body = text_string(&body);
         rc = write_event(write, &event);
-        job->reply.seq = event.seq;
+        job->reply.seq = changed.ask.seq = event.seq;
+        write_hint(write, change->ask_id, &changed.ask);
         text_release(&body);
     }
     if (rc == SQLITE_OK && !changed.has_won)

@@ -29,7 +29,7 @@ static int deliver_here(struct write *write, const struct store_change *change, 
 static int deliver(struct write *write, const struct store_change *change, const char *id,
                    bool *ret_has_won)
 {
-    struct found ask = { .number = write_hinted(write, id) };
+    struct found ask = write_hinted(write, id);
     int rc = SQLITE_OK;
 
     *ret_has_won = false;

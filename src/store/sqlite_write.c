@@ -40,7 +40,7 @@ const char *const write_sql[WRITE_COUNT] = {
         " earlier_seq = seq, seq = ?16,"
         " answer_seq = CASE WHEN ?17 THEN -abs(answer_seq) WHEN ?18 THEN ?16 ELSE answer_seq END"
         " WHERE number = ?1 AND (?2 >> state) & 1 AND (?3 = 0 OR version = ?3)"
-        " AND (?19 IS NULL OR principal = ?19)",
+        " AND (?19 IS NULL OR principal = ?19) AND id = ?20 AND seq = ?21",
     [WRITE_DELIVERED] =
         "UPDATE asks SET delivered_ms = ?4"
         " WHERE number = ?1 AND id = ?2 AND (?3 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
@@ -228,7 +228,8 @@ static int create_run(struct write *write, struct job *job)
     CRASH_POINT(store_create_ask);
     if (rc == SQLITE_OK)
         rc = write_event(write, &event);
-    write_hint(write, ask->id, event.seq);
+    write_hint(write, ask->id,
+               &(struct found){ event.seq, (int64_t)ask->state, ask->version, event.seq });
     job->reply.seq = event.seq;
     text_release(&body);
     return rc;

@@ -11,15 +11,22 @@
 
 enum { WRITE_HINTS = 1024 };
 
+/* An ask as the transaction has it. */
+struct found {
+    int64_t number; /* 0: there is none */
+    int64_t state, version, seq;
+};
+
 struct write {
     sqlite3 *db; /* borrowed from the writer */
     struct event_head head;
     struct statements statements;
     char principal[PRINCIPAL_BYTES]; /* that was written last: need not be again */
-    /* Where an ask with such an id was made lately: most changes come soon. Never trusted. */
+    /* What was written of asks lately: most changes come soon. Only a guess, which the statement
+     * that makes use of it confirms. */
     struct write_hint {
         char id[ASK_ID_BYTES];
-        int64_t number;
+        struct found ask;
     } hints[WRITE_HINTS];
 };
 
@@ -69,14 +76,9 @@ int write_run(struct write *write, enum write_statement which); /* one without p
 int write_event(struct write *write, struct event *event);
 int write_counter(struct write *write);
 
-/* An ask as the transaction has it. */
-struct found {
-    int64_t number; /* 0: there is none */
-    int64_t state, version, seq;
-};
 int write_look(struct write *write, const char *id, struct found *ret_found);
-void write_hint(struct write *write, const char *id, int64_t number);
-int64_t write_hinted(struct write *write, const char *id); /* a guess; 0: none */
+void write_hint(struct write *write, const char *id, const struct found *ask);
+struct found write_hinted(struct write *write, const char *id); /* a guess */
 
 /* Of a change that only delivers; *ret_count is how many asks there were to deliver. */
 int deliver_run(struct write *write, struct job *job, size_t *ret_count);
