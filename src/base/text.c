@@ -167,13 +167,16 @@ const char *text_string(const struct text *text)
 /* Of eight bytes at once. */
 static const uint64_t EACH = 0x0101010101010101, HIGH = 0x8080808080808080;
 
-/* Nought says that all are plain; anything else that they have to be looked at one by one. */
-static uint64_t unplain(uint64_t eight)
+/* True says that all are plain, false that they have to be looked at one by one. */
+static bool are_plain(const char *bytes)
 {
-    uint64_t low = (eight - EACH * 0x20) | ((eight ^ EACH * '"') - EACH) |
-                   ((eight ^ EACH * '\\') - EACH); /* borrows where a byte is one of those */
+    uint64_t eight, low;
 
-    return ((low & ~eight) | eight | (eight + EACH)) & HIGH;
+    memcpy(&eight, bytes, sizeof eight);
+    low = (eight - EACH * 0x20) | ((eight ^ EACH * '"') - EACH) |
+          ((eight ^ EACH * '\\') - EACH); /* borrows where a byte is one of those */
+
+    return !(((low & ~eight) | eight | (eight + EACH)) & HIGH);
 }
 
 static bool is_plain(uint8_t byte)
@@ -184,13 +187,12 @@ static bool is_plain(uint8_t byte)
 size_t text_plain_run(const char *bytes, size_t length)
 {
     size_t run = 0;
-    uint64_t eight;
 
-    for (; length - run >= sizeof eight; run += sizeof eight) {
-        memcpy(&eight, bytes + run, sizeof eight);
-        if (unplain(eight))
-            break;
-    }
+    while (length - run >= sizeof EACH && are_plain(bytes + run))
+        run += sizeof EACH;
+    if (length >= sizeof EACH && length - run < sizeof EACH &&
+        are_plain(bytes + length - sizeof EACH))
+        return length;
     while (run < length && is_plain((uint8_t)bytes[run]))
         run++;
     return run;
