@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import random
 import resource
 import socket
 import sqlite3
@@ -296,9 +297,13 @@ def auth_setting(home: Home) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    """On both addresses, and not one of those that clients are given."""
+    while True:
+        port = random.randint(20000, 30000)
+        with contextlib.suppress(OSError), contextlib.ExitStack() as sockets:
+            for family, address in LISTENERS.values():
+                sockets.enter_context(socket.socket(family)).bind((address, port))
+            return port
 
 
 def remembered(home: Home) -> int:
