@@ -227,10 +227,16 @@ static void on_finished_row(void *context, const struct store_reply *reply)
     struct errand *errand = context;
     struct live *live = live_find(errand->engine, errand->id);
 
-    if (live && reply->outcome == STORE_DONE)
+    if (live && reply->outcome == STORE_DONE) {
         reply_result(errand->engine, live, reply->row, NULL);
-    else if (live)
+    } else if (live && reply->outcome == STORE_MISSING) {
+        /* Removed to make room, which happens at once only to what holds no answer (R9.1). */
+        struct store_row row = live_row(live);
+
+        reply_result(errand->engine, live, &row, NULL);
+    } else if (live) {
         wait_fail(errand->engine, live, &reply->err);
+    }
     if (live)
         live_free(errand->engine, live);
     errand_end(errand);
