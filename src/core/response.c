@@ -267,14 +267,6 @@ static void write_selection(struct json_writer *writer, const struct response_fa
     text_release(&summary);
 }
 
-static void write_known(struct json_writer *writer, const char *key, int64_t number, bool is_known)
-{
-    if (is_known)
-        json_write_integer(writer, key, number);
-    else
-        json_write_null(writer, key);
-}
-
 static void write_decider(struct json_writer *writer, const struct response_facts *facts)
 {
     const struct answered_by *by = &facts->by;
@@ -284,9 +276,10 @@ static void write_decider(struct json_writer *writer, const struct response_fact
         json_write_object(writer, "answered_by");
         json_write_text(writer, "person", by->person);
         json_write_text(writer, "via", by->via);
-        write_known(writer, "uid", by->uid, by->uid >= 0);
-        write_known(writer, "pid", by->pid, by->pid > 0);
+        json_write_known(writer, "uid", by->uid, by->uid >= 0);
+        json_write_known(writer, "pid", by->pid, by->pid > 0);
         json_write_text(writer, "tty", by->tty);
+        json_write_text_if(writer, "token", by->token);
         json_write_bool_if(writer, "same_process_tree", by->same_process_tree);
         json_write_end_object(writer);
     }
@@ -331,6 +324,5 @@ void response_write(const struct response_facts *facts, struct text *out)
         json_write_text_if(&writer, "url", facts->url);
     }
     write_texts(&writer, "warnings", facts->warnings);
-    write_texts(&writer, "notices", facts->notices);
     json_write_end_object(&writer);
 }

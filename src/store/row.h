@@ -27,6 +27,7 @@ struct store_row;
     COLUMN("k.delivered_ms", NUMBER, ask.delivered_ms)                                             \
     COLUMN("k.decided_ms", NUMBER, ask.decided_ms)                                                 \
     COLUMN("k.seq", NUMBER, seq)                                                                   \
+    COLUMN("k.number", NUMBER, number)                                                             \
     COLUMN("k.tool", TEXT, ask.tool)                                                               \
     COLUMN("k.title", TEXT, ask.title)                                                             \
     COLUMN("k.origin", TEXT, ask.origin_json)                                                      \

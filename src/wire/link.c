@@ -256,6 +256,7 @@ static enum hello_outcome say_hello(struct link *link, const struct link_identit
     if (identity->directory)
         write_directory(&writer, identity->directory);
     json_write_text_if(&writer, "client_version", identity->client_version);
+    json_write_text_if(&writer, "transport", identity->transport);
     json_write_bool_if(&writer, "sub_agent", identity->is_sub_agent);
     json_write_list(&writer, "features");
     json_write_end_list(&writer);

@@ -18,6 +18,7 @@ struct link_identity {
     const char *as_name;        /* NULL: none */
     const char *directory;      /* NULL: none */
     const char *client_version; /* NULL: our own */
+    const char *transport;      /* agents: of the client we speak for; NULL: none */
     bool is_sub_agent;
     bool is_retired; /* the last hub made room for a newer one, which is given time to come */
     const char *socket_path; /* NULL: the user's own hub; else this one, which is never started */

@@ -48,6 +48,7 @@ struct remote_visit {
     bool is_stopped;                            /* the hub said that a person stopped it */
     bool is_retired;                            /* or that a newer one takes over */
     char *name, *version, *as_name, *directory; /* owned */
+    char *transport;                            /* owned */
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);
@@ -119,6 +120,7 @@ static void free_visit(struct remote_visit *visit)
     free(visit->version);
     free(visit->as_name);
     free(visit->directory);
+    free(visit->transport);
     free(visit);
 }
 
@@ -336,6 +338,7 @@ static void work_connect(uv_work_t *work)
         .client_version = visit->version,
         .as_name = visit->as_name,
         .directory = visit->directory,
+        .transport = visit->transport,
         .is_sub_agent = visit->is_sub_agent,
         .socket_path = visit->desk->socket_path,
         .is_retired = visit->is_retired,
@@ -409,6 +412,7 @@ static struct desk_visit *remote_enter(struct desk *desk, const struct desk_visi
     visit->version = mem_text(visitor->version);
     visit->as_name = mem_text(visitor->as_name);
     visit->directory = mem_text(visitor->directory);
+    visit->transport = mem_text(visitor->transport);
     visit->is_sub_agent = visitor->is_sub_agent;
     visit->context = visitor->context;
     visit->event = visitor->event;
@@ -466,6 +470,7 @@ REMOTE_ACT(wait, "ask/wait")
 REMOTE_ACT(delivered, "ask/delivered")
 REMOTE_ACT(withdraw, "ask/withdraw")
 REMOTE_ACT(detach, "ask/detach")
+REMOTE_ACT(cut_off, "client/cut_off")
 
 /* Only what agents do: a person's process speaks the wire itself. */
 static const struct desk_ops remote_ops = {
@@ -476,6 +481,7 @@ static const struct desk_ops remote_ops = {
     .delivered = remote_delivered,
     .withdraw = remote_withdraw,
     .detach = remote_detach,
+    .cut_off = remote_cut_off,
 };
 
 struct desk *remote_desk_new(struct loop *loop, const char *socket_path)

@@ -217,6 +217,29 @@ static void stage_store_save_setting(struct store *port, const char *person, con
     store->inner->ops->save_setting(store->inner, person, name, value, on_inner_reply, passage);
 }
 
+static void stage_store_save_cut_off(struct store *port, const struct store_client *client,
+                                     int64_t cut_off_ms, store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "cut_off");
+
+    if (store->fails_settings) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->save_cut_off(store->inner, client, cut_off_ms, on_inner_reply, passage);
+}
+
+static void stage_store_forget_cut_offs(struct store *port, store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "forget");
+
+    store->outstanding++;
+    store->inner->ops->forget_cut_offs(store->inner, on_inner_reply, passage);
+}
+
 static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
 {
     struct stage_store *store = own(port);
@@ -278,6 +301,12 @@ static void stage_store_undelivered(struct store *port, const char *principal,
         store->inner->ops->find_undelivered(store->inner, principal, digest, key, done, context);
 }
 
+static void stage_store_list_undelivered(struct store *port, const char *principal, size_t limit,
+                                         store_each *each, void *context)
+{
+    own(port)->inner->ops->list_undelivered(own(port)->inner, principal, limit, each, context);
+}
+
 static void stage_store_list(struct store *port, const struct store_list_query *query,
                              store_each *each, void *context)
 {
@@ -296,6 +325,65 @@ static void stage_store_get_draft(struct store *port, const char *ask_id, const 
     own(port)->inner->ops->get_draft(own(port)->inner, ask_id, person, each, context);
 }
 
+static void stage_store_save_token(struct store *port, const struct store_token *token,
+                                   store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "token");
+
+    if (store->fails_tokens) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->save_token(store->inner, token, on_inner_reply, passage);
+}
+
+static void stage_store_revoke_token(struct store *port, const uint8_t *hash, int64_t now_ms,
+                                     store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "revoke");
+
+    if (store->fails_tokens) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->revoke_token(store->inner, hash, now_ms, on_inner_reply, passage);
+}
+
+static void stage_store_list_tokens(struct store *port, store_token_each *each, void *context)
+{
+    own(port)->inner->ops->list_tokens(own(port)->inner, each, context);
+}
+
+static void stage_store_save_key(struct store *port, const struct store_key *key, store_done *done,
+                                 void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "key");
+
+    if (store->fails_keys) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->save_key(store->inner, key, on_inner_reply, passage);
+}
+
+static void stage_store_list_keys(struct store *port, const char *purpose, store_key_each *each,
+                                  void *context)
+{
+    own(port)->inner->ops->list_keys(own(port)->inner, purpose, each, context);
+}
+
+static void stage_store_get_cut_off(struct store *port, const struct store_client *client,
+                                    store_done *done, void *context)
+{
+    own(port)->inner->ops->get_cut_off(own(port)->inner, client, done, context);
+}
+
 static int64_t stage_store_last_seq(struct store *port)
 {
     return own(port)->inner->ops->last_seq(own(port)->inner);
@@ -306,13 +394,22 @@ static const struct store_ops stage_ops = {
     .change = stage_store_change,
     .save_draft = stage_store_save_draft,
     .save_setting = stage_store_save_setting,
+    .save_token = stage_store_save_token,
+    .revoke_token = stage_store_revoke_token,
+    .list_tokens = stage_store_list_tokens,
+    .save_key = stage_store_save_key,
+    .list_keys = stage_store_list_keys,
+    .save_cut_off = stage_store_save_cut_off,
+    .forget_cut_offs = stage_store_forget_cut_offs,
     .shift_deadlines = stage_store_shift,
     .sweep = stage_store_sweep,
     .get = stage_store_get,
     .find_undelivered = stage_store_undelivered,
+    .list_undelivered = stage_store_list_undelivered,
     .list = stage_store_list,
     .list_live = stage_store_list_live,
     .get_draft = stage_store_get_draft,
+    .get_cut_off = stage_store_get_cut_off,
     .last_seq = stage_store_last_seq,
 };
 

@@ -66,22 +66,31 @@ static void lists_are_newest_first(void **state)
         struct store_list_query query;
         const char *expected;
     } cases[] = {
-        { { STORE_LIST_ALL, 50, 0, NULL, NULL }, "40 6 5 4 3 2 1 " },
-        { { STORE_LIST_ALL, 3, 0, NULL, NULL }, "40 6 5 " },
-        { { STORE_LIST_ALL, 0, 0, NULL, NULL }, "" },
-        { { STORE_LIST_ALL, SIZE_MAX, 1700000000004, NULL, NULL }, "3 2 1 " },
-        { { STORE_LIST_OPEN, 50, 0, NULL, NULL }, "40 5 3 1 " },
-        { { STORE_LIST_ENDED, 50, 0, NULL, NULL }, "6 4 2 " },
-        { { STORE_LIST_ENDED, 1, 1700000000006, NULL, NULL }, "4 " },
-        { { STORE_LIST_ALL, 50, 0, NULL, principal }, "4 " },
-        { { STORE_LIST_OPEN, 50, 0, NULL, principal }, "" },
-        { { STORE_LIST_ALL, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaab", NULL }, "40 " },
-        { { STORE_LIST_OPEN, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaaa", NULL }, "5 3 1 " },
-        { { STORE_LIST_ENDED, 2, 0, "aaaa", NULL }, "6 4 " },
-        { { STORE_LIST_ALL, 50, 0, "aaaa", principal }, "4 " },
-        { { STORE_LIST_ALL, 50, 0, "b", NULL }, "" },
-        { { STORE_LIST_ALL, 50, 0, "", NULL }, "40 6 5 4 3 2 1 " },
-        { { STORE_LIST_ALL, 50, 0, "%' OR 1", NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL }, "40 6 5 4 3 2 1 " },
+        { { STORE_LIST_ALL, 3, 0, NULL, NULL, 0, 0, NULL }, "40 6 5 " },
+        { { STORE_LIST_ALL, 0, 0, NULL, NULL, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, SIZE_MAX, 1700000000004, NULL, NULL, 0, 0, NULL }, "3 2 1 " },
+        { { STORE_LIST_OPEN, 50, 0, NULL, NULL, 0, 0, NULL }, "40 5 3 1 " },
+        { { STORE_LIST_ENDED, 50, 0, NULL, NULL, 0, 0, NULL }, "6 4 2 " },
+        { { STORE_LIST_ENDED, 1, 1700000000006, NULL, NULL, 0, 0, NULL }, "4 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, principal, 0, 0, NULL }, "4 " },
+        { { STORE_LIST_OPEN, 50, 0, NULL, principal, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaab", NULL, 0, 0, NULL }, "40 " },
+        { { STORE_LIST_OPEN, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaaa", NULL, 0, 0, NULL }, "5 3 1 " },
+        { { STORE_LIST_ENDED, 2, 0, "aaaa", NULL, 0, 0, NULL }, "6 4 " },
+        { { STORE_LIST_ALL, 50, 0, "aaaa", principal, 0, 0, NULL }, "4 " },
+        { { STORE_LIST_ALL, 50, 0, "b", NULL, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, "", NULL, 0, 0, NULL }, "40 6 5 4 3 2 1 " },
+        { { STORE_LIST_ALL, 50, 0, "%' OR 1", NULL, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 1700000000004, NULL, NULL, 4, 0, NULL }, "3 2 1 " },
+        { { STORE_LIST_ALL, 50, 1700000000004, NULL, NULL, 5, 0, NULL }, "4 3 2 1 " },
+        { { STORE_LIST_ENDED, 50, 1700000000004, NULL, NULL, 5, 0, NULL }, "4 2 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 1U << STATE_CANCELLED, NULL }, "6 " },
+        { { STORE_LIST_ENDED, 50, 0, NULL, NULL, 0, 1U << STATE_PENDING, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "bot" }, "40 6 4 3 2 1 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "boss" }, "5 " },
+        { { STORE_LIST_ALL, 50, 0, "aaaa", NULL, 0, 0, "bo" }, "" },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "" }, "" },
     };
 
     for (int i = 1; i <= 7; i++) {
@@ -91,6 +100,7 @@ static void lists_are_newest_first(void **state)
             ask.state = (enum ask_state)(STATE_PENDING + i / 2);
         if (i == 4)
             memcpy(ask.principal, principal, sizeof principal);
+        ask.origin_json = i == 5 ? "{\"name\":\"bot\",\"as\":\"boss\"}" : "{\"name\":\"bot\"}";
         create_done(*state, &ask);
     }
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
@@ -100,7 +110,7 @@ static void lists_are_newest_first(void **state)
 static void on_row_asking(void *context, const struct store_row *row)
 {
     struct rows *rows = context;
-    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL };
+    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL };
     struct rows inner = { 0 };
     struct seen seen;
 
@@ -118,7 +128,7 @@ static void on_row_asking(void *context, const struct store_row *row)
 static void a_list_may_ask_again_while_it_is_read(void **state)
 {
     struct place *place = *state;
-    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL };
+    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL };
     struct rows rows = { .place = place };
 
     for (int i = 1; i <= 5; i++) {
@@ -133,7 +143,7 @@ static void a_list_may_ask_again_while_it_is_read(void **state)
 static void an_answer_shows_in_lists(void **state)
 {
     struct place *place = *state;
-    struct store_list_query query = { STORE_LIST_ENDED, 50, 0, NULL, NULL };
+    struct store_list_query query = { STORE_LIST_ENDED, 50, 0, NULL, NULL, 0, 0, NULL };
     struct ask ask = make_ask(1);
     struct store_change how = answer_of(ask.id, "key");
     struct rows rows = { 0 };
@@ -226,6 +236,114 @@ static void only_undelivered_answers_of_people_are_found(void **state)
     how.delivered_ms = 5;
     change_done(place, &how);
     assert_int_equal(found(place, ask.principal, digest, NULL), STATE_CANCELLED);
+}
+
+/* The same asks as a list: all of one principal, newest first (R5.7). */
+static void undelivered_answers_are_listed(void **state)
+{
+    static const enum ask_state wanted[] = { STATE_DECLINED, STATE_CANCELLED, STATE_SUBMITTED };
+    static const char other[] = "ffffffffffffffffffffffffffffffff";
+    struct place *place = *state;
+    struct store *store = place->store;
+    struct store_change how = store_change_of("", EVENT_DELIVERED);
+    struct rows rows = { 0 };
+    struct ask ask = make_ask(1);
+
+    for (int i = 1; i < STATE_COUNT; i++) {
+        ask = make_ask(i);
+        ask.state = (enum ask_state)i;
+        create_done(place, &ask);
+    }
+    store->ops->list_undelivered(store, ask.principal, 64, on_row, &rows);
+    assert_int_equal(rows.ends, 1);
+    assert_int_equal(rows.count, ARRAY_LEN(wanted));
+    for (int i = 0; i < rows.count; i++) {
+        assert_int_equal(rows.rows[i]->ask.state, wanted[i]);
+        assert_non_null(rows.rows[i]->ask.title);
+        assert_null(rows.rows[i]->ask.form_json);
+    }
+    forget_rows(&rows);
+    store->ops->list_undelivered(store, ask.principal, 2, on_row, &rows);
+    assert_int_equal(rows.count, 2);
+    forget_rows(&rows);
+    store->ops->list_undelivered(store, other, 64, on_row, &rows);
+    assert_int_equal(rows.count, 0);
+    forget_rows(&rows);
+    make_id(ask.id, STATE_CANCELLED);
+    how.ask_id = ask.id;
+    how.from_states = ~0U;
+    how.delivered_ms = 5;
+    change_done(place, &how);
+    store->ops->list_undelivered(store, ask.principal, 64, on_row, &rows);
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(rows.rows[1]->ask.state, STATE_SUBMITTED);
+    forget_rows(&rows);
+}
+
+static void save_cut_off(struct place *place, const char *name, int64_t cut_off_ms)
+{
+    struct store_client client = { name, "1", "stdio" };
+    struct seen seen = { 0 };
+
+    place->store->ops->save_cut_off(place->store, &client, cut_off_ms, on_reply, &seen);
+    wait_for(place, &seen);
+    assert_int_equal(seen.reply.outcome, STORE_DONE);
+}
+
+/* 0: nothing is known. */
+static int64_t cut_off_of(struct place *place, const char *name, const char *version,
+                          const char *transport)
+{
+    struct store_client client = { name, version, transport };
+    struct seen seen = { 0 };
+
+    place->store->ops->get_cut_off(place->store, &client, on_reply, &seen);
+    assert_int_equal(seen.count, 1);
+    return seen.reply.outcome == STORE_DONE ? seen.reply.seq : 0;
+}
+
+static void cut_offs_are_kept_by_client_until_forgotten(void **state)
+{
+    struct place *place = *state;
+    struct seen seen = { 0 };
+
+    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 0);
+    save_cut_off(place, "quick", -60000);
+    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), -60000);
+    save_cut_off(place, "quick", 59000);
+    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 59000);
+    assert_int_equal(cut_off_of(place, "quick", "2", "stdio"), 0);
+    assert_int_equal(cut_off_of(place, "quick", "1", "http"), 0);
+    assert_int_equal(cut_off_of(place, "Quick", "1", "stdio"), 0);
+    place->store->ops->forget_cut_offs(place->store, on_reply, &seen);
+    wait_for(place, &seen);
+    assert_int_equal(seen.reply.outcome, STORE_DONE);
+    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 0);
+    save_cut_off(place, "quick", 30000);
+    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 30000);
+}
+
+/* Names are the clients' to invent: what was seen once makes room, what was learnt stays. */
+static void clients_are_remembered_in_bounded_number(void **state)
+{
+    struct place *place = *state;
+    char name[32];
+
+    save_cut_off(place, "first", 60000);
+    for (int i = 0; i < 1100; i++) {
+        snprintf(name, sizeof name, "client %d", i);
+        save_cut_off(place, name, i < 600 ? -20000 : 20000);
+    }
+    assert_int_equal(cut_off_of(place, "first", "1", "stdio"), 60000);
+    assert_int_equal(cut_off_of(place, "client 0", "1", "stdio"), 0);
+    assert_int_equal(cut_off_of(place, "client 1099", "1", "stdio"), 20000);
+    for (int i = 1100; i < 1700; i++) {
+        snprintf(name, sizeof name, "client %d", i);
+        save_cut_off(place, name, 20000);
+    }
+    assert_int_equal(cut_off_of(place, "client 1699", "1", "stdio"), 0);
+    save_cut_off(place, "first", 50000); /* one that is there is kept up to date */
+    assert_int_equal(cut_off_of(place, "first", "1", "stdio"), 50000);
 }
 
 static int64_t sweep(struct place *place, int64_t older_than_ms, size_t keep, size_t batch)
@@ -418,6 +536,9 @@ int main(void)
         CASE(an_answer_shows_in_lists),
         CASE(the_living_are_open_or_within_undo),
         CASE(only_undelivered_answers_of_people_are_found),
+        CASE(undelivered_answers_are_listed),
+        CASE(cut_offs_are_kept_by_client_until_forgotten),
+        CASE(clients_are_remembered_in_bounded_number),
         CASE(what_is_too_old_goes),
         CASE(what_is_too_many_goes_unless_awaited),
         CASE(an_ask_that_was_undone_is_not_ended),
