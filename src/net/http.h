@@ -54,6 +54,7 @@ struct http_options {
     struct http_handler handler;
     struct http_times times;
     size_t most_connections; /* 0: what the limit of open files leaves */
+    size_t most_bytes;       /* of all heads and bodies that are held; 0: 64 MiB */
 };
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err);
@@ -73,7 +74,8 @@ const char *http_method(const struct http_exchange *exchange); /* "GET" */
 const char *http_path(const struct http_exchange *exchange);  /* decoded; no ".", "..", NUL, "//" */
 const char *http_query(const struct http_exchange *exchange); /* behind "?", as sent; "" */
 /* By name in lower case, blanks around it cut off; NULL: absent. A name that may stand only once
- * (host, origin, authorization, content-type, …) and stands twice was refused before. */
+ * (host, origin, authorization, content-type, …) and stands twice was refused before; the lines of
+ * one that may repeat (accept, connection) are joined by commas. */
 const char *http_header(const struct http_exchange *exchange, const char *name);
 const char *http_body(const struct http_exchange *exchange, size_t *ret_length);
 int http_port(const struct http_exchange *exchange); /* of the listener it came through */

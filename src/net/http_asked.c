@@ -30,7 +30,7 @@ const char *http_header(const struct http_exchange *exchange, const char *name)
     const struct http_request *request = &exchange->request;
     int index = http_request_find(request, name, 0);
 
-    return index < 0 ? NULL : request->bytes + request->fields[index].value_at;
+    return index < 0 ? NULL : request->fields[index].value;
 }
 
 const char *http_body(const struct http_exchange *exchange, size_t *ret_length)

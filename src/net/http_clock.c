@@ -5,7 +5,7 @@
 #include "loop/loop.h"
 #include "net/http_inside.h"
 
-enum { CLOCK_STEP_MS = 100, CLOCK_RATE_MS = 1000 };
+enum { CLOCK_STEP_MS = 100, CLOCK_LOOK_MS = 50, CLOCK_RATE_MS = 1000 };
 static const struct http_times default_times = {
     .idle_ms = 60000,
     .head_ms = 29000, /* the 408 is there within 30 s */
@@ -93,7 +93,7 @@ static const struct {
     [HTTP_WAIT_BODY_START] = { on_body, -1, TIME(body_grace_ms) },
     [HTTP_WAIT_BODY_RATE] = { on_body, CLOCK_RATE_MS, 0 },
     [HTTP_WAIT_STALL] = { on_doomed, -1, TIME(stall_ms) },
-    [HTTP_WAIT_SETTLE] = { on_settle, CLOCK_STEP_MS, 0 },
+    [HTTP_WAIT_SETTLE] = { on_settle, CLOCK_LOOK_MS, 0 },
     [HTTP_WAIT_LINGER] = { on_doomed, -1, TIME(linger_ms) },
     [HTTP_WAIT_BEAT] = { on_beat, -1, TIME(beat_ms) },
 };
@@ -135,6 +135,12 @@ void http_wait_end(struct http_wait *wait)
     wait->kind = HTTP_WAIT_NONE;
 }
 
+/* A little late, so that many peers that end one after the other are one wake-up. */
+static int64_t step_of(int64_t limit_ms)
+{
+    return limit_ms / 8 < CLOCK_STEP_MS ? limit_ms / 8 : CLOCK_STEP_MS;
+}
+
 static void tick(void *context)
 {
     struct http_server *server = context;
@@ -150,8 +156,7 @@ static void tick(void *context)
             struct http_wait *wait = (struct http_wait *)head->next;
 
             if (wait->since_ms + limit_ms > now_ms) {
-                /* Steps, so that many peers that end one after the other are one wake-up. */
-                arm(server, wait->since_ms + limit_ms + (limit_ms ? CLOCK_STEP_MS : 0));
+                arm(server, wait->since_ms + limit_ms + step_of(limit_ms));
                 break;
             }
             http_wait_end(wait);

@@ -19,9 +19,7 @@ static void on_closed(uv_handle_t *handle)
     struct http_connection *connection = (struct http_connection *)handle;
     struct http_server *server = connection->server;
 
-    text_release(&connection->in);
     text_release(&connection->out);
-    text_release(&connection->backlog);
     free(connection);
     http_server_unref(server);
 }
@@ -34,6 +32,8 @@ void http_connection_close(struct http_connection *connection)
         return;
     connection->phase = PHASE_CLOSED;
     connection->exchange = NULL;
+    http_server_drop(connection->server, &connection->in);
+    http_server_drop(connection->server, &connection->backlog);
     http_wait_end(&connection->wait);
     http_link_remove(&connection->dirty);
     http_link_remove(&connection->all);
@@ -72,7 +72,7 @@ static void linger(struct http_connection *connection)
         http_connection_close(connection);
         return;
     }
-    text_release(&connection->backlog);
+    http_server_drop(connection->server, &connection->backlog);
     connection->has_early_bytes = false;
     connection->phase = PHASE_LINGERING;
     http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_LINGER);
@@ -93,44 +93,54 @@ void http_connection_refuse(struct http_connection *connection, int status, cons
         http_connection_settle(connection, HTTP_LOST);
     if (connection->phase == PHASE_CLOSED)
         return;
-    text_release(&connection->in);
+    http_server_drop(connection->server, &connection->in);
     connection->closes_after = true;
     connection->phase = PHASE_WRITING;
     http_wait_end(&connection->wait);
     http_write_refusal(connection, status, why);
 }
 
-/* The head began in an earlier read, or does not end in this one. Returns how much was used. */
+static void refuse_for_room(struct http_connection *connection)
+{
+    http_connection_refuse(connection, 503, "too much is waiting here; try again");
+}
+
+static void end_head(struct http_connection *connection, const char *head)
+{
+    struct text kept = connection->in; /* lives until the request is understood */
+
+    connection->in = (struct text){ 0 };
+    http_wait_end(&connection->wait);
+    http_exchange_begin(connection, kept.used ? kept.bytes : head, connection->scan.at);
+    http_server_drop(connection->server, &kept);
+}
+
+/* Returns how much was used. A head that comes in one piece is not copied first. */
 static size_t take_head(struct http_connection *connection, const char *bytes, size_t length)
 {
     size_t before = connection->in.used, most = (size_t)HTTP_HEAD_BYTES + 1 - before;
-    struct http_fault fault;
+    struct http_server *server = connection->server;
+    struct http_fault fault = { 0 };
     enum http_scanned scanned;
-    bool is_whole;
 
     if (before > 0) {
-        text_add(&connection->in, bytes, length < most ? length : most);
+        if (!http_server_keep(server, &connection->in, bytes, length < most ? length : most)) {
+            refuse_for_room(connection);
+            return length;
+        }
         scanned =
             http_scan_head(&connection->scan, connection->in.bytes, connection->in.used, &fault);
     } else {
         scanned = http_scan_head(&connection->scan, bytes, length, &fault);
     }
-    if (scanned == HTTP_SCAN_REFUSED) {
-        http_connection_refuse(connection, fault.status, fault.why);
-        return length;
-    }
-    is_whole = scanned == HTTP_SCAN_DONE;
-    if (!is_whole && before == 0)
-        text_add(&connection->in, bytes, length);
-    if (is_whole) {
-        struct text head = connection->in;
-
-        connection->in = (struct text){ 0 };
-        http_wait_end(&connection->wait);
-        http_exchange_begin(connection, before ? head.bytes : bytes, connection->scan.at);
-        text_release(&head);
+    if (scanned == HTTP_SCAN_DONE) {
+        end_head(connection, bytes);
         return connection->scan.at - before;
     }
+    if (scanned == HTTP_SCAN_REFUSED)
+        http_connection_refuse(connection, fault.status, fault.why);
+    else if (before == 0 && !http_server_keep(server, &connection->in, bytes, length))
+        refuse_for_room(connection);
     return length;
 }
 
@@ -153,8 +163,9 @@ static void take_bytes(struct http_connection *connection, const char *bytes, si
         case PHASE_HELD:
         case PHASE_WRITING:
         case PHASE_SETTLING:
-            text_add(&connection->backlog, bytes, length);
             connection->has_early_bytes = true;
+            if (!http_server_keep(connection->server, &connection->backlog, bytes, length))
+                connection->closes_after = true; /* said when it is too late to be in the head */
             return;
         case PHASE_LINGERING:
         case PHASE_CLOSED:
@@ -171,7 +182,7 @@ void http_connection_resume(struct http_connection *connection)
 
     connection->backlog = (struct text){ 0 };
     take_bytes(connection, text_string(&rest), rest.used);
-    text_release(&rest);
+    http_server_drop(connection->server, &rest);
     if (connection->phase == PHASE_CLOSED)
         return;
     if (connection->phase == PHASE_IDLE)

@@ -22,11 +22,13 @@ static int on_body(llhttp_t *parser, const char *bytes, size_t length)
     struct http_exchange *exchange = parser->data;
 
     if ((int64_t)(exchange->body.used + length) > exchange->body_limit) {
-        exchange->body_fault = 413;
+        exchange->is_too_long = true;
         return HPE_USER;
     }
-    text_add(&exchange->body, bytes, length);
-    return 0;
+    if (http_server_keep(exchange->connection->server, &exchange->body, bytes, length))
+        return 0;
+    exchange->has_no_room = true;
+    return HPE_USER;
 }
 
 static int on_message_complete(llhttp_t *parser)
@@ -56,7 +58,7 @@ void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
     if (exchange->on_fate)
         exchange->on_fate(exchange->fate_context, exchange, fate);
     http_request_release(&exchange->request);
-    text_release(&exchange->body);
+    http_server_drop(server, &exchange->body);
     text_release(&exchange->headers);
     text_release(&exchange->scratch);
     free(exchange->parser);
@@ -66,7 +68,8 @@ void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
 void http_forget_request(struct http_exchange *exchange)
 {
     http_request_release(&exchange->request);
-    text_release(&exchange->body);
+    if (exchange->connection)
+        http_server_drop(exchange->connection->server, &exchange->body);
     text_release(&exchange->scratch);
 }
 
@@ -120,7 +123,7 @@ static void admit(struct http_exchange *exchange)
 
     connection->phase = PHASE_HELD;
     limit = handler->admit(handler->context, exchange);
-    if (limit < 0)
+    if (limit < 0 || exchange->has_begun)
         return;
     exchange->body_limit = limit;
     if (!has_place(exchange))
@@ -154,7 +157,8 @@ bool http_exchange_begin(struct http_connection *connection, const char *head, s
     connection->exchange = exchange;
     connection->server->exchange_count++;
     connection->closes_after = request.closes || connection->server->is_draining;
-    if (llhttp_execute(exchange->parser, head, length) != HPE_OK) {
+    if (llhttp_execute(exchange->parser, head, length) != HPE_OK ||
+        exchange->is_body_done == (request.is_chunked || request.length > 0)) {
         http_connection_refuse(connection, 400, "the request is malformed");
         return false;
     }
@@ -162,40 +166,42 @@ bool http_exchange_begin(struct http_connection *connection, const char *head, s
     return true;
 }
 
-/* How many of the bytes belong to this body; 0: it is malformed, and refused. */
-static size_t measure(struct http_exchange *exchange, const char *bytes, size_t length)
+/* How many of the bytes belong to this body, and whether it ends with them. */
+static enum http_scanned measure(struct http_exchange *exchange, const char *bytes, size_t length,
+                                 size_t *ret_used, struct http_fault *fault)
 {
-    struct http_fault fault;
     uint64_t left;
-    size_t used;
 
-    if (exchange->request.is_chunked) {
-        if (http_chunks_scan(&exchange->chunks, bytes, length, &used, &fault) != HTTP_SCAN_REFUSED)
-            return used;
-        http_connection_refuse(exchange->connection, fault.status, fault.why);
-        return 0;
-    }
+    if (exchange->request.is_chunked)
+        return http_chunks_scan(&exchange->chunks, bytes, length, ret_used, fault);
     left = (uint64_t)exchange->request.length - exchange->body.used;
-    return length < left ? length : (size_t)left;
+    *ret_used = length < left ? length : (size_t)left;
+    return *ret_used == left ? HTTP_SCAN_DONE : HTTP_SCAN_MORE;
 }
 
 size_t http_exchange_feed(struct http_exchange *exchange, const char *bytes, size_t length)
 {
-    struct http_connection *connection = exchange->connection;
-    size_t used = measure(exchange, bytes, length);
+    struct http_fault fault = { 400, "the body is malformed" };
+    size_t used;
+    enum http_scanned scanned = measure(exchange, bytes, length, &used, &fault);
 
-    if (used == 0)
-        return length;
-    exchange->body_came += used;
-    if (llhttp_execute(exchange->parser, bytes, used) != HPE_OK) {
-        http_connection_refuse(connection, exchange->body_fault ? exchange->body_fault : 400,
-                               exchange->body_fault ? "the body is longer than this route takes"
-                                                    : "the body is malformed");
-        return length;
+    if (scanned != HTTP_SCAN_REFUSED) {
+        bool is_good = llhttp_execute(exchange->parser, bytes, used) == HPE_OK;
+
+        exchange->body_came += used;
+        if (exchange->is_too_long)
+            fault = (struct http_fault){ 413, "the body is longer than this route takes" };
+        if (exchange->has_no_room)
+            fault = (struct http_fault){ 503, "too much is waiting here; try again" };
+        /* Scan and parser agree on where a request ends, or nothing behind it is believed. */
+        if (is_good && exchange->is_body_done == (scanned == HTTP_SCAN_DONE)) {
+            if (exchange->is_body_done)
+                serve(exchange);
+            return used;
+        }
     }
-    if (exchange->is_body_done)
-        serve(exchange);
-    return used;
+    http_connection_refuse(exchange->connection, fault.status, fault.why);
+    return length;
 }
 
 void http_exchange_check_rate(struct http_exchange *exchange)

@@ -20,6 +20,7 @@ enum {
     HTTP_MOST_CONNECTIONS = 16384,
     HTTP_LINGER_BYTES = 8388608,
     HTTP_BODY_BYTES_PER_S = 1024,
+    HTTP_HELD_BYTES = 67108864,
 };
 
 /* A place in a list that goes round through its head. */
@@ -105,8 +106,8 @@ struct http_exchange {
     struct http_wait beat;
     void (*on_beat)(struct http_exchange *exchange);
     int64_t written_ms;
-    int body_fault; /* status; the body is longer than was allowed */
-    uint8_t minor;  /* of HTTP/1; outlives the request */
+    uint8_t minor;                 /* of HTTP/1; outlives the request */
+    bool is_too_long, has_no_room; /* the body, for the gate, for all peers' bodies together */
     bool is_body_done, has_begun, has_ended, is_chunked, is_head, is_counted;
 };
 
@@ -124,6 +125,7 @@ struct http_server {
     int port, spare_fd;
     int references; /* the server, and every handle */
     struct http_link connections, dirty;
+    size_t held_bytes, most_bytes; /* heads and bodies: what all peers together may make us keep */
     size_t count, most, reserved, exchange_count, stranger_count;
     struct http_link waits[HTTP_CLASSES];
     struct loop_timer *timer;
@@ -135,8 +137,10 @@ struct http_server {
 };
 void http_server_unref(struct http_server *server);
 void http_server_listen_again(struct http_server *server);
-/* One who is not known and waits for nothing goes, so that a newcomer finds a place. */
-bool http_server_make_room(struct http_server *server);
+/* Adds to what a peer makes us keep; false: all of them together have reached the maximum. */
+bool http_server_keep(struct http_server *server, struct text *text, const char *bytes,
+                      size_t length);
+void http_server_drop(struct http_server *server, struct text *text); /* kept so: released */
 
 /* http_connection.c: bytes in. */
 void http_connection_new(struct http_server *server, int fd);

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/http_scan.h"
 #include "net/http_target.h"
 
@@ -137,10 +138,13 @@ static bool is_token(const char *name)
 static bool take_field(struct http_request *request, const char *name, const char *value,
                        struct http_fault *fault)
 {
+    bool is_repeated = http_request_find(request, name, 0) >= 0;
+
+    request->has_repeats |= is_repeated;
     for (size_t i = 0; i < ARRAY_LEN(known_fields); i++) {
         if (strcmp(known_fields[i].name, name) != 0)
             continue;
-        if (!known_fields[i].may_repeat && http_request_find(request, name, 0) >= 0)
+        if (is_repeated && !known_fields[i].may_repeat)
             return refuse(fault, 400, "a header that stands only once stands twice");
         return !known_fields[i].take || known_fields[i].take(request, value, fault);
     }
@@ -159,15 +163,39 @@ static bool parse_field(struct http_request *request, char *line, struct http_fa
     for (char *at = line; *at; at++)
         *at = (char)tolower((unsigned char)*at);
     value += strspn(value, " \t");
-    while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
+    while (end > value && end[-1] == ' ')
         *--end = '\0';
+    if (end > value && end[-1] == '\t') /* parsers differ on whether it is part of the value */
+        return refuse(fault, 400, "a header does not end with a tabulator");
     if (!take_field(request, line, value, fault))
         return false;
-    request->fields[request->field_count++] = (struct http_field){
-        (uint16_t)(line - request->bytes),
-        (uint16_t)(value - request->bytes),
-    };
+    request->fields[request->field_count++] = (struct http_field){ line, value };
     return true;
+}
+
+/* Lists may come in several lines; whoever asks for one sees it whole. */
+static void join_repeats(struct http_request *request, size_t length)
+{
+    struct text joined = { 0 };
+    size_t used = 0;
+
+    request->joined = mem_new(length + 2 * (size_t)request->field_count);
+    for (int i = 0; i < request->field_count; i++) {
+        struct http_field *field = &request->fields[i];
+        int next = http_request_find(request, field->name, i + 1);
+
+        if (next < 0 || field->name[0] == '\0')
+            continue;
+        text_clear(&joined);
+        text_add_text(&joined, field->value);
+        for (; next >= 0; next = http_request_find(request, field->name, next)) {
+            text_add_format(&joined, ", %s", request->fields[next].value);
+            request->fields[next].name = "";
+        }
+        field->value = memcpy(request->joined + used, joined.bytes, joined.used + 1);
+        used += joined.used + 1;
+    }
+    text_release(&joined);
 }
 
 static bool parse_lines(struct http_request *request, size_t length, struct http_fault *fault)
@@ -187,6 +215,8 @@ static bool parse_lines(struct http_request *request, size_t length, struct http
         return refuse(fault, 400, "HTTP/1.1 wants a Host");
     if (request->is_chunked && request->length >= 0)
         return refuse(fault, 400, "Content-Length and Transfer-Encoding exclude each other");
+    if (request->has_repeats)
+        join_repeats(request, length);
     return true;
 }
 
@@ -209,14 +239,15 @@ bool http_request_parse(struct http_request *request, const char *head, size_t l
 void http_request_release(struct http_request *request)
 {
     free(request->bytes);
+    free(request->joined);
     free(request->fields);
     *request = (struct http_request){ .length = -1 };
 }
 
-int http_request_find(const struct http_request *request, const char *name, int after)
+int http_request_find(const struct http_request *request, const char *name, int first)
 {
-    for (int i = after; i < request->field_count; i++)
-        if (strcmp(request->bytes + request->fields[i].name_at, name) == 0)
+    for (int i = first; i < request->field_count; i++)
+        if (strcmp(request->fields[i].name, name) == 0)
             return i;
     return -1;
 }

@@ -80,7 +80,7 @@ enum chunk_step {
 };
 enum { CHUNK_DIGITS = 7 }; /* 256 MiB, far above any body we take */
 
-static int hex_digit(char byte)
+int http_hex_digit(char byte)
 {
     if (byte >= '0' && byte <= '9')
         return byte - '0';
@@ -93,7 +93,7 @@ static int hex_digit(char byte)
 
 static enum http_scanned scan_size(struct http_chunks *chunks, char byte, struct http_fault *fault)
 {
-    int digit = hex_digit(byte);
+    int digit = http_hex_digit(byte);
 
     if (digit >= 0 && chunks->digits < CHUNK_DIGITS) {
         chunks->left = chunks->left * 16 + (uint32_t)digit;

@@ -30,23 +30,24 @@ enum http_scanned http_scan_head(struct http_scan *scan, const char *bytes, size
 
 /* A head, understood. */
 struct http_field {
-    uint16_t name_at, value_at; /* in bytes; names in lower case */
+    const char *name, *value; /* in bytes; names in lower case */
 };
 struct http_request {
-    char *bytes; /* owned; strings, cut out of the head */
+    char *bytes;  /* owned; strings, cut out of the head */
+    char *joined; /* owned; values of headers that may repeat and did */
     struct http_field *fields;
     const char *method, *path, *query;
     int64_t length; /* of the body; -1: not said */
-    uint16_t field_count;
+    int field_count;
     uint8_t minor; /* of HTTP/1 */
-    bool is_chunked, expects_continue, closes;
+    bool is_chunked, expects_continue, closes, has_repeats;
 };
 /* A head that was scanned to its end. On false nothing is to be released. */
 bool http_request_parse(struct http_request *request, const char *head, size_t length,
                         struct http_fault *ret_fault);
 void http_request_release(struct http_request *request);
-/* From the `after`th field on; the index, or -1. */
-int http_request_find(const struct http_request *request, const char *name, int after);
+/* From the `first`th field on; the index, or -1. */
+int http_request_find(const struct http_request *request, const char *name, int first);
 
 /* The frame of a chunked body; llhttp takes it apart. No extensions, no trailers. */
 struct http_chunks {
@@ -56,5 +57,7 @@ struct http_chunks {
 /* Looks at more bytes; when DONE, `*ret_used` of them belong to the body. */
 enum http_scanned http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t length,
                                    size_t *ret_used, struct http_fault *ret_fault);
+
+int http_hex_digit(char byte); /* -1: none */
 
 #endif

@@ -27,6 +27,22 @@ void http_server_unref(struct http_server *server)
         free(server);
 }
 
+bool http_server_keep(struct http_server *server, struct text *text, const char *bytes,
+                      size_t length)
+{
+    if (server->held_bytes + length > server->most_bytes)
+        return false;
+    server->held_bytes += length;
+    text_add(text, bytes, length);
+    return true;
+}
+
+void http_server_drop(struct http_server *server, struct text *text)
+{
+    server->held_bytes -= text->used;
+    text_release(text);
+}
+
 static void send_away(int fd)
 {
     if (send(fd, busy_reply, sizeof busy_reply - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
@@ -47,7 +63,8 @@ static struct http_connection *find_stranger(struct http_link *waits)
     return NULL;
 }
 
-bool http_server_make_room(struct http_server *server)
+/* One who is not known and waits for nothing goes, so that a newcomer finds a place. */
+static bool make_room(struct http_server *server)
 {
     static const enum http_class order[] = { HTTP_WAIT_LINGER, HTTP_WAIT_IDLE, HTTP_WAIT_HEAD };
 
@@ -101,12 +118,14 @@ static void on_newcomer(uv_poll_t *poll, int status, int events)
         int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+            if (make_room(server))
+                continue;
             turn_away(server, listener->fd);
             return;
         }
         if (fd < 0 && errno != ECONNABORTED && errno != EINTR)
             return;
-        if (fd >= 0 && server->count >= server->most && !http_server_make_room(server))
+        if (fd >= 0 && server->count >= server->most && !make_room(server))
             send_away(fd);
         else if (fd >= 0)
             http_connection_new(server, fd);
@@ -165,6 +184,7 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     server->times = options->times;
     server->most = options->most_connections ? options->most_connections : most_connections();
     server->reserved = server->most / 4 < SERVER_RESERVED ? server->most / 4 : SERVER_RESERVED;
+    server->most_bytes = options->most_bytes ? options->most_bytes : HTTP_HELD_BYTES;
     server->port = port;
     server->spare_fd = -1;
     server->references = 1;

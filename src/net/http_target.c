@@ -13,13 +13,6 @@ static bool refuse(struct http_fault *fault, const char *why)
     return false;
 }
 
-static int hex_digit(char byte)
-{
-    const char *digits = "0123456789abcdef0123456789ABCDEF", *at = strchr(digits, byte);
-
-    return byte && at ? (int)(at - digits) % 16 : -1;
-}
-
 /* One character of a target, decoded; -1: its percent sign stands for nothing. */
 static int decode_byte(const char **at)
 {
@@ -29,8 +22,8 @@ static int decode_byte(const char **at)
     (*at)++;
     if (*from != '%')
         return (unsigned char)*from;
-    high = hex_digit(from[1]);
-    low = high < 0 ? -1 : hex_digit(from[2]);
+    high = http_hex_digit(from[1]);
+    low = high < 0 ? -1 : http_hex_digit(from[2]);
     if (low < 0)
         return -1;
     *at = from + 3;

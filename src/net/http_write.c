@@ -39,11 +39,16 @@ enum http_sight http_connection_peek(struct http_connection *connection)
     return got > 0 ? HTTP_SEES_BYTES : HTTP_SEES_END;
 }
 
-/* What the peer sent before it can have seen the reply is no sign that it has seen it. */
+/* What the peer sent before it can have seen the reply is no sign that it has seen it. Looked for
+ * before the last bytes go out: a quick peer's next request may be there right behind them. */
 static void note_early_bytes(struct http_connection *connection)
 {
-    enum http_sight sight = http_connection_peek(connection);
+    enum http_sight sight;
 
+    if (connection->phase != PHASE_WRITING || !connection->exchange ||
+        !connection->exchange->on_fate || connection->has_early_bytes || connection->has_ended)
+        return;
+    sight = http_connection_peek(connection);
     connection->has_early_bytes = sight == HTTP_SEES_BYTES;
     connection->has_ended = sight == HTTP_SEES_END;
     if (sight == HTTP_SEES_RESET)
@@ -62,10 +67,11 @@ static void end_reply(struct http_connection *connection)
         return;
     }
     connection->phase = PHASE_SETTLING;
+    if (connection->closes_after && shutdown(connection->fd, SHUT_WR) != 0)
+        http_connection_doom(connection); /* a peer that waits for the end must see it */
     exchange->written_ms = loop_boot_ms();
-    http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_SETTLE);
-    if (!connection->has_ended && !connection->has_early_bytes)
-        note_early_bytes(connection);
+    if (!connection->is_doomed)
+        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_SETTLE);
 }
 
 /* The order matters: a reset empties the queue, so it is looked for behind it. */
@@ -143,6 +149,9 @@ static bool send_bytes(struct http_connection *connection)
 void http_connection_write(struct http_connection *connection)
 {
     if (connection->phase == PHASE_CLOSED || connection->is_doomed)
+        return;
+    note_early_bytes(connection);
+    if (connection->is_doomed)
         return;
     if (!send_bytes(connection))
         http_connection_doom(connection);

@@ -44,7 +44,7 @@ def park(office: Office, count: int, id: str, **more: Any) -> list[Poll]:
     return polls
 
 
-@test("a look ends at once when the ask is another than the peer knows, and when it changes", "R10.4 P24")
+@test("a look ends at once when the ask is another than the peer knows, and when it changes", "R10.4")
 def changes() -> None:
     with Office() as office:
         id = office.ask()
@@ -92,7 +92,7 @@ def quiet_changes() -> None:
         assert poll.finish().status == 304
 
 
-@test("two hundred looks at once cost nobody else anything, and all of them end with the answer", "R10.4 P20")
+@test("two hundred looks at once: others are served meanwhile, and each ends with its own answer", "R10.4 P4")
 def crowd() -> None:
     with Office() as office:
         ids = [office.ask() for _ in range(4)]
@@ -109,7 +109,7 @@ def crowd() -> None:
         assert looks_parked(office) == 0
 
 
-@test("peers that leave a look behind cost nothing afterwards", "R10.4 P21")
+@test("looks whose peers left are forgotten", "R10.4")
 def leavers() -> None:
     with Office() as office:
         id = office.ask()
@@ -117,6 +117,25 @@ def leavers() -> None:
             for poll in park(office, 50, id, wait=60):
                 poll.connection.close()
             wait_until(lambda: looks_parked(office) == 0, "what was left is forgotten", 30)
+        assert office.answer(id).status == 200
+
+
+@test("a token that is revoked loses its looks at once", "R12.1")
+def revoked() -> None:
+    with Office() as office:
+        id = office.ask()
+        [poll] = park(office, 1, id, wait=60)
+        listed = office.home.sayso("token", "list", "--json").json
+        rows = listed["tokens"] if isinstance(listed, dict) else listed
+        person = next(row for row in rows if row["kind"] == "person")
+        began = time.monotonic()
+        assert office.home.sayso("token", "revoke", person["id"]).code == 0
+        try:
+            raise AssertionError(poll.finish())
+        except (http.client.HTTPException, ConnectionError):
+            assert time.monotonic() - began < 10
+        assert office.get(f"/api/asks/{id}").status == 401
+        office.person_token = office.token("person")
         assert office.answer(id).status == 200
 
 

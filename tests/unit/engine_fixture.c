@@ -6,7 +6,6 @@
 
 #include "engine_fixture.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "remove_tree.h"
 #include "store/row.h"
 #include "store/sqlite.h"
 
@@ -240,33 +240,39 @@ static void stage_store_forget_cut_offs(struct store *port, store_done *done, vo
     store->inner->ops->forget_cut_offs(store->inner, on_inner_reply, passage);
 }
 
-static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
+/* A write that goes straight through; NULL: it is to fail. */
+static struct passage *pass(struct stage_store *store, bool fails, const char *what,
+                            store_done *done, void *context)
 {
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "shift");
+    struct passage *passage = passage_new(store, done, context, what);
 
-    store->shifts++;
-    if (store->fails_shifts) {
+    if (fails) {
         fail_later(passage);
-        return;
+        return NULL;
     }
     store->outstanding++;
-    store->inner->ops->shift_deadlines(store->inner, by_ms, on_inner_reply, passage);
+    return passage;
+}
+
+static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_shifts, "shift", done, context);
+
+    own(port)->shifts++;
+    if (passage)
+        inner->ops->shift_deadlines(inner, by_ms, on_inner_reply, passage);
 }
 
 static void stage_store_sweep(struct store *port, int64_t older_than_ms, size_t keep, size_t batch,
                               store_done *done, void *context)
 {
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "sweep");
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_sweeps, "sweep", done, context);
 
-    store->sweeps++;
-    if (store->fails_sweeps) {
-        fail_later(passage);
-        return;
-    }
-    store->outstanding++;
-    store->inner->ops->sweep(store->inner, older_than_ms, keep, batch, on_inner_reply, passage);
+    own(port)->sweeps++;
+    if (passage)
+        inner->ops->sweep(inner, older_than_ms, keep, batch, on_inner_reply, passage);
 }
 
 static void fail_read(store_done *done, void *context)
@@ -328,29 +334,21 @@ static void stage_store_get_draft(struct store *port, const char *ask_id, const 
 static void stage_store_save_token(struct store *port, const struct store_token *token,
                                    store_done *done, void *context)
 {
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "token");
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_tokens, "token", done, context);
 
-    if (store->fails_tokens) {
-        fail_later(passage);
-        return;
-    }
-    store->outstanding++;
-    store->inner->ops->save_token(store->inner, token, on_inner_reply, passage);
+    if (passage)
+        inner->ops->save_token(inner, token, on_inner_reply, passage);
 }
 
 static void stage_store_revoke_token(struct store *port, const uint8_t *hash, int64_t now_ms,
                                      store_done *done, void *context)
 {
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "revoke");
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_tokens, "revoke", done, context);
 
-    if (store->fails_tokens) {
-        fail_later(passage);
-        return;
-    }
-    store->outstanding++;
-    store->inner->ops->revoke_token(store->inner, hash, now_ms, on_inner_reply, passage);
+    if (passage)
+        inner->ops->revoke_token(inner, hash, now_ms, on_inner_reply, passage);
 }
 
 static void stage_store_list_tokens(struct store *port, store_token_each *each, void *context)
@@ -361,15 +359,11 @@ static void stage_store_list_tokens(struct store *port, store_token_each *each, 
 static void stage_store_save_key(struct store *port, const struct store_key *key, store_done *done,
                                  void *context)
 {
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "key");
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_keys, "key", done, context);
 
-    if (store->fails_keys) {
-        fail_later(passage);
-        return;
-    }
-    store->outstanding++;
-    store->inner->ops->save_key(store->inner, key, on_inner_reply, passage);
+    if (passage)
+        inner->ops->save_key(inner, key, on_inner_reply, passage);
 }
 
 static void stage_store_list_keys(struct store *port, const char *purpose, store_key_each *each,
@@ -562,24 +556,13 @@ int stage_set_up(void **state)
 int stage_tear_down(void **state)
 {
     struct stage *stage = *state;
-    struct dirent *entry;
-    DIR *list;
 
     close_engine(stage);
     callers_release(stage);
     loop_free(stage->loop);
     settings_free(stage->settings);
     stage_forget(stage);
-    list = opendir(stage->directory);
-    while (list && (entry = readdir(list))) {
-        char *name = mem_format("%s/%s", stage->directory, entry->d_name);
-
-        unlink(name);
-        free(name);
-    }
-    if (list)
-        closedir(list);
-    rmdir(stage->directory);
+    remove_tree(stage->directory);
     free(stage);
     return 0;
 }

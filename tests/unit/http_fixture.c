@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,8 @@ void stage_open(struct stage *stage, const struct http_options *options)
     *stage = (struct stage){ .loop = loop_new() };
     if (options)
         own = *options;
-    own.handler = (struct http_handler){ .context = stage, .admit = admit, .serve = serve };
+    if (!own.handler.serve)
+        own.handler = (struct http_handler){ .context = stage, .admit = admit, .serve = serve };
     if (!http_server_open(stage->loop, &own, &stage->server, &err))
         fail_msg("%s", err.message);
     loop_before_sleep(stage->loop, flush, stage);
@@ -114,9 +116,10 @@ void stage_settle(struct stage *stage)
 
 static int connect_to(const struct sockaddr *address, socklen_t size)
 {
-    int peer = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int peer = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
 
     assert_true(peer >= 0);
+    setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* a cut must be a packet */
     if (connect(peer, address, size) != 0)
         fail_msg("connect: %s", strerror(errno));
     return peer;
@@ -174,10 +177,12 @@ static int read_some(int peer, struct text *in)
 bool peer_await(struct stage *stage, int peer, struct text *in, const char *wanted)
 {
     int64_t until_ms = loop_boot_ms() + STAGE_PATIENCE_MS;
+    size_t from = 0; /* what lies before was searched */
 
-    while (!strstr(text_string(in), wanted)) {
+    while (!strstr(text_string(in) + from, wanted)) {
         int got;
 
+        from = in->used > strlen(wanted) ? in->used - strlen(wanted) : 0;
         stage_turn(stage);
         got = read_some(peer, in);
         if (got == 0 || got == -1)

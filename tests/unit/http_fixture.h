@@ -24,6 +24,7 @@ struct stage {
     struct text log; /* one line a request that was served */
 };
 
+/* `options` NULL: the usual ones; a handler in them takes the place of these routes. */
 void stage_open(struct stage *stage, const struct http_options *options);
 void stage_close(struct stage *stage);
 void stage_turn(struct stage *stage);   /* one turn of the loop, that may sleep 1 ms */

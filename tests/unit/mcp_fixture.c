@@ -118,6 +118,15 @@ static void detach(struct desk *desk, struct desk_visit *visit, const struct jso
     reply_nothing(done, context);
 }
 
+static void cut_off(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                    desk_done *done, void *context)
+{
+    (void)visit;
+    stage_of(desk)->cut_offs++;
+    stage_of(desk)->held_ms = json_member_integer(params, "held_ms", -1);
+    reply_nothing(done, context);
+}
+
 static const struct desk_ops ops = {
     .enter = enter,
     .leave = leave,
@@ -125,6 +134,7 @@ static const struct desk_ops ops = {
     .wait = wait_for,
     .delivered = delivered,
     .detach = detach,
+    .cut_off = cut_off,
 };
 
 static int64_t hold_limit_s(void *context, const char *client_name)
@@ -232,6 +242,17 @@ void stage_name(struct stage *stage, size_t index, const char *session_id)
              "{\"jsonrpc\":\"2.0\",\"method\":\"ask/created\",\"params\":{\"tag\":\"%s\","
              "\"session_id\":\"%s\",\"remaining_ms\":90000}}",
              act->tag, session_id);
+    act->visit->event(act->visit->context, line, strlen(line));
+}
+
+void stage_tell_hold(struct stage *stage, size_t index, int64_t hold_ms)
+{
+    const struct stage_act *act = &stage->acts[index];
+    char line[128];
+
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"method\":\"client/hold\",\"params\":{\"hold_ms\":%lld}}",
+             (long long)hold_ms);
     act->visit->event(act->visit->context, line, strlen(line));
 }
 

@@ -239,6 +239,38 @@ static void a_cancelled_call_ends_its_stream_without_a_response(void **state)
     assert_string_equal(pair->stage.detached, id_a);
 }
 
+static void a_stream_given_up_teaches_after_how_long(void **state)
+{
+    struct pair *pair = *state;
+
+    ask(pair, &pair->one, 1, "");
+    stage_name(&pair->stage, 0, id_a);
+    stage_pass(&pair->stage, 20000);
+    mcp_give_up(pair->stage.mcp, &pair->one.mcp);
+    assert_int_equal(pair->stage.cut_offs, 1);
+    assert_int_equal(pair->stage.held_ms, 20000);
+    assert_string_equal(pair->stage.detached, id_a);
+    ask(pair, &pair->two, 2, "");
+    mcp_drop(pair->stage.mcp, &pair->two.mcp); /* for another reason */
+    assert_int_equal(pair->stage.cut_offs, 1);
+}
+
+static void what_the_desk_learnt_counts_for_open_calls_too(void **state)
+{
+    struct pair *pair = *state;
+
+    ask(pair, &pair->one, 1, "");
+    stage_name(&pair->stage, 0, id_a);
+    stage_pass(&pair->stage, 5000);
+    stage_tell_hold(&pair->stage, 0, 14000);
+    stage_pass(&pair->stage, 10000);
+    assert_int_equal(pair->one.count, 0);
+    stage_pass(&pair->stage, 2000); /* the desk hangs, and 16 s have passed */
+    demand_result(&pair->one, 0, id_a);
+    ask(pair, &pair->two, 2, "");
+    assert_int_equal(pair->stage.acts[1].wait_s, 14);
+}
+
 static void progress_goes_where_its_call_came_from(void **state)
 {
     struct pair *pair = *state;
@@ -328,6 +360,8 @@ int main(void)
         TEST(an_answer_that_was_lost_may_be_had_by_coming_back),
         TEST(an_away_client_whose_patience_is_over_hears_pending_when_it_is_back),
         TEST(a_cancelled_call_ends_its_stream_without_a_response),
+        TEST(a_stream_given_up_teaches_after_how_long),
+        TEST(what_the_desk_learnt_counts_for_open_calls_too),
         TEST(progress_goes_where_its_call_came_from),
         TEST(a_desk_that_hangs_is_answered_for_and_then_ignored),
         TEST(who_leaves_answers_every_call),

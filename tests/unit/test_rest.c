@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "fronts/rest/inside.h"
+#include "http_fixture.h"
 #include "loop/loop.h"
 
 struct scene {
@@ -179,6 +181,57 @@ static void bodies_are_closed(void **state)
     }
 }
 
+static const char *say_why(void *context)
+{
+    return *(const char **)context;
+}
+
+static void expect(struct stage *stage, const char *path, const char *wanted)
+{
+    struct text in = { 0 }, request = { 0 };
+    int peer = peer_connect(stage);
+
+    text_add_format(&request, "GET %s HTTP/1.1\r\nHost: localhost:%d\r\n\r\n", path,
+                    http_server_port(stage->server));
+    peer_say(peer, text_string(&request));
+    if (!peer_await(stage, peer, &in, "}"))
+        fail_msg("%s: no reply", path);
+    if (!strstr(text_string(&in), wanted))
+        fail_msg("%s: %s", path, text_string(&in));
+    close(peer);
+    text_release(&in);
+    text_release(&request);
+}
+
+/* What is not ready is alive all the same. */
+static void readiness_says_why_not(void **state)
+{
+    const char *why = NULL;
+    struct guard_options gate = { 0 };
+    struct guard *guard = guard_new(&gate);
+    struct http_options options = {
+        .handler = { guard, guard_admit, guard_serve, guard_on_reply },
+    };
+    struct rest_parts parts = { .context = &why, .not_ready = say_why };
+    struct stage stage;
+    struct rest *rest;
+
+    (void)state;
+    stage_open(&stage, &options);
+    parts.loop = stage.loop;
+    rest = rest_new(&parts);
+    rest_add_routes(rest, guard);
+    expect(&stage, "/readyz", "{\"status\":\"ok\"}");
+    why = "draining";
+    expect(&stage, "/readyz", "HTTP/1.1 503 ");
+    expect(&stage, "/readyz", "\r\nRetry-After: 1\r\n");
+    expect(&stage, "/readyz", "{\"status\":\"draining\"}");
+    expect(&stage, "/healthz", "HTTP/1.1 200 OK");
+    rest_free(rest);
+    stage_close(&stage);
+    guard_free(guard);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +240,7 @@ int main(void)
         cmocka_unit_test(only_people_reach_asks),
         cmocka_unit_test(every_reference_leads_somewhere),
         cmocka_unit_test(bodies_are_closed),
+        cmocka_unit_test(readiness_says_why_not),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "base/os.h"

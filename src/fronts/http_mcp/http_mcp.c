@@ -30,8 +30,9 @@ static const struct legacy_refusal no_sessions = {
 };
 static const struct legacy_refusal second_stream = { 409, LEGACY_BAD_REQUEST,
                                                      "this session has its stream already" };
+/* The one answer beside a stream that the revisions know; clients then stop asking. */
 static const struct legacy_refusal unknown_event = {
-    400, LEGACY_BAD_REQUEST, "Last-Event-ID names nothing that is still kept; call again"
+    405, LEGACY_BAD_REQUEST, "Last-Event-ID names nothing that is still kept; call again"
 };
 
 static struct mcp_headers read_headers(const struct http_exchange *exchange)
@@ -154,9 +155,10 @@ static void on_get(void *context, struct http_exchange *exchange, const struct g
 
     if (!peer)
         return;
-    if (last && !stream_take_up(peer, exchange, last))
+    if (last && !stream_take_up(peer, exchange, last)) {
+        http_set_header(exchange, "Allow", "POST, DELETE");
         refuse(exchange, &unknown_event, peer, NULL);
-    else if (!last && peer->standing && peer->standing->exchange)
+    } else if (!last && peer->standing && peer->standing->exchange)
         refuse(exchange, &second_stream, peer, NULL);
     else if (!last)
         stream_stand(peer, exchange);

@@ -119,7 +119,9 @@ struct call {
     int64_t until_ms;  /* boot clock */
     struct call *next; /* of those due */
 };
-/* At the desk as a person, until the exchange is over. */
+/* At the desk as a person; fills in what is the same for all who come this way. */
+struct desk_visit *rest_enter(struct rest *rest, struct desk_visitor *visitor);
+/* The same for a call, until the exchange is over. */
 struct desk_visit *rest_call_visit(struct call *call);
 /* Ends the call, as does everything below that replies. */
 void rest_call_reply(struct call *call, int status, const char *type, const char *body,

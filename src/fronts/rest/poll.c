@@ -52,21 +52,13 @@ static void on_watching(void *context, const struct desk_reply *reply)
 static void start_watching(struct rest *rest)
 {
     struct desk *desk = rest->parts.desk;
-    struct desk_visitor visitor = {
-        .role = ROLE_PERSON,
-        .via = "api",
-        .uid = -1,
-        .tty = "",
-        .name = "rest",
-        .context = rest,
-        .event = on_event,
-    };
+    struct desk_visitor visitor = { .context = rest, .event = on_event };
     static const char one[] = "{\"limit\":1}";
     struct json *params = NULL;
 
     if (rest->watcher || !json_parse(one, sizeof one - 1, &params, NULL))
         return;
-    rest->watcher = desk->ops->enter(desk, &visitor);
+    rest->watcher = rest_enter(rest, &visitor);
     desk->ops->watch(desk, rest->watcher, params, on_watching, NULL);
     json_free(params);
 }

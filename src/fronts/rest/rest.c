@@ -38,21 +38,24 @@ void rest_call_reply(struct call *call, int status, const char *type, const char
     end_call(call);
 }
 
+struct desk_visit *rest_enter(struct rest *rest, struct desk_visitor *visitor)
+{
+    struct desk *desk = rest->parts.desk;
+
+    visitor->role = ROLE_PERSON;
+    visitor->via = "api";
+    visitor->uid = -1;
+    visitor->tty = "";
+    visitor->name = "rest";
+    return desk->ops->enter(desk, visitor);
+}
+
 struct desk_visit *rest_call_visit(struct call *call)
 {
-    struct desk *desk = call->rest->parts.desk;
-    struct desk_visitor visitor = {
-        .role = ROLE_PERSON,
-        .via = "api",
-        .uid = -1,
-        .tty = "",
-        .name = "rest",
-        .token = call->label,
-        .token_id = call->token_id,
-    };
+    struct desk_visitor visitor = { .token = call->label, .token_id = call->token_id };
 
     if (!call->visit)
-        call->visit = desk->ops->enter(desk, &visitor);
+        call->visit = rest_enter(call->rest, &visitor);
     return call->visit;
 }
 
