@@ -240,9 +240,14 @@ static void on_finished_row(void *context, const struct store_reply *reply)
     struct errand *errand = context;
     struct live *live = live_find(errand->engine, errand->id);
 
-    if (live && reply->outcome == STORE_DONE)
+    if (live && reply->outcome == STORE_DONE) {
         reply_result(errand->engine, live, reply->row, NULL, NULL);
-    if (live && reply->outcome != STORE_DONE) {
+    } else if (live && reply->outcome == STORE_MISSING) {
+        /* Removed to make room, which happens at once only to what holds no answer (R9.1). */
+        struct store_row row = live_row(live);
+
+        reply_result(errand->engine, live, &row, NULL, NULL);
+    } else if (live) {
         wait_fail(errand->engine, live, &reply->err);
         notices_mark(errand->engine, live->principal);
     }

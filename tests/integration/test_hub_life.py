@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import fcntl
 import os
 import random
 import signal
@@ -61,6 +62,19 @@ def idle_exit() -> None:
     with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
         counts = list(pool.map(lane, range(lanes)))
     note(f"{sum(b for b, _ in counts)} came before the end, {sum(a for _, a in counts)} after it")
+
+
+@test("a hub that takes long to start is waited for, also by who did not start it", "R10.3 R5.5")
+def slow_start(home: Home) -> None:
+    home.data.mkdir(parents=True, mode=0o700)
+    with open(home.data / "hub.lock", "w") as lock:
+        os.chmod(lock.name, 0o600)
+        fcntl.lockf(lock, fcntl.LOCK_EX)  # as one does that is still recovering
+        waiting = home.spawn("list", "--json")
+        time.sleep(12)
+        assert waiting.poll() is None, end_of(home, waiting)
+    result = end_of(home, waiting)
+    assert result.code == 0 and result.json == [], result
 
 
 @test("a hub with an ask, a peer or started by hand is not idle", "R10.3")

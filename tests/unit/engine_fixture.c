@@ -291,6 +291,8 @@ static void stage_store_get(struct store *port, const char *ask_id, store_done *
 
     if (store->fails_reads)
         fail_read(done, context);
+    else if (store->misses_reads)
+        done(context, &(struct store_reply){ .outcome = STORE_MISSING });
     else
         store->inner->ops->get(store->inner, ask_id, done, context);
 }
