@@ -13,6 +13,7 @@ SUITE ?=
 ONLY ?=
 FUZZ_SECONDS ?= 60
 SOAK_SCALE ?= 10
+SOAK_FUZZ_SECONDS ?= 120
 
 PROGRAM = src/cli/sayso# where Meson puts it; build/sayso is a link to it
 SOURCES = $(shell find src tests bench -name '*.[ch]')
@@ -87,8 +88,9 @@ coverage: packages-test ## lines (100 %) and branches (95 %) of src/core seen by
 fuzz: packages-fuzz build-fuzzers ## every fuzz target for FUZZ_SECONDS (60), with counts
 	@tools/run_tests --suite fuzz --fuzz-seconds $(FUZZ_SECONDS) $(if $(ONLY),--only '$(ONLY)')
 
-soak: packages-soak build-plain build-sanitized build-threads ## races, valgrind, analyzers, larger counts
-	@SAYSO_SCALE=$(SOAK_SCALE) tools/run_tests --soak $(if $(SUITE),--suite $(SUITE))
+soak: packages-soak build-plain build-sanitized build-threads build-fuzzers ## races, valgrind, analyzers, larger counts
+	@SAYSO_SCALE=$(SOAK_SCALE) tools/run_tests --soak --fuzz-seconds $(SOAK_FUZZ_SECONDS) \
+	    $(if $(SUITE),--suite $(SUITE),--record docs/soak.md)
 
 bench: packages-bench build ## the benchmarks of bench/
 	@if [ -x bench/run ]; then exec bench/run; else echo "there are no benchmarks yet"; fi
@@ -124,5 +126,5 @@ build-fuzzers:
 	@$(call compile,build-fuzz)
 
 build-threads:
-	@$(call configure,build-tsan,$(GCC),-Db_sanitize=thread)
+	@$(call configure,build-tsan,$(GCC),-Db_sanitize=thread -Dcrash_points=true)
 	@$(call compile,build-tsan)

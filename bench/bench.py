@@ -16,6 +16,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("BENCH_BUILD", HERE.parent / "build" / "bench"))
+PROGRAM = HERE.parent / "build" / "sayso"
+META = "io.modelcontextprotocol/"
 CLIENT = {"name": "mcpload", "version": "1"}
 RATES = ["ops_s", "p50_us", "p99_us", "srv_cpu_us_op", "gen_cpu_us_op", "errors"]
 
@@ -42,17 +44,30 @@ def request(method, params=None):
     return compact(message).replace('"id":"@"', '"id":%ID%')
 
 
-def load(path, data):
-    """A description; {BUILD} is where the programs are, {DATA} a directory for what they store."""
+def load(path, data, program=PROGRAM):
+    """A description; {BUILD} is where the programs are, {DATA} a directory for what they store,
+    {PROGRAM} the sayso that is measured."""
     text = pathlib.Path(path).read_text()
-    return json.loads(text.replace("{BUILD}", str(BUILD)).replace("{DATA}", str(data)))
+    for name, value in {"{BUILD}": BUILD, "{DATA}": data, "{PROGRAM}": program}.items():
+        text = text.replace(name, str(value))
+    return json.loads(text)
 
 
-def plan(server):
-    """The lines mcpload reads."""
-    rows = [("argv", word) for word in server["argv"]]
-    rows += [("env", f"{name}={value}") for name, value in server.get("env", {}).items()]
-    rows += [
+def modern_messages(server):
+    """Revision 2026-07-28: no handshake and no ping, so server/discover stands for both; the answer
+    to a question comes with the call made again."""
+    meta = {"_meta": {META + "protocolVersion": "2026-07-28", META + "clientInfo": CLIENT,
+                      META + "clientCapabilities": {"elicitation": {"form": {}}}}}
+    call = {"name": server["call"]["tool"], "arguments": server["call"]["arguments"], **meta}
+    again = {"inputResponses": {server["answers"]: {"action": "accept", "content": server["answer"]}},
+             "requestState": "asked"}
+    return [("init.body", request("server/discover", meta)), ("list.body", request("tools/list", meta)),
+            ("ping.body", request("server/discover", meta)), ("call.body", request("tools/call", call)),
+            ("again.body", request("tools/call", {**call, **again}))]
+
+
+def legacy_messages(server):
+    return [
         ("init.body", request("initialize", {"protocolVersion": "2025-11-25", "clientInfo": CLIENT,
                                              "capabilities": {"elicitation": {"form": {}}}})),
         ("inited.body", compact({"jsonrpc": "2.0", "method": "notifications/initialized"})),
@@ -64,6 +79,13 @@ def plan(server):
         ("reply.body", '{"jsonrpc":"2.0","id":%RID%,"result":{"action":"accept","content":'
                        + compact(server["answer"]) + "}}"),
     ]
+
+
+def plan(server):
+    """The lines mcpload reads."""
+    rows = [("argv", word) for word in server["argv"]]
+    rows += [("env", f"{name}={value}") for name, value in server.get("env", {}).items()]
+    rows += modern_messages(server) if server.get("is_modern") else legacy_messages(server)
     return "".join(f"{key} {value}\n" for key, value in rows)
 
 

@@ -5,11 +5,12 @@
  *
  *   cold   from the start of the server to its answer to initialize, then its memory
  *   rate   requests of one kind
- *   ask    tools/call -> elicitation/create -> answer -> result
+ *   ask    tools/call -> elicitation/create -> answer -> result; or the result says that input is
+ *          required and the call is made again with it; or a person answers elsewhere
  *
  * The plan, written by bench.py, has lines "key value": argv and env (once each word), and the
- * messages init, inited, list, ping, call, reply, other as NAME.body. In those %ID% stands for the
- * id of the request, %N% for the number of the operation, %RID% for the id the server used.
+ * messages init, inited, list, ping, call, again, reply, other as NAME.body. In those %ID% stands
+ * for the id of the request, %N% for the number of the operation, %RID% for the id the server used.
  * Prints one JSON object.
  */
 #include <fcntl.h>
@@ -39,7 +40,9 @@ static size_t row_count;
 static struct peer server;
 static pid_t server_pid;
 static int verbosity;
+static bool is_asking;
 static long most = 1000000, started, finished, errors, handshake_id;
+static long first_number; /* of this part: servers may join calls that are equal */
 static double *begun_s, *took_s;
 
 static const char *plan_find(const char *key)
@@ -137,29 +140,44 @@ static void take_request(const char *line, size_t length, const char *id)
     say(load_find(line, length, "\"elicitation/create\"") ? "reply.body" : "other.body", &values);
 }
 
+/* A call made again has an id of its own, `most` further on. */
+static void take_response(const char *line, size_t length, long number, bool is_result)
+{
+    struct values values = { .id = FIRST_ID + most + number, .number = first_number + number };
+
+    if (number < most && is_asking && load_find(line, length, "\"input_required\"")) {
+        say("again.body", &values);
+        return;
+    }
+    if (number >= most)
+        number -= most;
+    if (number >= most)
+        return;
+    if (!is_result || (is_asking && load_find(line, length, "\"isError\":true")))
+        note_error(line, length);
+    took_s[finished++] = load_now() - begun_s[number];
+}
+
 static void take_line(const char *line, size_t length)
 {
     const char *id = load_find(line, length, "\"id\":");
+    /* before "method", because a schema may have one and a long list is looked through once */
+    bool is_result = load_find(line, length, "\"result\":");
     long number;
 
     if (verbosity > 1)
         fprintf(stderr, "got %.*s\n", (int)(length > 400 ? 400 : length), line);
     if (length == 0 || *line != '{' || !id)
         return;
-    if (load_find(line, length, "\"method\":\"")) {
+    if (!is_result && load_find(line, length, "\"method\":\"")) {
         take_request(line, length, id);
         return;
     }
     number = strtol(id, NULL, 10);
-    if (number < FIRST_ID) {
+    if (number < FIRST_ID)
         handshake_id = number;
-        return;
-    }
-    if (number - FIRST_ID >= most)
-        return;
-    if (load_find(line, length, "\"error\":{") || load_find(line, length, "\"isError\":true"))
-        note_error(line, length);
-    took_s[finished++] = load_now() - begun_s[number - FIRST_ID];
+    else
+        take_response(line, length, number - FIRST_ID, is_result);
 }
 
 static void run_server(const int *in, const int *out)
@@ -237,7 +255,7 @@ static void keep_busy(const char *key, long in_flight, double until)
 
     while (finished < most && now < until + STRAGGLERS_S) {
         while (started < most && started - finished < in_flight && now < until) {
-            struct values values = { .id = FIRST_ID + started, .number = started };
+            struct values values = { .id = FIRST_ID + started, .number = first_number + started };
 
             begun_s[started++] = load_now();
             say(key, &values);
@@ -258,6 +276,7 @@ static void warm_up(const char *key, long in_flight)
     if (finished == 0 || finished < started)
         load_fail("no answer in the warm-up");
     most = wanted;
+    first_number += started;
     started = finished = errors = 0;
 }
 
@@ -318,6 +337,7 @@ int main(int count, char **arguments)
     }
     if (strcmp(arguments[1], "rate") == 0 && strcmp(key, "call.body") == 0)
         key = "ping.body";
+    is_asking = strcmp(key, "call.body") == 0;
     signal(SIGPIPE, SIG_IGN);
     load_on_failure(on_failure);
     plan_load(arguments[2]);
@@ -327,7 +347,8 @@ int main(int count, char **arguments)
     start_server();
     call_and_wait("init.body", 1);
     ready = load_now();
-    say("inited.body", &(struct values){ 0 });
+    if (plan_find("inited.body"))
+        say("inited.body", &(struct values){ 0 });
     call_and_wait("list.body", 2);
     if (strcmp(arguments[1], "cold") == 0) {
         measure_cold(began, ready);

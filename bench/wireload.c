@@ -9,6 +9,7 @@
  *          the connection until its own standard input ends
  *   wake   one ask at a time; watches the index of SQLite's log for the commit of the answer, and
  *          measures from there until the agent has its result
+ *   answer answers every ask of others as it comes, until it is ended; prints {} when it watches
  *
  * Prints one JSON object. Times run from before the request is written until the result is read.
  */
@@ -44,7 +45,7 @@ static pid_t hub_pid;
 static int verbosity;
 static long most = 1000000, started, created, finished, errors, handshakes;
 static long first_title; /* titles differ in the whole run: equal calls would be joined */
-static bool is_holding;
+static bool is_holding, is_answering;
 static double *begun_s, *took_s, *answered_s, *decided_s;
 static struct bytes delivered; /* ids whose results came this turn */
 static atomic_uint *log_index; /* only for wake */
@@ -97,6 +98,8 @@ static void take_person_line(const char *line, size_t length)
         load_fail("the watcher fell behind");
     } else if (!id) {
         handshakes += load_number_after(line, length, "\"id\":") < FIRST_ID;
+    } else if (is_answering && load_find(line, length, "\"status\":\"pending\"")) {
+        answer(id, started++ % most);
     } else if (title >= 0 && title < started && load_find(line, length, "\"status\":\"pending\"")) {
         answer(id, title);
     }
@@ -352,7 +355,8 @@ int main(int count, char **arguments)
     int option;
 
     if (count < 3)
-        load_fail("usage: wireload ask|hold|wake HUB.JSON [-n N] [-c N] [-t S] [-p CPU] [-v]");
+        load_fail(
+            "usage: wireload ask|hold|wake|answer HUB.JSON [-n N] [-c N] [-t S] [-p CPU] [-v]");
     optind = 3;
     while ((option = getopt(count, arguments, "n:c:t:p:v")) > 0) {
         if (option == 'n')
@@ -373,10 +377,17 @@ int main(int count, char **arguments)
     decided_s = new_times();
     first_title = (long)getpid() * 10000000;
     is_holding = strcmp(arguments[1], "hold") == 0;
+    is_answering = strcmp(arguments[1], "answer") == 0;
     open_peers(arguments[2]);
     if (is_holding) {
         hold(in_flight, seconds);
         return 0;
+    }
+    if (is_answering) {
+        puts("{}");
+        fflush(stdout);
+        for (;;)
+            load_turn(peers, PEERS, load_now() + HANDSHAKE_S);
     }
     warm_up(in_flight);
     if (strcmp(arguments[1], "wake") == 0) {

@@ -1,6 +1,10 @@
 /*
  * floor.c - what an ask over stdio costs when nothing is parsed, checked or stored: system calls
  * and copies. A limit to compare with, not a server.
+ *
+ *   floor [LIST]
+ *
+ * LIST is a file whose content is the result of tools/list, to send as much as another server does.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -38,12 +42,25 @@ static void take_line(const char *line, size_t length)
     }
 }
 
-int main(void)
+static void read_list(const char *path)
+{
+    static char list[FLOOR_BYTES];
+    FILE *file = fopen(path, "r");
+
+    if (!file || fread(list, 1, sizeof list - 1, file) == 0)
+        exit(2);
+    fclose(file);
+    floor_list = list;
+}
+
+int main(int count, char **arguments)
 {
     static char in[FLOOR_BYTES];
     size_t used = 0;
     ssize_t got;
 
+    if (count > 1)
+        read_list(arguments[1]);
     while ((got = read(STDIN_FILENO, in + used, sizeof in - used)) > 0) {
         char *line = in, *end;
 

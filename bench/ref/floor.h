@@ -19,6 +19,8 @@
     "\"requestedSchema\":{\"type\":\"object\",\"properties\":{\"answer\":{\"type\":\"string\","    \
     "\"enum\":[\"yes\",\"no\"]}},\"required\":[\"answer\"]}}}\n"
 
+static const char *floor_list = FLOOR_LIST;
+
 enum { FLOOR_BYTES = 1 << 20 };
 static char floor_out[FLOOR_BYTES];
 static size_t floor_used;
@@ -58,7 +60,7 @@ static inline const char *floor_result(const char *line, size_t length)
     if (!method)
         return NULL;
     if (method[10] == 't')
-        return method[16] == 'l' ? FLOOR_LIST : "";
+        return method[16] == 'l' ? floor_list : "";
     return method[10] == 'i' ? FLOOR_INIT : method[10] == 'p' ? "{}" : NULL;
 }
 

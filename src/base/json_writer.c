@@ -130,6 +130,14 @@ void json_write_integer(struct json_writer *writer, const char *key, int64_t num
     text_add_integer(writer->out, number);
 }
 
+void json_write_known(struct json_writer *writer, const char *key, int64_t number, bool is_known)
+{
+    if (is_known)
+        json_write_integer(writer, key, number);
+    else
+        json_write_null(writer, key);
+}
+
 void json_write_number(struct json_writer *writer, const char *key, double number)
 {
     begin(writer, key);

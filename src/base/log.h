@@ -9,6 +9,8 @@
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR };
 
 void log_set_level(enum log_level least);
+/* stderr is this file, if it really is: from now on it is put aside whenever it is full. */
+void log_keep_short(const char *path);
 /* `format` yields "key=value key=value"; values have no blanks. */
 void log_event(enum log_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -23,6 +23,9 @@ bool os_process(int64_t pid, struct os_process *ret_process); /* false: gone */
 /* True when `pid` is, or has among its ancestors, the process {ancestor, start}. */
 bool os_descends_from(int64_t pid, int64_t ancestor, uint64_t start);
 bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
+/* What was written to a TCP socket and not yet acknowledged by the other side; -1: unknown. */
+int64_t os_unacknowledged_bytes(int socket_fd);
+int os_socket_error(int socket_fd); /* errno of what went wrong, once; 0: nothing */
 
 /* Directory owned by us with mode 0700, made if missing (parents too). Refuses one that belongs to
  * somebody else or that others may write; `err` says how to mend it. */
@@ -43,6 +46,11 @@ bool os_write_file(const char *path, const char *bytes, size_t length, struct er
 enum os_lock { OS_LOCK_HELD, OS_LOCK_BUSY, OS_LOCK_FAILED };
 /* Open-file-description lock; released by closing *ret_fd or by the process's end. */
 enum os_lock os_lock_file(const char *path, int *ret_fd);
+
+enum { OS_LOG_BYTES = 1048576 };
+/* To append to, 0600. Without room for so many bytes more it is first put aside as PATH.1, the one
+ * old log that is kept. -1 and errno where it can't be opened or is no file. */
+int os_open_log(const char *path, size_t room_bytes);
 
 /*
  * Starts `program arguments…` as a daemon: double fork, own session, / as directory, only

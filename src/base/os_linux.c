@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -20,6 +22,8 @@
 #include "base/text.h"
 
 enum { OS_MAX_ANCESTORS = 64, OS_PATH_BYTES = 4096 };
+/* Places among the numbers behind name and state in /proc/PID/stat, proc(5). */
+enum { STAT_PARENT = 0, STAT_TERMINAL = 3, STAT_START = 18, STAT_COUNT };
 
 void os_harden(void)
 {
@@ -44,14 +48,30 @@ static void name_terminal(unsigned device, char *out, size_t size)
         snprintf(out, size, "tty:%u:%u", major_number, minor_number);
 }
 
+/* `text` is all that follows a process's name: " S 1 2 3 …" */
+static bool read_stat(const char *text, int64_t numbers[STAT_COUNT])
+{
+    const char *at = text + strspn(text, " ");
+    char *end;
+
+    if (*at)
+        at++; /* the state, a letter */
+    for (size_t i = 0; i < STAT_COUNT; i++) {
+        errno = 0;
+        numbers[i] = strtoll(at, &end, 10);
+        if (errno || end == at)
+            return false;
+        at = end;
+    }
+    return true;
+}
+
 bool os_process(int64_t pid, struct os_process *ret_process)
 {
     char path[64], line[1024];
     const char *fields;
     struct stat owner;
-    long long parent;
-    unsigned long long start;
-    int device;
+    int64_t numbers[STAT_COUNT];
     FILE *file;
     size_t got;
 
@@ -65,13 +85,11 @@ bool os_process(int64_t pid, struct os_process *ret_process)
         got = 0;
     fclose(file);
     fields = strrchr(line, ')'); /* a program's name may hold anything, blanks and ) too */
-    if (!got || !fields ||
-        sscanf(fields + 1,
-               " %*c %lld %*d %*d %d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-               &parent, &device, &start) != 3)
+    if (!got || !fields || !read_stat(fields + 1, numbers))
         return false;
-    *ret_process = (struct os_process){ pid, parent, owner.st_uid, start, "" };
-    name_terminal((unsigned)device, ret_process->tty, sizeof ret_process->tty);
+    *ret_process = (struct os_process){ pid, numbers[STAT_PARENT], owner.st_uid,
+                                        (uint64_t)numbers[STAT_START], "" };
+    name_terminal((unsigned)numbers[STAT_TERMINAL], ret_process->tty, sizeof ret_process->tty);
     return true;
 }
 
@@ -99,6 +117,21 @@ bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid)
     *ret_uid = peer.uid;
     *ret_pid = peer.pid;
     return true;
+}
+
+int64_t os_unacknowledged_bytes(int socket_fd)
+{
+    int bytes = 0;
+
+    return ioctl(socket_fd, SIOCOUTQ, &bytes) == 0 ? bytes : -1;
+}
+
+int os_socket_error(int socket_fd)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    return getsockopt(socket_fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
 static bool make_parents(const char *path)

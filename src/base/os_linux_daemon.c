@@ -20,7 +20,6 @@ enum {
     DAEMON_READY = 'r',  /* the first byte of what the daemon tells its starter */
     DAEMON_FAILED = 'e', /* and then why */
 };
-static const off_t DAEMON_LOG_BYTES = 1048576;
 
 static void reset_signals(void)
 {
@@ -32,14 +31,13 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* One old log is kept beside the current one. */
-static int open_log(const char *path)
+int os_open_log(const char *path, size_t room_bytes)
 {
     struct stat found;
     char old[4096];
     int fd;
 
-    if (stat(path, &found) == 0 && found.st_size > DAEMON_LOG_BYTES &&
+    if (stat(path, &found) == 0 && found.st_size + (off_t)room_bytes > OS_LOG_BYTES &&
         snprintf(old, sizeof old, "%s.1", path) < (int)sizeof old)
         rename(path, old);
     /* a fifo without a reader would hold us for ever; what is no file is no log */
@@ -128,7 +126,7 @@ bool os_start_daemon(const char *program, const char *const *arguments, const ch
                      const char *const *environment_names, int64_t limit_ms, struct error *err)
 {
     char *environment[DAEMON_MAX_ENVIRONMENT] = { NULL };
-    int log_fd = open_log(log_path);
+    int log_fd = os_open_log(log_path, 0);
     int ready[2];
     char reason[400] = "";
     bool is_ready = false;

@@ -119,7 +119,8 @@ static bool say_winner(const struct json *detail)
     return true;
 }
 
-/* The rest: what kind it is in the person's language, then the hub's own words. */
+/* The rest: in the person's language; where that lacks the words, what kind of error it is and
+ * then the hub's English. */
 static void say_other(const struct error *err)
 {
     static const struct {
@@ -145,10 +146,24 @@ static void say_other(const struct error *err)
         if (rows[i].code == err->code)
             text = rows[i].text;
     }
-    text_add_format(&detail, "%s%s%s (%s)", err->path, err->path[0] ? ": " : "", err->message,
-                    error_name(err->code));
+    text_add_format(&detail, "%s%s", err->path, err->path[0] ? ": " : "");
+    if (i18n_reason(&detail, err->message))
+        text = TEXT_ERROR_KNOWN;
+    else
+        text_add_text(&detail, err->message);
+    text_add_format(&detail, " (%s)", error_name(err->code));
     say_problem(text, "detail", text_string(&detail), NULL);
     text_release(&detail);
+}
+
+static void say_unsaved(const struct error *err)
+{
+    struct text words = { 0 };
+
+    if (!i18n_reason(&words, err->message))
+        text_add_text(&words, err->message);
+    say_problem(TEXT_ERROR_STORAGE, "message", text_string(&words), NULL);
+    text_release(&words);
 }
 
 void say_error(const struct arguments *arguments, const struct error *err,
@@ -174,7 +189,7 @@ void say_error(const struct arguments *arguments, const struct error *err,
     else if (err->code == ERROR_conflicting_arguments && strcmp(err->path, "/session_id") == 0)
         say_problem(TEXT_ERROR_SEVERAL, NULL);
     else if (err->code == ERROR_storage_failed)
-        say_problem(TEXT_ERROR_STORAGE, "message", err->message, NULL);
+        say_unsaved(err);
     else
         say_other(err);
 }
@@ -236,6 +251,45 @@ void say_lines(const char *words, int indent)
             printf("%*s%s\n", *line ? indent : 0, "", line);
         }
     }
+    text_release(&shown);
+}
+
+/* What a token is called, or that there was none. */
+static void add_token(struct text *out, const struct json *origin)
+{
+    const char *label = json_member_text(origin, "token");
+    struct text shown = { 0 };
+
+    if (!label) {
+        text_add_text(out, i18n_text(TEXT_AGENT_NO_TOKEN));
+        return;
+    }
+    say_add_shown(&shown, label);
+    i18n_format(out, TEXT_AGENT_TOKEN, "label", text_string(&shown), NULL);
+    text_release(&shown);
+}
+
+void say_add_agent(struct text *out, const struct json *ask)
+{
+    const struct json *origin = json_member(ask, "origin");
+    const char *name = json_member_text(ask, "agent");
+    struct text shown = { 0 };
+
+    say_add_shown(&shown, name ? name : "");
+    text_add_char(out, '"');
+    for (const char *at = text_string(&shown); *at; at++) {
+        if (*at == '"')
+            text_add_char(out, '\\');
+        text_add_char(out, *at);
+    }
+    text_add_text(out, "\" (");
+    if (json_member_text(origin, "via"))
+        add_token(out, origin);
+    else
+        text_add_format(out, "uid %lld, pid %lld",
+                        (long long)json_member_integer(origin, "uid", -1),
+                        (long long)json_member_integer(origin, "pid", 0));
+    text_add_char(out, ')');
     text_release(&shown);
 }
 

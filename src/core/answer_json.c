@@ -7,7 +7,7 @@ void answer_write_picks(struct json_writer *writer, const char *key, const struc
                         const struct field_value *value)
 {
     json_write_list(writer, key);
-    for (size_t i = 0; i < value->option_count; i++) {
+    for (size_t i = 0; value->is_selected && i < value->option_count; i++) {
         if (value->is_selected[i])
             json_write_text(writer, NULL, field->options[i].id);
     }

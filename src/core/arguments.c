@@ -6,16 +6,15 @@
  */
 #include "core/arguments.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/arguments_inside.h"
 #include "core/ask.h"
 #include "core/limits.h"
 #include "core/visible_text.h"
@@ -33,13 +32,6 @@ static const struct ask_tool *const tools[] = { &tool_provide_choice };
 /* Clients put these into every tool's schema and pass them on when the model fills them in. */
 static const char *const added_by_clients[] = { "wait_for_previous" };
 
-/* Where in the call we are; printed as a JSON pointer only when something is wrong. */
-struct place {
-    const struct place *outer; /* NULL: the call itself */
-    const char *name;          /* NULL: item `index` of a list */
-    size_t index;
-};
-
 /* An object of the call and the rows that describe it. */
 struct scope {
     const struct argument *rows;
@@ -47,26 +39,6 @@ struct scope {
     const struct json *object;
     const struct place *place;
     bool is_collecting;
-};
-
-/* One argument and what was given for it, NULL where nothing was. */
-struct given {
-    const struct argument *row;
-    const struct argument_class *class;
-    const struct json *value;
-    const struct place *place;
-};
-
-enum storage { STORE_TEXT, STORE_NUMBER, STORE_JSON };
-
-struct argument_class {
-    const char *wanted; /* for messages */
-    unsigned kinds;     /* bits of json_kind */
-    enum storage storage;
-    bool (*check_type)(const struct given *given, struct error *err);   /* NULL: kind says it all */
-    bool (*check_limits)(const struct given *given, struct error *err); /* NULL: there are none */
-    unsigned item_kinds;
-    enum error_code too_few, too_many;
 };
 
 static size_t place_write(const struct place *place, char *out, size_t bytes)
@@ -81,8 +53,8 @@ static size_t place_write(const struct place *place, char *out, size_t bytes)
     return used + (size_t)snprintf(out + used, bytes - used, "/%zu", place->index);
 }
 
-__attribute__((format(printf, 4, 5))) static bool
-refuse(const struct place *place, enum error_code code, struct error *err, const char *format, ...)
+bool argument_refuse(const struct place *place, enum error_code code, struct error *err,
+                     const char *format, ...)
 {
     char path[PATH_BYTES] = "", message[MESSAGE_BYTES];
     va_list arguments;
@@ -132,158 +104,6 @@ void arguments_quote(const char *bytes, size_t length, char out[ARGUMENT_QUOTE_B
     show(bytes, length, ARGUMENT_QUOTE_CHARS, false, out, ARGUMENT_QUOTE_BYTES);
 }
 
-static bool is_kind_in(const struct json *value, unsigned kinds)
-{
-    return kinds >> json_kind(value) & 1;
-}
-
-/* True for what has no fraction; what does not fit is the nearest that does. */
-static bool whole_number(const struct json *value, int64_t *ret_number)
-{
-    double number = json_number_of(value);
-
-    if (json_integer_of(value, ret_number))
-        return true;
-    *ret_number = number > 0 ? INT64_MAX : INT64_MIN;
-    return floor(number) == number;
-}
-
-static bool check_text(const struct json *value, const struct place *place, struct error *err)
-{
-    if (strlen(json_text(value)) == json_length(value))
-        return true;
-    return refuse(place, ERROR_nul_character, err,
-                  "the text contains the character U+0000, which no text may: leave it out");
-}
-
-static bool check_whole(const struct given *given, struct error *err)
-{
-    int64_t number;
-
-    if (whole_number(given->value, &number))
-        return true;
-    return refuse(given->place, ERROR_bad_type, err,
-                  "%s must be a whole number, but has a fraction: %s", given->row->name,
-                  given->row->help);
-}
-
-static bool check_choice(const struct given *given, struct error *err)
-{
-    struct text names = { .max_bytes = MESSAGE_BYTES / 2 };
-    char quote[ARGUMENT_QUOTE_BYTES];
-
-    for (const char *const *choice = given->row->choices; *choice; choice++) {
-        if (strcmp(*choice, json_text(given->value)) == 0)
-            return true;
-    }
-    for (const char *const *choice = given->row->choices; *choice; choice++)
-        text_add_format(&names, "%s%s", names.used ? ", " : "", *choice);
-    arguments_quote(json_text(given->value), json_length(given->value), quote);
-    refuse(given->place, ERROR_bad_enum, err, "%s is '%s', but must be one of: %s",
-           given->row->name, quote, text_string(&names));
-    text_release(&names);
-    return false;
-}
-
-static bool check_id(const struct given *given, struct error *err)
-{
-    if (ask_id_is_valid(json_text(given->value)))
-        return true;
-    return refuse(given->place, ERROR_bad_format, err,
-                  "%s must be the session_id of an earlier result as it was given: %d characters "
-                  "of a-z and 2-7",
-                  given->row->name, LIMIT_ID_CHARS);
-}
-
-static bool check_items(const struct given *given, struct error *err)
-{
-    for (size_t i = 0; i < json_length(given->value); i++) {
-        const struct json *item = json_item(given->value, i);
-        struct place place = { .outer = given->place, .index = i };
-
-        if (!is_kind_in(item, given->class->item_kinds))
-            return refuse(&place, ERROR_bad_type, err, "%s must be %s, but item %zu is %s: %s",
-                          given->row->name, given->class->wanted, i,
-                          json_kind_name(json_kind(item)), given->row->help);
-        if (json_text(item) && !check_text(item, &place, err))
-            return false;
-    }
-    return true;
-}
-
-static bool check_range(const struct given *given, struct error *err)
-{
-    const struct argument *row = given->row;
-    int64_t number;
-
-    whole_number(given->value, &number);
-    if (number >= row->least && number <= row->most)
-        return true;
-    if (row->most == ARGUMENT_UNBOUNDED)
-        return refuse(given->place, ERROR_out_of_range, err, "%s must be %lld or more: %s",
-                      row->name, (long long)row->least, row->help);
-    return refuse(given->place, ERROR_out_of_range, err, "%s must be from %lld to %lld: %s",
-                  row->name, (long long)row->least, (long long)row->most, row->help);
-}
-
-/* Maximums count what was received, emptiness looks at what is left for the eye. Whether a text
- * that is not empty says enough is a later rule. */
-static bool check_length(const struct given *given, struct error *err)
-{
-    const struct argument *row = given->row;
-    const char *text = json_text(given->value);
-    size_t length = json_length(given->value);
-    bool is_bytes = row->unit == UNIT_BYTES;
-    size_t count = text && !is_bytes ? text_count(text, length) : length;
-
-    if (!text) /* the object form of a preview */
-        return true;
-    if (row->least > 0 && visible_is_empty(text, length))
-        return refuse(given->place, ERROR_empty_text, err,
-                      "%s is empty or has only blanks and invisible characters: %s", row->name,
-                      row->help);
-    if ((int64_t)count > row->most)
-        return refuse(given->place, ERROR_too_long, err, "%s has %zu %s, but at most %lld may be",
-                      row->name, count, is_bytes ? "bytes" : "characters", (long long)row->most);
-    return true;
-}
-
-static bool check_count(const struct given *given, struct error *err)
-{
-    const struct argument *row = given->row;
-    int64_t count = (int64_t)json_length(given->value);
-
-    if (count >= row->least && count <= row->most)
-        return true;
-    return refuse(given->place, count < row->least ? given->class->too_few : given->class->too_many,
-                  err, "%s has %lld items, but must have %lld to %lld: %s", row->name,
-                  (long long)count, (long long)row->least, (long long)row->most, row->help);
-}
-
-enum {
-    TEXT = 1u << KIND_TEXT,
-    OBJECT = 1u << KIND_OBJECT,
-    LIST = 1u << KIND_LIST,
-    BOOL = 1u << KIND_BOOL,
-    NUMBER = 1u << KIND_INTEGER | 1u << KIND_REAL,
-};
-
-static const struct argument_class classes[] = {
-    [ARGUMENT_TEXT] = { "a text", TEXT, .check_limits = check_length },
-    [ARGUMENT_MARKDOWN] = { "a text", TEXT, .check_limits = check_length },
-    [ARGUMENT_BOOL] = { "true or false", BOOL, .storage = STORE_NUMBER },
-    [ARGUMENT_INTEGER] = { "a whole number", NUMBER, .storage = STORE_NUMBER,
-                           .check_type = check_whole, .check_limits = check_range },
-    [ARGUMENT_ENUM] = { "a text", TEXT, .check_type = check_choice },
-    [ARGUMENT_ID] = { "a text", TEXT, .check_type = check_id },
-    [ARGUMENT_OPTIONS] = { "a list of objects", LIST, STORE_JSON, check_items, check_count, OBJECT,
-                           ERROR_too_few_options, ERROR_too_many_options },
-    [ARGUMENT_IDS] = { "a list of texts", LIST, STORE_JSON, check_items, check_count, TEXT,
-                       ERROR_too_few_options, ERROR_too_many_defaults },
-    [ARGUMENT_PREVIEW] = { "a text or an object", TEXT | OBJECT, STORE_JSON,
-                           .check_limits = check_length },
-};
-
 /* Does `pass` with every object inside an argument: the items of a list, or the value itself. */
 static bool pass_inside(const struct given *given,
                         bool (*pass)(const struct scope *, struct error *), struct error *err)
@@ -293,7 +113,7 @@ static bool pass_inside(const struct given *given,
                            .object = given->value,
                            .place = given->place };
 
-    if (!inner.rows || !is_kind_in(given->value, given->class->kinds))
+    if (!inner.rows || !argument_is_kind_in(given->value, given->class->kinds))
         return true;
     if (json_kind(given->value) == KIND_OBJECT)
         return pass(&inner, err);
@@ -326,8 +146,8 @@ static bool refuse_unknown(const struct scope *scope, void *member, struct error
     show(json_key(member), json_key_length(member), FOREIGN_CHARS, true, foreign, sizeof foreign);
     for (size_t i = 0; i < scope->row_count; i++)
         text_add_format(&names, "%s%s", i ? ", " : "", scope->rows[i].name);
-    refuse(&place, ERROR_unknown_property, err, "no such property here: leave it out. Known are %s",
-           text_string(&names));
+    argument_refuse(&place, ERROR_unknown_property, err,
+                    "no such property here: leave it out. Known are %s", text_string(&names));
     text_release(&names);
     return false;
 }
@@ -337,7 +157,8 @@ static struct given given_at(const struct scope *scope, size_t i, struct place *
     const struct argument *row = &scope->rows[i];
 
     *place = (struct place){ .outer = scope->place, .name = row->name };
-    return (struct given){ row, &classes[row->type], json_member(scope->object, row->name), place };
+    return (struct given){ row, argument_class_of(row->type), json_member(scope->object, row->name),
+                           place };
 }
 
 static bool pass_unknown(const struct scope *scope, struct error *err)
@@ -367,17 +188,6 @@ static bool is_missing(const struct scope *scope, const struct argument *row)
            !(other && strcmp(other, row->spared_value) == 0);
 }
 
-static bool check_type(const struct given *given, struct error *err)
-{
-    if (!is_kind_in(given->value, given->class->kinds))
-        return refuse(given->place, ERROR_bad_type, err, "%s must be %s, but is %s: %s",
-                      given->row->name, given->class->wanted,
-                      json_kind_name(json_kind(given->value)), given->row->help);
-    if (json_text(given->value) && !check_text(given->value, given->place, err))
-        return false;
-    return !given->class->check_type || given->class->check_type(given, err);
-}
-
 static bool pass_types(const struct scope *scope, struct error *err)
 {
     for (size_t i = 0; i < scope->row_count; i++) {
@@ -385,9 +195,10 @@ static bool pass_types(const struct scope *scope, struct error *err)
         struct given given = given_at(scope, i, &place);
 
         if (!given.value && is_missing(scope, given.row))
-            return refuse(&place, ERROR_missing_property, err, "%s is missing: %s", place.name,
-                          given.row->help);
-        if (given.value && (!check_type(&given, err) || !pass_inside(&given, pass_types, err)))
+            return argument_refuse(&place, ERROR_missing_property, err, "%s is missing: %s",
+                                   place.name, given.row->help);
+        if (given.value &&
+            (!argument_check_type(&given, err) || !pass_inside(&given, pass_types, err)))
             return false;
     }
     return true;
@@ -416,7 +227,7 @@ static int64_t number_of(const struct argument *row, const struct json *value)
     if (json_kind(value) == KIND_BOOL)
         return json_is_yes(value);
     if (value)
-        whole_number(value, &number);
+        argument_whole_number(value, &number);
     return number;
 }
 
@@ -427,7 +238,7 @@ void arguments_fill(const struct argument *rows, size_t row_count, const struct 
         const struct json *value = json_member(object, rows[i].name);
         void *slot = (char *)values + rows[i].offset;
 
-        switch (classes[rows[i].type].storage) {
+        switch (argument_class_of(rows[i].type)->storage) {
         case STORE_TEXT:
             *(const char **)slot = json_text(value);
             break;

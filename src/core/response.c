@@ -268,7 +268,7 @@ static void write_selection(struct json_writer *writer, const struct response_fa
         if (outcome->has_decider)
             json_write_text_if(writer, "global_annotation", facts->cancel_note);
     }
-    if (field && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID))
+    if (facts->form && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID))
         json_write_bool(writer, "placeholder_visible", field->placeholder_visible);
     json_write_text_if(writer, "interface", interface_name(facts->interface));
     response_summary(facts, &summary);
@@ -277,14 +277,6 @@ static void write_selection(struct json_writer *writer, const struct response_fa
         json_write_text_if(writer, "url", facts->url);
     json_write_end_object(writer);
     text_release(&summary);
-}
-
-static void write_known(struct json_writer *writer, const char *key, int64_t number, bool is_known)
-{
-    if (is_known)
-        json_write_integer(writer, key, number);
-    else
-        json_write_null(writer, key);
 }
 
 static void write_decider(struct json_writer *writer, const struct response_facts *facts)
@@ -296,9 +288,10 @@ static void write_decider(struct json_writer *writer, const struct response_fact
         json_write_object(writer, "answered_by");
         json_write_text(writer, "person", by->person);
         json_write_text(writer, "via", by->via);
-        write_known(writer, "uid", by->uid, by->uid >= 0);
-        write_known(writer, "pid", by->pid, by->pid > 0);
+        json_write_known(writer, "uid", by->uid, by->uid >= 0);
+        json_write_known(writer, "pid", by->pid, by->pid > 0);
         json_write_text(writer, "tty", by->tty);
+        json_write_text_if(writer, "token", by->token);
         json_write_bool_if(writer, "same_process_tree", by->same_process_tree);
         json_write_end_object(writer);
     }
@@ -343,6 +336,5 @@ void response_write(const struct response_facts *facts, struct text *out)
         json_write_text_if(&writer, "url", facts->url);
     }
     write_texts(&writer, "warnings", facts->warnings);
-    write_texts(&writer, "notices", facts->notices);
     json_write_end_object(&writer);
 }

@@ -19,6 +19,7 @@ struct answered_by {
     const char *via;    /* "cli" "terminal" "web" "client" "api" */
     int64_t uid, pid;
     const char *tty;        /* NULL: none */
+    const char *token;      /* label of the token it came with; NULL: a local process */
     bool same_process_tree; /* the answering process descends from the asking agent's */
 };
 
@@ -36,7 +37,6 @@ struct response_facts {
     const char *rule;                   /* standing answer that applied; NULL */
     const char *url, *terminal_command; /* NULL where there is none; printed only while pending */
     const char *const *warnings;        /* NULL-ended; may be NULL */
-    const char *const *notices;         /* ids of late answers, NULL-ended; may be NULL */
 };
 
 /* The structured result as one JSON object. */

@@ -285,12 +285,17 @@ static void decide_row(struct decision *decision, const struct store_row *row,
                        const struct form *form)
 {
     bool is_agent = decision->errand.visit->role == ROLE_AGENT;
+    int64_t version = json_member_integer(decision->params, "version", 0);
     struct error err;
     bool ok = true;
 
     if (!row || (is_agent && strcmp(row->ask.principal, decision->errand.visit->principal) != 0)) {
         fail(decision, ERROR_not_found, "/session_id",
              is_agent ? "no ask of yours has this session_id" : "no ask has this id", NULL);
+        return;
+    }
+    if (version != 0 && version != row->ask.version && state_is_open(row->ask.state)) {
+        refuse_late(decision, row); /* what was seen is not what is there: before what is wrong */
         return;
     }
     if (decision->event == EVENT_ANSWERED)
@@ -330,25 +335,35 @@ static void get_decision_row(struct errand *errand)
     }
 }
 
-/* Without a key of its own an answer cannot be repeated by it: nothing has to be looked up. */
-static char *given_key(const struct json *params)
+/* Without a key of its own an answer cannot be repeated by it: nothing has to be looked up. A key
+ * that can't be kept is refused: its owner relies on it. */
+static bool take_key(struct decision *decision, struct error *err)
 {
-    const char *given = json_member_text(params, "answer_key");
+    const struct json *given = json_member(decision->params, "answer_key");
+    const char *key = json_text(given);
 
-    return given && strlen(given) <= LIMIT_IDEMPOTENCY_KEY_BYTES ? mem_text(given) : NULL;
+    if (given && (!key || !key[0] || strlen(key) != json_length(given) ||
+                  strlen(key) > LIMIT_ANSWER_KEY_BYTES))
+        return error_set(err, ERROR_bad_format, "/answer_key",
+                         "an answer_key is a text of 1 to %d bytes", LIMIT_ANSWER_KEY_BYTES);
+    decision->answer_key = mem_text(key);
+    return true;
 }
 
 static void decide(enum ask_event event, struct desk *desk, struct desk_visit *visit,
                    const struct json *params, desk_done *done, void *context)
 {
-    struct decision *decision = errand_new(sizeof *decision, engine_of(desk), visit, done, context);
+    enum desk_role role = event == EVENT_AGENT_WITHDREW ? ROLE_AGENT : ROLE_PERSON;
+    struct decision *decision;
     struct error err;
 
+    if (!visit_may(visit, role, done, context))
+        return;
+    decision = errand_new(sizeof *decision, engine_of(desk), visit, done, context);
     decision->errand.drop = decision_drop;
     decision->event = event;
     decision->params = json_keep(params);
-    decision->answer_key = given_key(params);
-    if (!may_answer(decision, &err)) {
+    if (!take_key(decision, &err) || !may_answer(decision, &err)) {
         errand_fail(&decision->errand, &err, NULL);
         return;
     }

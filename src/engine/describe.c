@@ -12,8 +12,10 @@ static int64_t remaining_s(const struct engine *engine, const char *id)
     const struct live *live = live_find(engine, id);
     int64_t left_ms;
 
-    if (!live || !live->deadline.place || !state_is_open(live->state))
+    if (!live || !state_is_open(live->state))
         return -1;
+    if (!live->deadline.place) /* its time is up and the end of it is on its way to the store */
+        return live->is_deciding ? 0 : -1;
     left_ms = live->deadline.boot_ms - engine_boot_ms(engine);
     return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
 }
@@ -96,6 +98,7 @@ static void read_actor(const struct json *actor, struct answered_by *by)
     by->uid = json_member_integer(actor, "uid", -1);
     by->pid = json_member_integer(actor, "pid", 0);
     by->tty = json_member_text(actor, "tty");
+    by->token = json_member_text(actor, "token");
     by->same_process_tree = json_is_yes(json_member(actor, "same_process_tree"));
 }
 

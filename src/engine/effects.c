@@ -24,6 +24,10 @@ static void take_over(struct engine *engine, struct live *live, const struct lif
     if (was_open != is_open) {
         live->principal->open_count += is_open ? 1 : (size_t)-1;
         engine->open_count += is_open ? 1 : (size_t)-1;
+        if (is_open)
+            engine->tally.undone++;
+        else
+            tally_ended(engine, live);
     }
 }
 

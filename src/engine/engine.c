@@ -24,6 +24,7 @@ static const struct desk_ops engine_ops = {
     .delivered = delivered_act,
     .withdraw = withdraw_act,
     .detach = detach_act,
+    .cut_off = cut_off_act,
     .answer = answer_act,
     .cancel = cancel_act,
     .decline = decline_act,
@@ -38,6 +39,9 @@ static const struct desk_ops engine_ops = {
     .watch = watch_act,
     .settings_list = settings_list_act,
     .settings_set = settings_set_act,
+    .token_new = token_new_act,
+    .token_list = token_list_act,
+    .token_revoke = token_revoke_act,
 };
 
 int64_t engine_boot_ms(const struct engine *engine)
@@ -110,9 +114,12 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->by_key = TABLE_OF(live, by_key, match.key);
     undelivered_init(engine);
     engine->principals = TABLE_OF(principal, link, id);
+    handed_init(engine);
     engine->armed_boot_ms = -1;
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .ring = sweep, .owner = engine };
+    tokens_load(engine);
+    keys_load(engine);
     parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
     sweep_soon(engine);
     time_arm(engine);
@@ -140,6 +147,9 @@ void engine_free(struct engine *engine)
     table_release(&engine->by_call);
     table_release(&engine->by_key);
     table_release(&engine->principals);
+    table_release(&engine->handed);
+    tokens_release(engine);
+    keys_release(engine);
     alarm_heap_release(&engine->alarms);
     free(engine);
 }
@@ -176,6 +186,7 @@ static void sweep(struct alarm *alarm, void *owner)
     if (engine->is_sweeping)
         return;
     engine->is_sweeping = true;
+    keys_refresh(engine);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
     engine->parts.store->ops->sweep(engine->parts.store, engine_utc_ms(engine) - days * DAY_MS,

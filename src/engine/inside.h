@@ -44,12 +44,15 @@ bool principal_admit(struct engine *engine, struct principal *principal, struct 
 struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor);
 void visit_leave(struct desk *desk, struct desk_visit *leaving);
 void visit_release(struct visit *visit);
+/* False, and replied: this act is for the other role (R12.1). */
+bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *done,
+               void *context);
 void visit_tell(struct visit *visit, const char *line, size_t length);
 void visit_write_origin(const struct visit *visit, struct text *out);
 struct asker visit_read_asker(const char *origin_json); /* of an ask that is not in memory */
 struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
                                const struct asker *asker);
-/* {person, via, uid, pid, tty, same_process_tree}: who decides, as the answer keeps it. */
+/* {person, via, uid, pid or token, tty, same_process_tree}: who decides, as the answer keeps it. */
 void visit_write_actor(const struct answered_by *by, struct text *out);
 
 /* errand.c: an act of a visitor that waits for the store; acts that need more embed it first */
@@ -108,6 +111,29 @@ bool wait_is_delivering(const struct engine *engine, const char *id);
 desk_act wait_act, delivered_act, detach_act;
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
 
+/* handed.c: results the agent's side was given and has not confirmed */
+void handed_init(struct engine *engine);
+void handed_add(struct engine *engine, struct visit *visit, const char *id);
+/* In the hands of a visit other than `but`, which may be NULL. */
+bool handed_is_out(const struct engine *engine, const char *id, const struct visit *but);
+void handed_confirm(struct engine *engine, const char *principal, const char *id);
+void handed_return(struct engine *engine, struct visit *visit, const char *id);
+void handed_return_all(struct engine *engine, struct visit *visit);
+
+/* notices.c: late answers */
+void notices_mark(struct engine *engine, struct principal *principal); /* it has a new one */
+void notices_repeat(struct visit *visit); /* what it was told may not have arrived */
+/* Hands a result over, with what else there is to tell this visit. */
+void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, void *context,
+                   const struct desk_reply *reply);
+
+/* patience.c: how long a client lets its calls be held */
+void patience_load(struct engine *engine, struct visit *visit);
+int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms); /* -1: no end */
+/* Everything that was learnt; `done` gets the errand. */
+void patience_forget(struct engine *engine, store_done *done, struct errand *errand);
+desk_act cut_off_act;
+
 /* submit.c, decide.c, undo.c, retime.c, draft.c, list.c, preferences.c: the acts */
 desk_act submit_act;
 desk_act answer_act, cancel_act, decline_act, withdraw_act, undo_act, challenge_act;
@@ -115,6 +141,16 @@ desk_act extend_act, send_now_act, switch_act;
 desk_act draft_act;
 desk_act list_act, get_act, watch_act;
 desk_act settings_list_act, settings_set_act;
+
+/* tokens.c: who may come through HTTP */
+desk_act token_new_act, token_list_act, token_revoke_act;
+void tokens_load(struct engine *engine);
+void tokens_release(struct engine *engine);
+
+/* keys.c */
+void keys_load(struct engine *engine);
+void keys_release(struct engine *engine);
+void keys_refresh(struct engine *engine); /* makes one where it is time */
 
 /* time.c */
 void time_start(struct engine *engine, struct live *live); /* deadline, or end of undo window */
@@ -133,6 +169,9 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
                  const struct errand *ack);
 void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
                        int64_t version, bool is_already, struct text *out);
+
+/* tally.c */
+void tally_ended(struct engine *engine, const struct live *live);
 
 /* publish.c: what watchers are told */
 /* Room for a line that is written and sent at once; given back, its memory is used again. */

@@ -228,6 +228,7 @@ struct principal *principal_get(struct engine *engine, const char *id)
     principal = mem_new(sizeof *principal);
     memcpy(principal->id, key, sizeof principal->id);
     principal->slot_s = engine_boot_ms(engine) / 1000;
+    notices_mark(engine, principal); /* of what is in the store nothing is known yet */
     table_insert(&engine->principals, &principal->link);
     return principal;
 }

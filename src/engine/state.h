@@ -10,9 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/metrics.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "core/ask.h"
+#include "crypto/seal.h"
 #include "engine/alarm.h"
 #include "engine/engine.h"
 #include "ports/clock.h"
@@ -53,6 +55,7 @@ struct principal {
     /* New asks in each of the last RATE_SLOTS seconds; slot_s says for which second. */
     uint32_t slots[RATE_SLOTS];
     int64_t slot_s;
+    int64_t late_count; /* changes when one of its answers becomes late */
 };
 
 /* What an ask is found again by. */
@@ -105,6 +108,10 @@ struct visit {
     bool is_gone;
     bool is_watching;
     struct waiter *waiters;
+    struct handed *handed; /* results it has not confirmed */
+    size_t handed_count;
+    struct announced *announced; /* late answers it was told of; NULL: of none */
+    int64_t late_seen;           /* the principal's late_count when it was told of all */
     enum desk_role role;
     char via[16];
     int64_t uid, pid, parent;
@@ -115,27 +122,40 @@ struct visit {
     bool is_below_agent;
     char tty[64];
     char principal[PRINCIPAL_BYTES];
-    char *name, *version, *as_name, *directory; /* owned */
+    char *name, *version, *as_name, *directory, *token, *token_id; /* owned */
+    char *transport;    /* owned; NULL: no client's calls are held */
+    int64_t cut_off_ms; /* what is known of its patience */
+    bool is_hold_told;
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);
 };
 
+/* Counted since the start. */
+struct tally {
+    int64_t created, undone, ended[STATE_COUNT];
+    struct metrics_histogram waited_ms;
+};
+
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
-    struct table by_id, by_call, by_key, principals;
+    struct table by_id, by_call, by_key, principals, handed, tokens;
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
     struct visit *visits;
     struct live *dirty;
+    struct seal_ring seals;
+    bool is_making_key;
     size_t open_count;
+    int64_t late_count;       /* given to principals, so that no two are the same */
     size_t form_count;        /* kept in memory */
     size_t unsaved;           /* writes on their way */
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
+    struct tally tally;
     struct text line;                            /* see line_take */
     struct table undelivered, undelivered_calls; /* see undelivered.c */
     bool forgets_undelivered;                    /* there are more than these */

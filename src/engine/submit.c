@@ -115,6 +115,7 @@ static void on_created(void *context, const struct store_reply *reply)
     }
     live->is_stored = true;
     live->seq = reply->seq;
+    engine->tally.created++;
     if (!live->waiters)
         live->flags |= ASK_DETACHED;
     for (const enum ask_effect *effect = submission->step.effects; *effect; effect++) {
@@ -197,10 +198,12 @@ static void create(struct submission *submission)
     const struct visit *visit = submission->errand.visit;
     struct store_principal principal = {
         .id = visit->principal,
-        .kind = "local",
+        .kind = !visit->token_id     ? "local"
+                : visit->token_id[0] ? "token"
+                                     : "http",
         .uid = visit->uid,
         .name = visit->as_name ? visit->as_name : visit->name,
-        .place = visit->directory,
+        .place = visit->token_id ? visit->token : visit->directory,
     };
     struct asker asker = { visit->parent, visit->parent_start };
     struct error err;
@@ -241,8 +244,9 @@ static void on_undelivered(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
     } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id) ||
-               wait_is_delivering(errand->engine, reply->row->ask.id)) {
-        create(submission); /* one that is alive is another connection's (R5.5) */
+               wait_is_delivering(errand->engine, reply->row->ask.id) ||
+               handed_is_out(errand->engine, reply->row->ask.id, errand->visit)) {
+        create(submission); /* one that is alive, or on its way, is another's (R5.5) */
     } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
         errand_fail(errand, &err, NULL);
     } else {
@@ -290,12 +294,15 @@ static bool read_call(struct submission *submission, const struct json *params, 
     int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
 
     submission->tool = tool ? ask_tool_find(tool) : NULL;
-    if (!submission->tool)
-        return error_set(err, ERROR_bad_enum, "", "there is no such tool");
+    if (!submission->tool) {
+        error_set(err, ERROR_bad_enum, "", "there is no such tool");
+        return false;
+    }
     if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
-    submission->wait_ms = wait_s < 0 ? -1 : wait_s * 1000;
+    submission->wait_ms =
+        patience_bound_ms(submission->errand.visit, wait_s < 0 ? -1 : wait_s * 1000);
     submission->tag = mem_text(json_member_text(params, "tag"));
     return arguments_check(submission->tool, json_member(params, "arguments"), &submission->call,
                            err);
@@ -323,9 +330,12 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
                 desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
-    struct submission *submission = errand_new(sizeof *submission, engine, visit, done, context);
+    struct submission *submission;
     struct error err;
 
+    if (!visit_may(visit, ROLE_AGENT, done, context))
+        return;
+    submission = errand_new(sizeof *submission, engine, visit, done, context);
     submission->errand.drop = submission_drop;
     if (!read_call(submission, params, &err)) {
         errand_fail(&submission->errand, &err, NULL);

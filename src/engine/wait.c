@@ -95,10 +95,9 @@ static void on_wait_over(struct alarm *alarm, void *owner)
     errand_end(errand);
 }
 
-void wait_tell_time(struct engine *engine, const struct live *live)
+static void write_retimed(const struct engine *engine, const struct live *live, struct text *line)
 {
-    struct text line = { 0 };
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer = json_writer_to(line);
 
     json_write_object(&writer, NULL);
     json_write_text(&writer, "jsonrpc", "2.0");
@@ -108,6 +107,13 @@ void wait_tell_time(struct engine *engine, const struct live *live)
     json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
     json_write_end_object(&writer);
     json_write_end_object(&writer);
+}
+
+void wait_tell_time(struct engine *engine, const struct live *live)
+{
+    struct text line = { 0 };
+
+    write_retimed(engine, live, &line);
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next)
         visit_tell(waiter->visit, line.bytes, line.used);
     text_release(&line);
@@ -129,6 +135,9 @@ void detach_act(struct desk *desk, struct desk_visit *leaving, const struct json
             on_wait_over(&waiter->alarm, engine);
         }
     }
+    if (id)
+        handed_return(engine, errand->visit, id); /* the client dropped it on its way */
+    notices_repeat(errand->visit);
     errand_ok(errand, "{}");
 }
 
@@ -168,13 +177,16 @@ static void reply_all(struct engine *engine, struct live *live, const struct des
 {
     while (live->waiters) {
         struct waiter *waiter = live->waiters;
-        desk_done *done = waiter->visit->is_gone ? NULL : waiter->done;
+        struct visit *visit = waiter->visit;
+        desk_done *done = visit->is_gone ? NULL : waiter->done;
         void *context = waiter->context;
 
         live->waiters = waiter->next;
+        visit->references++;
         free_waiter(engine, waiter); /* first: who is told may leave */
         if (done)
-            done(context, reply);
+            notices_reply(engine, visit, done, context, reply);
+        visit_release(visit);
     }
 }
 
@@ -187,10 +199,10 @@ void wait_fail(struct engine *engine, struct live *live, const struct error *err
 
 void wait_drop_visit(struct engine *engine, struct visit *visit)
 {
-    while (visit->waiters) {
-        struct waiter *waiter = visit->waiters;
+    for (struct waiter *waiter = visit->waiters, *next; waiter; waiter = next) {
         struct live *live = waiter->live;
 
+        next = waiter->visit_next;
         unlink_waiter(live, waiter);
         free_waiter(engine, waiter);
         if (!live->waiters)
@@ -206,7 +218,8 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
 
     describe_result(row, NULL, NULL, is_replayed, &result);
     reply.json = text_string(&result);
-    errand_reply(errand, &reply);
+    if (!errand->visit->is_gone)
+        notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
     text_release(&result);
 }
 
@@ -229,8 +242,10 @@ static void on_finished_row(void *context, const struct store_reply *reply)
 
     if (live && reply->outcome == STORE_DONE)
         reply_result(errand->engine, live, reply->row, NULL, NULL);
-    else if (live)
+    if (live && reply->outcome != STORE_DONE) {
         wait_fail(errand->engine, live, &reply->err);
+        notices_mark(errand->engine, live->principal);
+    }
     if (live)
         live_free(errand->engine, live);
     errand_end(errand);
@@ -243,6 +258,7 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
     struct errand *errand;
 
     if (!live->waiters) {
+        notices_mark(engine, live->principal);
         live_free(engine, live); /* whoever comes later reads it from the store */
     } else if (change && live->form) {
         struct store_row row = live_row(live);
@@ -264,6 +280,19 @@ struct wait_errand {
     int64_t wait_ms;
 };
 
+/* Who collects learns how long the person still has, as who asks does from ask/created. */
+static void tell_time_left(const struct engine *engine, const struct live *live,
+                           struct visit *visit)
+{
+    struct text line = { 0 };
+
+    if (!live->deadline.place || !state_is_open(live->state))
+        return;
+    write_retimed(engine, live, &line);
+    visit_tell(visit, line.bytes, line.used);
+    text_release(&line);
+}
+
 static void on_wait_row(void *context, const struct store_reply *reply)
 {
     struct wait_errand *wait = context;
@@ -283,6 +312,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         return;
     }
     if (live && live->is_stored && wait->wait_ms != 0) {
+        tell_time_left(errand->engine, live, errand->visit);
         wait_add(errand->engine, live, errand->visit, wait->wait_ms, errand->done, errand->context);
         errand_end(errand);
         return;
@@ -324,7 +354,7 @@ void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
         return;
     }
     memcpy(wait->errand.id, id, sizeof wait->errand.id);
-    wait->wait_ms = wait_s < 0 ? -1 : wait_s * 1000;
+    wait->wait_ms = patience_bound_ms(wait->errand.visit, wait_s < 0 ? -1 : wait_s * 1000);
     engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
 }
 
@@ -381,6 +411,7 @@ static const char *list_ids(struct engine *engine, const struct json *ids, const
 
         if (!id || !ask_id_is_valid(id))
             continue;
+        handed_confirm(engine, principal, id);
         undelivered_remove(engine, id, principal);
         if (first) {
             text_add_char(others, ' ');

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,7 @@ enum {
     STDIO_READ_BYTES = 65536,
     STDIO_OUT_BYTES = 8388608, /* a client further behind is not read from */
     STDIO_DIRECTORY_BYTES = 4096,
+    STDIO_CALLS = 4096,
     /* At the end a client that takes nothing for so long is gone: one that only closed its side,
      * and one that told us to go. */
     STDIO_LAST_WORDS_MS = 2000,
@@ -34,7 +36,8 @@ enum {
 };
 
 struct stdio {
-    struct clock clock; /* first: the protocol's clock is this */
+    struct clock clock;       /* first: the protocol's clock is this */
+    struct mcp_stream stream; /* of everything */
     struct loop *loop;
     struct loop_timer *timer;
     struct desk *desk;
@@ -45,6 +48,7 @@ struct stdio {
     bool is_out_polled, is_writing;
     bool skips_line; /* the rest of a line that was too long */
     struct text in, out;
+    size_t out_done;         /* bytes of `out` the client has */
     int in_flags, out_flags; /* of the descriptions we share with whoever started us */
     char directory[STDIO_DIRECTORY_BYTES];
 };
@@ -103,6 +107,26 @@ static void end(struct stdio *stdio)
     loop_stop(stdio->loop);
 }
 
+static size_t out_left(const struct stdio *stdio)
+{
+    return stdio->out.used - stdio->out_done;
+}
+
+/* As much as the client takes. What it has is dropped once it is the larger half, so that a slow
+ * reader of much does not make us move the rest again and again. */
+static ssize_t write_some(struct stdio *stdio)
+{
+    ssize_t put = write(STDOUT_FILENO, stdio->out.bytes + stdio->out_done, out_left(stdio));
+
+    if (put > 0)
+        stdio->out_done += (size_t)put;
+    if (stdio->out_done * 2 >= stdio->out.used) {
+        text_drop_front(&stdio->out, stdio->out_done);
+        stdio->out_done = 0;
+    }
+    return put;
+}
+
 static void watch_input(struct stdio *stdio, bool wanted);
 
 static void write_out(struct stdio *stdio);
@@ -114,33 +138,29 @@ static void on_writable(uv_poll_t *poll, int status, int events)
     write_out(poll->data);
 }
 
-/* As much as the client takes; the rest when it reads. One that never reads is not read from. */
+/* The rest goes out when the client reads. One that never reads is not read from. */
 static void write_out(struct stdio *stdio)
 {
-    while (stdio->out.used) {
-        ssize_t put = write(STDOUT_FILENO, stdio->out.bytes, stdio->out.used);
+    while (out_left(stdio)) {
+        ssize_t put = write_some(stdio);
 
-        if (put > 0) {
-            text_drop_front(&stdio->out, (size_t)put);
-            continue;
-        }
-        if (put < 0 && errno == EINTR)
+        if (put > 0 || (put < 0 && errno == EINTR))
             continue;
         if (put < 0 && errno == EAGAIN && stdio->is_out_polled)
             break;
         end(stdio);
         return;
     }
-    if (stdio->is_out_polled && (stdio->out.used > 0) != stdio->is_writing) {
-        stdio->is_writing = stdio->out.used > 0;
+    if (stdio->is_out_polled && (out_left(stdio) > 0) != stdio->is_writing) {
+        stdio->is_writing = out_left(stdio) > 0;
         if (stdio->is_writing)
             uv_poll_start(&stdio->out_poll, UV_WRITABLE, on_writable);
         else
             uv_poll_stop(&stdio->out_poll);
     }
-    watch_input(stdio, stdio->out.used < STDIO_OUT_BYTES);
-    if (stdio->out.used == 0)
-        mcp_on_written(stdio->mcp);
+    watch_input(stdio, out_left(stdio) < STDIO_OUT_BYTES);
+    if (out_left(stdio) == 0)
+        mcp_confirm(stdio->mcp, &stdio->stream);
 }
 
 /* What a client that closed its end, or told us to go, still reads. */
@@ -149,31 +169,30 @@ static void write_last_words(struct stdio *stdio)
     struct pollfd ready = { .fd = STDOUT_FILENO, .events = POLLOUT };
     int limit_ms = stdio->is_told_to_go ? STDIO_TOLD_TO_GO_MS : STDIO_LAST_WORDS_MS;
 
-    while (stdio->out.used && poll(&ready, 1, limit_ms) == 1) {
-        ssize_t put = write(STDOUT_FILENO, stdio->out.bytes, stdio->out.used);
+    while (out_left(stdio) && poll(&ready, 1, limit_ms) == 1) {
+        ssize_t put = write_some(stdio);
 
         if (put < 0 && errno != EAGAIN && errno != EINTR)
             return;
-        if (put > 0)
-            text_drop_front(&stdio->out, (size_t)put);
     }
-    if (stdio->out.used == 0)
-        mcp_on_written(stdio->mcp);
+    if (out_left(stdio) == 0)
+        mcp_confirm(stdio->mcp, &stdio->stream);
 }
 
-static void on_mcp_write(void *context, const char *lines, size_t length)
+static void on_message(struct mcp_stream *stream, const struct mcp_message *message)
 {
-    struct stdio *stdio = context;
+    struct stdio *stdio = (struct stdio *)(void *)((char *)stream - offsetof(struct stdio, stream));
 
-    text_add(&stdio->out, lines, length);
+    text_add(&stdio->out, message->line, message->length);
 }
+static const struct mcp_stream_ops stream_ops = { .message = on_message };
 
 static void take_line(struct stdio *stdio, const char *line, size_t length)
 {
     if (stdio->skips_line)
         stdio->skips_line = false;
     else
-        mcp_take_line(stdio->mcp, line, length);
+        mcp_take_line(stdio->mcp, &stdio->stream, line, length);
 }
 
 static void take_bytes(struct stdio *stdio, const char *bytes, size_t length)
@@ -185,7 +204,7 @@ static void take_bytes(struct stdio *stdio, const char *bytes, size_t length)
         if (!stdio->skips_line && stdio->in.used + part > LIMIT_WIRE_LINE_BYTES) {
             stdio->skips_line = true;
             text_clear(&stdio->in);
-            mcp_refuse_long_line(stdio->mcp);
+            mcp_refuse_long_line(stdio->mcp, &stdio->stream);
         }
         if (newline && stdio->in.used == 0) {
             take_line(stdio, bytes, part);
@@ -298,21 +317,23 @@ static void before_sleep(void *context)
 {
     struct stdio *stdio = context;
 
-    if (stdio->out.used && !stdio->is_writing)
+    if (out_left(stdio) && !stdio->is_writing)
         write_out(stdio);
 }
 
 void stdio_run(const struct stdio_options *options)
 {
-    struct stdio stdio = { .clock = { stdio_boot_ms, stdio_utc_ms, stdio_wake_at, 0 } };
+    struct stdio stdio = { .clock = { stdio_boot_ms, stdio_utc_ms, stdio_wake_at, 0 },
+                           .stream = { .ops = &stream_ops } };
     struct mcp_parts parts = {
         .clock = &stdio.clock,
         .uid = geteuid(),
         .pid = getpid(),
         .as_name = options->as_name,
         .is_sub_agent = options->is_sub_agent,
+        .most_calls = STDIO_CALLS,
+        .transport = "stdio",
         .context = &stdio,
-        .write = on_mcp_write,
         .hold_limit_s = hold_limit_s,
     };
 
@@ -328,6 +349,7 @@ void stdio_run(const struct stdio_options *options)
     open_streams(&stdio);
     loop_run(stdio.loop);
     write_last_words(&stdio);
+    mcp_drop(stdio.mcp, &stdio.stream);
     mcp_free(stdio.mcp);
     close_streams(&stdio);
     if (remote_desk_is_busy(stdio.desk))

@@ -56,6 +56,10 @@ void i18n_format(struct text *out, enum text_id id, ...);
 void i18n_format_in(enum language language, struct text *out, enum text_id id, ...);
 enum { I18N_MAX_PAIRS = 16 };
 
+/* Appends an error's English message in the language of the process, its values as they are.
+ * False, and nothing appended: the catalogue does not know it. */
+bool i18n_reason(struct text *out, const char *english);
+
 const char *language_tag(enum language language);
 const char *language_name(enum language language); /* "English", "中文" */
 /* A tag or a locale: en, zh, zh_CN.UTF-8, zh-Hans, C and POSIX (English). False: none of ours. */

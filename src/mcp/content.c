@@ -1,4 +1,4 @@
-/* content.c - what both eras say alike: tools, instructions, prompts. Made once, then bytes. */
+/* content.c - what both eras say alike: tools, instructions, prompts. */
 #include <string.h>
 
 #include "base/json_writer.h"
@@ -20,7 +20,7 @@ static const char policy_prompt[] =
     "and why you cannot choose alone; recommend at least one option. Never take silence, a "
     "cancellation or a time-out for consent.";
 
-enum content_shape { SHAPE_PLAIN, SHAPE_ANNOTATED, SHAPE_STRUCTURED, SHAPE_COUNT };
+enum content_shape { SHAPE_PLAIN, SHAPE_ANNOTATED, SHAPE_STRUCTURED };
 
 static void write_tool(struct json_writer *writer, const struct tool *tool,
                        enum content_shape shape)
@@ -47,22 +47,31 @@ static void write_tool(struct json_writer *writer, const struct tool *tool,
     json_write_end_object(writer);
 }
 
-const char *content_tools(enum mcp_revision revision)
+void content_write_tools(struct json_writer *writer, const struct tool *const *rows,
+                         enum mcp_revision revision)
 {
-    static struct text made[SHAPE_COUNT];
     enum content_shape shape = revision_has_structured(revision)    ? SHAPE_STRUCTURED
                                : revision_has_annotations(revision) ? SHAPE_ANNOTATED
                                                                     : SHAPE_PLAIN;
-    struct json_writer writer = json_writer_to(&made[shape]);
-    const struct tool *tool;
 
-    if (made[shape].used)
-        return made[shape].bytes;
-    json_write_list(&writer, "tools");
-    for (size_t i = 0; (tool = tool_at(i)); i++)
-        write_tool(&writer, tool, shape);
-    json_write_end_list(&writer);
-    return made[shape].bytes;
+    json_write_list(writer, "tools");
+    for (; *rows; rows++)
+        write_tool(writer, *rows, shape);
+    json_write_end_list(writer);
+}
+
+const char *content_make(struct content_made *made, const struct mcp_request *request,
+                         void (*write)(struct json_writer *writer,
+                                       const struct mcp_request *request))
+{
+    struct json_writer writer = json_writer_to(&made->json);
+
+    if (made->rows != request->to.mcp->parts.tools) {
+        made->rows = request->to.mcp->parts.tools;
+        text_clear(&made->json);
+        write(&writer, request);
+    }
+    return made->json.bytes;
 }
 
 void content_write_server_info(struct json_writer *writer, const char *key, bool has_title)

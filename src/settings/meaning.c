@@ -39,17 +39,37 @@ bool settings_is_quiet(const struct settings *settings, int minute_of_day)
     return minute_of_day >= from || minute_of_day < to;
 }
 
+/* Of the longest key that ends in * and fits. */
+static int64_t limit_by_beginning(const struct json *limits, const char *client_name)
+{
+    int64_t limit = HOLD_LIMIT_UNKNOWN_S;
+    size_t longest = 0;
+
+    for (void *at = json_first(limits); at; at = json_next(limits, at)) {
+        size_t length = json_key_length(at);
+        const char *key = json_key(at);
+
+        if (length > longest && key[length - 1] == '*' &&
+            strncmp(key, client_name, length - 1) == 0) {
+            longest = length;
+            limit = json_member_integer(limits, key, HOLD_LIMIT_UNKNOWN_S);
+        }
+    }
+    return limit;
+}
+
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name)
 {
     const char *text = settings_text(settings, SETTING_HOLD_LIMITS);
     struct error unused = { 0 };
     struct json *limits = NULL;
-    int64_t others, limit;
+    int64_t limit;
 
     if (!json_parse(text, strlen(text), &limits, &unused))
         return HOLD_LIMIT_UNKNOWN_S;
-    others = json_member_integer(limits, "*", HOLD_LIMIT_UNKNOWN_S);
-    limit = json_member_integer(limits, client_name, others);
+    limit = json_member_integer(limits, client_name, 0);
+    if (limit == 0)
+        limit = limit_by_beginning(limits, client_name);
     json_free(limits);
     return limit;
 }

@@ -120,7 +120,8 @@ enum ask_interface settings_interface(const struct settings *settings);
 enum language settings_language(const struct settings *settings);
 /* do_not_disturb, or minute_of_day (local time, 0..1439) inside quiet_hours. */
 bool settings_is_quiet(const struct settings *settings, int minute_of_day);
-/* How long a call of this client may be held open; "*" for those not named. */
+/* How long a call of this client may be held open: by its name, else by the longest key "…*" it
+ * begins with; "*" is for those not named. */
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name);
 
 /* What was wrong with values we were given, oldest first, at most SETTINGS_MAX_WARNINGS. */

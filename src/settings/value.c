@@ -179,7 +179,7 @@ bool setting_read_period(const char *text, int *ret_from_minute, int *ret_to_min
 static enum error_code read_period(const struct setting_row *row, const char *text,
                                    struct setting_value *value)
 {
-    char word[WORD_BYTES];
+    char word[WORD_BYTES] = { 0 };
     int from, to;
 
     (void)row;

@@ -80,7 +80,7 @@ int event_check_chain(sqlite3 *db, int64_t *ret_bad_seq)
 {
     static const char sql[] = "SELECT seq, ask, kind, actor, body, prev_hash FROM events"
                               " ORDER BY seq";
-    struct event_head before = { 0 }, head;
+    struct event_head before = { 0 }, head = { 0 };
     sqlite3_stmt *statement = NULL;
     bool is_known = true;
     int rc = event_head_read(db, &head);

@@ -23,6 +23,8 @@ void reader_release(struct reader *reader);
 void reader_get(struct reader *reader, const char *ask_id, store_done *done, void *context);
 void reader_find_undelivered(struct reader *reader, const char *principal, const uint8_t *digest,
                              const char *idempotency_key, store_done *done, void *context);
+void reader_list_undelivered(struct reader *reader, const char *principal, int64_t limit,
+                             store_each *each, void *context);
 void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
                  void *context);
 void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context);
@@ -30,6 +32,11 @@ void reader_get_draft(struct reader *reader, const char *ask_id, const char *per
                       store_pair *each, void *context);
 void reader_list_settings(struct reader *reader, const char *person, store_pair *each,
                           void *context);
+void reader_list_tokens(struct reader *reader, store_token_each *each, void *context);
+void reader_list_keys(struct reader *reader, const char *purpose, store_key_each *each,
+                      void *context);
+void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,
+                        void *context);
 const char *reader_meta(struct reader *reader, const char *name);
 
 #endif

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "store/row.h"
 
+#define CLIENTS_MOST "1000"
+
 const char *const write_sql[WRITE_COUNT] = {
     [WRITE_PRINCIPAL] = "INSERT INTO principals (id, kind, uid, name, place, created_ms)"
                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
@@ -59,6 +61,24 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_SETTING] = "INSERT INTO settings (person, name, value) VALUES (?1, ?2, ?3)"
                       " ON CONFLICT DO UPDATE SET value = excluded.value",
     [WRITE_SETTING_REMOVE] = "DELETE FROM settings WHERE person = ?1 AND name = ?2",
+    [WRITE_TOKEN] = "INSERT INTO tokens (hash, kind, person, label, sub_agent, may_answer,"
+                    " created_ms, expires_ms) VALUES (?1, ?2, 'owner', ?3, ?4, ?5, ?6, ?7)",
+    [WRITE_TOKEN_REVOKE] = "UPDATE tokens SET revoked_ms = ?2 WHERE hash = ?1 AND revoked_ms = 0"
+                           " RETURNING 1",
+    [WRITE_KEY] = "INSERT INTO keys (purpose, secret, created_ms) VALUES (?1, ?2, ?3)",
+    [WRITE_META] = "INSERT INTO meta (name, value) VALUES (?1, ?2)"
+                   " ON CONFLICT DO UPDATE SET value = excluded.value",
+    [WRITE_CUT_OFF] =
+        "INSERT INTO client_facts (name, version, transport, cut_off_ms)"
+        " SELECT ?1, ?2, ?3, ?4 WHERE (SELECT count(*) FROM client_facts) < " CLIENTS_MOST
+        " OR EXISTS (SELECT 1 FROM client_facts"
+        " WHERE name = ?1 AND version = ?2 AND transport = ?3)"
+        " ON CONFLICT DO UPDATE SET cut_off_ms = excluded.cut_off_ms",
+    /* What was seen once, or is forgotten, makes room first. */
+    [WRITE_CUT_OFF_ROOM] = "DELETE FROM client_facts"
+                           " WHERE coalesce(cut_off_ms, 0) <= 0 AND form_works IS NULL"
+                           " AND (SELECT count(*) FROM client_facts) >= " CLIENTS_MOST,
+    [WRITE_CUT_OFF_FORGET] = "UPDATE client_facts SET cut_off_ms = NULL",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
                          " WHERE number >= ?2 AND state <= 2 AND deadline_ms > 0",
     [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"

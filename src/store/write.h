@@ -45,6 +45,13 @@ enum write_statement {
     WRITE_DRAFT_REMOVE,
     WRITE_SETTING,
     WRITE_SETTING_REMOVE,
+    WRITE_TOKEN,
+    WRITE_TOKEN_REVOKE,
+    WRITE_KEY,
+    WRITE_META,
+    WRITE_CUT_OFF,
+    WRITE_CUT_OFF_ROOM,
+    WRITE_CUT_OFF_FORGET,
     WRITE_SHIFT_OPEN,
     WRITE_SHIFT_DELIVERY,
     WRITE_SWEEP_OLD,
@@ -69,7 +76,8 @@ enum write_statement {
 extern const char *const write_sql[WRITE_COUNT];
 
 extern const struct job_kind job_kind_create, job_kind_change, job_kind_draft, job_kind_setting,
-    job_kind_shift, job_kind_sweep;
+    job_kind_token, job_kind_revoke, job_kind_key, job_kind_meta, job_kind_shift, job_kind_sweep,
+    job_kind_cut_off;
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
 /* Appends to the chain and sets event->seq. */

@@ -10,20 +10,17 @@
 #include "loop/loop.h"
 #include "wire/wire.h"
 
-void connection_release(struct connection *connection)
+/* The only place where one ends, always in a later loop turn: whoever is on the stack when it is
+ * closed may go on looking at it, and libuv has called back for its last write by now. */
+static void on_closed(uv_handle_t *handle)
 {
-    if (--connection->references > 0)
-        return;
+    struct connection *connection = (struct connection *)handle;
+
     text_release(&connection->in);
     text_release(&connection->out);
     text_release(&connection->writing);
     text_release(&connection->backlog);
     free(connection);
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-    connection_release((struct connection *)handle);
 }
 
 static void forget_dirty(struct connection *connection)
@@ -128,6 +125,22 @@ static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
     *buffer = uv_buf_init(connection->server->read_bytes, CONNECTION_READ_BYTES);
 }
 
+/* HTTP, TLS or whatever a browser was talked into sending here: it gets one line and goes. */
+static bool is_foreign(struct connection *connection, char first)
+{
+    if (connection->has_begun)
+        return false;
+    connection->has_begun = true;
+    return first == '\0' || !strchr("{[ \t\r\n", first);
+}
+
+static void refuse_foreign(struct connection *connection)
+{
+    wire_add_error(&connection->out, "null", JSONRPC_PARSE_ERROR, "this socket speaks JSON-RPC");
+    connection->closes_when_written = true;
+    connection_mark_dirty(connection);
+}
+
 static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 {
     struct connection *connection = (struct connection *)stream;
@@ -136,13 +149,17 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
         connection_close(connection);
         return;
     }
-    connection->references++; /* a line may end the connection */
+    if (connection->closes_when_written || got == 0)
+        return;
+    if (is_foreign(connection, buffer->base[0])) {
+        refuse_foreign(connection);
+        return;
+    }
     take_bytes(connection, buffer->base, (size_t)got);
     if (is_full(connection) && connection->is_reading && !connection->is_closing) {
         uv_read_stop(stream);
         connection->is_reading = false;
     }
-    connection_release(connection);
 }
 
 static void read_again(struct connection *connection)
@@ -162,7 +179,6 @@ static void on_written(uv_write_t *write, int status)
         connection_close(connection);
     else
         connection_flush(connection);
-    connection_release(connection);
 }
 
 /* What came before the peer was read from no more; may fill the output again. */
@@ -171,9 +187,7 @@ static void take_backlog(struct connection *connection)
     struct text rest = connection->backlog;
 
     connection->backlog = (struct text){ 0 };
-    connection->references++;
     take_bytes(connection, text_string(&rest), rest.used);
-    connection_release(connection);
     text_release(&rest);
 }
 
@@ -222,12 +236,8 @@ void connection_flush(struct connection *connection)
     connection->out = (struct text){ 0 };
     buffer = uv_buf_init(connection->writing.bytes, (unsigned)connection->writing.used);
     connection->write.data = connection;
-    connection->references++;
-    if (uv_write(&connection->write, (uv_stream_t *)&connection->pipe, &buffer, 1, on_written) !=
-        0) {
+    if (uv_write(&connection->write, (uv_stream_t *)&connection->pipe, &buffer, 1, on_written) != 0)
         connection_close(connection);
-        connection_release(connection);
-    }
 }
 
 static void link_connection(struct wire_server *server, struct connection *connection)
@@ -254,7 +264,6 @@ void connection_accept(struct wire_server *server)
     uv_loop_t *uv = loop_uv(server->loop);
 
     connection->server = server;
-    connection->references = 1;
     connection->hello_before_ms = loop_boot_ms() + WIRE_HELLO_LIMIT_MS;
     if (uv_pipe_init(uv, &connection->pipe, 0) != 0) {
         free(connection);

@@ -26,10 +26,10 @@ struct connection {
     struct text backlog; /* read, and not looked at until the peer reads */
     struct text writing; /* handed to the kernel, not yet taken */
     uv_write_t write;
-    int references; /* the handle, and what is on the stack or in the kernel */
     bool is_closing, is_dirty, is_reading, closes_when_written;
     bool skips_line; /* the rest of a line that was too long */
     bool needs_resync;
+    bool has_begun;           /* something was read */
     struct desk_visit *visit; /* NULL before hello */
     struct call *calls;       /* under way at the desk; methods.c's */
     size_t call_count;
@@ -55,7 +55,6 @@ void connection_accept(struct wire_server *server);
 void connection_close(struct connection *connection);
 void connection_mark_dirty(struct connection *connection);
 void connection_flush(struct connection *connection);
-void connection_release(struct connection *connection);
 
 /* methods.c: one line of a peer, without its end. */
 void methods_drop_calls(struct connection *connection);

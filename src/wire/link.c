@@ -57,6 +57,7 @@ static const char *const passed_on[] = {
 #ifdef SAYSO_CRASH_POINTS
     "ASAN_OPTIONS",
     "UBSAN_OPTIONS",
+    "TSAN_OPTIONS",
     "LD_PRELOAD",
     "FAKETIME*",
     "DONT_FAKE_MONOTONIC",
@@ -197,17 +198,17 @@ static bool may_repeat(const struct link *link, const char *method)
 static bool open_again(struct link *link, struct error *err)
 {
     struct link_identity identity = *link->identity;
-    struct link *fresh;
+    struct link *fresh = NULL;
 
     identity.is_retired = strcmp(link->closing, "retire") == 0;
-    if (!link_open(&identity, LINK_MAY_START, &fresh, err))
+    if (!link_open(&identity, LINK_MAY_START, &fresh, err) || !fresh)
         return false;
     close(link->fd);
     link->fd = fresh->fd;
-    text_clear(&link->in);
+    text_release(&link->in);
+    link->in = fresh->in; /* a farewell may have come with hello's reply */
     link->is_lost = false;
     link->closing[0] = '\0';
-    text_release(&fresh->in);
     free(fresh);
     return true;
 }
@@ -253,6 +254,7 @@ static enum hello_outcome say_hello(struct link *link, const struct link_identit
     if (identity->directory)
         write_directory(&writer, identity->directory);
     json_write_text_if(&writer, "client_version", identity->client_version);
+    json_write_text_if(&writer, "transport", identity->transport);
     json_write_bool_if(&writer, "sub_agent", identity->is_sub_agent);
     json_write_list(&writer, "features");
     json_write_end_list(&writer);
@@ -388,11 +390,11 @@ void link_close(struct link *link)
     free(link);
 }
 
-int link_take_fd(struct link *take_link)
+int link_take_fd(struct link *take_link, struct text *ret_unread)
 {
     int fd = take_link->fd;
 
-    text_release(&take_link->in); /* nothing comes between hello and the first call */
+    *ret_unread = take_link->in;
     free(take_link);
     return fd;
 }

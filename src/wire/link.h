@@ -18,6 +18,7 @@ struct link_identity {
     const char *as_name;        /* NULL: none */
     const char *directory;      /* NULL: none */
     const char *client_version; /* NULL: our own */
+    const char *transport;      /* agents: of the client we speak for; NULL: none */
     bool is_sub_agent;
     bool is_retired; /* the last hub made room for a newer one, which is given time to come */
     const char *socket_path; /* NULL: the user's own hub; else this one, which is never started */
@@ -31,8 +32,9 @@ enum link_start {
 /* Connected and hello said. `unavailable` with a remedy otherwise; not_found with LINK_MUST_RUN. */
 bool link_open(const struct link_identity *identity, enum link_start start, struct link **ret_link,
                struct error *err);
-void link_close(struct link *link);       /* NULL is fine */
-int link_take_fd(struct link *take_link); /* the connection without the link around it */
+void link_close(struct link *link); /* NULL is fine */
+/* The connection without the link around it, and what came after hello's reply. */
+int link_take_fd(struct link *take_link, struct text *ret_unread);
 
 /* Sends a request and waits for its response; notifications meanwhile go to `on_note` (may be
  * NULL). False: `err` is the hub's refusal, or `unavailable` with link_is_lost true. On a refusal

@@ -14,34 +14,38 @@
 enum {
     METHODS_NAME_BYTES = 200,
     METHODS_PATH_BYTES = 4096,
+    METHODS_TRANSPORT_BYTES = 16,
     METHODS_ID_BYTES = 256, /* kept as long as its call is under way */
 };
 
-#define ACT(member) offsetof(struct desk_ops, member)
 static const struct method {
     const char *name;
     unsigned roles;
-    size_t act; /* of struct desk_ops */
+    size_t act;
 } methods[] = {
-    { "ask/create", ROLE_AGENT, ACT(submit) },
-    { "ask/wait", ROLE_AGENT, ACT(wait) },
-    { "ask/delivered", ROLE_AGENT, ACT(delivered) },
-    { "ask/withdraw", ROLE_AGENT, ACT(withdraw) },
-    { "ask/detach", ROLE_AGENT, ACT(detach) },
-    { "ask/answer", ROLE_PERSON, ACT(answer) },
-    { "ask/cancel", ROLE_PERSON, ACT(cancel) },
-    { "ask/decline", ROLE_PERSON, ACT(decline) },
-    { "ask/extend", ROLE_PERSON, ACT(extend) },
-    { "ask/undo", ROLE_PERSON, ACT(undo) },
-    { "ask/send", ROLE_PERSON, ACT(send_now) },
-    { "ask/draft", ROLE_PERSON, ACT(draft) },
-    { "ask/switch", ROLE_PERSON, ACT(switch_interface) },
-    { "ask/challenge", ROLE_PERSON, ACT(challenge) },
-    { "ask/list", ROLE_PERSON, ACT(list) },
-    { "ask/get", ROLE_PERSON, ACT(get) },
-    { "ask/watch", ROLE_PERSON, ACT(watch) },
-    { "settings/list", ROLE_PERSON, ACT(settings_list) },
-    { "settings/set", ROLE_PERSON, ACT(settings_set) },
+    { "ask/create", ROLE_AGENT, DESK_ACT(submit) },
+    { "ask/wait", ROLE_AGENT, DESK_ACT(wait) },
+    { "ask/delivered", ROLE_AGENT, DESK_ACT(delivered) },
+    { "ask/withdraw", ROLE_AGENT, DESK_ACT(withdraw) },
+    { "ask/detach", ROLE_AGENT, DESK_ACT(detach) },
+    { "client/cut_off", ROLE_AGENT, DESK_ACT(cut_off) },
+    { "ask/answer", ROLE_PERSON, DESK_ACT(answer) },
+    { "ask/cancel", ROLE_PERSON, DESK_ACT(cancel) },
+    { "ask/decline", ROLE_PERSON, DESK_ACT(decline) },
+    { "ask/extend", ROLE_PERSON, DESK_ACT(extend) },
+    { "ask/undo", ROLE_PERSON, DESK_ACT(undo) },
+    { "ask/send", ROLE_PERSON, DESK_ACT(send_now) },
+    { "ask/draft", ROLE_PERSON, DESK_ACT(draft) },
+    { "ask/switch", ROLE_PERSON, DESK_ACT(switch_interface) },
+    { "ask/challenge", ROLE_PERSON, DESK_ACT(challenge) },
+    { "ask/list", ROLE_PERSON, DESK_ACT(list) },
+    { "ask/get", ROLE_PERSON, DESK_ACT(get) },
+    { "ask/watch", ROLE_PERSON, DESK_ACT(watch) },
+    { "settings/list", ROLE_PERSON, DESK_ACT(settings_list) },
+    { "settings/set", ROLE_PERSON, DESK_ACT(settings_set) },
+    { "token/new", ROLE_PERSON, DESK_ACT(token_new) },
+    { "token/list", ROLE_PERSON, DESK_ACT(token_list) },
+    { "token/revoke", ROLE_PERSON, DESK_ACT(token_revoke) },
 };
 
 /* A request under way at the desk; after the visitor left nobody else frees it. */
@@ -66,8 +70,10 @@ static void end_call(struct call *call)
 
 void methods_drop_calls(struct connection *connection)
 {
-    while (connection->calls)
-        end_call(connection->calls);
+    for (struct call *call = connection->calls, *next; call; call = next) {
+        next = call->next;
+        end_call(call);
+    }
 }
 
 static void on_done(void *context, const struct desk_reply *reply)
@@ -111,6 +117,14 @@ static bool has_nul(const struct json *params)
     return false;
 }
 
+static bool is_transport(const char *text)
+{
+    size_t length = strlen(text);
+
+    return length > 0 && length <= METHODS_TRANSPORT_BYTES &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyz") == length;
+}
+
 static bool read_visitor(const struct connection *connection, const struct json *params,
                          struct desk_visitor *visitor, struct os_process *own,
                          struct os_process *parent)
@@ -122,7 +136,11 @@ static bool read_visitor(const struct connection *connection, const struct json 
     const char *name = json_member_text(params, "name");
     const char *as_name = json_member_text(params, "as");
     const char *directory = json_member_text(params, "directory");
+    const char *transport = json_member_text(params, "transport");
+    const char *version = json_member_text(params, "client_version");
 
+    if (!version)
+        version = json_member_text(params, "version");
     visitor->via = NULL;
     for (size_t i = 0; i < ARRAY_LEN(channels); i++) {
         if (!channel || strcmp(channel, channels[i]) == 0)
@@ -132,6 +150,8 @@ static bool read_visitor(const struct connection *connection, const struct json 
         (strcmp(role, "agent") != 0 && strcmp(role, "person") != 0) ||
         (name && strlen(name) > METHODS_NAME_BYTES) ||
         (as_name && strlen(as_name) > METHODS_NAME_BYTES) ||
+        (version && strlen(version) > METHODS_NAME_BYTES) ||
+        (transport && !is_transport(transport)) ||
         (directory && strlen(directory) > METHODS_PATH_BYTES))
         return false;
     visitor->role = strcmp(role, "agent") == 0 ? ROLE_AGENT : ROLE_PERSON;
@@ -145,11 +165,10 @@ static bool read_visitor(const struct connection *connection, const struct json 
             visitor->parent_start = parent->start;
     }
     visitor->name = name ? name : "unnamed";
-    visitor->version = json_member_text(params, "client_version");
-    if (!visitor->version)
-        visitor->version = json_member_text(params, "version");
+    visitor->version = version;
     visitor->as_name = as_name;
     visitor->directory = directory;
+    visitor->transport = transport;
     visitor->is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
     return true;
 }
@@ -237,7 +256,6 @@ static void act(struct connection *connection, const struct method *method,
 {
     struct desk *desk = connection->server->desk;
     struct call *call;
-    desk_act *chosen;
 
     if (connection->call_count >= CONNECTION_CALLS) {
         refuse(connection, id_json, JSONRPC_INVALID_REQUEST,
@@ -245,7 +263,6 @@ static void act(struct connection *connection, const struct method *method,
         return;
     }
     call = mem_new(sizeof *call);
-    memcpy(&chosen, (const char *)desk->ops + method->act, sizeof chosen);
     call->connection = connection;
     call->id_json = mem_text(id_json);
     call->next = connection->calls;
@@ -253,7 +270,7 @@ static void act(struct connection *connection, const struct method *method,
         call->next->previous = call;
     connection->calls = call;
     connection->call_count++;
-    chosen(desk, connection->visit, message->params, on_done, call);
+    desk_act_at(desk, method->act)(desk, connection->visit, message->params, on_done, call);
 }
 
 static const struct method *find_method(const char *name)

@@ -48,13 +48,14 @@ struct remote_visit {
     bool is_stopped;                            /* the hub said that a person stopped it */
     bool is_retired;                            /* or that a newer one takes over */
     char *name, *version, *as_name, *directory; /* owned */
+    char *transport;                            /* owned */
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);
     struct remote_call *calls, *last_call; /* in the order they were made */
     int64_t next_id;
     struct text in;
-    /* of the other thread, while connecting */
+    /* of the other thread, while connecting; `in` too */
     int fd;
     struct error err;
 };
@@ -119,6 +120,7 @@ static void free_visit(struct remote_visit *visit)
     free(visit->version);
     free(visit->as_name);
     free(visit->directory);
+    free(visit->transport);
     free(visit);
 }
 
@@ -299,16 +301,10 @@ static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
     *buffer = uv_buf_init(bytes, sizeof bytes);
 }
 
-static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
+static void take_lines(struct remote_visit *visit)
 {
-    struct remote_visit *visit = (struct remote_visit *)stream;
     char *end;
 
-    if (got < 0) {
-        close_visit(visit);
-        return;
-    }
-    text_add(&visit->in, buffer->base, (size_t)got);
     while (visit->state == REMOTE_CONNECTED && visit->in.used &&
            (end = memchr(visit->in.bytes, '\n', visit->in.used))) {
         size_t length = (size_t)(end - visit->in.bytes);
@@ -321,6 +317,18 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
     }
 }
 
+static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
+{
+    struct remote_visit *visit = (struct remote_visit *)stream;
+
+    if (got < 0) {
+        close_visit(visit);
+        return;
+    }
+    text_add(&visit->in, buffer->base, (size_t)got);
+    take_lines(visit);
+}
+
 static void work_connect(uv_work_t *work)
 {
     struct remote_visit *visit = work->data;
@@ -330,6 +338,7 @@ static void work_connect(uv_work_t *work)
         .client_version = visit->version,
         .as_name = visit->as_name,
         .directory = visit->directory,
+        .transport = visit->transport,
         .is_sub_agent = visit->is_sub_agent,
         .socket_path = visit->desk->socket_path,
         .is_retired = visit->is_retired,
@@ -338,7 +347,7 @@ static void work_connect(uv_work_t *work)
 
     visit->fd = -1;
     if (link_open(&identity, LINK_MAY_START, &link, &visit->err))
-        visit->fd = link_take_fd(link);
+        visit->fd = link_take_fd(link, &visit->in);
 }
 
 /* In the order they were made, so that a wait is taken up before it is ended. */
@@ -381,7 +390,9 @@ static void on_connected(uv_work_t *work, int status)
         close_visit(visit);
         return;
     }
+    visit->is_retired = false; /* that was the one before */
     send_all(visit);
+    take_lines(visit); /* a farewell may have come with hello's reply */
 }
 
 static void connect_visit(struct remote_visit *visit)
@@ -401,6 +412,7 @@ static struct desk_visit *remote_enter(struct desk *desk, const struct desk_visi
     visit->version = mem_text(visitor->version);
     visit->as_name = mem_text(visitor->as_name);
     visit->directory = mem_text(visitor->directory);
+    visit->transport = mem_text(visitor->transport);
     visit->is_sub_agent = visitor->is_sub_agent;
     visit->context = visitor->context;
     visit->event = visitor->event;
@@ -458,6 +470,7 @@ REMOTE_ACT(wait, "ask/wait")
 REMOTE_ACT(delivered, "ask/delivered")
 REMOTE_ACT(withdraw, "ask/withdraw")
 REMOTE_ACT(detach, "ask/detach")
+REMOTE_ACT(cut_off, "client/cut_off")
 
 /* Only what agents do: a person's process speaks the wire itself. */
 static const struct desk_ops remote_ops = {
@@ -468,6 +481,7 @@ static const struct desk_ops remote_ops = {
     .delivered = remote_delivered,
     .withdraw = remote_withdraw,
     .detach = remote_detach,
+    .cut_off = remote_cut_off,
 };
 
 struct desk *remote_desk_new(struct loop *loop, const char *socket_path)

@@ -6,6 +6,7 @@ with crash points and sanitizers, SAYSO_SCALE multiplies the rounds of tests tha
 """
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import ctypes
 import json
@@ -26,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = os.environ.get("SAYSO_BIN", str(ROOT / "build" / "sayso"))
 CRASH_BIN = os.environ.get("SAYSO_CRASH_BIN", str(ROOT / "build-asan" / "sayso"))
 SCALE = float(os.environ.get("SAYSO_SCALE", "1"))
-KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # no language, no terminal
+KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")  # no language, no terminal
 
 _tests: list[tuple[str, Callable]] = []
 _homes: list[Home] = []
@@ -60,6 +61,16 @@ def scaled(count: int) -> int:
     return max(1, int(count * SCALE))
 
 
+def note(text: str) -> None:
+    """A word beside the verdicts, for whoever reads the log."""
+    print(f"# {text}", flush=True)
+
+
+def counted(text: str) -> None:
+    """How much a test did; `make soak` writes it down."""
+    note(f"counted: {text}")
+
+
 def wait_until(is_so: Callable[[], Any], what: str, timeout: float = 10) -> Any:
     """Polls, because most of what is waited for happens in another process. Returns the value."""
     deadline = time.monotonic() + timeout
@@ -67,6 +78,17 @@ def wait_until(is_so: Callable[[], Any], what: str, timeout: float = 10) -> Any:
         assert time.monotonic() < deadline, f"waited {timeout} s in vain: {what}"
         time.sleep(0.01)
     return value
+
+
+def side_by_side(*acts: Callable[[], None]) -> None:
+    """Real waits at the same time; every failure is told, the first one in full."""
+    with concurrent.futures.ThreadPoolExecutor(len(acts)) as pool:
+        failures = [future.exception() for future in [pool.submit(act) for act in acts]]
+    failures = [failure for failure in failures if failure]
+    for failure in failures[1:]:
+        note(f"also: {failure}")
+    if failures:
+        raise failures[0]
 
 
 def _read(path: pathlib.Path) -> str:
@@ -96,7 +118,8 @@ def _reap_for_ever() -> None:
         with _children_lock:
             _children[:] = [process for process in _children if process.poll() is None]
             for pid in _adopted():
-                os.waitpid(pid, os.WNOHANG)
+                with contextlib.suppress(ChildProcessError):  # a test's own, which it has waited for
+                    os.waitpid(pid, os.WNOHANG)
         time.sleep(0.02)
 
 
@@ -283,6 +306,8 @@ def run() -> None:
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     threading.Thread(target=_reap_for_ever, daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # A shell's background job ignores it, and what we start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     chosen, failed = [row for row in _tests if "".join(sys.argv[1:2]) in row[0]], 0
     print(f"1..{len(chosen)}", flush=True)
     for number, (name, function) in enumerate(chosen, 1):

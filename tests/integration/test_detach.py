@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any, Callable
 
-from harness import Home, Wire, WireError, run, scaled, test, wait_until
+from harness import Home, Wire, WireError, counted, run, scaled, test, wait_until
 
 LIMITS = {"SAYSO_MAX_PENDING": "100000", "SAYSO_ASKS_PER_MINUTE": "1000000"}
 CUTS = scaled(400)  # of each kind; five kinds
@@ -350,7 +350,7 @@ def retries(home: Home) -> None:
             while True:
                 look(watcher.read(0.2)["params"])
     assert len(shown) == RETRIES and all(len(ids) == 1 for ids in shown.values()), shown
-    print(f"# retries={RETRIES} doubles=0", flush=True)
+    counted(f"retries={RETRIES} doubles=0")
 
 
 @test("a retry that comes before the first try is on disk learns the id too", "R5.5 P9")
@@ -430,7 +430,7 @@ def cut_ask(home: Home) -> None:
             agent.call("ask/delivered", session_ids=[id])
         found = asks_titled(home, title) if number % 10 == 0 or count >= length - 1 else [id]
         assert len(found) == 1, f"cut after {count} of {length} bytes: {found}"
-    print(f"# cuts={len(cuts(length))} bytes={length}", flush=True)
+    counted(f"cuts={len(cuts(length))} bytes={length}")
 
 
 @test("a result that is cut at any byte is found again", "P8 R5.5")
@@ -449,7 +449,7 @@ def cut_result(home: Home) -> None:
         answer(home, id, pick)
         cut.read(b"", count)
         assert picks(collect(home, title, id)) == [pick], f"cut after {count} of {length} bytes"
-    print(f"# cuts={len(cuts(length))} bytes={length}", flush=True)
+    counted(f"cuts={len(cuts(length))} bytes={length}")
 
 
 def decided_by(home: Home, id: str) -> dict[str, Any]:
@@ -478,7 +478,7 @@ def cut_answers(home: Home, length_of: Callable[[bytes], int], act: Callable[[Cu
             if is_sent(count, length):
                 assert again["already"], again
         assert picks(collect(home, title, id)) == ["pine"]
-    print(f"# cuts={len(cuts(length))} bytes={length}", flush=True)
+    counted(f"cuts={len(cuts(length))} bytes={length}")
 
 
 @test("an answer that is cut at any byte can be sent again and counts once", "P8 P1 R5.3")
@@ -513,7 +513,7 @@ def cut_delivery(home: Home) -> None:
             assert result["session_id"] != id or picks(result) == ["oak"], result
             return result["session_id"] != id
         wait_until(is_new, "it is delivered")
-    print(f"# cuts={len(cuts(len(line)))} bytes={len(line)}", flush=True)
+    counted(f"cuts={len(cuts(len(line)))} bytes={len(line)}")
 
 
 run()

@@ -17,16 +17,12 @@ import subprocess
 import time
 from typing import Any, Callable, Iterator
 
-from harness import Home, Skip, Wire, WireError, run, scaled, test, wait_until
+from harness import Home, Skip, Wire, WireError, note, run, scaled, test, wait_until
 
 CLONE_NEWNS = 0x20000
 KIB, MIB = 1024, 1048576
 LANES = 4
 SESSION_ASKS = 16
-
-
-def note(text: str) -> None:
-    print(f"# {text}", flush=True)
 
 
 def enter_namespace() -> str:

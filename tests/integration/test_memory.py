@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 
-from harness import SCALE, Home, Wire, WireError, run, test, wait_until
+from harness import SCALE, Home, Wire, WireError, counted, run, test, wait_until
 
 SOURCE = pathlib.Path(__file__).with_name("failing_malloc.c")
 SPREAD = 160
@@ -99,7 +99,7 @@ def every_allocation() -> None:
             for at in range(1, total + 1, step):
                 acknowledged += one_failure(library, at, for_ever)
                 tried += 1
-        print(f"# allocations={total} failures={tried} answers acknowledged={acknowledged} lost=0")
+        counted(f"allocations={total} failures={tried} answers acknowledged={acknowledged} lost=0")
         assert acknowledged > 0, "no failure came after an acknowledged answer: the spread is wrong"
     finally:
         shutil.rmtree(pathlib.Path(library).parent)

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from typing import Any, Iterator
 
-from harness import Home, Wire, WireError, run, scaled, test
+from harness import Home, Wire, WireError, counted, note, run, scaled, test
 
 ROUNDS = scaled(5000)
 PAIR_ROUNDS = scaled(200)
@@ -139,8 +139,8 @@ def eight_answers() -> None:
             assert result["answered_by"]["via"] == room.people[winner].channel, result
             assert all(detail["answered_at"] == result["answered_at"] and
                        detail["answered_by"] == result["answered_by"] for detail in details), details
-    print(f"# rounds={ROUNDS} answers={ROUNDS * ANSWERERS} " +
-          " ".join(f"{name}={count}" for name, count in counts.items()), flush=True)
+    counted(f"rounds={ROUNDS} answers={ROUNDS * ANSWERERS} " +
+            " ".join(f"{name}={count}" for name, count in counts.items()))
 
 
 def judge_answers(room: Room, id: str, contents: list, replies: dict[int, Reply],
@@ -242,7 +242,7 @@ def pairs() -> None:
     with Room() as room:
         for acts in itertools.combinations_with_replacement(ACTS, 2):
             wins = Counter(race_two(room, acts, number) for number in range(PAIR_ROUNDS))
-            print(f"# {' / '.join(acts)}: {dict(wins)}", flush=True)
+            note(f"{' / '.join(acts)}: {dict(wins)}")
 
 
 def utc(text: str) -> float:
@@ -291,7 +291,7 @@ def deadline_test(act: str) -> None:
     with Room() as room:
         while wins.total() < PAIR_ROUNDS:
             wins += act_at_deadline(room, act)
-        print(f"# {act} / expire: {dict(wins)}", flush=True)
+        note(f"{act} / expire: {dict(wins)}")
 
 
 @test("an answer at the deadline counts, or the ask timed out; never both", "P3 P7 R5.3 R5.6")
@@ -344,7 +344,7 @@ def undo_or_send() -> None:
             undo, send = (Reply(terminals[i], calls[i]) for i in (0, 1))
             assert undo.is_new != send.is_new, f"undo: {undo}, send: {send}"
             wins[judge_undo(room, id, call, undo)] += 1
-    print(f"# undo / send: {dict(wins)}", flush=True)
+    note(f"undo / send: {dict(wins)}")
 
 
 def undo_at_window_end(room: Room) -> Counter:
@@ -367,7 +367,7 @@ def undo_or_window_end() -> None:
     with Room(undo_s=1) as room:
         while wins.total() < PAIR_ROUNDS:
             wins += undo_at_window_end(room)
-    print(f"# undo / end of the window: {dict(wins)}", flush=True)
+    note(f"undo / end of the window: {dict(wins)}")
 
 
 @test("an answer_key sent again with the same answer is a success", "P3 R5.3")

@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inHome, until } from "./lib/home.mjs";
 import { KINDS, Sdk } from "./lib/sdk.mjs";
+import { startHub } from "./lib/web.mjs";
 import { opened } from "./lib/raw.mjs";
 import { MODERN, REVISIONS } from "./lib/schema.mjs";
 import { Person } from "./lib/wire.mjs";
@@ -81,6 +82,63 @@ describe("patience", { concurrency: 64 }, () => {
             }
         }, LONG_HOLD));
     }
+
+    for (const kind of Object.keys(KINDS)) {
+        test(`${kind}: a client with a limit of 20 s is cut off once, then answered before; after restarts too`, inHome(async (home) => {
+            const limited = { timeout: 20000 };
+            const sdk = await Sdk.open(home, kind);
+            // who closes a stream gives no reason, so once proves nothing
+            const cutOffs = KINDS[kind].isHttp && KINDS[kind].revision === MODERN ? 2 : 1;
+            for (let n = 0; n < cutOffs; n++)
+                await assert.rejects(sdk.ask(GOOD, limited), /time/i);
+            const held = async (client) => {
+                const began = Date.now();
+                const { action_status } = await client.ask(GOOD, limited);
+                assert.equal(action_status, "pending");
+                assert.ok(since(began) >= 13500 && since(began) < 19900, `pending after ${since(began)} ms`);
+            };
+            await held(sdk);
+            await home.killHub();
+            await sdk.close(true);
+            if (KINDS[kind].isHttp)
+                await startHub(home);
+            await held(await Sdk.open(home, kind));
+            await home.must("settings", "set", "hold_limits", "{\"*\":300}"); // forgets it
+            const again = await Sdk.open(home, kind);
+            const asked = again.ask(GOOD, { timeout: 60000 });
+            const pending = await Promise.race([asked, sleep(19000, "held")]);
+            assert.equal(pending, "held");
+            await home.must("answer", "--select", "a");
+            assert.equal((await asked).action_status, "selected");
+        }, LONG_HOLD));
+    }
+
+    test("a client that gives up without a reason teaches when it does so twice after the same time", inHome(async (home) => {
+        const client = await opened(home, MODERN);
+        const giveUp = async (after_ms) => {
+            const call = client.startTool("provide_choice", GOOD);
+            await sleep(after_ms);
+            client.notify("notifications/cancelled", { requestId: call });
+        };
+        await giveUp(12000);
+        await giveUp(17000); // not the same: a person
+        await giveUp(12000);
+        await giveUp(12000);
+        const began = Date.now();
+        assert.equal((await client.tool("provide_choice", GOOD)).action_status, "pending");
+        assert.ok(since(began) >= 6000 && since(began) < 12000, `pending after ${since(began)} ms`);
+    }, LONG_HOLD));
+
+    test("progress of a call that collects says how long the person still has", inHome(async (home) => {
+        const client = await opened(home, "2025-11-25");
+        client.startTool("provide_choice", GOOD);
+        const [{ session_id }] = await home.opened();
+        const call = client.startTool("get_answer", { session_id, wait_seconds: 40 }, { progressToken: "collecting" });
+        const told = await client.next(({ method }) => method === "notifications/progress", 22000);
+        assert.match(told.params.message, /4:\d\d left/);
+        await home.must("answer", session_id, "--select", "b");
+        assert.deepEqual((await client.collect(call)).selection.selected_ids, ["b"]);
+    }));
 
     for (const revision of REVISIONS) {
         test(`${revision}: progress for the token 0 and for a text, none without a token or for a broken one`, inHome(async (home) => {

@@ -6,7 +6,6 @@
 
 #include "engine_fixture.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "remove_tree.h"
 #include "store/row.h"
 #include "store/sqlite.h"
 
@@ -219,33 +219,62 @@ static void stage_store_save_setting(struct store *port, const char *person, con
     store->inner->ops->save_setting(store->inner, person, name, value, on_inner_reply, passage);
 }
 
-static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
+static void stage_store_save_cut_off(struct store *port, const struct store_client *client,
+                                     int64_t cut_off_ms, store_done *done, void *context)
 {
     struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "shift");
+    struct passage *passage = passage_new(store, done, context, "cut_off");
 
-    store->shifts++;
-    if (store->fails_shifts) {
+    if (store->fails_settings) {
         fail_later(passage);
         return;
     }
     store->outstanding++;
-    store->inner->ops->shift_deadlines(store->inner, by_ms, on_inner_reply, passage);
+    store->inner->ops->save_cut_off(store->inner, client, cut_off_ms, on_inner_reply, passage);
+}
+
+static void stage_store_forget_cut_offs(struct store *port, store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "forget");
+
+    store->outstanding++;
+    store->inner->ops->forget_cut_offs(store->inner, on_inner_reply, passage);
+}
+
+/* A write that goes straight through; NULL: it is to fail. */
+static struct passage *pass(struct stage_store *store, bool fails, const char *what,
+                            store_done *done, void *context)
+{
+    struct passage *passage = passage_new(store, done, context, what);
+
+    if (fails) {
+        fail_later(passage);
+        return NULL;
+    }
+    store->outstanding++;
+    return passage;
+}
+
+static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_shifts, "shift", done, context);
+
+    own(port)->shifts++;
+    if (passage)
+        inner->ops->shift_deadlines(inner, by_ms, on_inner_reply, passage);
 }
 
 static void stage_store_sweep(struct store *port, int64_t older_than_ms, size_t keep, size_t batch,
                               store_done *done, void *context)
 {
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "sweep");
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_sweeps, "sweep", done, context);
 
-    store->sweeps++;
-    if (store->fails_sweeps) {
-        fail_later(passage);
-        return;
-    }
-    store->outstanding++;
-    store->inner->ops->sweep(store->inner, older_than_ms, keep, batch, on_inner_reply, passage);
+    own(port)->sweeps++;
+    if (passage)
+        inner->ops->sweep(inner, older_than_ms, keep, batch, on_inner_reply, passage);
 }
 
 static void fail_read(store_done *done, void *context)
@@ -278,6 +307,12 @@ static void stage_store_undelivered(struct store *port, const char *principal,
         store->inner->ops->find_undelivered(store->inner, principal, digest, key, done, context);
 }
 
+static void stage_store_list_undelivered(struct store *port, const char *principal, size_t limit,
+                                         store_each *each, void *context)
+{
+    own(port)->inner->ops->list_undelivered(own(port)->inner, principal, limit, each, context);
+}
+
 static void stage_store_list(struct store *port, const struct store_list_query *query,
                              store_each *each, void *context)
 {
@@ -296,6 +331,53 @@ static void stage_store_get_draft(struct store *port, const char *ask_id, const 
     own(port)->inner->ops->get_draft(own(port)->inner, ask_id, person, each, context);
 }
 
+static void stage_store_save_token(struct store *port, const struct store_token *token,
+                                   store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_tokens, "token", done, context);
+
+    if (passage)
+        inner->ops->save_token(inner, token, on_inner_reply, passage);
+}
+
+static void stage_store_revoke_token(struct store *port, const uint8_t *hash, int64_t now_ms,
+                                     store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_tokens, "revoke", done, context);
+
+    if (passage)
+        inner->ops->revoke_token(inner, hash, now_ms, on_inner_reply, passage);
+}
+
+static void stage_store_list_tokens(struct store *port, store_token_each *each, void *context)
+{
+    own(port)->inner->ops->list_tokens(own(port)->inner, each, context);
+}
+
+static void stage_store_save_key(struct store *port, const struct store_key *key, store_done *done,
+                                 void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_keys, "key", done, context);
+
+    if (passage)
+        inner->ops->save_key(inner, key, on_inner_reply, passage);
+}
+
+static void stage_store_list_keys(struct store *port, const char *purpose, store_key_each *each,
+                                  void *context)
+{
+    own(port)->inner->ops->list_keys(own(port)->inner, purpose, each, context);
+}
+
+static void stage_store_get_cut_off(struct store *port, const struct store_client *client,
+                                    store_done *done, void *context)
+{
+    own(port)->inner->ops->get_cut_off(own(port)->inner, client, done, context);
+}
+
 static int64_t stage_store_last_seq(struct store *port)
 {
     return own(port)->inner->ops->last_seq(own(port)->inner);
@@ -306,13 +388,22 @@ static const struct store_ops stage_ops = {
     .change = stage_store_change,
     .save_draft = stage_store_save_draft,
     .save_setting = stage_store_save_setting,
+    .save_token = stage_store_save_token,
+    .revoke_token = stage_store_revoke_token,
+    .list_tokens = stage_store_list_tokens,
+    .save_key = stage_store_save_key,
+    .list_keys = stage_store_list_keys,
+    .save_cut_off = stage_store_save_cut_off,
+    .forget_cut_offs = stage_store_forget_cut_offs,
     .shift_deadlines = stage_store_shift,
     .sweep = stage_store_sweep,
     .get = stage_store_get,
     .find_undelivered = stage_store_undelivered,
+    .list_undelivered = stage_store_list_undelivered,
     .list = stage_store_list,
     .list_live = stage_store_list_live,
     .get_draft = stage_store_get_draft,
+    .get_cut_off = stage_store_get_cut_off,
     .last_seq = stage_store_last_seq,
 };
 
@@ -465,24 +556,13 @@ int stage_set_up(void **state)
 int stage_tear_down(void **state)
 {
     struct stage *stage = *state;
-    struct dirent *entry;
-    DIR *list;
 
     close_engine(stage);
     callers_release(stage);
     loop_free(stage->loop);
     settings_free(stage->settings);
     stage_forget(stage);
-    list = opendir(stage->directory);
-    while (list && (entry = readdir(list))) {
-        char *name = mem_format("%s/%s", stage->directory, entry->d_name);
-
-        unlink(name);
-        free(name);
-    }
-    if (list)
-        closedir(list);
-    rmdir(stage->directory);
+    remove_tree(stage->directory);
     free(stage);
     return 0;
 }

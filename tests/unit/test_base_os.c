@@ -8,9 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,56 +26,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
-
-struct place {
-    char directory[64];
-};
-
-static int set_up(void **state)
-{
-    struct place *place = mem_new(sizeof *place);
-
-    snprintf(place->directory, sizeof place->directory, "/tmp/sayso-os-XXXXXX");
-    assert_non_null(mkdtemp(place->directory));
-    *state = place;
-    return 0;
-}
-
-static int drop(const char *path, const struct stat *found, int type, struct FTW *where)
-{
-    (void)found;
-    (void)type;
-    (void)where;
-    return remove(path);
-}
-
-static int tear_down(void **state)
-{
-    struct place *place = *state;
-
-    assert_int_equal(nftw(place->directory, drop, 8, FTW_DEPTH | FTW_PHYS), 0);
-    free(place);
-    return 0;
-}
-
-/* The path of something in the place; good until the fourth call from now. */
-static const char *at(const struct place *place, const char *name)
-{
-    static char paths[4][128];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-
-    snprintf(path, sizeof paths[0], "%s/%s", place->directory, name);
-    return path;
-}
-
-static mode_t mode_of(const char *path)
-{
-    struct stat found;
-
-    assert_int_equal(lstat(path, &found), 0);
-    return found.st_mode & 07777;
-}
+#include "files_fixture.h"
 
 static void test_a_private_directory_is_made(void **state)
 {
@@ -133,16 +82,6 @@ static void test_directories_that_are_refused(void **state)
         assert_int_equal(chown(at(place, "open"), 65534, 65534), 0);
         refuse_directory(at(place, "open"), "another user");
     }
-}
-
-static void assert_content(const char *path, const char *wanted)
-{
-    struct text bytes = { 0 };
-    struct error err;
-
-    assert_true(os_read_file(path, 4096, &bytes, &err));
-    assert_string_equal(text_string(&bytes), wanted);
-    text_release(&bytes);
 }
 
 static void test_files_are_replaced_whole(void **state)
@@ -482,8 +421,6 @@ static void test_who_and_where(void **state)
     assert_false(os_is_network_file_system(at(place, "none")));
     free(home);
 }
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

@@ -10,10 +10,12 @@
 
 #include "engine_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/limits.h"
 
 static void test_committed_then_acknowledged_then_told(void **state)
 {
@@ -246,6 +248,8 @@ static void test_a_result_is_the_same_when_it_is_read_back(void **state)
         call_run(&scene.did, scene.agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
         assert_worked(&scene.did);
         assert_true(json_same(scene.asked.json, scene.did.json));
+        call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+        assert_worked(&scene.did); /* or the next one would carry a notice of it */
         scene_close(&scene);
     }
 }
@@ -356,6 +360,75 @@ static void test_if_match(void **state)
     scene_close(&scene);
 }
 
+/* R10.4: over, then changed meanwhile, then what is wrong with it. */
+static void test_what_is_told_first(void **state)
+{
+    const char *params = "{'session_id':'%s','selected_ids':['%s'],'version':%d}";
+    const char *extend = "{'session_id':'%s','seconds':60,'version':%d}";
+    struct scene scene;
+
+    scene_open(&scene, state, "api", "");
+    call_run(&scene.did, scene.person, scene.ops->extend, extend, scene.id, 7);
+    assert_failed(&scene.did, ERROR_wrong_state, "/version");
+    assert_int_equal(call_number(&scene.did, "/version"), 1);
+    call_run(&scene.did, scene.person, scene.ops->extend, extend, scene.id, 1);
+    assert_worked(&scene.did);
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "zzz", 1);
+    assert_failed(&scene.did, ERROR_wrong_state, "/version");
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "zzz", 2);
+    assert_failed(&scene.did, ERROR_bad_enum, "/selected_ids/0");
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "a", 2);
+    assert_worked(&scene.did);
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "zzz", 1);
+    assert_failed(&scene.did, ERROR_already_answered, "/session_id");
+    assert_string_equal(call_text(&scene.did, "/answered_by/via"), "api");
+    call_run(&scene.did, scene.person, scene.ops->extend, extend, scene.id, 2);
+    assert_failed(&scene.did, ERROR_already_answered, "/session_id");
+    scene_close(&scene);
+}
+
+/* A version that the store no longer has when the change reaches it. */
+static void test_two_extend_what_they_saw(void **state)
+{
+    const char *extend = "{'session_id':'%s','seconds':%d,'version':1}";
+    struct call first = { .label = "first" }, second = { .label = "second" };
+    struct scene scene;
+
+    scene_open(&scene, state, "api", "");
+    call_start(&first, scene.person, scene.ops->extend, extend, scene.id, 60);
+    call_start(&second, scene.person, scene.ops->extend, extend, scene.id, 90);
+    stage_settle(scene.stage);
+    assert_worked(&first);
+    assert_failed(&second, ERROR_wrong_state, "/version");
+    assert_int_equal(call_number(&second, "/version"), 2);
+    call_release(&first);
+    call_release(&second);
+    scene_close(&scene);
+}
+
+static void test_a_key_is_kept_or_refused(void **state)
+{
+    char key[LIMIT_ANSWER_KEY_BYTES + 2], quoted[sizeof key + 2];
+    struct scene scene;
+    const char *params = "{'session_id':'%s','selected_ids':['a'],'answer_key':%s}";
+
+    scene_open(&scene, state, "api", "");
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "7");
+    assert_failed(&scene.did, ERROR_bad_format, "/answer_key");
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "''");
+    assert_failed(&scene.did, ERROR_bad_format, "/answer_key");
+    memset(key, 'k', sizeof key);
+    for (int over = 1; over >= 0; over--) {
+        snprintf(quoted, sizeof quoted, "'%.*s'", LIMIT_ANSWER_KEY_BYTES + over, key);
+        call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, quoted);
+        if (over)
+            assert_failed(&scene.did, ERROR_bad_format, "/answer_key");
+        else
+            assert_worked(&scene.did);
+    }
+    scene_close(&scene);
+}
+
 static void test_too_late_for_what_nobody_decided(void **state)
 {
     struct scene scene;
@@ -450,6 +523,9 @@ int main(void)
         CASE(test_the_same_again_is_already_so),
         CASE(test_a_key_is_good_for_one_answer),
         CASE(test_if_match),
+        CASE(test_what_is_told_first),
+        CASE(test_two_extend_what_they_saw),
+        CASE(test_a_key_is_kept_or_refused),
         CASE(test_too_late_for_what_nobody_decided),
         CASE(test_bad_answers),
         CASE(test_notes_on_cancelling),

@@ -273,6 +273,43 @@ static void languages_are_found_by_tag_and_locale(void **state)
     }
 }
 
+static void errors_are_found_by_their_english_words(void **state)
+{
+    static const struct {
+        const char *english, *chinese; /* NULL: not known */
+    } cases[] = {
+        { "choose one option", "请选择一项" },
+        { "choose 3", "请选择 3 项" },
+        { "choose 2 to 3", "请选择 2 至 3 项" },
+        { "choose 2 to 3, or answer in your own words", "请选择 2 至 3 项，或自行填写" },
+        { "can't listen on /a: no", "无法在 /a 上监听：no" },
+        { "no option has this id; the ids are: a, {b}, %s",
+          "没有选项使用这个 id；可用的 id 有：a, {b}, %s" },
+        { "/x bytes is larger than 5 bytes", "/x bytes 超过 5 字节" },
+        { "the hub refused", "中枢拒绝了请求" },
+        { "the hub refused to", NULL },
+        { "choose", NULL },
+        { "", NULL },
+        { "a sentence that nobody translated", NULL },
+    };
+    struct text out = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        bool is_known = cases[i].chinese != NULL;
+
+        i18n_use(LANGUAGE_ZH);
+        text_clear(&out);
+        assert_int_equal(i18n_reason(&out, cases[i].english), is_known);
+        assert_string_equal(text_string(&out), is_known ? cases[i].chinese : "");
+        i18n_use(LANGUAGE_EN);
+        text_clear(&out);
+        assert_int_equal(i18n_reason(&out, cases[i].english), is_known);
+        assert_string_equal(text_string(&out), is_known ? cases[i].english : "");
+    }
+    text_release(&out);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -288,6 +325,7 @@ int main(void)
         cmocka_unit_test(hostile_values_are_only_inserted),
         cmocka_unit_test(a_full_buffer_and_too_many_pairs_do_no_harm),
         cmocka_unit_test(languages_are_found_by_tag_and_locale),
+        cmocka_unit_test(errors_are_found_by_their_english_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
  * test_settings.c - every row of the table, every source of a value, every way a value can be bad.
- * Proves: R8.1, R8.2
+ * Proves: R8.1, R8.2, R5.7 (first limits)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -458,14 +458,67 @@ static void values_are_written_as_json_of_their_kind(void **state)
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
+    assert_true(settings_put_saved(settings, "hold_limits", "{\"*\":9}"));
     json_write_object(&writer, NULL);
     for (size_t i = 0; i < ARRAY_LEN(ids); i++)
         settings_write(settings, ids[i], &writer, setting_row(ids[i])->name);
     json_write_end_object(&writer);
     assert_string_equal(text_string(&out),
                         "{\"notes\":true,\"port\":7297,\"theme\":\"system\",\"store\":\"\","
-                        "\"hold_limits\":{\"*\":50,\"claude-code\":110}}");
+                        "\"hold_limits\":{\"*\":9}}");
     text_release(&out);
+}
+
+/* The eleven clients that were measured, by the names they send in clientInfo, and after how long
+ * without a word from us they give up or move the call away: all are answered before (R5.7). */
+static void every_measured_client_is_answered_in_time(void **state)
+{
+    static const struct {
+        const char *client, *name;
+        int64_t cut_off_s, at_least_s;
+    } clients[] = {
+        { "Codex CLI", "codex-mcp-client", 300, 270 },
+        { "Claude Code, TUI", "claude-code", 120, 100 },
+        { "Copilot CLI", "github-copilot-developer", 180, 160 },
+        { "Gemini CLI", "gemini-cli-mcp-client", 600, 540 },
+        { "Gemini CLI, with the server's name", "gemini-cli-mcp-client-sayso", 600, 540 },
+        { "Qwen Code", "qwen-code-mcp-client", 300, 270 },
+        { "Qwen Code, with the server's name", "qwen-cli-mcp-client-sayso", 300, 270 },
+        { "opencode", "opencode", 60, 45 },
+        { "Continue CLI", "continue-cli-client", 60, 45 },
+        { "Cline CLI", "Cline", 60, 45 },
+        { "Inspector", "inspector-cli", 60, 45 },
+        { "SDK v1 client", "whatever its user says", 60, 45 },
+        { "SDK v2 client", "", 60, 45 },
+    };
+    struct settings *settings = ((struct place *)*state)->settings;
+
+    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+        int64_t limit_s = settings_hold_limit_s(settings, clients[i].name);
+
+        /* two seconds more are given to a hub that hangs */
+        if (limit_s + 2 >= clients[i].cut_off_s || limit_s < clients[i].at_least_s)
+            fail_msg("%s is held for %d s", clients[i].client, (int)limit_s);
+    }
+}
+
+static void the_longest_beginning_counts(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t limit_s;
+    } cases[] = {
+        { "ab", 1 },  { "abc", 2 }, { "abcd", 3 }, { "abce", 2 }, { "a", 5 },
+        { "abd", 4 }, { "", 5 },    { "*", 5 },    { "ab*", 4 },  { "\xff", 5 },
+    };
+    struct settings *settings = ((struct place *)*state)->settings;
+
+    assert_true(settings_put_saved(settings, "hold_limits",
+                                   "{\"ab*\":4,\"*\":5,\"ab\":1,\"abc*\":2,\"abcd\":3}"));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(settings_hold_limit_s(settings, cases[i].name), cases[i].limit_s);
+    assert_true(settings_put_saved(settings, "hold_limits", "{\"ab*\":4}"));
+    assert_int_equal(settings_hold_limit_s(settings, "x"), 50);
 }
 
 int main(void)
@@ -487,6 +540,8 @@ int main(void)
         CASE(quiet_hours_go_over_midnight),
         CASE(interface_and_hold_limits_speak_for_themselves),
         CASE(values_are_written_as_json_of_their_kind),
+        CASE(every_measured_client_is_answered_in_time),
+        CASE(the_longest_beginning_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

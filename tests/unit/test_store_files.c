@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "base/os.h"
@@ -358,7 +359,7 @@ static void on_any_row(void *context, const struct store_row *row)
 /* Whatever is broken: no crash, and it opens, or is moved aside whole, or is refused with words. */
 static void use_damaged(struct place *place, const char *bytes, size_t length)
 {
-    struct store_list_query query = { STORE_LIST_ALL, 100, 0, NULL, NULL };
+    struct store_list_query query = { STORE_LIST_ALL, 100, 0, NULL, NULL, 0, 0, NULL };
     struct ask ask = make_ask(99);
     struct store_principal principal = principal_of(&ask);
     struct error err = { 0 };

@@ -1,8 +1,6 @@
 /* get_answer.c - collects the answer of an earlier ask, whatever tool made it. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "core/limits.h"
 #include "mcp/tools/tool.h"
@@ -27,19 +25,15 @@ static const struct argument arguments_table[] = {
       .help = "How long to wait for an answer, 0 to 60, by default 30." },
 };
 
-static bool plan(const struct json *arguments, struct tool_plan *ret_plan, struct error *err)
-{
-    struct values values;
-    struct json *owner;
+_Static_assert(sizeof(struct values) <= TOOL_VALUES_BYTES, "tool_plan keeps them on its stack");
 
-    if (!arguments_read(arguments_table, ARRAY_LEN(arguments_table), arguments, &values, &owner,
-                        err))
-        return false;
-    ret_plan->wish = TOOL_COLLECTS;
-    memcpy(ret_plan->session_id, values.session_id, sizeof ret_plan->session_id);
-    ret_plan->wait_s = values.wait_s;
-    json_free(owner);
-    return true;
+static void plan(const void *read, struct tool_plan *plan)
+{
+    const struct values *values = read;
+
+    plan->wish = TOOL_COLLECTS;
+    memcpy(plan->session_id, values->session_id, sizeof plan->session_id);
+    plan->wait_s = values->wait_s;
 }
 
 const struct tool tool_row_get_answer = {

@@ -1,20 +1,5 @@
 /* provide_choice.c - asks a person to choose, to write, or both; or collects an earlier ask. */
-#include <string.h>
-
 #include "mcp/tools/tool.h"
-
-static bool plan(const struct json *arguments, struct tool_plan *ret_plan, struct error *err)
-{
-    struct ask_call call;
-
-    if (!arguments_check(&tool_provide_choice, arguments, &call, err))
-        return false;
-    ret_plan->wish = call.session_id[0] ? TOOL_COLLECTS : TOOL_ASKS;
-    memcpy(ret_plan->session_id, call.session_id, sizeof ret_plan->session_id);
-    ret_plan->wait_s = call.wait_s;
-    ask_call_release(&call);
-    return true;
-}
 
 const struct tool tool_row_provide_choice = {
     .name = "provide_choice",
@@ -30,5 +15,4 @@ const struct tool tool_row_provide_choice = {
     .ask = &tool_provide_choice,
     .results = ask_results,
     .result_count = ASK_RESULT_COUNT,
-    .plan = plan,
 };

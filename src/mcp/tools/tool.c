@@ -3,26 +3,50 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 
-static const struct tool *const rows[] = {
+const struct tool *const tool_rows[] = {
 #define TOOL(name) &tool_row_##name,
 #include "mcp/tools/tools.def"
 #undef TOOL
+    NULL,
 };
 
-const struct tool *tool_find(const char *name, size_t length)
+const struct tool *tool_find(const struct tool *const *rows, const char *name, size_t length)
 {
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (strlen(rows[i]->name) == length && memcmp(rows[i]->name, name, length) == 0)
-            return rows[i];
-    }
-    return NULL;
+    while (*rows && (strlen((*rows)->name) != length || memcmp((*rows)->name, name, length) != 0))
+        rows++;
+    return *rows;
 }
 
-const struct tool *tool_at(size_t index)
+static bool plan_ask(const struct tool *tool, const struct json *arguments,
+                     struct tool_plan *ret_plan, struct error *err)
 {
-    return index < ARRAY_LEN(rows) ? rows[index] : NULL;
+    struct ask_call call;
+
+    if (!arguments_check(tool->ask, arguments, &call, err))
+        return false;
+    ret_plan->wish = call.session_id[0] ? TOOL_COLLECTS : TOOL_ASKS;
+    memcpy(ret_plan->session_id, call.session_id, sizeof ret_plan->session_id);
+    ret_plan->wait_s = call.wait_s;
+    ask_call_release(&call);
+    return true;
+}
+
+bool tool_plan(const struct tool *tool, const struct json *arguments, struct tool_plan *ret_plan,
+               struct error *err)
+{
+    max_align_t values[TOOL_VALUES_BYTES / sizeof(max_align_t)];
+    struct json *owner;
+
+    if (tool->ask)
+        return plan_ask(tool, arguments, ret_plan, err);
+    if (!arguments_read(tool->arguments, tool->argument_count, arguments, values, &owner, err))
+        return false;
+    tool->plan(values, ret_plan);
+    json_free(owner);
+    return true;
 }
 
 #define STRING  "\"type\":\"string\""
@@ -55,6 +79,11 @@ const struct schema_property ask_results[ASK_RESULT_COUNT] = {
     { "asked_back", STRING, "The person wants to know more before answering." },
     { "rule", STRING, "The standing answer that applied." },
     { "warnings", STRINGS, "What was ignored of your call." },
-    { "notices", STRINGS, "Ids of earlier asks of yours that were answered meanwhile." },
+    { "notices",
+      "\"type\":\"array\",\"items\":{" OBJECT ",\"properties\":{\"session_id\":{" STRING
+      "},\"title\":{" STRING "},\"status\":{" STRING "},\"answered_at\":{" STRING
+      "},\"instructions\":{" STRING "}}}",
+      "Earlier asks of yours that were decided when nobody waited: collect them with get_answer." },
+    { "notices_more", "\"type\":\"integer\"", "How many more there are; they come later." },
     TOOL_ERROR_RESULT,
 };

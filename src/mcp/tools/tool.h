@@ -10,6 +10,9 @@
 
 struct error;
 struct json;
+struct mcp_call;
+
+enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
 
 /* What a good call wants of the desk; or an answer that needs nobody. */
 enum tool_wish { TOOL_ANSWERED, TOOL_ASKS, TOOL_COLLECTS };
@@ -22,20 +25,27 @@ struct tool_plan {
 
 struct tool {
     const char *name, *title, *description; /* for agents, English */
-    const struct ask_tool *ask;             /* its table is the input; NULL: the next two are */
+    const struct ask_tool *ask;             /* its table is the input; NULL: the next three are */
     const struct argument *arguments;
     size_t argument_count;
+    void (*plan)(const void *values, struct tool_plan *plan); /* from what that table read */
+    /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
+    void (*run)(struct mcp_call *call, const struct json *arguments);
     const struct schema_property *results;
     size_t result_count;
-    /* False: `err` names the field; nobody was disturbed. */
-    bool (*plan)(const struct json *arguments, struct tool_plan *ret_plan, struct error *err);
 };
 #define TOOL(name) extern const struct tool tool_row_##name;
 #include "mcp/tools/tools.def"
 #undef TOOL
 
-const struct tool *tool_find(const char *name, size_t length); /* NULL if there is none */
-const struct tool *tool_at(size_t index);                      /* NULL behind the last */
+/* The product's, NULL behind the last. A server may be given another table (mcp_parts.tools). */
+extern const struct tool *const tool_rows[];
+/* NULL if there is none. */
+const struct tool *tool_find(const struct tool *const *rows, const char *name, size_t length);
+
+/* What a call comes to. False: `err` names the field; nobody was disturbed. */
+bool tool_plan(const struct tool *tool, const struct json *arguments, struct tool_plan *ret_plan,
+               struct error *err);
 
 /* The last row of every tool's results: how a bad call is told what is wrong with it. */
 #define TOOL_ERROR_RESULT                                                                          \
@@ -48,7 +58,7 @@ const struct tool *tool_at(size_t index);                      /* NULL behind th
     }
 
 /* The result of R2.2, shared by the tools that return an ask's. */
-enum { ASK_RESULT_COUNT = 18 };
+enum { ASK_RESULT_COUNT = 19 };
 extern const struct schema_property ask_results[ASK_RESULT_COUNT];
 
 #endif

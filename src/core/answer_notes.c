@@ -1,0 +1,66 @@
+/* answer_notes.c - the notes of an answer: one for all, one for each option. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/answer_inside.h"
+#include "core/limits.h"
+
+/* Leaves *ret_note NULL when there is nothing to see in it: an empty note is no note. */
+static bool read_note(const struct json *given, const char *path, char **ret_note,
+                      struct error *err)
+{
+    if (!answer_check_text(given, path, err))
+        return false;
+    if (text_count(json_text(given), json_length(given)) > LIMIT_ANNOTATION_CHARS)
+        return error_set(err, ERROR_too_long, path, "must have at most %d characters",
+                         LIMIT_ANNOTATION_CHARS);
+    if (answer_has_visible(given))
+        *ret_note = mem_text(json_text(given));
+    return true;
+}
+
+/* A note may be for any option, chosen or not. */
+static bool read_option_note(const struct field *field, const char *id, const struct json *given,
+                             struct answer *answer, struct error *err)
+{
+    const struct option *option = field_find_option(field, id);
+    char *note = NULL;
+
+    if (!option)
+        return answer_refuse_id(field, "", err);
+    if (answer->option_notes && answer->option_notes[option - field->options])
+        return error_set(err, ERROR_duplicate_option_id, "", "this option has a note already");
+    if (!read_note(given, "", &note, err))
+        return false;
+    if (note && !answer->option_notes) {
+        answer->option_notes = mem_new(field->option_count * sizeof *answer->option_notes);
+        answer->option_note_count = field->option_count;
+    }
+    if (note)
+        answer->option_notes[option - field->options] = note;
+    return true;
+}
+
+bool answer_read_notes(const struct form *form, const struct json *given, struct answer *answer,
+                       struct error *err)
+{
+    const struct json *notes = json_member(given, "option_annotations");
+    const struct json *global_note = json_member(given, "global_annotation");
+
+    if (notes && json_kind(notes) != KIND_OBJECT)
+        return answer_refuse_type(notes, "/option_annotations", "an object", err);
+    for (void *it = json_first(notes); it; it = json_next(notes, it)) {
+        if (!read_option_note(&form->fields[0], json_key(it), json_value(it), answer, err))
+            return answer_error_below(err, "/option_annotations", json_key(it));
+    }
+    if (global_note && !read_note(global_note, "/global_annotation", &answer->global_note, err))
+        return false;
+    if (!form->allow_annotations && (answer->option_notes || answer->global_note))
+        return error_set(err, ERROR_unsupported_flag,
+                         answer->option_notes ? "/option_annotations" : "/global_annotation",
+                         "notes are switched off in this ask");
+    return true;
+}

@@ -1,0 +1,184 @@
+/* argument_class.c - what each type of argument must be: its kind of JSON, its form, its limits. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "core/arguments_inside.h"
+#include "core/ask.h"
+#include "core/limits.h"
+#include "core/visible_text.h"
+
+bool argument_is_kind_in(const struct json *value, unsigned kinds)
+{
+    return kinds >> json_kind(value) & 1;
+}
+
+bool argument_whole_number(const struct json *value, int64_t *ret_number)
+{
+    double number = json_number_of(value);
+
+    if (json_integer_of(value, ret_number))
+        return true;
+    *ret_number = number > 0 ? INT64_MAX : INT64_MIN;
+    return floor(number) == number;
+}
+
+static bool check_text(const struct json *value, const struct place *place, struct error *err)
+{
+    if (strlen(json_text(value)) == json_length(value))
+        return true;
+    return argument_refuse(
+        place, ERROR_nul_character, err,
+        "the text contains the character U+0000, which no text may: leave it out");
+}
+
+static bool check_whole(const struct given *given, struct error *err)
+{
+    int64_t number;
+
+    if (argument_whole_number(given->value, &number))
+        return true;
+    return argument_refuse(given->place, ERROR_bad_type, err,
+                           "%s must be a whole number, but has a fraction: %s", given->row->name,
+                           given->row->help);
+}
+
+static bool check_choice(const struct given *given, struct error *err)
+{
+    struct text names = { .max_bytes = sizeof err->message / 2 };
+    char quote[ARGUMENT_QUOTE_BYTES];
+
+    for (const char *const *choice = given->row->choices; *choice; choice++) {
+        if (strcmp(*choice, json_text(given->value)) == 0)
+            return true;
+    }
+    for (const char *const *choice = given->row->choices; *choice; choice++)
+        text_add_format(&names, "%s%s", names.used ? ", " : "", *choice);
+    arguments_quote(json_text(given->value), json_length(given->value), quote);
+    argument_refuse(given->place, ERROR_bad_enum, err, "%s is '%s', but must be one of: %s",
+                    given->row->name, quote, text_string(&names));
+    text_release(&names);
+    return false;
+}
+
+static bool check_id(const struct given *given, struct error *err)
+{
+    if (ask_id_is_valid(json_text(given->value)))
+        return true;
+    return argument_refuse(
+        given->place, ERROR_bad_format, err,
+        "%s must be the session_id of an earlier result as it was given: %d characters "
+        "of a-z and 2-7",
+        given->row->name, LIMIT_ID_CHARS);
+}
+
+static bool check_items(const struct given *given, struct error *err)
+{
+    for (size_t i = 0; i < json_length(given->value); i++) {
+        const struct json *item = json_item(given->value, i);
+        struct place place = { .outer = given->place, .index = i };
+
+        if (!argument_is_kind_in(item, given->class->item_kinds))
+            return argument_refuse(&place, ERROR_bad_type, err,
+                                   "%s must be %s, but item %zu is %s: %s", given->row->name,
+                                   given->class->wanted, i, json_kind_name(json_kind(item)),
+                                   given->row->help);
+        if (json_text(item) && !check_text(item, &place, err))
+            return false;
+    }
+    return true;
+}
+
+static bool check_range(const struct given *given, struct error *err)
+{
+    const struct argument *row = given->row;
+    int64_t number;
+
+    argument_whole_number(given->value, &number);
+    if (number >= row->least && number <= row->most)
+        return true;
+    if (row->most == ARGUMENT_UNBOUNDED)
+        return argument_refuse(given->place, ERROR_out_of_range, err, "%s must be %lld or more: %s",
+                               row->name, (long long)row->least, row->help);
+    return argument_refuse(given->place, ERROR_out_of_range, err,
+                           "%s must be from %lld to %lld: %s", row->name, (long long)row->least,
+                           (long long)row->most, row->help);
+}
+
+/* Maximums count what was received, emptiness looks at what is left for the eye. Whether a text
+ * that is not empty says enough is a later rule. */
+static bool check_length(const struct given *given, struct error *err)
+{
+    const struct argument *row = given->row;
+    const char *text = json_text(given->value);
+    size_t length = json_length(given->value);
+    bool is_bytes = row->unit == UNIT_BYTES;
+    size_t count = text && !is_bytes ? text_count(text, length) : length;
+
+    if (!text) /* the object form of a preview */
+        return true;
+    if (row->least > 0 && visible_is_empty(text, length))
+        return argument_refuse(given->place, ERROR_empty_text, err,
+                               "%s is empty or has only blanks and invisible characters: %s",
+                               row->name, row->help);
+    if ((int64_t)count > row->most)
+        return argument_refuse(given->place, ERROR_too_long, err,
+                               "%s has %zu %s, but at most %lld may be", row->name, count,
+                               is_bytes ? "bytes" : "characters", (long long)row->most);
+    return true;
+}
+
+static bool check_count(const struct given *given, struct error *err)
+{
+    const struct argument *row = given->row;
+    int64_t count = (int64_t)json_length(given->value);
+
+    if (count >= row->least && count <= row->most)
+        return true;
+    return argument_refuse(
+        given->place, count < row->least ? given->class->too_few : given->class->too_many, err,
+        "%s has %lld items, but must have %lld to %lld: %s", row->name, (long long)count,
+        (long long)row->least, (long long)row->most, row->help);
+}
+
+enum {
+    TEXT = 1u << KIND_TEXT,
+    OBJECT = 1u << KIND_OBJECT,
+    LIST = 1u << KIND_LIST,
+    BOOL = 1u << KIND_BOOL,
+    NUMBER = 1u << KIND_INTEGER | 1u << KIND_REAL,
+};
+
+static const struct argument_class classes[] = {
+    [ARGUMENT_TEXT] = { "a text", TEXT, .check_limits = check_length },
+    [ARGUMENT_MARKDOWN] = { "a text", TEXT, .check_limits = check_length },
+    [ARGUMENT_BOOL] = { "true or false", BOOL, .storage = STORE_NUMBER },
+    [ARGUMENT_INTEGER] = { "a whole number", NUMBER, .storage = STORE_NUMBER,
+                           .check_type = check_whole, .check_limits = check_range },
+    [ARGUMENT_ENUM] = { "a text", TEXT, .check_type = check_choice },
+    [ARGUMENT_ID] = { "a text", TEXT, .check_type = check_id },
+    [ARGUMENT_OPTIONS] = { "a list of objects", LIST, STORE_JSON, check_items, check_count, OBJECT,
+                           ERROR_too_few_options, ERROR_too_many_options },
+    [ARGUMENT_IDS] = { "a list of texts", LIST, STORE_JSON, check_items, check_count, TEXT,
+                       ERROR_too_few_options, ERROR_too_many_defaults },
+    [ARGUMENT_PREVIEW] = { "a text or an object", TEXT | OBJECT, STORE_JSON,
+                           .check_limits = check_length },
+};
+
+const struct argument_class *argument_class_of(enum argument_type type)
+{
+    return &classes[type];
+}
+
+bool argument_check_type(const struct given *given, struct error *err)
+{
+    if (!argument_is_kind_in(given->value, given->class->kinds))
+        return argument_refuse(given->place, ERROR_bad_type, err, "%s must be %s, but is %s: %s",
+                               given->row->name, given->class->wanted,
+                               json_kind_name(json_kind(given->value)), given->row->help);
+    if (json_text(given->value) && !check_text(given->value, given->place, err))
+        return false;
+    return !given->class->check_type || given->class->check_type(given, err);
+}

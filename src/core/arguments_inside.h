@@ -1,0 +1,53 @@
+/*
+ * arguments_inside.h - what the two files that read a call share: arguments.c walks through it in
+ * passes, argument_class.c holds what each type of argument must be.
+ */
+#ifndef CORE_ARGUMENTS_INSIDE_H
+#define CORE_ARGUMENTS_INSIDE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "core/arguments.h"
+
+struct json;
+
+/* Where in the call we are; printed as a JSON pointer only when something is wrong. */
+struct place {
+    const struct place *outer; /* NULL: the call itself */
+    const char *name;          /* NULL: item `index` of a list */
+    size_t index;
+};
+
+/* One argument and what was given for it, NULL where nothing was. */
+struct given {
+    const struct argument *row;
+    const struct argument_class *class;
+    const struct json *value;
+    const struct place *place;
+};
+
+enum storage { STORE_TEXT, STORE_NUMBER, STORE_JSON };
+
+struct argument_class {
+    const char *wanted; /* for messages */
+    unsigned kinds;     /* bits of json_kind */
+    enum storage storage;
+    bool (*check_type)(const struct given *given, struct error *err);   /* NULL: kind says it all */
+    bool (*check_limits)(const struct given *given, struct error *err); /* NULL: there are none */
+    unsigned item_kinds;
+    enum error_code too_few, too_many;
+};
+
+const struct argument_class *argument_class_of(enum argument_type type);
+/* Kind, NUL and what the class says itself; limits are another pass. */
+bool argument_check_type(const struct given *given, struct error *err);
+bool argument_is_kind_in(const struct json *value, unsigned kinds);
+/* True for what has no fraction; what does not fit is the nearest that does. */
+bool argument_whole_number(const struct json *value, int64_t *ret_number);
+/* Always false; the path is the place's. */
+bool argument_refuse(const struct place *place, enum error_code code, struct error *err,
+                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * patience.c - how long calls of a client are held, by what its giving up has taught: remembered by
+ * its name, version and transport, for every connection of that client (R5.7).
+ */
+#include "core/patience.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "engine/inside.h"
+
+static struct store_client client_of(const struct visit *visit)
+{
+    return (struct store_client){
+        .name = visit->name,
+        .version = visit->version ? visit->version : "",
+        .transport = visit->transport,
+    };
+}
+
+static bool is_same_client(const struct visit *visit, const struct store_client *client)
+{
+    struct store_client own = client_of(visit);
+
+    return own.transport && strcmp(own.transport, client->transport) == 0 &&
+           strcmp(own.name, client->name) == 0 && strcmp(own.version, client->version) == 0;
+}
+
+/* The front keeps the limit itself where the hub is not there to. */
+static void tell_hold(struct visit *visit)
+{
+    struct text line = { 0 };
+    struct json_writer writer = json_writer_to(&line);
+    int64_t hold_ms = patience_hold_ms(visit->cut_off_ms);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", "client/hold");
+    json_write_object(&writer, "params");
+    json_write_integer(&writer, "hold_ms", hold_ms < 0 ? 0 : hold_ms);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    visit->is_hold_told = true;
+    visit_tell(visit, line.bytes, line.used);
+    text_release(&line);
+}
+
+static void on_loaded(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_DONE)
+        errand->visit->cut_off_ms = reply->seq;
+    errand_end(errand);
+}
+
+void patience_load(struct engine *engine, struct visit *visit)
+{
+    struct store *store = engine->parts.store;
+    struct store_client client = client_of(visit);
+
+    if (client.transport)
+        store->ops->get_cut_off(
+            store, &client, on_loaded,
+            errand_new(sizeof(struct errand), engine, (struct desk_visit *)visit, NULL, NULL));
+}
+
+int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms)
+{
+    int64_t hold_ms = patience_hold_ms(visit->cut_off_ms);
+
+    if (hold_ms < 0)
+        return wait_ms;
+    if (!visit->is_hold_told)
+        tell_hold(visit);
+    return wait_ms < 0 || wait_ms > hold_ms ? hold_ms : wait_ms;
+}
+
+struct lesson {
+    struct errand errand; /* first */
+    int64_t cut_off_ms;
+};
+
+static void on_learnt(void *context, const struct store_reply *reply)
+{
+    struct lesson *lesson = context;
+    struct errand *errand = &lesson->errand;
+    struct store_client client = client_of(errand->visit);
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(errand, &reply->err, NULL);
+        return;
+    }
+    log_info("client.cut_off", "transport=%s cut_off_ms=%lld", client.transport,
+             (long long)lesson->cut_off_ms);
+    for (struct visit *visit = errand->engine->visits; visit; visit = visit->next) {
+        if (!is_same_client(visit, &client))
+            continue;
+        visit->cut_off_ms = lesson->cut_off_ms;
+        if (lesson->cut_off_ms > 0)
+            tell_hold(visit);
+    }
+    errand_ok(errand, "{}");
+}
+
+void cut_off_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                 desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct lesson *lesson = errand_new(sizeof *lesson, engine, visit, done, context);
+    const struct visit *gave_up = lesson->errand.visit;
+    struct store_client client = client_of(gave_up);
+    int64_t held_ms = json_member_integer(params, "held_ms", 0);
+
+    lesson->cut_off_ms =
+        patience_learn(gave_up->cut_off_ms, held_ms, json_is_yes(json_member(params, "timed_out")));
+    if (!client.transport || lesson->cut_off_ms == gave_up->cut_off_ms) {
+        errand_ok(&lesson->errand, "{}");
+        return;
+    }
+    errand_begin_write(&lesson->errand);
+    engine->parts.store->ops->save_cut_off(engine->parts.store, &client, lesson->cut_off_ms,
+                                           on_learnt, lesson);
+}
+
+void patience_forget(struct engine *engine, store_done *done, struct errand *errand)
+{
+    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
+        visit->cut_off_ms = 0;
+        if (visit->is_hold_told)
+            tell_hold(visit);
+    }
+    errand_begin_write(errand);
+    engine->parts.store->ops->forget_cut_offs(engine->parts.store, done, errand);
+}

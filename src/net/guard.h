@@ -1,0 +1,70 @@
+/*
+ * guard.h - the one gate before every route and listener (R12.1): Host, Origin, token and role,
+ * sizes, rates. A route says what it needs; nothing is served that is not in a table.
+ */
+#ifndef NET_GUARD_H
+#define NET_GUARD_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct guard;
+struct http_exchange;
+struct text;
+
+/* Who may come: shells without data and health checks are open, all else wants a token. */
+enum guard_access { GUARD_OPEN, GUARD_AGENT, GUARD_PERSON, GUARD_ANYONE };
+
+/* What a token stands for. */
+struct guard_identity {
+    char token[17];  /* first 16 hex digits of its hash; "" without a token (--mcp-auth none) */
+    char kind[8];    /* agent person tab device host; "" without */
+    char label[129]; /* what the person called it */
+    bool is_agent, is_person, is_sub_agent, may_answer;
+};
+struct guard_match {
+    /* Both live for the call that gets them. */
+    const char *values[2]; /* of {…} in the path, decoded; "" where there is none */
+    const struct guard_identity *who;
+    const struct guard_route *route;
+};
+
+struct guard_route {
+    const char *method; /* "GET"; HEAD is served by GET's */
+    const char *path; /* "/api/asks/{id}/answer"; a closing slash-star matches the rest of a path */
+    enum guard_access access;
+    int64_t body_bytes;    /* 0: no body is taken */
+    const char *body_type; /* "application/json"; NULL: any */
+    void (*serve)(void *context, struct http_exchange *exchange, const struct guard_match *match);
+};
+
+struct guard_options {
+    void *context;
+    /* False: GUARD_AGENT routes take callers without one, on loopback (--mcp-auth none). */
+    bool (*mcp_needs_token)(void *context);
+    /* True: the hash is of a live token. Called for every request, so it answers from memory. */
+    bool (*find_token)(void *context, const uint8_t *hash, struct guard_identity *ret_who);
+};
+struct guard *guard_new(const struct guard_options *options);
+void guard_free(struct guard *guard);
+/* Rows live as long as the guard. A path of one table hides the same path of a later one. */
+void guard_add_routes(struct guard *guard, const struct guard_route *routes, size_t count,
+                      void *context);
+/* Whose connections are that come with the token of this hash; http_server_cut ends them. */
+uint64_t guard_owner(const uint8_t *hash);
+/* Every row in order, for documents and tests; NULL behind the last. */
+const struct guard_route *guard_route_at(const struct guard *guard, size_t index);
+
+/* The handler of http_options; its context is the guard. */
+int64_t guard_admit(void *guard, struct http_exchange *exchange);
+void guard_serve(void *guard, struct http_exchange *exchange);
+
+void guard_on_reply(void *guard, struct http_exchange *exchange, int status);
+/* Requests by route and class of status. */
+void guard_write_metrics(const struct guard *guard, struct text *out);
+
+/* {"error":{"code","message","path"?}}; the shape of every refusal outside /mcp. */
+void guard_refuse(struct http_exchange *exchange, int status, const char *code,
+                  const char *message);
+
+#endif

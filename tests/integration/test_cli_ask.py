@@ -1,0 +1,229 @@
+"""`sayso ask` as scripts use it: what it prints, how it ends, what it takes and refuses.
+
+Proves: R10.3 R2.3
+"""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+
+from cli_stage import (
+    DONE, FAILED, OPTIONS, PENDING, PROMPT, REFUSED, TIMED_OUT, WORDS, ask, ask_json, asking, collect,
+    end, error_of, expect, one_line, row_of)
+from harness import Home, run, test
+
+
+@test("ask waits, says where to answer, and prints the id chosen: exit 0", "R10.3 R2.2")
+def ask_and_wait(home: Home) -> None:
+    with asking(home, "Which target?") as (session_id, process):
+        answered = home.sayso("answer", session_id, "--select", "us")
+        assert expect(answered, DONE).out == "Saved: America\n" and not answered.err
+        result = end(home, process)
+    assert result.code == DONE and result.out == "us\n", result
+    assert one_line(result.err) == f"Waiting for an answer. To answer: sayso answer {session_id}"
+    assert row_of(home, session_id)["status"] == "submitted"
+
+
+@test("exit codes of a waiting ask: cancelled, declined and withdrawn 3, timed out 4", "R10.3 R2.2")
+def endings(home: Home) -> None:
+    for verb, flags in (("cancel", {"explicit"}), ("decline", {"explicit", "declined"}),
+                        ("withdraw", {"withdrawn"})):
+        with asking(home, verb, *WORDS, "--json") as (session_id, process):
+            expect(home.sayso(verb, session_id), DONE)
+            result = end(home, process)
+        assert result.code == REFUSED and result.json["action_status"] == "cancelled", result
+        true = {name for name, value in result.json.items() if value is True}
+        assert true == flags and result.json["selection"]["selected_ids"] == [], result
+        assert ("answered_by" in result.json) == (verb != "withdraw") and result.json["instructions"]
+    began = time.monotonic()
+    result = home.sayso("ask", "T", *WORDS, "--timeout", "1", "--json")
+    assert result.code == TIMED_OUT and 1 <= time.monotonic() - began < 5, result
+    assert result.json["action_status"] == "timeout" and result.json["selection"]["selected_ids"] == []
+    assert result.json["explicit"] is False and "answered_by" not in result.json, result
+
+
+@test("without --json the end is told on stderr, stdout stays empty", "R10.3")
+def endings_in_words(home: Home) -> None:
+    for verb, word in (("cancel", "cancelled"), ("decline", "declined"), ("withdraw", "withdrawn")):
+        with asking(home, verb) as (session_id, process):
+            expect(home.sayso(verb, session_id), DONE)
+            result = end(home, process)
+        assert result.code == REFUSED and not result.out and result.err.splitlines()[-1] == word, (verb, result)
+    result = home.sayso("ask", "T", *WORDS, "--timeout", "1")
+    assert result.code == TIMED_OUT and not result.out and result.err.splitlines()[-1] == "timed out", result
+
+
+@test("--wait ends in time with the id and exit 5; the same call takes the ask up again", "R10.3")
+def wait_option(home: Home) -> None:
+    began = time.monotonic()
+    result = home.sayso("ask", "T", *WORDS, "--wait", "1")
+    assert result.code == PENDING and 1 <= time.monotonic() - began < 4, result
+    session_id = result.out.strip()
+    assert home.sayso("ask", "T", *WORDS, "--wait", "0").out.strip() == session_id
+    again = home.sayso("ask", "T", *WORDS, "--wait", "0", "--json")
+    assert again.code == PENDING and again.json["session_id"] == session_id, again
+    assert again.json["action_status"] == "pending" and "session_id" in again.json["instructions"]
+    assert len(home.sayso("list", "--json").json) == 1
+    collected = home.sayso("ask", "--from", "-", "--wait", "0", input=json.dumps({"session_id": session_id}),
+                           timeout=5)
+    assert collected.code == PENDING, collected  # --wait is heard when collecting, too
+
+
+@test("an answer nobody collected goes to the next identical call once, and then never again", "R10.3")
+def replay(home: Home) -> None:
+    ask(home, "T")
+    expect(home.sayso("answer", "--select", "as"), DONE)
+    replayed = home.sayso("ask", "T", *WORDS, "--json", "--wait", "0")
+    assert replayed.code == DONE and replayed.json["replayed"] is True, replayed
+    assert home.sayso("ask", "T", *WORDS, "--wait", "0").code == PENDING
+
+
+@test("several options: printed in the order of the options, one a line", "R10.3 R2.3")
+def multi(home: Home) -> None:
+    with asking(home, "Which ones?", *WORDS, "--multi") as (session_id, process):
+        expect(home.sayso("answer", session_id, "--select", "as,eu"), DONE, "Europe, Asia")
+        assert end(home, process).out == "eu\nas\n"
+    session_id = ask(home, "None?", *OPTIONS, "--multi")
+    expect(home.sayso("answer", session_id, "--select", ""), DONE, "nothing chosen")
+    assert collect(home, session_id).json["selection"]["selected_ids"] == []
+
+
+@test("a text: printed as it was written, also with blanks and lines", "R10.3 R2.2")
+def text(home: Home) -> None:
+    with asking(home, "What name?", "-p", PROMPT, "--text") as (session_id, process):
+        expect(home.sayso("answer", session_id, "--text", "Heron,\n  or Égret 白鹭"), DONE)
+        result = end(home, process)
+    assert result.code == DONE and result.out == "Heron,\n  or Égret 白鹭\n", result
+    collected = collect(home, session_id).json
+    assert collected["action_status"] == "custom_input" and collected["explicit"] is True
+    selection = collected["selection"]
+    assert selection["custom_input"] == "Heron,\n  or Égret 白鹭" and selection["selected_ids"] == [], selection
+    assert selection["placeholder_visible"] is True
+    long = ask(home, "A long one", "--text")
+    expect(home.sayso("answer", long, "--text", "word " * 100 + "end"), DONE)
+    assert "word " * 100 + "end" in home.sayso("show", long).out, "show cuts the answer short"
+
+
+@test("options and own words: either, or both; a text meets the minimum", "R10.3 R2.3")
+def hybrid(home: Home) -> None:
+    for words, status, out in ((["--select", "us"], "selected", ["us"]),
+                               (["--text", "Mars"], "custom_input", []),
+                               (["--select", "us,as", "--text", "Mars"], "selected", ["us", "as"])):
+        session_id = ask(home, status + str(out), *OPTIONS, "--hybrid")
+        expect(home.sayso("answer", session_id, *words), DONE)
+        result = collect(home, session_id)
+        assert result.code == DONE and result.json["action_status"] == status, result
+        assert result.json["selection"]["selected_ids"] == out, result
+        assert result.json["selection"].get("custom_input") == ("Mars" if "Mars" in words else None)
+    needs_two = ask_json(home, selection_mode="hybrid", min_selections=2).json["session_id"]
+    error_of(home.sayso("answer", needs_two, "--select", "eu", "--json"), "out_of_range", "/selected_ids")
+    expect(home.sayso("answer", needs_two, "--text", "neither"), DONE)
+
+
+@test("untouched defaults are what an answer without a choice sends; too few of them do not", "R2.3")
+def defaults(home: Home) -> None:
+    session_id = ask(home, "One", *OPTIONS, "--default", "us")
+    expect(home.sayso("answer", session_id), DONE, "America")
+    assert collect(home, session_id).json["selection"]["selected_ids"] == ["us"]
+    session_id = ask(home, "Two", *OPTIONS, "--multi", "-d", "as", "-d", "eu")
+    expect(home.sayso("answer", session_id, "--note", "as you like"), DONE)
+    assert collect(home, session_id).json["selection"]["selected_ids"] == ["eu", "as"]
+    too_few = ask_json(home, selection_mode="multi", min_selections=2, default_selection_ids=["us"])
+    error_of(home.sayso("answer", "--json"), "out_of_range")
+    expect(home.sayso("answer", "--select", "us,eu"), DONE)
+    assert collect(home, too_few.json["session_id"]).code == DONE
+    assert ask(home, "Without any") and home.sayso("answer").code == FAILED
+
+
+@test("at the deadline nothing is chosen, defaults or not, unless the person's own setting says so", "R2.3")
+def deadline(home: Home) -> None:
+    words = [*WORDS, "--default", "us", "--timeout", "1"]
+    result = home.sayso("ask", "T", *words, "--json")
+    assert result.code == TIMED_OUT and result.json["selection"]["selected_ids"] == [], result
+    assert "auto_submitted" not in result.json
+    session_id = result.json["session_id"]
+    for late in (["answer", session_id, "--select", "us"], ["cancel", session_id]):
+        assert "time ran out" in one_line(expect(home.sayso(*late), FAILED).err)
+    expect(home.sayso("settings", "set", "timeout_action", "submit_defaults"), DONE)
+    result = home.sayso("ask", "U", *words, "--json")
+    assert result.code == TIMED_OUT and result.json["selection"]["selected_ids"] == ["us"], result
+    assert result.json["auto_submitted"] is True and result.json["explicit"] is False
+    result = home.sayso("ask", "V", *words, "--destructive", "--json")
+    assert result.code == TIMED_OUT and result.json["selection"]["selected_ids"] == [], result
+    assert result.json["warnings"] == ["defaults_ignored"] and "auto_submitted" not in result.json
+
+
+@test("--timeout is the time of this ask", "R10.3")
+def timeout_option(home: Home) -> None:
+    assert 3590 < row_of(home, ask(home, "T", *OPTIONS, "--timeout", "3600"))["remaining_seconds"] <= 3600
+    assert "1:00:00" in home.sayso("list").out or "59:5" in home.sayso("list").out
+    assert 290 < row_of(home, ask(home, "U"))["remaining_seconds"] <= 300
+
+
+@test("--from reads a file or standard input; what can't be read is told", "R10.3")
+def from_file(home: Home) -> None:
+    file = home.path / "question.json"
+    file.write_text(json.dumps({"title": "From a file", "prompt": PROMPT, "selection_mode": "text_input",
+                                "timeout_seconds": 60, "placeholder": "a word"}))
+    result = home.sayso("ask", "--from", str(file), "--wait", "0")
+    assert result.code == PENDING and row_of(home, result.out.strip())["title"] == "From a file"
+    assert home.sayso("ask", "--from", "-", "--wait", "0", input=file.read_text()).out == result.out
+    os.mkfifo(home.path / "pipe")  # as a shell's <(…) makes one
+    with open(os.open(home.path / "pipe", os.O_RDWR), "w") as pipe:  # so that opening never waits
+        process = home.spawn("ask", "--from", str(home.path / "pipe"), "--wait", "0", stdin=subprocess.DEVNULL)
+        time.sleep(0.1)
+        pipe.write(file.read_text())
+    assert end(home, process).out == result.out, "a pipe is not read to its end"
+    for name, given in ((str(home.path / "none"), None), (str(home.path), None), ("-", ""), ("-", "{")):
+        result = home.sayso("ask", "--from", name, input=given)
+        assert result.code == FAILED and not result.out, result
+        assert name == "-" or name in result.err, result
+        assert "saved" not in one_line(result.err), "nothing was to be saved"
+    assert len(home.sayso("list", "--json").json) == 1
+
+
+@test("--key: repeated never asks twice; with other words it is refused", "R10.3")
+def key_option(home: Home) -> None:
+    first = ask(home, "T", *OPTIONS, "--key", "k1")
+    assert ask(home, "T", *OPTIONS, "--key", "k1") == first != ask(home, "T", *OPTIONS, "--key", "k2")
+    other = home.sayso("ask", "Other words", *WORDS, "--key", "k1", "--wait", "0", "--json")
+    error_of(other, "conflicting_arguments", "/idempotency_key")
+    assert ask(home, "Other words", *OPTIONS, "--key", "k1", "--as", "somebody") != first
+    error_of(home.sayso("ask", "T", *WORDS, "--key", "k" * 129, "--json"), "too_long", "/idempotency_key")
+
+
+@test("--as and the working directory say whose ask it is", "R10.3")
+def whose(home: Home) -> None:
+    place = home.path / "elsewhere"
+    place.mkdir()
+    here = ask(home, "T")
+    there = home.sayso("ask", "T", *WORDS, "--wait", "0", cwd=str(place)).out.strip()
+    named = ask(home, "T", *OPTIONS, "--as", "ci")
+    named_there = home.sayso("ask", "T", *WORDS, "--as", "ci", "--wait", "0", cwd=str(place)).out.strip()
+    assert len({here, there, named}) == 3 and named == named_there, "a name counts wherever it is used"
+    assert row_of(home, there)["origin"]["directory"] == str(place)
+    error_of(collect(home, here, "--as", "ci"), "not_found", "/session_id")
+    assert collect(home, named, "--as", "ci").code == PENDING and collect(home, here).code == PENDING
+    shown = home.sayso("show", there).out
+    assert str(place) in shown and f"uid {os.getuid()}" in shown and '"sayso ask"' in shown, shown
+
+
+@test("an ask refused before anyone is disturbed says how to mend it", "R10.3 R2.1")
+def bad_asks(home: Home) -> None:
+    for words, code, path in (
+            (["T"], "missing_property", "/prompt"), (["T", "-p", "short", *OPTIONS], "too_short", "/prompt"),
+            (["", *WORDS], "empty_text", "/title"), (["T", "-p", PROMPT], "missing_property", "/options"),
+            (["T", "-p", PROMPT, "-o", "a=A"], "no_recommended_option", "/options"),
+            (["T", *WORDS, "-o", "eu=Again"], "duplicate_option_id", "/options/3/id"),
+            (["T", *WORDS, "-d", "nope"], "default_not_in_options", "/default_selection_ids/0"),
+            (["T", *WORDS, "--text"], "unsupported_flag", "/options"),
+            (["T" * 201, *WORDS], "too_long", "/title")):
+        error_of(home.sayso("ask", *words, "--json"), code, path)
+        plain = home.sayso("ask", *words)
+        assert plain.code == FAILED and not plain.out and code in one_line(plain.err), plain
+    assert not home.hub_pid()
+
+
+run()
