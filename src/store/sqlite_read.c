@@ -63,8 +63,8 @@ static const char *const read_sql[READ_COUNT] = {
     [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms"
                     " FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
                     " ORDER BY created_ms, hash",
-    [READ_KEYS] = "SELECT id, purpose, secret, created_ms FROM keys"
-                  " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id",
+    [READ_KEYS] = ("SELECT id, purpose, secret, created_ms FROM keys"
+                   " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id"),
     [READ_CUT_OFF] =
         "SELECT cut_off_ms FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",
