@@ -117,7 +117,8 @@ static void print_option(const struct json *option)
     text_release(&line);
 }
 
-/* What may be answered: how many options, or one's own words, and what stands there now. */
+/* What may be answered: how many options, or one's own words, and what stands there now. As rows,
+ * where the agent's words never stand. */
 static void print_limits(const struct json *field)
 {
     const char *kind = json_member_text(field, "kind");
@@ -127,6 +128,7 @@ static void print_limits(const struct json *field)
     int64_t most = json_member_integer(field, "max_selections", options);
     bool may_write = strcmp(kind, "hybrid") == 0;
     enum text_id text = may_write ? TEXT_CHOOSE_RANGE_OR_WRITE : TEXT_CHOOSE_RANGE;
+    struct text line = { 0 };
     char min[24], max[24];
 
     if (strcmp(kind, "text") == 0)
@@ -137,15 +139,11 @@ static void print_limits(const struct json *field)
         text = may_write ? TEXT_CHOOSE_COUNT_OR_WRITE : TEXT_CHOOSE_COUNT;
     snprintf(min, sizeof min, "%lld", (long long)least);
     snprintf(max, sizeof max, "%lld", (long long)most);
-    printf("  ");
-    say_result(text, "min", min, "max", max, NULL);
-    if (placeholder && json_is_yes(json_member(field, "placeholder_visible"))) {
-        struct text line = { 0 };
-
-        say_add_shown(&line, placeholder);
-        printf("  %s: %s\n", i18n_text(TEXT_ROW_PLACEHOLDER), text_string(&line));
-        text_release(&line);
-    }
+    i18n_format(&line, text, "min", min, "max", max, NULL);
+    say_row(TEXT_ROW_LIMITS, text_string(&line));
+    if (placeholder && json_is_yes(json_member(field, "placeholder_visible")))
+        say_row(TEXT_ROW_PLACEHOLDER, placeholder);
+    text_release(&line);
 }
 
 static void print_form(const struct json *form)
@@ -161,7 +159,6 @@ static void print_form(const struct json *form)
     for (size_t i = 0; i < json_length(fields); i++) {
         const struct json *options = json_member(json_item(fields, i), "options");
 
-        print_limits(json_item(fields, i));
         for (size_t k = 0; k < json_length(options); k++)
             print_option(json_item(options, k));
     }
@@ -206,6 +203,7 @@ static void print_result(const struct json *ask, const struct json *result)
 
 static void print_whole(const struct arguments *arguments, const struct json *got)
 {
+    const struct json *fields = json_member(json_member(got, "form"), "fields");
     char *printed;
 
     if (arguments->is_json) {
@@ -215,6 +213,8 @@ static void print_whole(const struct arguments *arguments, const struct json *go
         return;
     }
     print_facts(json_member(got, "ask"));
+    for (size_t i = 0; i < json_length(fields); i++)
+        print_limits(json_item(fields, i));
     print_form(json_member(got, "form"));
     print_result(json_member(got, "ask"), json_member(got, "result"));
 }

@@ -155,8 +155,8 @@ static void release_readings(struct readings *readings)
     json_free(readings->actor_json);
 }
 
-void describe_result(const struct store_row *row, const struct form *form, bool is_replayed,
-                     struct text *out)
+void describe_result(const struct store_row *row, const struct form *form,
+                     const struct known *known, bool is_replayed, struct text *out)
 {
     const char *warnings[8];
     struct readings readings = { 0 };
@@ -171,7 +171,13 @@ void describe_result(const struct store_row *row, const struct form *form, bool 
 
     if (list_warnings(row->ask.flags, warnings) > 0)
         facts.warnings = warnings;
-    read_row(row, &readings, &facts);
+    if (known) {
+        facts.answer = known->answer;
+        facts.cancel_note = known->cancel_note;
+        facts.by = known->by;
+    } else {
+        read_row(row, &readings, &facts);
+    }
     response_write(&facts, out);
     release_readings(&readings);
 }
