@@ -11,6 +11,7 @@
 #include "ports/clock.h"
 #include "ports/desk.h"
 
+struct ask_tool;
 struct json;
 struct json_writer;
 
@@ -59,6 +60,7 @@ struct mcp_call {
     struct mcp_visit *visit;
     struct mcp_batch *batch; /* NULL: it came alone */
     bool is_over; /* cancelled or answered without the desk, which still owes its reply */
+    const struct ask_tool *tool; /* NULL: it collects, whatever was asked */
     char *id_json;
     enum mcp_revision revision;
     char *token_json; /* progressToken; NULL: none */

@@ -267,6 +267,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     if (!is_ask && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
     call = begin_call(request, visit, hold_s);
+    call->tool = is_ask ? tool->ask : NULL;
     arguments_json = json_encode(arguments);
     json_write_object(&writer, NULL);
     if (is_ask) {
@@ -348,6 +349,7 @@ void tool_cancel(struct mcp *mcp, const struct json *request_id, const char *rea
 void tool_reply_pending(struct mcp_call *call)
 {
     const struct response_facts facts = {
+        .shape = call->tool ? call->tool->response : NULL,
         .session_id = call->session_id,
         .state = STATE_PENDING,
         .interface = INTERFACE_AUTO,
