@@ -26,6 +26,8 @@ void json_write_text(struct json_writer *writer, const char *key, const char *te
 void json_write_text_if(struct json_writer *writer, const char *key, const char *text);
 void json_write_text_n(struct json_writer *writer, const char *key, const char *bytes, size_t n);
 void json_write_integer(struct json_writer *writer, const char *key, int64_t number);
+/* null where it is not known */
+void json_write_known(struct json_writer *writer, const char *key, int64_t number, bool is_known);
 void json_write_number(struct json_writer *writer, const char *key, double number);
 void json_write_bool(struct json_writer *writer, const char *key, bool value);
 void json_write_bool_if(struct json_writer *writer, const char *key, bool value); /* only true */

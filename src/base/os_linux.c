@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -115,6 +117,21 @@ bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid)
     *ret_uid = peer.uid;
     *ret_pid = peer.pid;
     return true;
+}
+
+int64_t os_unacknowledged_bytes(int socket_fd)
+{
+    int bytes = 0;
+
+    return ioctl(socket_fd, SIOCOUTQ, &bytes) == 0 ? bytes : -1;
+}
+
+int os_socket_error(int socket_fd)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    return getsockopt(socket_fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
 static bool make_parents(const char *path)

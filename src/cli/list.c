@@ -23,15 +23,15 @@ static void print_left(const struct json *ask, char *out, size_t size)
 
 static void print_ask(const struct json *ask)
 {
-    const char *title = json_member_text(ask, "title"), *agent = json_member_text(ask, "agent");
+    const char *title = json_member_text(ask, "title");
     const char *status = json_member_text(ask, "status");
     struct text shown_title = { 0 }, shown_agent = { 0 };
     char left[24];
 
     print_left(ask, left, sizeof left);
     say_add_shown(&shown_title, title ? title : "");
-    say_add_shown(&shown_agent, agent ? agent : "");
-    printf("%.8s  %8s  %-14s%s  %s  \"%s\"", json_member_text(ask, "session_id"), left,
+    say_add_agent(&shown_agent, ask);
+    printf("%.8s  %8s  %-14s%s  %s  %s", json_member_text(ask, "session_id"), left,
            i18n_state(state_find(status)),
            json_is_yes(json_member(ask, "destructive")) ? " !" : "  ", text_string(&shown_title),
            text_string(&shown_agent));

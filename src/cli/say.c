@@ -254,6 +254,45 @@ void say_lines(const char *words, int indent)
     text_release(&shown);
 }
 
+/* What a token is called, or that there was none. */
+static void add_token(struct text *out, const struct json *origin)
+{
+    const char *label = json_member_text(origin, "token");
+    struct text shown = { 0 };
+
+    if (!label) {
+        text_add_text(out, i18n_text(TEXT_AGENT_NO_TOKEN));
+        return;
+    }
+    say_add_shown(&shown, label);
+    i18n_format(out, TEXT_AGENT_TOKEN, "label", text_string(&shown), NULL);
+    text_release(&shown);
+}
+
+void say_add_agent(struct text *out, const struct json *ask)
+{
+    const struct json *origin = json_member(ask, "origin");
+    const char *name = json_member_text(ask, "agent");
+    struct text shown = { 0 };
+
+    say_add_shown(&shown, name ? name : "");
+    text_add_char(out, '"');
+    for (const char *at = text_string(&shown); *at; at++) {
+        if (*at == '"')
+            text_add_char(out, '\\');
+        text_add_char(out, *at);
+    }
+    text_add_text(out, "\" (");
+    if (json_member_text(origin, "via"))
+        add_token(out, origin);
+    else
+        text_add_format(out, "uid %lld, pid %lld",
+                        (long long)json_member_integer(origin, "uid", -1),
+                        (long long)json_member_integer(origin, "pid", 0));
+    text_add_char(out, ')');
+    text_release(&shown);
+}
+
 /* Columns our own labels take: Latin letters one, Chinese characters two. */
 static int cells_of(const char *label)
 {

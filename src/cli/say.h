@@ -27,6 +27,8 @@ void say_json(const char *json);
 void say_add_shown(struct text *out, const char *words);
 /* Prints several lines, each after `indent` spaces, so that none looks like ours. */
 void say_lines(const char *words, int indent);
+/* "claimed name" (what we know of it): a name can't fake the rest (R5.8). */
+void say_add_agent(struct text *out, const struct json *ask);
 void say_row(enum text_id label, const char *value); /* "Label:     value" */
 
 #endif

@@ -25,11 +25,36 @@ static void on_ready(void *context, const char *status_json)
         snprintf(pid, sizeof pid, "%lld", (long long)json_member_integer(status, "pid", 0));
         say_result(TEXT_CLI_SERVING, "pid", pid, NULL);
         say_result(TEXT_CLI_SERVING_HOW, NULL);
+        if (json_member_text(status, "url"))
+            say_result(TEXT_CLI_SERVING_URL, "url", json_member_text(status, "url"), NULL);
+        else
+            say_note(TEXT_CLI_NO_PORT, NULL);
         if (aside)
             say_note(TEXT_CLI_RECOVERED, "file", aside, NULL);
         json_free(status);
     }
     fflush(stdout);
+}
+
+/* Options that are settings for this run. */
+static const struct {
+    const char *name;
+    enum setting_id setting;
+} flags[] = { { "port", SETTING_PORT }, { "mcp-auth", SETTING_MCP_AUTH } };
+
+static bool put_flags(const struct arguments *arguments, struct settings *settings)
+{
+    struct error err;
+
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+        const char *value = arguments_value(arguments, flags[i].name);
+
+        if (value && !settings_put_flag(settings, flags[i].setting, value, &err)) {
+            say_error(arguments, &err, NULL);
+            return false;
+        }
+    }
+    return true;
 }
 
 static enum exit_code run_serve(const struct arguments *arguments)
@@ -45,6 +70,10 @@ static enum exit_code run_serve(const struct arguments *arguments)
         options.context = (void *)(uintptr_t)arguments;
     }
     settings_load_environment(settings);
+    if (!put_flags(arguments, settings)) {
+        settings_free(settings);
+        return EXIT_USAGE;
+    }
     log_set_level((enum log_level)settings_integer(settings, SETTING_LOG_LEVEL));
     outcome = hub_run(&options, &err);
     settings_free(settings);
@@ -62,10 +91,12 @@ static enum exit_code run_serve(const struct arguments *arguments)
 }
 
 static const struct verb_option options[] = {
+    { "port", 0, "N", TEXT_HELP_PORT, false },
+    { "mcp-auth", 0, "token|none", TEXT_HELP_MCP_AUTH, false },
     { "auto-started", 0, NULL, TEXT_OPT_AUTO_STARTED, true },
 };
-static const char *const usage[] = { "serve", NULL };
-static const char *const examples[] = { "serve", NULL };
+static const char *const usage[] = { "serve [--port N] [--mcp-auth token|none]", NULL };
+static const char *const examples[] = { "serve", "serve --port 8080", NULL };
 const struct verb verb_serve = {
     .name = "serve",
     .about = TEXT_CLI_SERVE,

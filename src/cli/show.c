@@ -57,15 +57,12 @@ static void print_asked(const struct json *ask)
 static void print_facts(const struct json *ask)
 {
     const struct json *origin = json_member(ask, "origin");
-    const char *agent = json_member_text(ask, "agent");
     const char *status = json_member_text(ask, "status");
     const char *directory = json_member_text(origin, "directory");
     struct text line = { 0 };
     char left[32];
 
-    text_add_format(&line, "\"%s\" (uid %lld, pid %lld)", agent ? agent : "",
-                    (long long)json_member_integer(origin, "uid", -1),
-                    (long long)json_member_integer(origin, "pid", 0));
+    say_add_agent(&line, ask);
     say_row(TEXT_ROW_ID, json_member_text(ask, "session_id"));
     say_row(TEXT_ROW_STATUS, i18n_state(state_find(status)));
     if (json_is_yes(json_member(ask, "destructive")))
@@ -126,9 +123,13 @@ static void print_result(const struct json *ask, const struct json *result,
     }
     text_clear(&line);
     if (json_member_text(by, "person")) {
-        text_add_format(&line, "%s, %s, pid %lld, %s", json_member_text(by, "person"),
-                        json_member_text(by, "via"), (long long)json_member_integer(by, "pid", 0),
-                        json_member_text(ask, "decided_at"));
+        text_add_format(&line, "%s, %s, ", json_member_text(by, "person"),
+                        json_member_text(by, "via"));
+        if (json_member_text(by, "token"))
+            i18n_format(&line, TEXT_AGENT_TOKEN, "label", json_member_text(by, "token"), NULL);
+        else
+            text_add_format(&line, "pid %lld", (long long)json_member_integer(by, "pid", 0));
+        text_add_format(&line, ", %s", json_member_text(ask, "decided_at"));
         say_row(TEXT_ROW_BY, text_string(&line));
     }
     text_release(&line);

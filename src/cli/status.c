@@ -36,6 +36,8 @@ static void print_status(const struct arguments *arguments, const struct json *s
     print_number(TEXT_ROW_PID, status, "pid");
     say_row(TEXT_ROW_VERSION, json_member_text(status, "version"));
     say_row(TEXT_ROW_SOCKET, json_member_text(status, "socket"));
+    if (json_member_text(status, "url"))
+        say_row(TEXT_ROW_URL, json_member_text(status, "url"));
     say_row(TEXT_ROW_STORE, json_member_text(status, "store"));
     if (json_member_text(status, "log"))
         say_row(TEXT_ROW_LOG, json_member_text(status, "log"));

@@ -98,7 +98,7 @@ bool answer_check_text(const struct json *value, const char *path, struct error 
 
 bool answer_has_visible(const struct json *text)
 {
-    return visible_count(json_text(text), json_length(text)) > 0;
+    return !visible_is_empty(json_text(text), json_length(text));
 }
 
 /* From an object that has selected_ids and custom_input: the whole answer, or a hybrid's value. */

@@ -51,12 +51,11 @@ static bool check_choice(const struct given *given, struct error *err)
     char quote[ARGUMENT_QUOTE_BYTES];
 
     for (const char *const *choice = given->row->choices; *choice; choice++) {
-        if (strcmp(*choice, json_text(given->value)) == 0) {
-            text_release(&names);
+        if (strcmp(*choice, json_text(given->value)) == 0)
             return true;
-        }
-        text_add_format(&names, "%s%s", names.used ? ", " : "", *choice);
     }
+    for (const char *const *choice = given->row->choices; *choice; choice++)
+        text_add_format(&names, "%s%s", names.used ? ", " : "", *choice);
     arguments_quote(json_text(given->value), json_length(given->value), quote);
     argument_refuse(given->place, ERROR_bad_enum, err, "%s is '%s', but must be one of: %s",
                     given->row->name, quote, text_string(&names));
@@ -120,7 +119,7 @@ static bool check_length(const struct given *given, struct error *err)
 
     if (!text) /* the object form of a preview */
         return true;
-    if (row->least > 0 && visible_count(text, length) == 0)
+    if (row->least > 0 && visible_is_empty(text, length))
         return argument_refuse(given->place, ERROR_empty_text, err,
                                "%s is empty or has only blanks and invisible characters: %s",
                                row->name, row->help);

@@ -135,7 +135,7 @@ static bool pass_inside(const struct given *given,
 static const struct argument *find_row(const struct scope *scope, const char *name)
 {
     for (size_t i = 0; i < scope->row_count; i++) {
-        if (strcmp(scope->rows[i].name, name) == 0)
+        if (scope->rows[i].name[0] == name[0] && strcmp(scope->rows[i].name, name) == 0)
             return &scope->rows[i];
     }
     return NULL;
@@ -175,8 +175,11 @@ static bool pass_unknown(const struct scope *scope, struct error *err)
     }
     for (size_t i = 0; i < scope->row_count; i++) {
         struct place place;
-        struct given given = given_at(scope, i, &place);
+        struct given given;
 
+        if (!scope->rows[i].properties)
+            continue;
+        given = given_at(scope, i, &place);
         if (!pass_inside(&given, pass_unknown, err))
             return false;
     }

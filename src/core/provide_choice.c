@@ -253,7 +253,7 @@ static const struct argument choice_arguments[] = {
 /* A text nobody could see is as good as none. */
 static char *copy_if_any(const char *text)
 {
-    return text && visible_count(text, strlen(text)) > 0 ? mem_text(text) : NULL;
+    return text && !visible_is_empty(text, strlen(text)) ? mem_text(text) : NULL;
 }
 
 static void build_preview(const struct json *given, struct preview *preview)

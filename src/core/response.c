@@ -107,6 +107,13 @@ void response_summary(const struct response_facts *facts, struct text *out)
 
 /* Eras of 400 years that begin in March make the leap rule a division. Times outside the years
  * 1970 to 9999 are not ours; they are printed as the nearest that is. */
+/* Over the noughts that end at `last`; by hand, since four times are written for each ask. */
+static void write_digits(char *last, unsigned number)
+{
+    for (; number > 0; number /= 10)
+        *last-- = (char)('0' + number % 10);
+}
+
 void response_write_time(int64_t utc_ms, char out[32])
 {
     int64_t ms = utc_ms < 0 ? 0 : utc_ms > LAST_MS ? LAST_MS : utc_ms;
@@ -120,9 +127,14 @@ void response_write_time(int64_t utc_ms, char out[32])
     unsigned day = day_of_year - (153 * month + 2) / 5 + 1;
     unsigned year = days / DAYS_OF_400_YEARS * 400 + year_of_era + (month >= 10);
 
-    snprintf(out, 32, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", year % 10000,
-             (month < 10 ? month + 3 : month - 9) % 100, day % 100, time / 3600000,
-             time / 60000 % 60, time / 1000 % 60, time % 1000);
+    memcpy(out, "0000-00-00T00:00:00.000Z", sizeof "0000-00-00T00:00:00.000Z");
+    write_digits(out + 3, year);
+    write_digits(out + 6, month < 10 ? month + 3 : month - 9);
+    write_digits(out + 9, day);
+    write_digits(out + 12, time / 3600000);
+    write_digits(out + 15, time / 60000 % 60);
+    write_digits(out + 18, time / 1000 % 60);
+    write_digits(out + 22, time % 1000);
 }
 
 static void write_notes(struct json_writer *writer, const struct response_facts *facts)
@@ -185,14 +197,6 @@ const struct response_shape response_unknown = {
     .write_values = write_selection,
 };
 
-static void write_known(struct json_writer *writer, const char *key, int64_t number, bool is_known)
-{
-    if (is_known)
-        json_write_integer(writer, key, number);
-    else
-        json_write_null(writer, key);
-}
-
 static void write_decider(struct json_writer *writer, const struct response_facts *facts)
 {
     const struct answered_by *by = &facts->by;
@@ -202,9 +206,10 @@ static void write_decider(struct json_writer *writer, const struct response_fact
         json_write_object(writer, "answered_by");
         json_write_text(writer, "person", by->person);
         json_write_text(writer, "via", by->via);
-        write_known(writer, "uid", by->uid, by->uid >= 0);
-        write_known(writer, "pid", by->pid, by->pid > 0);
+        json_write_known(writer, "uid", by->uid, by->uid >= 0);
+        json_write_known(writer, "pid", by->pid, by->pid > 0);
         json_write_text(writer, "tty", by->tty);
+        json_write_text_if(writer, "token", by->token);
         json_write_bool_if(writer, "same_process_tree", by->same_process_tree);
         json_write_end_object(writer);
     }

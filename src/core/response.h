@@ -20,6 +20,7 @@ struct answered_by {
     const char *via;    /* "cli" "terminal" "web" "client" "api" */
     int64_t uid, pid;
     const char *tty;        /* NULL: none */
+    const char *token;      /* label of the token it came with; NULL: a local process */
     bool same_process_tree; /* the answering process descends from the asking agent's */
 };
 

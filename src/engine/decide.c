@@ -23,13 +23,16 @@ struct decision {
     struct lifecycle_step step;
     struct store_change change;
     char *answer_json, *answer_key;
+    struct answer answer; /* where event is EVENT_ANSWERED; else empty */
     struct text actor_json;
+    struct known known;
 };
 
 static void decision_drop(struct errand *errand)
 {
     struct decision *decision = (struct decision *)errand;
 
+    answer_release(&decision->answer);
     json_free(decision->params);
     free(decision->answer_json);
     free(decision->answer_key);
@@ -111,7 +114,8 @@ static void on_decided(void *context, const struct store_reply *reply)
             break;
         }
         live->seq = reply->seq;
-        effects_run(engine, live, &decision->step, &decision->change, &decision->errand);
+        effects_run(engine, live, &decision->step, &decision->change, &decision->known,
+                    &decision->errand);
         errand_end(&decision->errand);
         break;
     case STORE_REPEATED:
@@ -149,6 +153,8 @@ static void save_decision(struct decision *decision, const struct store_row *row
     struct engine *engine = decision->errand.engine;
     struct store_change *change = &decision->change;
     int64_t now = engine_utc_ms(engine), window = undo_window_ms(decision);
+    const struct live *live = live_find(engine, decision->errand.id);
+    struct asker asker;
 
     decision->step = lifecycle_next(row->ask.state, decision->event, &decision->facts);
     /* A key that was given may be known already: only the store can tell. */
@@ -156,7 +162,9 @@ static void save_decision(struct decision *decision, const struct store_row *row
         refuse_late(decision, row);
         return;
     }
-    visit_write_actor(engine, decision->errand.visit, row->ask.origin_json, &decision->actor_json);
+    asker = live ? live->asker : visit_read_asker(row->ask.origin_json);
+    decision->known.by = visit_actor(engine, decision->errand.visit, &asker);
+    visit_write_actor(&decision->known.by, &decision->actor_json);
     *change = store_change_of(decision->errand.id, decision->event);
     change->from_states = lifecycle_states_for(decision->event, &decision->facts);
     change->if_version = json_member_integer(decision->params, "version", 0);
@@ -221,16 +229,15 @@ static bool may_answer(const struct decision *decision, struct error *err)
 static bool encode_by_form(struct decision *decision, const struct form *form, struct error *err)
 {
     struct form asked = *form; /* borrows all its parts */
-    struct answer answer = { 0 };
     struct text json = { 0 };
 
     asked.allow_annotations =
         form->allow_annotations && engine_setting(decision->errand.engine, SETTING_NOTES);
-    if (!answer_check(&asked, decision->params, &answer, err))
+    if (!answer_check(&asked, decision->params, &decision->answer, err))
         return false;
-    answer_encode(&asked, &answer, &json);
+    answer_encode(&asked, &decision->answer, &json);
     decision->answer_json = text_take(&json);
-    answer_release(&answer);
+    decision->known.answer = &decision->answer;
     return true;
 }
 
@@ -269,6 +276,7 @@ static bool encode_note(struct decision *decision, struct error *err)
     json_write_object(&writer, NULL);
     json_write_text_if(&writer, "global_annotation", text);
     json_write_end_object(&writer);
+    decision->known.cancel_note = text && *text ? text : NULL;
     decision->answer_json = text_take(&json);
     return true;
 }
@@ -277,12 +285,17 @@ static void decide_row(struct decision *decision, const struct store_row *row,
                        const struct form *form)
 {
     bool is_agent = decision->errand.visit->role == ROLE_AGENT;
+    int64_t version = json_member_integer(decision->params, "version", 0);
     struct error err;
     bool ok = true;
 
     if (!row || (is_agent && strcmp(row->ask.principal, decision->errand.visit->principal) != 0)) {
         fail(decision, ERROR_not_found, "/session_id",
              is_agent ? "no ask of yours has this session_id" : "no ask has this id", NULL);
+        return;
+    }
+    if (version != 0 && version != row->ask.version && state_is_open(row->ask.state)) {
+        refuse_late(decision, row); /* what was seen is not what is there: before what is wrong */
         return;
     }
     if (decision->event == EVENT_ANSWERED)
@@ -322,25 +335,35 @@ static void get_decision_row(struct errand *errand)
     }
 }
 
-/* Without a key of its own an answer cannot be repeated by it: nothing has to be looked up. */
-static char *given_key(const struct json *params)
+/* Without a key of its own an answer cannot be repeated by it: nothing has to be looked up. A key
+ * that can't be kept is refused: its owner relies on it. */
+static bool take_key(struct decision *decision, struct error *err)
 {
-    const char *given = json_member_text(params, "answer_key");
+    const struct json *given = json_member(decision->params, "answer_key");
+    const char *key = json_text(given);
 
-    return given && strlen(given) <= LIMIT_IDEMPOTENCY_KEY_BYTES ? mem_text(given) : NULL;
+    if (given && (!key || !key[0] || strlen(key) != json_length(given) ||
+                  strlen(key) > LIMIT_ANSWER_KEY_BYTES))
+        return error_set(err, ERROR_bad_format, "/answer_key",
+                         "an answer_key is a text of 1 to %d bytes", LIMIT_ANSWER_KEY_BYTES);
+    decision->answer_key = mem_text(key);
+    return true;
 }
 
 static void decide(enum ask_event event, struct desk *desk, struct desk_visit *visit,
                    const struct json *params, desk_done *done, void *context)
 {
-    struct decision *decision = errand_new(sizeof *decision, engine_of(desk), visit, done, context);
+    enum desk_role role = event == EVENT_AGENT_WITHDREW ? ROLE_AGENT : ROLE_PERSON;
+    struct decision *decision;
     struct error err;
 
+    if (!visit_may(visit, role, done, context))
+        return;
+    decision = errand_new(sizeof *decision, engine_of(desk), visit, done, context);
     decision->errand.drop = decision_drop;
     decision->event = event;
     decision->params = json_keep(params);
-    decision->answer_key = given_key(params);
-    if (!may_answer(decision, &err)) {
+    if (!take_key(decision, &err) || !may_answer(decision, &err)) {
         errand_fail(&decision->errand, &err, NULL);
         return;
     }

@@ -99,6 +99,7 @@ static void read_actor(const struct json *actor, struct answered_by *by)
     by->uid = json_member_integer(actor, "uid", -1);
     by->pid = json_member_integer(actor, "pid", 0);
     by->tty = json_member_text(actor, "tty");
+    by->token = json_member_text(actor, "token");
     by->same_process_tree = json_is_yes(json_member(actor, "same_process_tree"));
 }
 
@@ -155,8 +156,8 @@ static void release_readings(struct readings *readings)
     json_free(readings->actor_json);
 }
 
-void describe_result(const struct store_row *row, const struct form *form, bool is_replayed,
-                     struct text *out)
+void describe_result(const struct store_row *row, const struct form *form,
+                     const struct known *known, bool is_replayed, struct text *out)
 {
     const char *warnings[8];
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
@@ -173,7 +174,13 @@ void describe_result(const struct store_row *row, const struct form *form, bool 
 
     if (list_warnings(row->ask.flags, warnings) > 0)
         facts.warnings = warnings;
-    read_row(row, &readings, &facts);
+    if (known) {
+        facts.answer = known->answer;
+        facts.cancel_note = known->cancel_note;
+        facts.by = known->by;
+    } else {
+        read_row(row, &readings, &facts);
+    }
     response_write(&facts, out);
     release_readings(&readings);
 }

@@ -13,8 +13,10 @@
 
 struct clock;
 struct engine;
+struct hash_part;
 struct settings;
 struct store;
+struct text;
 
 /* Everything is borrowed and must outlive the engine. */
 struct engine_parts {
@@ -24,11 +26,32 @@ struct engine_parts {
     const char *person;        /* the one who answers here */
     const char *settings_path; /* the host's settings file; NULL: not saved */
     bool portal_built, terminal_built;
+    /* A token was revoked: whoever came with it is to be cut off. May be NULL. */
+    void (*on_revoked)(void *context, const uint8_t *hash);
+    void *context;
+};
+/* What a token that is alive stands for. */
+struct engine_token {
+    char id[17];
+    const char *kind, *label; /* borrowed until the next turn of the loop */
+    bool is_sub_agent, may_answer;
 };
 
 struct engine *engine_new(const struct engine_parts *parts); /* takes up what was alive */
 void engine_free(struct engine *engine);
 struct desk *engine_desk(struct engine *engine);
+
+/* From memory; `hash` is of the secret (crypto/token.h). False: unknown, revoked or expired. */
+bool engine_find_token(const struct engine *engine, const uint8_t *hash,
+                       struct engine_token *ret_token);
+
+/* Texts that clients carry for us (crypto/seal.h): bound to what both calls name, good for
+ * lifetime_ms. False: no key is on disk yet, or the payload is too long. */
+bool engine_seal(struct engine *engine, const struct hash_part *bound, size_t bound_count,
+                 int64_t lifetime_ms, const char *payload, struct text *out);
+/* False, whatever is wrong with it. */
+bool engine_unseal(const struct engine *engine, const struct hash_part *bound, size_t bound_count,
+                   const char *sealed, size_t length, struct text *ret_payload);
 
 void engine_on_time(struct engine *engine); /* the clock's wake-up */
 /* Before the loop sleeps: tells watchers what changed in this turn, once per ask. */
@@ -41,5 +64,6 @@ void engine_save_drafts(struct engine *engine);
 bool engine_is_idle(const struct engine *engine);    /* no ask open, no visitor, nothing unsaved */
 bool engine_is_settled(const struct engine *engine); /* nothing unsaved */
 size_t engine_open_count(const struct engine *engine);
+void engine_write_metrics(const struct engine *engine, struct text *out);
 
 #endif

@@ -1,4 +1,6 @@
 /* list.c - looking: lists, one ask whole, and watching from now on. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,9 @@ struct listing {
     struct errand errand; /* first */
     struct text out;
     struct json_writer writer;
+    size_t limit, count;
+    int64_t last_ms, last_number; /* of the newest row written: where the next page begins */
+    bool has_more;
 };
 
 static void listing_drop(struct errand *errand)
@@ -24,16 +29,30 @@ static void on_listed(void *context, const struct store_row *row)
 {
     struct listing *listing = context;
 
+    if (row && listing->count == listing->limit) { /* one more was asked for than is shown */
+        listing->has_more = true;
+        return;
+    }
     if (row) {
+        listing->count++;
+        listing->last_ms = row->ask.created_ms;
+        listing->last_number = row->number;
         describe_summary(listing->errand.engine, row, &listing->writer, NULL);
         return;
     }
     json_write_end_list(&listing->writer);
+    if (listing->has_more) {
+        char next[48];
+
+        snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, listing->last_ms, listing->last_number);
+        json_write_text(&listing->writer, "next", next);
+    }
     json_write_end_object(&listing->writer);
     errand_ok(&listing->errand, text_string(&listing->out));
 }
 
-static bool read_which(const struct json *params, enum store_list_which *ret_which)
+/* A group of states, or one of them by its name. */
+static bool read_which(const struct json *params, struct store_list_query *query)
 {
     static const char *const names[] = {
         [STORE_LIST_ALL] = "all",
@@ -41,17 +60,50 @@ static bool read_which(const struct json *params, enum store_list_which *ret_whi
         [STORE_LIST_ENDED] = "completed",
     };
     const char *name = json_member_text(params, "which");
+    enum ask_state state = name ? state_find(name) : STATE_NEW;
 
-    *ret_which = STORE_LIST_ALL;
     if (!json_member(params, "which"))
         return true;
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], name) == 0) {
-            *ret_which = (enum store_list_which)i;
+            query->which = (enum store_list_which)i;
             return true;
         }
     }
-    return false;
+    query->which = state_is_open(state) ? STORE_LIST_OPEN : STORE_LIST_ENDED;
+    query->states = state_bit(state);
+    return state != STATE_NEW;
+}
+
+/* The `next` of an earlier page: the time and the number of its last row. */
+static bool read_cursor(const struct json *params, struct store_list_query *query)
+{
+    const char *cursor = json_member_text(params, "before");
+    char first[24];
+    size_t length = cursor ? strcspn(cursor, "-") : 0;
+
+    if (!json_member(params, "before"))
+        return true;
+    if (!cursor || length >= sizeof first || cursor[length] != '-')
+        return false;
+    memcpy(first, cursor, length);
+    first[length] = '\0';
+    return text_parse_integer(first, &query->before_ms) && query->before_ms > 0 &&
+           text_parse_integer(cursor + length + 1, &query->before_number) &&
+           query->before_number > 0;
+}
+
+static bool read_query(const struct json *params, struct store_list_query *query, struct error *err)
+{
+    query->before_ms = json_member_integer(params, "before_ms", 0);
+    query->agent = json_member_text(params, "agent");
+    if (!read_which(params, query))
+        return error_set(err, ERROR_bad_enum, "/which",
+                         "which is all, active, completed or the name of a state");
+    if (!read_cursor(params, query))
+        return error_set(err, ERROR_bad_format, "/before",
+                         "before is what an earlier page called next");
+    return true;
 }
 
 void list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
@@ -62,16 +114,16 @@ void list_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
     struct listing *listing = errand_new(sizeof *listing, engine, visit, done, context);
     int64_t limit =
         json_member_integer(params, "limit", engine_setting(engine, SETTING_LIST_COUNT));
-    struct store_list_query query = { .before_ms = json_member_integer(params, "before_ms", 0) };
+    struct store_list_query query = { .which = STORE_LIST_ALL };
     struct error err;
 
     listing->errand.drop = listing_drop;
-    if (!read_which(params, &query.which)) {
-        error_set(&err, ERROR_bad_enum, "/which", "which is all, active or completed");
+    if (!read_query(params, &query, &err)) {
         errand_fail(&listing->errand, &err, NULL);
         return;
     }
-    query.limit = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
+    listing->limit = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
+    query.limit = listing->limit + 1;
     listing->writer = json_writer_to(&listing->out);
     json_write_object(&listing->writer, NULL);
     json_write_integer(&listing->writer, "seq", store->ops->last_seq(store));
@@ -109,7 +161,7 @@ static void on_got(void *context, const struct store_reply *reply)
     {
         struct text result = { 0 };
 
-        describe_result(row, NULL, false, &result);
+        describe_result(row, NULL, NULL, false, &result);
         json_write_raw(&writer, "result", text_string(&result));
         text_release(&result);
     }

@@ -136,11 +136,14 @@ void settings_set_act(struct desk *desk, struct desk_visit *visit, const struct 
                       desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
-    struct preference *preference = errand_new(sizeof *preference, engine, visit, done, context);
     const char *name = json_member_text(params, "name");
     struct setting_value value = { 0 };
+    struct preference *preference;
     struct error err;
 
+    if (!visit_may(visit, ROLE_PERSON, done, context))
+        return;
+    preference = errand_new(sizeof *preference, engine, visit, done, context);
     preference->errand.drop = preference_drop;
     preference->text = mem_text(json_member_text(params, "value"));
     if (!name || !setting_find(name, &preference->id)) {

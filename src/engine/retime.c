@@ -16,6 +16,7 @@ static const int64_t RETIME_UNDO_LEAST_MS = 30000; /* time to think again after 
 struct retiming {
     struct errand errand; /* first */
     enum ask_event event;
+    int64_t version; /* the caller's If-Match; 0: any */
     int64_t seconds;
     enum ask_interface interface;
     struct lifecycle_facts facts;
@@ -36,7 +37,7 @@ static void fail(struct retiming *retiming, enum error_code code, const char *pa
 static void deliver_if_due(struct engine *engine, struct live *live)
 {
     if (!state_is_open(live->state) && !live->deadline.place)
-        wait_finish(engine, live, NULL);
+        wait_finish(engine, live, NULL, NULL);
 }
 
 static void refuse_row(struct errand *errand, const struct store_row *row)
@@ -44,7 +45,11 @@ static void refuse_row(struct errand *errand, const struct store_row *row)
     struct text winner = { 0 };
     struct error err;
 
-    error_set(&err, ERROR_already_answered, "/session_id", "this ask is over");
+    if (state_is_open(row->ask.state))
+        error_set(&err, ERROR_wrong_state, "/version",
+                  "the ask changed meanwhile: look at it again");
+    else
+        error_set(&err, ERROR_already_answered, "/session_id", "this ask is over");
     describe_winner(row, &winner);
     errand_fail(errand, &err, text_string(&winner));
     text_release(&winner);
@@ -76,7 +81,7 @@ static void on_retimed(void *context, const struct store_reply *reply)
     }
     if (reply->outcome == STORE_DONE && live) {
         live->seq = reply->seq;
-        effects_run(engine, live, &retiming->step, &retiming->change, &retiming->errand);
+        effects_run(engine, live, &retiming->step, &retiming->change, NULL, &retiming->errand);
         errand_end(&retiming->errand);
     } else if (reply->outcome == STORE_FAILED) {
         errand_fail(&retiming->errand, &reply->err, NULL);
@@ -117,7 +122,8 @@ static void retime_found(struct errand *errand)
     struct live *live = live_find(engine, errand->id);
     struct store_change *change = &retiming->change;
 
-    if (!live || !live->is_stored) {
+    if (!live || !live->is_stored ||
+        (retiming->version != 0 && retiming->version != live->version)) {
         engine->parts.store->ops->get(engine->parts.store, errand->id, on_late_row, errand);
         return;
     }
@@ -132,6 +138,7 @@ static void retime_found(struct errand *errand)
     }
     *change = store_change_of(errand->id, retiming->event);
     change->from_states = lifecycle_states_for(retiming->event, &retiming->facts);
+    change->if_version = retiming->version;
     change->to_state = (int)retiming->step.state;
     change->raises_version = retiming->step.raises_version;
     change->needs_sync = retiming->step.needs_sync;
@@ -157,6 +164,7 @@ void extend_act(struct desk *desk, struct desk_visit *visit, const struct json *
 {
     struct retiming *retiming = retiming_new(EVENT_EXTENDED, desk, visit, done, context);
 
+    retiming->version = json_member_integer(params, "version", 0);
     if (!json_integer_of(json_member(params, "seconds"), &retiming->seconds) ||
         retiming->seconds < 1 || retiming->seconds > LIMIT_TIMEOUT_S) {
         fail(retiming, ERROR_out_of_range, "/seconds",
@@ -192,6 +200,7 @@ static void on_sent(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
     struct live *live = live_find(errand->engine, errand->id);
+    struct text out = { 0 };
 
     if (live)
         live->is_sending = false;
@@ -201,20 +210,32 @@ static void on_sent(void *context, const struct store_reply *reply)
     }
     if (live) {
         alarm_clear(&errand->engine->alarms, &live->deadline);
-        wait_finish(errand->engine, live, NULL);
+        effects_write_ack(errand->engine, live->id, live->state, live->version, false, &out);
+        wait_finish(errand->engine, live, NULL, NULL);
     }
-    errand_ok(errand, "{}");
+    errand_ok(errand, out.used ? text_string(&out) : "{}");
+    text_release(&out);
+}
+
+static void on_nothing_to_send(void *context, const struct store_reply *reply)
+{
+    struct error err = reply->err;
+
+    if (reply->outcome == STORE_DONE)
+        error_set(&err, ERROR_wrong_state, "/session_id", "there is nothing to send");
+    else if (reply->outcome != STORE_FAILED)
+        error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
+    errand_fail(context, &err, NULL);
 }
 
 static void send_found(struct errand *errand)
 {
+    struct store *store = errand->engine->parts.store;
     struct live *live = live_find(errand->engine, errand->id);
     struct store_change change;
-    struct error err;
 
     if (!live || state_is_open(live->state) || live->is_undoing || live->is_sending) {
-        error_set(&err, ERROR_wrong_state, "/session_id", "there is nothing to send");
-        errand_fail(errand, &err, NULL);
+        store->ops->get(store, errand->id, on_nothing_to_send, errand);
         return;
     }
     live->is_sending = true;
@@ -225,7 +246,7 @@ static void send_found(struct errand *errand)
     change.needs_sync = true;
     change.now_ms = engine_utc_ms(errand->engine);
     errand_begin_write(errand);
-    errand->engine->parts.store->ops->change(errand->engine->parts.store, &change, on_sent, errand);
+    store->ops->change(store, &change, on_sent, errand);
 }
 
 void send_now_act(struct desk *desk, struct desk_visit *visit, const struct json *params,

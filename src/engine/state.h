@@ -10,8 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/metrics.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "core/ask.h"
+#include "crypto/seal.h"
 #include "engine/alarm.h"
 #include "engine/engine.h"
 #include "ports/clock.h"
@@ -23,6 +26,8 @@ enum {
     RATE_SLOTS = 60,
     CODE_DIGITS = 3,
     PRINCIPALS_KEPT = 1024,
+    UNDELIVERED_KEPT = 1024,
+    LINE_KEPT_BYTES = 16384,
     LIVE_FORMS = 1024,      /* kept at most, */
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
 };
@@ -54,12 +59,23 @@ struct principal {
     int64_t late_count; /* changes when one of its answers becomes late */
 };
 
+/* What an ask is found again by. */
+struct match {
+    uint8_t call[MATCH_BYTES]; /* of principal, tool and arguments */
+    uint8_t key[MATCH_BYTES];  /* of principal and idempotency key */
+    bool has_key;
+};
+
+/* The process that started the front that asked. */
+struct asker {
+    int64_t pid;
+    uint64_t start;
+};
+
 struct live {
     struct table_link by_id, by_call, by_key;
     char id[ASK_ID_BYTES];
-    uint8_t call_match[MATCH_BYTES]; /* of principal, tool and arguments */
-    uint8_t key_match[MATCH_BYTES];  /* of principal and idempotency key */
-    bool has_key;
+    struct match match;
     bool is_stored;   /* false while its creation is being committed */
     bool is_deciding; /* expiry is on its way to the store */
     bool is_undoing;  /* so is an undo: what it takes back may not be delivered meanwhile */
@@ -72,6 +88,7 @@ struct live {
     int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
     int64_t detached_ms;
     struct principal *principal;
+    struct asker asker;
     struct alarm deadline; /* while open; the end of the undo window afterwards */
     struct alarm draft_alarm;
     char *draft; /* not yet saved */
@@ -107,24 +124,32 @@ struct visit {
     bool is_below_agent;
     char tty[64];
     char principal[PRINCIPAL_BYTES];
-    char *name, *version, *as_name, *directory; /* owned */
-    char *transport;                            /* owned; NULL: no client's calls are held */
-    int64_t cut_off_ms;                         /* what is known of its patience */
+    char *name, *version, *as_name, *directory, *token, *token_id; /* owned */
+    char *transport;    /* owned; NULL: no client's calls are held */
+    int64_t cut_off_ms; /* what is known of its patience */
     bool is_hold_told;
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);
 };
 
+/* Counted since the start. */
+struct tally {
+    int64_t created, undone, ended[STATE_COUNT];
+    struct metrics_histogram waited_ms;
+};
+
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
-    struct table by_id, by_call, by_key, principals, handed;
+    struct table by_id, by_call, by_key, principals, handed, tokens;
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
     struct visit *visits;
     struct live *dirty;
+    struct seal_ring seals;
+    bool is_making_key;
     size_t open_count;
     int64_t late_count;       /* given to principals, so that no two are the same */
     size_t form_count;        /* kept in memory */
@@ -132,7 +157,11 @@ struct engine {
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
-    struct delivered_errand *delivering; /* confirmations on their way to the store */
+    struct tally tally;
+    struct text line;                            /* see line_take */
+    struct table undelivered, undelivered_calls; /* see undelivered.c */
+    bool forgets_undelivered;                    /* there are more than these */
+    struct delivered_errand *delivering;         /* confirmations on their way to the store */
 };
 
 #endif

@@ -10,21 +10,25 @@
 #include "crypto/hash.h"
 #include "engine/inside.h"
 
-/* Whose ask it is (spec 1): uid and --as NAME, else uid, client name and working directory. It
- * groups and limits; inside one uid it is no wall. */
+/* Whose ask it is (spec 1): over HTTP the token, or the client's name where none is wanted; else
+ * uid and --as NAME, else uid, client name and working directory. It groups and limits; inside one
+ * uid it is no wall. */
 static void name_principal(const struct desk_visitor *visitor, char out[PRINCIPAL_BYTES])
 {
     char uid[24];
-    const char *name = visitor->as_name ? visitor->as_name : visitor->name;
-    const char *place = visitor->as_name || !visitor->directory ? "" : visitor->directory;
+    const char *texts[4] = { "client", uid, visitor->name, visitor->directory };
+    struct hash_part parts[ARRAY_LEN(texts)];
     uint8_t hash[HASH_BYTES];
-    struct hash_part parts[4];
 
     snprintf(uid, sizeof uid, "%lld", (long long)visitor->uid);
-    parts[0] = (struct hash_part){ visitor->as_name ? "as" : "client", visitor->as_name ? 2 : 6 };
-    parts[1] = (struct hash_part){ uid, strlen(uid) };
-    parts[2] = (struct hash_part){ name, strlen(name) };
-    parts[3] = (struct hash_part){ place, strlen(place) };
+    if (visitor->token_id && visitor->token_id[0])
+        memcpy(texts, (const char *[4]){ "token", uid, visitor->token_id, NULL }, sizeof texts);
+    else if (visitor->token_id)
+        memcpy(texts, (const char *[4]){ "http", uid, visitor->name, NULL }, sizeof texts);
+    else if (visitor->as_name)
+        memcpy(texts, (const char *[4]){ "as", uid, visitor->as_name, NULL }, sizeof texts);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        parts[i] = (struct hash_part){ texts[i], texts[i] ? strlen(texts[i]) : 0 };
     hash_parts(parts, ARRAY_LEN(parts), hash);
     hash_hex(hash, (PRINCIPAL_BYTES - 1) / 2, out);
 }
@@ -48,6 +52,8 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->version = mem_text(visitor->version);
     visit->as_name = mem_text(visitor->as_name);
     visit->directory = mem_text(visitor->directory);
+    visit->token = mem_text(visitor->token);
+    visit->token_id = mem_text(visitor->token_id);
     visit->transport = mem_text(visitor->transport);
     visit->is_sub_agent = visitor->is_sub_agent;
     visit->context = visitor->context;
@@ -86,8 +92,24 @@ void visit_release(struct visit *visit)
     free(visit->version);
     free(visit->as_name);
     free(visit->directory);
+    free(visit->token);
+    free(visit->token_id);
     free(visit->transport);
     free(visit);
+}
+
+bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *done, void *context)
+{
+    const struct visit *visit = (const struct visit *)acting;
+    struct desk_reply reply = { 0 };
+
+    if (visit->role == role)
+        return true;
+    error_set(&reply.err, ERROR_wrong_state, "",
+              role == ROLE_AGENT ? "people answer: asking is for agents"
+                                 : "agents ask: this is for people");
+    done(context, &reply);
+    return false;
 }
 
 void visit_tell(struct visit *visit, const char *line, size_t length)
@@ -106,9 +128,15 @@ void visit_write_origin(const struct visit *visit, struct text *out)
     json_write_text_if(&writer, "as", visit->as_name);
     json_write_text_if(&writer, "directory", visit->directory);
     json_write_integer(&writer, "uid", visit->uid);
-    json_write_integer(&writer, "pid", visit->pid);
-    json_write_integer(&writer, "parent", visit->parent);
-    json_write_integer(&writer, "parent_start", (int64_t)visit->parent_start);
+    if (visit->token_id) {
+        json_write_text(&writer, "via", "http");
+        json_write_text_if(&writer, "token", visit->token);
+        json_write_text_if(&writer, "token_id", visit->token ? visit->token_id : NULL);
+    } else {
+        json_write_integer(&writer, "pid", visit->pid);
+        json_write_integer(&writer, "parent", visit->parent);
+        json_write_integer(&writer, "parent_start", (int64_t)visit->parent_start);
+    }
     json_write_bool_if(&writer, "sub_agent", visit->is_sub_agent);
     json_write_end_object(&writer);
 }
@@ -126,30 +154,44 @@ static bool descends_from(struct visit *visit, int64_t agent, uint64_t start)
     return visit->is_below_agent;
 }
 
-static bool descends_from_agent(struct visit *visit, const char *origin_json)
+struct asker visit_read_asker(const char *origin_json)
 {
     struct json *origin = NULL;
-    int64_t parent, parent_start;
+    struct asker asker = { 0 };
 
     if (!origin_json || !json_parse(origin_json, strlen(origin_json), &origin, NULL))
-        return false;
-    parent = json_member_integer(origin, "parent", 0);
-    parent_start = json_member_integer(origin, "parent_start", 0);
+        return asker;
+    asker.pid = json_member_integer(origin, "parent", 0);
+    asker.start = (uint64_t)json_member_integer(origin, "parent_start", 0);
     json_free(origin);
-    return descends_from(visit, parent, (uint64_t)parent_start);
+    return asker;
 }
 
-void visit_write_actor(const struct engine *engine, struct visit *visit, const char *origin_json,
-                       struct text *out)
+struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
+                               const struct asker *asker)
+{
+    return (struct answered_by){
+        .person = engine->parts.person,
+        .via = visit->via,
+        .uid = visit->uid,
+        .pid = visit->pid,
+        .tty = visit->tty[0] ? visit->tty : NULL,
+        .token = visit->token,
+        .same_process_tree = descends_from(visit, asker->pid, asker->start),
+    };
+}
+
+void visit_write_actor(const struct answered_by *by, struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
 
     json_write_object(&writer, NULL);
-    json_write_text(&writer, "person", engine->parts.person);
-    json_write_text(&writer, "via", visit->via);
-    json_write_integer(&writer, "uid", visit->uid);
-    json_write_integer(&writer, "pid", visit->pid);
-    json_write_text(&writer, "tty", visit->tty[0] ? visit->tty : NULL);
-    json_write_bool_if(&writer, "same_process_tree", descends_from_agent(visit, origin_json));
+    json_write_text(&writer, "person", by->person);
+    json_write_text(&writer, "via", by->via);
+    json_write_known(&writer, "uid", by->uid, by->uid >= 0);
+    json_write_text_if(&writer, "token", by->token);
+    json_write_known(&writer, "pid", by->pid, by->pid > 0);
+    json_write_text(&writer, "tty", by->tty);
+    json_write_bool_if(&writer, "same_process_tree", by->same_process_tree);
     json_write_end_object(&writer);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,7 @@ enum {
     STDIO_READ_BYTES = 65536,
     STDIO_OUT_BYTES = 8388608, /* a client further behind is not read from */
     STDIO_DIRECTORY_BYTES = 4096,
+    STDIO_CALLS = 4096,
     /* At the end a client that takes nothing for so long is gone: one that only closed its side,
      * and one that told us to go. */
     STDIO_LAST_WORDS_MS = 2000,
@@ -34,7 +36,8 @@ enum {
 };
 
 struct stdio {
-    struct clock clock; /* first: the protocol's clock is this */
+    struct clock clock;       /* first: the protocol's clock is this */
+    struct mcp_stream stream; /* of everything */
     struct loop *loop;
     struct loop_timer *timer;
     struct desk *desk;
@@ -157,7 +160,7 @@ static void write_out(struct stdio *stdio)
     }
     watch_input(stdio, out_left(stdio) < STDIO_OUT_BYTES);
     if (out_left(stdio) == 0)
-        mcp_on_written(stdio->mcp);
+        mcp_confirm(stdio->mcp, &stdio->stream);
 }
 
 /* What a client that closed its end, or told us to go, still reads. */
@@ -173,22 +176,23 @@ static void write_last_words(struct stdio *stdio)
             return;
     }
     if (out_left(stdio) == 0)
-        mcp_on_written(stdio->mcp);
+        mcp_confirm(stdio->mcp, &stdio->stream);
 }
 
-static void on_mcp_write(void *context, const char *lines, size_t length)
+static void on_message(struct mcp_stream *stream, const struct mcp_message *message)
 {
-    struct stdio *stdio = context;
+    struct stdio *stdio = (struct stdio *)(void *)((char *)stream - offsetof(struct stdio, stream));
 
-    text_add(&stdio->out, lines, length);
+    text_add(&stdio->out, message->line, message->length);
 }
+static const struct mcp_stream_ops stream_ops = { .message = on_message };
 
 static void take_line(struct stdio *stdio, const char *line, size_t length)
 {
     if (stdio->skips_line)
         stdio->skips_line = false;
     else
-        mcp_take_line(stdio->mcp, line, length);
+        mcp_take_line(stdio->mcp, &stdio->stream, line, length);
 }
 
 static void take_bytes(struct stdio *stdio, const char *bytes, size_t length)
@@ -200,7 +204,7 @@ static void take_bytes(struct stdio *stdio, const char *bytes, size_t length)
         if (!stdio->skips_line && stdio->in.used + part > LIMIT_WIRE_LINE_BYTES) {
             stdio->skips_line = true;
             text_clear(&stdio->in);
-            mcp_refuse_long_line(stdio->mcp);
+            mcp_refuse_long_line(stdio->mcp, &stdio->stream);
         }
         if (newline && stdio->in.used == 0) {
             take_line(stdio, bytes, part);
@@ -319,16 +323,17 @@ static void before_sleep(void *context)
 
 void stdio_run(const struct stdio_options *options)
 {
-    struct stdio stdio = { .clock = { stdio_boot_ms, stdio_utc_ms, stdio_wake_at, 0 } };
+    struct stdio stdio = { .clock = { stdio_boot_ms, stdio_utc_ms, stdio_wake_at, 0 },
+                           .stream = { .ops = &stream_ops } };
     struct mcp_parts parts = {
         .clock = &stdio.clock,
         .uid = geteuid(),
         .pid = getpid(),
         .as_name = options->as_name,
         .is_sub_agent = options->is_sub_agent,
+        .most_calls = STDIO_CALLS,
         .transport = "stdio",
         .context = &stdio,
-        .write = on_mcp_write,
         .hold_limit_s = hold_limit_s,
     };
 
@@ -344,6 +349,7 @@ void stdio_run(const struct stdio_options *options)
     open_streams(&stdio);
     loop_run(stdio.loop);
     write_last_words(&stdio);
+    mcp_drop(stdio.mcp, &stdio.stream);
     mcp_free(stdio.mcp);
     close_streams(&stdio);
     if (remote_desk_is_busy(stdio.desk))

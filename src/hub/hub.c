@@ -13,6 +13,7 @@
 #include "base/os.h"
 #include "base/text.h"
 #include "engine/engine.h"
+#include "hub/door.h"
 #include "loop/loop.h"
 #include "ports/clock.h"
 #include "ports/store.h"
@@ -33,6 +34,7 @@ struct hub {
     struct store *store;
     struct engine *engine;
     struct wire_server *server;
+    struct door *door;              /* NULL: no port could be had */
     struct loop_timer *time_timer;  /* the engine's next moment */
     struct loop_timer *leave_timer; /* idle long enough, or draining too long */
     bool is_leaving, is_idle_armed;
@@ -79,8 +81,15 @@ static void start_leaving(struct hub *hub, const char *why)
     engine_check_clock(hub->engine);
     engine_save_drafts(hub->engine);
     wire_server_drain(hub->server);
+    door_drain(hub->door);
     hub->why = why;
     loop_timer_at(hub->leave_timer, loop_boot_ms() + HUB_DRAIN_LIMIT_MS);
+}
+
+static bool is_idle(const struct hub *hub)
+{
+    return engine_is_idle(hub->engine) && wire_server_peer_count(hub->server) == 0 &&
+           door_peer_count(hub->door) == 0;
 }
 
 static void on_leave_time(void *context)
@@ -90,23 +99,23 @@ static void on_leave_time(void *context)
     hub->is_idle_armed = false;
     if (hub->is_leaving)
         loop_stop(hub->loop);
-    else if (engine_is_idle(hub->engine) && wire_server_peer_count(hub->server) == 0)
+    else if (is_idle(hub))
         start_leaving(hub, "idle");
 }
 
 /* A hub that a front started goes when nobody has needed it for a while. */
 static void watch_idleness(struct hub *hub)
 {
-    bool is_idle = engine_is_idle(hub->engine) && wire_server_peer_count(hub->server) == 0;
+    bool idle = is_idle(hub);
     int64_t wait_s = settings_integer(hub->options->settings, SETTING_IDLE_EXIT_SECONDS);
 
     if (!hub->options->leaves_when_idle || hub->is_leaving)
         return;
-    if (is_idle && !hub->is_idle_armed)
+    if (idle && !hub->is_idle_armed)
         loop_timer_at(hub->leave_timer, loop_boot_ms() + wait_s * 1000);
-    else if (!is_idle && hub->is_idle_armed)
+    else if (!idle && hub->is_idle_armed)
         loop_timer_stop(hub->leave_timer);
-    hub->is_idle_armed = is_idle;
+    hub->is_idle_armed = idle;
 }
 
 /* What was started is finished, what was accepted is answered, then we sleep or go. */
@@ -116,14 +125,17 @@ static void before_sleep(void *context)
 
     engine_flush(hub->engine);
     wire_server_flush(hub->server);
+    door_flush(hub->door);
     watch_idleness(hub);
     if (hub->store->ops->is_broken(hub->store) && !hub->is_leaving) {
         log_error("store.broken", "action=restart");
         start_leaving(hub, "broken");
     }
-    if (hub->is_leaving && engine_is_settled(hub->engine))
+    if (hub->is_leaving && engine_is_settled(hub->engine)) {
         wire_server_dismiss(hub->server, hub->why);
-    if (hub->is_leaving && wire_server_is_drained(hub->server))
+        door_dismiss(hub->door);
+    }
+    if (hub->is_leaving && wire_server_is_drained(hub->server) && door_is_drained(hub->door))
         loop_stop(hub->loop);
 }
 
@@ -131,6 +143,20 @@ static void on_signal(void *context, int number)
 {
     if (number != SIGHUP)
         start_leaving(context, "stop");
+}
+
+static void write_address(const struct hub *hub, struct json_writer *writer)
+{
+    char url[48];
+
+    if (hub->note.port == 0) {
+        json_write_null(writer, "port");
+        json_write_null(writer, "url");
+        return;
+    }
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", hub->note.port);
+    json_write_integer(writer, "port", hub->note.port);
+    json_write_text(writer, "url", url);
 }
 
 static void write_status(void *context, struct text *out)
@@ -145,8 +171,7 @@ static void write_status(void *context, struct text *out)
     json_write_text(&writer, "version", SAYSO_VERSION);
     json_write_integer(&writer, "wire", wire_number());
     json_write_text(&writer, "socket", hub->note.socket);
-    json_write_null(&writer, "port");
-    json_write_null(&writer, "url");
+    write_address(hub, &writer);
     json_write_text(&writer, "store", hub->place.database);
     json_write_text(&writer, "log", hub->options->leaves_when_idle ? hub->place.log : NULL);
     json_write_integer(&writer, "pending", (int64_t)engine_open_count(hub->engine));
@@ -162,6 +187,11 @@ static void on_wish(void *context, enum wire_wish wish)
 static void on_peers(void *context)
 {
     (void)context; /* before_sleep looks at what changed, once a turn */
+}
+
+static void on_revoked(void *context, const uint8_t *hash)
+{
+    door_cut(((struct hub *)context)->door, hash);
 }
 
 static void put_person_setting(void *context, const char *name, const char *value)
@@ -184,7 +214,10 @@ static bool open_parts(struct hub *hub, struct error *err)
         .settings = settings,
         .person = hub->person,
         .settings_path = hub->place.settings,
+        .on_revoked = on_revoked,
+        .context = hub,
     };
+    struct door_parts door = { .loop = hub->loop, .settings = settings };
 
     if (!place_socket(&hub->place, hub->note.socket, err) ||
         !sqlite_store_open(hub->loop, hub->place.database, &hub->store, err))
@@ -196,6 +229,10 @@ static bool open_parts(struct hub *hub, struct error *err)
     hub->time_timer = loop_timer_new(hub->loop, on_time, hub);
     hub->leave_timer = loop_timer_new(hub->loop, on_leave_time, hub);
     hub->engine = engine_new(&parts);
+    door.engine = hub->engine;
+    door.store = hub->store;
+    hub->door = door_open(&door);
+    hub->note.port = door_port(hub->door);
     return wire_server_open(hub->loop, engine_desk(hub->engine), hub->note.socket, &host,
                             &hub->server, err);
 }
@@ -213,7 +250,7 @@ static bool announce(struct hub *hub, struct error *err)
     if (!place_write_note(&hub->place, &hub->note, err))
         return false;
     os_tell_starter(NULL);
-    log_info("hub.ready", "pid=%lld open=%zu", (long long)hub->note.pid,
+    log_info("hub.ready", "pid=%lld port=%d open=%zu", (long long)hub->note.pid, hub->note.port,
              engine_open_count(hub->engine));
     if (hub->options->on_ready) {
         write_status(hub, &status);
@@ -226,6 +263,7 @@ static bool announce(struct hub *hub, struct error *err)
 static void close_parts(struct hub *hub)
 {
     wire_server_free(hub->server);
+    door_free(hub->door);
     if (hub->store)
         hub->store->ops->close(hub->store);
     engine_free(hub->engine);

@@ -298,6 +298,26 @@ const struct catalog catalog_en = {
         [TEXT_OPT_SUB_AGENT] = "This front is a sub-agent's.",
         [TEXT_OPT_HUB] = "Use the hub on this socket instead of your own.",
 
+        /* Command line: tokens and HTTP */
+        [TEXT_CLI_TOKEN] = "Make, list and revoke tokens for those who come over HTTP.",
+        [TEXT_OPT_TOKEN_KIND] = "Who holds it: an agent asks (default), a person answers.",
+        [TEXT_OPT_TOKEN_LABEL] = "What you call it; shown beside what an agent claims to be.",
+        [TEXT_OPT_TOKEN_EXPIRES] = "How many days it is good for; without this until it is revoked.",
+        [TEXT_OPT_TOKEN_SUB_AGENT] = "Its holder is a sub-agent.",
+        [TEXT_OPT_TOKEN_OUT] = "Write the token into this file, for you alone, instead of printing it.",
+        [TEXT_CLI_TOKEN_MADE] = "Token {id}: it is shown this once. Keep it like a password.",
+        [TEXT_CLI_TOKEN_IN_FILE] = "Token {id} is in {file}.",
+        [TEXT_CLI_TOKEN_REVOKED] = "Token {id} (\"{label}\") is revoked.",
+        [TEXT_CLI_NO_TOKENS] = "There are no tokens. Make one: sayso token new",
+        [TEXT_TOKEN_NEVER] = "does not expire",
+        [TEXT_TOKEN_EXPIRED] = "expired",
+        [TEXT_TOKEN_SUB_AGENT] = "sub-agent",
+        [TEXT_AGENT_TOKEN] = "token \"{label}\"",
+        [TEXT_AGENT_NO_TOKEN] = "over HTTP, without a token",
+        [TEXT_ROW_URL] = "Address",
+        [TEXT_CLI_SERVING_URL] = "Over HTTP: {url}",
+        [TEXT_CLI_NO_PORT] = "No port could be had: the hub serves without HTTP. Another one: sayso serve --port 0",
+
         /* Command line: limits */
         [TEXT_CLI_TOO_LONG] = "{name} has at most {most} bytes.",
 

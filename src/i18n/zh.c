@@ -298,6 +298,26 @@ const struct catalog catalog_zh = {
         [TEXT_OPT_SUB_AGENT] = "此前端属于子智能体。",
         [TEXT_OPT_HUB] = "使用此套接字上的中枢，而不是自己的。",
 
+        /* Command line: tokens and HTTP */
+        [TEXT_CLI_TOKEN] = "创建、列出和吊销通过 HTTP 连接所用的令牌。",
+        [TEXT_OPT_TOKEN_KIND] = "由谁持有：智能体提问（默认），人答复。",
+        [TEXT_OPT_TOKEN_LABEL] = "你给它的名称；显示在智能体自称的名字旁边。",
+        [TEXT_OPT_TOKEN_EXPIRES] = "有效天数；不给出则一直有效，直到吊销。",
+        [TEXT_OPT_TOKEN_SUB_AGENT] = "持有者是子智能体。",
+        [TEXT_OPT_TOKEN_OUT] = "把令牌写入此文件（仅你可读），不显示出来。",
+        [TEXT_CLI_TOKEN_MADE] = "令牌 {id}：只显示这一次，请像密码一样保管。",
+        [TEXT_CLI_TOKEN_IN_FILE] = "令牌 {id} 已写入 {file}。",
+        [TEXT_CLI_TOKEN_REVOKED] = "令牌 {id}（“{label}”）已吊销。",
+        [TEXT_CLI_NO_TOKENS] = "还没有令牌。创建一个：sayso token new",
+        [TEXT_TOKEN_NEVER] = "永不过期",
+        [TEXT_TOKEN_EXPIRED] = "已过期",
+        [TEXT_TOKEN_SUB_AGENT] = "子智能体",
+        [TEXT_AGENT_TOKEN] = "令牌“{label}”",
+        [TEXT_AGENT_NO_TOKEN] = "通过 HTTP，没有令牌",
+        [TEXT_ROW_URL] = "地址",
+        [TEXT_CLI_SERVING_URL] = "HTTP 地址：{url}",
+        [TEXT_CLI_NO_PORT] = "没有可用端口：中枢在没有 HTTP 的情况下运行。换一个：sayso serve --port 0",
+
         /* Command line: limits */
         [TEXT_CLI_TOO_LONG] = "{name} 最多 {most} 字节。",
 

@@ -48,17 +48,31 @@ static void write_tool(struct json_writer *writer, const struct tool *tool,
     json_write_end_object(writer);
 }
 
-void content_write_tools(struct json_writer *writer, enum mcp_revision revision)
+void content_write_tools(struct json_writer *writer, const struct tool *const *rows,
+                         enum mcp_revision revision)
 {
     enum content_shape shape = revision_has_structured(revision)    ? SHAPE_STRUCTURED
                                : revision_has_annotations(revision) ? SHAPE_ANNOTATED
                                                                     : SHAPE_PLAIN;
-    const struct tool *tool;
 
     json_write_list(writer, "tools");
-    for (size_t i = 0; (tool = tool_at(i)); i++)
-        write_tool(writer, tool, shape);
+    for (; *rows; rows++)
+        write_tool(writer, *rows, shape);
     json_write_end_list(writer);
+}
+
+const char *content_make(struct content_made *made, const struct mcp_request *request,
+                         void (*write)(struct json_writer *writer,
+                                       const struct mcp_request *request))
+{
+    struct json_writer writer = json_writer_to(&made->json);
+
+    if (made->rows != request->to.mcp->parts.tools) {
+        made->rows = request->to.mcp->parts.tools;
+        text_clear(&made->json);
+        write(&writer, request);
+    }
+    return made->json.bytes;
 }
 
 void content_write_server_info(struct json_writer *writer, const char *key, bool has_title)

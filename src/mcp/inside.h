@@ -1,11 +1,13 @@
-/* inside.h - what the files of mcp/ share. */
+/* inside.h - what the files of mcp/ share, grouped by file. */
 #ifndef MCP_INSIDE_H
 #define MCP_INSIDE_H
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/jsonrpc.h"
+#include "base/table.h"
 #include "base/text.h"
+#include "mcp/call.h"
 #include "mcp/mcp.h"
 #include "mcp/revision.h"
 #include "ports/clock.h"
@@ -14,6 +16,7 @@
 struct ask_tool;
 struct json;
 struct json_writer;
+struct tool_plan;
 
 /* An identity at the desk: asks of one client name belong together. */
 struct mcp_visit {
@@ -37,13 +40,15 @@ struct mcp {
     struct mcp_parts parts;
     enum mcp_revision negotiated;       /* by initialize; until then the newest legacy one */
     char *client_name, *client_version; /* of initialize; NULL before */
+    unsigned abilities;                 /* of initialize */
     struct mcp_visit *visits;
     struct mcp_call *calls;
-    size_t call_count;
-    struct mcp_delivery *deliveries; /* in lines that are not written yet */
-    struct text out;                 /* lines of this turn, written together */
-    struct mcp_batch *batch; /* whose responses are being collected; NULL: each goes out alone */
-    int64_t next_tag;
+    struct table by_tag;
+    size_t call_count, delivery_count;
+    struct call_question *questions;
+    int64_t next_tag, next_question;
+    int64_t wake_boot_ms; /* what the clock was asked for; 0: nothing */
+    struct text line;     /* the one being written; its memory is used again */
 };
 
 /* JSON-RPC batch, which only 2025-03-26 has: one array of responses once all are there. */
@@ -53,33 +58,50 @@ struct mcp_batch {
     size_t open; /* requests not answered yet, and the reading of the batch itself */
 };
 
+/* Where the response to a request goes. */
+struct mcp_to {
+    struct mcp *mcp;
+    struct mcp_stream *stream; /* NULL: nobody wants it any more */
+    struct mcp_batch *batch;   /* NULL: it came alone */
+    char *id_json;             /* NULL: it could not be read */
+};
+
 /* One tools/call on its way. */
 struct mcp_call {
     struct mcp_call *next, *previous;
-    struct mcp *mcp;
-    struct mcp_visit *visit;
-    struct mcp_batch *batch; /* NULL: it came alone */
-    bool is_over; /* cancelled or answered without the desk, which still owes its reply */
+    struct table_link by_tag;
     const struct ask_tool *tool; /* NULL: it collects, whatever was asked */
-    char *id_json;
-    enum mcp_revision revision;
-    char *token_json; /* progressToken; NULL: none */
     int64_t tag;
+    struct mcp_to to;
+    struct mcp_visit *visit; /* NULL: it does not concern the desk */
+    enum mcp_revision revision;
+    unsigned abilities;
+    bool is_at_desk; /* which owes a reply */
+    bool is_away;    /* its stream is paused */
+    bool detaches_soon;
+    char *token_json;                          /* progressToken; NULL: none */
     int64_t started_boot_ms, deadline_boot_ms; /* the latter 0: not known yet */
     int64_t next_progress_boot_ms;             /* 0: no progress wanted */
-    int64_t patience_boot_ms;                  /* from then on the client may give up; 0: over */
-    int64_t last_progress_s;
+    int64_t hold_until_boot_ms;                /* from then on the client may give up */
+    int64_t last_progress;
     char session_id[27];
+    /* of tools that do their work themselves */
+    char *binding; /* what state of this call is sealed for; NULL: not modern */
+    char *state;   /* opened; NULL: none came */
+    struct json *responses;
+    void (*gone)(void *context);
+    void *context;
 };
 
 /* A request as the methods see it. */
 struct mcp_request {
-    struct mcp *mcp;
+    struct mcp_to to;
     const char *method;
     const struct json *id, *params;
-    char *id_json; /* NULL: a notification */
+    const struct mcp_headers *headers; /* NULL: not HTTP */
     enum mcp_revision revision;
     const char *client_name, *client_version;
+    unsigned abilities;
 };
 
 typedef void mcp_method_call(struct mcp_request *request);
@@ -88,63 +110,108 @@ struct mcp_method {
     mcp_method_call *call;
 };
 
+/* mcp.c */
+/* By the row of its method, or with an error where there is none: `status` is that one's. */
+void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count,
+               int status);
+
+/* stream.c: what goes out */
+void mcp_reply(const struct mcp_to *to, const char *result_json);
+void mcp_reply_error(const struct mcp_to *to, int code, const char *message, const char *data_json);
+/* The same where HTTP has a status for it. */
+void mcp_refuse(const struct mcp_to *to, int status, int code, const char *message,
+                const char *data_json);
+void mcp_notify(const struct mcp_to *to, const char *method, const char *params_json);
+void mcp_ask_client(const struct mcp_to *to, const char *id, const char *method,
+                    const char *params_json);
+void mcp_open(const struct mcp_to *to); /* one more response will come */
+void mcp_skip(const struct mcp_to *to); /* it will not: the request was cancelled */
+/* The client is gone, and so is one of the requests this batch waits for. */
+void mcp_drop_batch(struct mcp_batch *batch);
+
 /* visit.c */
 /* NULL: the client has given itself too many names. */
 struct mcp_visit *visit_get(struct mcp_request *request);
 void visit_leave_all(struct mcp *mcp);
 void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id);
 void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to);
+void delivery_return(const struct mcp_delivery *list);
 void delivery_drop(struct mcp_delivery **list);
-void delivery_confirm(struct mcp *mcp);
+void delivery_confirm(struct mcp_delivery **list);
 
-/* mcp.c */
-void mcp_reply(struct mcp *mcp, const char *id_json, const char *result_json);
-void mcp_reply_error(struct mcp *mcp, const char *id_json, int code, const char *message,
-                     const char *data_json);
-void mcp_notify(struct mcp *mcp, const char *method, const char *params_json);
-/* By the row of its method, or with an error where there is none. */
-void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count);
-/* A cancelled request of a batch is answered by nothing. */
-void mcp_skip(struct mcp *mcp, struct mcp_batch *batch);
-/* The client is gone, and so is one of the requests this batch waits for. */
-void mcp_drop_batch(struct mcp_batch *batch);
-void mcp_flush(struct mcp *mcp);
+/* ability.c: what a client says it can do */
+unsigned ability_read(const struct json *capabilities, enum mcp_revision revision);
+void ability_write(struct json_writer *writer, const char *key, unsigned abilities);
 
 /* legacy/methods.c and modern/methods.c: the only two ways a request is served */
 void legacy_serve(struct mcp_request *request);
 void modern_serve(struct mcp_request *request);
 
 /* content.c: what both eras say alike */
-/* The list of tools as the revision knows it; who calls this keeps the bytes. */
-void content_write_tools(struct json_writer *writer, enum mcp_revision revision);
+/* The list of tools as the revision knows it. */
+void content_write_tools(struct json_writer *writer, const struct tool *const *rows,
+                         enum mcp_revision revision);
+/* What is asked for often and never another is written once for each table of tools. */
+struct content_made {
+    const struct tool *const *rows;
+    struct text json;
+};
+const char *content_make(struct content_made *made, const struct mcp_request *request,
+                         void (*write)(struct json_writer *writer,
+                                       const struct mcp_request *request));
 extern const char content_instructions[];
 void content_write_server_info(struct json_writer *writer, const char *key, bool has_title);
 void content_write_prompts(struct json_writer *writer);
 /* False: there is no such prompt. */
 bool content_write_prompt(struct json_writer *writer, const char *name);
 
-/* hold.c: calls that are held open */
-int64_t hold_limit_s(const struct mcp_visit *visit);
-void hold_begin(struct mcp_call *call, int64_t hold_s, const struct json *progress_token);
-void hold_end(struct mcp_call *call); /* neither progress nor patience any more */
-/* The desk knows how long this client really waits: {hold_ms}. */
-void hold_take(struct mcp_visit *visit, const struct json *params);
-/* The client gave up on a call, for the reason it gives; NULL: for none. */
-void hold_report_cut_off(const struct mcp_call *call, const char *reason);
-void hold_on_time(struct mcp *mcp);
-
-/* tool_call.c */
+/* tool_call.c: tools/call, and the desk */
 mcp_method_call tool_call;
-void tool_cancel(struct mcp *mcp, const struct json *request_id, const char *reason);
-void tool_drop_calls(struct mcp *mcp);
 void tool_on_event(struct mcp_visit *visit, const char *line, size_t length);
 /* One act of the desk with parameters written by us; `done` NULL: whatever comes of it. */
 void tool_act(desk_act *chosen, struct mcp_visit *visit, const struct text *params, desk_done *done,
               void *context);
+void tool_detach(struct mcp_call *call);
+void tool_return(struct mcp_visit *visit, const char *session_id); /* it did not arrive */
+void tool_wait_again(struct mcp_call *call);
 /* The desk did not even say `pending`: the client must hear something before it gives up. */
 void tool_reply_pending(struct mcp_call *call);
 /* Writes the result object of a tools/call: text and structured content each complete. */
 void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
                        bool is_error);
+
+/* call.c: the calls under way */
+struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit);
+struct mcp_call *call_find(struct mcp *mcp, int64_t tag);
+void call_end(struct mcp_call *call); /* unlinked and freed; whatever was to be said has been */
+/* Its response is about to be written: it lets go of its stream first, and is gone unless the desk
+ * owes a reply. The caller frees id_json. */
+struct mcp_to call_let_go(struct mcp_call *call);
+void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason);
+void call_drop_all(struct mcp *mcp);
+/* It was given up before its ask had a name. Others that made the same call learn that name in a
+ * moment, and while they want the ask it stays attached. */
+void call_detach_soon(struct mcp_call *call);
+void call_detach_due(struct mcp *mcp);
+
+/* hold.c: calls that are held open */
+int64_t hold_limit_s(const struct mcp_visit *visit);
+void hold_begin(struct mcp_call *call, int64_t hold_s);
+void hold_end(struct mcp_call *call); /* neither progress nor patience any more */
+/* The desk knows how long this client really waits: {hold_ms}. */
+void hold_take(struct mcp_visit *visit, const struct json *params);
+/* The client gave up on a call, for the reason it gives; NULL: for none. */
+void hold_report_cut_off(const struct mcp_call *call, const char *reason);
+void hold_wake_at(struct mcp *mcp, int64_t boot_ms);
+void hold_on_time(struct mcp *mcp);
+
+/* question.c: our requests to the client */
+void question_take_response(struct mcp *mcp, const struct jsonrpc_message *message);
+void question_drop_of(struct mcp_call *call);
+void question_on_time(struct mcp *mcp, int64_t now);
+
+/* modern/input.c: input_required rounds */
+/* Sets what the client brought back of an earlier round. False: refused, and the call is gone. */
+bool input_read(struct mcp_request *request, const struct json *arguments, struct mcp_call *call);
 
 #endif

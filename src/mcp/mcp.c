@@ -7,16 +7,20 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "mcp/inside.h"
+#include "mcp/tools/tool.h"
 
 /* Of one batch; each message in it may be answered by a hundred times its size. */
-enum { MCP_BATCH_MOST = 64 };
+enum { MCP_BATCH_MOST = 64, MCP_BAD_REQUEST = 400 };
 
 struct mcp *mcp_new(const struct mcp_parts *parts)
 {
     struct mcp *mcp = mem_new(sizeof *mcp);
 
     mcp->parts = *parts;
+    if (!mcp->parts.tools)
+        mcp->parts.tools = tool_rows;
     mcp->negotiated = REVISION_2025_11_25;
+    mcp->by_tag = TABLE_OF(mcp_call, by_tag, tag);
     return mcp;
 }
 
@@ -24,108 +28,37 @@ void mcp_free(struct mcp *mcp)
 {
     if (!mcp)
         return;
-    tool_drop_calls(mcp);
-    delivery_drop(&mcp->deliveries);
+    call_drop_all(mcp);
     visit_leave_all(mcp);
-    text_release(&mcp->out);
+    table_release(&mcp->by_tag);
+    text_release(&mcp->line);
     free(mcp->client_name);
     free(mcp->client_version);
     free(mcp);
 }
 
-void mcp_flush(struct mcp *mcp)
-{
-    if (mcp->out.used)
-        mcp->parts.write(mcp->parts.context, mcp->out.bytes, mcp->out.used);
-    text_clear(&mcp->out);
-}
-
-/* Closes a batch that has all its responses; one of notifications alone is answered by nothing. */
-static void settle_batch(struct mcp *mcp, struct mcp_batch *batch)
-{
-    if (--batch->open > 0)
-        return;
-    if (batch->items.used) {
-        text_add_char(&mcp->out, '[');
-        text_add(&mcp->out, batch->items.bytes, batch->items.used);
-        text_add_text(&mcp->out, "]\n");
-    }
-    delivery_move(&batch->deliveries, &mcp->deliveries);
-    text_release(&batch->items);
-    free(batch);
-}
-
-void mcp_skip(struct mcp *mcp, struct mcp_batch *batch)
-{
-    settle_batch(mcp, batch);
-    mcp_flush(mcp);
-}
-
-void mcp_drop_batch(struct mcp_batch *batch)
-{
-    if (--batch->open > 0)
-        return;
-    delivery_drop(&batch->deliveries);
-    text_release(&batch->items);
-    free(batch);
-}
-
-/* A line that is one of a batch goes there without its end. */
-static void put_item(struct mcp *mcp, struct text *line)
-{
-    struct mcp_batch *batch = mcp->batch;
-
-    if (batch->items.used)
-        text_add_char(&batch->items, ',');
-    text_add(&batch->items, line->bytes, line->used - 1);
-    text_release(line);
-    settle_batch(mcp, batch);
-}
-
-void mcp_reply(struct mcp *mcp, const char *id_json, const char *result_json)
-{
-    struct text line = { 0 };
-
-    jsonrpc_add_result(mcp->batch ? &line : &mcp->out, id_json, result_json);
-    if (mcp->batch)
-        put_item(mcp, &line);
-}
-
-void mcp_reply_error(struct mcp *mcp, const char *id_json, int code, const char *message,
-                     const char *data_json)
-{
-    struct text line = { 0 };
-
-    jsonrpc_add_error(mcp->batch ? &line : &mcp->out, id_json, code, message, data_json);
-    if (mcp->batch)
-        put_item(mcp, &line);
-}
-
-void mcp_notify(struct mcp *mcp, const char *method, const char *params_json)
-{
-    jsonrpc_add_notification(&mcp->out, method, params_json);
-}
-
 /* `id` NULL: it could not be read. */
-static void refuse(struct mcp *mcp, const struct json *id, int code, const char *message)
+static void refuse(const struct mcp_to *to, const struct json *id, int code, const char *message)
 {
-    char *id_json = id ? json_encode(id) : NULL;
+    struct mcp_to answer = *to;
 
-    if (!id_json && !revision_omits_unknown_id(mcp->negotiated))
-        id_json = mem_text("null");
-    if (mcp->batch)
-        mcp->batch->open++;
-    mcp_reply_error(mcp, id_json, code, message, NULL);
-    free(id_json);
+    answer.id_json = id ? json_encode(id) : NULL;
+    if (!answer.id_json && !revision_omits_unknown_id(to->mcp->negotiated))
+        answer.id_json = mem_text("null");
+    mcp_open(&answer);
+    mcp_refuse(&answer, MCP_BAD_REQUEST, code, message, NULL);
+    free(answer.id_json);
 }
 
-void mcp_refuse_long_line(struct mcp *mcp)
+void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream)
 {
-    refuse(mcp, NULL, JSONRPC_INVALID_REQUEST, "a message has at most 1048576 bytes");
-    mcp_flush(mcp);
+    const struct mcp_to to = { .mcp = mcp, .stream = stream };
+
+    refuse(&to, NULL, JSONRPC_INVALID_REQUEST, "a message has at most 1048576 bytes");
 }
 
-void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count)
+void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count,
+               int status)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(methods[i].name, request->method) == 0) {
@@ -133,37 +66,47 @@ void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, si
             return;
         }
     }
-    mcp_reply_error(request->mcp, request->id_json, JSONRPC_METHOD_NOT_FOUND, "no such method",
-                    NULL);
+    mcp_refuse(&request->to, status, JSONRPC_METHOD_NOT_FOUND, "no such method", NULL);
 }
 
-static void serve(struct mcp *mcp, const struct jsonrpc_message *message)
+static void serve(const struct mcp_to *to, const struct mcp_headers *headers,
+                  const struct jsonrpc_message *message)
 {
+    const struct mcp *mcp = to->mcp;
     struct mcp_request request = {
-        .mcp = mcp,
+        .to = *to,
         .method = message->method,
         .id = message->id,
         .params = message->params,
+        .headers = headers,
         .revision = mcp->negotiated,
         .client_name = mcp->client_name,
         .client_version = mcp->client_version,
+        .abilities = mcp->abilities,
     };
+    char *id_json = json_encode(message->id);
 
-    request.id_json = json_encode(message->id);
-    if (mcp->batch)
-        mcp->batch->open++;
+    request.to.id_json = id_json;
+    mcp_open(&request.to);
     if (revision_is_claimed(message->params))
         modern_serve(&request);
     else
         legacy_serve(&request);
-    free(request.id_json);
+    free(id_json);
 }
 
-static void take_notification(struct mcp *mcp, const struct jsonrpc_message *message)
+/* A modern client cancels over HTTP by closing the stream, and its ids mean nothing elsewhere. */
+static bool may_cancel(const struct mcp_headers *headers)
+{
+    return !headers || !revision_is_modern_header(headers->protocol_version);
+}
+
+static void take_notification(struct mcp *mcp, const struct mcp_headers *headers,
+                              const struct jsonrpc_message *message)
 {
     /* the others tell of things we do not keep: initialized, roots, progress of ours */
-    if (strcmp(message->method, "notifications/cancelled") == 0)
-        tool_cancel(mcp, json_member(message->params, "requestId"),
+    if (strcmp(message->method, "notifications/cancelled") == 0 && may_cancel(headers))
+        call_cancel(mcp, json_member(message->params, "requestId"),
                     json_member_text(message->params, "reason"));
 }
 
@@ -173,49 +116,62 @@ static bool may_be_batched(const struct jsonrpc_message *message)
     return strcmp(message->method, "initialize") != 0 && !revision_is_claimed(message->params);
 }
 
-static void take_message(struct mcp *mcp, const struct json *value)
+static void take_message(const struct mcp_to *to, const struct mcp_headers *headers,
+                         const struct json *value)
 {
     struct jsonrpc_message message;
 
     if (!jsonrpc_read(value, &message)) {
         if (!jsonrpc_is_response(value))
-            refuse(mcp, message.id, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
+            refuse(to, message.id, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
         return;
     }
     if (!message.method)
-        return; /* a response: we send no requests, so it is nobody's */
-    if (!message.id)
-        take_notification(mcp, &message);
-    else if (mcp->batch && !may_be_batched(&message))
-        refuse(mcp, message.id, JSONRPC_INVALID_REQUEST, "this may not be part of a batch");
+        question_take_response(to->mcp, &message);
+    else if (!message.id)
+        take_notification(to->mcp, headers, &message);
+    else if (to->batch && !may_be_batched(&message))
+        refuse(to, message.id, JSONRPC_INVALID_REQUEST, "this may not be part of a batch");
     else
-        serve(mcp, &message);
+        serve(to, headers, &message);
 }
 
-static void take_batch(struct mcp *mcp, const struct json *list)
+static void take_batch(struct mcp_to *to, const struct mcp_headers *headers,
+                       const struct json *list)
 {
-    struct mcp_batch *batch;
-
-    if (mcp->negotiated != REVISION_2025_03_26) {
-        refuse(mcp, NULL, JSONRPC_INVALID_REQUEST, "batches are only part of revision 2025-03-26");
+    if (to->mcp->negotiated != REVISION_2025_03_26) {
+        refuse(to, NULL, JSONRPC_INVALID_REQUEST, "batches are only part of revision 2025-03-26");
         return;
     }
     if (json_length(list) == 0 || json_length(list) > MCP_BATCH_MOST) {
-        refuse(mcp, NULL, JSONRPC_INVALID_REQUEST, "a batch has 1 to 64 messages");
+        refuse(to, NULL, JSONRPC_INVALID_REQUEST, "a batch has 1 to 64 messages");
         return;
     }
-    batch = mem_new(sizeof *batch);
-    batch->open = 1;
-    for (size_t i = 0; i < json_length(list); i++) {
-        mcp->batch = batch;
-        take_message(mcp, json_item(list, i));
-    }
-    mcp->batch = NULL;
-    settle_batch(mcp, batch);
+    mcp_open(to); /* the batch, on its stream */
+    to->batch = mem_new(sizeof *to->batch);
+    mcp_open(to); /* the reading of it */
+    for (size_t i = 0; i < json_length(list); i++)
+        take_message(to, headers, json_item(list, i));
+    mcp_skip(to);
 }
 
-void mcp_take_line(struct mcp *mcp, const char *line, size_t length)
+void mcp_take_value(struct mcp *mcp, struct mcp_stream *stream, const struct mcp_headers *headers,
+                    const struct json *value)
 {
+    struct mcp_to to = { .mcp = mcp, .stream = stream };
+    const struct mcp_to reading = to;
+
+    mcp_open(&reading);
+    if (json_kind(value) == KIND_LIST)
+        take_batch(&to, headers, value);
+    else
+        take_message(&to, headers, value);
+    mcp_skip(&reading);
+}
+
+void mcp_take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line, size_t length)
+{
+    const struct mcp_to to = { .mcp = mcp, .stream = stream };
     struct json *value = NULL;
     struct error err;
 
@@ -223,23 +179,30 @@ void mcp_take_line(struct mcp *mcp, const char *line, size_t length)
         length--;
     if (length == 0)
         return;
-    if (!json_parse(line, length, &value, &err))
-        refuse(mcp, NULL, JSONRPC_PARSE_ERROR, err.message);
-    else if (json_kind(value) == KIND_LIST)
-        take_batch(mcp, value);
+    if (json_parse(line, length, &value, &err))
+        mcp_take_value(mcp, stream, NULL, value);
     else
-        take_message(mcp, value);
+        refuse(&to, NULL, JSONRPC_PARSE_ERROR, err.message);
     json_free(value);
-    mcp_flush(mcp);
 }
 
-void mcp_on_written(struct mcp *mcp)
+void mcp_confirm(struct mcp *mcp, struct mcp_stream *stream)
 {
-    delivery_confirm(mcp);
+    (void)mcp;
+    delivery_confirm(&stream->deliveries);
 }
 
 void mcp_on_time(struct mcp *mcp)
 {
     hold_on_time(mcp);
-    mcp_flush(mcp);
+}
+
+enum mcp_revision mcp_negotiated(const struct mcp *mcp)
+{
+    return mcp->negotiated;
+}
+
+bool mcp_is_idle(const struct mcp *mcp)
+{
+    return mcp->call_count == 0 && mcp->delivery_count == 0;
 }

@@ -1,7 +1,10 @@
 /*
- * mcp.h - the Model Context Protocol with one client: lines in, lines out. Knows no transport, no
- * store and no user interface; asks go to the desk. Everything but a good ask or collect is
- * answered here: no hub, no file, no port is touched for it (R10.2).
+ * mcp.h - the Model Context Protocol with one client: messages in, messages out. Knows no
+ * transport, no store and no user interface; asks go to the desk. Everything but a good ask or
+ * collect is answered here: no hub, no file, no port is touched for it (R10.2).
+ *
+ * A message comes in with the stream on which everything about it goes out. On stdio there is one
+ * stream for all; over HTTP each POST is one, so that two POSTs may use the same id at once.
  */
 #ifndef MCP_MCP_H
 #define MCP_MCP_H
@@ -9,32 +12,95 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mcp/revision.h"
+
 struct clock;
 struct desk;
+struct json;
 struct mcp;
+struct mcp_delivery;
+struct mcp_stream;
+struct tool;
+
+enum mcp_kind { MCP_RESPONSE, MCP_NOTIFICATION, MCP_REQUEST };
+struct mcp_message {
+    enum mcp_kind kind;
+    int status;       /* of an HTTP reply that has nothing but this response */
+    const char *line; /* one line with its end */
+    size_t length;
+};
+
+struct mcp_stream_ops {
+    void (*message)(struct mcp_stream *stream, const struct mcp_message *message);
+    /* A person is awaited: whoever listens must hear soon that this goes on. May be NULL. */
+    void (*waits)(struct mcp_stream *stream);
+    /* Every request of this exchange is answered or given up: the last word. May be NULL. */
+    void (*finished)(struct mcp_stream *stream);
+    /* The client is asked to come back for the rest later (2025-11-25). May be NULL. */
+    void (*part)(struct mcp_stream *stream, int retry_ms);
+};
+/* The transport's own struct begins with this and sets `ops`; the rest is ours. It is not freed in
+ * one of those, and dropped before it is. */
+struct mcp_stream {
+    const struct mcp_stream_ops *ops;
+    size_t open;                     /* requests not answered yet */
+    size_t call_count;               /* calls that answer here */
+    struct mcp_delivery *deliveries; /* in messages that may not have arrived yet */
+};
+
+/* What HTTP said beside the body; a NULL struct on stdio, a NULL member where it is absent. */
+struct mcp_headers {
+    const char *protocol_version, *method, *name, *accept;
+};
 
 struct mcp_parts {
     struct desk *desk;
     struct clock *clock;
     int64_t uid, pid;
-    const char *as_name;   /* NULL: none */
-    const char *directory; /* NULL: none */
+    const char *as_name;          /* NULL: none */
+    const char *directory;        /* NULL: none */
+    const char *token, *token_id; /* over HTTP, as in desk.h */
     bool is_sub_agent;
-    const char *transport; /* "stdio" */
+    const char *transport;           /* "stdio", "http" */
+    size_t most_calls;               /* at once */
+    const struct tool *const *tools; /* NULL behind the last; NULL itself: the product's */
     void *context;
-    void (*write)(void *context, const char *lines, size_t length); /* whole lines */
     /* How long a call of this client may be held open, in seconds. */
     int64_t (*hold_limit_s)(void *context, const char *client_name);
+    /* State that travels with a client: only we can make and open it, and only for this principal
+     * and `binding`. The caller frees what it gets; NULL: altered, not ours, or too old. Both NULL:
+     * no state is given out. */
+    char *(*seal)(void *context, const char *binding, const char *state);
+    char *(*unseal)(void *context, const char *binding, const char *sealed);
 };
 struct mcp *mcp_new(const struct mcp_parts *parts);
-void mcp_free(struct mcp *mcp); /* its asks stay, detached */
+void mcp_free(struct mcp *mcp); /* its asks stay, detached; its streams are touched no more */
 
-void mcp_take_line(struct mcp *mcp, const char *line, size_t length);
+void mcp_take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line, size_t length);
+/* A message that was parsed before: over HTTP it must be known whose it is (entry.h). */
+void mcp_take_value(struct mcp *mcp, struct mcp_stream *stream, const struct mcp_headers *headers,
+                    const struct json *value);
 /* A line longer than the limit was skipped: answered like any unreadable one. */
-void mcp_refuse_long_line(struct mcp *mcp);
-/* Every line handed to `write` is with the client now. Not before that does an answer count as
+void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream);
+
+/* Every message of this stream is with the client now. Not before that does an answer count as
  * delivered: one that died in a buffer belongs to the next identical call (R5.5). */
-void mcp_on_written(struct mcp *mcp);
+void mcp_confirm(struct mcp *mcp, struct mcp_stream *stream);
+/* The client is away but may come back for this stream: nobody waits at the desk meanwhile, so
+ * that whoever makes the same call elsewhere gets the ask, and not a second one. */
+void mcp_pause(struct mcp *mcp, struct mcp_stream *stream);
+void mcp_resume(struct mcp *mcp, struct mcp_stream *stream);
+/* Its client closed it, as modern ones do when they give up: after how long is worth knowing. Then
+ * as mcp_drop. */
+void mcp_give_up(struct mcp *mcp, struct mcp_stream *stream);
+/* Nothing can be said on it any more: its calls are given up, their asks stay, detached, and what
+ * was not confirmed belongs to the next identical call. */
+void mcp_drop(struct mcp *mcp, struct mcp_stream *stream);
+/* We leave: every open call is answered, with how to go on. */
+void mcp_dismiss(struct mcp *mcp);
+
 void mcp_on_time(struct mcp *mcp); /* the clock's wake-up: progress is due, or patience ends */
+enum mcp_revision mcp_negotiated(const struct mcp *mcp);
+bool mcp_is_idle(const struct mcp *mcp); /* no call and no delivery on its way */
 
 #endif

@@ -21,6 +21,28 @@ bool revision_is_claimed(const struct json *params)
     return json_member(json_member(params, "_meta"), META_PREFIX "protocolVersion") != NULL;
 }
 
+/* Days are written so that texts compare like them. */
+bool revision_is_modern_header(const char *header)
+{
+    static const char shape[] = "dddd-dd-dd";
+    size_t at = 0;
+
+    while (header && header[at] && at < sizeof shape - 1 &&
+           (shape[at] == 'd' ? header[at] >= '0' && header[at] <= '9' : header[at] == '-'))
+        at++;
+    return header && at == sizeof shape - 1 && !header[at] &&
+           strcmp(header, names[REVISION_2026_07_28]) >= 0;
+}
+
+bool revision_is_legacy_name(const char *name)
+{
+    for (int revision = 0; revision < REVISION_2026_07_28; revision++) {
+        if (strcmp(names[revision], name) == 0)
+            return true;
+    }
+    return false;
+}
+
 enum mcp_revision revision_negotiate(const char *asked)
 {
     for (int revision = 0; asked && revision < REVISION_2026_07_28; revision++) {

@@ -23,6 +23,9 @@ const char *revision_name(enum mcp_revision revision);
 /* True when params._meta claims a protocol version at all: then it is a modern message, and a bad
  * claim is an error, never a fall-back. */
 bool revision_is_claimed(const struct json *params);
+/* True for a header that names 2026-07-28 or a later day; NULL is none. */
+bool revision_is_modern_header(const char *header);
+bool revision_is_legacy_name(const char *name);
 /* What `initialize` is answered with: the version asked for if it is a legacy one, else the newest
  * of those. */
 enum mcp_revision revision_negotiate(const char *asked);

@@ -1,6 +1,7 @@
 /*
- * tool_call.c - tools/call: checked here, asked at the desk, held (hold.c) until it is answered,
- * cancelled, or the client's patience ends.
+ * tool_call.c - tools/call: checked here, asked at the desk, held as long as the client has
+ * patience. The desk answers `pending` when the hold limit is reached, so
+ * a slow person is never a failed call (R5.7); where the desk itself hangs, we do.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "mcp/inside.h"
 #include "mcp/tools/tool.h"
 
-enum { CALLS_MOST = 4096, CALLS_RETRY_S = 1 };
+enum { CALLS_RETRY_S = 1 };
 
 void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
                        bool is_error)
@@ -53,56 +54,24 @@ static void write_error(const struct error *err, struct text *out)
     json_write_end_object(&writer);
 }
 
-static void reply_structured(struct mcp *mcp, const char *id_json, enum mcp_revision revision,
+static void reply_structured(const struct mcp_to *to, enum mcp_revision revision,
                              const char *structured_json, bool is_error)
 {
     struct text out = { 0 };
 
     tool_write_result(&out, revision, structured_json, is_error);
-    mcp_reply(mcp, id_json, text_string(&out));
+    mcp_reply(to, text_string(&out));
     text_release(&out);
 }
 
-static void reply_failure(struct mcp *mcp, const char *id_json, enum mcp_revision revision,
+static void reply_failure(const struct mcp_to *to, enum mcp_revision revision,
                           const struct error *err)
 {
     struct text out = { 0 };
 
     write_error(err, &out);
-    reply_structured(mcp, id_json, revision, text_string(&out), true);
+    reply_structured(to, revision, text_string(&out), true);
     text_release(&out);
-}
-
-static void free_call(struct mcp_call *call)
-{
-    call->visit->uses--;
-    call->mcp->call_count--;
-    free(call->id_json);
-    free(call->token_json);
-    free(call);
-}
-
-static void end_call(struct mcp_call *call)
-{
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        call->mcp->calls = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
-    free_call(call);
-}
-
-void tool_drop_calls(struct mcp *mcp)
-{
-    while (mcp->calls) {
-        struct mcp_call *call = mcp->calls;
-
-        mcp->calls = call->next;
-        if (call->batch)
-            mcp_drop_batch(call->batch);
-        free_call(call);
-    }
 }
 
 static void ignore(void *context, const struct desk_reply *reply)
@@ -121,84 +90,100 @@ void tool_act(desk_act *chosen, struct mcp_visit *visit, const struct text *para
     json_free(json);
 }
 
-/* The response of a call; from now on the desk's own comes too late. */
+/* The response of a call; it is gone afterwards, unless the desk owes a reply, which comes too
+ * late. */
 static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
 {
-    struct mcp *mcp = call->mcp;
+    struct mcp_batch *batch = call->to.batch;
+    enum mcp_revision revision = call->revision;
     bool is_good = reply->err.code == ERROR_NONE;
+    struct mcp_to to;
 
-    call->is_over = true;
-    hold_end(call);
     if (is_good && reply->is_final && reply->session_id)
-        delivery_add(call->batch ? &call->batch->deliveries : &mcp->deliveries, call->visit,
+        delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->visit,
                      reply->session_id);
-    mcp->batch = call->batch;
-    call->batch = NULL;
+    to = call_let_go(call);
     if (is_good)
-        reply_structured(mcp, call->id_json, call->revision, reply->json, false);
+        reply_structured(&to, revision, reply->json, false);
     else
-        reply_failure(mcp, call->id_json, call->revision, &reply->err);
-    mcp->batch = NULL;
-    mcp_flush(mcp);
+        reply_failure(&to, revision, &reply->err);
+    free(to.id_json);
 }
 
 /* Another call of this client, made with the same words, may wait for the same ask. */
 static bool is_wanted(const struct mcp_call *call)
 {
-    for (const struct mcp_call *other = call->mcp->calls; other; other = other->next) {
-        if (!other->is_over && other->visit == call->visit &&
+    for (const struct mcp_call *other = call->to.mcp->calls; other; other = other->next) {
+        if (other->to.stream && !other->is_away && other->visit == call->visit &&
             strcmp(other->session_id, call->session_id) == 0)
             return true;
     }
     return false;
 }
 
-static void detach(struct mcp_call *call)
+void tool_return(struct mcp_visit *visit, const char *session_id)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
-    if (!call->session_id[0] || is_wanted(call))
-        return;
     json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", call->session_id);
+    json_write_text(&writer, "session_id", session_id);
     json_write_end_object(&writer);
-    tool_act(call->mcp->parts.desk->ops->detach, call->visit, &params, NULL, NULL);
+    tool_act(visit->mcp->parts.desk->ops->detach, visit, &params, NULL, NULL);
     text_release(&params);
+}
+
+void tool_detach(struct mcp_call *call)
+{
+    if (call->session_id[0] && !is_wanted(call))
+        tool_return(call->visit, call->session_id);
 }
 
 static void on_done(void *context, const struct desk_reply *reply)
 {
     struct mcp_call *call = context;
+    struct mcp_stream *stream = call->to.stream;
+    bool is_away = call->is_away;
 
-    if (!call->is_over) {
+    call->is_at_desk = false;
+    if (stream && is_away && !reply->is_final && reply->err.code == ERROR_NONE)
+        return; /* nobody is there to be told `pending`: it waits again when the client is back */
+    if (stream) {
         reply_call(call, reply);
     } else {
         if (reply->is_final) /* nobody took it: it must not count as being on its way */
-            detach(call);
-        if (call->batch)
-            mcp_skip(call->mcp, call->batch);
+            tool_detach(call);
+        call_end(call);
     }
-    end_call(call);
+    if (stream && is_away)
+        delivery_return(stream->deliveries);
+}
+
+/* The ask of this call has a name and a deadline. */
+static void learn(struct mcp_call *call, const char *id, const struct json *params)
+{
+    struct clock *clock = call->to.mcp->parts.clock;
+    int64_t left_ms = json_member_integer(params, "remaining_ms", -1);
+
+    snprintf(call->session_id, sizeof call->session_id, "%s", id);
+    if (left_ms >= 0)
+        call->deadline_boot_ms = clock->boot_ms(clock) + left_ms;
 }
 
 static void take_ask_event(struct mcp *mcp, const struct json *params)
 {
     const char *tag = json_member_text(params, "tag");
     const char *id = json_member_text(params, "session_id");
+    struct mcp_call *call = tag ? call_find(mcp, strtoll(tag, NULL, 10)) : NULL;
 
-    for (struct mcp_call *call = mcp->calls; call && id; call = call->next) {
-        bool is_meant =
-            tag ? strtoll(tag, NULL, 10) == call->tag : strcmp(call->session_id, id) == 0;
-        int64_t left_ms = json_member_integer(params, "remaining_ms", -1);
-
-        if (!is_meant)
-            continue;
-        snprintf(call->session_id, sizeof call->session_id, "%s", id);
-        if (left_ms >= 0)
-            call->deadline_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock) + left_ms;
-        if (tag && call->is_over) /* cancelled before we knew its name */
-            detach(call);
+    if (call && id) {
+        learn(call, id, params);
+        if (!call->to.stream || call->is_away)
+            call_detach_soon(call);
+    }
+    for (call = tag || !id ? NULL : mcp->calls; call; call = call->next) {
+        if (strcmp(call->session_id, id) == 0)
+            learn(call, id, params);
     }
 }
 
@@ -217,133 +202,93 @@ void tool_on_event(struct mcp_visit *visit, const char *line, size_t length)
     json_free(json);
 }
 
-static struct mcp_call *begin_call(struct mcp_request *request, struct mcp_visit *visit,
-                                   int64_t hold_s)
-{
-    struct mcp *mcp = request->mcp;
-    struct mcp_call *call = mem_new(sizeof *call);
-
-    call->mcp = mcp;
-    call->visit = visit;
-    visit->uses++;
-    call->batch = mcp->batch;
-    call->id_json = mem_text(request->id_json);
-    call->revision = request->revision;
-    call->tag = ++mcp->next_tag;
-    call->next = mcp->calls;
-    if (call->next)
-        call->next->previous = call;
-    mcp->calls = call;
-    mcp->call_count++;
-    hold_begin(call, hold_s, json_member(json_member(request->params, "_meta"), "progressToken"));
-    return call;
-}
-
 static void refuse_busy(struct mcp_request *request)
 {
     struct error err;
 
     error_set(&err, ERROR_rate_limited, "", "too many calls or names at once; wait for answers");
     err.retry_after_s = CALLS_RETRY_S;
-    reply_failure(request->mcp, request->id_json, request->revision, &err);
+    reply_failure(&request->to, request->revision, &err);
+}
+
+/* To the desk with it. Where it does not answer at once a person is awaited. */
+static void put_to_desk(struct mcp_call *call, desk_act *act, const struct text *params)
+{
+    struct mcp *mcp = call->to.mcp;
+    int64_t tag = call->tag;
+
+    call->is_at_desk = true;
+    tool_act(act, call->visit, params, on_done, call);
+    call = call_find(mcp, tag);
+    if (call && call->to.stream && call->to.stream->ops->waits)
+        call->to.stream->ops->waits(call->to.stream);
+}
+
+static void wait_for(struct mcp_call *call, int64_t wait_s)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", call->session_id);
+    json_write_integer(&writer, "wait_seconds", wait_s);
+    json_write_end_object(&writer);
+    put_to_desk(call, call->to.mcp->parts.desk->ops->wait, &params);
+    text_release(&params);
+}
+
+/* The client is back, with what is left of its patience. */
+void tool_wait_again(struct mcp_call *call)
+{
+    struct clock *clock = call->to.mcp->parts.clock;
+    int64_t left_ms = call->hold_until_boot_ms - clock->boot_ms(clock);
+
+    wait_for(call, left_ms > 0 ? left_ms / 1000 : 0);
+}
+
+static void submit(struct mcp_call *call, const struct tool *tool, const struct json *arguments,
+                   int64_t hold_s)
+{
+    char *arguments_json = json_encode(arguments), tag[24];
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    snprintf(tag, sizeof tag, "%lld", (long long)call->tag);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "tool", tool->name);
+    json_write_raw(&writer, "arguments", arguments_json);
+    json_write_text(&writer, "tag", tag);
+    json_write_integer(&writer, "wait_seconds", hold_s);
+    json_write_end_object(&writer);
+    put_to_desk(call, call->to.mcp->parts.desk->ops->submit, &params);
+    text_release(&params);
+    free(arguments_json);
 }
 
 static void ask(struct mcp_request *request, const struct tool *tool, const struct json *arguments,
                 const struct tool_plan *plan)
 {
-    struct mcp *mcp = request->mcp;
-    struct mcp_visit *visit = mcp->call_count < CALLS_MOST ? visit_get(request) : NULL;
-    int64_t hold_s = visit ? hold_limit_s(visit) : 0;
-    bool is_ask = plan->wish == TOOL_ASKS;
-    char *arguments_json, tag[24];
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct mcp *mcp = request->to.mcp;
+    struct mcp_visit *visit = mcp->call_count < mcp->parts.most_calls ? visit_get(request) : NULL;
     struct mcp_call *call;
+    int64_t hold_s;
 
     if (!visit) {
         refuse_busy(request);
         return;
     }
-    if (!is_ask && plan->wait_s < hold_s)
+    hold_s = hold_limit_s(visit);
+    if (plan->wish == TOOL_COLLECTS && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
-    call = begin_call(request, visit, hold_s);
-    call->tool = is_ask ? tool->ask : NULL;
-    arguments_json = json_encode(arguments);
-    json_write_object(&writer, NULL);
-    if (is_ask) {
-        snprintf(tag, sizeof tag, "%lld", (long long)call->tag);
-        json_write_text(&writer, "tool", tool->name);
-        json_write_raw(&writer, "arguments", arguments_json);
-        json_write_text(&writer, "tag", tag);
+    call = call_begin(request, visit);
+    hold_begin(call, hold_s);
+    if (plan->wish == TOOL_ASKS) {
+        call->tool = tool->ask;
+        submit(call, tool, arguments, hold_s);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
-        json_write_text(&writer, "session_id", plan->session_id);
+        wait_for(call, hold_s);
     }
-    json_write_integer(&writer, "wait_seconds", hold_s);
-    json_write_end_object(&writer);
-    tool_act(is_ask ? mcp->parts.desk->ops->submit : mcp->parts.desk->ops->wait, visit, &params,
-             on_done, call);
-    text_release(&params);
-    free(arguments_json);
-}
-
-static void refuse_tool(struct mcp_request *request, const char *name, size_t length)
-{
-    char shown[ARGUMENT_QUOTE_BYTES], message[ARGUMENT_QUOTE_BYTES + 64];
-
-    arguments_quote(name, length, shown);
-    snprintf(message, sizeof message, "there is no tool \"%s\"; tools/list names them", shown);
-    mcp_reply_error(request->mcp, request->id_json, JSONRPC_INVALID_PARAMS, message, NULL);
-}
-
-void tool_call(struct mcp_request *request)
-{
-    const struct json *named = json_member(request->params, "name");
-    const struct json *arguments = json_member(request->params, "arguments");
-    const char *name = json_text(named);
-    const struct tool *tool = name ? tool_find(name, json_length(named)) : NULL;
-    struct tool_plan plan = { 0 };
-    struct json *empty = NULL;
-    struct error err;
-
-    if (!tool) {
-        refuse_tool(request, name ? name : "", name ? json_length(named) : 0);
-        return;
-    }
-    if (arguments && json_kind(arguments) != KIND_OBJECT) {
-        mcp_reply_error(request->mcp, request->id_json, JSONRPC_INVALID_PARAMS,
-                        "arguments must be an object", NULL);
-        return;
-    }
-    if (!arguments && json_parse("{}", 2, &empty, NULL))
-        arguments = empty;
-    if (!tool_plan(tool, arguments, &plan, &err))
-        reply_failure(request->mcp, request->id_json, request->revision, &err);
-    else if (plan.wish == TOOL_ANSWERED)
-        reply_structured(request->mcp, request->id_json, request->revision,
-                         text_string(&plan.result), false);
-    else
-        ask(request, tool, arguments, &plan);
-    text_release(&plan.result);
-    json_free(empty);
-}
-
-/* The client gave up: no response any more, the ask stays and says that nobody waits. An id we do
- * not know is a stray, which clients were seen to send. */
-void tool_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
-{
-    char *id_json = request_id ? json_encode(request_id) : NULL;
-
-    for (struct mcp_call *call = mcp->calls; call && id_json; call = call->next) {
-        if (strcmp(call->id_json, id_json) != 0 || call->is_over)
-            continue;
-        call->is_over = true;
-        hold_end(call);
-        detach(call);
-        hold_report_cut_off(call, reason);
-        break;
-    }
-    free(id_json);
 }
 
 void tool_reply_pending(struct mcp_call *call)
@@ -367,4 +312,73 @@ void tool_reply_pending(struct mcp_call *call)
     }
     reply_call(call, &reply);
     text_release(&out);
+}
+
+static void run(struct mcp_request *request, const struct tool *tool, const struct json *arguments)
+{
+    struct mcp *mcp = request->to.mcp;
+    struct mcp_call *call;
+    int64_t tag;
+
+    if (mcp->call_count >= mcp->parts.most_calls) {
+        refuse_busy(request);
+        return;
+    }
+    call = call_begin(request, NULL);
+    tag = call->tag;
+    if (request->revision == REVISION_2026_07_28 && !input_read(request, arguments, call))
+        return;
+    tool->run(call, arguments);
+    call = call_find(mcp, tag);
+    if (call && call->to.stream->ops->waits)
+        call->to.stream->ops->waits(call->to.stream);
+}
+
+static void refuse_tool(struct mcp_request *request, const char *name, size_t length)
+{
+    char shown[ARGUMENT_QUOTE_BYTES], message[ARGUMENT_QUOTE_BYTES + 64];
+
+    arguments_quote(name, length, shown);
+    snprintf(message, sizeof message, "there is no tool \"%s\"; tools/list names them", shown);
+    mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS, message, NULL);
+}
+
+static void call_tool(struct mcp_request *request, const struct tool *tool,
+                      const struct json *arguments)
+{
+    struct tool_plan plan = { 0 };
+    struct error err;
+
+    if (tool->run)
+        run(request, tool, arguments);
+    else if (!tool_plan(tool, arguments, &plan, &err))
+        reply_failure(&request->to, request->revision, &err);
+    else if (plan.wish == TOOL_ANSWERED)
+        reply_structured(&request->to, request->revision, text_string(&plan.result), false);
+    else
+        ask(request, tool, arguments, &plan);
+    text_release(&plan.result);
+}
+
+void tool_call(struct mcp_request *request)
+{
+    const struct json *named = json_member(request->params, "name");
+    const struct json *arguments = json_member(request->params, "arguments");
+    const char *name = json_text(named);
+    const struct tool *tool =
+        name ? tool_find(request->to.mcp->parts.tools, name, json_length(named)) : NULL;
+    struct json *empty = NULL;
+
+    if (!tool) {
+        refuse_tool(request, name ? name : "", name ? json_length(named) : 0);
+        return;
+    }
+    if (arguments && json_kind(arguments) != KIND_OBJECT) {
+        mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS, "arguments must be an object", NULL);
+        return;
+    }
+    if (!arguments && json_parse("{}", 2, &empty, NULL))
+        arguments = empty;
+    call_tool(request, tool, arguments);
+    json_free(empty);
 }

@@ -73,7 +73,7 @@ static void on_event(void *context, const char *line, size_t length)
 
 static struct mcp_visit *enter(struct mcp_request *request, char *take_name)
 {
-    struct mcp *mcp = request->mcp;
+    struct mcp *mcp = request->to.mcp;
     struct mcp_visit *visit = mem_new(sizeof *visit);
     char *version = request->client_version ? short_name(request->client_version) : NULL;
     struct desk_visitor visitor = {
@@ -86,6 +86,8 @@ static struct mcp_visit *enter(struct mcp_request *request, char *take_name)
         .version = version,
         .as_name = mcp->parts.as_name,
         .directory = mcp->parts.directory,
+        .token = mcp->parts.token,
+        .token_id = mcp->parts.token_id,
         .transport = mcp->parts.transport,
         .is_sub_agent = mcp->parts.is_sub_agent,
         .context = visit,
@@ -103,7 +105,7 @@ static struct mcp_visit *enter(struct mcp_request *request, char *take_name)
 
 struct mcp_visit *visit_get(struct mcp_request *request)
 {
-    struct mcp *mcp = request->mcp;
+    struct mcp *mcp = request->to.mcp;
     char *name = short_name(request->client_name ? request->client_name : "");
 
     for (struct mcp_visit *visit = mcp->visits; visit; visit = visit->next) {
@@ -126,6 +128,7 @@ void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const cha
     snprintf(delivery->session_id, sizeof delivery->session_id, "%s", session_id);
     delivery->visit = visit;
     visit->uses++;
+    visit->mcp->delivery_count++;
     delivery->next = *list;
     *list = delivery;
 }
@@ -141,6 +144,13 @@ void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to)
     }
 }
 
+/* Whoever makes the same call next gets them, also elsewhere; they may arrive here all the same. */
+void delivery_return(const struct mcp_delivery *list)
+{
+    for (; list; list = list->next)
+        tool_return(list->visit, list->session_id);
+}
+
 void delivery_drop(struct mcp_delivery **list)
 {
     while (*list) {
@@ -148,6 +158,7 @@ void delivery_drop(struct mcp_delivery **list)
 
         *list = delivery->next;
         delivery->visit->uses--;
+        delivery->visit->mcp->delivery_count--;
         free(delivery);
     }
 }
@@ -169,6 +180,7 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
         json_write_text(&writer, NULL, delivery->session_id);
         *list = delivery->next;
         visit->uses--;
+        visit->mcp->delivery_count--;
         free(delivery);
     }
     json_write_end_list(&writer);
@@ -177,8 +189,8 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
     text_release(&params);
 }
 
-void delivery_confirm(struct mcp *mcp)
+void delivery_confirm(struct mcp_delivery **list)
 {
-    while (mcp->deliveries)
-        confirm_visit(mcp->deliveries->visit, &mcp->deliveries);
+    while (*list)
+        confirm_visit((*list)->visit, list);
 }

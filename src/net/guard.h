@@ -10,7 +10,7 @@
 
 struct guard;
 struct http_exchange;
-struct loop;
+struct text;
 
 /* Who may come: shells without data and health checks are open, all else wants a token. */
 enum guard_access { GUARD_OPEN, GUARD_AGENT, GUARD_PERSON, GUARD_ANYONE };
@@ -23,8 +23,10 @@ struct guard_identity {
     bool is_agent, is_person, is_sub_agent, may_answer;
 };
 struct guard_match {
-    const char *values[2]; /* of {…} in the path, decoded */
+    /* Both live for the call that gets them. */
+    const char *values[2]; /* of {…} in the path, decoded; "" where there is none */
     const struct guard_identity *who;
+    const struct guard_route *route;
 };
 
 struct guard_route {
@@ -37,22 +39,29 @@ struct guard_route {
 };
 
 struct guard_options {
-    bool mcp_needs_token; /* false: GUARD_AGENT routes take callers without one, on loopback */
     void *context;
+    /* False: GUARD_AGENT routes take callers without one, on loopback (--mcp-auth none). */
+    bool (*mcp_needs_token)(void *context);
     /* True: the hash is of a live token. Called for every request, so it answers from memory. */
     bool (*find_token)(void *context, const uint8_t *hash, struct guard_identity *ret_who);
 };
-struct guard *guard_new(struct loop *loop, const struct guard_options *options);
+struct guard *guard_new(const struct guard_options *options);
 void guard_free(struct guard *guard);
 /* Rows live as long as the guard. A path of one table hides the same path of a later one. */
 void guard_add_routes(struct guard *guard, const struct guard_route *routes, size_t count,
                       void *context);
+/* Whose connections are that come with the token of this hash; http_server_cut ends them. */
+uint64_t guard_owner(const uint8_t *hash);
 /* Every row in order, for documents and tests; NULL behind the last. */
 const struct guard_route *guard_route_at(const struct guard *guard, size_t index);
 
 /* The handler of http_options; its context is the guard. */
 int64_t guard_admit(void *guard, struct http_exchange *exchange);
 void guard_serve(void *guard, struct http_exchange *exchange);
+
+void guard_on_reply(void *guard, struct http_exchange *exchange, int status);
+/* Requests by route and class of status. */
+void guard_write_metrics(const struct guard *guard, struct text *out);
 
 /* {"error":{"code","message","path"?}}; the shape of every refusal outside /mcp. */
 void guard_refuse(struct http_exchange *exchange, int status, const char *code,

@@ -16,6 +16,7 @@ struct error;
 struct http_exchange;
 struct http_server;
 struct loop;
+struct text;
 
 /* How a reply ended. TAKEN: all of it was written, and the peer went on, closed in order, or stayed
  * and acknowledged every byte for a while. LOST: it was reset, or cut before the end; whoever keeps
@@ -29,14 +30,31 @@ struct http_handler {
     int64_t (*admit)(void *context, struct http_exchange *exchange);
     /* The whole body is there. Replies now or later; if never, the peer is. */
     void (*serve)(void *context, struct http_exchange *exchange);
+    /* A reply begins; NULL for one to what was no request. May be NULL. */
+    void (*on_reply)(void *context, struct http_exchange *exchange, int status);
 };
+
+/* Whoever shows a token keeps its place when places are scarce; strangers go first. Called by the
+ * gate while it admits. */
+void http_recognise(struct http_exchange *exchange);
+/* Whose the connection is from now on (0: nobody's), and the end of everything that is theirs: open
+ * exchanges are LOST. */
+void http_set_owner(struct http_exchange *exchange, uint64_t owner);
+void http_server_cut(struct http_server *server, uint64_t owner);
 
 /* Listens on 127.0.0.1 and ::1 with one port number. `port` 0: any free one; taken: the next free
  * one if may_move, else a failure that says who to ask. A host without IPv6 gets IPv4 alone. */
+/* How long a peer may take, in milliseconds; 0 stands for the default, docs/http.md says which. */
+struct http_times {
+    int64_t idle_ms, head_ms, body_ms, body_grace_ms, stall_ms, settle_ms, linger_ms, beat_ms;
+};
 struct http_options {
     int port;
     bool may_move;
     struct http_handler handler;
+    struct http_times times;
+    size_t most_connections; /* 0: what the limit of open files leaves */
+    size_t most_bytes;       /* of all heads and bodies that are held; 0: 64 MiB */
 };
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err);
@@ -56,18 +74,27 @@ const char *http_method(const struct http_exchange *exchange); /* "GET" */
 const char *http_path(const struct http_exchange *exchange);  /* decoded; no ".", "..", NUL, "//" */
 const char *http_query(const struct http_exchange *exchange); /* behind "?", as sent; "" */
 /* By name in lower case, blanks around it cut off; NULL: absent. A name that may stand only once
- * (host, origin, authorization, content-type, …) and stands twice was refused before. */
+ * (host, origin, authorization, content-type, …) and stands twice was refused before; the lines of
+ * one that may repeat (accept, connection) are joined by commas. */
 const char *http_header(const struct http_exchange *exchange, const char *name);
 const char *http_body(const struct http_exchange *exchange, size_t *ret_length);
 int http_port(const struct http_exchange *exchange); /* of the listener it came through */
-/* One parameter of the query, decoded; NULL: absent. Borrowed, valid until the next call. */
+/* Figures of the server it came through. */
+void http_write_metrics(const struct http_exchange *exchange, struct text *out);
+/* One parameter of the query, decoded, UTF-8 without NUL; NULL: absent. Borrowed, valid until the
+ * next call. */
 const char *http_parameter(struct http_exchange *exchange, const char *name);
+
+/* Head and body are needed no more: a request that waits for a person lets their memory go. Path,
+ * headers and body are empty afterwards. */
+void http_forget_request(struct http_exchange *exchange);
 
 /* The route's, guard's or front's own; who sets it frees it when the fate comes. */
 void http_set_context(struct http_exchange *exchange, void *context);
 void *http_context(const struct http_exchange *exchange);
 /* Called once, and the exchange is gone when it returns. A peer that leaves before the reply has
- * begun is LOST too: then no reply is wanted any more. */
+ * begun is LOST too: then no reply is wanted any more. Never called out of one of the functions
+ * below, so whoever replies may go on using the exchange. */
 void http_on_fate(struct http_exchange *exchange,
                   void (*call)(void *context, struct http_exchange *exchange, enum http_fate fate),
                   void *context);

@@ -7,12 +7,16 @@
 #include <stddef.h>
 
 struct http_exchange;
+struct text;
 
 enum { SSE_KEEP_ALIVE_S = 15 };
 void sse_begin(struct http_exchange *exchange); /* head and first comment go out at once */
 /* `id`, `event` NULL: without that line. `data` may have lines; each gets its field name. */
 void sse_send(struct http_exchange *exchange, const char *id, const char *event, const char *data,
               size_t length);
+/* The same as bytes: one encoding for many streams. */
+void sse_add_event(struct text *out, const char *id, const char *event, const char *data,
+                   size_t length);
 void sse_retry(struct http_exchange *exchange, int milliseconds);
 void sse_end(struct http_exchange *exchange);
 

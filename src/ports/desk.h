@@ -23,14 +23,16 @@ enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
 /* Who stands at the desk. Borrowed for desk_enter only. */
 struct desk_visitor {
     enum desk_role role;
-    const char *via; /* people: "cli" "terminal" "web" "api" "client" */
-    int64_t uid, pid;
-    uint64_t start; /* of pid, so that a reused pid is somebody else */
+    const char *via;  /* people: "cli" "terminal" "web" "api" "client" */
+    int64_t uid, pid; /* pid 0: no process is known, as over HTTP; uid -1: nor whose */
+    uint64_t start;   /* of pid, so that a reused pid is somebody else */
     int64_t parent;
     uint64_t parent_start;
     const char *tty;            /* "" without */
     const char *name, *version; /* what the client calls itself: a claim */
     const char *as_name;        /* --as NAME; NULL: none */
+    const char *token;          /* what the person called the token it came with; NULL: none */
+    const char *token_id;       /* its id; "" over HTTP without a token; NULL: a local process */
     const char *directory;      /* working directory; may be NULL */
     const char *transport; /* agents: how its client reaches us, "stdio"; NULL: it is no client */
     bool is_sub_agent;
@@ -66,9 +68,19 @@ struct desk_ops {
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */
     desk_act *list, *get, *watch;
     desk_act *settings_list, *settings_set;
+    desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?}: its secret, this once */
+    desk_act *token_list;   /* {} */
+    desk_act *token_revoke; /* {id}: whole, or its unique beginning */
 };
 struct desk {
     const struct desk_ops *ops; /* the implementation's own struct begins with this */
 };
+
+/* An act as a value, for tables of methods and routes. */
+#define DESK_ACT(member) offsetof(struct desk_ops, member)
+static inline desk_act *desk_act_at(const struct desk *desk, size_t act)
+{
+    return *(desk_act *const *)(const void *)((const char *)desk->ops + act);
+}
 
 #endif

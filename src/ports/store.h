@@ -17,6 +17,8 @@
 #include "base/error.h"
 #include "core/ask.h"
 
+struct text;
+
 enum store_outcome {
     STORE_DONE,
     STORE_LOST,     /* the row is in another state or version; reply.row says which */
@@ -32,7 +34,8 @@ struct store_row {
     const char *answer_key;
     const char *actor_json; /* who decided; NULL likewise */
     int64_t answered_ms;
-    int64_t seq; /* of the newest event of this ask */
+    int64_t seq;    /* of the newest event of this ask */
+    int64_t number; /* in the order of creation; for store_list_query */
 };
 
 struct store_reply {
@@ -47,12 +50,30 @@ typedef void store_done(void *context, const struct store_reply *reply);
 /* Whose ask it is; inserted with the first ask of that principal. */
 struct store_principal {
     const char *id;   /* PRINCIPAL_BYTES - 1 hex characters */
-    const char *kind; /* "local", "token" */
+    const char *kind; /* "local", "token", "http" */
     int64_t uid;
     const char *name;  /* claimed name, or --as NAME */
     const char *place; /* working directory or token label; may be NULL */
 };
 
+/* A token by its hash; the secret itself is nowhere. */
+struct store_token {
+    uint8_t hash[32];
+    const char *kind;  /* "agent" "person" "tab" "device" "host" */
+    const char *label; /* what the person calls it */
+    bool is_sub_agent, may_answer;
+    int64_t created_ms, expires_ms; /* expires_ms 0: never */
+};
+typedef void store_token_each(void *context, const struct store_token *token);
+
+/* A secret of the server's own, kept so that what it sealed outlives a restart. */
+struct store_key {
+    int64_t id;          /* given by the store: 1 and more */
+    const char *purpose; /* "request_state" */
+    uint8_t secret[32];
+    int64_t created_ms;
+};
+typedef void store_key_each(void *context, const struct store_key *key);
 /* A program that agents reach us with, as it calls itself. */
 struct store_client {
     const char *name, *version, *transport;
@@ -62,6 +83,7 @@ struct store_client {
 enum { STORE_KEEP = -1 };
 struct store_change {
     const char *ask_id;
+    const char *more_ids;  /* EVENT_DELIVERED: of other asks, a space between; NULL: none */
     const char *principal; /* only if the ask is this principal's, else STORE_MISSING; NULL: any */
     enum ask_event event;
     uint32_t from_states; /* bits of enum ask_state */
@@ -90,6 +112,9 @@ struct store_list_query {
     int64_t before_ms;     /* only asks created before; 0: no bound */
     const char *id_prefix; /* NULL: any */
     const char *principal; /* NULL: any */
+    int64_t before_number; /* where a page ended: only those numbered lower; 0: the first page */
+    uint32_t states;       /* bits of enum ask_state; 0: any */
+    const char *agent;     /* what the agent calls itself; NULL: any */
 };
 /* Rows come newest first, one call each, texts of form and arguments left out (NULL); the last
  * call has row NULL. */
@@ -109,6 +134,16 @@ struct store_ops {
                        const char *json, int64_t now_ms, store_done *done, void *context);
     void (*save_setting)(struct store *store, const char *person, const char *name,
                          const char *value_or_null, store_done *done, void *context);
+    void (*save_token)(struct store *store, const struct store_token *token, store_done *done,
+                       void *context);
+    /* STORE_MISSING: there is none, or it was revoked before. */
+    void (*revoke_token)(struct store *store, const uint8_t hash[32], int64_t now_ms,
+                         store_done *done, void *context);
+    /* Its id is reply.seq. */
+    void (*save_key)(struct store *store, const struct store_key *key, store_done *done,
+                     void *context);
+    void (*save_meta)(struct store *store, const char *name, const char *value, store_done *done,
+                      void *context);
     /* After how long this client gives up on a call (core/patience.h). The number of clients is
      * bounded: where there are too many, it is not kept. */
     void (*save_cut_off)(struct store *store, const struct store_client *client, int64_t cut_off_ms,
@@ -133,12 +168,16 @@ struct store_ops {
                              store_each *each, void *context);
     void (*list)(struct store *store, const struct store_list_query *query, store_each *each,
                  void *context);
-    /* Recovery: every open ask, and every decided one that is undelivered and whose deliver_after
-     * lies ahead of now_ms. Texts left out. */
+    /* Recovery: every open ask, every one whose deliver_after lies ahead of now_ms, and every
+     * answer by a person that is not delivered. Texts left out. */
     void (*list_live)(struct store *store, int64_t now_ms, store_each *each, void *context);
     void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
                       void *context); /* called at most once: (ask_id, json) */
     void (*list_settings)(struct store *store, const char *person, store_pair *each, void *context);
+    /* Those that were not revoked, oldest first. */
+    void (*list_tokens)(struct store *store, store_token_each *each, void *context);
+    void (*list_keys)(struct store *store, const char *purpose, store_key_each *each,
+                      void *context);
     /* STORE_DONE with it as reply.seq, or STORE_MISSING. */
     void (*get_cut_off)(struct store *store, const struct store_client *client, store_done *done,
                         void *context);
@@ -146,6 +185,7 @@ struct store_ops {
     /* True once the disk failed under us in a way that only a restart mends (EIO on sync). */
     bool (*is_broken)(struct store *store);
     int64_t (*last_seq)(struct store *store); /* of the newest committed event */
+    void (*write_metrics)(struct store *store, struct text *out);
 };
 struct store {
     const struct store_ops *ops; /* the adapter's own struct begins with this */

@@ -34,6 +34,15 @@ void job_list_add(struct job_list *list, struct job *take_job)
     list->last = take_job;
 }
 
+int64_t job_list_count(const struct job_list *list)
+{
+    int64_t count = 0;
+
+    for (const struct job *job = list->first; job; job = job->next)
+        count++;
+    return count;
+}
+
 void job_list_append(struct job_list *list, struct job_list *take_tail)
 {
     if (!take_tail->first)

@@ -33,6 +33,13 @@ struct job_draft {
 struct job_setting {
     const char *person, *name, *value;
 };
+struct job_revoke {
+    uint8_t hash[32];
+    int64_t now_ms;
+};
+struct job_meta {
+    const char *name, *value;
+};
 struct job_cut_off {
     struct store_client client; /* without a name: all are forgotten */
     int64_t cut_off_ms;
@@ -53,6 +60,10 @@ struct job {
         struct store_change change;
         struct job_draft draft;
         struct job_setting setting;
+        struct store_token token;
+        struct job_revoke revoke;
+        struct store_key key;
+        struct job_meta meta;
         struct job_cut_off cut_off;
         int64_t shift_by_ms;
         struct job_sweep sweep;
@@ -67,6 +78,7 @@ struct job *job_copy(const struct job *borrowed);
 void job_free(struct job *job);
 void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
 void job_list_add(struct job_list *list, struct job *take_job);
+int64_t job_list_count(const struct job_list *list);
 void job_list_append(struct job_list *list, struct job_list *take_tail);
 
 #endif

@@ -80,6 +80,53 @@ static void store_save_setting(struct store *store, const char *person, const ch
     add(store, &job);
 }
 
+static void store_save_token(struct store *store, const struct store_token *token, store_done *done,
+                             void *context)
+{
+    struct job job = { .kind = &job_kind_token,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true, /* a person did it */
+                       .of.token = *token };
+
+    add(store, &job);
+}
+
+static void store_revoke_token(struct store *store, const uint8_t hash[32], int64_t now_ms,
+                               store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_revoke,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true,
+                       .of.revoke.now_ms = now_ms };
+
+    memcpy(job.of.revoke.hash, hash, sizeof job.of.revoke.hash);
+    add(store, &job);
+}
+
+static void store_save_key(struct store *store, const struct store_key *key, store_done *done,
+                           void *context)
+{
+    struct job job = { .kind = &job_kind_key,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true, /* what it seals is in others' hands */
+                       .of.key = *key };
+
+    add(store, &job);
+}
+
+static void store_save_meta(struct store *store, const char *name, const char *value,
+                            store_done *done, void *context)
+{
+    struct job job = {
+        .kind = &job_kind_meta, .done = done, .context = context, .of.meta = { name, value }
+    };
+
+    add(store, &job);
+}
+
 static void store_save_cut_off(struct store *store, const struct store_client *client,
                                int64_t cut_off_ms, store_done *done, void *context)
 {
@@ -167,6 +214,17 @@ static void store_list_settings(struct store *store, const char *person, store_p
     reader_list_settings(&own(store)->reader, person, each, context);
 }
 
+static void store_list_tokens(struct store *store, store_token_each *each, void *context)
+{
+    reader_list_tokens(&own(store)->reader, each, context);
+}
+
+static void store_list_keys(struct store *store, const char *purpose, store_key_each *each,
+                            void *context)
+{
+    reader_list_keys(&own(store)->reader, purpose, each, context);
+}
+
 static void store_get_cut_off(struct store *store, const struct store_client *client,
                               store_done *done, void *context)
 {
@@ -181,6 +239,11 @@ static const char *store_meta(struct store *store, const char *name)
 static bool store_is_broken(struct store *store)
 {
     return atomic_load(&own(store)->is_broken);
+}
+
+static void store_write_metrics(struct store *store, struct text *out)
+{
+    writer_write_metrics(own(store)->writer, out);
 }
 
 static int64_t store_last_seq(struct store *store)
@@ -205,6 +268,10 @@ static const struct store_ops sqlite_ops = {
     .change = store_change,
     .save_draft = store_save_draft,
     .save_setting = store_save_setting,
+    .save_token = store_save_token,
+    .revoke_token = store_revoke_token,
+    .save_key = store_save_key,
+    .save_meta = store_save_meta,
     .save_cut_off = store_save_cut_off,
     .forget_cut_offs = store_forget_cut_offs,
     .shift_deadlines = store_shift_deadlines,
@@ -216,10 +283,13 @@ static const struct store_ops sqlite_ops = {
     .list_live = store_list_live,
     .get_draft = store_get_draft,
     .list_settings = store_list_settings,
+    .list_tokens = store_list_tokens,
+    .list_keys = store_list_keys,
     .get_cut_off = store_get_cut_off,
     .meta = store_meta,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,
+    .write_metrics = store_write_metrics,
 };
 
 bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char *vfs_name,

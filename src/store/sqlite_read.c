@@ -1,6 +1,8 @@
 /* sqlite_read.c - see sqlite_read.h. Rows are handed on as they are read, nothing is copied. */
 #include "store/sqlite_read.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "store/failure.h"
 #include "store/row.h"
@@ -15,40 +17,54 @@ enum read_statement {
     READ_LIVE = READ_LIST_PREFIX + 3,
     READ_DRAFT,
     READ_SETTINGS,
+    READ_TOKENS,
+    READ_KEYS,
     READ_CUT_OFF,
     READ_META,
     READ_COUNT,
 };
 
 #define UNDELIVERED                                                                                \
-    "WHERE k.principal = ?1 AND k.delivered_ms = 0 AND (k.state = 3 OR k.state = 5 OR k.state = "  \
-    "6) "
-#define NEWEST "ORDER BY k.created_ms DESC, k.number DESC LIMIT "
-/* Ids are made of a-z and 2-7, and '{' is what follows z. */
+    "WHERE " UNSETTLED "AND k.principal = ?1 AND k.delivered_ms = 0"                               \
+    " AND (k.state = 3 OR k.state = 5 OR k.state = 6) "
+#define NEWEST    "ORDER BY k.number DESC LIMIT "
+#define UNSETTLED "k.number >= (SELECT unsettled FROM counter) "
+#define AGENT_IS                                                                                   \
+    "CASE WHEN json_valid(k.origin)"                                                               \
+    " THEN COALESCE(k.origin ->> 'as', k.origin ->> 'name') IS ?6 ELSE 0 END"
 #define LIST(condition)                                                                            \
-    "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition                         \
-    " AND k.created_ms < ?2 AND (?3 IS NULL OR k.principal = ?3) " NEWEST "?1"
-#define PREFIX " AND k.id >= ?4 AND k.id < ?4 || '{'"
+    ROW_PARTS "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition               \
+              " AND (?3 > 0 OR k.created_ms < ?2) AND (?3 = 0 OR k.number < ?3)"                   \
+              " AND (?4 IS NULL OR k.principal = ?4) AND (?5 = 0 OR (?5 >> k.state) & 1)"          \
+              " AND (?6 IS NULL OR " AGENT_IS ") " NEWEST "?1"
+/* Ids are made of a-z and 2-7, and '{' is what follows z. */
+#define PREFIX " AND k.number >> 11 IN (SELECT n FROM part) AND k.id >= ?7 AND k.id < ?7 || '{'"
 
 static const char *const read_sql[READ_COUNT] = {
-    [READ_GET] = "SELECT " ROW_WHOLE "0" ROW_FROM "WHERE k.id = ?1",
+    [READ_GET] = ROW_GET,
     [READ_UNDELIVERED] =
-        "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.digest = ?2 " NEWEST "1",
-    [READ_UNDELIVERED_KEY] =
-        "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.idempotency_key = ?2 " NEWEST "1",
-    [READ_UNDELIVERED_ALL] = "SELECT " ROW_UNANSWERED "0 FROM asks k " UNDELIVERED NEWEST "?2",
+        "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED "AND k.digest = ?2 " NEWEST "1",
+    [READ_UNDELIVERED_KEY] = "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED
+                             "AND k.idempotency_key = ?2 " NEWEST "1",
+    [READ_UNDELIVERED_ALL] =
+        "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER UNDELIVERED NEWEST "?2",
     [READ_LIST + STORE_LIST_ALL] = LIST("1"),
-    [READ_LIST + STORE_LIST_OPEN] = LIST("k.state <= 2"),
+    [READ_LIST + STORE_LIST_OPEN] = LIST(UNSETTLED "AND k.state <= 2"),
     [READ_LIST + STORE_LIST_ENDED] = LIST("k.state > 2"),
     [READ_LIST_PREFIX + STORE_LIST_ALL] = LIST("1" PREFIX),
-    [READ_LIST_PREFIX + STORE_LIST_OPEN] = LIST("k.state <= 2" PREFIX),
+    [READ_LIST_PREFIX + STORE_LIST_OPEN] = LIST(UNSETTLED "AND k.state <= 2" PREFIX),
     [READ_LIST_PREFIX + STORE_LIST_ENDED] = LIST("k.state > 2" PREFIX),
-    [READ_LIVE] = "SELECT " ROW_UNANSWERED "0 FROM asks k WHERE k.state <= 2"
-                  " UNION ALL SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER
-                  "WHERE k.delivered_ms = 0 AND k.deliver_after_ms > 0 AND k.state > 2"
-                  " AND k.deliver_after_ms > ?1",
+    [READ_LIVE] = "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " UNSETTLED
+                  "AND (k.state <= 2 OR (k.delivered_ms = 0 AND (k.deliver_after_ms > ?1"
+                  " OR k.state = 3 OR k.state = 5 OR k.state = 6)))"
+                  " ORDER BY k.number",
     [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
+    [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms"
+                    " FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
+                    " ORDER BY created_ms, hash",
+    [READ_KEYS] = "SELECT id, purpose, secret, created_ms FROM keys"
+                  " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id",
     [READ_CUT_OFF] =
         "SELECT cut_off_ms FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",
@@ -153,7 +169,10 @@ void reader_list(struct reader *reader, const struct store_list_query *query, st
 
     statement_integer(&list, query->limit < INT32_MAX ? (int64_t)query->limit : INT32_MAX);
     statement_integer(&list, query->before_ms ? query->before_ms : INT64_MAX);
+    statement_integer(&list, query->before_number);
     statement_text(&list, query->principal);
+    statement_integer(&list, query->states);
+    statement_text(&list, query->agent);
     if (query->id_prefix)
         statement_text(&list, query->id_prefix);
     answer_rows(reader, &list, each, context);
@@ -193,6 +212,45 @@ void reader_list_settings(struct reader *reader, const char *person, store_pair 
 
     statement_text(&list, person);
     answer_pairs(reader, &list, each, context);
+}
+
+void reader_list_tokens(struct reader *reader, store_token_each *each, void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_TOKENS);
+
+    while (statement_step(&list)) {
+        struct store_token token = {
+            .kind = (const char *)sqlite3_column_text(list.handle, 1),
+            .label = (const char *)sqlite3_column_text(list.handle, 2),
+            .is_sub_agent = sqlite3_column_int(list.handle, 3) != 0,
+            .may_answer = sqlite3_column_int(list.handle, 4) != 0,
+            .created_ms = sqlite3_column_int64(list.handle, 5),
+            .expires_ms = sqlite3_column_int64(list.handle, 6),
+        };
+
+        memcpy(token.hash, sqlite3_column_blob(list.handle, 0), sizeof token.hash);
+        each(context, &token);
+    }
+    end_read(reader, &list, NULL);
+}
+
+void reader_list_keys(struct reader *reader, const char *purpose, store_key_each *each,
+                      void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_KEYS);
+
+    statement_text(&list, purpose);
+    while (statement_step(&list)) {
+        struct store_key key = {
+            .id = sqlite3_column_int64(list.handle, 0),
+            .purpose = (const char *)sqlite3_column_text(list.handle, 1),
+            .created_ms = sqlite3_column_int64(list.handle, 3),
+        };
+
+        memcpy(key.secret, sqlite3_column_blob(list.handle, 2), sizeof key.secret);
+        each(context, &key);
+    }
+    end_read(reader, &list, NULL);
 }
 
 void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,

@@ -32,6 +32,9 @@ void reader_get_draft(struct reader *reader, const char *ask_id, const char *per
                       store_pair *each, void *context);
 void reader_list_settings(struct reader *reader, const char *person, store_pair *each,
                           void *context);
+void reader_list_tokens(struct reader *reader, store_token_each *each, void *context);
+void reader_list_keys(struct reader *reader, const char *purpose, store_key_each *each,
+                      void *context);
 void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,
                         void *context);
 const char *reader_meta(struct reader *reader, const char *name);

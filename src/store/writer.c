@@ -9,6 +9,7 @@
 
 #include "base/crash_point.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "loop/loop.h"
 #include "store/batch.h"
 #include "store/database.h"
@@ -16,7 +17,7 @@
 #include "store/job.h"
 
 enum {
-    LOG_MAX_PAGES = 500, /* 2 MB; below journal_size_limit, or the file shrinks and grows again */
+    LOG_MAX_PAGES = 1000, /* 4 MB; below journal_size_limit, or the file shrinks and grows again */
     EARLY_JOBS = 32,
     IDLE_S = 2, /* without work the log is folded into the file */
 };
@@ -26,9 +27,10 @@ struct writer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t has_work;
-    struct job_list queue, done; /* under the lock */
-    bool is_closing;             /* under the lock */
-    atomic_bool is_idle;         /* the thread has nothing to do; only a hint */
+    struct job_list queue, done;      /* under the lock */
+    bool is_closing;                  /* under the lock */
+    struct metrics_histogram batches; /* under the lock */
+    atomic_bool is_idle;              /* the thread has nothing to do; only a hint */
 
     /* the thread's own */
     struct batch_runner runner;
@@ -42,6 +44,9 @@ struct writer {
     int added_count;
     int64_t last_seq;
 };
+
+static const int64_t batch_bounds[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024 };
+static const struct metrics_scale batch_scale = { batch_bounds, ARRAY_LEN(batch_bounds), 1 };
 
 static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
 {
@@ -115,6 +120,7 @@ static void *writer_main(void *context)
         batch_run(&writer->runner, batch.first);
         CRASH_POINT(store_before_hand_back);
         pthread_mutex_lock(&writer->lock);
+        metrics_observe(&writer->batches, &batch_scale, job_list_count(&batch));
         job_list_append(&writer->done, &batch);
         pthread_mutex_unlock(&writer->lock);
         loop_wake_send(writer->wake);
@@ -226,6 +232,17 @@ void writer_add(struct writer *writer, struct job *take_job)
 int64_t writer_last_seq(const struct writer *writer)
 {
     return writer->last_seq;
+}
+
+void writer_write_metrics(struct writer *writer, struct text *out)
+{
+    struct metrics_histogram batches;
+
+    pthread_mutex_lock(&writer->lock);
+    batches = writer->batches;
+    pthread_mutex_unlock(&writer->lock);
+    metrics_write_histogram(out, "sayso_store_batch_writes", "Writes in one transaction.", &batches,
+                            &batch_scale);
 }
 
 void writer_free(struct writer *writer)

@@ -12,6 +12,7 @@
 
 struct job;
 struct loop;
+struct text;
 struct writer;
 
 /* NULL: *ret_rc is an SQLite code. `db` is borrowed and the thread's alone until writer_free. */
@@ -19,6 +20,7 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
                           int *ret_rc);
 void writer_add(struct writer *writer, struct job *take_job);
 int64_t writer_last_seq(const struct writer *writer); /* of what was handed back */
+void writer_write_metrics(struct writer *writer, struct text *out);
 /* Finishes what is queued, and what the completions of that still add; NULL is fine. */
 void writer_free(struct writer *writer);
 

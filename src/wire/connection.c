@@ -125,12 +125,34 @@ static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
     *buffer = uv_buf_init(connection->server->read_bytes, CONNECTION_READ_BYTES);
 }
 
+/* HTTP, TLS or whatever a browser was talked into sending here: it gets one line and goes. */
+static bool is_foreign(struct connection *connection, char first)
+{
+    if (connection->has_begun)
+        return false;
+    connection->has_begun = true;
+    return first == '\0' || !strchr("{[ \t\r\n", first);
+}
+
+static void refuse_foreign(struct connection *connection)
+{
+    wire_add_error(&connection->out, "null", JSONRPC_PARSE_ERROR, "this socket speaks JSON-RPC");
+    connection->closes_when_written = true;
+    connection_mark_dirty(connection);
+}
+
 static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 {
     struct connection *connection = (struct connection *)stream;
 
     if (got < 0) {
         connection_close(connection);
+        return;
+    }
+    if (connection->closes_when_written || got == 0)
+        return;
+    if (is_foreign(connection, buffer->base[0])) {
+        refuse_foreign(connection);
         return;
     }
     take_bytes(connection, buffer->base, (size_t)got);

@@ -18,32 +18,34 @@ enum {
     METHODS_ID_BYTES = 256, /* kept as long as its call is under way */
 };
 
-#define ACT(member) offsetof(struct desk_ops, member)
 static const struct method {
     const char *name;
     unsigned roles;
-    size_t act; /* of struct desk_ops */
+    size_t act;
 } methods[] = {
-    { "ask/create", ROLE_AGENT, ACT(submit) },
-    { "ask/wait", ROLE_AGENT, ACT(wait) },
-    { "ask/delivered", ROLE_AGENT, ACT(delivered) },
-    { "ask/withdraw", ROLE_AGENT, ACT(withdraw) },
-    { "ask/detach", ROLE_AGENT, ACT(detach) },
-    { "client/cut_off", ROLE_AGENT, ACT(cut_off) },
-    { "ask/answer", ROLE_PERSON, ACT(answer) },
-    { "ask/cancel", ROLE_PERSON, ACT(cancel) },
-    { "ask/decline", ROLE_PERSON, ACT(decline) },
-    { "ask/extend", ROLE_PERSON, ACT(extend) },
-    { "ask/undo", ROLE_PERSON, ACT(undo) },
-    { "ask/send", ROLE_PERSON, ACT(send_now) },
-    { "ask/draft", ROLE_PERSON, ACT(draft) },
-    { "ask/switch", ROLE_PERSON, ACT(switch_interface) },
-    { "ask/challenge", ROLE_PERSON, ACT(challenge) },
-    { "ask/list", ROLE_PERSON, ACT(list) },
-    { "ask/get", ROLE_PERSON, ACT(get) },
-    { "ask/watch", ROLE_PERSON, ACT(watch) },
-    { "settings/list", ROLE_PERSON, ACT(settings_list) },
-    { "settings/set", ROLE_PERSON, ACT(settings_set) },
+    { "ask/create", ROLE_AGENT, DESK_ACT(submit) },
+    { "ask/wait", ROLE_AGENT, DESK_ACT(wait) },
+    { "ask/delivered", ROLE_AGENT, DESK_ACT(delivered) },
+    { "ask/withdraw", ROLE_AGENT, DESK_ACT(withdraw) },
+    { "ask/detach", ROLE_AGENT, DESK_ACT(detach) },
+    { "client/cut_off", ROLE_AGENT, DESK_ACT(cut_off) },
+    { "ask/answer", ROLE_PERSON, DESK_ACT(answer) },
+    { "ask/cancel", ROLE_PERSON, DESK_ACT(cancel) },
+    { "ask/decline", ROLE_PERSON, DESK_ACT(decline) },
+    { "ask/extend", ROLE_PERSON, DESK_ACT(extend) },
+    { "ask/undo", ROLE_PERSON, DESK_ACT(undo) },
+    { "ask/send", ROLE_PERSON, DESK_ACT(send_now) },
+    { "ask/draft", ROLE_PERSON, DESK_ACT(draft) },
+    { "ask/switch", ROLE_PERSON, DESK_ACT(switch_interface) },
+    { "ask/challenge", ROLE_PERSON, DESK_ACT(challenge) },
+    { "ask/list", ROLE_PERSON, DESK_ACT(list) },
+    { "ask/get", ROLE_PERSON, DESK_ACT(get) },
+    { "ask/watch", ROLE_PERSON, DESK_ACT(watch) },
+    { "settings/list", ROLE_PERSON, DESK_ACT(settings_list) },
+    { "settings/set", ROLE_PERSON, DESK_ACT(settings_set) },
+    { "token/new", ROLE_PERSON, DESK_ACT(token_new) },
+    { "token/list", ROLE_PERSON, DESK_ACT(token_list) },
+    { "token/revoke", ROLE_PERSON, DESK_ACT(token_revoke) },
 };
 
 /* A request under way at the desk; after the visitor left nobody else frees it. */
@@ -254,7 +256,6 @@ static void act(struct connection *connection, const struct method *method,
 {
     struct desk *desk = connection->server->desk;
     struct call *call;
-    desk_act *chosen;
 
     if (connection->call_count >= CONNECTION_CALLS) {
         refuse(connection, id_json, JSONRPC_INVALID_REQUEST,
@@ -262,7 +263,6 @@ static void act(struct connection *connection, const struct method *method,
         return;
     }
     call = mem_new(sizeof *call);
-    memcpy(&chosen, (const char *)desk->ops + method->act, sizeof chosen);
     call->connection = connection;
     call->id_json = mem_text(id_json);
     call->next = connection->calls;
@@ -270,7 +270,7 @@ static void act(struct connection *connection, const struct method *method,
         call->next->previous = call;
     connection->calls = call;
     connection->call_count++;
-    chosen(desk, connection->visit, message->params, on_done, call);
+    desk_act_at(desk, method->act)(desk, connection->visit, message->params, on_done, call);
 }
 
 static const struct method *find_method(const char *name)

@@ -120,7 +120,10 @@ bool place_write_note(const struct place *place, const struct place_note *note, 
     json_write_integer(&writer, "pid", note->pid);
     json_write_integer(&writer, "start", (int64_t)note->start);
     json_write_text(&writer, "socket", note->socket);
-    json_write_null(&writer, "port");
+    if (note->port > 0)
+        json_write_integer(&writer, "port", note->port);
+    else
+        json_write_null(&writer, "port");
     json_write_integer(&writer, "wire", note->wire);
     json_write_text(&writer, "version", note->version);
     json_write_end_object(&writer);
@@ -138,6 +141,7 @@ static bool fill_note(const struct json *json, struct place_note *note)
     note->pid = json_member_integer(json, "pid", 0);
     note->start = (uint64_t)json_member_integer(json, "start", 0);
     note->wire = (int)json_member_integer(json, "wire", 0);
+    note->port = (int)json_member_integer(json, "port", 0);
     if (note->pid <= 0 || !socket || !version || strlen(socket) > PLACE_SOCKET_BYTES)
         return false;
     snprintf(note->socket, sizeof note->socket, "%s", socket);

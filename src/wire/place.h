@@ -31,6 +31,7 @@ struct place_note {
     int64_t pid;
     uint64_t start; /* of that process */
     int wire;
+    int port; /* of HTTP; 0: none */
     char version[32];
     char socket[PLACE_SOCKET_BYTES + 1];
 };

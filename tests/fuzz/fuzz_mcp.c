@@ -7,7 +7,8 @@
  *
  * The input is lines for the server. A line that begins with ! is an act of the world instead: the
  * desk tells a name (c), answers finally (a), not yet (p) or with an error (e), the deadline moves
- * (r), time goes by (t), output is written (w), a line was too long (l).
+ * (r), time goes by (t), output is written (w), a line was too long (l); the client is away (x), is
+ * back (y), its stream is gone (z).
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -242,19 +243,14 @@ static void check_line(const char *line, size_t length)
     demand(world.answered <= world.asked);
 }
 
-static void world_write(void *context, const char *lines, size_t length)
+static void world_take(struct mcp_stream *stream, const struct mcp_message *message)
 {
-    const char *end = lines + length;
-
-    (void)context;
-    demand(length > 0 && end[-1] == '\n');
-    while (lines < end) {
-        const char *newline = memchr(lines, '\n', (size_t)(end - lines));
-
-        check_line(lines, (size_t)(newline - lines));
-        lines = newline + 1;
-    }
+    (void)stream;
+    demand(message->length > 0 && message->line[message->length - 1] == '\n');
+    demand(!memchr(message->line, '\n', message->length - 1));
+    check_line(message->line, message->length - 1);
 }
+static const struct mcp_stream_ops stream_ops = { .message = world_take };
 
 static int64_t world_hold_s(void *context, const char *client_name)
 {
@@ -326,16 +322,22 @@ static void act_error(void)
     answer(0, &reply);
 }
 
-static void act_of_world(struct mcp *mcp, char what)
+static void act_of_world(struct mcp *mcp, struct mcp_stream *stream, char what)
 {
     if (what == 't')
         world.now_ms += WORLD_STEP_MS;
     if (what == 't')
         mcp_on_time(mcp);
     if (what == 'w')
-        mcp_on_written(mcp);
+        mcp_confirm(mcp, stream);
     if (what == 'l')
-        mcp_refuse_long_line(mcp);
+        mcp_refuse_long_line(mcp, stream);
+    if (what == 'x') /* the client is away, */
+        mcp_pause(mcp, stream);
+    if (what == 'y') /* is back, */
+        mcp_resume(mcp, stream);
+    if (what == 'z') /* and is gone */
+        mcp_drop(mcp, stream);
     if (world.act_count == 0)
         return;
     if (what == 'c') {
@@ -352,14 +354,14 @@ static void act_of_world(struct mcp *mcp, char what)
     }
 }
 
-static void take_line(struct mcp *mcp, const char *line, size_t length)
+static void take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line, size_t length)
 {
     if (length == 2 && line[0] == '!') {
-        act_of_world(mcp, line[1]);
+        act_of_world(mcp, stream, line[1]);
         return;
     }
     count_requests(line, length);
-    mcp_take_line(mcp, line, length);
+    mcp_take_line(mcp, stream, line, length);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -369,9 +371,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .desk = &world.desk,
         .clock = &world.clock,
         .directory = "/",
-        .write = world_write,
+        .most_calls = 4096,
         .hold_limit_s = world_hold_s,
     };
+    struct mcp_stream stream = { .ops = &stream_ops };
     struct mcp *mcp;
 
     world = (struct world){
@@ -385,10 +388,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t length = (size_t)((newline ? newline : end) - bytes);
         char *line = mem_text_n(bytes, length); /* its own block, so that reading past it shows */
 
-        take_line(mcp, line, length);
+        take_line(mcp, &stream, line, length);
         free(line);
         bytes += length + 1;
     }
+    mcp_drop(mcp, &stream);
     mcp_free(mcp);
     for (size_t i = 0; i < WORLD_VISITS; i++)
         demand(!world.visits[i].is_here);

@@ -27,6 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = os.environ.get("SAYSO_BIN", str(ROOT / "build" / "sayso"))
 CRASH_BIN = os.environ.get("SAYSO_CRASH_BIN", str(ROOT / "build-asan" / "sayso"))
 SCALE = float(os.environ.get("SAYSO_SCALE", "1"))
+SLACK = float(os.environ.get("SAYSO_SLACK", "1"))  # for bounds of time, where a sanitizer makes slow
 KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")  # no language, no terminal
 
 _tests: list[tuple[str, Callable]] = []

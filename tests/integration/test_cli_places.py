@@ -40,7 +40,7 @@ def status(home: Home) -> None:
     facts = home.sayso("status", "--json").json
     assert facts["running"] is True and facts["pending"] == 2 and facts["pid"] == home.hub_pid()
     assert facts["socket"] == home.hub()["socket"] and pathlib.Path(facts["store"]).is_file()
-    assert pathlib.Path(facts["log"]).is_file() and facts["port"] is None and facts["url"] is None
+    assert pathlib.Path(facts["log"]).is_file() and facts["url"] == f"http://127.0.0.1:{facts['port']}/"
     plain = home.sayso("status").out
     for key in ("pid", "version", "socket", "store", "log", "pending"):
         assert str(facts[key]) in plain, (key, plain)

@@ -77,7 +77,7 @@ def note_and_modes(home: Home) -> None:
     pending_ask(home)
     hub = home.hub()
     assert set(hub) == {"pid", "start", "socket", "port", "wire", "version"}, hub
-    assert hub["wire"] == 1 and hub["port"] is None and len(hub["socket"]) <= 100
+    assert hub["wire"] == 1 and 1024 < hub["port"] < 65536 and len(hub["socket"]) <= 100
     assert hub["version"] == home.sayso("version", "--json").json["version"]
     assert home.hub_pid() == hub["pid"] == home.sayso("status", "--json").json["pid"]
     assert stat.S_ISSOCK(os.lstat(hub["socket"]).st_mode) and mode_of(hub["socket"]) == 0o600

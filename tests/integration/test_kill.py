@@ -157,7 +157,8 @@ def starting_crashes() -> None:
 
 
 class Tour:
-    """What agents and people here do not do anyway: drafts, settings, undo."""
+    """What agents and people here do not do anyway: drafts, settings, tokens, undo, losing
+    patience."""
 
     def __init__(self, home: Home, oracle: Oracle):
         self.home, self.oracle = home, oracle
@@ -165,7 +166,7 @@ class Tour:
 
     def work(self) -> None:
         with contextlib.suppress(*LOST), Wire(self.home) as agent, Wire(self.home) as person:
-            agent.hello("agent", **{"as": PRINCIPAL})
+            agent.hello("agent", transport="stdio", **{"as": PRINCIPAL})
             person.hello("person", channel="terminal")
             while self.left:
                 with contextlib.suppress(WireError):  # a person may have ended it
@@ -175,8 +176,10 @@ class Tour:
             id = agent.call("ask/create", tool="provide_choice", wait_seconds=0,
                             arguments=arguments(title))["session_id"]
             self.left.add(id)
+            agent.call("client/cut_off", held_ms=random.randint(200000, 300000), timed_out=True)
             person.call("settings/set", name="theme", value=random.choice(["light", "dark"]))
             person.call("ask/draft", session_id=id, draft={"selected_ids": ["ash"]})
+            person.call("token/revoke", id=person.call("token/new", label=title)["id"])
             person.call("ask/answer", session_id=id, selected_ids=["birch"])
             person.call("ask/undo", session_id=id)
             person.call("ask/cancel", session_id=id)

@@ -1,5 +1,5 @@
-// Every call of provide_choice and the elicit tools and every JSON-RPC message of the corpus on stdio,
-// byte for byte, at each revision; and what always holds, whatever was sent.
+// Every call of provide_choice and the elicit tools and every JSON-RPC message of the corpus on stdio
+// and over HTTP, byte for byte, at each revision; and what always holds, whatever was sent.
 // Proves: R2.1 R2.2 R4.1 R10.1 R10.2 P13
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import path from "node:path";
 import { Home, ROOT } from "./lib/home.mjs";
 import { opened, outcome } from "./lib/raw.mjs";
+import { newToken, openedHttp } from "./lib/web.mjs";
 import { MODERN, REVISIONS } from "./lib/schema.mjs";
 import { Person } from "./lib/wire.mjs";
 import { named } from "./lib/asks.mjs";
@@ -62,6 +63,8 @@ function lineOf(corpusCase, client, id, others) {
 function outcomeOf(message) {
     if (Array.isArray(message))
         return { layer: "batch", results: message.filter(({ result }) => result).length };
+    if (message.refused)
+        return { layer: "http", status: message.refused };
     if (message.error)
         return { layer: "jsonrpc", code: message.error.code };
     const result = outcome(message);
@@ -73,8 +76,8 @@ const wantedOf = ({ expect }) => expect.any_of ?? [expect];
 function isAllowed(corpusCase, revision, seen) {
     if (corpusCase.except?.[revision])
         return seen.layer === "batch" && seen.results === 2;
-    return wantedOf(corpusCase).some(({ layer, code, path: place }) =>
-        layer === seen.layer && code === seen.code && (layer !== "tool" || place === seen.path));
+    return wantedOf(corpusCase).some(({ layer, code, status, path: place }) =>
+        layer === seen.layer && code === seen.code && status === seen.status && (layer !== "tool" || place === seen.path));
 }
 
 function longestEcho(said, given) {
@@ -123,19 +126,26 @@ async function isSoon(client, corpusCase) {
     return false;
 }
 
-for (const revision of REVISIONS) {
-    describe(`corpus at ${revision}`, () => {
+const TRANSPORTS = { stdio: opened, HTTP: openedHttp };
+const PAIRS = REVISIONS.flatMap((revision) => Object.keys(TRANSPORTS).map((transport) => [revision, transport]));
+
+for (const [revision, transport] of PAIRS) {
+    const open = TRANSPORTS[transport], isHttp = transport === "HTTP";
+    describe(`corpus at ${revision}, ${transport}`, () => {
         let cold, coldClient; // nobody was ever asked there
         let warm, warmClient, person, others; // a hub runs, and somebody answers whatever is asked
         let asked = 0;
 
         before(async () => {
             cold = new Home();
-            coldClient = await opened(cold, revision);
+            coldClient = await open(cold, revision);
             warm = new Home(NO_LIMITS);
-            warmClient = await opened(warm, revision);
+            warmClient = await open(warm, revision);
             coldClient.nextId = warmClient.nextId = 500; // messages of the corpus have ids of their own
-            const stranger = await opened(warm, revision, { name: "somebody else" });
+            const settings = { name: "somebody else" };
+            if (isHttp)
+                settings.token = await newToken(warm, "somebody else");
+            const stranger = await open(warm, revision, settings);
             stranger.startTool("provide_choice", named("Theirs"));
             [{ session_id: others }] = await warm.opened();
             asked++;
@@ -153,7 +163,7 @@ for (const revision of REVISIONS) {
 
         for (const corpusCase of CASES) {
             const wanted = wantedOf(corpusCase).map(({ layer, code }) => `${layer} ${code ?? ""}`.trim()).join(" or ");
-            test(`${revision} ${corpusCase.id}: ${corpusCase.except?.[revision] ?? wanted}`, async () => {
+            test(`${revision} ${transport} ${corpusCase.id}: ${corpusCase.except?.[revision] ?? wanted}`, async () => {
                 const isGood = corpusCase.expect.layer === "ok";
                 if (!isGood && corpusCase.expect.code !== "not_found") {
                     const line = lineOf(corpusCase, coldClient, ++lastId);
@@ -161,7 +171,7 @@ for (const revision of REVISIONS) {
                     assert.ok(isAllowed(corpusCase, revision, outcomeOf(message)), JSON.stringify(message).slice(0, 600));
                     demandCleanWords(message, line);
                     assert.ok(await isSoon(coldClient, corpusCase), `over ${SOON_MS} ms`);
-                    assert.deepEqual(cold.touched(), [], "a bad call disturbs nobody");
+                    assert.deepEqual(isHttp ? await cold.list() : cold.touched(), [], "a bad call disturbs nobody");
                 }
                 const line = lineOf(corpusCase, warmClient, ++lastId, others);
                 const message = await answerTo(warmClient, line);
@@ -178,25 +188,30 @@ for (const revision of REVISIONS) {
             });
         }
 
-        test(`${revision}: an id that is another's and one that never was are refused in the same words`, async () => {
+        test(`${revision} ${transport}: an id that is another's and one that never was are refused in the same words`, async () => {
             const look = (session_id) => warmClient.tool("get_answer", { session_id, wait_seconds: 0 });
             const theirs = await look(others), nobodys = await look("a".repeat(26));
             assert.equal(theirs.error.code, "not_found");
             assert.deepEqual(theirs, nobodys);
         });
 
-        test(`${revision}: a line of 1 MiB is read, one byte more is refused, and the next one is served`, async () => {
+        test(`${revision} ${transport}: a line of 1 MiB is read, one byte more is refused, and the next one is served`, async () => {
             const padded = (size) => {
                 const line = lineOf({ arguments: { ...named("Long"), surprise: "" } }, coldClient, 77);
                 const at = line.indexOf("\"surprise\":\"") + 12;
                 return Buffer.concat([line.subarray(0, at), Buffer.alloc(size - line.length, 120), line.subarray(at)]);
             };
-            for (const [size, code] of [[1048576, "unknown_property"], [1048577, -32600], [3000000, -32600]])
-                assert.equal(outcomeOf(await answerTo(coldClient, padded(size))).code, code);
+            assert.equal(outcomeOf(await answerTo(coldClient, padded(1048576))).code, "unknown_property");
+            for (const size of [1048577, 3000000]) {
+                if (isHttp)
+                    assert.equal((await coldClient.post(padded(size), null)).status ?? 413, 413); // or cut off
+                else
+                    assert.equal(outcomeOf(await answerTo(coldClient, padded(size))).code, -32600);
+            }
             assert.deepEqual(await coldClient.tool("check_decision", { paths: 1 }), { must_ask: false, reasons: [] });
         });
 
-        test(`${revision}: an ask as long as a line may be is asked or refused, never left hanging`, async () => {
+        test(`${revision} ${transport}: an ask as long as a line may be is asked or refused, never left hanging`, async () => {
             const filled = (size) => {
                 const options = optionsOf(20, { preview: "" });
                 options[0].id = "a"; // what our person takes

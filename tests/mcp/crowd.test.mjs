@@ -5,11 +5,13 @@ import { readdirSync } from "node:fs";
 import { describe, test } from "node:test";
 import { inHome, scaled, until } from "./lib/home.mjs";
 import { opened, outcome } from "./lib/raw.mjs";
+import { openedHttp } from "./lib/web.mjs";
 import { REVISIONS } from "./lib/schema.mjs";
 import { Person } from "./lib/wire.mjs";
 import { GOOD, written } from "./lib/asks.mjs";
 
 const CLIENTS = 64, ASKS = 100;
+const TRANSPORTS = { stdio: opened, HTTP: openedHttp };
 const NO_LIMITS = { SAYSO_MAX_PENDING: "100000", SAYSO_ASKS_PER_MINUTE: "10000000", SAYSO_HOLD_LIMITS: "{\"*\":300}" };
 
 // Fisher and Yates: the order of answers has nothing to do with the order of questions.
@@ -21,12 +23,12 @@ function shuffle(list) {
     return list;
 }
 
-async function crowd(home, round) {
+async function crowd(home, round, open) {
     const clients = [];
     for (let n = 0; n < CLIENTS; n++)
-        clients.push(opened(home, REVISIONS[n % REVISIONS.length], { name: "crowd" }));
-    const open = await Promise.all(clients);
-    for (const [c, client] of open.entries()) {
+        clients.push(open(home, REVISIONS[n % REVISIONS.length], { name: "crowd" }));
+    const all = await Promise.all(clients);
+    for (const [c, client] of all.entries()) {
         for (let n = 0; n < ASKS; n++)
             client.startTool("provide_choice", written(`${round} client ${c} ask ${n}`), undefined, 1000 + n);
     }
@@ -39,7 +41,7 @@ async function crowd(home, round) {
     await until(() => rows.length === CLIENTS * ASKS, "every ask is with the person", 60000);
     const answer = ({ session_id, title }) => person.call("ask/answer", { session_id, custom_input: `for ${title}` });
     await Promise.all(shuffle(rows).map(answer));
-    for (const [c, client] of open.entries()) {
+    for (const [c, client] of all.entries()) {
         await until(() => client.messages.length >= ASKS + 1, `every answer of client ${c}`, 60000);
         for (let n = 0; n < ASKS; n++) {
             const result = outcome(await client.answer(1000 + n));
@@ -52,23 +54,27 @@ async function crowd(home, round) {
 }
 
 describe("crowd", { concurrency: 2 }, () => {
-    test(`${CLIENTS} clients × ${ASKS} asks with the same ids at once, never crossed`, inHome(async (home) => {
-        for (let round = 0; round < scaled(1); round++)
-            await crowd(home, round);
-    }, NO_LIMITS));
+    for (const [transport, open] of Object.entries(TRANSPORTS)) {
+        test(`${transport}: ${CLIENTS} clients × ${ASKS} asks with the same ids at once, never crossed`, inHome(async (home) => {
+            for (let round = 0; round < scaled(1); round++)
+                await crowd(home, round, open);
+        }, NO_LIMITS));
+    }
 
-    test("clients that ask the very same words are told apart by their connections", inHome(async (home) => {
-        const clients = await Promise.all(Array.from({ length: 8 }, () => opened(home, "2025-06-18", { name: "twin" })));
-        const calls = clients.map((client) => client.startTool("provide_choice", written("Same"), undefined, 7));
-        const rows = await home.opened(clients.length);
-        const person = await Person.at(home);
-        for (const { session_id } of rows)
-            await person.call("ask/answer", { session_id, custom_input: session_id });
-        const results = await Promise.all(clients.map((client, n) => client.collect(calls[n])));
-        for (const { session_id, selection } of results)
-            assert.equal(selection.custom_input, session_id);
-        assert.equal(new Set(results.map(({ session_id }) => session_id)).size, clients.length);
-    }));
+    for (const [transport, open] of Object.entries(TRANSPORTS)) {
+        test(`${transport}: clients that ask the very same words are told apart`, inHome(async (home) => {
+            const clients = await Promise.all(Array.from({ length: 8 }, () => open(home, "2025-06-18", { name: "twin" })));
+            const calls = clients.map((client) => client.startTool("provide_choice", written("Same"), undefined, 7));
+            const rows = await home.opened(clients.length);
+            const person = await Person.at(home);
+            for (const { session_id } of rows)
+                await person.call("ask/answer", { session_id, custom_input: session_id });
+            const results = await Promise.all(clients.map((client, n) => client.collect(calls[n])));
+            for (const { session_id, selection } of results)
+                assert.equal(selection.custom_input, session_id);
+            assert.equal(new Set(results.map(({ session_id }) => session_id)).size, clients.length);
+        }));
+    }
 
     test("too many asks of one client are refused with when to come back, others are served", inHome(async (home) => {
         const greedy = await opened(home, "2025-11-25", { name: "greedy" });

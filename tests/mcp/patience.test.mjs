@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inHome, until } from "./lib/home.mjs";
 import { KINDS, Sdk } from "./lib/sdk.mjs";
+import { startHub } from "./lib/web.mjs";
 import { opened } from "./lib/raw.mjs";
 import { MODERN, REVISIONS } from "./lib/schema.mjs";
 import { Person } from "./lib/wire.mjs";
@@ -86,16 +87,21 @@ describe("patience", { concurrency: 64 }, () => {
         test(`${kind}: a client with a limit of 20 s is cut off once, then answered before; after restarts too`, inHome(async (home) => {
             const limited = { timeout: 20000 };
             const sdk = await Sdk.open(home, kind);
-            await assert.rejects(sdk.ask(GOOD, limited), /time/i);
+            // who closes a stream gives no reason, so once proves nothing
+            const cutOffs = KINDS[kind].isHttp && KINDS[kind].revision === MODERN ? 2 : 1;
+            for (let n = 0; n < cutOffs; n++)
+                await assert.rejects(sdk.ask(GOOD, limited), /time/i);
             const held = async (client) => {
                 const began = Date.now();
                 const { action_status } = await client.ask(GOOD, limited);
                 assert.equal(action_status, "pending");
-                assert.ok(since(began) >= 14000 && since(began) < 19900, `pending after ${since(began)} ms`);
+                assert.ok(since(began) >= 13500 && since(began) < 19900, `pending after ${since(began)} ms`);
             };
             await held(sdk);
             await home.killHub();
-            await sdk.close();
+            await sdk.close(true);
+            if (KINDS[kind].isHttp)
+                await startHub(home);
             await held(await Sdk.open(home, kind));
             await home.must("settings", "set", "hold_limits", "{\"*\":300}"); // forgets it
             const again = await Sdk.open(home, kind);

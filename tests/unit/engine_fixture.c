@@ -6,7 +6,6 @@
 
 #include "engine_fixture.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "remove_tree.h"
 #include "store/row.h"
 #include "store/sqlite.h"
 
@@ -88,8 +88,9 @@ static struct passage *passage_new(struct stage_store *store, store_done *done, 
 
 static void free_change(struct store_change *change)
 {
-    const char *const texts[] = { change->ask_id, change->principal,   change->actor_json,
-                                  change->person, change->answer_json, change->answer_key };
+    const char *const texts[] = { change->ask_id,  change->principal,   change->actor_json,
+                                  change->person,  change->answer_json, change->answer_key,
+                                  change->more_ids };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         free((void *)(uintptr_t)texts[i]);
@@ -102,6 +103,7 @@ static struct store_change *copy_change(const struct store_change *change)
 
     *copy = *change;
     copy->ask_id = mem_text(change->ask_id);
+    copy->more_ids = mem_text(change->more_ids);
     copy->principal = mem_text(change->principal);
     copy->actor_json = mem_text(change->actor_json);
     copy->person = mem_text(change->person);
@@ -240,33 +242,39 @@ static void stage_store_forget_cut_offs(struct store *port, store_done *done, vo
     store->inner->ops->forget_cut_offs(store->inner, on_inner_reply, passage);
 }
 
-static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
+/* A write that goes straight through; NULL: it is to fail. */
+static struct passage *pass(struct stage_store *store, bool fails, const char *what,
+                            store_done *done, void *context)
 {
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "shift");
+    struct passage *passage = passage_new(store, done, context, what);
 
-    store->shifts++;
-    if (store->fails_shifts) {
+    if (fails) {
         fail_later(passage);
-        return;
+        return NULL;
     }
     store->outstanding++;
-    store->inner->ops->shift_deadlines(store->inner, by_ms, on_inner_reply, passage);
+    return passage;
+}
+
+static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_shifts, "shift", done, context);
+
+    own(port)->shifts++;
+    if (passage)
+        inner->ops->shift_deadlines(inner, by_ms, on_inner_reply, passage);
 }
 
 static void stage_store_sweep(struct store *port, int64_t older_than_ms, size_t keep, size_t batch,
                               store_done *done, void *context)
 {
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "sweep");
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_sweeps, "sweep", done, context);
 
-    store->sweeps++;
-    if (store->fails_sweeps) {
-        fail_later(passage);
-        return;
-    }
-    store->outstanding++;
-    store->inner->ops->sweep(store->inner, older_than_ms, keep, batch, on_inner_reply, passage);
+    own(port)->sweeps++;
+    if (passage)
+        inner->ops->sweep(inner, older_than_ms, keep, batch, on_inner_reply, passage);
 }
 
 static void fail_read(store_done *done, void *context)
@@ -283,6 +291,8 @@ static void stage_store_get(struct store *port, const char *ask_id, store_done *
 
     if (store->fails_reads)
         fail_read(done, context);
+    else if (store->misses_reads)
+        done(context, &(struct store_reply){ .outcome = STORE_MISSING });
     else
         store->inner->ops->get(store->inner, ask_id, done, context);
 }
@@ -323,6 +333,47 @@ static void stage_store_get_draft(struct store *port, const char *ask_id, const 
     own(port)->inner->ops->get_draft(own(port)->inner, ask_id, person, each, context);
 }
 
+static void stage_store_save_token(struct store *port, const struct store_token *token,
+                                   store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_tokens, "token", done, context);
+
+    if (passage)
+        inner->ops->save_token(inner, token, on_inner_reply, passage);
+}
+
+static void stage_store_revoke_token(struct store *port, const uint8_t *hash, int64_t now_ms,
+                                     store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_tokens, "revoke", done, context);
+
+    if (passage)
+        inner->ops->revoke_token(inner, hash, now_ms, on_inner_reply, passage);
+}
+
+static void stage_store_list_tokens(struct store *port, store_token_each *each, void *context)
+{
+    own(port)->inner->ops->list_tokens(own(port)->inner, each, context);
+}
+
+static void stage_store_save_key(struct store *port, const struct store_key *key, store_done *done,
+                                 void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_keys, "key", done, context);
+
+    if (passage)
+        inner->ops->save_key(inner, key, on_inner_reply, passage);
+}
+
+static void stage_store_list_keys(struct store *port, const char *purpose, store_key_each *each,
+                                  void *context)
+{
+    own(port)->inner->ops->list_keys(own(port)->inner, purpose, each, context);
+}
+
 static void stage_store_get_cut_off(struct store *port, const struct store_client *client,
                                     store_done *done, void *context)
 {
@@ -339,6 +390,11 @@ static const struct store_ops stage_ops = {
     .change = stage_store_change,
     .save_draft = stage_store_save_draft,
     .save_setting = stage_store_save_setting,
+    .save_token = stage_store_save_token,
+    .revoke_token = stage_store_revoke_token,
+    .list_tokens = stage_store_list_tokens,
+    .save_key = stage_store_save_key,
+    .list_keys = stage_store_list_keys,
     .save_cut_off = stage_store_save_cut_off,
     .forget_cut_offs = stage_store_forget_cut_offs,
     .shift_deadlines = stage_store_shift,
@@ -502,24 +558,13 @@ int stage_set_up(void **state)
 int stage_tear_down(void **state)
 {
     struct stage *stage = *state;
-    struct dirent *entry;
-    DIR *list;
 
     close_engine(stage);
     callers_release(stage);
     loop_free(stage->loop);
     settings_free(stage->settings);
     stage_forget(stage);
-    list = opendir(stage->directory);
-    while (list && (entry = readdir(list))) {
-        char *name = mem_format("%s/%s", stage->directory, entry->d_name);
-
-        unlink(name);
-        free(name);
-    }
-    if (list)
-        closedir(list);
-    rmdir(stage->directory);
+    remove_tree(stage->directory);
     free(stage);
     return 0;
 }

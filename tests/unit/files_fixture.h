@@ -5,7 +5,6 @@
 #ifndef TESTS_FILES_FIXTURE_H
 #define TESTS_FILES_FIXTURE_H
 #include <cmocka.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
+#include "remove_tree.h"
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
@@ -33,19 +33,11 @@ static inline int set_up(void **state)
     return 0;
 }
 
-static inline int drop(const char *path, const struct stat *found, int type, struct FTW *where)
-{
-    (void)found;
-    (void)type;
-    (void)where;
-    return remove(path);
-}
-
 static inline int tear_down(void **state)
 {
     struct place *place = *state;
 
-    assert_int_equal(nftw(place->directory, drop, 8, FTW_DEPTH | FTW_PHYS), 0);
+    assert_int_equal(remove_tree(place->directory), 0);
     free(place);
     return 0;
 }

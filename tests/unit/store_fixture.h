@@ -5,7 +5,6 @@
 #ifndef TESTS_STORE_FIXTURE_H
 #define TESTS_STORE_FIXTURE_H
 #include <cmocka.h>
-#include <dirent.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "ports/store.h"
+#include "remove_tree.h"
 #include "store/event.h"
 #include "store/row.h"
 #include "store/sqlite.h"
@@ -35,22 +35,6 @@ struct seen {
     struct store_reply reply;
     struct store_row *row;
 };
-
-static inline void remove_all(const char *directory)
-{
-    DIR *list = opendir(directory);
-    struct dirent *entry;
-
-    while (list && (entry = readdir(list))) {
-        char *name = mem_format("%s/%s", directory, entry->d_name);
-
-        unlink(name);
-        free(name);
-    }
-    if (list)
-        closedir(list);
-    rmdir(directory);
-}
 
 static inline void open_store(struct place *place)
 {
@@ -99,7 +83,7 @@ static inline int tear_down(void **state)
 
     close_store(place);
     loop_free(place->loop);
-    remove_all(place->directory);
+    remove_tree(place->directory);
     free(place);
     return 0;
 }

@@ -10,10 +10,12 @@
 
 #include "engine_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/limits.h"
 
 static void test_committed_then_acknowledged_then_told(void **state)
 {
@@ -191,12 +193,14 @@ static void test_reads_that_fail_are_told(void **state)
     assert_failed(&scene.did, ERROR_storage_failed, "");
     call_run(&scene.did, scene.agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
     assert_failed(&scene.did, ERROR_storage_failed, "");
-    ask_start(&other, scene.agent, "Other", "", -1);
-    assert_failed(&other, ERROR_storage_failed, "");
     assert_int_equal(scene.asked.replies, 0);
     scene.stage->store.fails_reads = false;
     scene_answer(&scene, "a");
     assert_worked(&scene.did);
+    scene.stage->store.fails_reads = true; /* a key might be that of the answer just given */
+    ask_start(&other, scene.agent, "Other", ",'idempotency_key':'k'", -1);
+    assert_failed(&other, ERROR_storage_failed, "");
+    scene.stage->store.fails_reads = false;
     call_release(&other);
     scene_close(&scene);
 }
@@ -214,6 +218,40 @@ static void test_a_small_form_is_not_read_again(void **state)
     assert_string_equal(call_text(&scene.asked, "/answered_by/via"), "cli");
     scene.stage->store.fails_reads = false;
     scene_close(&scene);
+}
+
+/* The first result is written from memory, the second from what the store has. */
+static void test_a_result_is_the_same_when_it_is_read_back(void **state)
+{
+    static const struct {
+        size_t act;
+        const char *more;
+    } cases[] = {
+        { offsetof(struct desk_ops, answer), ",'selected_ids':['b']" },
+        { offsetof(struct desk_ops, answer),
+          ",'selected_ids':['a'],'option_annotations':{'b':'not that'},"
+          "'global_annotation':'two\u20aclines'" },
+        { offsetof(struct desk_ops, cancel), ",'global_annotation':'later'" },
+        { offsetof(struct desk_ops, cancel), ",'global_annotation':''" },
+        { offsetof(struct desk_ops, decline), "" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene scene;
+        desk_act *act;
+
+        scene_open(&scene, state, "cli", "");
+        memcpy(&act, (const char *)scene.ops + cases[i].act, sizeof act);
+        call_run(&scene.did, scene.person, act, "{'session_id':'%s'%s}", scene.id, cases[i].more);
+        assert_worked(&scene.did);
+        assert_worked(&scene.asked);
+        call_run(&scene.did, scene.agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+        assert_worked(&scene.did);
+        assert_true(json_same(scene.asked.json, scene.did.json));
+        call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+        assert_worked(&scene.did); /* or the next result announces it */
+        scene_close(&scene);
+    }
 }
 
 /* The answer is safe, only reading it back failed: an error now, the answer at the next call. */
@@ -322,6 +360,75 @@ static void test_if_match(void **state)
     scene_close(&scene);
 }
 
+/* R10.4: over, then changed meanwhile, then what is wrong with it. */
+static void test_what_is_told_first(void **state)
+{
+    const char *params = "{'session_id':'%s','selected_ids':['%s'],'version':%d}";
+    const char *extend = "{'session_id':'%s','seconds':60,'version':%d}";
+    struct scene scene;
+
+    scene_open(&scene, state, "api", "");
+    call_run(&scene.did, scene.person, scene.ops->extend, extend, scene.id, 7);
+    assert_failed(&scene.did, ERROR_wrong_state, "/version");
+    assert_int_equal(call_number(&scene.did, "/version"), 1);
+    call_run(&scene.did, scene.person, scene.ops->extend, extend, scene.id, 1);
+    assert_worked(&scene.did);
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "zzz", 1);
+    assert_failed(&scene.did, ERROR_wrong_state, "/version");
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "zzz", 2);
+    assert_failed(&scene.did, ERROR_bad_enum, "/selected_ids/0");
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "a", 2);
+    assert_worked(&scene.did);
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "zzz", 1);
+    assert_failed(&scene.did, ERROR_already_answered, "/session_id");
+    assert_string_equal(call_text(&scene.did, "/answered_by/via"), "api");
+    call_run(&scene.did, scene.person, scene.ops->extend, extend, scene.id, 2);
+    assert_failed(&scene.did, ERROR_already_answered, "/session_id");
+    scene_close(&scene);
+}
+
+/* A version that the store no longer has when the change reaches it. */
+static void test_two_extend_what_they_saw(void **state)
+{
+    const char *extend = "{'session_id':'%s','seconds':%d,'version':1}";
+    struct call first = { .label = "first" }, second = { .label = "second" };
+    struct scene scene;
+
+    scene_open(&scene, state, "api", "");
+    call_start(&first, scene.person, scene.ops->extend, extend, scene.id, 60);
+    call_start(&second, scene.person, scene.ops->extend, extend, scene.id, 90);
+    stage_settle(scene.stage);
+    assert_worked(&first);
+    assert_failed(&second, ERROR_wrong_state, "/version");
+    assert_int_equal(call_number(&second, "/version"), 2);
+    call_release(&first);
+    call_release(&second);
+    scene_close(&scene);
+}
+
+static void test_a_key_is_kept_or_refused(void **state)
+{
+    char key[LIMIT_ANSWER_KEY_BYTES + 2], quoted[sizeof key + 2];
+    struct scene scene;
+    const char *params = "{'session_id':'%s','selected_ids':['a'],'answer_key':%s}";
+
+    scene_open(&scene, state, "api", "");
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "7");
+    assert_failed(&scene.did, ERROR_bad_format, "/answer_key");
+    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "''");
+    assert_failed(&scene.did, ERROR_bad_format, "/answer_key");
+    memset(key, 'k', sizeof key);
+    for (int over = 1; over >= 0; over--) {
+        snprintf(quoted, sizeof quoted, "'%.*s'", LIMIT_ANSWER_KEY_BYTES + over, key);
+        call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, quoted);
+        if (over)
+            assert_failed(&scene.did, ERROR_bad_format, "/answer_key");
+        else
+            assert_worked(&scene.did);
+    }
+    scene_close(&scene);
+}
+
 static void test_too_late_for_what_nobody_decided(void **state)
 {
     struct scene scene;
@@ -410,11 +517,15 @@ int main(void)
         CASE(test_a_failed_change_changes_nothing),
         CASE(test_reads_that_fail_are_told),
         CASE(test_a_small_form_is_not_read_again),
+        CASE(test_a_result_is_the_same_when_it_is_read_back),
         CASE(test_a_result_that_cannot_be_read),
         CASE(test_one_of_two_wins),
         CASE(test_the_same_again_is_already_so),
         CASE(test_a_key_is_good_for_one_answer),
         CASE(test_if_match),
+        CASE(test_what_is_told_first),
+        CASE(test_two_extend_what_they_saw),
+        CASE(test_a_key_is_kept_or_refused),
         CASE(test_too_late_for_what_nobody_decided),
         CASE(test_bad_answers),
         CASE(test_notes_on_cancelling),

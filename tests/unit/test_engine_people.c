@@ -138,50 +138,6 @@ static void test_a_prefix_that_two_share(void **state)
     scene_close(&scene);
 }
 
-static void test_lists(void **state)
-{
-    static const struct {
-        const char *params;
-        int count; /* -1: refused */
-    } cases[] = {
-        { "{}", 3 },
-        { "{'which':'all'}", 3 },
-        { "{'which':'active'}", 2 },
-        { "{'which':'completed'}", 1 },
-        { "{'limit':1}", 1 },
-        { "{'limit':0}", 1 },
-        { "{'limit':99999}", 3 },
-        { "{'before_ms':1700000001000}", 1 },
-        { "{'which':'some'}", -1 },
-        { "{'which':7}", -1 },
-    };
-    struct scene scenes[3];
-    struct call *did = &scenes[0].did;
-
-    for (int i = 0; i < 3; i++) {
-        scene_open(&scenes[i], state, "cli", "");
-        stage_advance(*state, 1000);
-    }
-    scene_answer(&scenes[1], "a");
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        call_run(did, scenes[0].person, scenes[0].ops->list, "%s", cases[i].params);
-        if (cases[i].count < 0)
-            assert_failed(did, ERROR_bad_enum, "/which");
-        else if ((int)json_length(json_at(did->json, "/asks")) != cases[i].count)
-            fail_msg("%s", cases[i].params);
-    }
-    call_run(did, scenes[0].person, scenes[0].ops->list, "{}");
-    assert_string_equal(call_text(did, "/asks/0/session_id"), scenes[2].id); /* newest first */
-    assert_string_equal(call_text(did, "/asks/1/status"), "submitted");
-    assert_string_equal(call_text(did, "/asks/1/answered_by/via"), "cli");
-    assert_string_equal(call_text(did, "/asks/0/agent"), "bot");
-    assert_string_equal(call_text(did, "/asks/0/origin/directory"), "/home/me/shop");
-    assert_int_equal(call_number(did, "/asks/0/remaining_seconds"), 299);
-    assert_true(call_number(did, "/seq") >= 4);
-    for (int i = 0; i < 3; i++)
-        scene_close(&scenes[i]);
-}
-
 static void watch(struct caller *person)
 {
     struct call watched = { .label = "watch" };
@@ -551,7 +507,6 @@ int main(void)
         CASE(test_naming_an_ask),
         CASE(test_bad_names),
         CASE(test_a_prefix_that_two_share),
-        CASE(test_lists),
         CASE(test_watchers_get_one_snapshot_a_turn),
         CASE(test_watchers_see_every_ending),
         CASE(test_drafts_are_shown_on_other_devices),

@@ -408,6 +408,44 @@ static void test_leaving_from_within_a_reply(void **state)
     scene_close(&scene);
 }
 
+/* R10.4: what /metrics says of asks. */
+static void test_figures(void **state)
+{
+    static const char *const lines[] = {
+        "\nsayso_asks_created_total 3\n",
+        "\nsayso_asks_ended_total{state=\"submitted\"} 2\n",
+        "\nsayso_asks_ended_total{state=\"timeout\"} 1\n",
+        "\nsayso_asks_undone_total 1\n",
+        "\nsayso_asks_pending 1\n",
+        "\nsayso_ask_wait_seconds_bucket{le=\"2\"} 0\n",
+        "\nsayso_ask_wait_seconds_bucket{le=\"5\"} 2\n",
+        "\nsayso_ask_wait_seconds_sum 6\n",
+        "\nsayso_ask_wait_seconds_count 2\n",
+    };
+    struct text out = { 0 };
+    struct scene first, second, third;
+
+    scene_open(&first, state, "terminal", "");
+    stage_advance(*state, 3000);
+    scene_answer(&first, "a");
+    call_run(&first.did, first.person, first.ops->undo, "{'session_id':'%s'}", first.id);
+    assert_worked(&first.did);
+    scene_answer(&first, "a");
+    scene_open(&second, state, "cli", ",'timeout_seconds':1");
+    stage_advance(*state, 2000);
+    stage_settle(*state);
+    scene_open(&third, state, "cli", "");
+    engine_write_metrics(first.stage->engine, &out);
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        if (!strstr(text_string(&out), lines[i]))
+            fail_msg("no %s in\n%s", lines[i], text_string(&out));
+    }
+    text_release(&out);
+    scene_close(&first);
+    scene_close(&second);
+    scene_close(&third);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +464,7 @@ int main(void)
         CASE(test_an_agent_leaves_while_it_asks),
         CASE(test_a_person_leaves_while_deciding),
         CASE(test_leaving_from_within_a_reply),
+        CASE(test_figures),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dirent.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 

@@ -66,22 +66,31 @@ static void lists_are_newest_first(void **state)
         struct store_list_query query;
         const char *expected;
     } cases[] = {
-        { { STORE_LIST_ALL, 50, 0, NULL, NULL }, "40 6 5 4 3 2 1 " },
-        { { STORE_LIST_ALL, 3, 0, NULL, NULL }, "40 6 5 " },
-        { { STORE_LIST_ALL, 0, 0, NULL, NULL }, "" },
-        { { STORE_LIST_ALL, SIZE_MAX, 1700000000004, NULL, NULL }, "3 2 1 " },
-        { { STORE_LIST_OPEN, 50, 0, NULL, NULL }, "40 5 3 1 " },
-        { { STORE_LIST_ENDED, 50, 0, NULL, NULL }, "6 4 2 " },
-        { { STORE_LIST_ENDED, 1, 1700000000006, NULL, NULL }, "4 " },
-        { { STORE_LIST_ALL, 50, 0, NULL, principal }, "4 " },
-        { { STORE_LIST_OPEN, 50, 0, NULL, principal }, "" },
-        { { STORE_LIST_ALL, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaab", NULL }, "40 " },
-        { { STORE_LIST_OPEN, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaaa", NULL }, "5 3 1 " },
-        { { STORE_LIST_ENDED, 2, 0, "aaaa", NULL }, "6 4 " },
-        { { STORE_LIST_ALL, 50, 0, "aaaa", principal }, "4 " },
-        { { STORE_LIST_ALL, 50, 0, "b", NULL }, "" },
-        { { STORE_LIST_ALL, 50, 0, "", NULL }, "40 6 5 4 3 2 1 " },
-        { { STORE_LIST_ALL, 50, 0, "%' OR 1", NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL }, "40 6 5 4 3 2 1 " },
+        { { STORE_LIST_ALL, 3, 0, NULL, NULL, 0, 0, NULL }, "40 6 5 " },
+        { { STORE_LIST_ALL, 0, 0, NULL, NULL, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, SIZE_MAX, 1700000000004, NULL, NULL, 0, 0, NULL }, "3 2 1 " },
+        { { STORE_LIST_OPEN, 50, 0, NULL, NULL, 0, 0, NULL }, "40 5 3 1 " },
+        { { STORE_LIST_ENDED, 50, 0, NULL, NULL, 0, 0, NULL }, "6 4 2 " },
+        { { STORE_LIST_ENDED, 1, 1700000000006, NULL, NULL, 0, 0, NULL }, "4 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, principal, 0, 0, NULL }, "4 " },
+        { { STORE_LIST_OPEN, 50, 0, NULL, principal, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaab", NULL, 0, 0, NULL }, "40 " },
+        { { STORE_LIST_OPEN, 50, 0, "aaaaaaaaaaaaaaaaaaaaaaaaa", NULL, 0, 0, NULL }, "5 3 1 " },
+        { { STORE_LIST_ENDED, 2, 0, "aaaa", NULL, 0, 0, NULL }, "6 4 " },
+        { { STORE_LIST_ALL, 50, 0, "aaaa", principal, 0, 0, NULL }, "4 " },
+        { { STORE_LIST_ALL, 50, 0, "b", NULL, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, "", NULL, 0, 0, NULL }, "40 6 5 4 3 2 1 " },
+        { { STORE_LIST_ALL, 50, 0, "%' OR 1", NULL, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 1700000000004, NULL, NULL, 4, 0, NULL }, "3 2 1 " },
+        { { STORE_LIST_ALL, 50, 1700000000004, NULL, NULL, 5, 0, NULL }, "4 3 2 1 " },
+        { { STORE_LIST_ENDED, 50, 1700000000004, NULL, NULL, 5, 0, NULL }, "4 2 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 1U << STATE_CANCELLED, NULL }, "6 " },
+        { { STORE_LIST_ENDED, 50, 0, NULL, NULL, 0, 1U << STATE_PENDING, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "bot" }, "40 6 4 3 2 1 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "boss" }, "5 " },
+        { { STORE_LIST_ALL, 50, 0, "aaaa", NULL, 0, 0, "bo" }, "" },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "" }, "" },
     };
 
     for (int i = 1; i <= 7; i++) {
@@ -91,6 +100,7 @@ static void lists_are_newest_first(void **state)
             ask.state = (enum ask_state)(STATE_PENDING + i / 2);
         if (i == 4)
             memcpy(ask.principal, principal, sizeof principal);
+        ask.origin_json = i == 5 ? "{\"name\":\"bot\",\"as\":\"boss\"}" : "{\"name\":\"bot\"}";
         create_done(*state, &ask);
     }
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
@@ -100,7 +110,7 @@ static void lists_are_newest_first(void **state)
 static void on_row_asking(void *context, const struct store_row *row)
 {
     struct rows *rows = context;
-    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL };
+    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL };
     struct rows inner = { 0 };
     struct seen seen;
 
@@ -118,7 +128,7 @@ static void on_row_asking(void *context, const struct store_row *row)
 static void a_list_may_ask_again_while_it_is_read(void **state)
 {
     struct place *place = *state;
-    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL };
+    struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL };
     struct rows rows = { .place = place };
 
     for (int i = 1; i <= 5; i++) {
@@ -133,7 +143,7 @@ static void a_list_may_ask_again_while_it_is_read(void **state)
 static void an_answer_shows_in_lists(void **state)
 {
     struct place *place = *state;
-    struct store_list_query query = { STORE_LIST_ENDED, 50, 0, NULL, NULL };
+    struct store_list_query query = { STORE_LIST_ENDED, 50, 0, NULL, NULL, 0, 0, NULL };
     struct ask ask = make_ask(1);
     struct store_change how = answer_of(ask.id, "key");
     struct rows rows = { 0 };
@@ -149,7 +159,7 @@ static void an_answer_shows_in_lists(void **state)
     forget_rows(&rows);
 }
 
-static void the_living_are_open_or_within_undo(void **state)
+static void the_living_are_open_or_not_delivered(void **state)
 {
     static const struct {
         enum ask_state state;
@@ -158,8 +168,10 @@ static void the_living_are_open_or_within_undo(void **state)
     } cases[] = {
         { STATE_PENDING, 0, 0, true },           { STATE_PENDING_TERMINAL_LAUNCH, 0, 0, true },
         { STATE_SUBMITTED, 1001, 0, true },      { STATE_CANCELLED, 1001, 0, true },
-        { STATE_AUTO_SUBMITTED, 1001, 0, true }, { STATE_SUBMITTED, 1000, 0, false },
-        { STATE_SUBMITTED, 0, 0, false },        { STATE_SUBMITTED, 1001, 900, false },
+        { STATE_AUTO_SUBMITTED, 1001, 0, true }, { STATE_SUBMITTED, 1000, 0, true },
+        { STATE_SUBMITTED, 0, 0, true },         { STATE_SUBMITTED, 1001, 900, false },
+        { STATE_CANCELLED, 0, 0, true },         { STATE_DECLINED, 0, 0, true },
+        { STATE_AUTO_SUBMITTED, 0, 0, false },   { STATE_DECLINED, 0, 900, false },
         { STATE_TIMEOUT, 0, 0, false },          { STATE_WITHDRAWN, 0, 0, false },
     };
     struct place *place = *state;
@@ -270,70 +282,32 @@ static void undelivered_answers_are_listed(void **state)
     forget_rows(&rows);
 }
 
-static void save_cut_off(struct place *place, const char *name, int64_t cut_off_ms)
-{
-    struct store_client client = { name, "1", "stdio" };
-    struct seen seen = { 0 };
-
-    place->store->ops->save_cut_off(place->store, &client, cut_off_ms, on_reply, &seen);
-    wait_for(place, &seen);
-    assert_int_equal(seen.reply.outcome, STORE_DONE);
-}
-
-/* 0: nothing is known. */
-static int64_t cut_off_of(struct place *place, const char *name, const char *version,
-                          const char *transport)
-{
-    struct store_client client = { name, version, transport };
-    struct seen seen = { 0 };
-
-    place->store->ops->get_cut_off(place->store, &client, on_reply, &seen);
-    assert_int_equal(seen.count, 1);
-    return seen.reply.outcome == STORE_DONE ? seen.reply.seq : 0;
-}
-
-static void cut_offs_are_kept_by_client_until_forgotten(void **state)
+static void one_event_tells_of_many_deliveries(void **state)
 {
     struct place *place = *state;
-    struct seen seen = { 0 };
+    struct ask asks[] = { make_ask(1), make_ask(2), make_ask(3), make_ask(4) };
+    struct store_change how = store_change_of(asks[0].id, EVENT_DELIVERED);
+    char more[3 * ASK_ID_BYTES];
 
-    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 0);
-    save_cut_off(place, "quick", -60000);
-    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), -60000);
-    save_cut_off(place, "quick", 59000);
-    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 59000);
-    assert_int_equal(cut_off_of(place, "quick", "2", "stdio"), 0);
-    assert_int_equal(cut_off_of(place, "quick", "1", "http"), 0);
-    assert_int_equal(cut_off_of(place, "Quick", "1", "stdio"), 0);
-    place->store->ops->forget_cut_offs(place->store, on_reply, &seen);
-    wait_for(place, &seen);
-    assert_int_equal(seen.reply.outcome, STORE_DONE);
-    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 0);
-    save_cut_off(place, "quick", 30000);
-    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 30000);
-}
-
-/* Names are the clients' to invent: what was seen once makes room, what was learnt stays. */
-static void clients_are_remembered_in_bounded_number(void **state)
-{
-    struct place *place = *state;
-    char name[32];
-
-    save_cut_off(place, "first", 60000);
-    for (int i = 0; i < 1100; i++) {
-        snprintf(name, sizeof name, "client %d", i);
-        save_cut_off(place, name, i < 600 ? -20000 : 20000);
+    for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
+        asks[i].state = i == 3 ? STATE_PENDING : STATE_SUBMITTED;
+        if (i == 2)
+            memset(asks[i].principal, 'f', sizeof asks[i].principal - 1);
+        create_done(place, &asks[i]);
     }
-    assert_int_equal(cut_off_of(place, "first", "1", "stdio"), 60000);
-    assert_int_equal(cut_off_of(place, "client 0", "1", "stdio"), 0);
-    assert_int_equal(cut_off_of(place, "client 1099", "1", "stdio"), 20000);
-    for (int i = 1100; i < 1700; i++) {
-        snprintf(name, sizeof name, "client %d", i);
-        save_cut_off(place, name, 20000);
-    }
-    assert_int_equal(cut_off_of(place, "client 1699", "1", "stdio"), 0);
-    save_cut_off(place, "first", 50000); /* one that is there is kept up to date */
-    assert_int_equal(cut_off_of(place, "first", "1", "stdio"), 50000);
+    snprintf(more, sizeof more, "%s %s %s", asks[1].id, asks[2].id, asks[3].id);
+    how.more_ids = more;
+    how.principal = asks[0].principal;
+    how.from_states = 1U << STATE_SUBMITTED;
+    how.delivered_ms = 5;
+    how.skips_row = true;
+    change_done(place, &how);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM asks WHERE delivered_ms = 5"), 2);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM asks WHERE delivered_ms = 5"
+                                       " AND number <= 2"),
+                     2);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM events"), 5);
+    assert_int_equal(bad_event(place), 0);
 }
 
 static int64_t sweep(struct place *place, int64_t older_than_ms, size_t keep, size_t batch)
@@ -434,6 +408,71 @@ static void an_ask_that_was_undone_is_not_ended(void **state)
     assert_true(is_there(place, 1));
 }
 
+static int count_live(struct place *place)
+{
+    struct rows rows = { 0 };
+    int count;
+
+    place->store->ops->list_live(place->store, 0, on_row, &rows);
+    count = rows.count;
+    forget_rows(&rows);
+    return count;
+}
+
+static void what_is_settled_is_not_looked_at_again(void **state)
+{
+    static const char unsettled[] = "SELECT unsettled FROM counter";
+    struct place *place = *state;
+    struct ask late = make_ask(1), open = make_ask(9);
+    struct store_change undo = store_change_of(late.id, EVENT_UNDONE);
+
+    end_ask(place, 1, STATE_SUBMITTED, 100, true);
+    end_ask(place, 2, STATE_TIMEOUT, 100, true);
+    assert_int_equal(sql_number(place, unsettled), 1);
+    sweep(place, 0, 1000, 10);
+    assert_int_equal(sql_number(place, unsettled), 5);
+    end_ask(place, 3, STATE_DECLINED, 100, false);
+    create_done(place, &open);
+    sweep(place, 0, 1000, 10);
+    assert_int_equal(sql_number(place, unsettled), 5);
+    assert_int_equal(count_live(place), 2);
+    undo.from_states = 1U << STATE_SUBMITTED;
+    undo.to_state = STATE_PENDING;
+    undo.removes_answer = true;
+    change_done(place, &undo);
+    close_store(place);
+    open_store(place);
+    assert_int_equal(count_live(place), 3);
+    assert_int_equal(bad_event(place), 0);
+}
+
+/* Ids are indexed in parts: one that is far back is found as well, and so is its beginning. */
+static void ids_are_found_however_old(void **state)
+{
+    struct place *place = *state;
+    struct ask old = make_ask(1), new = make_ask(2);
+    struct store_change how = answer_of(old.id, NULL);
+    char prefix[5] = "";
+    struct store_list_query query = { .limit = 10, .id_prefix = prefix };
+    struct rows rows = { 0 };
+
+    create_done(place, &old);
+    close_store(place);
+    sql(place, "UPDATE counter SET seq = 20000");
+    open_store(place);
+    create_done(place, &new);
+    assert_true(is_there(place, 1) && is_there(place, 2));
+    assert_false(is_there(place, 3));
+    memcpy(prefix, old.id, sizeof prefix - 1);
+    place->store->ops->list(place->store, &query, on_row, &rows);
+    assert_true(rows.count >= 1);
+    assert_string_equal(rows.rows[rows.count - 1]->ask.id, old.id);
+    forget_rows(&rows);
+    change_done(place, &how);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM asks WHERE number = 1 AND state = 3"),
+                     1);
+}
+
 static void nothing_of_a_swept_ask_is_left_but_its_places(void **state)
 {
     static const char *const empty[] = {
@@ -524,14 +563,15 @@ int main(void)
         CASE(lists_are_newest_first),
         CASE(a_list_may_ask_again_while_it_is_read),
         CASE(an_answer_shows_in_lists),
-        CASE(the_living_are_open_or_within_undo),
+        CASE(the_living_are_open_or_not_delivered),
         CASE(only_undelivered_answers_of_people_are_found),
         CASE(undelivered_answers_are_listed),
-        CASE(cut_offs_are_kept_by_client_until_forgotten),
-        CASE(clients_are_remembered_in_bounded_number),
+        CASE(one_event_tells_of_many_deliveries),
         CASE(what_is_too_old_goes),
         CASE(what_is_too_many_goes_unless_awaited),
         CASE(an_ask_that_was_undone_is_not_ended),
+        CASE(what_is_settled_is_not_looked_at_again),
+        CASE(ids_are_found_however_old),
         CASE(nothing_of_a_swept_ask_is_left_but_its_places),
         CASE(the_chain_shows_every_forgery),
         CASE(mending_one_hash_breaks_the_next),

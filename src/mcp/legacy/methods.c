@@ -11,7 +11,7 @@
 
 static void initialize(struct mcp_request *request)
 {
-    struct mcp *mcp = request->mcp;
+    struct mcp *mcp = request->to.mcp;
     const struct json *client = json_member(request->params, "clientInfo");
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
@@ -21,34 +21,34 @@ static void initialize(struct mcp_request *request)
     free(mcp->client_version);
     mcp->client_name = mem_text(json_member_text(client, "name"));
     mcp->client_version = mem_text(json_member_text(client, "version"));
+    mcp->abilities = ability_read(json_member(request->params, "capabilities"), mcp->negotiated);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "protocolVersion", revision_name(mcp->negotiated));
     json_write_raw(&writer, "capabilities", "{\"tools\":{},\"prompts\":{}}");
     content_write_server_info(&writer, "serverInfo", revision_has_structured(mcp->negotiated));
     json_write_text(&writer, "instructions", content_instructions);
     json_write_end_object(&writer);
-    mcp_reply(mcp, request->id_json, text_string(&out));
+    mcp_reply(&request->to, text_string(&out));
     text_release(&out);
 }
 
 static void ping(struct mcp_request *request)
 {
-    mcp_reply(request->mcp, request->id_json, "{}");
+    mcp_reply(&request->to, "{}");
+}
+
+static void write_tools(struct json_writer *writer, const struct mcp_request *request)
+{
+    json_write_object(writer, NULL);
+    content_write_tools(writer, request->to.mcp->parts.tools, request->revision);
+    json_write_end_object(writer);
 }
 
 static void list_tools(struct mcp_request *request)
 {
-    static struct text made[REVISION_COUNT]; /* asked for often and never another: written once */
-    struct text *result = &made[request->revision];
+    static struct content_made made[REVISION_COUNT];
 
-    if (!result->used) {
-        struct json_writer writer = json_writer_to(result);
-
-        json_write_object(&writer, NULL);
-        content_write_tools(&writer, request->revision);
-        json_write_end_object(&writer);
-    }
-    mcp_reply(request->mcp, request->id_json, result->bytes);
+    mcp_reply(&request->to, content_make(&made[request->revision], request, write_tools));
 }
 
 static void list_prompts(struct mcp_request *request)
@@ -59,7 +59,7 @@ static void list_prompts(struct mcp_request *request)
     json_write_object(&writer, NULL);
     content_write_prompts(&writer);
     json_write_end_object(&writer);
-    mcp_reply(request->mcp, request->id_json, text_string(&out));
+    mcp_reply(&request->to, text_string(&out));
     text_release(&out);
 }
 
@@ -72,9 +72,9 @@ static void get_prompt(struct mcp_request *request)
     json_write_object(&writer, NULL);
     if (name && content_write_prompt(&writer, name)) {
         json_write_end_object(&writer);
-        mcp_reply(request->mcp, request->id_json, text_string(&out));
+        mcp_reply(&request->to, text_string(&out));
     } else {
-        mcp_reply_error(request->mcp, request->id_json, JSONRPC_INVALID_PARAMS,
+        mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS,
                         "there is no such prompt; prompts/list names them", NULL);
     }
     text_release(&out);
@@ -88,5 +88,5 @@ static const struct mcp_method methods[] = {
 
 void legacy_serve(struct mcp_request *request)
 {
-    mcp_serve(request, methods, ARRAY_LEN(methods));
+    mcp_serve(request, methods, ARRAY_LEN(methods), 200);
 }

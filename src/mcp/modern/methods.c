@@ -8,8 +8,10 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "mcp/inside.h"
+#include "mcp/modern/codes.h"
+#include "mcp/modern/headers.h"
 
-enum { MODERN_UNSUPPORTED_VERSION = -32022, MODERN_LIST_TTL_MS = 3600000 };
+enum { MODERN_LIST_TTL_MS = 3600000 };
 
 static struct json_writer begin_result(struct text *out)
 {
@@ -35,49 +37,41 @@ static void write_end(struct json_writer *writer, bool is_cacheable)
 static void end_result(struct mcp_request *request, struct json_writer *writer, bool is_cacheable)
 {
     write_end(writer, is_cacheable);
-    mcp_reply(request->mcp, request->id_json, text_string(writer->out));
+    mcp_reply(&request->to, text_string(writer->out));
     text_release(writer->out);
 }
 
-static void write_discovery(struct json_writer *writer)
+static void write_discovery(struct json_writer *writer, const struct mcp_request *request)
 {
+    (void)request;
+    *writer = begin_result(writer->out);
     json_write_list(writer, "supportedVersions");
     json_write_text(writer, NULL, revision_name(REVISION_2026_07_28));
     json_write_end_list(writer);
     json_write_raw(writer, "capabilities", "{\"tools\":{},\"prompts\":{}}");
     json_write_text(writer, "instructions", content_instructions);
-}
-
-static void write_tools(struct json_writer *writer)
-{
-    content_write_tools(writer, REVISION_2026_07_28);
-}
-
-/* What is asked for often and never another is written once. */
-static void reply_made(struct mcp_request *request, struct text *made,
-                       void (*write)(struct json_writer *writer))
-{
-    if (!made->used) {
-        struct json_writer writer = begin_result(made);
-
-        write(&writer);
-        write_end(&writer, true);
-    }
-    mcp_reply(request->mcp, request->id_json, made->bytes);
+    write_end(writer, true);
 }
 
 static void discover(struct mcp_request *request)
 {
-    static struct text made;
+    static struct content_made made;
 
-    reply_made(request, &made, write_discovery);
+    mcp_reply(&request->to, content_make(&made, request, write_discovery));
+}
+
+static void write_tools(struct json_writer *writer, const struct mcp_request *request)
+{
+    *writer = begin_result(writer->out);
+    content_write_tools(writer, request->to.mcp->parts.tools, request->revision);
+    write_end(writer, true);
 }
 
 static void list_tools(struct mcp_request *request)
 {
-    static struct text made;
+    static struct content_made made;
 
-    reply_made(request, &made, write_tools);
+    mcp_reply(&request->to, content_make(&made, request, write_tools));
 }
 
 static void list_prompts(struct mcp_request *request)
@@ -100,7 +94,7 @@ static void get_prompt(struct mcp_request *request)
         return;
     }
     text_release(&out);
-    mcp_reply_error(request->mcp, request->id_json, JSONRPC_INVALID_PARAMS,
+    mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS,
                     "there is no such prompt; prompts/list names them", NULL);
 }
 
@@ -113,17 +107,17 @@ static void listen(struct mcp_request *request)
     json_write_object(&writer, NULL);
     json_write_raw(&writer, "notifications", "{}");
     json_write_object(&writer, "_meta");
-    json_write_raw(&writer, META_PREFIX "subscriptionId", request->id_json);
+    json_write_raw(&writer, META_PREFIX "subscriptionId", request->to.id_json);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
-    mcp_notify(request->mcp, "notifications/subscriptions/acknowledged", text_string(&out));
+    mcp_notify(&request->to, "notifications/subscriptions/acknowledged", text_string(&out));
     text_clear(&out);
     writer = begin_result(&out);
     json_write_object(&writer, "_meta");
-    json_write_raw(&writer, META_PREFIX "subscriptionId", request->id_json);
+    json_write_raw(&writer, META_PREFIX "subscriptionId", request->to.id_json);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
-    mcp_reply(request->mcp, request->id_json, text_string(&out));
+    mcp_reply(&request->to, text_string(&out));
     text_release(&out);
 }
 
@@ -144,8 +138,8 @@ static void refuse_version(struct mcp_request *request, const char *asked)
     json_write_end_list(&writer);
     json_write_text(&writer, "requested", asked);
     json_write_end_object(&writer);
-    mcp_reply_error(request->mcp, request->id_json, MODERN_UNSUPPORTED_VERSION,
-                    "this protocol version is not supported", text_string(&data));
+    mcp_refuse(&request->to, MODERN_BAD_REQUEST, MODERN_UNSUPPORTED_VERSION,
+               "this protocol version is not supported", text_string(&data));
     text_release(&data);
 }
 
@@ -163,6 +157,12 @@ static bool is_log_level(const struct json *level)
     return !level;
 }
 
+static bool refuse_envelope(struct mcp_request *request, const char *message)
+{
+    mcp_refuse(&request->to, MODERN_BAD_REQUEST, JSONRPC_INVALID_PARAMS, message, NULL);
+    return false;
+}
+
 /* The envelope every modern request must bring. False: refused. */
 static bool check_envelope(struct mcp_request *request)
 {
@@ -171,31 +171,43 @@ static bool check_envelope(struct mcp_request *request)
     const char *version = json_member_text(meta, META_PREFIX "protocolVersion");
     const struct json *capabilities = json_member(meta, META_PREFIX "clientCapabilities");
 
-    if (!version || json_kind(capabilities) != KIND_OBJECT) {
-        mcp_reply_error(request->mcp, request->id_json, JSONRPC_INVALID_PARAMS,
-                        "_meta needs " META_PREFIX "protocolVersion (a text) and " META_PREFIX
-                        "clientCapabilities (an object)",
-                        NULL);
-        return false;
-    }
-    if (!is_log_level(json_member(meta, META_PREFIX "logLevel"))) {
-        mcp_reply_error(request->mcp, request->id_json, JSONRPC_INVALID_PARAMS,
-                        META_PREFIX "logLevel must be one of debug to emergency", NULL);
-        return false;
-    }
-    if (strcmp(version, revision_name(REVISION_2026_07_28)) != 0) {
-        refuse_version(request, version);
-        return false;
-    }
+    if (!version || json_kind(capabilities) != KIND_OBJECT)
+        return refuse_envelope(request, "_meta needs " META_PREFIX
+                                        "protocolVersion (a text) and " META_PREFIX
+                                        "clientCapabilities (an object)");
+    if (!is_log_level(json_member(meta, META_PREFIX "logLevel")))
+        return refuse_envelope(request, META_PREFIX "logLevel must be one of debug to emergency");
     request->client_name = json_member_text(client, "name");
     request->client_version = json_member_text(client, "version");
+    request->abilities = ability_read(capabilities, REVISION_2026_07_28);
     return true;
+}
+
+static bool check_version(struct mcp_request *request)
+{
+    const struct json *meta = json_member(request->params, "_meta");
+    const char *version = json_member_text(meta, META_PREFIX "protocolVersion");
+
+    if (strcmp(version, revision_name(REVISION_2026_07_28)) == 0)
+        return true;
+    refuse_version(request, version);
+    return false;
+}
+
+static bool check_headers(struct mcp_request *request)
+{
+    char message[HEADERS_MESSAGE_BYTES];
+
+    if (!request->headers ||
+        headers_match(request->headers, request->method, request->params, message))
+        return true;
+    mcp_refuse(&request->to, MODERN_BAD_REQUEST, MODERN_HEADER_MISMATCH, message, NULL);
+    return false;
 }
 
 void modern_serve(struct mcp_request *request)
 {
     request->revision = REVISION_2026_07_28;
-    if (!check_envelope(request))
-        return;
-    mcp_serve(request, methods, ARRAY_LEN(methods));
+    if (check_envelope(request) && check_headers(request) && check_version(request))
+        mcp_serve(request, methods, ARRAY_LEN(methods), MODERN_NO_METHOD);
 }

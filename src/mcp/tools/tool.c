@@ -6,24 +6,18 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-static const struct tool *const rows[] = {
+const struct tool *const tool_rows[] = {
 #define TOOL(name) &tool_row_##name,
 #include "mcp/tools/tools.def"
 #undef TOOL
+    NULL,
 };
 
-const struct tool *tool_find(const char *name, size_t length)
+const struct tool *tool_find(const struct tool *const *rows, const char *name, size_t length)
 {
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (strlen(rows[i]->name) == length && memcmp(rows[i]->name, name, length) == 0)
-            return rows[i];
-    }
-    return NULL;
-}
-
-const struct tool *tool_at(size_t index)
-{
-    return index < ARRAY_LEN(rows) ? rows[index] : NULL;
+    while (*rows && (strlen((*rows)->name) != length || memcmp((*rows)->name, name, length) != 0))
+        rows++;
+    return *rows;
 }
 
 static bool plan_ask(const struct tool *tool, const struct json *arguments,

@@ -10,6 +10,7 @@
 
 struct error;
 struct json;
+struct mcp_call;
 
 enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
 
@@ -28,6 +29,8 @@ struct tool {
     const struct argument *arguments;
     size_t argument_count;
     void (*plan)(const void *values, struct tool_plan *plan); /* from what that table read */
+    /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
+    void (*run)(struct mcp_call *call, const struct json *arguments);
     const struct schema_property *results;
     size_t result_count;
 };
@@ -35,8 +38,10 @@ struct tool {
 #include "mcp/tools/tools.def"
 #undef TOOL
 
-const struct tool *tool_find(const char *name, size_t length); /* NULL if there is none */
-const struct tool *tool_at(size_t index);                      /* NULL behind the last */
+/* The product's, NULL behind the last. A server may be given another table (mcp_parts.tools). */
+extern const struct tool *const tool_rows[];
+/* NULL if there is none. */
+const struct tool *tool_find(const struct tool *const *rows, const char *name, size_t length);
 
 /* What a call comes to. False: `err` names the field; nobody was disturbed. */
 bool tool_plan(const struct tool *tool, const struct json *arguments, struct tool_plan *ret_plan,

@@ -49,6 +49,7 @@ export class Home {
             XDG_DATA_HOME: path.join(this.path, ".local/share"),
             XDG_CONFIG_HOME: path.join(this.path, ".config"),
             XDG_RUNTIME_DIR: path.join(this.path, "run"),
+            SAYSO_PORT: "0", // any that is free: many hubs run at once
             ...env,
         };
         this.endings = []; // what stop() must close first

@@ -9,7 +9,8 @@ const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_KEY = "io.modelcontextprotocol/clientInfo";
 
 export class Raw {
-    constructor(home, { args = [], name = "raw", options = {}, judge = new Judge() } = {}) {
+    // `isBare`: without a process; a kind of its own sends and hears (web.mjs).
+    constructor(home, { args = [], name = "raw", options = {}, judge = new Judge(), isBare = false } = {}) {
         this.home = home;
         this.name = name;
         this.judge = judge;
@@ -19,6 +20,8 @@ export class Raw {
         this.waiting = []; // {isMeant, resolve}
         this.rest = Buffer.alloc(0);
         this.stderr = "";
+        if (isBare)
+            return;
         this.child = home.spawn(["mcp", ...args], options);
         this.exited = new Promise((resolve) => {
             this.child.on("close", (code, signal) => resolve({ code, signal }));

@@ -3,24 +3,33 @@ import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioOne } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Client as ClientTwo } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioTwo } from "@modelcontextprotocol/client/stdio";
+import { StreamableHTTPClientTransport as HttpOne } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { StreamableHTTPClientTransport as HttpTwo } from "@modelcontextprotocol/client";
 import { BIN } from "./home.mjs";
 import { Judge } from "./judge.mjs";
+import { eventReader, web } from "./web.mjs";
 
 const callOne = (client, params, options) => client.callTool(params, undefined, options);
 const callTwo = (client, params, options) => client.callTool(params, options);
 
 // What is different between the kinds of client; `revision` is what they are to end up with.
-export const KINDS = {
-    "SDK 1.x": { Client: ClientOne, Transport: StdioOne, options: {}, call: callOne, revision: "2025-11-25" },
-    "SDK 2.x": { Client: ClientTwo, Transport: StdioTwo, options: {}, call: callTwo, revision: "2025-11-25" },
+const CLIENTS = {
+    "SDK 1.x": { Client: ClientOne, Stdio: StdioOne, Http: HttpOne, options: {}, call: callOne, revision: "2025-11-25" },
+    "SDK 2.x": { Client: ClientTwo, Stdio: StdioTwo, Http: HttpTwo, options: {}, call: callTwo, revision: "2025-11-25" },
     "SDK 2.x, auto": {
         Client: ClientTwo,
-        Transport: StdioTwo,
+        Stdio: StdioTwo,
+        Http: HttpTwo,
         options: { versionNegotiation: { mode: "auto" } },
         call: callTwo,
         revision: "2026-07-28",
     },
 };
+// Each over both transports.
+export const KINDS = Object.fromEntries(Object.entries(CLIENTS).flatMap(([name, kind]) => [
+    [name, { ...kind, isHttp: false }],
+    [`${name}, HTTP`, { ...kind, isHttp: true }],
+]));
 
 // Instance members only: a subclass of the transport would be probed differently.
 function tap(transport, judge) {
@@ -40,8 +49,37 @@ function tap(transport, judge) {
     };
 }
 
+// What goes over HTTP, seen from below the SDK.
+function tappedFetch(judge) {
+    return async (url, init = {}) => {
+        if (init.method === "POST")
+            judge.sent(JSON.parse(init.body));
+        const response = await fetch(url, init);
+        const type = response.headers.get("content-type") ?? "";
+        const hear = (text) => text && judge.received(text.trimEnd());
+        if (!response.body)
+            return response;
+        if (!type.startsWith("text/event-stream")) {
+            const body = await response.text();
+            hear(body);
+            return new Response(body || null, response);
+        }
+        const decoder = new TextDecoder();
+        const see = eventReader(({ data }) => hear(data));
+        const tapped = new TransformStream({
+            transform(bytes, controller) {
+                see(decoder.decode(bytes, { stream: true }));
+                controller.enqueue(bytes);
+            },
+        });
+        return new Response(response.body.pipeThrough(tapped), response);
+    };
+}
+
 export class Sdk {
     static async open(home, kind, { name = "sdk-test", capabilities = {} } = {}) {
+        if (KINDS[kind].isHttp)
+            await web(home);
         const sdk = new Sdk(home, kind, name, capabilities);
         await sdk.client.connect(sdk.transport);
         return sdk;
@@ -51,13 +89,23 @@ export class Sdk {
         this.kind = KINDS[kind];
         this.judge = new Judge();
         this.errors = [];
-        this.transport = new this.kind.Transport({ command: BIN, args: ["mcp"], env: home.env, cwd: home.path, stderr: "pipe" });
         this.stderr = "";
-        this.transport.stderr.on("data", (bytes) => { this.stderr += bytes; });
-        tap(this.transport, this.judge);
+        this.transport = this.kind.isHttp ? this.http(home) : this.stdio(home);
         this.client = new this.kind.Client({ name, version: "1.0.0" }, { capabilities, ...this.kind.options });
         this.client.onerror = (error) => this.errors.push(error);
         home.endings.push(() => this.close());
+    }
+
+    stdio(home) {
+        const transport = new this.kind.Stdio({ command: BIN, args: ["mcp"], env: home.env, cwd: home.path, stderr: "pipe" });
+        transport.stderr.on("data", (bytes) => { this.stderr += bytes; });
+        tap(transport, this.judge);
+        return transport;
+    }
+
+    http(home) {
+        const requestInit = { headers: { Authorization: `Bearer ${home.web.token}` } };
+        return new this.kind.Http(new URL(home.web.url), { requestInit, fetch: tappedFetch(this.judge) });
     }
 
     // The raw result of a call.
@@ -76,9 +124,17 @@ export class Sdk {
         return (await this.call("get_answer", { session_id, wait_seconds })).structuredContent;
     }
 
-    async close() {
+    // `isHubGone`: over HTTP nobody is there to say good-bye to, and the client has noticed.
+    async close(isHubGone = false) {
+        if (this.isClosed)
+            return;
+        this.isClosed = true;
+        if (this.kind.isHttp && !isHubGone)
+            await this.transport.terminateSession?.();
         await this.client.close();
         this.judge.verdict();
+        if (this.kind.isHttp && isHubGone)
+            this.errors = [];
         if (this.errors.length || /Sanitizer|runtime error/.test(this.stderr))
             throw new Error(`${this.errors.join("\n")}${this.stderr}`);
     }

@@ -1,0 +1,226 @@
+/* token.c - `sayso token new|list|revoke`: who may come through HTTP. A secret is shown once, on
+ * stdout or in a file for its owner alone; it is never taken from a command line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "cli/call.h"
+#include "cli/say.h"
+
+enum { LABEL_BYTES = 128, MOST_DAYS = 3650 };
+
+static bool write_new(const struct arguments *arguments, struct text *params)
+{
+    static const char *const given[] = { "kind", "label" };
+    struct json_writer writer = json_writer_to(params);
+    int64_t days = 0;
+
+    if (!arguments_integer(arguments, "expires", 1, MOST_DAYS, &days) ||
+        !arguments_are_short(arguments, "label", LABEL_BYTES))
+        return false;
+    json_write_object(&writer, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(given); i++) {
+        if (arguments_value(arguments, given[i])) /* an empty one is refused, not left out */
+            json_write_text(&writer, given[i], arguments_value(arguments, given[i]));
+    }
+    json_write_bool_if(&writer, "sub_agent", arguments_value(arguments, "sub-agent") != NULL);
+    if (days)
+        json_write_integer(&writer, "expires_days", days);
+    json_write_end_object(&writer);
+    return true;
+}
+
+static bool write_list(const struct arguments *arguments, struct text *params)
+{
+    (void)arguments;
+    text_add_text(params, "{}");
+    return true;
+}
+
+static bool write_revoke(const struct arguments *arguments, struct text *params)
+{
+    struct json_writer writer = json_writer_to(params);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "id", arguments->words[1]);
+    json_write_end_object(&writer);
+    return true;
+}
+
+static void print_json(const struct json *value)
+{
+    char *printed = json_encode(value);
+
+    say_json(printed);
+    free(printed);
+}
+
+/* A token whose secret reached nobody is taken back. */
+static bool save_secret(const struct arguments *arguments, struct link *link, const char *path,
+                        const struct json *token)
+{
+    struct text line = { 0 }, params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    struct wire_message reply = { 0 };
+    struct error err, unused;
+    bool ok;
+
+    text_add_format(&line, "%s\n", json_member_text(token, "token"));
+    ok = os_write_file(path, line.bytes, line.used, &err);
+    explicit_bzero(line.bytes, line.used);
+    text_release(&line);
+    if (ok)
+        return true;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "id", json_member_text(token, "id"));
+    json_write_end_object(&writer);
+    link_call(link, "token/revoke", text_string(&params), &reply, &unused);
+    wire_release(&reply);
+    text_release(&params);
+    say_error(arguments, &err, NULL);
+    return false;
+}
+
+static bool print_new(const struct arguments *arguments, struct link *link,
+                      const struct json *token)
+{
+    const char *path = arguments_value(arguments, "out");
+    struct json *shown = json_keep(token);
+
+    if (path && !save_secret(arguments, link, path, token)) {
+        json_free(shown);
+        return false;
+    }
+    if (path)
+        json_drop_member(shown, "token");
+    if (arguments->is_json)
+        print_json(shown);
+    else if (!path)
+        printf("%s\n", json_member_text(token, "token"));
+    if (path)
+        say_note(TEXT_CLI_TOKEN_IN_FILE, "id", json_member_text(token, "id"), "file", path, NULL);
+    else
+        say_note(TEXT_CLI_TOKEN_MADE, "id", json_member_text(token, "id"), NULL);
+    json_free(shown);
+    return true;
+}
+
+static bool print_list(const struct arguments *arguments, struct link *link,
+                       const struct json *result)
+{
+    const struct json *tokens = json_member(result, "tokens");
+
+    (void)link;
+    if (arguments->is_json) {
+        print_json(tokens);
+        return true;
+    }
+    for (size_t i = 0; i < json_length(tokens); i++) {
+        const struct json *token = json_item(tokens, i);
+        const char *expires = json_member_text(token, "expires_at");
+        struct text label = { 0 };
+
+        say_add_shown(&label, json_member_text(token, "label"));
+        printf("%.8s  %-7s %-24s  \"%s\"", json_member_text(token, "id"),
+               json_member_text(token, "kind"), expires ? expires : i18n_text(TEXT_TOKEN_NEVER),
+               text_string(&label));
+        if (json_is_yes(json_member(token, "sub_agent")))
+            printf(" (%s)", i18n_text(TEXT_TOKEN_SUB_AGENT));
+        if (json_is_yes(json_member(token, "expired")))
+            printf(" (%s)", i18n_text(TEXT_TOKEN_EXPIRED));
+        printf("\n");
+        text_release(&label);
+    }
+    if (json_length(tokens) == 0)
+        say_note(TEXT_CLI_NO_TOKENS, NULL);
+    return true;
+}
+
+static bool print_revoked(const struct arguments *arguments, struct link *link,
+                          const struct json *token)
+{
+    (void)link;
+    if (arguments->is_json)
+        print_json(token);
+    else
+        say_result(TEXT_CLI_TOKEN_REVOKED, "id", json_member_text(token, "id"), "label",
+                   json_member_text(token, "label"), NULL);
+    return true;
+}
+
+static const struct act {
+    const char *name;
+    size_t words;
+    const char *method;
+    bool (*write)(const struct arguments *arguments, struct text *params);
+    bool (*print)(const struct arguments *arguments, struct link *link, const struct json *result);
+} acts[] = {
+    { "list", 1, "token/list", write_list, print_list },
+    { "new", 1, "token/new", write_new, print_new },
+    { "revoke", 2, "token/revoke", write_revoke, print_revoked },
+};
+
+static enum exit_code run_act(const struct arguments *arguments, const struct act *act)
+{
+    struct wire_message reply = { 0 };
+    struct link *link = NULL;
+    struct text params = { 0 };
+    enum exit_code code = EXIT_USAGE;
+
+    if (act->write(arguments, &params)) {
+        code = EXIT_ERROR;
+        if (call_open(arguments, &call_person, LINK_MAY_START, &link) &&
+            call_hub(arguments, link, act->method, text_string(&params), &reply) &&
+            act->print(arguments, link, reply.result))
+            code = EXIT_DONE;
+    }
+    wire_release(&reply);
+    link_close(link);
+    text_release(&params);
+    return code;
+}
+
+static enum exit_code run_token(const struct arguments *arguments)
+{
+    static const char syntax[] = "list | new | revoke ID"; /* not for people */
+    const char *name = arguments->word_count ? arguments->words[0] : "list";
+
+    for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+        if (strcmp(acts[i].name, name) == 0 &&
+            (arguments->word_count == acts[i].words || arguments->word_count == 0))
+            return run_act(arguments, &acts[i]);
+    }
+    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "token", "name", syntax, NULL);
+    return EXIT_USAGE;
+}
+
+static const struct verb_option options[] = {
+    { "kind", 0, "agent|person", TEXT_OPT_TOKEN_KIND, false },
+    { "label", 0, "TEXT", TEXT_OPT_TOKEN_LABEL, false },
+    { "expires", 0, "DAYS", TEXT_OPT_TOKEN_EXPIRES, false },
+    { "sub-agent", 0, NULL, TEXT_OPT_TOKEN_SUB_AGENT, false },
+    { "out", 0, "FILE", TEXT_OPT_TOKEN_OUT, false },
+};
+static const char *const usage[] = {
+    "token [list]",
+    "token new [--kind agent|person] [--label TEXT] [--expires DAYS] [--sub-agent] [--out FILE]",
+    "token revoke ID", NULL
+};
+static const char *const examples[] = { "token new --label \"laptop\" --out ~/.sayso-token",
+                                        "token new --kind person --expires 30", "token list",
+                                        "token revoke 3f0c", NULL };
+const struct verb verb_token = {
+    .name = "token",
+    .about = TEXT_CLI_TOKEN,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 2,
+    .run = run_token,
+};

@@ -1,0 +1,36 @@
+/*
+ * http_mcp.h - MCP over Streamable HTTP: POST, GET and DELETE /mcp of the hub, both eras on one
+ * endpoint. Legacy clients have sessions, modern ones are known by their token alone.
+ * Source: MCP 2025-11-25 and 2026-07-28, basic/transports.
+ */
+#ifndef FRONTS_HTTP_MCP_HTTP_MCP_H
+#define FRONTS_HTTP_MCP_HTTP_MCP_H
+#include <stddef.h>
+
+struct desk;
+struct guard;
+struct http_mcp;
+struct loop;
+struct settings;
+struct tool;
+
+struct http_mcp_parts {
+    struct loop *loop;
+    struct desk *desk;
+    const struct settings *settings;
+    const struct tool *const *tools; /* NULL: the product's */
+    void *context;
+    /* As in mcp.h, for whoever has this token. Both NULL: no state is given out. */
+    char *(*seal)(void *context, const char *token, const char *binding, const char *state);
+    char *(*unseal)(void *context, const char *token, const char *binding, const char *sealed);
+};
+struct http_mcp *http_mcp_new(const struct http_mcp_parts *parts);
+void http_mcp_free(struct http_mcp *front); /* after the server, whose exchanges it uses */
+void http_mcp_add_routes(struct http_mcp *front, struct guard *guard);
+
+/* The token was revoked: whoever came with it is cut off. */
+void http_mcp_forget_token(struct http_mcp *front, const char *token);
+/* We leave: every open call is answered with how to go on, and every stream ends. */
+void http_mcp_dismiss(struct http_mcp *front);
+
+#endif

@@ -1,0 +1,293 @@
+/*
+ * peer.c - who is on the other side of /mcp. A legacy client has a session, bound to its token; a
+ * modern one has nothing but the token. Both are kept while they are in use and for some time
+ * after, and how many there are is bounded: a session that was dropped is opened again by its
+ * client, which is told that it is unknown.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/random.h"
+#include "fronts/http_mcp/inside.h"
+#include "loop/loop.h"
+#include "net/guard.h"
+#include "settings/settings.h"
+
+enum {
+    PEERS_MOST = 4096,
+    PEERS_OF_TOKEN = 256,
+    PEER_CALLS = 65536, /* how many asks may be pending is a setting; this is only memory */
+    PEER_IDLE_MS = 1800000,
+};
+
+static int64_t peer_boot_ms(struct clock *clock)
+{
+    (void)clock;
+    return loop_boot_ms();
+}
+
+static int64_t peer_utc_ms(struct clock *clock)
+{
+    (void)clock;
+    return loop_utc_ms();
+}
+
+void peer_wake_at(struct http_mcp *front, int64_t boot_ms)
+{
+    if (front->armed_boot_ms && front->armed_boot_ms <= boot_ms)
+        return;
+    front->armed_boot_ms = boot_ms;
+    loop_timer_at(front->timer, boot_ms);
+}
+
+static void peer_wants_wake(struct clock *clock, int64_t boot_ms)
+{
+    struct peer *peer = (struct peer *)clock;
+
+    peer->wake_boot_ms = boot_ms < 0 ? 0 : boot_ms;
+    if (peer->wake_boot_ms)
+        peer_wake_at(peer->front, boot_ms);
+}
+
+static int64_t hold_limit_s(void *context, const char *client_name)
+{
+    const struct peer *peer = context;
+
+    return settings_hold_limit_s(peer->front->parts.settings, client_name);
+}
+
+static char *seal(void *context, const char *binding, const char *state)
+{
+    const struct peer *peer = context;
+    const struct http_mcp_parts *parts = &peer->front->parts;
+
+    return parts->seal(parts->context, peer->token, binding, state);
+}
+
+static char *unseal(void *context, const char *binding, const char *sealed)
+{
+    const struct peer *peer = context;
+    const struct http_mcp_parts *parts = &peer->front->parts;
+
+    return parts->unseal(parts->context, peer->token, binding, sealed);
+}
+
+static void unlink_peer(struct peer *peer)
+{
+    struct http_mcp *front = peer->front;
+
+    if (peer->previous)
+        peer->previous->next = peer->next;
+    else
+        front->first = peer->next;
+    if (peer->next)
+        peer->next->previous = peer->previous;
+    else
+        front->last = peer->previous;
+    peer->next = peer->previous = NULL;
+}
+
+static void link_first(struct peer *peer)
+{
+    struct http_mcp *front = peer->front;
+
+    peer->next = front->first;
+    if (peer->next)
+        peer->next->previous = peer;
+    else
+        front->last = peer;
+    front->first = peer;
+}
+
+void peer_free(struct peer *peer)
+{
+    while (peer->streams)
+        stream_free(peer->streams);
+    unlink_peer(peer);
+    table_remove(&peer->front->by_id, &peer->link);
+    peer->front->peer_count--;
+    mcp_free(peer->mcp);
+    free(peer);
+}
+
+static struct peer *peer_new(struct http_mcp *front, const struct guard_identity *who,
+                             const char *id)
+{
+    struct peer *peer = mem_new(sizeof *peer);
+    struct mcp_parts parts = {
+        .desk = front->parts.desk,
+        .clock = &peer->clock,
+        .uid = geteuid(),
+        .token = who->token[0] ? peer->label : NULL,
+        .token_id = peer->token,
+        .is_sub_agent = who->is_sub_agent,
+        .transport = "http",
+        .most_calls = PEER_CALLS,
+        .tools = front->parts.tools,
+        .context = peer,
+        .hold_limit_s = hold_limit_s,
+        .seal = front->parts.seal ? seal : NULL,
+        .unseal = front->parts.unseal ? unseal : NULL,
+    };
+
+    peer->clock = (struct clock){ peer_boot_ms, peer_utc_ms, peer_wants_wake, 0 };
+    peer->front = front;
+    snprintf(peer->id, sizeof peer->id, "%s", id);
+    snprintf(peer->token, sizeof peer->token, "%s", who->token);
+    snprintf(peer->label, sizeof peer->label, "%s", who->label);
+    peer->mcp = mcp_new(&parts);
+    peer->used_boot_ms = loop_boot_ms();
+    link_first(peer);
+    table_insert(&front->by_id, &peer->link);
+    front->peer_count++;
+    return peer;
+}
+
+static void use(struct peer *peer)
+{
+    peer->used_boot_ms = loop_boot_ms();
+    unlink_peer(peer);
+    link_first(peer);
+}
+
+static struct peer *find(struct http_mcp *front, const char *id)
+{
+    char key[SESSION_ID_BYTES] = "";
+    struct table_link *link;
+
+    if (strlen(id) >= sizeof key)
+        return NULL;
+    memcpy(key, id, strlen(id));
+    link = table_find(&front->by_id, key);
+    return link ? TABLE_THING(peer, link, link) : NULL;
+}
+
+static bool is_over(const struct peer *peer)
+{
+    return !peer->streams && loop_boot_ms() - peer->used_boot_ms > PEER_IDLE_MS;
+}
+
+/* Those that were used least recently are last. */
+static void drop_idle(struct http_mcp *front)
+{
+    while (front->last && is_over(front->last))
+        peer_free(front->last);
+}
+
+/* Something is still to be said to it, or it may come back for something. */
+static bool is_busy(const struct peer *peer)
+{
+    const struct stream *stream = peer->streams;
+
+    while (stream && stream->is_finished)
+        stream = stream->next;
+    return stream != NULL;
+}
+
+/* Makes room for one more; false where all of this token's, or all there are, are in use. */
+static bool make_room(struct http_mcp *front, const char *token)
+{
+    size_t of_token = 0;
+    struct peer *oldest = NULL, *oldest_of_token = NULL;
+
+    drop_idle(front);
+    for (struct peer *peer = front->first; peer; peer = peer->next) {
+        bool is_same = strcmp(peer->token, token) == 0;
+
+        of_token += is_same;
+        if (is_busy(peer))
+            continue;
+        oldest = peer;
+        if (is_same)
+            oldest_of_token = peer;
+    }
+    if (of_token >= PEERS_OF_TOKEN)
+        oldest = oldest_of_token;
+    else if (front->peer_count < PEERS_MOST)
+        return true;
+    if (oldest)
+        peer_free(oldest);
+    return oldest != NULL;
+}
+
+struct peer *peer_get_modern(struct http_mcp *front, const struct guard_identity *who)
+{
+    struct peer *peer = find(front, who->token);
+
+    if (peer) {
+        use(peer);
+        return peer;
+    }
+    drop_idle(front);
+    return peer_new(front, who, who->token); /* bounded by the number of tokens */
+}
+
+struct peer *peer_new_session(struct http_mcp *front, const struct guard_identity *who)
+{
+    char id[SESSION_ID_BYTES];
+    struct peer *peer;
+
+    if (!make_room(front, who->token))
+        return NULL;
+    random_id(id);
+    peer = peer_new(front, who, id);
+    peer->is_session = true;
+    return peer;
+}
+
+struct peer *peer_find_session(struct http_mcp *front, const struct guard_identity *who,
+                               const char *id)
+{
+    struct peer *peer = find(front, id);
+
+    if (!peer || !peer->is_session || strcmp(peer->token, who->token) != 0)
+        return NULL;
+    if (is_over(peer)) {
+        peer_free(peer);
+        return NULL;
+    }
+    use(peer);
+    return peer;
+}
+
+/* Streams whose clients did not come back in time. Returns when the next one is due; 0: none. */
+static int64_t drop_lost(struct peer *peer, int64_t now)
+{
+    int64_t soonest = 0;
+    struct stream *next;
+
+    for (struct stream *stream = peer->streams; stream; stream = next) {
+        int64_t until = stream->away_until_boot_ms;
+
+        next = stream->next;
+        if (until && until <= now)
+            stream_free(stream);
+        else if (until && (!soonest || until < soonest))
+            soonest = until;
+    }
+    return soonest;
+}
+
+void peer_on_time(void *context)
+{
+    struct http_mcp *front = context;
+    int64_t now = loop_boot_ms();
+
+    front->armed_boot_ms = 0;
+    drop_idle(front);
+    for (struct peer *peer = front->first; peer; peer = peer->next) {
+        int64_t lost = drop_lost(peer, now);
+
+        if (peer->wake_boot_ms && peer->wake_boot_ms <= now) {
+            peer->wake_boot_ms = 0;
+            mcp_on_time(peer->mcp);
+        }
+        if (peer->wake_boot_ms)
+            peer_wake_at(front, peer->wake_boot_ms);
+        if (lost)
+            peer_wake_at(front, lost);
+    }
+}

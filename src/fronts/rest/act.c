@@ -1,0 +1,143 @@
+/*
+ * act.c - what a person does to an ask: the body, the path and the headers become the parameters of
+ * one act of the desk; what comes of it is a receipt, or a refusal that says how the ask stands.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "fronts/rest/inside.h"
+#include "net/http.h"
+
+/* A retry gets the receipt of the first time, byte for byte; that it is one stands in a header. */
+static void write_receipt(struct text *out, const struct json *ack)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    for (void *at = json_first(ack); at; at = json_next(ack, at)) {
+        char *value;
+
+        if (strcmp(json_key(at), "already") == 0)
+            continue;
+        value = json_encode(json_value(at));
+        json_write_raw(&writer, json_key(at), value);
+        free(value);
+    }
+    json_write_end_object(&writer);
+}
+
+static void on_done(void *context, const struct desk_reply *reply)
+{
+    struct call *call = context;
+    struct text out = { 0 };
+    struct json *ack = NULL;
+    struct error err = reply->err;
+
+    if (err.code != ERROR_NONE || !json_parse(reply->json, strlen(reply->json), &ack, &err)) {
+        reply_error(call, &err, reply->err.code != ERROR_NONE ? reply->json : NULL);
+        return;
+    }
+    write_receipt(&out, ack);
+    reply_etag(call, json_member_integer(ack, "version", 0));
+    if (json_is_yes(json_member(ack, "already")))
+        http_set_header(call->exchange, "Idempotency-Replayed", "true");
+    json_free(ack);
+    reply_json(call, 200, out.bytes, out.used);
+    text_release(&out);
+}
+
+static bool takes(const struct operation *operation, const struct parameter *parameter)
+{
+    for (const struct parameter *const *at = operation->parameters; *at; at++) {
+        if (*at == parameter)
+            return true;
+    }
+    return false;
+}
+
+/* An empty body is an empty object, where nothing in it is needed. */
+static bool read_body(struct call *call, struct json **ret_body)
+{
+    size_t length;
+    const char *bytes = http_body(call->exchange, &length);
+    struct error err;
+
+    if (length == 0) {
+        bytes = "{}";
+        length = 2;
+    }
+    *ret_body = NULL;
+    if (json_parse(bytes, length, ret_body, &err) &&
+        shape_check(call->operation->body, *ret_body, &err))
+        return true;
+    json_free(*ret_body);
+    reply_error(call, &err, NULL);
+    return false;
+}
+
+static struct json *make_params(const struct call *call, const struct json *body, int64_t version,
+                                const char *key)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct json *params = NULL;
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", call->id);
+    if (version != 0)
+        json_write_integer(&writer, "version", version);
+    if (key) { /* a key is good for one ask: others may count from 1 too */
+        char *own = mem_format("%s:%s", call->id, key);
+
+        json_write_text(&writer, "answer_key", own);
+        free(own);
+    }
+    for (void *at = json_first(body); at; at = json_next(body, at)) {
+        char *value = json_encode(json_value(at));
+
+        json_write_raw(&writer, json_key(at), value);
+        free(value);
+    }
+    json_write_end_object(&writer);
+    json_parse(out.bytes, out.used, &params, NULL);
+    text_release(&out);
+    return params;
+}
+
+/* Before anything of the body is looked at: a condition that is not looked at must not seem so. */
+static bool read_conditions(struct call *call, int64_t *ret_version, const char **ret_key)
+{
+    *ret_version = 0;
+    *ret_key = NULL;
+    if (!takes(call->operation, &parameter_if_match) && http_header(call->exchange, "if-match")) {
+        reply_bad_parameter(call, ERROR_unsupported_flag, parameter_if_match.name,
+                            "this path knows no If-Match: leave it out");
+        return false;
+    }
+    return query_if_match(call, ret_version) &&
+           (!takes(call->operation, &parameter_key) || query_key(call, ret_key));
+}
+
+void serve_act(struct call *call)
+{
+    struct desk *desk = call->rest->parts.desk;
+    struct json *body, *params;
+    const char *key;
+    int64_t version;
+    struct error err;
+
+    if (!call->id[0]) {
+        error_set(&err, ERROR_not_found, "", "no ask has this id");
+        reply_error(call, &err, NULL);
+        return;
+    }
+    if (!read_conditions(call, &version, &key) || !read_body(call, &body))
+        return;
+    params = make_params(call, body, version, key);
+    json_free(body);
+    desk_act_at(desk, call->operation->act)(desk, rest_call_visit(call), params, on_done, call);
+    json_free(params);
+}

@@ -1,0 +1,167 @@
+/* inside.h - what the files of fronts/rest/ offer each other, grouped by file. */
+#ifndef FRONTS_REST_INSIDE_H
+#define FRONTS_REST_INSIDE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/table.h"
+#include "base/text.h"
+#include "core/ask.h"
+#include "fronts/rest/rest.h"
+#include "net/guard.h"
+#include "ports/desk.h"
+
+struct http_exchange;
+struct json;
+struct json_writer;
+
+/* shapes.c: JSON as the document describes it. A body's shape also says what is refused. */
+enum member_type {
+    MEMBER_TEXT,
+    MEMBER_TIME, /* 2026-11-15T12:00:00.000Z */
+    MEMBER_ID,
+    MEMBER_INTEGER,
+    MEMBER_BOOL,
+    MEMBER_ANY_OBJECT,
+    MEMBER_SHAPE,
+    MEMBER_SHAPES, /* a list of them */
+    MEMBER_TEXTS,
+    MEMBER_TEXT_BY_NAME, /* an object whose values are texts */
+};
+enum member_flags {
+    NEEDED = 1,
+    OR_NULL = 2,
+    ONE_OF = 4, /* of the members marked so at least one is needed */
+};
+struct member {
+    const char *name;
+    enum member_type type;
+    unsigned flags;
+    const char *about;
+    const struct shape *shape; /* MEMBER_SHAPE, MEMBER_SHAPES */
+};
+struct shape {
+    const char *name;
+    const char *about;
+    const struct member *members;
+    size_t count;
+    bool is_body; /* closed: what is not named is refused */
+};
+extern const struct shape shape_answer, shape_note, shape_seconds, shape_nothing;
+extern const struct shape shape_list, shape_whole, shape_receipt, shape_error, shape_health;
+extern const struct shape shape_index;
+extern const struct shape *const shapes[]; /* all of them */
+extern const size_t shape_count;
+bool shape_has(const struct shape *shape, unsigned flag);
+/* Unknown, missing: the field by its JSON pointer. Values are checked by whoever uses them. */
+bool shape_check(const struct shape *shape, const struct json *body, struct error *err);
+
+/* schema.c */
+void schema_write_reference(struct json_writer *writer, const char *key, const struct shape *shape);
+void schema_write_type(struct json_writer *writer, const char *key, enum member_type type);
+void schema_write_all(struct json_writer *writer, const char *key);
+
+/* operations.c: one row a route */
+struct parameter {
+    const char *name;
+    const char *place; /* "path" "query" "header" */
+    enum member_type type;
+    int64_t least, most; /* of a number; 0 and 0: none */
+    const char *about;
+};
+struct call;
+struct operation {
+    const char *method, *path, *id, *summary;
+    enum guard_access access;
+    const struct parameter *const *parameters; /* NULL-ended */
+    const struct shape *body;                  /* NULL: none is taken */
+    const struct shape *reply;                 /* NULL: the type below is all there is to say */
+    const char *reply_type;
+    const char *statuses; /* beside 200; "400 401 …" */
+    void (*serve)(struct call *call);
+    size_t act; /* of the desk, where `serve` brings one */
+};
+extern const struct operation operations[];
+extern const size_t operation_count;
+extern const struct parameter parameter_id, parameter_wait, parameter_status, parameter_agent,
+    parameter_limit, parameter_before, parameter_if_match, parameter_if_none_match, parameter_key;
+
+/* rest.c */
+struct rest {
+    struct rest_parts parts;
+    struct guard_route *routes; /* owned; made of the operations */
+    struct text document;       /* OpenAPI; made at its first use */
+    int64_t began_ms;           /* boot clock */
+    /* poll.c's: calls that wait for a change, found by the ask's id */
+    struct table polls;
+    struct desk_visit *watcher; /* NULL: nobody waits */
+    struct call *due;
+    struct loop_timer *timer;
+    int64_t timer_ms; /* -1: not set */
+    bool is_draining;
+};
+
+/* One exchange. It ends with its reply, or when its peer leaves before that. */
+struct call {
+    struct rest *rest;
+    struct http_exchange *exchange;
+    const struct operation *operation;
+    struct desk_visit *visit; /* NULL: this one needs no desk */
+    char id[ASK_ID_BYTES];    /* of {id}; "" where there is none */
+    char label[129];          /* of the token */
+    char token_id[17];
+    /* a look that may wait */
+    struct table_link link;
+    bool is_parked, is_due, may_wait;
+    bool has_known;    /* the peer said which version it has */
+    int64_t version;   /* the one it is to change from */
+    int64_t until_ms;  /* boot clock */
+    struct call *next; /* of those due */
+};
+/* At the desk as a person; fills in what is the same for all who come this way. */
+struct desk_visit *rest_enter(struct rest *rest, struct desk_visitor *visitor);
+/* The same for a call, until the exchange is over. */
+struct desk_visit *rest_call_visit(struct call *call);
+/* Ends the call, as does everything below that replies. */
+void rest_call_reply(struct call *call, int status, const char *type, const char *body,
+                     size_t length);
+
+/* reply.c */
+void reply_json(struct call *call, int status, const char *json, size_t length);
+void reply_error(struct call *call, const struct error *err, const char *detail_json);
+/* As it stands outside the body: a parameter or a header. */
+void reply_bad_parameter(struct call *call, enum error_code code, const char *name,
+                         const char *message);
+void reply_etag(struct call *call, int64_t version);
+
+/* query.c: what stands around the body; false: refused already */
+bool query_check(struct call *call);
+/* `otherwise` where it is absent. */
+bool query_integer(struct call *call, const struct parameter *parameter, int64_t otherwise,
+                   int64_t *ret_number);
+bool query_if_match(struct call *call, int64_t *ret_version); /* 0: any */
+bool query_key(struct call *call, const char **ret_key);      /* NULL: none; borrowed */
+/* Whether If-None-Match has this version. */
+bool query_knows(struct call *call, int64_t version);
+void query_write_next(struct call *call, const char *cursor); /* the Link to the next page */
+
+/* act.c, list.c, look.c, health.c, openapi.c: what the rows do */
+void serve_act(struct call *call);
+void serve_list(struct call *call);
+void serve_look(struct call *call);
+void serve_index(struct call *call);
+void serve_health(struct call *call);
+void serve_readiness(struct call *call);
+void serve_metrics(struct call *call);
+void serve_document(struct call *call);
+void openapi_write(struct text *out);
+
+/* look.c */
+void look_again(struct call *call);
+/* poll.c */
+void poll_park(struct call *call);
+void poll_unpark(struct call *call);
+void poll_ring(void *rest);
+
+#endif

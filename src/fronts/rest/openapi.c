@@ -1,0 +1,160 @@
+/* openapi.c - the description of this front (OpenAPI 3.1), printed from the rows that serve it. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "fronts/rest/inside.h"
+
+static void write_parameter(struct json_writer *writer, const struct parameter *parameter)
+{
+    bool is_path = strcmp(parameter->place, "path") == 0;
+
+    json_write_object(writer, NULL);
+    json_write_text(writer, "name", parameter->name);
+    json_write_text(writer, "in", parameter->place);
+    json_write_bool(writer, "required", is_path);
+    json_write_text(writer, "description", parameter->about);
+    if (parameter->type == MEMBER_INTEGER) {
+        json_write_object(writer, "schema");
+        json_write_text(writer, "type", "integer");
+        json_write_integer(writer, "minimum", parameter->least);
+        json_write_integer(writer, "maximum", parameter->most);
+        json_write_end_object(writer);
+    } else {
+        schema_write_type(writer, "schema", parameter->type);
+    }
+    json_write_end_object(writer);
+}
+
+static void write_content(struct json_writer *writer, const char *type, const struct shape *shape)
+{
+    json_write_object(writer, "content");
+    json_write_object(writer, type);
+    if (shape)
+        schema_write_reference(writer, "schema", shape);
+    json_write_end_object(writer);
+    json_write_end_object(writer);
+}
+
+static void write_body(struct json_writer *writer, const struct shape *shape)
+{
+    json_write_object(writer, "requestBody");
+    json_write_bool(writer, "required", shape_has(shape, NEEDED | ONE_OF));
+    write_content(writer, "application/json", shape);
+    json_write_end_object(writer);
+}
+
+static const char *describe_status(int status)
+{
+    static const struct {
+        int status;
+        const char *meaning;
+    } meanings[] = {
+        { 304, "Still the version in If-None-Match." },
+        { 400, "A parameter, a header or the JSON is not right." },
+        { 401, "No token, or one that is not known." },
+        { 403, "Not with this token, or from this page." },
+        { 404, "No such ask." },
+        { 409, "Decided already, or not possible as it stands." },
+        { 410, "Over: nobody decided in time, or the agent took it back." },
+        { 412, "Changed since it was looked at." },
+        { 413, "The body is too long." },
+        { 415, "The body is not called application/json." },
+        { 422, "The body is not valid; path says where." },
+        { 503, "Not now; Retry-After says when." },
+    };
+
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        if (meanings[i].status == status)
+            return meanings[i].meaning;
+    }
+    return "See error.code.";
+}
+
+static void write_reply(struct json_writer *writer, const struct operation *operation, int status)
+{
+    bool is_own = strcmp(operation->id, "readiness") == 0 && status == 503;
+    char key[8];
+
+    snprintf(key, sizeof key, "%d", status);
+    json_write_object(writer, key);
+    if (status == 200) {
+        json_write_text(writer, "description", operation->summary);
+        write_content(writer, operation->reply_type, operation->reply);
+    } else {
+        json_write_text(writer, "description", describe_status(status));
+        if (status != 304)
+            write_content(writer, "application/json", is_own ? operation->reply : &shape_error);
+    }
+    json_write_end_object(writer);
+}
+
+static void write_operation(struct json_writer *writer, const struct operation *operation)
+{
+    char method[8] = "";
+
+    for (size_t i = 0; operation->method[i] && i < sizeof method - 1; i++)
+        method[i] = (char)tolower((unsigned char)operation->method[i]);
+    json_write_object(writer, method);
+    json_write_text(writer, "operationId", operation->id);
+    json_write_text(writer, "summary", operation->summary);
+    if (operation->access == GUARD_OPEN)
+        json_write_raw(writer, "security", "[]");
+    json_write_list(writer, "parameters");
+    for (const struct parameter *const *at = operation->parameters; *at; at++)
+        write_parameter(writer, *at);
+    json_write_end_list(writer);
+    if (operation->body)
+        write_body(writer, operation->body);
+    json_write_object(writer, "responses");
+    write_reply(writer, operation, 200);
+    for (char *at = (char *)operation->statuses; *at;)
+        write_reply(writer, operation, (int)strtol(at, &at, 10));
+    json_write_end_object(writer);
+    json_write_end_object(writer);
+}
+
+static void write_paths(struct json_writer *writer)
+{
+    json_write_object(writer, "paths");
+    for (size_t i = 0; i < operation_count; i++) {
+        json_write_object(writer, operations[i].path);
+        for (size_t k = i;
+             k < operation_count && strcmp(operations[k].path, operations[i].path) == 0; i = k++)
+            write_operation(writer, &operations[k]);
+        json_write_end_object(writer);
+    }
+    json_write_end_object(writer);
+}
+
+void openapi_write(struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "openapi", "3.1.0");
+    json_write_object(&writer, "info");
+    json_write_text(&writer, "title", "sayso");
+    json_write_text(&writer, "summary", "Asks of agents, and the answers of people.");
+    json_write_text(&writer, "version", SAYSO_VERSION);
+    json_write_end_object(&writer);
+    json_write_raw(&writer, "security", "[{\"token\":[]}]");
+    write_paths(&writer);
+    json_write_object(&writer, "components");
+    schema_write_all(&writer, "schemas");
+    json_write_raw(&writer, "securitySchemes",
+                   "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}}");
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+}
+
+void serve_document(struct call *call)
+{
+    struct text *document = &call->rest->document;
+
+    if (!document->used)
+        openapi_write(document);
+    reply_json(call, 200, document->bytes, document->used);
+}

@@ -1,0 +1,36 @@
+/*
+ * door.h - the hub's side towards HTTP: the gate, the server, its port and its routes. A hub
+ * that can't have one serves its socket all the same; every function takes NULL for that.
+ */
+#ifndef HUB_DOOR_H
+#define HUB_DOOR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct door;
+struct engine;
+struct loop;
+struct settings;
+struct store;
+
+/* Borrowed; they outlive the door. */
+struct door_parts {
+    struct loop *loop;
+    struct engine *engine;
+    struct store *store;
+    struct settings *settings;
+};
+
+/* Port 7297 or the one it had last, else the next free one (R7.1). NULL, and logged: none. */
+struct door *door_open(const struct door_parts *parts);
+int door_port(const struct door *door); /* 0: none */
+void door_flush(struct door *door);
+void door_drain(struct door *door);
+void door_dismiss(struct door *door);
+bool door_is_drained(const struct door *door);
+size_t door_peer_count(const struct door *door);
+void door_cut(struct door *door, const uint8_t *token_hash); /* revoked: its holders go (D6) */
+void door_free(struct door *door);
+
+#endif

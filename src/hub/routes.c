@@ -1,0 +1,125 @@
+/* routes.c - see routes.h. */
+#include "hub/routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/limits.h"
+#include "crypto/hash.h"
+#include "engine/engine.h"
+#include "fronts/http_mcp/http_mcp.h"
+#include "fronts/rest/rest.h"
+#include "net/guard.h"
+#include "ports/store.h"
+
+struct routes {
+    struct routes_parts parts;
+    struct guard *guard;
+    struct http_mcp *mcp;
+    struct rest *rest;
+    bool is_leaving;
+};
+
+/* Bound to whose it is and to the call; the keys stay in the engine. */
+static char *seal(void *context, const char *token, const char *binding, const char *state)
+{
+    const struct hash_part bound[] = { { token, strlen(token) }, { binding, strlen(binding) } };
+    struct routes *routes = context;
+    struct text out = { 0 };
+
+    if (!engine_seal(routes->parts.engine, bound, ARRAY_LEN(bound), (int64_t)LIMIT_TIMEOUT_S * 1000,
+                     state, &out))
+        return NULL;
+    return text_take(&out);
+}
+
+static char *unseal(void *context, const char *token, const char *binding, const char *sealed)
+{
+    const struct hash_part bound[] = { { token, strlen(token) }, { binding, strlen(binding) } };
+    struct routes *routes = context;
+    struct text out = { 0 };
+
+    if (!engine_unseal(routes->parts.engine, bound, ARRAY_LEN(bound), sealed, strlen(sealed), &out))
+        return NULL;
+    return text_take(&out);
+}
+
+static const char *not_ready(void *context)
+{
+    const struct routes *routes = context;
+    struct store *store = routes->parts.store;
+
+    if (store->ops->is_broken(store))
+        return "the disk failed: nothing is saved until sayso is restarted";
+    return routes->is_leaving ? "it is about to stop" : NULL;
+}
+
+static void write_metrics(void *context, struct text *out)
+{
+    const struct routes *routes = context;
+    struct store *store = routes->parts.store;
+
+    engine_write_metrics(routes->parts.engine, out);
+    store->ops->write_metrics(store, out);
+    guard_write_metrics(routes->guard, out);
+}
+
+struct routes *routes_open(const struct routes_parts *parts, struct guard *guard)
+{
+    struct routes *routes = mem_new(sizeof *routes);
+    const struct http_mcp_parts mcp = {
+        .loop = parts->loop,
+        .desk = engine_desk(parts->engine),
+        .settings = parts->settings,
+        .context = routes,
+        .seal = seal,
+        .unseal = unseal,
+    };
+    const struct rest_parts rest = {
+        .loop = parts->loop,
+        .desk = engine_desk(parts->engine),
+        .context = routes,
+        .not_ready = not_ready,
+        .write_metrics = write_metrics,
+    };
+
+    routes->parts = *parts;
+    routes->guard = guard;
+    routes->mcp = http_mcp_new(&mcp);
+    http_mcp_add_routes(routes->mcp, guard);
+    routes->rest = rest_new(&rest);
+    rest_add_routes(routes->rest, guard);
+    return routes;
+}
+
+void routes_flush(struct routes *routes)
+{
+    rest_flush(routes->rest);
+}
+
+void routes_drain(struct routes *routes)
+{
+    routes->is_leaving = true;
+    rest_drain(routes->rest);
+}
+
+void routes_forget_token(struct routes *routes, const char *token_id)
+{
+    http_mcp_forget_token(routes->mcp, token_id);
+}
+
+void routes_dismiss(struct routes *routes)
+{
+    http_mcp_dismiss(routes->mcp);
+}
+
+void routes_close(struct routes *routes)
+{
+    if (!routes)
+        return;
+    http_mcp_free(routes->mcp);
+    rest_free(routes->rest);
+    free(routes);
+}

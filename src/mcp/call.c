@@ -1,0 +1,336 @@
+/*
+ * call.c - the calls under way: found by their tag, cancelled by their id, given up with their
+ * stream; and as tools see them.
+ */
+#include "mcp/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "mcp/inside.h"
+
+static void want_progress(struct mcp_call *call, const struct json *token)
+{
+    bool is_token = json_kind(token) == KIND_INTEGER || json_kind(token) == KIND_TEXT;
+
+    if (is_token && !call->to.batch) /* 0 is a token too */
+        call->token_json = json_encode(token);
+}
+
+struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit)
+{
+    struct mcp *mcp = request->to.mcp;
+    struct mcp_call *call = mem_new(sizeof *call);
+
+    call->to = request->to;
+    call->to.id_json = mem_text(request->to.id_json);
+    call->to.stream->call_count++;
+    call->visit = visit;
+    if (visit)
+        visit->uses++;
+    call->revision = request->revision;
+    call->abilities = request->abilities;
+    call->tag = ++mcp->next_tag;
+    call->started_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock);
+    want_progress(call, json_member(json_member(request->params, "_meta"), "progressToken"));
+    call->next = mcp->calls;
+    if (call->next)
+        call->next->previous = call;
+    mcp->calls = call;
+    mcp->call_count++;
+    table_insert(&mcp->by_tag, &call->by_tag);
+    return call;
+}
+
+struct mcp_call *call_find(struct mcp *mcp, int64_t tag)
+{
+    struct table_link *link = table_find(&mcp->by_tag, &tag);
+
+    return link ? TABLE_THING(mcp_call, by_tag, link) : NULL;
+}
+
+/* Nobody waits for its response any more; the desk may still owe its reply. */
+static void leave_stream(struct mcp_call *call)
+{
+    if (call->to.stream)
+        call->to.stream->call_count--;
+    call->to.stream = NULL;
+    call->to.batch = NULL;
+    hold_end(call);
+}
+
+void call_end(struct mcp_call *call)
+{
+    struct mcp *mcp = call->to.mcp;
+
+    question_drop_of(call);
+    leave_stream(call);
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        mcp->calls = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    table_remove(&mcp->by_tag, &call->by_tag);
+    mcp->call_count--;
+    if (call->visit)
+        call->visit->uses--;
+    json_free(call->responses);
+    free(call->to.id_json);
+    free(call->token_json);
+    free(call->binding);
+    free(call->state);
+    free(call);
+}
+
+/* What the desk owes a reply for stays until that comes; the others are gone. */
+static void abandon(struct mcp_call *call)
+{
+    struct mcp *mcp = call->to.mcp;
+    int64_t tag = call->tag;
+
+    question_drop_of(call);
+    leave_stream(call);
+    if (call->gone)
+        call->gone(call->context);
+    call->gone = NULL;
+    if (call->is_at_desk)
+        tool_detach(call); /* which may be the end of it */
+    call = call_find(mcp, tag);
+    if (call && !call->is_at_desk)
+        call_end(call);
+}
+
+/* The client gave up: no response any more, the ask stays and says that nobody waits. An id we do
+ * not know is a stray, which clients were seen to send. */
+void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
+{
+    char *id_json = request_id ? json_encode(request_id) : NULL;
+
+    for (struct mcp_call *call = mcp->calls; call && id_json; call = call->next) {
+        struct mcp_to to = call->to;
+
+        if (!to.stream || strcmp(to.id_json, id_json) != 0)
+            continue;
+        hold_report_cut_off(call, reason);
+        abandon(call);
+        mcp_skip(&to);
+        break;
+    }
+    free(id_json);
+}
+
+/* One that answers on this stream; giving up one may be the end of others, so who goes through
+ * them begins anew each time. */
+static struct mcp_call *find_on(struct mcp *mcp, const struct mcp_stream *stream, bool is_away)
+{
+    struct mcp_call *call = stream->call_count ? mcp->calls : NULL;
+
+    while (call && (call->to.stream != stream || call->is_away != is_away))
+        call = call->next;
+    return call;
+}
+
+static void drop_calls(struct mcp *mcp, struct mcp_stream *stream, bool is_away)
+{
+    struct mcp_call *call;
+
+    while ((call = find_on(mcp, stream, is_away))) {
+        if (call->to.batch)
+            mcp_drop_batch(call->to.batch);
+        abandon(call);
+    }
+}
+
+void mcp_drop(struct mcp *mcp, struct mcp_stream *stream)
+{
+    drop_calls(mcp, stream, false);
+    drop_calls(mcp, stream, true);
+    delivery_return(stream->deliveries);
+    delivery_drop(&stream->deliveries);
+}
+
+void mcp_give_up(struct mcp *mcp, struct mcp_stream *stream)
+{
+    const struct mcp_call *call = stream->call_count ? mcp->calls : NULL;
+
+    for (; call; call = call->next) {
+        if (call->to.stream == stream)
+            hold_report_cut_off(call, NULL);
+    }
+    mcp_drop(mcp, stream);
+}
+
+void mcp_pause(struct mcp *mcp, struct mcp_stream *stream)
+{
+    struct mcp_call *call;
+
+    while ((call = find_on(mcp, stream, false))) {
+        call->is_away = true;
+        if (call->is_at_desk)
+            tool_detach(call);
+    }
+    delivery_return(stream->deliveries);
+}
+
+void mcp_resume(struct mcp *mcp, struct mcp_stream *stream)
+{
+    struct mcp_call *call;
+
+    while ((call = find_on(mcp, stream, true))) {
+        call->is_away = false;
+        if (call->visit && !call->is_at_desk)
+            tool_wait_again(call);
+    }
+}
+
+void call_drop_all(struct mcp *mcp)
+{
+    while (mcp->calls) {
+        struct mcp_call *call = mcp->calls;
+
+        if (call->to.batch)
+            mcp_drop_batch(call->to.batch);
+        if (call->gone)
+            call->gone(call->context);
+        call_end(call);
+    }
+}
+
+void mcp_dismiss(struct mcp *mcp)
+{
+    struct mcp_call *next;
+
+    for (struct mcp_call *call = mcp->calls; call; call = next) {
+        next = call->next;
+        if (call->gone)
+            call->gone(call->context);
+        call->gone = NULL;
+        if (call->to.stream)
+            tool_reply_pending(call);
+    }
+}
+
+/* As tools see it ---------------------------------------------------------------------------- */
+
+bool call_has(const struct mcp_call *call, unsigned abilities)
+{
+    return (call->abilities & abilities) == abilities;
+}
+
+enum mcp_revision call_revision(const struct mcp_call *call)
+{
+    return call->revision;
+}
+
+const struct json *call_responses(const struct mcp_call *call)
+{
+    return call->responses;
+}
+
+const char *call_state(const struct mcp_call *call)
+{
+    return call->state;
+}
+
+void call_on_gone(struct mcp_call *call, void (*gone)(void *context), void *context)
+{
+    call->gone = gone;
+    call->context = context;
+}
+
+struct mcp_to call_let_go(struct mcp_call *call)
+{
+    struct mcp_to to = call->to;
+
+    question_drop_of(call);
+    call->to.id_json = NULL;
+    leave_stream(call);
+    if (!call->is_at_desk)
+        call_end(call);
+    return to;
+}
+
+void call_reply_result(struct mcp_call *call, const char *result_json)
+{
+    struct mcp_to to = call_let_go(call);
+
+    mcp_reply(&to, result_json);
+    free(to.id_json);
+}
+
+void call_reply(struct mcp_call *call, const char *structured_json, bool is_error)
+{
+    struct text out = { 0 };
+
+    tool_write_result(&out, call->revision, structured_json, is_error);
+    call_reply_result(call, text_string(&out));
+    text_release(&out);
+}
+
+void call_reply_error(struct mcp_call *call, int code, const char *message, const char *data_json)
+{
+    struct mcp_to to = call_let_go(call);
+
+    mcp_reply_error(&to, code, message, data_json);
+    free(to.id_json);
+}
+
+void call_notify(struct mcp_call *call, const char *method, const char *params_json)
+{
+    if (call->to.stream)
+        mcp_notify(&call->to, method, params_json);
+}
+
+void call_part(struct mcp_call *call, int retry_ms)
+{
+    struct mcp_stream *stream = call->to.stream;
+
+    if (stream && stream->ops->part)
+        stream->ops->part(stream, retry_ms);
+}
+
+void call_progress(struct mcp_call *call, int64_t progress, int64_t total, const char *message)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    if (!call->token_json || !call->to.stream)
+        return;
+    json_write_object(&writer, NULL);
+    json_write_raw(&writer, "progressToken", call->token_json);
+    json_write_integer(&writer, "progress", progress);
+    if (total)
+        json_write_integer(&writer, "total", total);
+    if (revision_has_annotations(call->revision))
+        json_write_text_if(&writer, "message", message);
+    json_write_end_object(&writer);
+    mcp_notify(&call->to, "notifications/progress", text_string(&params));
+    text_release(&params);
+}
+
+void call_detach_soon(struct mcp_call *call)
+{
+    struct mcp *mcp = call->to.mcp;
+
+    call->detaches_soon = true;
+    hold_wake_at(mcp, mcp->parts.clock->boot_ms(mcp->parts.clock) + 1);
+}
+
+/* Detaching one may be the end of others, so who goes through them begins anew each time. */
+void call_detach_due(struct mcp *mcp)
+{
+    struct mcp_call *call = mcp->calls;
+
+    while (call) {
+        bool is_due = call->detaches_soon;
+
+        call->detaches_soon = false;
+        if (is_due && (!call->to.stream || call->is_away))
+            tool_detach(call);
+        call = is_due ? mcp->calls : call->next;
+    }
+}

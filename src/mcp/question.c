@@ -1,0 +1,144 @@
+/*
+ * question.c - our requests to the client, which legacy revisions have: on the stream of the call
+ * they are about, with ids of our own, answered by a response that names one exactly, withdrawn
+ * where the answer came from elsewhere. Source: MCP 2025-11-25, client/elicitation.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "mcp/inside.h"
+
+enum { QUESTION_ID_BYTES = 32 };
+
+struct call_question {
+    struct call_question *next;
+    struct mcp_call *call;
+    char id[QUESTION_ID_BYTES]; /* a text, so that no number of the client's is mistaken for it */
+    int64_t limit_boot_ms;      /* 0: none */
+    call_answered *done;
+    void *context;
+};
+
+struct call_question *call_ask(struct mcp_call *call, const char *method, const char *params_json,
+                               int64_t limit_ms, call_answered *done, void *context)
+{
+    struct mcp *mcp = call->to.mcp;
+    struct call_question *question;
+
+    if (!call->to.stream || call->revision == REVISION_2026_07_28)
+        return NULL;
+    question = mem_new(sizeof *question);
+    question->call = call;
+    snprintf(question->id, sizeof question->id, "sayso-%lld", (long long)++mcp->next_question);
+    question->done = done;
+    question->context = context;
+    question->next = mcp->questions;
+    mcp->questions = question;
+    if (limit_ms > 0) {
+        question->limit_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock) + limit_ms;
+        hold_wake_at(mcp, question->limit_boot_ms);
+    }
+    mcp_ask_client(&call->to, question->id, method, params_json);
+    return question;
+}
+
+static void unlink_question(struct call_question *question)
+{
+    struct call_question **at = &question->call->to.mcp->questions;
+
+    while (*at != question)
+        at = &(*at)->next;
+    *at = question->next;
+}
+
+/* The client need not go on with it. */
+static void tell_withdrawn(const struct call_question *question)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    if (!question->call->to.stream)
+        return;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "requestId", question->id);
+    json_write_end_object(&writer);
+    mcp_notify(&question->call->to, "notifications/cancelled", text_string(&params));
+    text_release(&params);
+}
+
+void call_withdraw(struct call_question *question)
+{
+    tell_withdrawn(question);
+    unlink_question(question);
+    free(question);
+}
+
+/* It is forgotten before anybody is told: who is told may end the call. */
+static void end_question(struct call_question *question, enum call_answer answer,
+                         const struct json *json)
+{
+    call_answered *done = question->done;
+    void *context = question->context;
+
+    if (answer == CALL_SILENT || answer == CALL_GONE)
+        tell_withdrawn(question);
+    unlink_question(question);
+    free(question);
+    done(context, answer, json);
+}
+
+void question_take_response(struct mcp *mcp, const struct jsonrpc_message *message)
+{
+    const char *id = json_text(message->id);
+
+    for (struct call_question *question = mcp->questions; id && question;
+         question = question->next) {
+        if (strlen(question->id) != json_length(message->id) || strcmp(question->id, id) != 0)
+            continue;
+        end_question(question, message->error ? CALL_REFUSED : CALL_ANSWERED,
+                     message->error ? message->error : message->result);
+        return;
+    }
+}
+
+static struct call_question *find_of(const struct mcp_call *call)
+{
+    struct call_question *question = call->to.mcp->questions;
+
+    while (question && question->call != call)
+        question = question->next;
+    return question;
+}
+
+void question_drop_of(struct mcp_call *call)
+{
+    struct call_question *question;
+
+    while ((question = find_of(call)))
+        end_question(question, CALL_GONE, NULL);
+}
+
+static struct call_question *find_due(const struct mcp *mcp, int64_t now)
+{
+    struct call_question *question = mcp->questions;
+
+    while (question && (!question->limit_boot_ms || question->limit_boot_ms > now))
+        question = question->next;
+    return question;
+}
+
+void question_on_time(struct mcp *mcp, int64_t now)
+{
+    struct call_question *question;
+
+    while ((question = find_due(mcp, now)))
+        end_question(question, CALL_SILENT, NULL);
+    for (question = mcp->questions; question; question = question->next) {
+        if (question->limit_boot_ms)
+            hold_wake_at(mcp, question->limit_boot_ms);
+    }
+}

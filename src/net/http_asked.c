@@ -1,0 +1,94 @@
+/* http_asked.c - what a handler may know of a request, and what it may want to hear; see http.h. */
+#include <string.h>
+
+#include "base/metrics.h"
+#include "net/http_inside.h"
+#include "net/http_target.h"
+
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+const char *http_method(const struct http_exchange *exchange)
+{
+    return or_empty(exchange->request.method);
+}
+
+const char *http_path(const struct http_exchange *exchange)
+{
+    return or_empty(exchange->request.path);
+}
+
+const char *http_query(const struct http_exchange *exchange)
+{
+    return or_empty(exchange->request.query);
+}
+
+const char *http_header(const struct http_exchange *exchange, const char *name)
+{
+    const struct http_request *request = &exchange->request;
+    int index = http_request_find(request, name, 0);
+
+    return index < 0 ? NULL : request->fields[index].value;
+}
+
+const char *http_body(const struct http_exchange *exchange, size_t *ret_length)
+{
+    *ret_length = exchange->body.used;
+    return text_string(&exchange->body);
+}
+
+int http_port(const struct http_exchange *exchange)
+{
+    return exchange->connection ? exchange->connection->server->port : 0;
+}
+
+void http_write_metrics(const struct http_exchange *exchange, struct text *out)
+{
+    const struct http_server *server = exchange->connection ? exchange->connection->server : NULL;
+
+    if (!server)
+        return;
+    metrics_write_one(out, "sayso_http_connections", "gauge", "Connections that are open.",
+                      (int64_t)server->count);
+    metrics_write_one(out, "sayso_http_exchanges", "gauge", "Requests that are under way.",
+                      (int64_t)server->exchange_count);
+}
+
+const char *http_parameter(struct http_exchange *exchange, const char *name)
+{
+    if (!http_query_find(http_query(exchange), name, &exchange->scratch))
+        return NULL;
+    return text_string(&exchange->scratch);
+}
+
+void http_recognise(struct http_exchange *exchange)
+{
+    if (exchange->connection)
+        exchange->connection->is_known = true;
+}
+
+void http_set_owner(struct http_exchange *exchange, uint64_t owner)
+{
+    if (exchange->connection)
+        exchange->connection->owner = owner;
+}
+
+void http_set_context(struct http_exchange *exchange, void *context)
+{
+    exchange->context = context;
+}
+
+void *http_context(const struct http_exchange *exchange)
+{
+    return exchange->context;
+}
+
+void http_on_fate(struct http_exchange *exchange,
+                  void (*call)(void *context, struct http_exchange *exchange, enum http_fate fate),
+                  void *context)
+{
+    exchange->on_fate = call;
+    exchange->fate_context = context;
+}

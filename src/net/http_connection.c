@@ -1,0 +1,293 @@
+/*
+ * http_connection.c - one peer: bytes to requests, one after the other, and when it is let go.
+ *
+ * Sockets are polled rather than handed to libuv's streams: a request that waits for a person must
+ * not read on, and must still hear that the peer has gone.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "net/http_inside.h"
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct http_connection *connection = (struct http_connection *)handle;
+    struct http_server *server = connection->server;
+
+    text_release(&connection->out);
+    free(connection);
+    http_server_unref(server);
+}
+
+void http_connection_close(struct http_connection *connection)
+{
+    struct http_exchange *exchange = connection->exchange;
+
+    if (connection->phase == PHASE_CLOSED)
+        return;
+    connection->phase = PHASE_CLOSED;
+    connection->exchange = NULL;
+    http_server_drop(connection->server, &connection->in);
+    http_server_drop(connection->server, &connection->backlog);
+    http_wait_end(&connection->wait);
+    http_link_remove(&connection->dirty);
+    http_link_remove(&connection->all);
+    connection->server->count--;
+    uv_close((uv_handle_t *)&connection->poll, on_closed);
+    close(connection->fd);
+    if (exchange)
+        http_exchange_end(exchange, HTTP_LOST);
+}
+
+void http_connection_settle(struct http_connection *connection, enum http_fate fate)
+{
+    struct http_exchange *exchange = connection->exchange;
+
+    connection->exchange = NULL;
+    http_exchange_end(exchange, fate);
+}
+
+static void wait_for_request(struct http_connection *connection)
+{
+    connection->phase = PHASE_IDLE;
+    connection->scan = (struct http_scan){ 0 };
+    connection->has_early_bytes = false;
+    http_wait_begin(connection->server, &connection->wait,
+                    connection->backlog.used ? HTTP_WAIT_RESUME
+                    : connection->is_known   ? HTTP_WAIT_KNOWN_IDLE
+                                             : HTTP_WAIT_IDLE);
+    http_connection_watch(connection);
+}
+
+/* Closing while bytes of the peer are unread would reset the connection, and the reply with it. */
+static void linger(struct http_connection *connection)
+{
+    if (connection->has_ended || connection->server->is_dismissed ||
+        shutdown(connection->fd, SHUT_WR) != 0) {
+        http_connection_close(connection);
+        return;
+    }
+    http_server_drop(connection->server, &connection->backlog);
+    connection->has_early_bytes = false;
+    connection->phase = PHASE_LINGERING;
+    http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_LINGER);
+    http_connection_watch(connection);
+}
+
+void http_connection_next(struct http_connection *connection)
+{
+    if (connection->closes_after || connection->has_ended || connection->server->is_draining)
+        linger(connection);
+    else
+        wait_for_request(connection);
+}
+
+void http_connection_refuse(struct http_connection *connection, int status, const char *why)
+{
+    if (connection->exchange)
+        http_connection_settle(connection, HTTP_LOST);
+    if (connection->phase == PHASE_CLOSED)
+        return;
+    http_server_drop(connection->server, &connection->in);
+    connection->closes_after = true;
+    connection->phase = PHASE_WRITING;
+    http_wait_end(&connection->wait);
+    http_write_refusal(connection, status, why);
+}
+
+static void refuse_for_room(struct http_connection *connection)
+{
+    http_connection_refuse(connection, 503, "too much is waiting here; try again");
+}
+
+static void end_head(struct http_connection *connection, const char *head)
+{
+    struct text kept = connection->in; /* lives until the request is understood */
+
+    connection->in = (struct text){ 0 };
+    http_wait_end(&connection->wait);
+    http_exchange_begin(connection, kept.used ? kept.bytes : head, connection->scan.at);
+    http_server_drop(connection->server, &kept);
+}
+
+/* Returns how much was used. A head that comes in one piece is not copied first. */
+static size_t take_head(struct http_connection *connection, const char *bytes, size_t length)
+{
+    size_t before = connection->in.used, most = (size_t)HTTP_HEAD_BYTES + 1 - before;
+    struct http_server *server = connection->server;
+    struct http_fault fault = { 0 };
+    enum http_scanned scanned;
+
+    if (before > 0) {
+        if (!http_server_keep(server, &connection->in, bytes, length < most ? length : most)) {
+            refuse_for_room(connection);
+            return length;
+        }
+        scanned =
+            http_scan_head(&connection->scan, connection->in.bytes, connection->in.used, &fault);
+    } else {
+        scanned = http_scan_head(&connection->scan, bytes, length, &fault);
+    }
+    if (scanned == HTTP_SCAN_DONE) {
+        end_head(connection, bytes);
+        return connection->scan.at - before;
+    }
+    if (scanned == HTTP_SCAN_REFUSED)
+        http_connection_refuse(connection, fault.status, fault.why);
+    else if (before == 0 && !http_server_keep(server, &connection->in, bytes, length))
+        refuse_for_room(connection);
+    return length;
+}
+
+static void take_bytes(struct http_connection *connection, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        size_t used = length;
+
+        switch ((enum http_phase)connection->phase) {
+        case PHASE_IDLE:
+            connection->phase = PHASE_HEAD;
+            http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_HEAD);
+            continue;
+        case PHASE_HEAD:
+            used = take_head(connection, bytes, length);
+            break;
+        case PHASE_BODY:
+            used = http_exchange_feed(connection->exchange, bytes, length);
+            break;
+        case PHASE_HELD:
+        case PHASE_WRITING:
+        case PHASE_SETTLING:
+            connection->has_early_bytes = true;
+            if (!http_server_keep(connection->server, &connection->backlog, bytes, length))
+                connection->closes_after = true; /* said when it is too late to be in the head */
+            return;
+        case PHASE_LINGERING:
+        case PHASE_CLOSED:
+            return;
+        }
+        bytes += used;
+        length -= used;
+    }
+}
+
+void http_connection_resume(struct http_connection *connection)
+{
+    struct text rest = connection->backlog;
+
+    connection->backlog = (struct text){ 0 };
+    take_bytes(connection, text_string(&rest), rest.used);
+    http_server_drop(connection->server, &rest);
+    if (connection->phase == PHASE_CLOSED)
+        return;
+    if (connection->phase == PHASE_IDLE)
+        wait_for_request(connection);
+    http_connection_watch(connection);
+}
+
+static void read_bytes(struct http_connection *connection)
+{
+    char *bytes = connection->server->read_bytes;
+    ssize_t got = recv(connection->fd, bytes, HTTP_READ_BYTES, 0);
+
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) {
+        http_connection_close(connection);
+        return;
+    }
+    if (connection->phase == PHASE_LINGERING) {
+        connection->lingered_bytes += (uint32_t)got;
+        if (connection->lingered_bytes > HTTP_LINGER_BYTES)
+            http_connection_close(connection);
+        return;
+    }
+    take_bytes(connection, bytes, (size_t)got);
+}
+
+/* A reply is under way: is there more of the peer, or has it gone? Its bytes stay in the kernel. */
+static void look(struct http_connection *connection, bool has_hung_up)
+{
+    enum http_sight sight = has_hung_up ? HTTP_SEES_END : http_connection_peek(connection);
+
+    if (sight == HTTP_SEES_RESET || (sight == HTTP_SEES_END && connection->phase == PHASE_HELD)) {
+        http_connection_close(connection);
+        return;
+    }
+    if (sight == HTTP_SEES_END)
+        connection->has_ended = true;
+    else if (sight == HTTP_SEES_BYTES && connection->phase != PHASE_SETTLING)
+        connection->has_early_bytes = true;
+    if (connection->phase == PHASE_SETTLING)
+        http_connection_check_fate(connection);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct http_connection *connection = (struct http_connection *)poll;
+
+    if (status < 0 || connection->is_doomed) {
+        http_connection_close(connection);
+        return;
+    }
+    if (events & UV_WRITABLE)
+        http_connection_write(connection);
+    if (connection->phase != PHASE_CLOSED && (events & (UV_READABLE | UV_DISCONNECT))) {
+        if (connection->phase >= PHASE_HELD && connection->phase <= PHASE_SETTLING)
+            look(connection, !(events & UV_READABLE));
+        else if (connection->backlog.used == 0)
+            read_bytes(connection);
+    }
+    http_connection_watch(connection);
+}
+
+static int wanted_events(const struct http_connection *connection)
+{
+    int events = connection->out.used > connection->out_sent ? UV_WRITABLE : 0;
+
+    if (connection->has_ended || connection->backlog.used > 0) {
+        /* With bytes of ours to look at first, all that matters of the peer is that it goes. */
+        if (!connection->has_ended)
+            events |= UV_DISCONNECT;
+        return events;
+    }
+    return events | (connection->has_early_bytes ? UV_DISCONNECT : UV_READABLE);
+}
+
+void http_connection_watch(struct http_connection *connection)
+{
+    int events;
+
+    if (connection->phase == PHASE_CLOSED)
+        return;
+    events = wanted_events(connection);
+    if (events == connection->interest)
+        return;
+    connection->interest = (uint8_t)events;
+    if (events == 0)
+        uv_poll_stop(&connection->poll);
+    else
+        uv_poll_start(&connection->poll, events, on_poll);
+}
+
+void http_connection_new(struct http_server *server, int fd)
+{
+    struct http_connection *connection = mem_new(sizeof *connection);
+
+    connection->server = server;
+    connection->fd = fd;
+    if (uv_poll_init(loop_uv(server->loop), &connection->poll, fd) != 0) {
+        close(fd);
+        free(connection);
+        return;
+    }
+    server->references++;
+    server->count++;
+    http_link_append(&server->connections, &connection->all);
+    wait_for_request(connection);
+}

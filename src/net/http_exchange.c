@@ -1,0 +1,218 @@
+/*
+ * http_exchange.c - one request: its head is understood, the gate admits it, llhttp takes the body
+ * apart, then it is served. llhttp sees only bytes that http_scan.h let through, and never one
+ * behind the end of the request.
+ */
+#include <llhttp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "net/http_inside.h"
+
+static int on_headers_complete(llhttp_t *parser)
+{
+    parser->upgrade = 0; /* whoever upgrades takes the connection over; until then it is HTTP */
+    return 0;
+}
+
+static int on_body(llhttp_t *parser, const char *bytes, size_t length)
+{
+    struct http_exchange *exchange = parser->data;
+
+    if ((int64_t)(exchange->body.used + length) > exchange->body_limit) {
+        exchange->is_too_long = true;
+        return HPE_USER;
+    }
+    if (http_server_keep(exchange->connection->server, &exchange->body, bytes, length))
+        return 0;
+    exchange->has_no_room = true;
+    return HPE_USER;
+}
+
+static int on_message_complete(llhttp_t *parser)
+{
+    struct http_exchange *exchange = parser->data;
+
+    exchange->is_body_done = true;
+    return 0;
+}
+
+static const llhttp_settings_t parser_settings = {
+    .on_headers_complete = on_headers_complete,
+    .on_body = on_body,
+    .on_message_complete = on_message_complete,
+};
+
+void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
+{
+    struct http_connection *connection = exchange->connection;
+    struct http_server *server = connection->server;
+
+    http_wait_end(&exchange->beat);
+    server->exchange_count--;
+    if (exchange->is_counted)
+        server->stranger_count--;
+    exchange->connection = NULL; /* whatever is said now is not heard */
+    if (exchange->on_fate)
+        exchange->on_fate(exchange->fate_context, exchange, fate);
+    http_request_release(&exchange->request);
+    http_server_drop(server, &exchange->body);
+    text_release(&exchange->headers);
+    text_release(&exchange->scratch);
+    free(exchange->parser);
+    free(exchange);
+}
+
+void http_forget_request(struct http_exchange *exchange)
+{
+    http_request_release(&exchange->request);
+    if (exchange->connection)
+        http_server_drop(exchange->connection->server, &exchange->body);
+    text_release(&exchange->scratch);
+}
+
+static void serve(struct http_exchange *exchange)
+{
+    struct http_connection *connection = exchange->connection;
+    struct http_server *server = connection->server;
+
+    free(exchange->parser);
+    exchange->parser = NULL;
+    exchange->is_body_done = true;
+    http_wait_end(&connection->wait);
+    connection->phase = PHASE_HELD;
+    server->handler.serve(server->handler.context, exchange);
+}
+
+/* Strangers leave some places to those who show a token. */
+static bool has_place(struct http_exchange *exchange)
+{
+    struct http_server *server = exchange->connection->server;
+
+    if (exchange->connection->is_known)
+        return true;
+    if (server->stranger_count + server->reserved >= server->most)
+        return false;
+    exchange->is_counted = true;
+    server->stranger_count++;
+    return true;
+}
+
+static void begin_body(struct http_exchange *exchange)
+{
+    struct http_connection *connection = exchange->connection;
+
+    connection->phase = PHASE_BODY;
+    exchange->body_began_ms = loop_boot_ms();
+    http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BODY_START);
+    if (exchange->request.expects_continue) {
+        text_add_text(&connection->out, "HTTP/1.1 100 Continue\r\n\r\n");
+        http_connection_mark_dirty(connection);
+    }
+}
+
+/* The gate, then the body or the route. */
+static void admit(struct http_exchange *exchange)
+{
+    struct http_connection *connection = exchange->connection;
+    struct http_handler *handler = &connection->server->handler;
+    bool has_body = !exchange->is_body_done;
+    int64_t limit;
+
+    connection->phase = PHASE_HELD;
+    limit = handler->admit(handler->context, exchange);
+    if (limit < 0 || exchange->has_begun)
+        return;
+    exchange->body_limit = limit;
+    if (!has_place(exchange))
+        http_connection_refuse(connection, 503, "too many requests are open; try again");
+    else if (exchange->request.length > limit || (exchange->request.is_chunked && limit == 0))
+        http_connection_refuse(connection, 413, "the body is longer than this route takes");
+    else if (has_body)
+        begin_body(exchange);
+    else
+        serve(exchange);
+}
+
+bool http_exchange_begin(struct http_connection *connection, const char *head, size_t length)
+{
+    struct http_exchange *exchange;
+    struct http_request request;
+    struct http_fault fault;
+
+    if (!http_request_parse(&request, head, length, &fault)) {
+        http_connection_refuse(connection, fault.status, fault.why);
+        return false;
+    }
+    exchange = mem_new(sizeof *exchange);
+    exchange->connection = connection;
+    exchange->request = request;
+    exchange->minor = request.minor;
+    exchange->is_head = strcmp(request.method, "HEAD") == 0;
+    exchange->parser = mem_new(sizeof *exchange->parser);
+    llhttp_init(exchange->parser, HTTP_REQUEST, &parser_settings);
+    exchange->parser->data = exchange;
+    connection->exchange = exchange;
+    connection->server->exchange_count++;
+    connection->closes_after = request.closes || connection->server->is_draining;
+    if (llhttp_execute(exchange->parser, head, length) != HPE_OK ||
+        exchange->is_body_done == (request.is_chunked || request.length > 0)) {
+        http_connection_refuse(connection, 400, "the request is malformed");
+        return false;
+    }
+    admit(exchange);
+    return true;
+}
+
+/* How many of the bytes belong to this body, and whether it ends with them. */
+static enum http_scanned measure(struct http_exchange *exchange, const char *bytes, size_t length,
+                                 size_t *ret_used, struct http_fault *fault)
+{
+    uint64_t left;
+
+    if (exchange->request.is_chunked)
+        return http_chunks_scan(&exchange->chunks, bytes, length, ret_used, fault);
+    left = (uint64_t)exchange->request.length - exchange->body.used;
+    *ret_used = length < left ? length : (size_t)left;
+    return *ret_used == left ? HTTP_SCAN_DONE : HTTP_SCAN_MORE;
+}
+
+size_t http_exchange_feed(struct http_exchange *exchange, const char *bytes, size_t length)
+{
+    struct http_fault fault = { 400, "the body is malformed" };
+    size_t used;
+    enum http_scanned scanned = measure(exchange, bytes, length, &used, &fault);
+
+    if (scanned != HTTP_SCAN_REFUSED) {
+        bool is_good = llhttp_execute(exchange->parser, bytes, used) == HPE_OK;
+
+        exchange->body_came += used;
+        if (exchange->is_too_long)
+            fault = (struct http_fault){ 413, "the body is longer than this route takes" };
+        if (exchange->has_no_room)
+            fault = (struct http_fault){ 503, "too much is waiting here; try again" };
+        /* Scan and parser agree on where a request ends, or nothing behind it is believed. */
+        if (is_good && exchange->is_body_done == (scanned == HTTP_SCAN_DONE)) {
+            if (exchange->is_body_done)
+                serve(exchange);
+            return used;
+        }
+    }
+    http_connection_refuse(exchange->connection, fault.status, fault.why);
+    return length;
+}
+
+void http_exchange_check_rate(struct http_exchange *exchange)
+{
+    struct http_connection *connection = exchange->connection;
+    const struct http_times *times = &connection->server->times;
+    int64_t took_ms = loop_boot_ms() - exchange->body_began_ms;
+    int64_t wanted = took_ms * HTTP_BODY_BYTES_PER_S / 1000;
+
+    if (took_ms >= times->body_ms || (int64_t)exchange->body_came < wanted)
+        http_connection_refuse(connection, 408, "the body took too long");
+    else
+        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BODY_RATE);
+}

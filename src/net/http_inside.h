@@ -1,0 +1,174 @@
+/*
+ * http_inside.h - server, connection and exchange as their own files see them; for http_*.c and
+ * sse.c only.
+ *
+ *   IDLE --byte--> HEAD --head, admitted--> BODY --whole--> HELD --reply--> WRITING --sent-->
+ *    ^                                                                          |
+ *    |--- SETTLING (only if somebody wants to know the fate) <------------------|
+ *    `--- or LINGERING: the last reply is out, what the peer still sends is thrown away
+ */
+#ifndef NET_HTTP_INSIDE_H
+#define NET_HTTP_INSIDE_H
+#include <uv.h>
+
+#include "base/text.h"
+#include "net/http.h"
+#include "net/http_scan.h"
+
+enum {
+    HTTP_READ_BYTES = 65536,
+    HTTP_MOST_CONNECTIONS = 16384,
+    HTTP_LINGER_BYTES = 8388608,
+    HTTP_BODY_BYTES_PER_S = 1024,
+    HTTP_HELD_BYTES = 67108864,
+};
+
+/* A place in a list that goes round through its head. */
+struct http_link {
+    struct http_link *next, *previous;
+};
+void http_link_init(struct http_link *head);
+void http_link_append(struct http_link *head, struct http_link *link);
+void http_link_remove(struct http_link *link); /* in no list: nothing happens */
+
+/* What a connection or a stream waits for at most so long; each class is a list in order of expiry,
+ * so that a look at its front is enough. */
+enum http_class {
+    HTTP_WAIT_NONE,
+    HTTP_WAIT_DOOMED, /* at once, but not on the stack of whoever found out */
+    HTTP_WAIT_RESUME, /* bytes that were read with the request before */
+    HTTP_WAIT_IDLE,
+    HTTP_WAIT_KNOWN_IDLE, /* idle too, but not sent away to make room */
+    HTTP_WAIT_HEAD,
+    HTTP_WAIT_BODY_START,
+    HTTP_WAIT_BODY_RATE,
+    HTTP_WAIT_STALL,
+    HTTP_WAIT_SETTLE,
+    HTTP_WAIT_LINGER,
+    HTTP_WAIT_BEAT,
+    HTTP_CLASSES,
+};
+struct http_wait {
+    struct http_link link; /* first */
+    int64_t since_ms;
+    enum http_class kind;
+};
+void http_wait_begin(struct http_server *server, struct http_wait *wait, enum http_class kind);
+void http_wait_end(struct http_wait *wait);
+void http_clock_wake(struct http_server *server, int64_t after_ms); /* to listen again */
+void http_clock_init(struct http_server *server);
+void http_clock_release(struct http_server *server);
+
+enum http_phase {
+    PHASE_IDLE,
+    PHASE_HEAD,
+    PHASE_BODY,
+    PHASE_HELD,
+    PHASE_WRITING,
+    PHASE_SETTLING,
+    PHASE_LINGERING,
+    PHASE_CLOSED,
+};
+
+struct http_connection {
+    uv_poll_t poll; /* first: a handle is a connection */
+    struct http_server *server;
+    struct http_link all, dirty;
+    struct http_wait wait;
+    struct http_exchange *exchange;
+    struct text in;  /* the part of a head that came */
+    struct text out; /* from out_sent on not yet taken by the kernel */
+    size_t out_sent;
+    struct text backlog; /* read with the request before; at most HTTP_READ_BYTES */
+    struct http_scan scan;
+    uint64_t owner; /* 0: nobody */
+    uint32_t lingered_bytes;
+    int fd;
+    uint8_t phase, interest;
+    bool closes_after, is_known, is_doomed;
+    bool has_early_bytes; /* of the next request, left in the kernel until this one is done */
+    bool has_ended;       /* the peer sends nothing more */
+};
+
+struct http_exchange {
+    struct http_connection *connection; /* NULL: gone */
+    struct http_request request;
+    struct text body;
+    struct llhttp__internal_s *parser; /* until the body is there */
+    struct http_chunks chunks;
+    int64_t body_limit, body_began_ms;
+    uint64_t body_came;  /* with the frames of chunks */
+    struct text headers; /* of the reply, as they will be sent */
+    struct text scratch; /* what http_header and http_parameter lend */
+    void *context;
+    void (*on_fate)(void *context, struct http_exchange *exchange, enum http_fate fate);
+    void *fate_context;
+    struct http_wait beat;
+    void (*on_beat)(struct http_exchange *exchange);
+    int64_t written_ms;
+    uint8_t minor;                 /* of HTTP/1; outlives the request */
+    bool is_too_long, has_no_room; /* the body, for the gate, for all peers' bodies together */
+    bool is_body_done, has_begun, has_ended, is_chunked, is_head, is_counted;
+};
+
+struct http_listener {
+    uv_poll_t poll; /* first */
+    struct http_server *server;
+    int fd; /* -1: none */
+};
+
+struct http_server {
+    struct loop *loop;
+    struct http_handler handler;
+    struct http_times times;
+    struct http_listener listeners[2]; /* IPv4, IPv6 */
+    int port, spare_fd;
+    int references; /* the server, and every handle */
+    struct http_link connections, dirty;
+    size_t held_bytes, most_bytes; /* heads and bodies: what all peers together may make us keep */
+    size_t count, most, reserved, exchange_count, stranger_count;
+    struct http_link waits[HTTP_CLASSES];
+    struct loop_timer *timer;
+    int64_t timer_ms; /* when it goes off; 0: not armed */
+    bool is_draining, is_dismissed, is_paused, is_freed;
+    int64_t date_s;
+    char date[32];
+    char read_bytes[HTTP_READ_BYTES];
+};
+void http_server_unref(struct http_server *server);
+void http_server_listen_again(struct http_server *server);
+/* Adds to what a peer makes us keep; false: all of them together have reached the maximum. */
+bool http_server_keep(struct http_server *server, struct text *text, const char *bytes,
+                      size_t length);
+void http_server_drop(struct http_server *server, struct text *text); /* kept so: released */
+
+/* http_connection.c: bytes in. */
+void http_connection_new(struct http_server *server, int fd);
+void http_connection_close(struct http_connection *connection); /* its exchange is LOST */
+void http_connection_settle(struct http_connection *connection, enum http_fate fate);
+void http_connection_next(struct http_connection *connection); /* after an exchange, or the end */
+void http_connection_watch(struct http_connection *connection);
+/* The one way of every malformed, late or oversized request: a reply, and the end. */
+void http_connection_refuse(struct http_connection *connection, int status, const char *why);
+void http_connection_resume(struct http_connection *connection);
+
+/* http_write.c: bytes out. */
+enum http_sight { HTTP_SEES_NOTHING, HTTP_SEES_BYTES, HTTP_SEES_END, HTTP_SEES_RESET };
+enum http_sight http_connection_peek(struct http_connection *connection);
+void http_connection_mark_dirty(struct http_connection *connection);
+void http_connection_doom(struct http_connection *connection);
+void http_connection_write(struct http_connection *connection);
+void http_connection_check_fate(struct http_connection *connection);
+
+/* http_exchange.c: a request, from its head to its body. */
+bool http_exchange_begin(struct http_connection *connection, const char *head, size_t length);
+size_t http_exchange_feed(struct http_exchange *exchange, const char *bytes, size_t length);
+void http_exchange_end(struct http_exchange *exchange, enum http_fate fate); /* freed */
+void http_exchange_check_rate(struct http_exchange *exchange);
+
+/* http_reply.c */
+void http_write_refusal(struct http_connection *connection, int status, const char *why);
+/* Called every times.beat_ms until the end. */
+void http_set_beat(struct http_exchange *exchange, void (*call)(struct http_exchange *exchange));
+
+#endif

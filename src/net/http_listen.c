@@ -1,0 +1,103 @@
+/*
+ * http_listen.c - the two listening sockets of a server: 127.0.0.1 and ::1 with one port number.
+ * Close on exec, for this machine alone; IPv6 takes no IPv4.
+ */
+#include "net/http_listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { LISTEN_BACKLOG = 511, LISTEN_TRIES = 100 };
+
+static int open_socket(int family, const struct sockaddr *address, socklen_t size)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, kept;
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* of our own last run */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* peers inherit it */
+    if (family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    if (bind(fd, address, size) == 0 && listen(fd, LISTEN_BACKLOG) == 0)
+        return fd;
+    kept = errno;
+    close(fd);
+    errno = kept;
+    return -1;
+}
+
+static int open_ipv4(int port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return open_socket(AF_INET, (struct sockaddr *)&address, sizeof address);
+}
+
+static int open_ipv6(int port)
+{
+    struct sockaddr_in6 address = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
+
+    address.sin6_addr = in6addr_loopback;
+    return open_socket(AF_INET6, (struct sockaddr *)&address, sizeof address);
+}
+
+static int port_of(int fd)
+{
+    struct sockaddr_in address = { 0 };
+    socklen_t size = sizeof address;
+
+    return getsockname(fd, (struct sockaddr *)&address, &size) == 0 ? ntohs(address.sin_port) : 0;
+}
+
+static bool has_no_ipv6(int error)
+{
+    return error == EAFNOSUPPORT || error == EADDRNOTAVAIL || error == EPROTONOSUPPORT;
+}
+
+/* Both or none; errno says why none. */
+static bool open_pair(int port, int *fds)
+{
+    int kept;
+
+    fds[1] = -1;
+    fds[0] = open_ipv4(port);
+    if (fds[0] < 0)
+        return false;
+    fds[1] = open_ipv6(port_of(fds[0]));
+    if (fds[1] >= 0 || has_no_ipv6(errno))
+        return true;
+    kept = errno;
+    close(fds[0]);
+    errno = kept;
+    return false;
+}
+
+bool http_listen(int port, bool may_move, int *ret_fds, int *ret_port, struct error *err)
+{
+    int wanted = port;
+
+    for (int tries = 0; tries < LISTEN_TRIES; tries++) {
+        if (open_pair(wanted, ret_fds)) {
+            *ret_port = port_of(ret_fds[0]);
+            return true;
+        }
+        if (errno != EADDRINUSE && !(errno == EACCES && may_move))
+            return error_set(err, ERROR_unavailable, "", "can't listen on port %d: %s", wanted,
+                             strerror(errno));
+        if (port != 0 && (!may_move || ++wanted > 65535))
+            break;
+    }
+    return error_set(err, ERROR_unavailable, "",
+                     "port %d is taken by another program; `ss -ltnp 'sport = :%d'` shows which; "
+                     "end it or choose another port",
+                     port, port);
+}

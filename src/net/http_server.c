@@ -1,0 +1,334 @@
+/* http_server.c - who comes in, how many, and how a server ends; see http.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "net/http_inside.h"
+#include "net/http_listen.h"
+
+enum {
+    SERVER_ACCEPTS = 16, /* a turn, so that a flood of newcomers leaves time for the others */
+    SERVER_KEPT_FILES = 64,
+    SERVER_RESERVED = 16,
+    SERVER_PAUSE_MS = 250,
+};
+
+static const char busy_reply[] = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
+                                 "Retry-After: 1\r\nContent-Length: 0\r\n\r\n";
+
+void http_server_unref(struct http_server *server)
+{
+    if (--server->references == 0)
+        free(server);
+}
+
+bool http_server_keep(struct http_server *server, struct text *text, const char *bytes,
+                      size_t length)
+{
+    if (server->held_bytes + length > server->most_bytes)
+        return false;
+    server->held_bytes += length;
+    text_add(text, bytes, length);
+    return true;
+}
+
+void http_server_drop(struct http_server *server, struct text *text)
+{
+    server->held_bytes -= text->used;
+    text_release(text);
+}
+
+static void send_away(int fd)
+{
+    if (send(fd, busy_reply, sizeof busy_reply - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        errno = 0; /* it is closed whether it hears why or not */
+    close(fd);
+}
+
+static struct http_connection *find_stranger(struct http_link *waits)
+{
+    for (struct http_link *link = waits->next; link != waits; link = link->next) {
+        struct http_connection *connection =
+            (struct http_connection *)(void *)((char *)link -
+                                               offsetof(struct http_connection, wait));
+
+        if (!connection->is_known)
+            return connection;
+    }
+    return NULL;
+}
+
+/* One who is not known and waits for nothing goes, so that a newcomer finds a place. */
+static bool make_room(struct http_server *server)
+{
+    static const enum http_class order[] = { HTTP_WAIT_LINGER, HTTP_WAIT_IDLE, HTTP_WAIT_HEAD };
+
+    for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+        struct http_connection *connection = find_stranger(&server->waits[order[i]]);
+
+        if (!connection)
+            continue;
+        if (order[i] != HTTP_WAIT_LINGER &&
+            send(connection->fd, busy_reply, sizeof busy_reply - 1, MSG_NOSIGNAL) < 0)
+            errno = 0; /* it goes whether it hears why or not */
+        http_connection_close(connection);
+        return true;
+    }
+    return false;
+}
+
+static void pause_listening(struct http_server *server)
+{
+    server->is_paused = true;
+    for (size_t i = 0; i < ARRAY_LEN(server->listeners); i++)
+        if (server->listeners[i].fd >= 0)
+            uv_poll_stop(&server->listeners[i].poll);
+    http_clock_wake(server, SERVER_PAUSE_MS);
+}
+
+/* No descriptor is left for a newcomer. The spare one lets it in, to be sent away; else it would
+ * stay in the queue and wake us for ever. */
+static void turn_away(struct http_server *server, int listener)
+{
+    int fd;
+
+    if (server->spare_fd >= 0)
+        close(server->spare_fd);
+    fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0)
+        send_away(fd);
+    server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || server->spare_fd < 0)
+        pause_listening(server);
+}
+
+static void on_newcomer(uv_poll_t *poll, int status, int events)
+{
+    struct http_listener *listener = (struct http_listener *)poll;
+    struct http_server *server = listener->server;
+
+    (void)status;
+    (void)events;
+    for (int i = 0; i < SERVER_ACCEPTS && !server->is_draining; i++) {
+        int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+            if (make_room(server))
+                continue;
+            turn_away(server, listener->fd);
+            return;
+        }
+        if (fd < 0 && errno != ECONNABORTED && errno != EINTR)
+            return;
+        if (fd >= 0 && server->count >= server->most && !make_room(server))
+            send_away(fd);
+        else if (fd >= 0)
+            http_connection_new(server, fd);
+    }
+}
+
+void http_server_listen_again(struct http_server *server)
+{
+    server->is_paused = false;
+    if (server->spare_fd < 0)
+        server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (size_t i = 0; i < ARRAY_LEN(server->listeners) && !server->is_draining; i++)
+        if (server->listeners[i].fd >= 0)
+            uv_poll_start(&server->listeners[i].poll, UV_READABLE, on_newcomer);
+}
+
+static size_t most_connections(void)
+{
+    struct rlimit files = { 0 };
+    size_t most, kept;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur > HTTP_MOST_CONNECTIONS * 2)
+        return HTTP_MOST_CONNECTIONS;
+    kept = files.rlim_cur / 2 < SERVER_KEPT_FILES ? files.rlim_cur / 2 : SERVER_KEPT_FILES;
+    most = files.rlim_cur - kept;
+    return most < HTTP_MOST_CONNECTIONS ? most : HTTP_MOST_CONNECTIONS;
+}
+
+static void begin_listening(struct http_server *server, const int *fds)
+{
+    for (size_t i = 0; i < ARRAY_LEN(server->listeners); i++) {
+        struct http_listener *listener = &server->listeners[i];
+
+        listener->server = server;
+        listener->fd = fds[i];
+        if (fds[i] < 0)
+            continue;
+        if (uv_poll_init(loop_uv(server->loop), &listener->poll, fds[i]) != 0)
+            abort();
+        server->references++;
+    }
+    http_server_listen_again(server);
+}
+
+bool http_server_open(struct loop *loop, const struct http_options *options,
+                      struct http_server **ret_server, struct error *err)
+{
+    struct http_server *server;
+    int fds[2], port;
+
+    if (!http_listen(options->port, options->may_move, fds, &port, err))
+        return false;
+    server = mem_new(sizeof *server);
+    server->loop = loop;
+    server->handler = options->handler;
+    server->times = options->times;
+    server->most = options->most_connections ? options->most_connections : most_connections();
+    server->reserved = server->most / 4 < SERVER_RESERVED ? server->most / 4 : SERVER_RESERVED;
+    server->most_bytes = options->most_bytes ? options->most_bytes : HTTP_HELD_BYTES;
+    server->port = port;
+    server->spare_fd = -1;
+    server->references = 1;
+    http_link_init(&server->connections);
+    http_link_init(&server->dirty);
+    http_clock_init(server);
+    begin_listening(server, fds);
+    *ret_server = server;
+    return true;
+}
+
+int http_server_port(const struct http_server *server)
+{
+    return server->port;
+}
+
+static struct http_connection *first_of(struct http_link *head, size_t offset)
+{
+    return head->next == head ? NULL
+                              : (struct http_connection *)(void *)((char *)head->next - offset);
+}
+
+void http_server_flush(struct http_server *server)
+{
+    struct http_connection *connection;
+
+    while ((connection = first_of(&server->dirty, offsetof(struct http_connection, dirty)))) {
+        http_link_remove(&connection->dirty);
+        http_connection_write(connection);
+    }
+}
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+    http_server_unref(((struct http_listener *)handle)->server);
+}
+
+static void stop_listening(struct http_server *server)
+{
+    for (size_t i = 0; i < ARRAY_LEN(server->listeners); i++) {
+        struct http_listener *listener = &server->listeners[i];
+
+        if (listener->fd < 0)
+            continue;
+        uv_close((uv_handle_t *)&listener->poll, on_listener_closed);
+        close(listener->fd);
+        listener->fd = -1;
+    }
+}
+
+/* Everybody once, though some leave meanwhile: those who were seen go to the end of the list. */
+static void for_each(struct http_server *server, void (*call)(struct http_connection *connection))
+{
+    for (size_t left = server->count; left > 0; left--) {
+        struct http_connection *connection =
+            first_of(&server->connections, offsetof(struct http_connection, all));
+
+        if (!connection)
+            return;
+        http_link_remove(&connection->all);
+        http_link_append(&server->connections, &connection->all);
+        call(connection);
+    }
+}
+
+static void drain_one(struct http_connection *connection)
+{
+    if (connection->phase == PHASE_IDLE)
+        http_connection_close(connection);
+    else if (connection->phase == PHASE_HEAD || connection->phase == PHASE_BODY)
+        http_connection_refuse(connection, 503, "the server is going; try again");
+}
+
+void http_server_drain(struct http_server *server)
+{
+    if (server->is_draining)
+        return;
+    server->is_draining = true;
+    stop_listening(server);
+    for_each(server, drain_one);
+}
+
+static void dismiss_one(struct http_connection *connection)
+{
+    struct http_exchange *exchange = connection->exchange;
+
+    if (exchange && !exchange->has_begun)
+        http_connection_refuse(connection, 503, "the server is going; try again");
+    else if (exchange)
+        http_connection_settle(connection, HTTP_LOST);
+    if (connection->phase == PHASE_CLOSED)
+        return;
+    connection->closes_after = true;
+    connection->phase = PHASE_WRITING;
+    http_connection_mark_dirty(connection);
+}
+
+void http_server_dismiss(struct http_server *server)
+{
+    if (server->is_dismissed)
+        return;
+    http_server_drain(server);
+    server->is_dismissed = true;
+    for_each(server, dismiss_one);
+    http_server_flush(server);
+}
+
+void http_server_cut(struct http_server *server, uint64_t owner)
+{
+    struct http_link *head = &server->connections;
+
+    for (struct http_link *link = head->next; link != head; link = link->next) {
+        struct http_connection *connection =
+            (struct http_connection *)(void *)((char *)link -
+                                               offsetof(struct http_connection, all));
+
+        if (connection->owner == owner)
+            http_connection_doom(connection);
+    }
+}
+
+bool http_server_is_drained(const struct http_server *server)
+{
+    return server->is_dismissed && server->count == 0;
+}
+
+size_t http_server_peer_count(const struct http_server *server)
+{
+    return server->exchange_count;
+}
+
+void http_server_free(struct http_server *server)
+{
+    struct http_connection *connection;
+
+    if (!server)
+        return;
+    server->is_draining = true;
+    server->is_freed = true;
+    stop_listening(server);
+    while ((connection = first_of(&server->connections, offsetof(struct http_connection, all))))
+        http_connection_close(connection);
+    http_clock_release(server);
+    if (server->spare_fd >= 0)
+        close(server->spare_fd);
+    http_server_unref(server);
+}

@@ -1,0 +1,161 @@
+/*
+ * http_write.c - bytes to a peer, and what became of them. That the kernel took a reply says
+ * nothing about the peer: it is TAKEN when the peer acknowledged every byte and then went on,
+ * closed in order, or stayed.
+ */
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "base/os.h"
+#include "loop/loop.h"
+#include "net/http_inside.h"
+
+enum { WRITE_KEPT_BYTES = 65536 };
+
+void http_connection_mark_dirty(struct http_connection *connection)
+{
+    if (connection->phase != PHASE_CLOSED && !connection->dirty.next)
+        http_link_append(&connection->server->dirty, &connection->dirty);
+}
+
+/* Whoever found out may be in the middle of a reply; the fate comes from the loop. */
+void http_connection_doom(struct http_connection *connection)
+{
+    if (connection->phase == PHASE_CLOSED)
+        return;
+    connection->is_doomed = true;
+    text_release(&connection->out);
+    connection->out_sent = 0;
+    http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_DOOMED);
+}
+
+enum http_sight http_connection_peek(struct http_connection *connection)
+{
+    char byte;
+    ssize_t got = recv(connection->fd, &byte, 1, MSG_PEEK);
+
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR ? HTTP_SEES_NOTHING : HTTP_SEES_RESET;
+    return got > 0 ? HTTP_SEES_BYTES : HTTP_SEES_END;
+}
+
+/* What the peer sent before it can have seen the reply is no sign that it has seen it. Looked for
+ * before the last bytes go out: a quick peer's next request may be there right behind them. */
+static void note_early_bytes(struct http_connection *connection)
+{
+    enum http_sight sight;
+
+    if (connection->phase != PHASE_WRITING || !connection->exchange ||
+        !connection->exchange->on_fate || connection->has_early_bytes || connection->has_ended)
+        return;
+    sight = http_connection_peek(connection);
+    connection->has_early_bytes = sight == HTTP_SEES_BYTES;
+    connection->has_ended = sight == HTTP_SEES_END;
+    if (sight == HTTP_SEES_RESET)
+        http_connection_doom(connection);
+}
+
+/* The last byte of a reply is with the kernel. */
+static void end_reply(struct http_connection *connection)
+{
+    struct http_exchange *exchange = connection->exchange;
+
+    if (!exchange || !exchange->on_fate) {
+        if (exchange)
+            http_connection_settle(connection, HTTP_TAKEN);
+        http_connection_next(connection);
+        return;
+    }
+    connection->phase = PHASE_SETTLING;
+    if (connection->closes_after && shutdown(connection->fd, SHUT_WR) != 0)
+        http_connection_doom(connection); /* a peer that waits for the end must see it */
+    exchange->written_ms = loop_boot_ms();
+    if (!connection->is_doomed)
+        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_SETTLE);
+}
+
+/* The order matters: a reset empties the queue, so it is looked for behind it. */
+static bool is_reset(struct http_connection *connection, bool *ret_all_taken, bool *ret_goes_on)
+{
+    enum http_sight sight;
+
+    *ret_all_taken = os_unacknowledged_bytes(connection->fd) == 0;
+    if (os_socket_error(connection->fd) != 0)
+        return true;
+    sight = http_connection_peek(connection);
+    *ret_goes_on = sight == HTTP_SEES_BYTES && !connection->has_early_bytes;
+    connection->has_ended |= sight == HTTP_SEES_END;
+    return sight == HTTP_SEES_RESET;
+}
+
+void http_connection_check_fate(struct http_connection *connection)
+{
+    const struct http_times *times = &connection->server->times;
+    int64_t waited_ms = loop_boot_ms() - connection->exchange->written_ms;
+    bool all_taken = false, goes_on = false;
+
+    if (is_reset(connection, &all_taken, &goes_on) ||
+        (!all_taken && waited_ms >= times->stall_ms)) {
+        http_connection_close(connection);
+        return;
+    }
+    if (!all_taken || !(goes_on || connection->has_ended || waited_ms >= times->settle_ms)) {
+        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_SETTLE);
+        http_connection_watch(connection);
+        return;
+    }
+    http_connection_settle(connection, HTTP_TAKEN);
+    if (connection->phase != PHASE_CLOSED)
+        http_connection_next(connection);
+}
+
+static void drop_sent(struct http_connection *connection)
+{
+    if (connection->out_sent == connection->out.used) {
+        text_release(&connection->out);
+    } else if (connection->out_sent >= WRITE_KEPT_BYTES) {
+        text_drop_front(&connection->out, connection->out_sent);
+    } else {
+        return;
+    }
+    connection->out_sent = 0;
+}
+
+static bool send_bytes(struct http_connection *connection)
+{
+    bool has_moved = false;
+
+    while (connection->out_sent < connection->out.used) {
+        ssize_t sent = send(connection->fd, connection->out.bytes + connection->out_sent,
+                            connection->out.used - connection->out_sent, MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0 && errno != EAGAIN)
+            return false;
+        if (sent < 0)
+            break;
+        connection->out_sent += (size_t)sent;
+        has_moved = true;
+    }
+    drop_sent(connection);
+    if (connection->out.used > 0 && (has_moved || connection->wait.kind != HTTP_WAIT_STALL))
+        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_STALL);
+    else if (connection->out.used == 0 && connection->wait.kind == HTTP_WAIT_STALL)
+        http_wait_end(&connection->wait);
+    return true;
+}
+
+void http_connection_write(struct http_connection *connection)
+{
+    if (connection->phase == PHASE_CLOSED || connection->is_doomed)
+        return;
+    note_early_bytes(connection);
+    if (connection->is_doomed)
+        return;
+    if (!send_bytes(connection))
+        http_connection_doom(connection);
+    else if (connection->out.used == 0 && connection->phase == PHASE_WRITING)
+        end_reply(connection);
+    http_connection_watch(connection);
+}

@@ -1,0 +1,21 @@
+/*
+ * origin.h - what a request's head says about where it comes from and whom it means: Host, Origin,
+ * Sec-Fetch-Site, Authorization (reliability.md A1 to A5). Pure, exact, no prefixes.
+ */
+#ifndef NET_ORIGIN_H
+#define NET_ORIGIN_H
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ORIGIN_TOKEN_BYTES = 128 }; /* more than any token of ours has */
+
+/* Each value may be NULL: the header is absent. */
+bool origin_is_our_host(const char *host, int port);      /* must be there */
+bool origin_is_ours(const char *origin, int port);        /* absent: not a browser's, fine */
+bool origin_is_from_our_page(const char *sec_fetch_site); /* likewise */
+/* The token of `Bearer …`; NULL: another scheme, or nothing that could be one of ours. */
+const char *origin_bearer(const char *authorization);
+/* "application/json; charset=utf-8" is of type "application/json". */
+bool origin_is_type(const char *content_type, const char *type);
+
+#endif

@@ -1,0 +1,294 @@
+/* mcp_fixture.c - see mcp_fixture.h. */
+#include "mcp_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+const char stage_ask[] =
+    "{\"title\":\"Deploy\",\"prompt\":\"Release is built. Which target? Two are healthy.\","
+    "\"selection_mode\":\"single\",\"options\":[{\"id\":\"a\",\"label\":\"Alpha\","
+    "\"recommended\":true},{\"id\":\"b\",\"label\":\"Beta\"}]}";
+
+struct desk_visit {
+    void *context;
+    void (*event)(void *context, const char *line, size_t length);
+};
+
+static struct stage *stage_of(struct desk *desk)
+{
+    return (struct stage *)(void *)((char *)desk - offsetof(struct stage, desk));
+}
+
+static int64_t boot_ms(struct clock *clock)
+{
+    return ((struct stage *)clock)->now_ms;
+}
+
+static void wake_at(struct clock *clock, int64_t at_ms)
+{
+    ((struct stage *)clock)->wake_ms = at_ms;
+}
+
+static struct desk_visit *enter(struct desk *desk, const struct desk_visitor *visitor)
+{
+    struct desk_visit *visit = mem_new(sizeof *visit);
+
+    (void)desk;
+    *visit = (struct desk_visit){ visitor->context, visitor->event };
+    return visit;
+}
+
+static void leave(struct desk *desk, struct desk_visit *visit)
+{
+    struct stage *stage = stage_of(desk);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < stage->act_count; i++) {
+        if (stage->acts[i].visit != visit)
+            stage->acts[kept++] = stage->acts[i];
+    }
+    stage->act_count = kept;
+    free(visit);
+}
+
+static void park(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                 desk_done *done, void *context)
+{
+    struct stage *stage = stage_of(desk);
+    struct stage_act *act = &stage->acts[stage->act_count++];
+    const char *tag = json_member_text(params, "tag"), *id = json_member_text(params, "session_id");
+
+    assert_true(stage->act_count <= STAGE_ACTS);
+    *act = (struct stage_act){ .done = done, .context = context, .visit = visit };
+    act->wait_s = json_member_integer(params, "wait_seconds", -1);
+    snprintf(act->tag, sizeof act->tag, "%s", tag ? tag : "");
+    snprintf(act->session_id, sizeof act->session_id, "%s", id ? id : "");
+}
+
+static void submit(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                   desk_done *done, void *context)
+{
+    stage_of(desk)->submits++;
+    park(desk, visit, params, done, context);
+}
+
+static void wait_for(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
+{
+    stage_of(desk)->waits++;
+    park(desk, visit, params, done, context);
+}
+
+static void reply_nothing(desk_done *done, void *context)
+{
+    const struct desk_reply reply = { .json = "{}" };
+
+    done(context, &reply);
+}
+
+static void delivered(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context)
+{
+    (void)visit;
+    stage_of(desk)->delivered += json_length(json_member(params, "session_ids"));
+    reply_nothing(done, context);
+}
+
+/* As the hub does: what waits for it is told `pending` now. */
+static void detach(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                   desk_done *done, void *context)
+{
+    struct stage *stage = stage_of(desk);
+    const char *id = json_member_text(params, "session_id");
+
+    stage->detaches++;
+    snprintf(stage->detached, sizeof stage->detached, "%s", id);
+    for (size_t i = stage->act_count; i-- > 0;) {
+        if (stage->acts[i].visit == visit && strcmp(stage->acts[i].session_id, id) == 0)
+            stage_answer(stage, i, false);
+    }
+    reply_nothing(done, context);
+}
+
+static void cut_off(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                    desk_done *done, void *context)
+{
+    (void)visit;
+    stage_of(desk)->cut_offs++;
+    stage_of(desk)->held_ms = json_member_integer(params, "held_ms", -1);
+    reply_nothing(done, context);
+}
+
+static const struct desk_ops ops = {
+    .enter = enter,
+    .leave = leave,
+    .submit = submit,
+    .wait = wait_for,
+    .delivered = delivered,
+    .detach = detach,
+    .cut_off = cut_off,
+};
+
+static int64_t hold_limit_s(void *context, const char *client_name)
+{
+    (void)context;
+    (void)client_name;
+    return 50;
+}
+
+void stage_open(struct stage *stage, const struct mcp_parts *parts)
+{
+    struct mcp_parts all = parts ? *parts : (struct mcp_parts){ 0 };
+
+    *stage = (struct stage){
+        .clock = { boot_ms, boot_ms, wake_at, 0 }, .desk = { &ops }, .now_ms = 1000, .wake_ms = -1
+    };
+    all.desk = &stage->desk;
+    all.clock = &stage->clock;
+    all.most_calls = STAGE_ACTS;
+    all.hold_limit_s = hold_limit_s;
+    stage->mcp = mcp_new(&all);
+}
+
+void stage_close(struct stage *stage)
+{
+    mcp_free(stage->mcp);
+}
+
+static void on_message(struct mcp_stream *mcp, const struct mcp_message *message)
+{
+    struct stage_stream *stream = (struct stage_stream *)mcp;
+
+    assert_true(stream->count < STAGE_LINES);
+    assert_int_equal(message->line[message->length - 1], '\n');
+    stream->kinds[stream->count] = message->kind;
+    stream->statuses[stream->count] = message->status;
+    stream->lines[stream->count++] = mem_text_n(message->line, message->length - 1);
+}
+
+static void on_waits(struct mcp_stream *mcp)
+{
+    ((struct stage_stream *)mcp)->waits++;
+}
+
+static void on_finished(struct mcp_stream *mcp)
+{
+    ((struct stage_stream *)mcp)->finished++;
+}
+
+static const struct mcp_stream_ops stream_ops = {
+    .message = on_message,
+    .waits = on_waits,
+    .finished = on_finished,
+};
+
+void stage_stream_init(struct stage_stream *stream)
+{
+    *stream = (struct stage_stream){ .mcp = { .ops = &stream_ops } };
+}
+
+void stage_stream_release(struct stage_stream *stream)
+{
+    for (size_t i = 0; i < stream->count; i++)
+        free(stream->lines[i]);
+    stage_stream_init(stream);
+}
+
+void stage_take(struct stage *stage, struct stage_stream *stream, const char *line)
+{
+    mcp_take_line(stage->mcp, &stream->mcp, line, strlen(line));
+}
+
+void stage_take_http(struct stage *stage, struct stage_stream *stream,
+                     const struct mcp_headers *headers, const char *line)
+{
+    struct json *value = NULL;
+
+    assert_true(json_parse(line, strlen(line), &value, NULL));
+    mcp_take_value(stage->mcp, &stream->mcp, headers, value);
+    json_free(value);
+}
+
+void stage_shake_hands(struct stage *stage, const char *revision, const char *capabilities_json)
+{
+    struct stage_stream stream;
+    char *line = mem_format("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+                            "\"protocolVersion\":\"%s\",\"capabilities\":%s,"
+                            "\"clientInfo\":{\"name\":\"stage\",\"version\":\"1\"}}}",
+                            revision, capabilities_json);
+
+    stage_stream_init(&stream);
+    stage_take(stage, &stream, line);
+    assert_int_equal(stream.count, 1);
+    stage_stream_release(&stream);
+    free(line);
+}
+
+void stage_name(struct stage *stage, size_t index, const char *session_id)
+{
+    struct stage_act *act = &stage->acts[index];
+    char line[256];
+
+    snprintf(act->session_id, sizeof act->session_id, "%s", session_id);
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"method\":\"ask/created\",\"params\":{\"tag\":\"%s\","
+             "\"session_id\":\"%s\",\"remaining_ms\":90000}}",
+             act->tag, session_id);
+    act->visit->event(act->visit->context, line, strlen(line));
+}
+
+void stage_tell_hold(struct stage *stage, size_t index, int64_t hold_ms)
+{
+    const struct stage_act *act = &stage->acts[index];
+    char line[128];
+
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"method\":\"client/hold\",\"params\":{\"hold_ms\":%lld}}",
+             (long long)hold_ms);
+    act->visit->event(act->visit->context, line, strlen(line));
+}
+
+void stage_answer(struct stage *stage, size_t index, bool is_final)
+{
+    struct stage_act act = stage->acts[index];
+    char json[256];
+    const struct desk_reply reply = { .json = json,
+                                      .is_final = is_final,
+                                      .session_id = act.session_id };
+
+    snprintf(json, sizeof json,
+             "{\"action_status\":\"%s\",\"session_id\":\"%s\",\"selection\":{},\"explicit\":true}",
+             is_final ? "selected" : "pending", act.session_id);
+    memmove(&stage->acts[index], &stage->acts[index + 1],
+            (--stage->act_count - index) * sizeof stage->acts[0]);
+    act.done(act.context, &reply);
+}
+
+void stage_pass(struct stage *stage, int64_t ms)
+{
+    int64_t end_ms = stage->now_ms + ms;
+
+    while (stage->wake_ms >= 0 && stage->wake_ms <= end_ms) {
+        stage->now_ms = stage->wake_ms;
+        stage->wake_ms = -1;
+        mcp_on_time(stage->mcp);
+    }
+    stage->now_ms = end_ms;
+}
+
+struct json *stage_line(const struct stage_stream *stream, size_t index)
+{
+    struct json *value = NULL;
+
+    assert_true(index < stream->count);
+    assert_true(json_parse(stream->lines[index], strlen(stream->lines[index]), &value, NULL));
+    return value;
+}

@@ -1,0 +1,71 @@
+/* mcp_fixture.h - a server of the protocol with a desk and a clock set by hand, and streams that
+ * remember what was said on them. */
+#ifndef MCP_FIXTURE_H
+#define MCP_FIXTURE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcp/mcp.h"
+#include "ports/clock.h"
+#include "ports/desk.h"
+
+struct json;
+
+enum { STAGE_LINES = 32, STAGE_ACTS = 16 };
+
+/* A client's end of a stream. */
+struct stage_stream {
+    struct mcp_stream mcp; /* first */
+    char *lines[STAGE_LINES];
+    enum mcp_kind kinds[STAGE_LINES];
+    int statuses[STAGE_LINES];
+    size_t count;
+    size_t waits, finished;
+};
+
+/* What the desk was asked and has not answered. */
+struct stage_act {
+    desk_done *done;
+    void *context;
+    struct desk_visit *visit;
+    char tag[24], session_id[27];
+    int64_t wait_s;
+};
+
+struct stage {
+    struct clock clock; /* first */
+    struct desk desk;
+    struct mcp *mcp;
+    int64_t now_ms, wake_ms;
+    struct stage_act acts[STAGE_ACTS];
+    size_t act_count, submits, waits, detaches;
+    size_t delivered;
+    size_t cut_offs;
+    int64_t held_ms;   /* of the last of those */
+    char detached[27]; /* the last */
+};
+
+void stage_open(struct stage *stage, const struct mcp_parts *parts); /* others are filled in */
+void stage_close(struct stage *stage);
+void stage_stream_init(struct stage_stream *stream);
+void stage_stream_release(struct stage_stream *stream);
+
+void stage_take(struct stage *stage, struct stage_stream *stream, const char *line);
+void stage_take_http(struct stage *stage, struct stage_stream *stream,
+                     const struct mcp_headers *headers, const char *line);
+/* The handshake, on a stream of its own. */
+void stage_shake_hands(struct stage *stage, const char *revision, const char *capabilities_json);
+
+/* The desk names the ask of an act, and answers it. */
+void stage_name(struct stage *stage, size_t index, const char *session_id);
+void stage_answer(struct stage *stage, size_t index, bool is_final);
+void stage_tell_hold(struct stage *stage, size_t index, int64_t hold_ms); /* as the desk learnt */
+void stage_pass(struct stage *stage, int64_t ms); /* time, with the wake-up that is due */
+
+/* A line of a stream, parsed; the caller frees. Fails where there is none. */
+struct json *stage_line(const struct stage_stream *stream, size_t index);
+
+extern const char stage_ask[]; /* good arguments of provide_choice */
+
+#endif

@@ -1,0 +1,247 @@
+/*
+ * test_rest.c - the description of /api is made of the routes: neither has what the other lacks.
+ * Proves: R10.4 R12.1
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "fronts/rest/inside.h"
+#include "http_fixture.h"
+#include "loop/loop.h"
+
+struct scene {
+    struct loop *loop;
+    struct rest *rest;
+    struct guard *guard;
+    struct json *document;
+};
+
+static int set_up(void **state)
+{
+    struct scene *scene = mem_new(sizeof *scene);
+    struct rest_parts parts = { 0 };
+    struct guard_options options = { 0 };
+    struct text out = { 0 };
+
+    scene->loop = parts.loop = loop_new();
+    scene->rest = rest_new(&parts);
+    scene->guard = guard_new(&options);
+    rest_add_routes(scene->rest, scene->guard);
+    openapi_write(&out);
+    assert_true(json_parse(out.bytes, out.used, &scene->document, NULL));
+    text_release(&out);
+    *state = scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+
+    json_free(scene->document);
+    guard_free(scene->guard);
+    rest_free(scene->rest);
+    loop_free(scene->loop);
+    free(scene);
+    return 0;
+}
+
+static const struct json *find_described(const struct scene *scene, const char *method,
+                                         const char *path)
+{
+    char lower[8] = "";
+
+    for (size_t i = 0; method[i] && i < sizeof lower - 1; i++)
+        lower[i] = (char)tolower((unsigned char)method[i]);
+    return json_member(json_member(json_member(scene->document, "paths"), path), lower);
+}
+
+static void every_route_is_described(void **state)
+{
+    struct scene *scene = *state;
+    const struct guard_route *route;
+    size_t count = 0;
+
+    for (; (route = guard_route_at(scene->guard, count)); count++) {
+        const struct json *described = find_described(scene, route->method, route->path);
+        const struct json *replies = json_member(described, "responses");
+
+        if (!described)
+            fail_msg("%s %s is not described", route->method, route->path);
+        assert_int_equal(json_member(described, "requestBody") != NULL, route->body_bytes > 0);
+        assert_int_equal(json_member(described, "security") != NULL, route->access == GUARD_OPEN);
+        assert_int_equal(json_member(replies, "401") != NULL, route->access != GUARD_OPEN);
+        assert_int_equal(json_member(replies, "403") != NULL, route->access == GUARD_PERSON);
+        assert_int_equal(json_member(replies, "415") != NULL, route->body_type != NULL);
+    }
+    assert_int_equal(count, operation_count);
+}
+
+static void every_description_is_served(void **state)
+{
+    struct scene *scene = *state;
+    const struct json *paths = json_member(scene->document, "paths");
+    size_t described = 0;
+
+    for (void *at = json_first(paths); at; at = json_next(paths, at))
+        described += json_length(json_value(at));
+    assert_int_equal(described, operation_count);
+}
+
+/* Who may come, said once more by hand: what is open, and what is for people alone. */
+static void only_people_reach_asks(void **state)
+{
+    struct scene *scene = *state;
+    const struct guard_route *route;
+
+    for (size_t i = 0; (route = guard_route_at(scene->guard, i)); i++) {
+        bool is_of_asks = strncmp(route->path, "/api/asks", 9) == 0;
+        bool is_check = strcmp(route->path, "/healthz") == 0 || strcmp(route->path, "/readyz") == 0;
+
+        assert_int_equal(route->access, is_of_asks ? GUARD_PERSON
+                                        : is_check ? GUARD_OPEN
+                                                   : GUARD_ANYONE);
+    }
+}
+
+static void every_reference_leads_somewhere(void **state)
+{
+    static const char prefix[] = "\"#/components/schemas/";
+    struct scene *scene = *state;
+    const struct json *schemas = json_member(json_member(scene->document, "components"), "schemas");
+    char *text = json_encode(scene->document);
+    size_t count = 0;
+
+    for (char *at = text; (at = strstr(at, prefix)); count++) {
+        char *name = at + sizeof prefix - 1, *end = strchr(name, '"');
+
+        *end = '\0';
+        if (!json_member(schemas, name))
+            fail_msg("no schema %s", name);
+        at = end + 1;
+    }
+    assert_true(count > operation_count);
+    free(text);
+}
+
+static void bodies_are_closed(void **state)
+{
+    static const struct {
+        const struct shape *shape;
+        const char *body;
+        enum error_code code;
+        const char *path;
+    } cases[] = {
+        { &shape_answer, "{'selected_ids':['a']}", ERROR_NONE, "" },
+        { &shape_answer, "{'custom_input':'','global_annotation':'x'}", ERROR_NONE, "" },
+        { &shape_answer, "{}", ERROR_missing_property, "" },
+        { &shape_answer, "{'global_annotation':'x'}", ERROR_missing_property, "" },
+        { &shape_answer, "{'selected_ids':['a'],'version':7}", ERROR_unknown_property, "/version" },
+        { &shape_answer, "{'session_id':'x'}", ERROR_unknown_property, "/session_id" },
+        { &shape_answer, "{'answer_key':'x','custom_input':'y'}", ERROR_unknown_property,
+          "/answer_key" },
+        { &shape_answer, "{'a b':1}", ERROR_unknown_property, "" },
+        { &shape_answer, "[]", ERROR_bad_type, "" },
+        { &shape_answer, "'text'", ERROR_bad_type, "" },
+        { &shape_note, "{}", ERROR_NONE, "" },
+        { &shape_note, "{'note':'x'}", ERROR_unknown_property, "/note" },
+        { &shape_seconds, "{}", ERROR_missing_property, "/seconds" },
+        { &shape_seconds, "{'seconds':null}", ERROR_NONE, "" },
+        { &shape_nothing, "{}", ERROR_NONE, "" },
+        { &shape_nothing, "{'code':'123'}", ERROR_unknown_property, "/code" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char *body = mem_text(cases[i].body);
+        struct json *json = NULL;
+        struct error err = { 0 };
+
+        for (char *at = body; *at; at++)
+            *at = *at == '\'' ? '"' : *at;
+        assert_true(json_parse(body, strlen(body), &json, NULL));
+        if (shape_check(cases[i].shape, json, &err) != (cases[i].code == ERROR_NONE))
+            fail_msg("%s", cases[i].body);
+        assert_int_equal(err.code, cases[i].code);
+        assert_string_equal(err.path, cases[i].path);
+        json_free(json);
+        free(body);
+    }
+}
+
+static const char *say_why(void *context)
+{
+    return *(const char **)context;
+}
+
+static void expect(struct stage *stage, const char *path, const char *wanted)
+{
+    struct text in = { 0 }, request = { 0 };
+    int peer = peer_connect(stage);
+
+    text_add_format(&request, "GET %s HTTP/1.1\r\nHost: localhost:%d\r\n\r\n", path,
+                    http_server_port(stage->server));
+    peer_say(peer, text_string(&request));
+    if (!peer_await(stage, peer, &in, "}"))
+        fail_msg("%s: no reply", path);
+    if (!strstr(text_string(&in), wanted))
+        fail_msg("%s: %s", path, text_string(&in));
+    close(peer);
+    text_release(&in);
+    text_release(&request);
+}
+
+/* What is not ready is alive all the same. */
+static void readiness_says_why_not(void **state)
+{
+    const char *why = NULL;
+    struct guard_options gate = { 0 };
+    struct guard *guard = guard_new(&gate);
+    struct http_options options = {
+        .handler = { guard, guard_admit, guard_serve, guard_on_reply },
+    };
+    struct rest_parts parts = { .context = &why, .not_ready = say_why };
+    struct stage stage;
+    struct rest *rest;
+
+    (void)state;
+    stage_open(&stage, &options);
+    parts.loop = stage.loop;
+    rest = rest_new(&parts);
+    rest_add_routes(rest, guard);
+    expect(&stage, "/readyz", "{\"status\":\"ok\"}");
+    why = "draining";
+    expect(&stage, "/readyz", "HTTP/1.1 503 ");
+    expect(&stage, "/readyz", "\r\nRetry-After: 1\r\n");
+    expect(&stage, "/readyz", "{\"status\":\"draining\"}");
+    expect(&stage, "/healthz", "HTTP/1.1 200 OK");
+    rest_free(rest);
+    stage_close(&stage);
+    guard_free(guard);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_route_is_described),
+        cmocka_unit_test(every_description_is_served),
+        cmocka_unit_test(only_people_reach_asks),
+        cmocka_unit_test(every_reference_leads_somewhere),
+        cmocka_unit_test(bodies_are_closed),
+        cmocka_unit_test(readiness_says_why_not),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
