@@ -8,6 +8,7 @@ import json
 import subprocess
 from typing import Any
 
+from api import Office
 from cli_stage import DONE, FAILED, PENDING, REFUSED, TIMED_OUT, USAGE, collect, end, error_of, expect, row_of
 from harness import Home, Result, Wire, WireError, run, side_by_side, test, wait_until
 from tty_stage import Tty
@@ -250,6 +251,26 @@ def wire(home: Home) -> None:
             raise AssertionError("an unknown tool was taken")
         except WireError as error:
             assert error.data["code"] == "bad_enum", error
+
+
+@test("over REST: fields by name, refused with their place, a destructive yes not at all", "R10.4 R4.1 R12.1")
+def rest() -> None:
+    with Office() as office:
+        def answer(session_id: str, **fields: Any) -> Any:
+            return office.post(f"/api/asks/{session_id}/answer", {"fields": fields})
+        tempo = ask_and_leave(office.home, "elicit_number", TEMPO)
+        refused = answer(tempo, value=201)
+        assert refused.status == 422 and refused.error["path"] == "/fields/value", refused
+        assert answer(tempo, value=120).status == 200
+        whole = office.whole(tempo)
+        assert whole["result"]["action"] == "accept" and whole["result"]["value"] == 120, whole
+        details = ask_and_leave(office.home, "elicit_form", FORM)
+        assert answer(details, name="Ada", tags=["z"], loud=None).status == 200
+        assert office.whole(details)["result"]["content"] == {"name": "Ada", "a=b": "kept", "count": 2, "tags": ["z"]}
+        delete = ask_and_leave(office.home, "elicit_confirm", {"message": "Delete?", "destructive": True})
+        refused = answer(delete, confirmed=True)
+        assert refused.status >= 400 and refused.error["code"] == "wrong_state", refused
+        assert "confirmed" not in office.whole(delete)["result"]
 
 
 run()

@@ -6,6 +6,7 @@ import { inHome, until } from "./lib/home.mjs";
 import { opened } from "./lib/raw.mjs";
 import { KINDS, Sdk } from "./lib/sdk.mjs";
 import { REVISIONS, toolValidator } from "./lib/schema.mjs";
+import { openedHttp } from "./lib/web.mjs";
 
 const LIST_BYTES_MOST = 16384; // every model pays for every byte
 const COLOURS = { type: "string", enum: ["red", "blue"], enumNames: ["Red", "Blue"] };
@@ -51,25 +52,31 @@ async function askAnd(home, client, tool, args, ...act) {
     return result;
 }
 
-describe("elicit", { concurrency: 3 }, () => {
-    for (const revision of REVISIONS) {
-        test(`${revision}: every kind is asked, answered at the command line and returned`, inHome(async (home) => {
-            const client = await opened(home, revision);
-            const { tools } = (await client.request("tools/list")).result; // from here on the judge checks results
-            const inputs = Object.fromEntries(tools.map(({ name, inputSchema }) => [name, toolValidator(inputSchema)]));
-            assert.ok(JSON.stringify(tools).length <= LIST_BYTES_MOST, JSON.stringify(tools).length);
-            for (const [tool, args, act, value] of KIND_CASES) {
-                if (!args.enumLabels) // accepted, but not offered
-                    inputs[tool](args, `a call of ${tool}`);
-                const result = await askAnd(home, client, tool, args, "answer", ...act);
-                assert.equal(result.action, "accept");
-                assert.equal(result.explicit, true);
-                assert.equal(result.answered_by.via, "cli");
-                assert.deepEqual(Object.fromEntries(Object.keys(value).map((key) => [key, result[key]])), value);
-                assert.deepEqual(await client.tool("get_answer", { session_id: result.session_id }), result, "collected in the same shape");
-            }
-        }));
+// As the body of a test: tools/list first, from then on the judge holds results against it.
+const everyKind = (enter, revision) => async (home) => {
+    const client = await enter(home, revision);
+    const { tools } = (await client.request("tools/list")).result;
+    const inputs = Object.fromEntries(tools.map(({ name, inputSchema }) => [name, toolValidator(inputSchema)]));
+    assert.ok(JSON.stringify(tools).length <= LIST_BYTES_MOST, JSON.stringify(tools).length);
+    for (const [tool, args, act, value] of KIND_CASES) {
+        if (!args.enumLabels) // accepted, but not offered
+            inputs[tool](args, `a call of ${tool}`);
+        const result = await askAnd(home, client, tool, args, "answer", ...act);
+        assert.equal(result.action, "accept");
+        assert.equal(result.explicit, true);
+        assert.equal(result.answered_by.via, "cli");
+        assert.deepEqual(Object.fromEntries(Object.keys(value).map((key) => [key, result[key]])), value);
+        assert.deepEqual(await client.tool("get_answer", { session_id: result.session_id }), result, "collected in the same shape");
+    }
+};
 
+describe("elicit", { concurrency: 3 }, () => {
+    for (const [transport, enter] of Object.entries({ stdio: opened, HTTP: openedHttp })) {
+        for (const revision of REVISIONS)
+            test(`${revision}, ${transport}: every kind is asked, answered at the command line and returned`, inHome(everyKind(enter, revision)));
+    }
+
+    for (const revision of REVISIONS) {
         test(`${revision}: no, cancel and silence are told apart, and none is a yes`, inHome(async (home) => {
             const client = await opened(home, revision);
             await client.request("tools/list");
