@@ -123,6 +123,7 @@ static const struct rule_case {
 
     { "elicit_number", M "}", NULL, NULL },
     { "elicit_number", M ",'minimum':40,'maximum':200,'step':1,'unit':'BPM'}", NULL, NULL },
+    { "elicit_number", M ",'minimum':1}", NULL, NULL },
     { "elicit_number", M ",'style':'rating'}", NULL, NULL },
     { "elicit_number", M ",'style':'rating','minimum':0,'maximum':10}", NULL, NULL },
     { "elicit_number", M ",'style':'stars'}", "bad_enum", "/style" },

@@ -101,6 +101,11 @@ static const struct ending {
     { "elicit_form", FIRST_NUMBER, STATE_SUBMITTED, "{'fields':{'n':null,'m':[]}}",
       "{'action':'accept','content':{'m':[]},'summary':'nothing chosen','explicit':true}", NULL,
       NULL },
+    { "elicit_form",
+      M ",'requestedSchema':{'type':'object','properties':{'n':{'type':'number'},"
+        "'t':{'type':'string','default':'x'}}}}",
+      STATE_SUBMITTED, "{'fields':{'n':1,'t':''}}",
+      "{'action':'accept','content':{'n':1},'summary':'1','explicit':true}", NULL, NULL },
     { "elicit_form", FIRST_NUMBER, STATE_AUTO_SUBMITTED, "{}",
       "{'action':'timeout','content':{'n':3,'m':[]},'summary':'Nobody answered in time, defaults "
       "submitted: 3','explicit':false,'auto_submitted':true}",
