@@ -146,6 +146,7 @@ static void print_whole(const struct arguments *arguments, const struct json *go
         return;
     }
     print_facts(json_member(got, "ask"));
+    show_limits(json_member(got, "form"));
     show_form(json_member(got, "form"));
     print_result(json_member(got, "ask"), json_member(got, "result"), json_member(got, "answer"));
 }

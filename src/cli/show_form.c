@@ -49,7 +49,7 @@ static void print_option(const struct json *option)
 }
 
 /* How many options, or one's own words. */
-static void print_choice(const struct json *field)
+static void add_choice(struct text *out, const struct json *field)
 {
     const char *kind = json_member_text(field, "kind");
     int64_t options = (int64_t)json_length(json_member(field, "options"));
@@ -65,15 +65,14 @@ static void print_choice(const struct json *field)
         text = may_write ? TEXT_CHOOSE_COUNT_OR_WRITE : TEXT_CHOOSE_COUNT;
     snprintf(min, sizeof min, "%lld", (long long)least);
     snprintf(max, sizeof max, "%lld", (long long)most);
-    printf("  ");
-    say_result(text, "min", min, "max", max, NULL);
+    i18n_format(out, text, "min", min, "max", max, NULL);
 }
 
-/* Adds to the list in brackets behind a field's line. */
+/* Adds to the list of what else is to be known. */
 static void add_remark(struct text *remarks, const char *words)
 {
     text_add_text(remarks, remarks->used ? "; " : "");
-    say_add_shown(remarks, words);
+    text_add_text(remarks, words);
 }
 
 static void add_bound(struct text *remarks, enum text_id text, const char *name, double bound)
@@ -87,19 +86,13 @@ static void add_bound(struct text *remarks, enum text_id text, const char *name,
     text_release(&words);
 }
 
-static void print_line(enum text_id text, const char *min, const char *max,
-                       const struct text *remarks)
+static void add_default(struct text *remarks, const char *value)
 {
-    struct text line = { 0 };
-
-    i18n_format(&line, text, "min", min, "max", max, NULL);
-    if (remarks->used)
-        text_add_format(&line, " (%s)", text_string(remarks));
-    printf("  %s\n", text_string(&line));
-    text_release(&line);
+    add_remark(remarks, i18n_text(TEXT_SHOW_DEFAULT));
+    text_add_format(remarks, ": %s", value);
 }
 
-static void print_number(const struct json *field, struct text *remarks)
+static void add_number(struct text *out, struct text *remarks, const struct json *field)
 {
     const struct json *minimum = json_member(field, "minimum");
     const struct json *maximum = json_member(field, "maximum");
@@ -110,121 +103,133 @@ static void print_number(const struct json *field, struct text *remarks)
                         : minimum          ? TEXT_NUMBER_LEAST
                         : maximum          ? TEXT_NUMBER_MOST
                                            : TEXT_NUMBER_ANY;
-    char min[32], max[32], shown[64];
+    char min[32], max[32], value[32];
 
+    snprintf(min, sizeof min, "%.15g", json_number_of(minimum));
+    snprintf(max, sizeof max, "%.15g", json_number_of(maximum));
+    snprintf(value, sizeof value, "%.15g", json_number_of(preset));
+    i18n_format(out, text, "min", min, "max", max, NULL);
     if (unit)
         add_remark(remarks, unit);
     if (json_is_yes(json_member(field, "integer")))
         add_remark(remarks, i18n_text(TEXT_NUMBER_WHOLE));
     if (step > 0)
         add_bound(remarks, TEXT_NUMBER_STEP, "step", step);
-    if (preset) {
-        snprintf(shown, sizeof shown, "%s: %.15g", i18n_text(TEXT_SHOW_DEFAULT),
-                 json_number_of(preset));
-        add_remark(remarks, shown);
-    }
-    snprintf(min, sizeof min, "%.15g", json_number_of(minimum));
-    snprintf(max, sizeof max, "%.15g", json_number_of(maximum));
-    print_line(text, min, max, remarks);
+    if (preset)
+        add_default(remarks, value);
 }
 
-static void print_confirm(const struct json *field, struct text *remarks)
+static void add_confirm(struct text *out, struct text *remarks, const struct json *field)
 {
     const char *preset = json_member_text(field, "default_confirm");
-    char shown[64];
 
-    if (preset) {
-        snprintf(shown, sizeof shown, "%s: %s", i18n_text(TEXT_SHOW_DEFAULT), preset);
-        add_remark(remarks, shown);
-    }
-    print_line(TEXT_YES_OR_NO, "", "", remarks);
+    i18n_format(out, TEXT_YES_OR_NO, NULL);
+    if (preset)
+        add_default(remarks, preset);
 }
 
-static void print_row(enum text_id label, const char *words)
-{
-    struct text line = { 0 };
-
-    if (words) {
-        say_add_shown(&line, words);
-        printf("  %s: %s\n", i18n_text(label), text_string(&line));
-    }
-    text_release(&line);
-}
-
-static void print_text(const struct json *field, struct text *remarks)
+static void add_words(struct text *out, struct text *remarks, const struct json *field)
 {
     const char *format = json_member_text(field, "format");
     int64_t least = json_member_integer(field, "min_chars", 0);
     int64_t most = json_member_integer(field, "max_chars", 0);
 
+    i18n_format(out, TEXT_OWN_WORDS, NULL);
     if (format)
         add_remark(remarks, format);
     if (least > 0)
         add_bound(remarks, TEXT_CHARS_LEAST, "min", (double)least);
     if (most > 0)
         add_bound(remarks, TEXT_CHARS_MOST, "max", (double)most);
-    print_line(TEXT_OWN_WORDS, "", "", remarks);
-    print_row(TEXT_SHOW_DEFAULT, json_member_text(field, "default_text"));
-}
-
-/* What may be answered, and what stands there now. */
-static void print_limits(const struct json *field, struct text *remarks)
-{
-    const char *kind = json_member_text(field, "kind");
-
-    if (strcmp(kind, "number") == 0)
-        print_number(field, remarks);
-    else if (strcmp(kind, "confirm") == 0)
-        print_confirm(field, remarks);
-    else if (strcmp(kind, "text") == 0)
-        print_text(field, remarks);
-    else
-        print_choice(field);
-    if (json_is_yes(json_member(field, "placeholder_visible")))
-        print_row(TEXT_ROW_PLACEHOLDER, json_member_text(field, "placeholder"));
 }
 
 /* The name is what --field takes; where --select or --text does without it, it is left out. */
-static void print_field(const struct json *field, bool is_named)
+static bool is_named(const struct json *form, const struct json *field)
 {
-    const struct json *options = json_member(field, "options");
     const char *kind = json_member_text(field, "kind");
-    const char *label = json_member_text(field, "label");
+
+    return json_length(json_member(form, "fields")) > 1 || strcmp(kind, "number") == 0 ||
+           strcmp(kind, "confirm") == 0;
+}
+
+static void print_limits(const struct json *form, const struct json *field)
+{
+    const char *kind = json_member_text(field, "kind");
+    const char *placeholder = json_member_text(field, "placeholder");
     struct text line = { 0 }, remarks = { 0 };
 
-    if (is_named || strcmp(kind, "number") == 0 || strcmp(kind, "confirm") == 0) {
+    if (is_named(form, field))
+        text_add_format(&line, "%s: ", json_member_text(field, "name"));
+    if (strcmp(kind, "number") == 0)
+        add_number(&line, &remarks, field);
+    else if (strcmp(kind, "confirm") == 0)
+        add_confirm(&line, &remarks, field);
+    else if (strcmp(kind, "text") == 0)
+        add_words(&line, &remarks, field);
+    else
+        add_choice(&line, field);
+    if (json_length(json_member(form, "fields")) > 1 &&
+        !json_is_yes(json_member(field, "required")))
+        add_remark(&remarks, i18n_text(TEXT_FIELD_OPTIONAL));
+    if (remarks.used)
+        text_add_format(&line, " (%s)", text_string(&remarks));
+    say_row(TEXT_ROW_LIMITS, text_string(&line));
+    if (placeholder && json_is_yes(json_member(field, "placeholder_visible")))
+        say_row(TEXT_ROW_PLACEHOLDER, placeholder);
+    text_release(&line);
+    text_release(&remarks);
+}
+
+void show_limits(const struct json *form)
+{
+    const struct json *fields = json_member(form, "fields");
+
+    for (size_t i = 0; i < json_length(fields); i++)
+        print_limits(form, json_item(fields, i));
+    if (sensitive_is_mentioned(json_member_text(form, "title")) ||
+        sensitive_is_mentioned(json_member_text(form, "prompt")))
+        printf("! %s\n", i18n_text(TEXT_MENTIONS_SECRET));
+}
+
+static void print_field(const struct json *field, bool has_heading)
+{
+    const struct json *options = json_member(field, "options");
+    const char *label = json_member_text(field, "label");
+    const char *description = json_member_text(field, "description");
+    const char *preset = json_member_text(field, "default_text");
+    struct text line = { 0 };
+
+    if (has_heading) {
         say_add_shown(&line, json_member_text(field, "name"));
         text_add_text(&line, label ? ": " : "");
         say_add_shown(&line, label ? label : "");
         printf("  [%s]\n", text_string(&line));
     }
-    if (json_member_text(field, "description"))
-        say_lines(json_member_text(field, "description"), 4);
-    if (is_named && !json_is_yes(json_member(field, "required")))
-        add_remark(&remarks, i18n_text(TEXT_FIELD_OPTIONAL));
-    print_limits(field, &remarks);
+    if (description)
+        say_lines(description, 4);
+    if (preset) {
+        printf("    (%s)\n", i18n_text(TEXT_SHOW_DEFAULT));
+        say_lines(preset, 6);
+    }
     for (size_t i = 0; i < json_length(options); i++)
         print_option(json_item(options, i));
     text_release(&line);
-    text_release(&remarks);
 }
 
 void show_form(const struct json *form)
 {
     const struct json *fields = json_member(form, "fields");
-    const char *words = json_member_text(form, "title");
+    const char *title = json_member_text(form, "title");
     const char *prompt = json_member_text(form, "prompt");
-    struct text title = { 0 };
+    struct text line = { 0 };
 
-    say_add_shown(&title, words);
-    printf("\n  %s\n\n", text_string(&title));
-    text_release(&title);
-    if (strcmp(words, prompt) != 0) { /* one line was all there was to say */
+    say_add_shown(&line, title);
+    printf("\n  %s\n\n", text_string(&line));
+    text_release(&line);
+    if (strcmp(title, prompt) != 0) { /* else one line was all there was to say */
         say_lines(prompt, 2);
         printf("\n");
     }
-    if (sensitive_is_mentioned(words) || sensitive_is_mentioned(prompt))
-        printf("! %s\n\n", i18n_text(TEXT_MENTIONS_SECRET));
     for (size_t i = 0; i < json_length(fields); i++)
         print_field(json_item(fields, i), json_length(fields) > 1);
 }

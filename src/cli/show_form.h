@@ -4,6 +4,9 @@
 
 struct json;
 
-void show_form(const struct json *form); /* as form_encode wrote it */
+/* Forms as form_encode wrote them. What may be answered goes among our rows, where the agent's
+ * words never begin a line; what is asked is the agent's, and indented. */
+void show_limits(const struct json *form);
+void show_form(const struct json *form);
 
 #endif

@@ -176,7 +176,7 @@ struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
         .uid = visit->uid,
         .pid = visit->pid,
         .tty = visit->tty[0] ? visit->tty : NULL,
-        .token = visit->token,
+        .token = visit->token && *visit->token ? visit->token : NULL,
         .same_process_tree = descends_from(visit, asker->pid, asker->start),
     };
 }

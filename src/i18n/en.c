@@ -275,6 +275,7 @@ const struct catalog catalog_en = {
         [TEXT_ROW_STORE] = "Store",
         [TEXT_ROW_LOG] = "Log",
         [TEXT_ROW_PENDING] = "Pending",
+        [TEXT_ROW_LIMITS] = "To do",
         [TEXT_ROW_PLACEHOLDER] = "Placeholder",
         [TEXT_SHOW_DEFAULT] = "preselected",
         [TEXT_SHOW_PREVIEW] = "Preview",

@@ -275,6 +275,7 @@ const struct catalog catalog_zh = {
         [TEXT_ROW_STORE] = "存储",
         [TEXT_ROW_LOG] = "日志",
         [TEXT_ROW_PENDING] = "待答",
+        [TEXT_ROW_LIMITS] = "要求",
         [TEXT_ROW_PLACEHOLDER] = "占位文字",
         [TEXT_SHOW_DEFAULT] = "预选",
         [TEXT_SHOW_PREVIEW] = "预览",

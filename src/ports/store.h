@@ -112,7 +112,7 @@ struct store_list_query {
     int64_t before_ms;     /* only asks created before; 0: no bound */
     const char *id_prefix; /* NULL: any */
     const char *principal; /* NULL: any */
-    int64_t before_number; /* where a page ended: only those numbered lower; 0: the first page */
+    int64_t before_number; /* only asks numbered lower, whatever before_ms says; 0: no bound */
     uint32_t states;       /* bits of enum ask_state; 0: any */
     const char *agent;     /* what the agent calls itself; NULL: any */
 };

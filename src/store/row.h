@@ -47,6 +47,7 @@ struct store_row;
 #define ROW_ASK                     ROW_ASK_COLUMNS(ROW_SQL)
 #define ROW_WHOLE                   ROW_ASK ROW_LONG_COLUMNS(ROW_SQL) ROW_ANSWER_COLUMNS(ROW_SQL)
 #define ROW_BRIEF                   ROW_ASK ROW_LONG_COLUMNS(ROW_NULL) ROW_ANSWER_COLUMNS(ROW_SQL)
+#define ROW_UNANSWERED              ROW_ASK ROW_LONG_COLUMNS(ROW_NULL) ROW_ANSWER_COLUMNS(ROW_NULL)
 #define ROW_JOIN_ANSWER             " LEFT JOIN events a ON a.seq = k.answer_seq "
 #define ROW_JOIN                    " JOIN events t ON t.seq = k.number" ROW_JOIN_ANSWER
 /* The parts of the index of ids, newest first; see schema.c. */

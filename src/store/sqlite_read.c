@@ -34,9 +34,9 @@ enum read_statement {
     " THEN COALESCE(k.origin ->> 'as', k.origin ->> 'name') IS ?6 ELSE 0 END"
 #define LIST(condition)                                                                            \
     ROW_PARTS "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition               \
-              " AND (?3 > 0 OR k.created_ms < ?2) AND (?3 = 0 OR k.number < ?3)"                   \
-              " AND (?4 IS NULL OR k.principal = ?4) AND (?5 = 0 OR (?5 >> k.state) & 1)"          \
-              " AND (?6 IS NULL OR " AGENT_IS ") " NEWEST "?1"
+              " AND CASE WHEN ?3 > 0 THEN k.number < ?3 ELSE k.created_ms < ?2 END"                \
+              " AND (?4 IS NULL OR k.principal = ?4)"                                              \
+              " AND (?5 = 0 OR (?5 >> k.state) & 1) AND (?6 IS NULL OR " AGENT_IS ") " NEWEST "?1"
 /* Ids are made of a-z and 2-7, and '{' is what follows z. */
 #define PREFIX " AND k.number >> 11 IN (SELECT n FROM part) AND k.id >= ?7 AND k.id < ?7 || '{'"
 
@@ -46,8 +46,7 @@ static const char *const read_sql[READ_COUNT] = {
         "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED "AND k.digest = ?2 " NEWEST "1",
     [READ_UNDELIVERED_KEY] = "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED
                              "AND k.idempotency_key = ?2 " NEWEST "1",
-    [READ_UNDELIVERED_ALL] =
-        "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER UNDELIVERED NEWEST "?2",
+    [READ_UNDELIVERED_ALL] = "SELECT " ROW_UNANSWERED "0 FROM asks k " UNDELIVERED NEWEST "?2",
     [READ_LIST + STORE_LIST_ALL] = LIST("1"),
     [READ_LIST + STORE_LIST_OPEN] = LIST(UNSETTLED "AND k.state <= 2"),
     [READ_LIST + STORE_LIST_ENDED] = LIST("k.state > 2"),
@@ -63,8 +62,8 @@ static const char *const read_sql[READ_COUNT] = {
     [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms"
                     " FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
                     " ORDER BY created_ms, hash",
-    [READ_KEYS] = "SELECT id, purpose, secret, created_ms FROM keys"
-                  " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id",
+    [READ_KEYS] = ("SELECT id, purpose, secret, created_ms FROM keys"
+                   " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id"),
     [READ_CUT_OFF] =
         "SELECT cut_off_ms FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",

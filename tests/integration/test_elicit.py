@@ -37,11 +37,11 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[str], str, Any, str, list[str]]
     "text with limits": ("elicit_input", NAME, ["--text", "a@b.de"], "name", "a@b.de", "a@b.de",
                          ["(email; at least 2 characters; at most 9 characters)"]),
     "whole number": ("elicit_input", {"message": "How many?", "type": "integer", "minimum": 1},
-                     ["--field", "input=3"], "input", 3, "3", ["[input]", "1 or more (whole numbers)"]),
+                     ["--field", "input=3"], "input", 3, "3", ["input: A number, ", "1 or more (whole numbers)"]),
     "yes": ("elicit_confirm", {"message": "Go?"}, ["--field", "confirmed=yes"], "confirmed", True, "true",
-            ["[confirmed]", "Yes or no"]),
+            ["confirmed: Yes or no"]),
     "number": ("elicit_number", TEMPO, ["--field", "value=92.5"], "value", 92.5, "92.5",
-               ["[value]", "from 40 to 200 (BPM; in steps of 0.5)"]),
+               ["value: A number", "from 40 to 200 (BPM; in steps of 0.5)"]),
     "at most": ("elicit_number", {"message": "?", "maximum": 7}, ["--field", "value=-1e2"], "value", -100, "-100",
                 ["7 or less"]),
     "rating": ("elicit_number", {"message": "?", "style": "rating"}, ["--field", "value=4"], "value", 4, "4",
@@ -49,7 +49,7 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[str], str, Any, str, list[str]]
     "form": ("elicit_form", FORM, ["--field", "name=Ada", "--field", "a=b=c=d", "--field", "tags=z,x", "--field", "loud=n"],
              "content", {"name": "Ada", "a=b": "c=d", "count": 2, "loud": False, "tags": ["x", "z"]},
              '{"name":"Ada","a=b":"c=d","count":2,"loud":false,"tags":["x","z"]}',
-             ["[name: Name]", "Of the release", "[a=b]", "kept", "may be left empty", "[count]", ": 2)", ": yes)",
+             ["[name: Name]", "Of the release", "[a=b]", "kept", "may be left empty", "count: A number", "preselected: 2", "preselected: yes",
               "Choose 0 to 2", "- l  Large"]),
 }
 

@@ -249,7 +249,7 @@ static void test_a_result_is_the_same_when_it_is_read_back(void **state)
         assert_worked(&scene.did);
         assert_true(json_same(scene.asked.json, scene.did.json));
         call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
-        assert_worked(&scene.did); /* or the next result announces it */
+        assert_worked(&scene.did); /* or the next one would carry a notice of it */
         scene_close(&scene);
     }
 }
