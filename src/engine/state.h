@@ -32,6 +32,7 @@ enum {
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
 };
 
+struct ask_tool;
 struct visit;
 struct live;
 
@@ -97,6 +98,7 @@ struct live {
     struct live *next_dirty;
     char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */
     struct visit *code_visit;
+    const struct ask_tool *tool;       /* NULL: one that is not known here */
     char *title, *agent, *origin_json; /* owned */
     struct form *form;                 /* NULL: only the store has it */
 };
