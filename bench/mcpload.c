@@ -148,7 +148,8 @@ static void keep_busy(const char *key, long in_flight, double until)
 
     while (finished < most && now < until + STRAGGLERS_S) {
         while (started < most && started - finished < in_flight && now < until) {
-            struct plan_values values = { .id = FIRST_ID + started, .number = first_number + started };
+            struct plan_values values = { .id = FIRST_ID + started,
+                                          .number = first_number + started };
 
             begun_s[started++] = load_now();
             say(key, &values);

@@ -18,7 +18,7 @@ struct plan_values {
 };
 
 void plan_load(const char *path);
-const char *plan_find(const char *key); /* NULL: not there */
+const char *plan_find(const char *key);                  /* NULL: not there */
 const char *plan_find_next(const char *key, size_t *at); /* each of that key; *at begins at 0 */
 long plan_number(const char *key, long otherwise);
 void plan_write(struct bytes *out, const char *key, const struct plan_values *values);

@@ -54,8 +54,7 @@ static int try_to_connect(void)
 static struct connection *connection_new(int fd)
 {
     struct connection *connection = calloc(1, sizeof *connection);
-    struct epoll_event wanted = { .events = EPOLLIN | EPOLLOUT | EPOLLET,
-                                  .data.ptr = connection };
+    struct epoll_event wanted = { .events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = connection };
 
     if (!connection || epoll_ctl(poller, EPOLL_CTL_ADD, fd, &wanted) != 0)
         load_fail("no connection");

@@ -28,7 +28,7 @@ enum { TURN_EVENTS = 256, REPLY_BYTES = 65536 };
 static struct call {
     int fd;
     uint32_t id;
-} *calls; /* by question number */
+} * calls; /* by question number */
 static size_t call_count, call_room;
 
 static void put(int fd, const char *bytes, size_t length)

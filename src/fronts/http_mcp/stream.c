@@ -37,7 +37,6 @@ static void drop_event(struct stream *stream, struct event **at)
     struct event *event = *at;
 
     *at = event->next;
-    stream->event_count--;
     stream->event_bytes -= strlen(event->data);
     free(event->data);
     free(event);
@@ -72,7 +71,6 @@ static struct event *keep_event(struct stream *stream, const struct mcp_message 
     event->seq = ++stream->seq;
     event->kind = message->kind;
     event->data = mem_text_n(message->line, message->length - 1);
-    stream->event_count++;
     stream->event_bytes += message->length - 1;
     limit_events(stream);
     return event;
