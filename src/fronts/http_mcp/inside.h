@@ -50,8 +50,8 @@ struct stream {
     bool is_streaming;              /* events, not one JSON */
     bool is_finished;
     int status;
-    int64_t number, seq; /* event ids are NUMBER-SEQ */
-    struct text body;    /* the response, while nothing was streamed */
+    int64_t number, seq;  /* event ids are NUMBER-SEQ */
+    struct text body;     /* the response, while nothing was streamed */
     struct event *events; /* oldest first */
     size_t event_bytes;
     int64_t away_until_boot_ms;
