@@ -150,7 +150,8 @@ def foreign(home: Home) -> None:
     for name, before in (("claude", '{"mcpServers": {"sayso": {"command": "npx", "args": ["sayso"]}}}'),
                          ("cursor", '{"mcpServers": {"sayso": {"url": "https://example.org/mcp"}}}'),
                          ("codex", '[mcp_servers.sayso]\nurl = "http://127.0.0.1:80/other"\n'),
-                         ("codex", 'mcp_servers.sayso.command = "x"\n'), ("gemini", '{"mcpServers": {"sayso": "x"}}')):
+                         ("codex", 'mcp_servers.sayso.command = "x"\n'),
+                         ("claude", '{"mcpServers": {"sayso": {"command": "half \\ud83d", "n": 1e999}}}'), ("gemini", '{"mcpServers": {"sayso": "x"}}')):
         client = BY_NAME[name]
         path = put(home, client, before)
         for options in (["--yes"], ["--undo", "--yes"], ["--print"]):

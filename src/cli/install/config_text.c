@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
 void config_splice(struct text *text, size_t from, size_t to, const char *bytes, size_t length)
@@ -43,4 +44,23 @@ size_t config_bom(const struct text *text)
     return text->used >= CONFIG_BOM_BYTES && memcmp(text->bytes, mark, CONFIG_BOM_BYTES) == 0
                ? CONFIG_BOM_BYTES
                : 0;
+}
+
+size_t config_first_bad(const struct text *text)
+{
+    const char *at = text_string(text), *end = at + text->used;
+
+    while (at < end && *at && text_decode(&at, end) >= 0)
+        ;
+    return text->used - (size_t)(end - at);
+}
+
+struct json *config_read_value(const char *bytes, size_t length)
+{
+    static const char nothing[] = "null";
+    struct json *value = NULL;
+
+    if (!json_parse(bytes, length, &value, NULL))
+        json_parse(nothing, sizeof nothing - 1, &value, NULL);
+    return value;
 }

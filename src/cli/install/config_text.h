@@ -23,7 +23,8 @@ struct config_path {
 struct config_format {
     /* False: not of this format; `err` is bad_json and its path the line number. */
     bool (*check)(const struct text *text, struct error *err);
-    /* What is at the path, the caller frees; NULL: nothing. The text was checked. */
+    /* What is at the path, the caller frees; NULL: nothing. What our reader can't read (a number
+     * beyond all bounds, half a surrogate) is null. The text was checked. */
     struct json *(*find)(const struct text *text, const struct config_path *path);
     /* Adds or replaces. False: the text is built in a way that this can't be done in. */
     bool (*set)(struct text *text, const struct config_path *path, const struct json *value,
@@ -40,6 +41,10 @@ void config_splice(struct text *text, size_t from, size_t to, const char *bytes,
 const char *config_line_end(const struct text *text);
 bool config_fail_at(const struct text *text, size_t at, struct error *err);
 enum { CONFIG_BOM_BYTES = 3 };
+/* Where the first byte is that no text file has: NUL, or what is not UTF-8; `used`: nowhere. */
+size_t config_first_bad(const struct text *text);
+/* Strictly read, or null. */
+struct json *config_read_value(const char *bytes, size_t length);
 size_t config_bom(const struct text *text); /* bytes of a byte order mark at the beginning */
 
 #endif

@@ -15,6 +15,11 @@
 #include "cli/install/config_text.h"
 #include "settings/settings.h"
 
+/* Members that say how we are reached, whatever the client calls them. */
+static const char *const by_transport[] = {
+    "command", "args", "env", "environment", "url", "httpUrl", "headers", "bearer_token_env_var",
+};
+
 static bool is_default(const char *variable, const char *value)
 {
     char home[CLIENT_PATH_BYTES], usual[CLIENT_PATH_BYTES + 32] = "";
@@ -112,8 +117,6 @@ static void write_address(const struct client *client, const struct entry_option
 
 struct json *entry_make(const struct client *client, const struct entry_options *options)
 {
-    static const char *const copied[] = { "command", "args",    "env",     "environment",
-                                          "url",     "httpUrl", "headers", "bearer_token_env_var" };
     bool is_remote = options->like ? entry_port(client, options->like) > 0 : options->port > 0;
     const char *type = is_remote ? client->remote_type : client->local_type;
     struct text out = { 0 };
@@ -124,8 +127,8 @@ struct json *entry_make(const struct client *client, const struct entry_options 
     if (type)
         json_write_text(&writer, "type", type);
     if (options->like) {
-        for (size_t i = 0; i < ARRAY_LEN(copied); i++)
-            write_like(&writer, copied[i], options->like);
+        for (size_t i = 0; i < ARRAY_LEN(by_transport); i++)
+            write_like(&writer, by_transport[i], options->like);
     } else if (is_remote) {
         write_address(client, options, &writer);
     } else {
@@ -234,9 +237,6 @@ static bool put_member(const struct client *client, struct config_path path, con
 bool entry_put(const struct client *client, const char *name, const struct json *entry,
                struct text *text, struct error *err)
 {
-    static const char *const by_transport[] = {
-        "command", "args", "env", "environment", "url", "httpUrl", "headers", "bearer_token_env_var"
-    };
     struct config_path path = path_of(client, name);
     struct json *old = client->format->find(text, &path);
     bool ok = true;

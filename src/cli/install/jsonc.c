@@ -90,7 +90,7 @@ static bool check(const struct text *text, bool is_lenient, struct error *err)
     bool ok;
 
     memset(bare, ' ', config_bom(text));
-    at = strlen(bare);
+    at = config_first_bad(text); /* also in comments */
     ok = at == text->used && jsonc_check(bare, text->used, is_lenient, &at);
     root = jsonc_skip_blanks(bare, 0);
     if (ok && bare[root] && bare[root] != '{') { /* JSON, but no configuration */
@@ -133,7 +133,7 @@ static struct json *read_value(const char *bare, size_t from, size_t to)
 {
     char *plain = mem_text_n(bare + from, to - from);
     size_t length = to - from;
-    struct json *value = NULL;
+    struct json *value;
 
     for (size_t i = 0; i < length; i++) {
         if (plain[i] == '"')
@@ -141,7 +141,7 @@ static struct json *read_value(const char *bare, size_t from, size_t to)
         else if (plain[i] == ',' && strchr("]}", plain[jsonc_skip_blanks(plain, i + 1)]))
             plain[i] = ' ';
     }
-    json_parse(plain, length, &value, NULL);
+    value = config_read_value(plain, length);
     free(plain);
     return value;
 }
@@ -197,7 +197,7 @@ static void insert(struct text *text, const char *bare, size_t object, const cha
     bool is_one_line = last && !memchr(bare + object, '\n', close - object);
     size_t comma = last ? jsonc_skip_blanks(bare, last) : 0;
     bool has_comma = last && bare[comma] == ',';
-    size_t anchor = last ? (has_comma ? comma + 1 : last) : object + 1;
+    size_t anchor = last ? (has_comma ? comma + 1 : last) : object + 1, blanks, rest;
     struct layout layout;
     struct text indent = { 0 }, member = { 0 };
     struct json_writer writer = json_writer_to(&member);
@@ -228,12 +228,9 @@ static void insert(struct text *text, const char *bare, size_t object, const cha
         text_add_text(&member, layout.line_end);
         add_indent_of(&member, bare, object, config_bom(text));
     }
-    config_splice(text, anchor,
-                  !last && anchor == object + 1 && jsonc_skip_blanks(bare, anchor) == close &&
-                          !memchr(bare + anchor, '\n', close - anchor)
-                      ? close
-                      : anchor,
-                  member.bytes, member.used);
+    blanks = strspn(text->bytes + anchor, " \t\r");
+    rest = !last && anchor + blanks == close ? close : anchor; /* of { } nothing is worth keeping */
+    config_splice(text, anchor, rest, member.bytes, member.used);
     if (last && !has_comma && !is_one_line)
         config_splice(text, last, last, ",", 1);
     text_release(&indent);

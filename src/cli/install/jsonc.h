@@ -16,7 +16,8 @@ struct jsonc_member {
 
 /* A copy without comments and byte order mark, `used` bytes long; the caller frees. */
 char *jsonc_blank(const struct text *text);
-/* False: not JSON; *ret_at is where. Blanks alone are. `is_lenient`: a comma may come last. */
+/* Of UTF-8 without NUL. False: not JSON; *ret_at is where. Blanks alone are. `is_lenient`: a comma
+ * may come last. */
 bool jsonc_check(const char *bare, size_t length, bool is_lenient, size_t *ret_at);
 
 /* The rest is for texts that were checked. */

@@ -112,17 +112,49 @@ static bool check_parts(struct checked *text, char close, int level)
     }
 }
 
-/* Numbers and words: clients read what they need, so a careful look is enough. */
+static size_t count_digits(const char *at)
+{
+    return strspn(at, "0123456789");
+}
+
+/* How long the number at `at` is; 0: it is none. */
+static size_t measure_number(const char *at)
+{
+    const char *from = at;
+    size_t digits;
+
+    at += *at == '-';
+    digits = count_digits(at);
+    if (digits == 0 || (digits > 1 && *at == '0'))
+        return 0;
+    at += digits;
+    if (*at == '.') {
+        digits = count_digits(at + 1);
+        if (digits == 0)
+            return 0;
+        at += 1 + digits;
+    }
+    if (*at == 'e' || *at == 'E') {
+        at += at[1] == '-' || at[1] == '+' ? 2 : 1;
+        digits = count_digits(at);
+        if (digits == 0)
+            return 0;
+        at += digits;
+    }
+    return (size_t)(at - from);
+}
+
 static bool check_word(struct checked *text)
 {
-    size_t length = strcspn(text->bare + text->at, " \t\r\n,]}:{[\"/");
+    static const char *const words[] = { "true", "false", "null" };
     const char *from = text->bare + text->at;
-    bool is_number = (*from == '-' || (*from >= '0' && *from <= '9')) &&
-                     strspn(from, "-+.0123456789eE") == length;
+    size_t length = measure_number(from);
 
-    if (!is_number && !(length == 4 && memcmp(from, "true", 4) == 0) &&
-        !(length == 5 && memcmp(from, "false", 5) == 0) &&
-        !(length == 4 && memcmp(from, "null", 4) == 0))
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strncmp(from, words[i], strlen(words[i])) == 0)
+            length = strlen(words[i]);
+    }
+    if (length == 0 || !strchr(" \t\r\n,]}", from[length])) /* also at the end */
         return false;
     text->at += length;
     return true;
@@ -147,7 +179,7 @@ bool jsonc_check(const char *bare, size_t length, bool is_lenient, size_t *ret_a
     if (ok)
         text.at += strspn(bare + text.at, BLANKS);
     *ret_at = text.at;
-    return ok && text.at == length && text_is_utf8(bare, length);
+    return ok && text.at == length;
 }
 
 size_t jsonc_skip_blanks(const char *bare, size_t at)

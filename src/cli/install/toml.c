@@ -113,7 +113,7 @@ static struct json *find(const struct text *text, const struct config_path *path
             toml_add_json(&out, text->bytes + item->value, item->value_end - item->value);
         else
             add_object(&out, text, &items, wanted);
-        json_parse(text_string(&out), out.used, &value, NULL);
+        value = config_read_value(text_string(&out), out.used);
     }
     toml_release(&items);
     text_release(&out);

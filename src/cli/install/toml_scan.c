@@ -298,12 +298,13 @@ bool toml_scan(const struct text *text, struct toml_items *ret_items, size_t *re
                          .length = text->used,
                          .table = (size_t)-1,
                          .items = ret_items };
-    bool ok = strlen(scan.bytes) == text->used && text_is_utf8(scan.bytes, text->used);
+    size_t bad = config_first_bad(text);
+    bool ok = bad == text->used;
 
     *ret_items = (struct toml_items){ 0 };
     while (ok && scan.at < scan.length)
         ok = scan_statement(&scan);
-    *ret_at = scan.at;
+    *ret_at = bad == text->used ? scan.at : bad;
     return ok && !is_header_twice(ret_items);
 }
 
