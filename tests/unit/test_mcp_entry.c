@@ -141,22 +141,26 @@ static void modern_headers_repeat_the_body(void **state)
 
 static void modern_refusals_have_their_statuses(void **state)
 {
-    static const struct mcp_headers headers = { "2026-07-28", "x/y", NULL, NULL };
     static const struct {
-        const char *params;
+        const char *params, *version;
         int code, status;
     } cases[] = {
-        { CLAIM, -32601, 404 },
-        { "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}", -32602, 400 },
+        { CLAIM, "2026-07-28", -32601, 404 },
+        { "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}", "2026-07-28",
+          -32602, 400 },
+        { "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"v999\","
+          "\"io.modelcontextprotocol/clientCapabilities\":{}}",
+          "2026-07-28", -32020, 400 },
         { "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2030-01-01\","
           "\"io.modelcontextprotocol/clientCapabilities\":{}}",
-          -32022, 400 },
+          "2030-01-01", -32022, 400 },
     };
     struct stage stage;
 
     (void)state;
     stage_open(&stage, NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct mcp_headers headers = { cases[i].version, "x/y", NULL, NULL };
         struct stage_stream stream;
         char *body = mem_format("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"x/y\",\"params\":{%s}}",
                                 cases[i].params);

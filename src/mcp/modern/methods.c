@@ -177,14 +177,21 @@ static bool check_envelope(struct mcp_request *request)
                                         "clientCapabilities (an object)");
     if (!is_log_level(json_member(meta, META_PREFIX "logLevel")))
         return refuse_envelope(request, META_PREFIX "logLevel must be one of debug to emergency");
-    if (strcmp(version, revision_name(REVISION_2026_07_28)) != 0) {
-        refuse_version(request, version);
-        return false;
-    }
     request->client_name = json_member_text(client, "name");
     request->client_version = json_member_text(client, "version");
     request->abilities = ability_read(capabilities, REVISION_2026_07_28);
     return true;
+}
+
+static bool check_version(struct mcp_request *request)
+{
+    const struct json *meta = json_member(request->params, "_meta");
+    const char *version = json_member_text(meta, META_PREFIX "protocolVersion");
+
+    if (strcmp(version, revision_name(REVISION_2026_07_28)) == 0)
+        return true;
+    refuse_version(request, version);
+    return false;
 }
 
 static bool check_headers(struct mcp_request *request)
@@ -201,6 +208,6 @@ static bool check_headers(struct mcp_request *request)
 void modern_serve(struct mcp_request *request)
 {
     request->revision = REVISION_2026_07_28;
-    if (check_envelope(request) && check_headers(request))
+    if (check_envelope(request) && check_headers(request) && check_version(request))
         mcp_serve(request, methods, ARRAY_LEN(methods), MODERN_NO_METHOD);
 }
