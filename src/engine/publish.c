@@ -23,6 +23,7 @@ void publish(struct engine *engine, struct live *live)
         visit_tell(visit, line.bytes, line.used);
     }
     text_release(&line);
+    mine_publish(engine, live);
 }
 
 void engine_flush(struct engine *engine)
