@@ -122,8 +122,11 @@ const struct json *json_member(const struct json *object, const char *key)
     if (json_kind(object) != KIND_OBJECT)
         return NULL;
     for (size_t i = 0; i < object->length; i++) {
-        if (json_key_is(&object->of.parts[i], key, (uint32_t)length))
-            return &object->of.parts[i];
+        const struct json *member = &object->of.parts[i];
+
+        if (member->key_length == length && member->key[0] == key[0] &&
+            memcmp(member->key, key, length) == 0)
+            return member;
     }
     return NULL;
 }

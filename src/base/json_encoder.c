@@ -13,17 +13,17 @@ static void add_value(const struct json *value, bool is_sorted, struct text *out
 static void add_text(const char *bytes, size_t length, struct text *out)
 {
     static const char short_ones[] = "\b\f\n\r\t", names[] = "bfnrt";
-    size_t start = 0;
+    size_t start = 0, at = 0;
 
     text_add_char(out, '"');
-    for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)bytes[i];
+    while ((at += text_plain_run(bytes + at, length - at)) < length) {
+        unsigned char byte = (unsigned char)bytes[at++];
         const char *found;
 
         if (byte >= 0x20 && byte != '"' && byte != '\\')
             continue;
-        text_add(out, bytes + start, i - start);
-        start = i + 1;
+        text_add(out, bytes + start, at - 1 - start);
+        start = at;
         text_add_char(out, '\\');
         found = byte ? strchr(short_ones, byte) : NULL;
         if (byte >= 0x20)

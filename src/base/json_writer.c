@@ -10,26 +10,54 @@ struct json_writer json_writer_to(struct text *out)
     return (struct json_writer){ .out = out };
 }
 
+static void write_escape(struct text *out, unsigned char byte)
+{
+    if (byte == '"' || byte == '\\')
+        text_add(out, (const char[]){ '\\', (char)byte }, 2);
+    else if (byte == '\n')
+        text_add(out, "\\n", 2);
+    else
+        text_add_format(out, "\\u%04x", byte);
+}
+
+/* With `before` in front of it, if that is not nought, and `behind` behind it. Most texts have
+ * nothing to escape and are copied. */
+static bool write_plain(struct text *out, char before, const char *bytes, size_t length,
+                        char behind)
+{
+    char *at;
+
+    if (text_plain_run(bytes, length) < length)
+        return false;
+    at = text_add_room(out, length + 2 + (before != 0) + (behind != 0));
+    if (!at)
+        return true;
+    if (before)
+        *at++ = before;
+    *at++ = '"';
+    memcpy(at, bytes, length);
+    at += length;
+    *at++ = '"';
+    if (behind)
+        *at = behind;
+    return true;
+}
+
 static void write_quoted(struct text *out, const char *bytes, size_t length)
 {
-    size_t start = 0;
+    size_t start = 0, at = 0;
 
+    if (write_plain(out, 0, bytes, length, 0))
+        return;
     text_add_char(out, '"');
-    for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)bytes[i];
-        char escape[8];
+    while ((at += text_plain_run(bytes + at, length - at)) < length) {
+        unsigned char byte = (unsigned char)bytes[at++];
 
-        if (byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f)
+        if (byte >= 0x80) /* part of a character that is written as it is */
             continue;
-        text_add(out, bytes + start, i - start);
-        start = i + 1;
-        if (byte == '"' || byte == '\\')
-            snprintf(escape, sizeof escape, "\\%c", byte);
-        else if (byte == '\n')
-            snprintf(escape, sizeof escape, "\\n");
-        else
-            snprintf(escape, sizeof escape, "\\u%04x", byte);
-        text_add_text(out, escape);
+        text_add(out, bytes + start, at - 1 - start);
+        write_escape(out, byte);
+        start = at;
     }
     text_add(out, bytes + start, length - start);
     text_add_char(out, '"');
@@ -37,9 +65,13 @@ static void write_quoted(struct text *out, const char *bytes, size_t length)
 
 static void begin(struct json_writer *writer, const char *key)
 {
-    if (writer->needs_comma)
-        text_add_char(writer->out, ',');
+    bool needs_comma = writer->needs_comma;
+
     writer->needs_comma = true;
+    if (key && write_plain(writer->out, needs_comma ? ',' : 0, key, strlen(key), ':'))
+        return;
+    if (needs_comma)
+        text_add_char(writer->out, ',');
     if (key) {
         write_quoted(writer->out, key, strlen(key));
         text_add_char(writer->out, ':');

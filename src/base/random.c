@@ -22,14 +22,22 @@ void random_bytes(void *out, size_t length)
     }
 }
 
+/* A call to the system fetches enough for several ids; what is used is wiped. The process must not
+ * fork and go on making ids in both; only the hub makes them, and it does not. */
 void random_id(char out[27])
 {
     static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
-    uint8_t bytes[26];
+    static _Thread_local uint8_t pool[26 * 16];
+    static _Thread_local size_t left;
 
-    random_bytes(bytes, sizeof bytes);
-    for (int i = 0; i < 26; i++)
-        out[i] = alphabet[bytes[i] & 31];
+    if (left == 0) {
+        random_bytes(pool, sizeof pool);
+        left = sizeof pool;
+    }
+    for (int i = 0; i < 26; i++) {
+        out[i] = alphabet[pool[--left] & 31];
+        pool[left] = 0;
+    }
     out[26] = '\0';
 }
 

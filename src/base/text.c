@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-enum { TEXT_FIRST_BYTES = 64, TEXT_INTEGER_BYTES = 24 };
+enum { TEXT_FIRST_BYTES = 64 };
 
 void text_release(struct text *text)
 {
@@ -60,6 +60,15 @@ void text_add(struct text *text, const char *bytes, size_t length)
     text->bytes[text->used] = '\0';
 }
 
+char *text_add_room(struct text *text, size_t bytes)
+{
+    if (!text_reserve(text, bytes))
+        return NULL;
+    text->used += bytes;
+    text->bytes[text->used] = '\0';
+    return text->bytes + text->used - bytes;
+}
+
 void text_add_text(struct text *text, const char *nul_terminated)
 {
     text_add(text, nul_terminated, strlen(nul_terminated));
@@ -73,18 +82,25 @@ void text_add_char(struct text *text, char byte)
     text->bytes[text->used] = '\0';
 }
 
-void text_add_integer(struct text *text, int64_t number)
+const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES])
 {
-    char digits[TEXT_INTEGER_BYTES];
-    char *at = digits + sizeof digits;
+    char *at = room + TEXT_INTEGER_BYTES;
     uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
 
+    *--at = '\0';
     do
         *--at = (char)('0' + left % 10);
     while (left /= 10);
     if (number < 0)
         *--at = '-';
-    text_add(text, at, (size_t)(digits + sizeof digits - at));
+    return at;
+}
+
+void text_add_integer(struct text *text, int64_t number)
+{
+    char digits[TEXT_INTEGER_BYTES];
+
+    text_add_text(text, text_of_integer(number, digits));
 }
 
 void text_add_code_point(struct text *text, int32_t code_point)
@@ -148,13 +164,60 @@ const char *text_string(const struct text *text)
     return text->used ? text->bytes : "";
 }
 
+/* Of eight bytes at once. */
+static const uint64_t EACH = 0x0101010101010101, HIGH = 0x8080808080808080;
+
+/* True says that all are plain, false that they have to be looked at one by one. */
+static bool are_plain(const char *bytes)
+{
+    uint64_t eight, low;
+
+    memcpy(&eight, bytes, sizeof eight);
+    low = (eight - EACH * 0x20) | ((eight ^ EACH * '"') - EACH) |
+          ((eight ^ EACH * '\\') - EACH); /* borrows where a byte is one of those */
+
+    return !(((low & ~eight) | eight | (eight + EACH)) & HIGH);
+}
+
+static bool is_plain(uint8_t byte)
+{
+    return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
+size_t text_plain_run(const char *bytes, size_t length)
+{
+    size_t run = 0;
+
+    while (length - run >= sizeof EACH && are_plain(bytes + run))
+        run += sizeof EACH;
+    if (length >= sizeof EACH && length - run < sizeof EACH &&
+        are_plain(bytes + length - sizeof EACH))
+        return length;
+    while (run < length && is_plain((uint8_t)bytes[run]))
+        run++;
+    return run;
+}
+
+bool text_is_ascii(const char *bytes, size_t length)
+{
+    size_t at = 0;
+    uint64_t eight, all = 0;
+
+    for (; length - at >= sizeof eight; at += sizeof eight) {
+        memcpy(&eight, bytes + at, sizeof eight);
+        all |= eight;
+    }
+    for (; at < length; at++)
+        all |= (uint8_t)bytes[at];
+    return !(all & HIGH);
+}
+
 int32_t text_decode(const char **at, const char *end)
 {
     static const struct {
         uint8_t mask, lead, more;
         int32_t least;
     } forms[] = {
-        { 0x80, 0x00, 0, 0 },
         { 0xe0, 0xc0, 1, 0x80 },
         { 0xf0, 0xe0, 2, 0x800 },
         { 0xf8, 0xf0, 3, 0x10000 },
@@ -163,6 +226,10 @@ int32_t text_decode(const char **at, const char *end)
 
     if (*at >= end)
         return -1;
+    if (byte[0] < 0x80) {
+        ++*at;
+        return byte[0];
+    }
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
         int32_t code_point = byte[0] & (uint8_t)~forms[i].mask;
 

@@ -20,8 +20,12 @@ void text_clear(struct text *text);   /* empty, memory kept */
 void text_add(struct text *text, const char *bytes, size_t length);
 void text_add_text(struct text *text, const char *nul_terminated);
 void text_add_char(struct text *text, char byte);
-void text_add_integer(struct text *text, int64_t number);        /* decimal */
-void text_add_code_point(struct text *text, int32_t code_point); /* as UTF-8 */
+/* Room for so many bytes behind what is there, which the caller fills all; NULL: too much. */
+char *text_add_room(struct text *text, size_t bytes);
+void text_add_integer(struct text *text, int64_t number); /* decimal */
+enum { TEXT_INTEGER_BYTES = 24 };
+const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES]); /* within `room` */
+void text_add_code_point(struct text *text, int32_t code_point);            /* as UTF-8 */
 void text_add_format(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void text_drop_front(struct text *text, size_t bytes);
@@ -32,6 +36,10 @@ const char *text_string(const struct text *text); /* borrowed, never NULL */
  * Returns -1 and does not move when the bytes there are not UTF-8; `end` is one past the last. */
 int32_t text_decode(const char **at, const char *end);
 bool text_is_utf8(const char *bytes, size_t length);
+bool text_is_ascii(const char *bytes, size_t length);
+/* How many bytes from the first on are printable ASCII that JSON writes as it is: neither a quote
+ * nor a backslash. */
+size_t text_plain_run(const char *bytes, size_t length);
 size_t text_count(const char *bytes, size_t length); /* code points; bytes must be UTF-8 */
 
 /* Whole decimal integer, nothing before or behind it. */

@@ -215,15 +215,52 @@ static enum trace trace_of(enum treatment treatment, int32_t code_point)
     return TRACE_SHAPE;
 }
 
+/* Moves over printable ASCII without blanks, which needs no closer look; returns how much. */
+static size_t skip_ascii(struct reading *reading)
+{
+    const char *from = reading->at;
+
+    while (reading->at<reading->end && * reading->at> ' ' && *reading->at <= '~')
+        reading->at++;
+    if (reading->at > from) {
+        reading->before = reading->figure = reading->at[-1];
+        reading->marks = 0;
+    }
+    return (size_t)(reading->at - from);
+}
+
+bool visible_is_empty(const char *bytes, size_t length)
+{
+    struct reading reading = reading_of(bytes, length);
+    int32_t code_point;
+
+    while (reading.at < reading.end) {
+        enum treatment treatment = read_next(&reading, &code_point);
+
+        if (trace_of(treatment, code_point) == TRACE_SHAPE)
+            return false;
+    }
+    return true;
+}
+
 size_t visible_count(const char *bytes, size_t length)
 {
     struct reading reading = reading_of(bytes, length);
     size_t count = 0, blanks = 0;
 
     while (reading.at < reading.end) {
+        size_t run = skip_ascii(&reading);
         int32_t code_point;
-        enum treatment treatment = read_next(&reading, &code_point);
-        enum trace trace = trace_of(treatment, code_point);
+        enum treatment treatment;
+        enum trace trace;
+
+        if (run > 0) {
+            count += (count ? blanks : 0) + run;
+            blanks = 0;
+            continue;
+        }
+        treatment = read_next(&reading, &code_point);
+        trace = trace_of(treatment, code_point);
 
         if (trace == TRACE_BLANK) {
             blanks++;
@@ -318,14 +355,36 @@ static void add_points(const struct points *points, int32_t (*fold)(int32_t), st
     }
 }
 
+static int32_t fold_ascii(int32_t code_point)
+{
+    return code_point >= 'A' && code_point <= 'Z' ? code_point - 'A' + 'a' : code_point;
+}
+
+/* ASCII is composed of nothing else and passes for nothing else. */
+static void add_ascii_keys(const struct text *plain, struct text *keys)
+{
+    for (size_t i = 0; i < plain->used; i++) {
+        int32_t letter = fold_ascii(plain->bytes[i]);
+        int32_t stroke = fold_ascii(look_alike_stroke(plain->bytes[i]));
+
+        text_add(&keys[0], (const char *)&letter, sizeof letter);
+        text_add(&keys[1], (const char *)&letter, sizeof letter);
+        text_add(&keys[2], (const char *)&stroke, sizeof stroke);
+    }
+}
+
 /* Case is folded after the shapes: capital Cyrillic VE passes for B, the small one for nothing. */
 static void add_keys(const struct text *plain, struct text *keys)
 {
     const utf8proc_option_t options = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT;
-    struct points cased =
-        decompose(text_string(plain), plain->used, options | UTF8PROC_CASEFOLD, NULL);
-    struct points shaped = decompose(text_string(plain), plain->used, options, passes_for);
+    struct points cased, shaped;
 
+    if (text_is_ascii(text_string(plain), plain->used)) {
+        add_ascii_keys(plain, keys);
+        return;
+    }
+    cased = decompose(text_string(plain), plain->used, options | UTF8PROC_CASEFOLD, NULL);
+    shaped = decompose(text_string(plain), plain->used, options, passes_for);
     add_points(&cased, fold_nothing, &keys[0]);
     add_points(&shaped, fold_letter, &keys[1]);
     add_points(&shaped, fold_stroke, &keys[2]);
@@ -346,17 +405,21 @@ static void add_shown_plain(const char *bytes, size_t length, struct text *plain
 /* Where nothing is hidden the shown form is the text itself, and its keys are the same. */
 void visible_look_init(struct visible_look *look, const char *bytes, size_t length)
 {
+    struct text *shown = look->keys + VISIBLE_LOOKS / 2;
     struct text plain = { 0 };
+    bool has_hidden;
 
     *look = (struct visible_look){ 0 };
-    if (add_plain(bytes, length, &plain)) {
-        add_keys(&plain, look->keys);
+    has_hidden = add_plain(bytes, length, &plain);
+    add_keys(&plain, look->keys);
+    if (has_hidden) {
         text_clear(&plain);
         add_shown_plain(bytes, length, &plain);
+        add_keys(&plain, shown);
     } else {
-        add_keys(&plain, look->keys);
+        for (size_t i = 0; i < VISIBLE_LOOKS / 2; i++)
+            text_add(&shown[i], text_string(&look->keys[i]), look->keys[i].used);
     }
-    add_keys(&plain, look->keys + VISIBLE_LOOKS / 2);
     text_release(&plain);
 }
 
@@ -397,7 +460,7 @@ void visible_nfc(const char *bytes, size_t length, struct text *out)
     struct points points;
     utf8proc_ssize_t count;
 
-    if (!text_is_utf8(bytes, length)) {
+    if (text_is_ascii(bytes, length) || !text_is_utf8(bytes, length)) {
         text_add(out, bytes, length);
         return;
     }

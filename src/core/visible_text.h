@@ -29,6 +29,7 @@ unsigned visible_text(const char *bytes, size_t length, enum visible_lines lines
 
 /* Code points that are left after trimming blanks and dropping invisible ones (minimums, R2). */
 size_t visible_count(const char *bytes, size_t length);
+bool visible_is_empty(const char *bytes, size_t length); /* that none is left */
 
 /* True when a person could take one label for the other: equal after NFKC, without invisible
  * characters, blanks folded, case folded, and look-alike letters and digits made one. */

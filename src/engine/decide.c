@@ -23,13 +23,16 @@ struct decision {
     struct lifecycle_step step;
     struct store_change change;
     char *answer_json, *answer_key;
+    struct answer answer; /* where event is EVENT_ANSWERED; else empty */
     struct text actor_json;
+    struct known known;
 };
 
 static void decision_drop(struct errand *errand)
 {
     struct decision *decision = (struct decision *)errand;
 
+    answer_release(&decision->answer);
     json_free(decision->params);
     free(decision->answer_json);
     free(decision->answer_key);
@@ -111,7 +114,8 @@ static void on_decided(void *context, const struct store_reply *reply)
             break;
         }
         live->seq = reply->seq;
-        effects_run(engine, live, &decision->step, &decision->change, &decision->errand);
+        effects_run(engine, live, &decision->step, &decision->change, &decision->known,
+                    &decision->errand);
         errand_end(&decision->errand);
         break;
     case STORE_REPEATED:
@@ -149,6 +153,8 @@ static void save_decision(struct decision *decision, const struct store_row *row
     struct engine *engine = decision->errand.engine;
     struct store_change *change = &decision->change;
     int64_t now = engine_utc_ms(engine), window = undo_window_ms(decision);
+    const struct live *live = live_find(engine, decision->errand.id);
+    struct asker asker;
 
     decision->step = lifecycle_next(row->ask.state, decision->event, &decision->facts);
     /* A key that was given may be known already: only the store can tell. */
@@ -156,7 +162,9 @@ static void save_decision(struct decision *decision, const struct store_row *row
         refuse_late(decision, row);
         return;
     }
-    visit_write_actor(engine, decision->errand.visit, row->ask.origin_json, &decision->actor_json);
+    asker = live ? live->asker : visit_read_asker(row->ask.origin_json);
+    decision->known.by = visit_actor(engine, decision->errand.visit, &asker);
+    visit_write_actor(&decision->known.by, &decision->actor_json);
     *change = store_change_of(decision->errand.id, decision->event);
     change->from_states = lifecycle_states_for(decision->event, &decision->facts);
     change->if_version = json_member_integer(decision->params, "version", 0);
@@ -221,16 +229,15 @@ static bool may_answer(const struct decision *decision, struct error *err)
 static bool encode_by_form(struct decision *decision, const struct form *form, struct error *err)
 {
     struct form asked = *form; /* borrows all its parts */
-    struct answer answer = { 0 };
     struct text json = { 0 };
 
     asked.allow_annotations =
         form->allow_annotations && engine_setting(decision->errand.engine, SETTING_NOTES);
-    if (!answer_check(&asked, decision->params, &answer, err))
+    if (!answer_check(&asked, decision->params, &decision->answer, err))
         return false;
-    answer_encode(&asked, &answer, &json);
+    answer_encode(&asked, &decision->answer, &json);
     decision->answer_json = text_take(&json);
-    answer_release(&answer);
+    decision->known.answer = &decision->answer;
     return true;
 }
 
@@ -269,6 +276,7 @@ static bool encode_note(struct decision *decision, struct error *err)
     json_write_object(&writer, NULL);
     json_write_text_if(&writer, "global_annotation", text);
     json_write_end_object(&writer);
+    decision->known.cancel_note = text && *text ? text : NULL;
     decision->answer_json = text_take(&json);
     return true;
 }

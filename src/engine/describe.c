@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "core/answer.h"
+#include "core/arguments.h"
 #include "core/response.h"
 #include "engine/inside.h"
 
@@ -155,12 +156,14 @@ static void release_readings(struct readings *readings)
     json_free(readings->actor_json);
 }
 
-void describe_result(const struct store_row *row, const struct form *form, bool is_replayed,
-                     struct text *out)
+void describe_result(const struct store_row *row, const struct form *form,
+                     const struct known *known, bool is_replayed, struct text *out)
 {
     const char *warnings[8];
+    const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
     struct readings readings = { 0 };
     struct response_facts facts = {
+        .shape = tool ? tool->response : NULL,
         .session_id = row->ask.id,
         .state = row->ask.state,
         .interface = row->ask.interface,
@@ -171,7 +174,13 @@ void describe_result(const struct store_row *row, const struct form *form, bool 
 
     if (list_warnings(row->ask.flags, warnings) > 0)
         facts.warnings = warnings;
-    read_row(row, &readings, &facts);
+    if (known) {
+        facts.answer = known->answer;
+        facts.cancel_note = known->cancel_note;
+        facts.by = known->by;
+    } else {
+        read_row(row, &readings, &facts);
+    }
     response_write(&facts, out);
     release_readings(&readings);
 }

@@ -48,19 +48,19 @@ void effects_write_ack(const struct engine *engine, const char *id, enum ask_sta
     json_write_end_object(&writer);
 }
 
-static void acknowledge(const struct engine *engine, const struct live *live,
-                        const struct errand *ack)
+static void acknowledge(struct engine *engine, const struct live *live, const struct errand *ack)
 {
-    struct text out = { 0 };
+    struct text out;
     struct desk_reply reply = { .session_id = live->id };
 
     if (!ack)
         return;
     CRASH_POINT(engine_before_ack);
+    out = line_take(engine);
     effects_write_ack(engine, live->id, live->state, live->version, false, &out);
     reply.json = text_string(&out);
     errand_reply(ack, &reply);
-    text_release(&out);
+    line_give(engine, &out);
 }
 
 /* Ends the deadline. A decision that can still be taken back keeps the alarm as its undo window:
@@ -88,7 +88,8 @@ static void follow_clock(const struct engine *engine, const struct errand *erran
 }
 
 void effects_run(struct engine *engine, struct live *live, const struct lifecycle_step *step,
-                 const struct store_change *change, const struct errand *ack)
+                 const struct store_change *change, const struct known *known,
+                 const struct errand *ack)
 {
     struct store_change shifted = *change;
     bool is_over = false;
@@ -124,6 +125,6 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
     }
     if (is_over) {
         CRASH_POINT(engine_before_reply);
-        wait_finish(engine, live, change);
+        wait_finish(engine, live, change, known);
     }
 }

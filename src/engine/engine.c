@@ -64,24 +64,32 @@ int64_t engine_setting(const struct engine *engine, enum setting_id id)
     return settings_integer(engine->parts.settings, id);
 }
 
-/* One ask that was alive when the last hub ended. Nobody waits for it yet. */
+/* One ask that was not over when the last hub ended. Nobody waits for it yet. */
 static void recover(void *context, const struct store_row *row)
 {
     struct engine *engine = context;
     struct json *origin = NULL;
     const char *json = row ? row->ask.origin_json : NULL;
     const char *agent = NULL;
+    struct asker asker;
+    struct match match;
     int64_t window_ms;
     struct live *live;
 
     if (!row)
         return;
+    match = live_match(&row->ask);
+    if (!state_is_open(row->ask.state) && row->ask.deliver_after_ms <= engine_utc_ms(engine)) {
+        undelivered_add(engine, row->ask.id, row->ask.principal, match.call);
+        return;
+    }
     if (json && json_parse(json, strlen(json), &origin, NULL)) {
         agent = json_member_text(origin, "as");
         if (!agent)
             agent = json_member_text(origin, "name");
     }
-    live = live_new(engine, &row->ask, agent);
+    asker = visit_read_asker(json);
+    live = live_new(engine, &row->ask, &match, &asker, agent);
     json_free(origin);
     live->is_stored = true;
     live->seq = row->seq;
@@ -105,8 +113,9 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->desk.ops = &engine_ops;
     engine->parts = *parts;
     engine->by_id = TABLE_OF(live, by_id, id);
-    engine->by_call = TABLE_OF(live, by_call, call_match);
-    engine->by_key = TABLE_OF(live, by_key, key_match);
+    engine->by_call = TABLE_OF(live, by_call, match.call);
+    engine->by_key = TABLE_OF(live, by_key, match.key);
+    undelivered_init(engine);
     engine->principals = TABLE_OF(principal, link, id);
     handed_init(engine);
     engine->armed_boot_ms = -1;
@@ -135,6 +144,8 @@ void engine_free(struct engine *engine)
         table_remove(&engine->principals, link);
         free(TABLE_THING(principal, link, link));
     }
+    undelivered_release(engine);
+    text_release(&engine->line);
     table_release(&engine->by_id);
     table_release(&engine->by_call);
     table_release(&engine->by_key);

@@ -1,9 +1,12 @@
 /* inside.h - what the files of engine/ offer each other, grouped by file. */
 #ifndef ENGINE_INSIDE_H
 #define ENGINE_INSIDE_H
+#include "core/response.h"
 #include "engine/state.h"
 #include "settings/settings.h"
 
+struct answer;
+struct known;
 struct form;
 struct json;
 struct json_writer;
@@ -20,11 +23,12 @@ int64_t engine_setting(const struct engine *engine, enum setting_id id);
 void sweep_soon(struct engine *engine);
 
 /* live.c: the asks that are alive */
-struct live *live_new(struct engine *engine, const struct ask *ask, const char *agent);
+struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
+                      const struct asker *asker, const char *agent);
 void live_free(struct engine *engine, struct live *live);
 struct live *live_find(const struct engine *engine, const char *id); /* may miss */
-void live_match(const struct ask *ask, uint8_t call[MATCH_BYTES], uint8_t key[MATCH_BYTES]);
-struct live *live_find_match(const struct engine *engine, const struct ask *ask,
+struct match live_match(const struct ask *ask);
+struct live *live_find_match(const struct engine *engine, const struct match *match,
                              const struct visit *visit);
 /* Keeps the form if it is small and few are kept; afterwards `take_form` is empty or untouched. */
 void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
@@ -45,9 +49,11 @@ bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *
                void *context);
 void visit_tell(struct visit *visit, const char *line, size_t length);
 void visit_write_origin(const struct visit *visit, struct text *out);
+struct asker visit_read_asker(const char *origin_json); /* of an ask that is not in memory */
+struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
+                               const struct asker *asker);
 /* {person, via, uid, pid or token, tty, same_process_tree}: who decides, as the answer keeps it. */
-void visit_write_actor(const struct engine *engine, struct visit *visit, const char *origin_json,
-                       struct text *out);
+void visit_write_actor(const struct answered_by *by, struct text *out);
 
 /* errand.c: an act of a visitor that waits for the store; acts that need more embed it first */
 struct errand {
@@ -77,12 +83,23 @@ void errand_fail(struct errand *errand, const struct error *err, const char *dat
 void errand_find_ask(struct errand *errand, const struct json *params,
                      void (*next)(struct errand *errand));
 
+/* undelivered.c: which answers the agents have not confirmed */
+void undelivered_init(struct engine *engine);
+void undelivered_add(struct engine *engine, const char *id, const char *principal,
+                     const uint8_t call_match[MATCH_BYTES]);
+void undelivered_remove(struct engine *engine, const char *id, const char *principal);
+/* False: the store has none for this call. */
+bool undelivered_may_match(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
+                           bool has_key);
+void undelivered_release(struct engine *engine);
+
 /* wait.c: parked calls */
 void wait_add(struct engine *engine, struct live *live, struct visit *visit, int64_t wait_ms,
               desk_done *done, void *context);
 /* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
- * committed; NULL: the store knows how it ended. */
-void wait_finish(struct engine *engine, struct live *live, const struct store_change *change);
+ * committed; NULL: the store knows how it ended. `known` may be NULL. */
+void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
+                 const struct known *known);
 void wait_fail(struct engine *engine, struct live *live, const struct error *err);
 /* Its creation is on disk: waits whose time was up meanwhile may end. */
 void wait_stored(struct engine *engine, struct live *live);
@@ -151,9 +168,10 @@ void draft_save_now(struct engine *engine, struct live *live);
 
 /* effects.c */
 /* After a SAVE that worked: performs the rest of the step on the ask and on who waits. `ack` may
- * be NULL. */
+ * be NULL, and so may `known`. */
 void effects_run(struct engine *engine, struct live *live, const struct lifecycle_step *step,
-                 const struct store_change *change, const struct errand *ack);
+                 const struct store_change *change, const struct known *known,
+                 const struct errand *ack);
 void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
                        int64_t version, bool is_already, struct text *out);
 
@@ -161,6 +179,9 @@ void effects_write_ack(const struct engine *engine, const char *id, enum ask_sta
 void tally_ended(struct engine *engine, const struct live *live);
 
 /* publish.c: what watchers are told */
+/* Room for a line that is written and sent at once; given back, its memory is used again. */
+struct text line_take(struct engine *engine);
+void line_give(struct engine *engine, struct text *take_line);
 void publish(struct engine *engine, struct live *live);
 
 /* describe.c: JSON of asks */
@@ -168,10 +189,16 @@ void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
 void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,
                    const char *key);
-/* The agent's result (R2.2) for a row; `out` gets one JSON object. `form` may be NULL: then the
- * row's own text of it is read. */
-void describe_result(const struct store_row *row, const struct form *form, bool is_replayed,
-                     struct text *out);
+/* A decision as it was just made, so that its own texts need not be read back. Borrowed. */
+struct known {
+    const struct answer *answer; /* NULL: cancelled or declined */
+    const char *cancel_note;
+    struct answered_by by;
+};
+/* The agent's result (R2.2) for a row; `out` gets one JSON object. `form` and `known` may be NULL:
+ * then the row's own texts are read. */
+void describe_result(const struct store_row *row, const struct form *form,
+                     const struct known *known, bool is_replayed, struct text *out);
 /* How it ended and by whom, for those who came too late. */
 void describe_winner(const struct store_row *row, struct text *out);
 

@@ -161,7 +161,7 @@ static void on_got(void *context, const struct store_reply *reply)
     {
         struct text result = { 0 };
 
-        describe_result(row, NULL, false, &result);
+        describe_result(row, NULL, NULL, false, &result);
         json_write_raw(&writer, "result", text_string(&result));
         text_release(&result);
     }

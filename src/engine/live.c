@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/arguments.h"
 #include "core/form.h"
 #include "crypto/hash.h"
 #include "engine/inside.h"
@@ -21,20 +22,25 @@ static void match_of(const char *principal, const char *what, const void *bytes,
     memcpy(out, hash, MATCH_BYTES);
 }
 
-void live_match(const struct ask *ask, uint8_t call[MATCH_BYTES], uint8_t key[MATCH_BYTES])
+struct match live_match(const struct ask *ask)
 {
-    match_of(ask->principal, "call", ask->digest, DIGEST_BYTES, call);
-    if (ask->idempotency_key)
-        match_of(ask->principal, "key", ask->idempotency_key, strlen(ask->idempotency_key), key);
+    struct match match = { .has_key = ask->idempotency_key != NULL };
+
+    match_of(ask->principal, "call", ask->digest, DIGEST_BYTES, match.call);
+    if (match.has_key)
+        match_of(ask->principal, "key", ask->idempotency_key, strlen(ask->idempotency_key),
+                 match.key);
+    return match;
 }
 
-struct live *live_new(struct engine *engine, const struct ask *ask, const char *agent)
+struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
+                      const struct asker *asker, const char *agent)
 {
     struct live *live = mem_new(sizeof *live);
 
     memcpy(live->id, ask->id, sizeof live->id);
-    live->has_key = ask->idempotency_key != NULL;
-    live_match(ask, live->call_match, live->key_match);
+    live->match = *match;
+    live->asker = *asker;
     live->state = ask->state;
     live->interface = ask->interface;
     live->flags = ask->flags;
@@ -43,6 +49,7 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const char *
     live->deadline_ms = ask->deadline_ms;
     live->original_ms = ask->original_ms;
     live->hold_used_ms = ask->hold_used_ms;
+    live->tool = ask->tool ? ask_tool_find(ask->tool) : NULL;
     live->title = mem_text(ask->title);
     live->agent = mem_text(agent);
     live->origin_json = mem_text(ask->origin_json);
@@ -52,7 +59,7 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const char *
     live->principal->live_count++;
     table_insert(&engine->by_id, &live->by_id);
     table_insert(&engine->by_call, &live->by_call);
-    if (live->has_key)
+    if (live->match.has_key)
         table_insert(&engine->by_key, &live->by_key);
     if (state_is_open(live->state)) {
         live->principal->open_count++;
@@ -71,8 +78,15 @@ static void forget_dirty(struct engine *engine, struct live *live)
         *at = live->next_dirty;
 }
 
+static bool is_persons(enum ask_state state)
+{
+    return state == STATE_SUBMITTED || state == STATE_CANCELLED || state == STATE_DECLINED;
+}
+
 void live_free(struct engine *engine, struct live *live)
 {
+    if (is_persons(live->state))
+        undelivered_add(engine, live->id, live->principal->id, live->match.call);
     alarm_clear(&engine->alarms, &live->deadline);
     alarm_clear(&engine->alarms, &live->draft_alarm);
     if (live->is_dirty) {
@@ -82,7 +96,7 @@ void live_free(struct engine *engine, struct live *live)
     mine_publish_over(engine, live);
     table_remove(&engine->by_id, &live->by_id);
     table_remove(&engine->by_call, &live->by_call);
-    if (live->has_key)
+    if (live->match.has_key)
         table_remove(&engine->by_key, &live->by_key);
     live->principal->live_count--;
     if (state_is_open(live->state)) {
@@ -115,7 +129,8 @@ void live_keep_form(struct engine *engine, struct live *live, struct form *take_
 struct store_row live_row(const struct live *live)
 {
     struct store_row row = {
-        .ask = { .title = live->title,
+        .ask = { .tool = live->tool ? live->tool->name : NULL,
+                 .title = live->title,
                  .origin_json = live->origin_json,
                  .state = live->state,
                  .interface = live->interface,
@@ -150,15 +165,13 @@ static bool is_free_for(const struct live *live, const struct visit *visit)
     return true;
 }
 
-struct live *live_find_match(const struct engine *engine, const struct ask *ask,
+struct live *live_find_match(const struct engine *engine, const struct match *match,
                              const struct visit *visit)
 {
-    uint8_t call[MATCH_BYTES], key[MATCH_BYTES];
     struct table_link *link;
 
-    live_match(ask, call, key);
-    if (ask->idempotency_key) {
-        for (link = table_find(&engine->by_key, key); link;
+    if (match->has_key) {
+        for (link = table_find(&engine->by_key, match->key); link;
              link = table_find_next(&engine->by_key, link)) {
             struct live *live = TABLE_THING(live, by_key, link);
 
@@ -167,7 +180,7 @@ struct live *live_find_match(const struct engine *engine, const struct ask *ask,
         }
         return NULL; /* a new key says: a new ask, whatever its words */
     }
-    for (link = table_find(&engine->by_call, call); link;
+    for (link = table_find(&engine->by_call, match->call); link;
          link = table_find_next(&engine->by_call, link)) {
         struct live *live = TABLE_THING(live, by_call, link);
 

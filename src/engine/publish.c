@@ -2,9 +2,29 @@
 #include "base/json_writer.h"
 #include "engine/inside.h"
 
+struct text line_take(struct engine *engine)
+{
+    struct text line = engine->line;
+
+    engine->line = (struct text){ 0 };
+    return line;
+}
+
+/* Who is told may have come back to us and taken a line of his own meanwhile. */
+void line_give(struct engine *engine, struct text *take_line)
+{
+    if (engine->line.bytes || take_line->capacity > LINE_KEPT_BYTES) {
+        text_release(take_line);
+        return;
+    }
+    text_clear(take_line);
+    engine->line = *take_line;
+    *take_line = (struct text){ 0 };
+}
+
 void publish(struct engine *engine, struct live *live)
 {
-    struct text line = { 0 };
+    struct text line = line_take(engine);
     struct json_writer writer = json_writer_to(&line);
 
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
@@ -22,7 +42,7 @@ void publish(struct engine *engine, struct live *live)
         }
         visit_tell(visit, line.bytes, line.used);
     }
-    text_release(&line);
+    line_give(engine, &line);
     mine_publish(engine, live);
 }
 

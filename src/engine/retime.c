@@ -37,7 +37,7 @@ static void fail(struct retiming *retiming, enum error_code code, const char *pa
 static void deliver_if_due(struct engine *engine, struct live *live)
 {
     if (!state_is_open(live->state) && !live->deadline.place)
-        wait_finish(engine, live, NULL);
+        wait_finish(engine, live, NULL, NULL);
 }
 
 static void refuse_row(struct errand *errand, const struct store_row *row)
@@ -81,7 +81,7 @@ static void on_retimed(void *context, const struct store_reply *reply)
     }
     if (reply->outcome == STORE_DONE && live) {
         live->seq = reply->seq;
-        effects_run(engine, live, &retiming->step, &retiming->change, &retiming->errand);
+        effects_run(engine, live, &retiming->step, &retiming->change, NULL, &retiming->errand);
         errand_end(&retiming->errand);
     } else if (reply->outcome == STORE_FAILED) {
         errand_fail(&retiming->errand, &reply->err, NULL);
@@ -211,7 +211,7 @@ static void on_sent(void *context, const struct store_reply *reply)
     if (live) {
         alarm_clear(&errand->engine->alarms, &live->deadline);
         effects_write_ack(errand->engine, live->id, live->state, live->version, false, &out);
-        wait_finish(errand->engine, live, NULL);
+        wait_finish(errand->engine, live, NULL, NULL);
     }
     errand_ok(errand, out.used ? text_string(&out) : "{}");
     text_release(&out);

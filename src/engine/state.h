@@ -12,6 +12,7 @@
 
 #include "base/metrics.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "core/ask.h"
 #include "crypto/seal.h"
 #include "engine/alarm.h"
@@ -25,10 +26,13 @@ enum {
     RATE_SLOTS = 60,
     CODE_DIGITS = 3,
     PRINCIPALS_KEPT = 1024,
+    UNDELIVERED_KEPT = 1024,
+    LINE_KEPT_BYTES = 16384,
     LIVE_FORMS = 1024,      /* kept at most, */
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
 };
 
+struct ask_tool;
 struct visit;
 struct live;
 
@@ -55,12 +59,23 @@ struct principal {
     int64_t late_count; /* changes when one of its answers becomes late */
 };
 
+/* What an ask is found again by. */
+struct match {
+    uint8_t call[MATCH_BYTES]; /* of principal, tool and arguments */
+    uint8_t key[MATCH_BYTES];  /* of principal and idempotency key */
+    bool has_key;
+};
+
+/* The process that started the front that asked. */
+struct asker {
+    int64_t pid;
+    uint64_t start;
+};
+
 struct live {
     struct table_link by_id, by_call, by_key;
     char id[ASK_ID_BYTES];
-    uint8_t call_match[MATCH_BYTES]; /* of principal, tool and arguments */
-    uint8_t key_match[MATCH_BYTES];  /* of principal and idempotency key */
-    bool has_key;
+    struct match match;
     bool is_stored;   /* false while its creation is being committed */
     bool is_deciding; /* expiry is on its way to the store */
     bool is_undoing;  /* so is an undo: what it takes back may not be delivered meanwhile */
@@ -74,6 +89,7 @@ struct live {
     int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
     int64_t detached_ms;
     struct principal *principal;
+    struct asker asker;
     struct alarm deadline; /* while open; the end of the undo window afterwards */
     struct alarm draft_alarm;
     char *draft; /* not yet saved */
@@ -83,6 +99,7 @@ struct live {
     struct live *next_dirty;
     char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */
     struct visit *code_visit;
+    const struct ask_tool *tool;       /* NULL: one that is not known here */
     char *title, *agent, *origin_json; /* owned */
     struct form *form;                 /* NULL: only the store has it */
 };
@@ -143,7 +160,10 @@ struct engine {
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
     struct tally tally;
-    struct delivered_errand *delivering; /* confirmations on their way to the store */
+    struct text line;                            /* see line_take */
+    struct table undelivered, undelivered_calls; /* see undelivered.c */
+    bool forgets_undelivered;                    /* there are more than these */
+    struct delivered_errand *delivering;         /* confirmations on their way to the store */
 };
 
 #endif

@@ -21,6 +21,7 @@ struct submission {
     const struct ask_tool *tool;
     struct ask_call call;
     struct ask ask;
+    struct match match;
     struct lifecycle_step step;
     int64_t wait_ms;
     struct submission *next_late;
@@ -51,12 +52,15 @@ static void digest_call(struct submission *submission)
 /* The front learns the id as soon as it is safe, long before there is an answer. */
 static void tell_created(const struct submission *submission, const char *id)
 {
-    const struct live *live = live_find(submission->errand.engine, id);
-    struct text line = { 0 };
+    struct engine *engine = submission->errand.engine;
+    const struct live *live;
+    struct text line;
     struct json_writer writer = json_writer_to(&line);
 
     if (!submission->tag)
         return;
+    live = live_find(engine, id);
+    line = line_take(engine);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "jsonrpc", "2.0");
     json_write_text(&writer, "method", "ask/created");
@@ -65,11 +69,11 @@ static void tell_created(const struct submission *submission, const char *id)
     json_write_text(&writer, "session_id", id);
     if (live && live->deadline.place && state_is_open(live->state))
         json_write_integer(&writer, "remaining_ms",
-                           live->deadline.boot_ms - engine_boot_ms(submission->errand.engine));
+                           live->deadline.boot_ms - engine_boot_ms(engine));
     json_write_end_object(&writer);
     json_write_end_object(&writer);
     visit_tell(submission->errand.visit, line.bytes, line.used);
-    text_release(&line);
+    line_give(engine, &line);
 }
 
 static void park(struct submission *submission, struct live *live)
@@ -201,6 +205,7 @@ static void create(struct submission *submission)
         .name = visit->as_name ? visit->as_name : visit->name,
         .place = visit->token_id ? visit->token : visit->directory,
     };
+    struct asker asker = { visit->parent, visit->parent_start };
     struct error err;
     struct live *live;
 
@@ -210,7 +215,7 @@ static void create(struct submission *submission)
         return;
     }
     fill_ask(submission);
-    live = live_new(engine, &submission->ask, principal.name);
+    live = live_new(engine, &submission->ask, &submission->match, &asker, principal.name);
     park(submission, live);
     errand_begin_write(&submission->errand);
     CRASH_POINT(engine_before_create);
@@ -254,18 +259,21 @@ static void on_undelivered(void *context, const struct store_reply *reply)
 static void match_or_create(struct submission *submission)
 {
     struct engine *engine = submission->errand.engine;
-    struct live *live = live_find_match(engine, &submission->ask, submission->errand.visit);
-    uint8_t call[MATCH_BYTES], key[MATCH_BYTES];
+    const struct match *match = &submission->match;
+    struct live *live = live_find_match(engine, match, submission->errand.visit);
     struct error err;
 
+    if (!live && !undelivered_may_match(engine, match->call, match->has_key)) {
+        create(submission);
+        return;
+    }
     if (!live) {
         engine->parts.store->ops->find_undelivered(
             engine->parts.store, submission->ask.principal, submission->ask.digest,
             submission->ask.idempotency_key, on_undelivered, submission);
         return;
     }
-    live_match(&submission->ask, call, key);
-    if (memcmp(call, live->call_match, MATCH_BYTES) != 0) {
+    if (memcmp(match->call, live->match.call, MATCH_BYTES) != 0) {
         is_same_call(submission, (const uint8_t[DIGEST_BYTES]){ 0 }, &err);
         errand_fail(&submission->errand, &err, NULL);
         return;
@@ -340,5 +348,6 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
     memcpy(submission->ask.principal, ((struct visit *)visit)->principal, PRINCIPAL_BYTES);
     submission->ask.idempotency_key = submission->call.idempotency_key;
     digest_call(submission);
+    submission->match = live_match(&submission->ask);
     match_or_create(submission);
 }

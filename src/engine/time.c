@@ -89,7 +89,7 @@ static void on_expired(void *context, const struct store_reply *reply)
         live->is_deciding = false;
         if (reply->outcome == STORE_DONE) {
             live->seq = reply->seq;
-            effects_run(engine, live, &expiry->step, &expiry->change, NULL);
+            effects_run(engine, live, &expiry->step, &expiry->change, NULL, NULL);
         } else if (state_is_open(live->state)) {
             expire_later(engine, live, reply);
         }
@@ -170,7 +170,7 @@ void deadline_ring(struct alarm *alarm, void *owner)
     if (live->is_undoing || live->is_sending)
         return; /* how that ends decides; retime.c goes on */
     if (!state_is_open(live->state))
-        wait_finish(engine, live, NULL); /* the undo window is over */
+        wait_finish(engine, live, NULL, NULL); /* the undo window is over */
     else if (engine->grace_until_boot_ms > engine_boot_ms(engine))
         alarm_set(&engine->alarms, alarm, engine->grace_until_boot_ms);
     else if (!live->is_deciding)

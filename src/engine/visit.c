@@ -154,31 +154,44 @@ static bool descends_from(struct visit *visit, int64_t agent, uint64_t start)
     return visit->is_below_agent;
 }
 
-static bool descends_from_agent(struct visit *visit, const char *origin_json)
+struct asker visit_read_asker(const char *origin_json)
 {
     struct json *origin = NULL;
-    int64_t parent, parent_start;
+    struct asker asker = { 0 };
 
     if (!origin_json || !json_parse(origin_json, strlen(origin_json), &origin, NULL))
-        return false;
-    parent = json_member_integer(origin, "parent", 0);
-    parent_start = json_member_integer(origin, "parent_start", 0);
+        return asker;
+    asker.pid = json_member_integer(origin, "parent", 0);
+    asker.start = (uint64_t)json_member_integer(origin, "parent_start", 0);
     json_free(origin);
-    return descends_from(visit, parent, (uint64_t)parent_start);
+    return asker;
 }
 
-void visit_write_actor(const struct engine *engine, struct visit *visit, const char *origin_json,
-                       struct text *out)
+struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
+                               const struct asker *asker)
+{
+    return (struct answered_by){
+        .person = engine->parts.person,
+        .via = visit->via,
+        .uid = visit->uid,
+        .pid = visit->pid,
+        .tty = visit->tty[0] ? visit->tty : NULL,
+        .token = visit->token && *visit->token ? visit->token : NULL,
+        .same_process_tree = descends_from(visit, asker->pid, asker->start),
+    };
+}
+
+void visit_write_actor(const struct answered_by *by, struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
 
     json_write_object(&writer, NULL);
-    json_write_text(&writer, "person", engine->parts.person);
-    json_write_text(&writer, "via", visit->via);
-    json_write_known(&writer, "uid", visit->uid, visit->uid >= 0);
-    json_write_text_if(&writer, "token", visit->token);
-    json_write_known(&writer, "pid", visit->pid, visit->pid > 0);
-    json_write_text(&writer, "tty", visit->tty[0] ? visit->tty : NULL);
-    json_write_bool_if(&writer, "same_process_tree", descends_from_agent(visit, origin_json));
+    json_write_text(&writer, "person", by->person);
+    json_write_text(&writer, "via", by->via);
+    json_write_known(&writer, "uid", by->uid, by->uid >= 0);
+    json_write_text_if(&writer, "token", by->token);
+    json_write_known(&writer, "pid", by->pid, by->pid > 0);
+    json_write_text(&writer, "tty", by->tty);
+    json_write_bool_if(&writer, "same_process_tree", by->same_process_tree);
     json_write_end_object(&writer);
 }

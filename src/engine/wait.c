@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/arguments.h"
 #include "core/limits.h"
 #include "engine/inside.h"
 
@@ -73,7 +74,8 @@ static void on_wait_over(struct alarm *alarm, void *owner)
     struct live *live = waiter->live;
     /* Decided but within its undo window: for the agent it is still pending. */
     struct store_row row = {
-        .ask = { .state = state_is_open(live->state) ? live->state : STATE_PENDING,
+        .ask = { .tool = live->tool ? live->tool->name : NULL,
+                 .state = state_is_open(live->state) ? live->state : STATE_PENDING,
                  .interface = live->interface,
                  .flags = live->flags },
     };
@@ -216,7 +218,7 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
     struct desk_reply reply = { .session_id = row->ask.id,
                                 .is_final = !state_is_open(row->ask.state) };
 
-    describe_result(row, NULL, is_replayed, &result);
+    describe_result(row, NULL, NULL, is_replayed, &result);
     reply.json = text_string(&result);
     if (!errand->visit->is_gone)
         notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
@@ -224,15 +226,15 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
 }
 
 static void reply_result(struct engine *engine, struct live *live, const struct store_row *row,
-                         const struct form *form)
+                         const struct form *form, const struct known *known)
 {
-    struct text result = { 0 };
+    struct text result = line_take(engine);
     struct desk_reply reply = { .session_id = live->id, .is_final = true };
 
-    describe_result(row, form, false, &result);
+    describe_result(row, form, known, false, &result);
     reply.json = text_string(&result);
     reply_all(engine, live, &reply);
-    text_release(&result);
+    line_give(engine, &result);
 }
 
 static void on_finished_row(void *context, const struct store_reply *reply)
@@ -240,9 +242,14 @@ static void on_finished_row(void *context, const struct store_reply *reply)
     struct errand *errand = context;
     struct live *live = live_find(errand->engine, errand->id);
 
-    if (live && reply->outcome == STORE_DONE)
-        reply_result(errand->engine, live, reply->row, NULL);
-    if (live && reply->outcome != STORE_DONE) {
+    if (live && reply->outcome == STORE_DONE) {
+        reply_result(errand->engine, live, reply->row, NULL, NULL);
+    } else if (live && reply->outcome == STORE_MISSING) {
+        /* Removed to make room, which happens at once only to what holds no answer (R9.1). */
+        struct store_row row = live_row(live);
+
+        reply_result(errand->engine, live, &row, NULL, NULL);
+    } else if (live) {
         wait_fail(errand->engine, live, &reply->err);
         notices_mark(errand->engine, live->principal);
     }
@@ -251,7 +258,8 @@ static void on_finished_row(void *context, const struct store_reply *reply)
     errand_end(errand);
 }
 
-void wait_finish(struct engine *engine, struct live *live, const struct store_change *change)
+void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
+                 const struct known *known)
 {
     struct store *store = engine->parts.store;
     struct errand *errand;
@@ -265,7 +273,7 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
         row.answer_json = change->answer_json;
         row.actor_json = change->actor_json;
         row.ask.decided_ms = change->decided_ms;
-        reply_result(engine, live, &row, live->form);
+        reply_result(engine, live, &row, live->form, known);
         live_free(engine, live);
     } else {
         errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
@@ -359,8 +367,6 @@ void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
 
 struct delivered_errand {
     struct errand errand; /* first */
-    size_t left;
-    struct error err; /* of the first that failed */
     struct json *ids;
     struct delivered_errand *next;
 };
@@ -393,14 +399,35 @@ static void on_delivered(void *context, const struct store_reply *reply)
 {
     struct delivered_errand *delivered = context;
 
-    if (reply->outcome == STORE_FAILED)
-        delivered->err = reply->err;
-    if (--delivered->left > 0)
-        return;
-    if (delivered->err.code != ERROR_NONE)
-        errand_fail(&delivered->errand, &delivered->err, NULL);
-    else
+    if (reply->outcome == STORE_FAILED) {
+        delivered->errand.engine->forgets_undelivered = true; /* which ones they were */
+        errand_fail(&delivered->errand, &reply->err, NULL);
+    } else {
         errand_ok(&delivered->errand, "{}");
+    }
+}
+
+/* The first id that is one, and the others as the store takes them. */
+static const char *list_ids(struct engine *engine, const struct json *ids, const char *principal,
+                            struct text *others)
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < json_length(ids); i++) {
+        const char *id = json_text(json_item(ids, i));
+
+        if (!id || !ask_id_is_valid(id))
+            continue;
+        handed_confirm(engine, principal, id);
+        undelivered_remove(engine, id, principal);
+        handed_confirm(engine, principal, id);
+        if (first) {
+            text_add_char(others, ' ');
+            text_add(others, id, LIMIT_ID_CHARS);
+        }
+        first = first ? first : id;
+    }
+    return first;
 }
 
 void delivered_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
@@ -410,29 +437,25 @@ void delivered_act(struct desk *desk, struct desk_visit *visit, const struct jso
     struct delivered_errand *delivered =
         errand_new(sizeof *delivered, engine, visit, done, context);
     const struct json *ids = json_member(params, "session_ids");
-    size_t count = json_kind(ids) == KIND_LIST ? json_length(ids) : 0;
+    struct store_change change = store_change_of(NULL, EVENT_DELIVERED);
     struct lifecycle_facts facts = { 0 };
+    struct text others = { 0 };
 
     delivered->errand.drop = delivered_drop;
-    delivered->ids = count ? json_keep(ids) : NULL;
+    delivered->ids = json_kind(ids) == KIND_LIST ? json_keep(ids) : NULL;
     delivered->next = engine->delivering;
     engine->delivering = delivered;
-    errand_begin_write(&delivered->errand);
-    delivered->left = count + 1;
-    for (size_t i = 0; i < count; i++) {
-        const char *id = json_text(json_item(ids, i));
-        struct store_change change = store_change_of(id, EVENT_DELIVERED);
-
-        if (!id || !ask_id_is_valid(id)) {
-            delivered->left--;
-            continue;
-        }
-        handed_confirm(engine, ((struct visit *)visit)->principal, id);
-        change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
-        change.delivered_ms = change.now_ms = engine_utc_ms(engine);
-        change.skips_row = true;
-        change.principal = ((struct visit *)visit)->principal;
-        engine->parts.store->ops->change(engine->parts.store, &change, on_delivered, delivered);
+    change.principal = delivered->errand.visit->principal;
+    change.ask_id = list_ids(engine, delivered->ids, change.principal, &others);
+    if (!change.ask_id) {
+        errand_ok(&delivered->errand, "{}");
+        return;
     }
-    on_delivered(delivered, &(struct store_reply){ .outcome = STORE_DONE });
+    change.more_ids = others.used ? others.bytes : NULL;
+    change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
+    change.delivered_ms = change.now_ms = engine_utc_ms(engine);
+    change.skips_row = true;
+    errand_begin_write(&delivered->errand);
+    engine->parts.store->ops->change(engine->parts.store, &change, on_delivered, delivered);
+    text_release(&others);
 }

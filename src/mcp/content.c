@@ -33,7 +33,8 @@ static void write_tool(struct json_writer *writer, const struct tool *tool,
         schema_write_output(writer, "outputSchema", tool->results, tool->result_count);
     if (shape != SHAPE_PLAIN) {
         json_write_object(writer, "annotations");
-        json_write_text_if(writer, "title", tool->title);
+        if (shape != SHAPE_STRUCTURED)
+            json_write_text_if(writer, "title", tool->title);
         json_write_bool(writer, "readOnlyHint", true);
         json_write_bool(writer, "destructiveHint", false);
         json_write_bool(writer, "openWorldHint", false);

@@ -13,6 +13,7 @@
 #include "ports/clock.h"
 #include "ports/desk.h"
 
+struct ask_tool;
 struct json;
 struct json_writer;
 struct mcp_offer;
@@ -78,6 +79,7 @@ struct mcp_to {
 struct mcp_call {
     struct mcp_call *next, *previous;
     struct table_link by_tag;
+    const struct ask_tool *tool; /* NULL: it collects, whatever was asked */
     int64_t tag;
     struct mcp_to to;
     struct mcp_visit *visit; /* NULL: it does not concern the desk */

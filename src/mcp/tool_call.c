@@ -296,6 +296,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     call = call_begin(request, visit);
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
+        call->tool = tool->ask;
         submit(call, tool, arguments, hold_s);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
@@ -306,6 +307,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
 void tool_reply_pending(struct mcp_call *call)
 {
     const struct response_facts facts = {
+        .shape = call->tool ? call->tool->response : NULL,
         .session_id = call->session_id,
         .state = STATE_PENDING,
         .interface = INTERFACE_AUTO,

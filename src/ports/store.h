@@ -83,6 +83,7 @@ struct store_client {
 enum { STORE_KEEP = -1 };
 struct store_change {
     const char *ask_id;
+    const char *more_ids;  /* EVENT_DELIVERED: of other asks, a space between; NULL: none */
     const char *principal; /* only if the ask is this principal's, else STORE_MISSING; NULL: any */
     enum ask_event event;
     uint32_t from_states; /* bits of enum ask_state */
@@ -111,7 +112,7 @@ struct store_list_query {
     int64_t before_ms;     /* only asks created before; 0: no bound */
     const char *id_prefix; /* NULL: any */
     const char *principal; /* NULL: any */
-    int64_t before_number; /* of those created at before_ms itself, the ones numbered lower too */
+    int64_t before_number; /* only asks numbered lower, whatever before_ms says; 0: no bound */
     uint32_t states;       /* bits of enum ask_state; 0: any */
     const char *agent;     /* what the agent calls itself; NULL: any */
 };
@@ -167,8 +168,8 @@ struct store_ops {
                              store_each *each, void *context);
     void (*list)(struct store *store, const struct store_list_query *query, store_each *each,
                  void *context);
-    /* Recovery: every open ask, and every decided one that is undelivered and whose deliver_after
-     * lies ahead of now_ms. Texts left out. */
+    /* Recovery: every open ask, every one whose deliver_after lies ahead of now_ms, and every
+     * answer by a person that is not delivered. Texts left out. */
     void (*list_live)(struct store *store, int64_t now_ms, store_each *each, void *context);
     void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
                       void *context); /* called at most once: (ask_id, json) */

@@ -1,6 +1,8 @@
 /* batch.c - see batch.h. */
 #include "store/batch.h"
 
+#include <string.h>
+
 #include "base/crash_point.h"
 #include "base/os.h"
 #include "store/failure.h"
@@ -26,6 +28,14 @@ static void job_fail(struct job *job, const struct error *err)
 {
     job_set_row(job, NULL);
     job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
+}
+
+/* After what was written since is taken back. */
+static void go_back(struct write *write, const struct event_head *head)
+{
+    write->head = *head;
+    write->principal[0] = '\0';
+    memset(write->hints, 0, sizeof write->hints);
 }
 
 static int use_sync(struct batch_runner *runner, bool is_full)
@@ -81,7 +91,7 @@ static int run_job_alone(struct batch_runner *runner, struct job *job)
         return rc;
     failure_describe(failure, write->db, runner->path, &err);
     job_fail(job, &err);
-    write->head = head;
+    go_back(write, &head);
     rc = write_run(write, WRITE_UNDO);
     return rc == SQLITE_OK ? write_run(write, WRITE_RELEASE) : rc;
 }
@@ -122,7 +132,7 @@ static int run_jobs(struct batch_runner *runner, struct job *jobs)
 static int run_transaction(struct batch_runner *runner, struct job *jobs)
 {
     struct write *write = &runner->write;
-    int64_t seq = write->head.seq;
+    struct event_head head = write->head;
     int rc = use_sync(runner, needs_sync(jobs));
 
     CRASH_POINT(store_before_begin);
@@ -131,7 +141,7 @@ static int run_transaction(struct batch_runner *runner, struct job *jobs)
     CRASH_POINT(store_after_begin);
     if (rc == SQLITE_OK)
         rc = run_jobs(runner, jobs);
-    if (rc == SQLITE_OK && write->head.seq != seq)
+    if (rc == SQLITE_OK && (write->head.seq != head.seq || write->head.unsettled != head.unsettled))
         rc = write_counter(write);
     CRASH_POINT(store_before_commit);
     if (rc == SQLITE_OK)
@@ -195,7 +205,7 @@ void batch_run(struct batch_runner *runner, struct job *jobs)
     rc = run_transaction(runner, jobs);
     if (runner->uses_savepoints) {
         roll_back(db);
-        runner->write.head = head;
+        go_back(&runner->write, &head);
         forget_replies(jobs);
         rc = run_transaction(runner, jobs);
     }
@@ -204,7 +214,7 @@ void batch_run(struct batch_runner *runner, struct job *jobs)
     failure = failure_of(db, rc);
     failure_describe(failure, db, runner->path, &err);
     roll_back(db);
-    runner->write.head = head;
+    go_back(&runner->write, &head);
     fail_all(jobs, &err);
     if (failure == FAILURE_BROKEN)
         atomic_store(runner->is_broken, true);

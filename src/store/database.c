@@ -32,7 +32,7 @@ static const char shared_pragmas[] =
     "PRAGMA mmap_size = 0; PRAGMA cache_size = -512; PRAGMA temp_store = MEMORY;";
 static const char writer_pragmas[] =
     "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
-    "PRAGMA journal_size_limit = 4194304; PRAGMA synchronous = FULL;";
+    "PRAGMA journal_size_limit = 8388608; PRAGMA synchronous = FULL;";
 static const char *const suffixes[] = { "", "-wal", "-shm" };
 
 enum open_outcome { OPENED, DAMAGED, REFUSED };

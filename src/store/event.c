@@ -1,12 +1,11 @@
 /* event.c - see event.h. */
 #include "store/event.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 static struct hash_part text_part(const char *text)
 {
@@ -15,16 +14,14 @@ static struct hash_part text_part(const char *text)
 
 void event_hash(const struct event *event, uint8_t out[HASH_BYTES])
 {
-    char seq[24], kind[24];
+    char seq[TEXT_INTEGER_BYTES], kind[TEXT_INTEGER_BYTES];
 
-    snprintf(seq, sizeof seq, "%" PRId64, event->seq);
-    snprintf(kind, sizeof kind, "%" PRId64, event->kind);
     hash_parts(
         (struct hash_part[]){
             { event->previous, HASH_BYTES },
-            text_part(seq),
+            text_part(text_of_integer(event->seq, seq)),
             text_part(event->ask),
-            text_part(kind),
+            text_part(text_of_integer(event->kind, kind)),
             text_part(event->actor),
             text_part(event->body),
         },
@@ -41,13 +38,15 @@ static void read_hash(sqlite3_stmt *statement, int at, uint8_t out[HASH_BYTES])
 int event_head_read(sqlite3 *db, struct event_head *out)
 {
     sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(db, "SELECT seq, hash FROM counter", -1, &statement, NULL);
+    int rc =
+        sqlite3_prepare_v2(db, "SELECT seq, hash, unsettled FROM counter", -1, &statement, NULL);
 
     if (rc == SQLITE_OK)
         rc = sqlite3_step(statement);
     if (rc == SQLITE_ROW) {
         out->seq = sqlite3_column_int64(statement, 0);
         read_hash(statement, 1, out->hash);
+        out->unsettled = sqlite3_column_int64(statement, 2);
     }
     sqlite3_finalize(statement);
     if (rc == SQLITE_DONE)

@@ -1,7 +1,9 @@
 /*
  * event.h - the journal of what happened to asks, numbered in the order of commits and chained:
  * each event carries the hash of the one before it, the counter row that of the last.
- * Retention empties actor and body; the hashes around them still hold the chain together.
+ * Retention empties actor and body; the hashes around them still hold the chain together. An event
+ * also carries what came with it and is too long for the ask's own row: the hash covers of that
+ * only what the body repeats, the digests.
  */
 #ifndef STORE_EVENT_H
 #define STORE_EVENT_H
@@ -17,6 +19,7 @@ struct store_row;
 struct event_head {
     int64_t seq;
     uint8_t hash[HASH_BYTES];
+    int64_t unsettled; /* no ask with a smaller number is open or has an undelivered answer */
 };
 struct event {
     int64_t seq, earlier_seq;
@@ -24,6 +27,9 @@ struct event {
     int64_t kind;
     const char *actor, *body; /* both NULL: emptied by retention */
     uint8_t previous[HASH_BYTES];
+    const char *form, *arguments; /* of an ask that is new */
+    const char *answer, *person, *answer_key;
+    int64_t answered_ms; /* 0: no answer came with it */
 };
 
 /* Hash of the event as it is, `previous` included. */

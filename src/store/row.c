@@ -81,7 +81,7 @@ void *row_copy_with_texts(const void *source, size_t size, const size_t *members
 
         room += text ? strlen(text) + 1 : 0;
     }
-    copy = mem_new(room);
+    copy = mem_resize(NULL, room);
     memcpy(copy, source, size);
     end = copy + size;
     for (size_t i = 0; i < count; i++) {

@@ -1,7 +1,8 @@
 /*
  * row.h - from a row of a SELECT to struct store_row, and a copy that outlives the SELECT.
  * One line a column says what SQL reads it and which member it fills. In the SQL, k is asks, t is
- * ask_texts and a is answers; every list ends with a comma, so that one more column must follow.
+ * the event that brought the texts and a the one that brought the answer; every list ends with a
+ * comma, so that one more column must follow.
  */
 #ifndef STORE_ROW_H
 #define STORE_ROW_H
@@ -36,7 +37,7 @@ struct store_row;
     COLUMN("t.form", TEXT, ask.form_json)                                                          \
     COLUMN("t.arguments", TEXT, ask.arguments_json)
 #define ROW_ANSWER_COLUMNS(COLUMN)                                                                 \
-    COLUMN("a.body", TEXT, answer_json)                                                            \
+    COLUMN("a.answer", TEXT, answer_json)                                                          \
     COLUMN("a.answer_key", TEXT, answer_key)                                                       \
     COLUMN("a.actor", TEXT, actor_json)                                                            \
     COLUMN("a.answered_ms", NUMBER, answered_ms)
@@ -47,9 +48,16 @@ struct store_row;
 #define ROW_WHOLE                   ROW_ASK ROW_LONG_COLUMNS(ROW_SQL) ROW_ANSWER_COLUMNS(ROW_SQL)
 #define ROW_BRIEF                   ROW_ASK ROW_LONG_COLUMNS(ROW_NULL) ROW_ANSWER_COLUMNS(ROW_SQL)
 #define ROW_UNANSWERED              ROW_ASK ROW_LONG_COLUMNS(ROW_NULL) ROW_ANSWER_COLUMNS(ROW_NULL)
-#define ROW_JOIN_ANSWER             " LEFT JOIN answers a ON a.seq = k.answer_seq "
-/* Where whole rows come from. */
-#define ROW_FROM " FROM asks k JOIN ask_texts t ON t.number = k.number" ROW_JOIN_ANSWER
+#define ROW_JOIN_ANSWER             " LEFT JOIN events a ON a.seq = k.answer_seq "
+#define ROW_JOIN                    " JOIN events t ON t.seq = k.number" ROW_JOIN_ANSWER
+/* The parts of the index of ids, newest first; see schema.c. */
+#define ROW_PARTS                                                                                  \
+    "WITH RECURSIVE part (n) AS (SELECT (SELECT max(number) FROM asks) >> 11"                      \
+    " UNION ALL SELECT n - 1 FROM part WHERE n > (SELECT min(number) FROM asks) >> 11) "
+#define ROW_IN_PART " part CROSS JOIN asks k ON k.number >> 11 = part.n "
+/* A whole row by its id. */
+#define ROW_GET                                                                                    \
+    ROW_PARTS "SELECT " ROW_WHOLE "0 FROM" ROW_IN_PART "AND k.id = ?1" ROW_JOIN "LIMIT 1"
 
 #define ROW_COUNT_ONE(sql, kind, member) +1
 enum {

@@ -2,10 +2,16 @@
  * schema.c - see schema.h. Released steps are never edited, only followed by new ones.
  *
  * Numbers of states are those of core/lifecycle.h: 1 and 2 are open, more is ended; 3 submitted,
- * 5 cancelled and 6 declined are a person's. What is long stands in ask_texts, so that lists and
- * updates do not drag it along. Random keys are dear in a large file, so few things are indexed by
- * one: asks.seq names the newest event of an ask and events.earlier_seq the one before; an answer
- * has the number of its event, and asks.answer_seq names the one that decided (negative: undone).
+ * 5 cancelled and 6 declined are a person's.
+ *
+ * Every tree that a commit touches is a page in the log, so there are few. What is long is written
+ * once, in the event that brought it: the texts of an ask in the event of its creation, whose
+ * number it has, and an answer in its own. asks.answer_seq names the answer that decided (negative:
+ * undone), asks.seq the newest event of an ask, events.earlier_seq the one before. Ids are random
+ * and would touch a page each: they are indexed in parts, 2048 numbers each, and searched for from
+ * the newest part on. What is open or undelivered is found without an index: counter.unsettled says
+ * from which number on. What references would only repeat is left to the code: who asks is written
+ * before the ask, and drafts go with it.
  */
 #include "store/schema.h"
 
@@ -34,9 +40,8 @@ static const char people_tables[] =
     " revoked_ms INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;";
 
 static const char ask_tables[] =
-    "CREATE TABLE asks (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
-    " owner TEXT NOT NULL DEFAULT 'owner' REFERENCES people (id),"
-    " principal TEXT NOT NULL REFERENCES principals (id), digest BLOB NOT NULL,"
+    "CREATE TABLE asks (number INTEGER PRIMARY KEY, id TEXT NOT NULL,"
+    " owner TEXT NOT NULL DEFAULT 'owner', principal TEXT NOT NULL, digest BLOB NOT NULL,"
     " state INTEGER NOT NULL, interface INTEGER NOT NULL, flags INTEGER NOT NULL,"
     " version INTEGER NOT NULL, form_version INTEGER NOT NULL,"
     " created_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL, original_ms INTEGER NOT NULL,"
@@ -44,28 +49,25 @@ static const char ask_tables[] =
     " delivered_ms INTEGER NOT NULL, decided_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL,"
     " seq INTEGER NOT NULL, earlier_seq INTEGER NOT NULL, answer_seq INTEGER NOT NULL,"
     " tool TEXT, title TEXT, origin TEXT, idempotency_key TEXT, launch_code_hash BLOB) STRICT;"
-    "CREATE INDEX asks_created ON asks (created_ms);"
-    "CREATE INDEX asks_open ON asks (created_ms) WHERE state <= 2;"
+    "CREATE UNIQUE INDEX asks_id ON asks (number >> 11, id);"
     "CREATE INDEX asks_ended ON asks (ended_ms) WHERE state > 2;"
-    "CREATE INDEX asks_undelivered ON asks (principal, digest, created_ms)"
-    " WHERE delivered_ms = 0 AND (state = 3 OR state = 5 OR state = 6);"
-    "CREATE INDEX asks_deliver_after ON asks (deliver_after_ms)"
-    " WHERE delivered_ms = 0 AND deliver_after_ms > 0 AND state > 2;"
-    "CREATE TABLE ask_texts (number INTEGER PRIMARY KEY"
-    " REFERENCES asks (number) ON DELETE CASCADE, form TEXT, arguments TEXT) STRICT;"
-    "CREATE TABLE answers (seq INTEGER PRIMARY KEY, ask TEXT NOT NULL, person TEXT, body TEXT,"
-    " decisive INTEGER NOT NULL, answer_key TEXT UNIQUE, actor TEXT,"
-    " answered_ms INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE drafts (ask TEXT NOT NULL REFERENCES asks (id) ON DELETE CASCADE,"
-    " person TEXT NOT NULL, body TEXT NOT NULL, counter INTEGER NOT NULL,"
+    "CREATE TABLE drafts (ask TEXT NOT NULL, person TEXT NOT NULL,"
+    " body TEXT NOT NULL, counter INTEGER NOT NULL,"
     " saved_ms INTEGER NOT NULL, PRIMARY KEY (ask, person)) STRICT, WITHOUT ROWID;";
 
 static const char event_tables[] =
     "CREATE TABLE events (seq INTEGER PRIMARY KEY, ask TEXT NOT NULL, kind INTEGER NOT NULL,"
-    " actor TEXT, body TEXT, earlier_seq INTEGER NOT NULL, prev_hash BLOB NOT NULL) STRICT;"
+    " actor TEXT, body TEXT, earlier_seq INTEGER NOT NULL, prev_hash BLOB NOT NULL,"
+    " form TEXT, arguments TEXT, answer TEXT, person TEXT, answer_key TEXT,"
+    " decisive INTEGER, answered_ms INTEGER) STRICT;"
+    "CREATE UNIQUE INDEX events_key ON events (answer_key) WHERE answer_key IS NOT NULL;"
+    "CREATE VIEW ask_texts AS SELECT seq AS number, form, arguments FROM events"
+    " WHERE form IS NOT NULL;"
+    "CREATE VIEW answers AS SELECT seq, ask, person, answer AS body, decisive, answer_key, actor,"
+    " answered_ms FROM events WHERE answered_ms IS NOT NULL;"
     "CREATE TABLE counter (only INTEGER PRIMARY KEY CHECK (only = 1), seq INTEGER NOT NULL,"
-    " hash BLOB NOT NULL, failures INTEGER NOT NULL) STRICT;"
-    "INSERT INTO counter VALUES (1, 0, zeroblob(32), 0);";
+    " hash BLOB NOT NULL, unsettled INTEGER NOT NULL, failures INTEGER NOT NULL) STRICT;"
+    "INSERT INTO counter VALUES (1, 0, zeroblob(32), 1, 0);";
 
 static const char other_tables[] =
     "CREATE TABLE client_facts (name TEXT NOT NULL, version TEXT NOT NULL,"

@@ -6,12 +6,12 @@
  */
 #include "store/write.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/crash_point.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "store/row.h"
 
 /* The row behind an id or an answer_key, copied into the reply. */
@@ -32,24 +32,9 @@ static int reply_row(struct write *write, struct job *job, enum write_statement 
 
 /* A row as the update finds it, and what it makes of it. */
 struct changed {
-    int64_t number; /* 0: there is none */
-    int64_t state, version, earlier_seq;
+    struct found ask;
     bool has_won;
 };
-
-static int look_at(struct write *write, const char *id, struct changed *changed)
-{
-    struct statement look = statement_of(&write->statements, WRITE_LOOK);
-
-    statement_text(&look, id);
-    if (statement_step(&look)) {
-        changed->number = sqlite3_column_int64(look.handle, 0);
-        changed->state = sqlite3_column_int64(look.handle, 1);
-        changed->version = sqlite3_column_int64(look.handle, 2);
-        changed->earlier_seq = sqlite3_column_int64(look.handle, 3);
-    }
-    return statement_end(&look);
-}
 
 static bool brings_answer(const struct store_change *change)
 {
@@ -57,7 +42,7 @@ static bool brings_answer(const struct store_change *change)
 }
 
 static struct statement bind_change(struct write *write, const struct store_change *change,
-                                    int64_t number)
+                                    const struct found *ask)
 {
     struct statement update = statement_of(&write->statements, WRITE_CHANGE);
     const int64_t kept[] = {
@@ -69,7 +54,7 @@ static struct statement bind_change(struct write *write, const struct store_chan
         write->head.seq + 1, change->removes_answer, brings_answer(change),
     };
 
-    statement_integer(&update, number);
+    statement_integer(&update, ask->number);
     statement_integer(&update, change->from_states);
     statement_integer(&update, change->if_version);
     for (size_t i = 0; i < ARRAY_LEN(kept); i++)
@@ -77,72 +62,63 @@ static struct statement bind_change(struct write *write, const struct store_chan
     for (size_t i = 0; i < ARRAY_LEN(plain); i++)
         statement_integer(&update, plain[i]);
     statement_text(&update, change->principal);
+    statement_text(&update, change->ask_id);
+    statement_integer(&update, ask->seq);
     return update;
 }
 
-static struct statement bind_delivered(struct write *write, const struct store_change *change,
-                                       int64_t number)
-{
-    struct statement update = statement_of(&write->statements, WRITE_DELIVERED);
-
-    statement_integer(&update, number);
-    statement_integer(&update, change->from_states);
-    statement_integer(&update, change->delivered_ms);
-    statement_integer(&update, write->head.seq + 1);
-    statement_text(&update, change->principal);
-    return update;
-}
-
-/* Most changes are this one; naming fewer columns, it touches fewer indexes. */
 static bool only_delivers(const struct store_change *change)
 {
     return change->event == EVENT_DELIVERED && change->to_state == STORE_KEEP &&
            change->if_version == 0;
 }
 
+static int update_found(struct write *write, const struct store_change *change,
+                        struct changed *changed)
+{
+    struct statement update;
+    int rc;
+
+    if (changed->ask.number == 0)
+        return SQLITE_OK;
+    update = bind_change(write, change, &changed->ask);
+    rc = statement_run(&update);
+    changed->has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
+    return rc;
+}
+
+/* First by what is remembered of the ask; if that was wrong, or it is lost, by the ask itself. */
 static int update_ask(struct write *write, const struct store_change *change,
                       struct changed *changed)
 {
-    struct statement update;
-    int rc = look_at(write, change->ask_id, changed);
+    struct found *ask = &changed->ask;
+    int rc;
 
-    if (rc != SQLITE_OK || changed->number == 0)
+    *ask = write_hinted(write, change->ask_id);
+    rc = update_found(write, change, changed);
+    if (rc == SQLITE_OK && !changed->has_won) {
+        rc = write_look(write, change->ask_id, ask);
+        if (rc == SQLITE_OK)
+            rc = update_found(write, change, changed);
+    }
+    if (rc != SQLITE_OK || ask->number == 0)
         return rc;
-    update = only_delivers(change) ? bind_delivered(write, change, changed->number)
-                                   : bind_change(write, change, changed->number);
-    rc = statement_run(&update);
-    changed->has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
     if (change->to_state != STORE_KEEP)
-        changed->state = change->to_state;
-    changed->version += change->raises_version;
+        ask->state = change->to_state;
+    ask->version += change->raises_version;
+    if (changed->has_won && ask->number < write->head.unsettled)
+        write->head.unsettled = ask->number; /* it may be open again */
     CRASH_POINT(store_change_decided);
     return rc;
 }
 
-static int keep_answer(struct write *write, const struct store_change *change)
-{
-    struct statement insert = statement_of(&write->statements, WRITE_ANSWER);
-    int rc;
-
-    statement_text(&insert, change->ask_id);
-    statement_integer(&insert, write->head.seq + 1);
-    statement_text(&insert, change->person);
-    statement_text(&insert, change->answer_json);
-    statement_text(&insert, change->answer_key);
-    statement_text(&insert, change->actor_json);
-    statement_integer(&insert, change->now_ms);
-    rc = statement_run(&insert);
-    CRASH_POINT(store_answer_written);
-    return rc;
-}
-
-static int undo_answer(struct write *write, const struct store_change *change)
+static int undo_answer(struct write *write, const struct store_change *change, int64_t number)
 {
     struct statement draft = statement_of(&write->statements, WRITE_ANSWER_TO_DRAFT);
     struct statement undecide;
     int rc;
 
-    statement_text(&draft, change->ask_id);
+    statement_integer(&draft, number);
     statement_text(&draft, change->person ? change->person : "");
     statement_integer(&draft, change->now_ms);
     rc = statement_run(&draft);
@@ -150,23 +126,17 @@ static int undo_answer(struct write *write, const struct store_change *change)
     if (rc != SQLITE_OK)
         return rc;
     undecide = statement_of(&write->statements, WRITE_ANSWER_UNDECIDE);
-    statement_text(&undecide, change->ask_id);
+    statement_integer(&undecide, number);
     rc = statement_run(&undecide);
     CRASH_POINT(store_answer_undecided);
     return rc;
 }
 
-static int write_answer(struct write *write, const struct store_change *change)
-{
-    if (change->removes_answer)
-        return undo_answer(write, change);
-    return brings_answer(change) ? keep_answer(write, change) : SQLITE_OK;
-}
-
 /* The event holds the hash of the answer, so that retention may drop the answer itself. */
-static void describe(const struct store_change *change, const struct changed *changed, char *out,
-                     size_t size)
+static void describe(const struct store_change *change, const struct changed *changed,
+                     struct text *out)
 {
+    struct json_writer writer = json_writer_to(out);
     char hex[HASH_HEX_BYTES] = "";
     uint8_t hash[HASH_BYTES];
 
@@ -176,26 +146,48 @@ static void describe(const struct store_change *change, const struct changed *ch
         hash_parts(&answer, 1, hash);
         hash_hex(hash, HASH_BYTES, hex);
     }
-    snprintf(out, size,
-             "{\"at\":%" PRId64 ",\"state\":%" PRId64 ",\"version\":%" PRId64 ",\"answer\":\"%s\"}",
-             change->now_ms, changed->state, changed->version, hex);
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "at", change->now_ms);
+    json_write_integer(&writer, "state", changed->ask.state);
+    json_write_integer(&writer, "version", changed->ask.version);
+    json_write_text(&writer, "answer", hex);
+    json_write_end_object(&writer);
 }
 
-/* Somebody else's ask is, for this principal, none at all. */
-static bool is_seen_by(const struct store_change *change, const struct store_row *row)
+/* After a change that changed nothing. Somebody else's ask is, for this principal, none at all. */
+static int reply_lost(struct write *write, struct job *job)
 {
-    return row && (!change->principal || strcmp(change->principal, row->ask.principal) == 0);
+    const struct store_change *change = &job->of.change;
+    int rc = reply_row(write, job, WRITE_FIND, change->ask_id);
+    const struct store_row *row = job->reply.row;
+    bool is_seen =
+        row && (!change->principal || strcmp(change->principal, row->ask.principal) == 0);
+
+    job->reply.outcome = is_seen ? STORE_LOST : STORE_MISSING;
+    return rc;
 }
 
 static int change_run(struct write *write, struct job *job)
 {
     const struct store_change *change = &job->of.change;
     struct changed changed = { 0 };
-    char body[192];
-    struct event event = {
-        .ask = change->ask_id, .kind = change->event, .actor = change->actor_json, .body = body
-    };
+    struct text body = { 0 };
+    struct event event = { .ask = change->ask_id,
+                           .kind = change->event,
+                           .actor = change->actor_json };
+    size_t delivered;
     int rc;
+
+    if (only_delivers(change)) {
+        rc = deliver_run(write, job, &delivered);
+        return rc == SQLITE_OK && delivered == 0 ? reply_lost(write, job) : rc;
+    }
+    if (brings_answer(change)) {
+        event.answer = change->answer_json;
+        event.person = change->person;
+        event.answer_key = change->answer_key;
+        event.answered_ms = change->now_ms;
+    }
 
     if (change->answer_key) {
         rc = reply_row(write, job, WRITE_FIND_KEY, change->answer_key);
@@ -205,18 +197,21 @@ static int change_run(struct write *write, struct job *job)
         }
     }
     rc = update_ask(write, change, &changed);
-    if (rc == SQLITE_OK && changed.has_won)
-        rc = write_answer(write, change);
-    if (rc == SQLITE_OK && !(changed.has_won && change->skips_row))
-        rc = reply_row(write, job, WRITE_FIND, change->ask_id);
-    if (rc != SQLITE_OK || !changed.has_won) {
-        job->reply.outcome = is_seen_by(change, job->reply.row) ? STORE_LOST : STORE_MISSING;
-        return rc;
+    if (rc == SQLITE_OK && changed.has_won && change->removes_answer)
+        rc = undo_answer(write, change, changed.ask.number);
+    if (rc == SQLITE_OK && changed.has_won) {
+        event.earlier_seq = changed.ask.seq;
+        describe(change, &changed, &body);
+        event.body = text_string(&body);
+        rc = write_event(write, &event);
+        job->reply.seq = changed.ask.seq = event.seq;
+        write_hint(write, change->ask_id, &changed.ask);
+        text_release(&body);
     }
-    event.earlier_seq = changed.earlier_seq;
-    describe(change, &changed, body, sizeof body);
-    rc = write_event(write, &event);
-    job->reply.seq = event.seq;
+    if (rc == SQLITE_OK && !changed.has_won)
+        return reply_lost(write, job);
+    if (rc == SQLITE_OK && !change->skips_row)
+        rc = reply_row(write, job, WRITE_FIND, change->ask_id);
     return rc;
 }
 
@@ -224,6 +219,7 @@ static const size_t change_texts[] = {
     offsetof(struct job, of.change.ask_id),      offsetof(struct job, of.change.principal),
     offsetof(struct job, of.change.actor_json),  offsetof(struct job, of.change.person),
     offsetof(struct job, of.change.answer_json), offsetof(struct job, of.change.answer_key),
+    offsetof(struct job, of.change.more_ids),
 };
 const struct job_kind job_kind_change = {
     .run = change_run,

@@ -25,43 +25,45 @@ enum read_statement {
 };
 
 #define UNDELIVERED                                                                                \
-    "WHERE k.principal = ?1 AND k.delivered_ms = 0 AND (k.state = 3 OR k.state = 5 OR k.state = "  \
-    "6) "
-#define NEWEST "ORDER BY k.created_ms DESC, k.number DESC LIMIT "
+    "WHERE " UNSETTLED "AND k.principal = ?1 AND k.delivered_ms = 0"                               \
+    " AND (k.state = 3 OR k.state = 5 OR k.state = 6) "
+#define NEWEST    "ORDER BY k.number DESC LIMIT "
+#define UNSETTLED "k.number >= (SELECT unsettled FROM counter) "
 #define AGENT_IS                                                                                   \
     "CASE WHEN json_valid(k.origin)"                                                               \
     " THEN COALESCE(k.origin ->> 'as', k.origin ->> 'name') IS ?6 ELSE 0 END"
 #define LIST(condition)                                                                            \
-    "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition                         \
-    " AND (k.created_ms, k.number) < (?2, ?3) AND (?4 IS NULL OR k.principal = ?4)"                \
-    " AND (?5 = 0 OR (?5 >> k.state) & 1) AND (?6 IS NULL OR " AGENT_IS ") " NEWEST "?1"
+    ROW_PARTS "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition               \
+              " AND CASE WHEN ?3 > 0 THEN k.number < ?3 ELSE k.created_ms < ?2 END"                \
+              " AND (?4 IS NULL OR k.principal = ?4)"                                              \
+              " AND (?5 = 0 OR (?5 >> k.state) & 1) AND (?6 IS NULL OR " AGENT_IS ") " NEWEST "?1"
 /* Ids are made of a-z and 2-7, and '{' is what follows z. */
-#define PREFIX " AND k.id >= ?7 AND k.id < ?7 || '{'"
+#define PREFIX " AND k.number >> 11 IN (SELECT n FROM part) AND k.id >= ?7 AND k.id < ?7 || '{'"
 
 static const char *const read_sql[READ_COUNT] = {
-    [READ_GET] = "SELECT " ROW_WHOLE "0" ROW_FROM "WHERE k.id = ?1",
+    [READ_GET] = ROW_GET,
     [READ_UNDELIVERED] =
-        "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.digest = ?2 " NEWEST "1",
-    [READ_UNDELIVERED_KEY] =
-        "SELECT " ROW_WHOLE "0" ROW_FROM UNDELIVERED "AND k.idempotency_key = ?2 " NEWEST "1",
+        "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED "AND k.digest = ?2 " NEWEST "1",
+    [READ_UNDELIVERED_KEY] = "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED
+                             "AND k.idempotency_key = ?2 " NEWEST "1",
     [READ_UNDELIVERED_ALL] = "SELECT " ROW_UNANSWERED "0 FROM asks k " UNDELIVERED NEWEST "?2",
     [READ_LIST + STORE_LIST_ALL] = LIST("1"),
-    [READ_LIST + STORE_LIST_OPEN] = LIST("k.state <= 2"),
+    [READ_LIST + STORE_LIST_OPEN] = LIST(UNSETTLED "AND k.state <= 2"),
     [READ_LIST + STORE_LIST_ENDED] = LIST("k.state > 2"),
     [READ_LIST_PREFIX + STORE_LIST_ALL] = LIST("1" PREFIX),
-    [READ_LIST_PREFIX + STORE_LIST_OPEN] = LIST("k.state <= 2" PREFIX),
+    [READ_LIST_PREFIX + STORE_LIST_OPEN] = LIST(UNSETTLED "AND k.state <= 2" PREFIX),
     [READ_LIST_PREFIX + STORE_LIST_ENDED] = LIST("k.state > 2" PREFIX),
-    [READ_LIVE] = "SELECT " ROW_UNANSWERED "0 FROM asks k WHERE k.state <= 2"
-                  " UNION ALL SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER
-                  "WHERE k.delivered_ms = 0 AND k.deliver_after_ms > 0 AND k.state > 2"
-                  " AND k.deliver_after_ms > ?1",
+    [READ_LIVE] = "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " UNSETTLED
+                  "AND (k.state <= 2 OR (k.delivered_ms = 0 AND (k.deliver_after_ms > ?1"
+                  " OR k.state = 3 OR k.state = 5 OR k.state = 6)))"
+                  " ORDER BY k.number",
     [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
     [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms"
                     " FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
                     " ORDER BY created_ms, hash",
-    [READ_KEYS] = "SELECT id, purpose, secret, created_ms FROM keys"
-                  " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id",
+    [READ_KEYS] = ("SELECT id, purpose, secret, created_ms FROM keys"
+                   " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id"),
     [READ_CUT_OFF] =
         "SELECT cut_off_ms FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",

@@ -62,8 +62,7 @@ static int run_on(struct write *write, enum write_statement how, int64_t number)
     return statement_run(&statement);
 }
 
-/* An answer has the number of its event. Goes on to the event before; a damaged chain that does
- * not lead back ends the walk. */
+/* Goes on to the event before; a damaged chain that does not lead back ends the walk. */
 static int empty_event(struct write *write, int64_t *seq)
 {
     struct statement update = statement_of(&write->statements, WRITE_SWEEP_EVENT);
@@ -75,8 +74,6 @@ static int empty_event(struct write *write, int64_t *seq)
         earlier = sqlite3_column_int64(update.handle, 0);
     rc = statement_end(&update);
     CRASH_POINT(store_sweep_emptied);
-    if (rc == SQLITE_OK)
-        rc = run_on(write, WRITE_SWEEP_ANSWER, *seq);
     *seq = earlier < *seq ? earlier : 0;
     return rc;
 }
@@ -89,9 +86,22 @@ static int drop(struct write *write, const struct victim *victim)
     while (rc == SQLITE_OK && seq > 0)
         rc = empty_event(write, &seq);
     if (rc == SQLITE_OK)
+        rc = run_on(write, WRITE_SWEEP_DRAFTS, victim->number);
+    if (rc == SQLITE_OK)
         rc = run_on(write, WRITE_SWEEP_ASK, victim->number);
     CRASH_POINT(store_sweep_dropped);
     return rc;
+}
+
+/* Once in a while what is over is left behind, so that a start need not look at it. */
+static int move_on(struct write *write)
+{
+    struct statement find = statement_of(&write->statements, WRITE_UNSETTLED);
+
+    statement_integer(&find, write->head.unsettled);
+    write->head.unsettled =
+        statement_step(&find) ? sqlite3_column_int64(find.handle, 0) : write->head.seq + 1;
+    return statement_end(&find);
 }
 
 static int sweep_run(struct write *write, struct job *job)
@@ -107,6 +117,8 @@ static int sweep_run(struct write *write, struct job *job)
     CRASH_POINT(store_sweep_picked);
     for (int64_t i = 0; rc == SQLITE_OK && i < victims.count; i++)
         rc = drop(write, &victims.list[i]);
+    if (rc == SQLITE_OK)
+        rc = move_on(write);
     free(victims.list);
     job->reply.seq = victims.count;
     return rc;

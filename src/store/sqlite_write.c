@@ -1,12 +1,12 @@
 /* sqlite_write.c - new asks, drafts, settings and shifted deadlines; the SQL of every write. */
 #include "store/write.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/crash_point.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "store/row.h"
 
 #define CLIENTS_MOST "1000"
@@ -18,12 +18,18 @@ const char *const write_sql[WRITE_COUNT] = {
         "INSERT INTO asks (id, principal, digest, state, interface, flags, version,"
         " form_version, created_ms, deadline_ms, original_ms, hold_used_ms,"
         " deliver_after_ms, delivered_ms, decided_ms, tool, title, origin,"
-        " idempotency_key, ended_ms, seq, earlier_seq, answer_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
-        " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, 0, 0)",
-    [WRITE_TEXTS] = "INSERT INTO ask_texts (number, form, arguments) VALUES (?1, ?2, ?3)",
+        " idempotency_key, ended_ms, number, seq, earlier_seq, answer_seq) VALUES (?1, ?2, ?3, ?4,"
+        " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?21, 0,"
+        " 0)",
     [WRITE_EVENT] = "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash)"
                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    [WRITE_COUNTER] = "UPDATE counter SET seq = ?1, hash = ?2",
+    [WRITE_EVENT_CREATED] = "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq,"
+                            " prev_hash, form, arguments)"
+                            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    [WRITE_EVENT_ANSWER] = "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq,"
+                           " prev_hash, answer, person, answer_key, decisive, answered_ms)"
+                           " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11)",
+    [WRITE_COUNTER] = "UPDATE counter SET seq = ?1, hash = ?2, unsettled = ?3",
     /* The one conditional update that decides every race (R5.3). */
     [WRITE_CHANGE] =
         "UPDATE asks SET state = COALESCE(?4, state), interface = COALESCE(?5, interface),"
@@ -36,20 +42,18 @@ const char *const write_sql[WRITE_COUNT] = {
         " earlier_seq = seq, seq = ?16,"
         " answer_seq = CASE WHEN ?17 THEN -abs(answer_seq) WHEN ?18 THEN ?16 ELSE answer_seq END"
         " WHERE number = ?1 AND (?2 >> state) & 1 AND (?3 = 0 OR version = ?3)"
-        " AND (?19 IS NULL OR principal = ?19)",
+        " AND (?19 IS NULL OR principal = ?19) AND id = ?20 AND seq = ?21",
     [WRITE_DELIVERED] =
-        "UPDATE asks SET delivered_ms = ?3, earlier_seq = seq, seq = ?4"
-        " WHERE number = ?1 AND (?2 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
-    [WRITE_ANSWER] = "INSERT INTO answers (ask, seq, person, body, decisive, answer_key, actor,"
-                     " answered_ms) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7)",
+        "UPDATE asks SET delivered_ms = ?4"
+        " WHERE number = ?1 AND id = ?2 AND (?3 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
     [WRITE_ANSWER_TO_DRAFT] =
         "INSERT INTO drafts (ask, person, body, counter, saved_ms)"
-        " SELECT ask, COALESCE(person, ?2), body, 1, ?3 FROM answers"
-        " WHERE seq = (SELECT -answer_seq FROM asks WHERE id = ?1) AND body IS NOT NULL"
+        " SELECT ask, COALESCE(person, ?2), answer, 1, ?3 FROM events"
+        " WHERE seq = (SELECT -answer_seq FROM asks WHERE number = ?1) AND answer IS NOT NULL"
         " ON CONFLICT DO UPDATE SET body = excluded.body, counter = counter + 1,"
         " saved_ms = excluded.saved_ms",
-    [WRITE_ANSWER_UNDECIDE] = "UPDATE answers SET decisive = 0"
-                              " WHERE seq = (SELECT -answer_seq FROM asks WHERE id = ?1)",
+    [WRITE_ANSWER_UNDECIDE] = "UPDATE events SET decisive = 0"
+                              " WHERE seq = (SELECT -answer_seq FROM asks WHERE number = ?1)",
     [WRITE_DRAFT] = "INSERT INTO drafts (ask, person, body, counter, saved_ms)"
                     " VALUES (?1, ?2, ?3, 1, ?4) ON CONFLICT DO UPDATE SET body = excluded.body,"
                     " counter = counter + 1, saved_ms = excluded.saved_ms",
@@ -76,25 +80,33 @@ const char *const write_sql[WRITE_COUNT] = {
                            " AND (SELECT count(*) FROM client_facts) >= " CLIENTS_MOST,
     [WRITE_CUT_OFF_FORGET] = "UPDATE client_facts SET cut_off_ms = NULL",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
-                         " WHERE state <= 2 AND deadline_ms > 0",
+                         " WHERE number >= ?2 AND state <= 2 AND deadline_ms > 0",
     [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"
-                             " WHERE delivered_ms = 0 AND deliver_after_ms > 0 AND state > 2",
+                             " WHERE number >= ?2 AND delivered_ms = 0 AND deliver_after_ms > 0"
+                             " AND state > 2",
     [WRITE_SWEEP_OLD] = "SELECT number, seq FROM asks WHERE state > 2 AND ended_ms < ?1"
                         " ORDER BY ended_ms LIMIT ?2",
     /* Timeouts (7) and withdrawals (8) hold no answer that somebody might still come for. */
     [WRITE_SWEEP_MANY] = "SELECT number, seq FROM asks WHERE state > 2 AND ended_ms >= ?1"
                          " AND (delivered_ms > 0 OR state IN (7, 8)) ORDER BY ended_ms LIMIT ?2",
     [WRITE_SWEEP_COUNT] = "SELECT count(*) FROM asks WHERE state > 2",
-    [WRITE_SWEEP_EVENT] = "UPDATE events SET actor = NULL, body = NULL WHERE seq = ?1"
-                          " RETURNING earlier_seq",
-    [WRITE_SWEEP_ANSWER] = "DELETE FROM answers WHERE seq = ?1",
+    [WRITE_SWEEP_EVENT] =
+        "UPDATE events SET actor = NULL, body = NULL, form = NULL, arguments = NULL,"
+        " answer = NULL, person = NULL, answer_key = NULL, decisive = NULL, answered_ms = NULL"
+        " WHERE seq = ?1 RETURNING earlier_seq",
+    [WRITE_SWEEP_DRAFTS] = "DELETE FROM drafts"
+                           " WHERE ask = (SELECT id FROM asks WHERE number = ?1)",
     [WRITE_SWEEP_ASK] = "DELETE FROM asks WHERE number = ?1",
-    [WRITE_LOOK] = "SELECT number, state, version, seq FROM asks WHERE id = ?1",
-    [WRITE_FIND] = "SELECT " ROW_WHOLE "0" ROW_FROM "WHERE k.id = ?1",
-    [WRITE_FIND_KEY] = "SELECT " ROW_WHOLE "0 FROM answers a"
-                       " JOIN asks k ON k.id = a.ask JOIN ask_texts t ON t.number = k.number"
-                       " WHERE a.answer_key = ?1",
-    [WRITE_ASK_EXISTS] = "SELECT 1 FROM asks WHERE id = ?1",
+    [WRITE_UNSETTLED] = "SELECT number FROM asks WHERE number >= ?1 AND (state <= 2"
+                        " OR (delivered_ms = 0 AND (state = 3 OR state = 5 OR state = 6 OR"
+                        " deliver_after_ms > 0))) ORDER BY number LIMIT 1",
+    [WRITE_LOOK] = "SELECT number, state, version, seq FROM asks WHERE number = ?1 AND id = ?2",
+    [WRITE_SEARCH] = ROW_PARTS "SELECT k.number, k.state, k.version, k.seq FROM" ROW_IN_PART
+                               "AND k.id = ?1 LIMIT 1",
+    [WRITE_FIND] = ROW_GET,
+    [WRITE_FIND_KEY] = ROW_PARTS "SELECT " ROW_WHOLE "0 FROM events a CROSS JOIN" ROW_IN_PART
+                                 "AND k.id = a.ask JOIN events t ON t.seq = k.number"
+                                 " WHERE a.answer_key = ?1 LIMIT 1",
     [WRITE_BEGIN] = "BEGIN IMMEDIATE",
     [WRITE_COMMIT] = "COMMIT",
     [WRITE_SAVEPOINT] = "SAVEPOINT job",
@@ -111,9 +123,25 @@ int write_run(struct write *write, enum write_statement which)
     return statement_run(&statement);
 }
 
+static void bind_rest(struct statement *insert, const struct event *event)
+{
+    if (event->form) {
+        statement_text(insert, event->form);
+        statement_text(insert, event->arguments);
+    } else if (event->answered_ms) {
+        statement_text(insert, event->answer);
+        statement_text(insert, event->person);
+        statement_text(insert, event->answer_key);
+        statement_integer(insert, event->answered_ms);
+    }
+}
+
 int write_event(struct write *write, struct event *event)
 {
-    struct statement insert = statement_of(&write->statements, WRITE_EVENT);
+    enum write_statement how = event->form          ? WRITE_EVENT_CREATED
+                               : event->answered_ms ? WRITE_EVENT_ANSWER
+                                                    : WRITE_EVENT;
+    struct statement insert = statement_of(&write->statements, how);
     int rc;
 
     event->seq = write->head.seq + 1;
@@ -127,6 +155,7 @@ int write_event(struct write *write, struct event *event)
     statement_text(&insert, event->body);
     statement_integer(&insert, event->earlier_seq);
     statement_blob(&insert, event->previous, HASH_BYTES);
+    bind_rest(&insert, event);
     rc = statement_run(&insert);
     if (rc == SQLITE_OK) {
         write->head.seq = event->seq;
@@ -142,20 +171,28 @@ int write_counter(struct write *write)
 
     statement_integer(&update, write->head.seq);
     statement_blob(&update, write->head.hash, HASH_BYTES);
+    statement_integer(&update, write->head.unsettled);
     return statement_run(&update);
 }
 
 static int write_principal(struct write *write, const struct job_create *create)
 {
-    struct statement insert = statement_of(&write->statements, WRITE_PRINCIPAL);
+    struct statement insert;
+    int rc;
 
+    if (strcmp(write->principal, create->principal.id) == 0)
+        return SQLITE_OK;
+    insert = statement_of(&write->statements, WRITE_PRINCIPAL);
     statement_text(&insert, create->principal.id);
     statement_text(&insert, create->principal.kind);
     statement_integer(&insert, create->principal.uid);
     statement_text(&insert, create->principal.name ? create->principal.name : "");
     statement_text(&insert, create->principal.place);
     statement_integer(&insert, create->ask.created_ms);
-    return statement_run(&insert);
+    rc = statement_run(&insert);
+    if (rc == SQLITE_OK && strlen(create->principal.id) < PRINCIPAL_BYTES)
+        memcpy(write->principal, create->principal.id, strlen(create->principal.id) + 1);
+    return rc;
 }
 
 static int write_ask(struct write *write, const struct ask *ask)
@@ -178,30 +215,31 @@ static int write_ask(struct write *write, const struct ask *ask)
     statement_text(&insert, ask->origin_json);
     statement_text(&insert, ask->idempotency_key);
     statement_integer(&insert, has_ended ? ask->created_ms : 0);
-    statement_integer(&insert, write->head.seq + 1);
-    return statement_run(&insert);
-}
-
-static int write_texts(struct write *write, const struct ask *ask)
-{
-    struct statement insert = statement_of(&write->statements, WRITE_TEXTS);
-
-    statement_integer(&insert, sqlite3_last_insert_rowid(write->db));
-    statement_text(&insert, ask->form_json);
-    statement_text(&insert, ask->arguments_json);
+    statement_integer(&insert, write->head.seq + 1); /* the ask has its first event's number */
     return statement_run(&insert);
 }
 
 static int create_run(struct write *write, struct job *job)
 {
     const struct ask *ask = &job->of.create.ask;
-    char digest[2 * DIGEST_BYTES + 1], body[160];
-    struct event event = { .ask = ask->id, .kind = EVENT_CREATED, .body = body };
+    char digest[2 * DIGEST_BYTES + 1];
+    struct text body = { 0 };
+    struct json_writer writer = json_writer_to(&body);
+    struct event event = {
+        .ask = ask->id,
+        .kind = EVENT_CREATED,
+        .form = ask->form_json ? ask->form_json : "",
+        .arguments = ask->arguments_json,
+    };
     int rc = SQLITE_OK;
 
     hash_hex(ask->digest, DIGEST_BYTES, digest);
-    snprintf(body, sizeof body, "{\"at\":%" PRId64 ",\"state\":%d,\"digest\":\"%s\"}",
-             ask->created_ms, (int)ask->state, digest);
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "at", ask->created_ms);
+    json_write_integer(&writer, "state", (int64_t)ask->state);
+    json_write_text(&writer, "digest", digest);
+    json_write_end_object(&writer);
+    event.body = text_string(&body);
     if (job->of.create.has_principal)
         rc = write_principal(write, &job->of.create);
     CRASH_POINT(store_create_principal);
@@ -209,11 +247,11 @@ static int create_run(struct write *write, struct job *job)
         rc = write_ask(write, ask);
     CRASH_POINT(store_create_ask);
     if (rc == SQLITE_OK)
-        rc = write_texts(write, ask);
-    CRASH_POINT(store_create_texts);
-    if (rc == SQLITE_OK)
         rc = write_event(write, &event);
+    write_hint(write, ask->id,
+               &(struct found){ event.seq, (int64_t)ask->state, ask->version, event.seq });
     job->reply.seq = event.seq;
+    text_release(&body);
     return rc;
 }
 
@@ -237,25 +275,17 @@ const struct job_kind job_kind_create = {
     .text_count = ARRAY_LEN(create_texts),
 };
 
-static int ask_exists(struct write *write, const char *id, bool *ret_exists)
-{
-    struct statement find = statement_of(&write->statements, WRITE_ASK_EXISTS);
-
-    statement_text(&find, id);
-    *ret_exists = statement_step(&find);
-    return statement_end(&find);
-}
-
 static int draft_run(struct write *write, struct job *job)
 {
     const struct job_draft *draft = &job->of.draft;
-    bool is_removal = draft->json[0] == '\0', exists;
+    bool is_removal = draft->json[0] == '\0';
+    struct found found = { 0 };
     struct statement statement;
-    int rc = ask_exists(write, draft->ask_id, &exists);
+    int rc = write_look(write, draft->ask_id, &found);
 
     if (rc != SQLITE_OK)
         return rc;
-    if (!exists) {
+    if (found.number == 0) {
         job->reply.outcome = STORE_MISSING;
         return SQLITE_OK;
     }
@@ -318,6 +348,7 @@ static int shift_run(struct write *write, struct job *job)
         struct statement update = statement_of(&write->statements, both[i]);
 
         statement_integer(&update, job->of.shift_by_ms);
+        statement_integer(&update, write->head.unsettled);
         rc = statement_run(&update);
         CRASH_POINT(store_deadlines_shifted);
     }

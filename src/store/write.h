@@ -4,25 +4,41 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
+#include "core/ask.h"
 #include "store/event.h"
 #include "store/job.h"
 #include "store/statement.h"
+
+enum { WRITE_HINTS = 1024 };
+
+/* An ask as the transaction has it. */
+struct found {
+    int64_t number; /* 0: there is none */
+    int64_t state, version, seq;
+};
 
 struct write {
     sqlite3 *db; /* borrowed from the writer */
     struct event_head head;
     struct statements statements;
+    char principal[PRINCIPAL_BYTES]; /* that was written last: need not be again */
+    /* What was written of asks lately: most changes come soon. Only a guess, which the statement
+     * that makes use of it confirms. */
+    struct write_hint {
+        char id[ASK_ID_BYTES];
+        struct found ask;
+    } hints[WRITE_HINTS];
 };
 
 enum write_statement {
     WRITE_PRINCIPAL,
     WRITE_ASK,
-    WRITE_TEXTS,
     WRITE_EVENT,
+    WRITE_EVENT_CREATED,
+    WRITE_EVENT_ANSWER,
     WRITE_COUNTER,
     WRITE_CHANGE,
     WRITE_DELIVERED,
-    WRITE_ANSWER,
     WRITE_ANSWER_TO_DRAFT,
     WRITE_ANSWER_UNDECIDE,
     WRITE_DRAFT,
@@ -42,12 +58,13 @@ enum write_statement {
     WRITE_SWEEP_MANY,
     WRITE_SWEEP_COUNT,
     WRITE_SWEEP_EVENT,
-    WRITE_SWEEP_ANSWER,
+    WRITE_SWEEP_DRAFTS,
     WRITE_SWEEP_ASK,
+    WRITE_UNSETTLED,
     WRITE_LOOK,
+    WRITE_SEARCH,
     WRITE_FIND,
     WRITE_FIND_KEY,
-    WRITE_ASK_EXISTS,
     WRITE_BEGIN,
     WRITE_COMMIT,
     WRITE_SAVEPOINT,
@@ -66,5 +83,12 @@ int write_run(struct write *write, enum write_statement which); /* one without p
 /* Appends to the chain and sets event->seq. */
 int write_event(struct write *write, struct event *event);
 int write_counter(struct write *write);
+
+int write_look(struct write *write, const char *id, struct found *ret_found);
+void write_hint(struct write *write, const char *id, const struct found *ask);
+struct found write_hinted(struct write *write, const char *id); /* a guess */
+
+/* Of a change that only delivers; *ret_count is how many asks there were to deliver. */
+int deliver_run(struct write *write, struct job *job, size_t *ret_count);
 
 #endif

@@ -17,7 +17,7 @@
 #include "store/job.h"
 
 enum {
-    LOG_MAX_PAGES = 500, /* 2 MB; below journal_size_limit, or the file shrinks and grows again */
+    LOG_MAX_PAGES = 1000, /* 4 MB; below journal_size_limit, or the file shrinks and grows again */
     EARLY_JOBS = 32,
     IDLE_S = 2, /* without work the log is folded into the file */
 };

@@ -16,12 +16,14 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "core/visible_text.h"
+#include "loop/loop.h"
 #include "wire/place.h"
 
 enum {
-    LINK_TRIES = 60,      /* a hub on its way out or in: wait for it, a little longer each time */
-    LINK_START_TRIES = 5, /* it may be killed while it starts */
-    LINK_RETIRED_TRIES = 25, /* about 2 s: a newer hub is on its way */
+    LINK_TRIES = 60,          /* a hub on its way out or in: waited for, longer each time */
+    LINK_PATIENCE_MS = 20000, /* so long at least: one that recovers much on a busy machine */
+    LINK_START_TRIES = 5,     /* it may be killed while it starts */
+    LINK_RETIRED_TRIES = 25,  /* about 2 s: a newer hub is on its way */
     LINK_START_LIMIT_MS = 5000,
     LINK_READ_BYTES = 65536,
     LINK_REPEATS = 10,
@@ -358,12 +360,13 @@ bool link_open(const struct link_identity *identity, enum link_start start, stru
                struct error *err)
 {
     struct place place;
+    int64_t until_ms = loop_boot_ms() + LINK_PATIENCE_MS;
     int failed_starts = 0;
     bool is_final;
 
     if (!place_find(&place, err))
         return false;
-    for (int try = 0; try < LINK_TRIES; try++) {
+    for (int try = 0; try < LINK_TRIES || loop_boot_ms() < until_ms; try++) {
         if (try_once(&place, identity, start, ret_link, &is_final, err))
             return true;
         if (identity->socket_path && err->code == ERROR_not_found)

@@ -212,6 +212,7 @@ static void take_response(struct remote_visit *visit, const struct wire_message 
     struct desk_reply reply = { 0 };
     char *json = message->result ? json_encode(message->result) : NULL;
     const char *status = json_member_text(message->result, "action_status");
+    const char *action = json_member_text(message->result, "action");
 
     if (call && message->error && call->session_id[0] && strcmp(call->method, "ask/create") == 0) {
         wire_read_failure(message->error, &reply.err);
@@ -225,6 +226,7 @@ static void take_response(struct remote_visit *visit, const struct wire_message 
     }
     reply.json = json;
     reply.session_id = json_member_text(message->result, "session_id");
+    status = status ? status : action;
     reply.is_final = status && strncmp(status, "pending", 7) != 0;
     if (call) {
         unlink_call(visit, call);

@@ -93,7 +93,7 @@ static void flush(void *context)
 
 static void open_server(void)
 {
-    struct http_options options = { .handler = { NULL, admit, serve },
+    struct http_options options = { .handler = { .admit = admit, .serve = serve },
                                     .times = { .settle_ms = 1, .linger_ms = 1, .beat_ms = 1 },
                                     .most_connections = 8,
                                     .most_bytes = 4000 };

@@ -27,6 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = os.environ.get("SAYSO_BIN", str(ROOT / "build" / "sayso"))
 CRASH_BIN = os.environ.get("SAYSO_CRASH_BIN", str(ROOT / "build-asan" / "sayso"))
 SCALE = float(os.environ.get("SAYSO_SCALE", "1"))
+SLACK = float(os.environ.get("SAYSO_SLACK", "1"))  # for bounds of time, where a sanitizer makes slow
 KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")  # no language, no terminal
 
 _tests: list[tuple[str, Callable]] = []
@@ -161,12 +162,13 @@ class Home(_Stopped):
         self.spawned.remove(process)
         return Result(process.returncode, out, err)
 
-    def spawn(self, *args: str, env: dict[str, str] | None = None, **settings: Any) -> subprocess.Popen:
-        """Starts the program and does not wait; stop() ends it."""
+    def spawn(self, *args: str, env: dict[str, str] | None = None, program: str = "",
+              **settings: Any) -> subprocess.Popen:
+        """Starts the program (or another one) and does not wait; stop() ends it."""
         settings = {**dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), **settings,
                     "env": {**self.environment, **(env or {})}}
         with _children_lock:
-            self.spawned.append(subprocess.Popen([self.binary, *args], text=True, **settings))
+            self.spawned.append(subprocess.Popen([program or self.binary, *args], text=True, **settings))
             _children.append(self.spawned[-1])
             return _children[-1]
 

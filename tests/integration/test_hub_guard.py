@@ -17,12 +17,15 @@ import tempfile
 import time
 from typing import Callable, Iterator
 
+import harness
 from harness import Home, Skip, run, test, wait_until
 from hub_stage import NOBODY, end_of, mode_of, through, variant
 
 # What a hub started by a client may know of that client's environment, and our own settings.
 PASSED_ON = set("HOME PATH USER LOGNAME LANG TZ TMPDIR XDG_DATA_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR"
                 " CHOICE_LANG".split())
+if harness.BIN == harness.CRASH_BIN:  # a test build also lets its sanitizer's settings through
+    PASSED_ON |= {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}
 OUR_OWN = ("SAYSO_", "LC_")
 
 

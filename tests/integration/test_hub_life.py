@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import fcntl
 import os
 import random
 import signal
@@ -61,6 +62,19 @@ def idle_exit() -> None:
     with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
         counts = list(pool.map(lane, range(lanes)))
     note(f"{sum(b for b, _ in counts)} came before the end, {sum(a for _, a in counts)} after it")
+
+
+@test("a hub that takes long to start is waited for, also by who did not start it", "R10.3 R5.5")
+def slow_start(home: Home) -> None:
+    home.data.mkdir(parents=True, mode=0o700)
+    with open(home.data / "hub.lock", "w") as lock:
+        os.chmod(lock.name, 0o600)
+        fcntl.lockf(lock, fcntl.LOCK_EX)  # as one does that is still recovering
+        waiting = home.spawn("list", "--json")
+        time.sleep(12)
+        assert waiting.poll() is None, end_of(home, waiting)
+    result = end_of(home, waiting)
+    assert result.code == 0 and result.json == [], result
 
 
 @test("a hub with an ask, a peer or started by hand is not idle", "R10.3")
@@ -268,14 +282,17 @@ def start_time(home: Home) -> None:
     with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as db, db:
         columns = [row[1] for row in db.execute("PRAGMA table_info(asks)")]
         ask = dict(zip(columns, db.execute("SELECT * FROM asks").fetchone()))
-        texts = db.execute("SELECT form, arguments FROM ask_texts").fetchone()
+        events = [row[1] for row in db.execute("PRAGMA table_info(events)")]
+        event = dict(zip(events, db.execute("SELECT * FROM events WHERE form IS NOT NULL").fetchone()))
         letters = "abcdefghijklmnopqrstuvwxyz234567"
         def row(number: int) -> list[Any]:
             name = "".join(letters[(number >> 5 * i) & 31] for i in range(6)).ljust(26, "q")
             more = {"number": number + 10, "id": name, "digest": os.urandom(len(ask["digest"])), "title": name}
             return [{**ask, **more}[column] for column in columns]
         db.executemany(f"INSERT INTO asks VALUES ({','.join('?' * len(columns))})", map(row, range(rows - 1)))
-        db.executemany("INSERT INTO ask_texts VALUES (?, ?, ?)", ((n + 10, *texts) for n in range(rows - 1)))
+        db.executemany(f"INSERT INTO events VALUES ({','.join('?' * len(events))})",
+                       ([{**event, "seq": n + 10}[column] for column in events] for n in range(rows - 1)))
+        db.execute("UPDATE counter SET seq = ?", (rows + 10,))
     times = [serving_ms() for _ in range(3)]
     note(f"{rows:,} pending asks: {min(times):.0f} ms at best, worst {max(times):.0f} (promise 1000); "
          f"and {min(leaving[-3:]):.0f} ms to leave")

@@ -92,7 +92,7 @@ def hostile_labels(home: Home) -> None:
 @test("many at once: every secret is its own, every revoke is told once, none is lost by kill -9", "R12.1 P3")
 def at_once(home: Home) -> None:
     home.sayso("list")
-    count = scaled(24)
+    count = max(8, scaled(24))
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda number: home.sayso("token", "new", "--label", "same", "--json").json, range(count)))
         home.kill_hub()

@@ -6,9 +6,8 @@ import { inHome } from "./lib/home.mjs";
 import { opened, outcome, Raw } from "./lib/raw.mjs";
 import { LEGACY, MODERN, REVISIONS, toolValidator } from "./lib/schema.mjs";
 import { VERSION_KEY } from "./lib/judge.mjs";
-import { asking, GOOD, opening, request, written } from "./lib/asks.mjs";
+import { asking, GOOD, opening, request, TOOLS, written } from "./lib/asks.mjs";
 
-const TOOLS = ["provide_choice", "get_answer", "check_decision"];
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
 describe("protocol", { concurrency: 4 }, () => {

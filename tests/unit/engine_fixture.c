@@ -88,8 +88,9 @@ static struct passage *passage_new(struct stage_store *store, store_done *done, 
 
 static void free_change(struct store_change *change)
 {
-    const char *const texts[] = { change->ask_id, change->principal,   change->actor_json,
-                                  change->person, change->answer_json, change->answer_key };
+    const char *const texts[] = { change->ask_id,  change->principal,   change->actor_json,
+                                  change->person,  change->answer_json, change->answer_key,
+                                  change->more_ids };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         free((void *)(uintptr_t)texts[i]);
@@ -102,6 +103,7 @@ static struct store_change *copy_change(const struct store_change *change)
 
     *copy = *change;
     copy->ask_id = mem_text(change->ask_id);
+    copy->more_ids = mem_text(change->more_ids);
     copy->principal = mem_text(change->principal);
     copy->actor_json = mem_text(change->actor_json);
     copy->person = mem_text(change->person);
@@ -289,6 +291,8 @@ static void stage_store_get(struct store *port, const char *ask_id, store_done *
 
     if (store->fails_reads)
         fail_read(done, context);
+    else if (store->misses_reads)
+        done(context, &(struct store_reply){ .outcome = STORE_MISSING });
     else
         store->inner->ops->get(store->inner, ask_id, done, context);
 }

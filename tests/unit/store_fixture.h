@@ -201,6 +201,16 @@ static inline struct seen get(struct place *place, const char *id)
     return seen;
 }
 
+static inline bool is_there(struct place *place, int number)
+{
+    struct ask ask = make_ask(number);
+    struct seen seen = get(place, ask.id);
+    bool is_done = seen.reply.outcome == STORE_DONE;
+
+    forget(&seen);
+    return is_done;
+}
+
 static inline struct store_change answer_of(const char *id, const char *key)
 {
     struct store_change how = store_change_of(id, EVENT_ANSWERED);

@@ -203,6 +203,8 @@ static const struct {
     { "\"\"", KIND_TEXT, "\"\"" },
     { "\"\\/\\u0041\\b\\n\"", KIND_TEXT, "\"/A\\b\\n\"" },
     { "\"\\ud83d\\ude00\"", KIND_TEXT, "\"\U0001f600\"" },
+    { "\"a\x7f\x7f longer than eight \x7f\u20ac b\"", KIND_TEXT,
+      "\"a\x7f\x7f longer than eight \x7f\u20ac b\"" },
     { "[ 1 , [ ] ]", KIND_LIST, "[1,[]]" },
     { "{\"b\":1,\"a\":[1.0,{\"c\":2.0,\"d\":2.5}]}", KIND_OBJECT,
       "{\"b\":1,\"a\":[1,{\"c\":2,\"d\":2.5}]}" },

@@ -186,6 +186,42 @@ static void good_utf8_is_counted(void **state)
     assert_int_equal(text_decode(&at, at), -1);
 }
 
+/* Every byte at every place beside the boundaries of eight. */
+static void plain_ascii_is_told_from_the_rest(void **state)
+{
+    char bytes[20];
+
+    (void)state;
+    for (size_t at = 0; at < sizeof bytes; at++) {
+        for (int byte = 0; byte < 256; byte++) {
+            bool is_plain = byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+
+            memset(bytes, byte % 2 ? ' ' : '~', sizeof bytes);
+            bytes[at] = (char)byte;
+            assert_int_equal(text_plain_run(bytes, sizeof bytes), is_plain ? sizeof bytes : at);
+            assert_int_equal(text_plain_run(bytes, at), at);
+            assert_int_equal(text_is_ascii(bytes, sizeof bytes), byte < 0x80);
+            assert_true(text_is_ascii(bytes, at));
+        }
+    }
+}
+
+static void integers_are_written(void **state)
+{
+    static const int64_t numbers[] = { 0, 7, -1, 10, 1234567890, INT64_MAX, INT64_MIN };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct text text = { 0 };
+        int64_t again;
+
+        text_add_integer(&text, numbers[i]);
+        assert_true(text_parse_integer(text_string(&text), &again));
+        assert_int_equal(again, numbers[i]);
+        text_release(&text);
+    }
+}
+
 static void integers_are_whole(void **state)
 {
     static const struct {
@@ -236,6 +272,8 @@ int main(void)
         cmocka_unit_test(every_code_point_survives),
         cmocka_unit_test(bad_utf8_is_refused),
         cmocka_unit_test(good_utf8_is_counted),
+        cmocka_unit_test(plain_ascii_is_told_from_the_rest),
+        cmocka_unit_test(integers_are_written),
         cmocka_unit_test(integers_are_whole),
     };
 

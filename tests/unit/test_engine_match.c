@@ -350,51 +350,6 @@ static void test_bad_waits(void **state)
     assert_int_equal(engine_open_count(stage->engine), 0);
 }
 
-static void test_delivered(void **state)
-{
-    struct scene scene;
-
-    scene_open(&scene, state, "cli", "");
-    scene_answer(&scene, "a");
-    scene.stage->store.fails_events = 1U << EVENT_DELIVERED;
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
-    assert_failed(&scene.did, ERROR_storage_failed, "");
-    scene.stage->store.fails_events = 0;
-    call_run(&scene.did, scene.agent, scene.ops->delivered,
-             "{'session_ids':['%s','nonsense',7,'aaaaaaaaaaaaaaaaaaaaaaaaaa']}", scene.id);
-    assert_worked(&scene.did);
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':[]}");
-    assert_worked(&scene.did);
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{}");
-    assert_worked(&scene.did);
-    scene_close(&scene);
-}
-
-/* Somebody else's word that an answer arrived counts for nothing. */
-static void test_only_its_own_agent_has_received_it(void **state)
-{
-    struct scene scene;
-    struct desk_visitor bot = visitor_agent("bot"), other = visitor_agent("other bot");
-    struct caller *thief, *again;
-    struct call asked = { .label = "again" };
-    char title[32];
-
-    scene_open(&scene, state, "cli", "");
-    scene_get(&scene, &scene.did);
-    snprintf(title, sizeof title, "%s", call_text(&scene.did, "/ask/title"));
-    caller_leave(scene.agent);
-    scene_answer(&scene, "a");
-    thief = caller_enter(scene.stage, "thief", &other);
-    call_run(&scene.did, thief, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
-    again = caller_enter(scene.stage, "again", &bot);
-    ask_start(&asked, again, title, "", -1);
-    stage_settle(scene.stage);
-    assert_int_equal(asked.replies, 1);
-    assert_true(call_is_yes(&asked, "/replayed"));
-    call_release(&asked);
-    scene_close(&scene);
-}
-
 /* The agent's client gave up: the wait ends with `pending`, and the form says so. */
 static void test_detaching(void **state)
 {
@@ -576,8 +531,6 @@ int main(void)
         CASE(test_collecting),
         CASE(test_collecting_by_the_tool),
         CASE(test_bad_waits),
-        CASE(test_delivered),
-        CASE(test_only_its_own_agent_has_received_it),
         CASE(test_detaching),
         CASE(test_a_wait_that_ends_before_its_ask_is_stored),
         CASE(test_who_waits_hears_of_another_deadline),

@@ -310,6 +310,30 @@ static void test_recovery(void **state)
     }
 }
 
+/* The store makes room between the end of an ask and the look at it: who waited since a restart,
+ * when only the store knows the form, is told all the same how it ended. */
+static void test_an_ask_removed_as_it_ends(void **state)
+{
+    struct desk_visitor again = visitor_agent("bot");
+    struct call waited = { 0 };
+    struct scene scene;
+
+    scene_open(&scene, state, "cli", ",'timeout_seconds':10");
+    stage_restart(scene.stage);
+    scene.agent = caller_enter(scene.stage, "agent", &again);
+    call_start(&waited, scene.agent, scene.ops->wait, "{'session_id':'%s','wait_seconds':-1}",
+               scene.id);
+    stage_settle(scene.stage);
+    scene.stage->store.misses_reads = true;
+    stage_advance(scene.stage, 11000);
+    assert_worked(&waited);
+    assert_string_equal(call_text(&waited, "/action_status"), "timeout");
+    assert_string_equal(call_text(&waited, "/session_id"), scene.id);
+    scene.stage->store.misses_reads = false;
+    call_release(&waited);
+    scene_close(&scene);
+}
+
 /* Somebody sets the wall clock, by an hour or by ten years: neither what runs nor what a restart
  * finds may move. */
 static void test_the_wall_clock_is_set(void **state)
@@ -529,6 +553,7 @@ int main(void)
         CASE(test_bad_times_and_interfaces),
         CASE(test_an_extension_races_the_deadline),
         CASE(test_a_switch_races_the_deadline),
+        CASE(test_an_ask_removed_as_it_ends),
         CASE(test_an_answer_races_the_deadline),
         CASE(test_grace_after_a_suspend),
         CASE(test_no_grace_for_a_busy_moment),

@@ -374,6 +374,7 @@ static void counts_are_of_what_is_seen(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         size_t count = visible_count(cases[i].text, strlen(cases[i].text));
 
+        assert_int_equal(visible_is_empty(cases[i].text, strlen(cases[i].text)), count == 0);
         if (count != cases[i].count)
             fail_msg("case %zu counts %zu", i, count);
     }

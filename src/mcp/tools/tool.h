@@ -51,11 +51,8 @@ bool tool_plan(const struct tool *tool, const struct json *arguments, struct too
 /* The last row of every tool's results: how a bad call is told what is wrong with it. */
 #define TOOL_ERROR_RESULT                                                                          \
     {                                                                                              \
-        "error",                                                                                   \
-            "\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},"                  \
-            "\"path\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"                    \
-            "\"retry_after_seconds\":{\"type\":\"integer\"}}",                                     \
-            "Instead of all else: what was wrong with the call, and where."                        \
+        "error", "\"type\":\"object\"",                                                            \
+            "Instead of all else: code, path and message of what was wrong with the call."         \
     }
 
 /* The result of R2.2, shared by the tools that return an ask's. */

@@ -38,7 +38,17 @@ const MODERN_ERRORS = {
     [-32603]: "InternalError",
 };
 const ASKED = ["action_status", "session_id", "selection", "explicit"];
-const ALWAYS = { provide_choice: ASKED, get_answer: ASKED, check_decision: ["must_ask", "reasons"] };
+const ELICITED = ["action", "session_id", "explicit", "summary"];
+const ALWAYS = {
+    provide_choice: ASKED,
+    elicit_choice: ELICITED,
+    elicit_input: ELICITED,
+    elicit_confirm: ELICITED,
+    elicit_number: ELICITED,
+    elicit_form: ELICITED,
+    get_answer: ["session_id", "explicit"], // in the shape of the tool that asked
+    check_decision: ["must_ask", "reasons"],
+};
 const SINCE = { annotations: "2025-03-26", title: "2025-06-18", structured: "2025-06-18", idless: "2025-11-25" };
 
 const has = (revision, feature) => revision >= SINCE[feature];
