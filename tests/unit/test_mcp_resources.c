@@ -300,6 +300,30 @@ static void a_log_message_comes_to_who_wants_it(void **state)
     }
 }
 
+static void subscriptions_are_bounded(void **state)
+{
+    struct scene *scene = *state;
+    char params[64], first[64] = "";
+    size_t taken = 0;
+
+    for (int i = 0; i < 2000; i++) {
+        snprintf(params, sizeof params, "\"uri\":\"sayso://asks/%c%c%c" ID "\"", 'a' + i % 26,
+                 'a' + i / 26 % 26, 'a' + i / 676);
+        memcpy(params + strlen(params) - 4, "\"", 2); /* as long as an id is */
+        take(scene, "resources/subscribe", params);
+        if (!strstr(scene->stream.lines[0], "\"result\":{}"))
+            break;
+        taken++;
+        if (!first[0])
+            memcpy(first, params, sizeof first);
+    }
+    assert_in_range(taken, 500, 1024);
+    demand_said(&scene->stream, 0, "\"code\":-32603");
+    take(scene, "resources/unsubscribe", first);
+    take(scene, "resources/subscribe", params);
+    demand_said(&scene->stream, 0, "\"result\":{}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +338,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(ids_are_completed_once_there_is_something, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_log_message_comes_to_who_wants_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(subscriptions_are_bounded, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
