@@ -102,7 +102,7 @@ static const struct verb_option options[] = {
     { "mcp-auth", 0, "token|none", TEXT_HELP_MCP_AUTH, false },
     { "auto-started", 0, NULL, TEXT_OPT_AUTO_STARTED, true },
 #ifdef SAYSO_CONFORMANCE_FIXTURE
-    { "conformance-fixture", 0, NULL, TEXT_OPT_AUTO_STARTED, true },
+    { "conformance-fixture", 0, NULL, TEXT_OPT_AUTO_STARTED, true }, /* hidden: never shown */
 #endif
 };
 static const char *const usage[] = { "serve [--port N] [--mcp-auth token|none]", NULL };

@@ -112,6 +112,17 @@ static bool read_which(const struct json *params, enum store_list_which *ret_whi
     return !json_member(params, "which");
 }
 
+/* Only the characters of ids, or somebody could ask with a pattern. */
+static bool read_prefix(const struct json *params, const char **ret_prefix)
+{
+    const struct json *given = json_member(params, "prefix");
+    const char *prefix = json_text(given);
+
+    *ret_prefix = prefix && prefix[0] ? prefix : NULL;
+    return !given ||
+           (prefix && strspn(prefix, "abcdefghijklmnopqrstuvwxyz234567") == json_length(given));
+}
+
 void mine_list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                    desk_done *done, void *context)
 {
@@ -125,6 +136,11 @@ void mine_list_act(struct desk *desk, struct desk_visit *visit, const struct jso
     mine->errand.drop = mine_drop;
     if (!read_which(params, &query.which)) {
         error_set(&err, ERROR_bad_enum, "/which", "which is all, active or completed");
+        errand_fail(&mine->errand, &err, NULL);
+        return;
+    }
+    if (!read_prefix(params, &query.id_prefix)) {
+        error_set(&err, ERROR_bad_format, "/prefix", "an id has characters of a-z and 2-7");
         errand_fail(&mine->errand, &err, NULL);
         return;
     }

@@ -14,7 +14,11 @@
 #include "mcp/offer.h"
 #include "mcp/tools/tool.h"
 
-enum { ASKS_OPEN_MOST = 200, ASKS_HISTORY_MOST = 100, ASKS_COMPLETED_MOST = 100 };
+enum {
+    ASKS_OPEN_MOST = 200,
+    ASKS_HISTORY_MOST = 100,
+    ASKS_COMPLETED_MOST = 101
+}; /* the last: one more than is shown */
 static const char json_type[] = "application/json";
 static const char open_uri[] = "sayso://asks", history_uri[] = "sayso://history";
 static const char one_begin[] = "sayso://asks/";
@@ -106,24 +110,29 @@ static bool has_resource(const char *uri)
 
 /* Reads at the desk -------------------------------------------------------------------------- */
 
-static void look(struct mcp_call *call, desk_act *act, const char *which, size_t limit,
-                 desk_done *done)
+/* A list, or one by its id. */
+struct look {
+    desk_act *act;
+    desk_done *done;
+    const char *session_id, *which, *prefix; /* NULL: not said */
+    int64_t limit;
+};
+
+static void look(struct mcp_call *call, const struct look *look)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
-    const char *id = id_of(call->subject);
 
     json_write_object(&writer, NULL);
-    if (which) {
-        json_write_text(&writer, "which", which);
-        json_write_integer(&writer, "limit", (int64_t)limit);
-    } else {
-        json_write_text(&writer, "session_id", id);
-    }
+    json_write_text_if(&writer, "session_id", look->session_id);
+    json_write_text_if(&writer, "which", look->which);
+    json_write_text_if(&writer, "prefix", look->prefix);
+    if (look->limit)
+        json_write_integer(&writer, "limit", look->limit);
     json_write_end_object(&writer);
     call->is_at_desk = true;
     subscribe_used(call->visit);
-    tool_act(act, call->visit, &params, done, call);
+    tool_act(look->act, call->visit, &params, look->done, call);
     text_release(&params);
 }
 
@@ -152,19 +161,27 @@ static void on_read(void *context, const struct desk_reply *reply)
 static void read_resource(struct mcp_call *call, const char *uri)
 {
     const struct desk_ops *ops = call->to.mcp->parts.desk->ops;
+    struct look wanted = { .act = ops->mine_list, .done = on_read };
 
-    call->subject = mem_text(uri);
-    if (strcmp(uri, open_uri) == 0)
-        look(call, ops->mine_list, "active", ASKS_OPEN_MOST, on_read);
-    else if (strcmp(uri, history_uri) == 0)
-        look(call, ops->mine_list, "completed", ASKS_HISTORY_MOST, on_read);
-    else if (id_of(uri))
-        look(call, ops->mine_get, NULL, 0, on_read);
-    else
+    if (!has_resource(uri)) {
         call_reply_no_resource(call, uri);
+        return;
+    }
+    if (id_of(uri)) {
+        wanted.act = ops->mine_get;
+        wanted.session_id = id_of(uri);
+    } else if (strcmp(uri, open_uri) == 0) {
+        wanted.which = "active";
+        wanted.limit = ASKS_OPEN_MOST;
+    } else {
+        wanted.which = "completed";
+        wanted.limit = ASKS_HISTORY_MOST;
+    }
+    call->subject = mem_text(uri);
+    look(call, &wanted);
 }
 
-/* The ids that begin with what was typed, in the order of the list. */
+/* The ids that begin with what was typed, the newest first. */
 static void on_listed(void *context, const struct desk_reply *reply)
 {
     struct mcp_call *call = context;
@@ -184,7 +201,7 @@ static void on_listed(void *context, const struct desk_reply *reply)
     for (size_t i = 0; i < json_length(asks) && count < ARRAY_LEN(values); i++) {
         const char *id = json_member_text(json_item(asks, i), "session_id");
 
-        if (id && strncmp(id, call->subject, strlen(call->subject)) == 0)
+        if (id)
             values[count++] = id;
     }
     call_reply_values(call, values, count);
@@ -195,10 +212,14 @@ static void on_listed(void *context, const struct desk_reply *reply)
 static void complete_id(struct mcp_call *call, const struct mcp_wish *wish)
 {
     const struct mcp_parts *parts = &call->to.mcp->parts;
+    struct look wanted = { .act = parts->desk->ops->mine_list,
+                           .done = on_listed,
+                           .which = "all",
+                           .prefix = wish->value,
+                           .limit = ASKS_COMPLETED_MOST };
 
-    call->subject = mem_text(wish->value);
     if (call->visit->is_used || parts->is_hub)
-        look(call, parts->desk->ops->mine_list, "all", ASKS_COMPLETED_MOST, on_listed);
+        look(call, &wanted);
     else
         call_reply_values(call, NULL, 0);
 }

@@ -78,7 +78,8 @@ void call_reply_values(struct mcp_call *call, const char *const *values, size_t 
     for (size_t i = 0; i < count && i < COMPLETE_MOST; i++)
         json_write_text(&writer, NULL, values[i]);
     json_write_end_list(&writer);
-    json_write_integer(&writer, "total", (int64_t)count);
+    if (count <= COMPLETE_MOST) /* else who asked stopped counting */
+        json_write_integer(&writer, "total", (int64_t)count);
     json_write_bool(&writer, "hasMore", count > COMPLETE_MOST);
     json_write_end_object(&writer);
     call_end_result(call, &writer, CACHE_NONE);

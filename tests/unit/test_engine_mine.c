@@ -87,6 +87,12 @@ static void test_anothers_ask_is_like_none(void **state)
     assert_failed(&got, ERROR_bad_format, "/session_id");
     call_run(&got, scene.agent, scene.ops->mine_list, "{'which':'mine'}");
     assert_failed(&got, ERROR_bad_enum, "/which");
+    call_run(&got, scene.agent, scene.ops->mine_list, "{'prefix':'*'}");
+    assert_failed(&got, ERROR_bad_format, "/prefix");
+    call_run(&got, scene.agent, scene.ops->mine_list, "{'prefix':'%.3s'}", scene.id);
+    assert_int_equal(json_length(json_at(got.json, "/asks")), 1);
+    call_run(&got, other, scene.ops->mine_list, "{'prefix':'%.3s'}", scene.id);
+    assert_int_equal(json_length(json_at(got.json, "/asks")), 0);
     assert_int_equal(count_listed(&scene, other, "all"), 0);
     assert_int_equal(count_listed(&scene, scene.agent, "all"), 1);
     call_release(&got);
