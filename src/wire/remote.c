@@ -473,6 +473,9 @@ REMOTE_ACT(delivered, "ask/delivered")
 REMOTE_ACT(withdraw, "ask/withdraw")
 REMOTE_ACT(detach, "ask/detach")
 REMOTE_ACT(cut_off, "client/cut_off")
+REMOTE_ACT(mine_list, "mine/list")
+REMOTE_ACT(mine_get, "mine/get")
+REMOTE_ACT(mine_follow, "mine/follow")
 
 /* Only what agents do: a person's process speaks the wire itself. */
 static const struct desk_ops remote_ops = {
@@ -484,6 +487,9 @@ static const struct desk_ops remote_ops = {
     .withdraw = remote_withdraw,
     .detach = remote_detach,
     .cut_off = remote_cut_off,
+    .mine_list = remote_mine_list,
+    .mine_get = remote_mine_get,
+    .mine_follow = remote_mine_follow,
 };
 
 struct desk *remote_desk_new(struct loop *loop, const char *socket_path)

@@ -14,12 +14,21 @@ const RESULTS = {
     "tools/call": "CallToolResult",
     "prompts/list": "ListPromptsResult",
     "prompts/get": "GetPromptResult",
+    "resources/list": "ListResourcesResult",
+    "resources/templates/list": "ListResourceTemplatesResult",
+    "resources/read": "ReadResourceResult",
+    "resources/subscribe": "EmptyResult",
+    "resources/unsubscribe": "EmptyResult",
+    "completion/complete": "CompleteResult",
+    "logging/setLevel": "EmptyResult",
     "server/discover": "DiscoverResult",
     "subscriptions/listen": "SubscriptionsListenResult",
 };
 const NOTIFICATIONS = {
     "notifications/progress": "ProgressNotification",
     "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
+    "notifications/resources/updated": "ResourceUpdatedNotification",
+    "notifications/message": "LoggingMessageNotification",
 };
 const MODERN_ERRORS = {
     [-32700]: "ParseError",
@@ -210,7 +219,8 @@ export class Judge {
     notification(message) {
         const { method, params } = message;
         const entry = this.progress.get(keyOf(params?.progressToken));
-        const revision = method === "notifications/progress" ? entry?.revision : MODERN;
+        const isModern = params?._meta && "io.modelcontextprotocol/subscriptionId" in params._meta;
+        const revision = method === "notifications/progress" ? entry?.revision : isModern ? MODERN : this.negotiated;
         assert.ok(revision, `progress for nobody: ${shown(message)}`);
         assert.ok(method in NOTIFICATIONS, `unknown notification ${method}`);
         demandType(revision, "JSONRPCMessage", message);
