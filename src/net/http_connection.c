@@ -248,12 +248,19 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         else if (!has_backlog(connection))
             read_bytes(connection);
     }
+    if (connection->dirty.next) {
+        /* Now and not with all others: the memory of this reply is there for the next. */
+        http_link_remove(&connection->dirty);
+        http_connection_write(connection);
+    }
     http_connection_watch(connection);
 }
 
 static int wanted_events(const struct http_connection *connection)
 {
-    int events = connection->out.used > connection->out_sent ? UV_WRITABLE : 0;
+    /* What waits for the flush needs no sign that there is room. */
+    bool is_stuck = connection->out.used > connection->out_sent && !connection->dirty.next;
+    int events = is_stuck ? UV_WRITABLE : 0;
 
     if (connection->has_ended || has_backlog(connection)) {
         /* With bytes of ours to look at first, all that matters of the peer is that it goes. */

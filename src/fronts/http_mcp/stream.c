@@ -256,6 +256,8 @@ void stream_serve(struct peer *peer, struct http_exchange *exchange,
     mcp_take_value(peer->mcp, &stream->mcp, headers, value);
     if (!stream->is_finished)
         http_forget_request(exchange); /* a person takes long, and their agents are many */
+    else if (!stream->is_streaming && !stream->mcp.deliveries)
+        stream_free(stream); /* whether this reply arrives is its client's affair alone */
 }
 
 void stream_stand(struct peer *peer, struct http_exchange *exchange)
