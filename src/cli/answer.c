@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -27,18 +28,35 @@ static void write_ids(struct json_writer *writer, const char *key, const char *c
     json_write_end_list(writer);
 }
 
-static const char *field_kind(const struct json *form, const char *name)
+/* The field that NAME=VALUE speaks of: its name may have = in it. NULL: none. */
+static const struct json *find_field(const struct json *form, const char *pair)
 {
     const struct json *fields = json_member(form, "fields");
 
     for (size_t i = 0; i < json_length(fields); i++) {
-        const char *found = json_member_text(json_item(fields, i), "name");
-        const char *kind = json_member_text(json_item(fields, i), "kind");
+        const char *name = json_member_text(json_item(fields, i), "name");
+        size_t length = name ? strlen(name) : 0;
 
-        if (found && kind && strcmp(found, name) == 0)
-            return kind;
+        if (name && strncmp(pair, name, length) == 0 && pair[length] == '=')
+            return json_item(fields, i);
     }
-    return "";
+    return NULL;
+}
+
+static const char *yes_or_no(const char *value)
+{
+    static const char *const words[][2] = {
+        { "yes", "true" },
+        { "y", "true" },
+        { "no", "false" },
+        { "n", "false" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strcasecmp(value, words[i][0]) == 0)
+            return words[i][1];
+    }
+    return value;
 }
 
 /* A value as the field wants it: a list of ids, a number, yes or no; else the text itself. */
@@ -46,6 +64,8 @@ static void write_value(struct json_writer *writer, const char *kind, const char
 {
     struct json *json = NULL;
 
+    if (strcmp(kind, "confirm") == 0)
+        value = yes_or_no(value);
     if (strcmp(kind, "multi") == 0) {
         write_ids(writer, NULL, value);
     } else if ((strcmp(kind, "number") == 0 || strcmp(kind, "confirm") == 0) &&
@@ -69,11 +89,14 @@ static bool write_pairs(const struct arguments *arguments, const char *option, c
         return true;
     json_write_object(writer, key);
     while ((pair = arguments_next(arguments, option, &at))) {
-        const char *equals = strchr(pair, '='); /* check_pairs saw to it */
-        char *name = mem_text_n(pair, (size_t)(equals - pair));
+        const struct json *field = find_field(form, pair);
+        const char *known = json_member_text(field, "name");
+        const char *kind = json_member_text(field, "kind");
+        size_t length = known ? strlen(known) : strcspn(pair, "="); /* check_pairs saw to it */
+        char *name = mem_text_n(pair, length);
 
         json_write_foreign_key(writer, name);
-        write_value(writer, form ? field_kind(form, name) : "", equals + 1);
+        write_value(writer, kind ? kind : "", pair + length + 1);
         free(name);
     }
     json_write_end_object(writer);
@@ -111,7 +134,8 @@ static bool read_code(const struct arguments *arguments, const char *id, const c
 {
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     FILE *tty = fd < 0 ? NULL : fdopen(fd, "r+");
-    const char *chosen = arguments_value(arguments, "select");
+    const char *chosen = arguments_value(arguments, "select"), *pair;
+    size_t at = 0;
     struct text line = { 0 };
     struct error err;
     bool ok;
@@ -131,6 +155,11 @@ static bool read_code(const struct arguments *arguments, const char *id, const c
     text_clear(&line);
     if (chosen) { /* the ids, not the agent's words for them: this is what it will get */
         say_add_shown(&line, chosen);
+        fprintf(tty, "  > %s\n", text_string(&line));
+        text_clear(&line);
+    }
+    while ((pair = arguments_next(arguments, "field", &at))) {
+        say_add_shown(&line, pair);
         fprintf(tty, "  > %s\n", text_string(&line));
         text_clear(&line);
     }
@@ -167,13 +196,16 @@ static void report(const struct arguments *arguments, struct link *link, const c
 {
     char *params = call_id_params(id), *printed = json_encode(ack);
     struct wire_message got;
+    const struct json *result;
     const char *summary;
 
     if (arguments->is_json) {
         say_json(printed);
     } else if (call_hub(arguments, link, "ask/get", params, &got)) {
-        summary = json_member_text(json_member(json_member(got.result, "result"), "selection"),
-                                   "summary");
+        result = json_member(got.result, "result");
+        summary = json_member_text(result, "summary");
+        if (!summary)
+            summary = json_member_text(json_member(result, "selection"), "summary");
         say_result(json_is_yes(json_member(ack, "already")) ? TEXT_CLI_ALREADY_SO : TEXT_CLI_SAVED,
                    "answer", summary ? summary : "", NULL);
         wire_release(&got);
@@ -254,12 +286,14 @@ static const struct verb_option options[] = {
 static const char *const usage[] = {
     "answer [ID] --select ID[,ID...] [--note TEXT]",
     "answer [ID] --text TEXT",
+    "answer [ID] --field NAME=VALUE [--field NAME=VALUE...]",
     NULL,
 };
 static const char *const examples[] = {
     "answer --select eu",
     "answer k3f7 --select unit,lint --note 'lint may stay a warning'",
     "answer k3f7 --text 'Call it Heron'",
+    "answer k3f7 --field confirmed=yes",
     NULL,
 };
 const struct verb verb_answer = {

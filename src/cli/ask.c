@@ -25,6 +25,8 @@ enum {
 
 struct asking {
     const struct arguments *arguments;
+    const struct ask_tool *tool;
+    char *value_key; /* of the value in the result; NULL: not known, it is collected */
     struct link_identity identity;
     char directory[ASK_DIRECTORY_BYTES];
     char *arguments_json;
@@ -57,11 +59,14 @@ static bool check(struct asking *asking, const struct text *given, struct error 
                          LIMIT_WIRE_LINE_BYTES);
     if (!json_parse(text_string(given), given->used, &json, err))
         return false;
-    ok = arguments_check(&tool_provide_choice, json, &call, err);
+    ok = arguments_check(asking->tool, json, &call, err);
     if (ok && call.session_id[0]) {
         snprintf(asking->session_id, sizeof asking->session_id, "%s", call.session_id);
         if (asking->wait_s < 0)
             asking->wait_s = call.wait_s;
+    } else if (ok && asking->tool != &tool_provide_choice) {
+        asking->value_key =
+            mem_text(asking->tool->value_key ? asking->tool->value_key : call.form.fields[0].name);
     }
     if (ok) {
         asking->arguments_json = json_encode(json);
@@ -83,7 +88,7 @@ static char *request_params(const struct asking *asking)
     if (asking->session_id[0]) {
         json_write_text(&writer, "session_id", asking->session_id);
     } else {
-        json_write_text(&writer, "tool", tool_provide_choice.name);
+        json_write_text(&writer, "tool", asking->tool->name);
         json_write_raw(&writer, "arguments", asking->arguments_json);
         json_write_text(&writer, "tag", "ask");
     }
@@ -92,7 +97,31 @@ static char *request_params(const struct asking *asking)
     return text_take(&out);
 }
 
-/* What a script wants to read: the ids chosen, then the text, each on its own line. */
+/* Of an ask that is only collected the result itself tells what it was. */
+static const struct json *find_value(const struct asking *asking, const struct json *result)
+{
+    const struct json *value = NULL;
+
+    if (asking->value_key)
+        return json_member(result, asking->value_key);
+    for (size_t i = 0; !value && ask_tool_at(i); i++) {
+        if (ask_tool_at(i)->value_key)
+            value = json_member(result, ask_tool_at(i)->value_key);
+    }
+    return value ? value : json_member(result, "input");
+}
+
+/* What a script wants to read: a text as it is, all else as JSON. */
+static void print_value(const struct json *value)
+{
+    char *json = value ? json_encode(value) : NULL;
+
+    if (json)
+        printf("%s\n", json_text(value) ? json_text(value) : json);
+    free(json);
+}
+
+/* The ids chosen, then the text, each on its own line. */
 static void print_values(const struct json *result)
 {
     const struct json *selection = json_member(result, "selection");
@@ -114,6 +143,8 @@ static enum exit_code exit_code_of(const char *status)
         { "selected", EXIT_DONE },     { "custom_input", EXIT_DONE },
         { "cancelled", EXIT_REFUSED }, { "timeout", EXIT_TIMEOUT },
         { "pending", EXIT_PENDING },   { "pending_terminal_launch", EXIT_PENDING },
+        { "accept", EXIT_DONE },       { "decline", EXIT_REFUSED },
+        { "cancel", EXIT_REFUSED },
     };
 
     for (size_t i = 0; status && i < ARRAY_LEN(rows); i++) {
@@ -126,9 +157,11 @@ static enum exit_code exit_code_of(const char *status)
 /* A refusal has three faces, the agent's exit code only one. */
 static enum text_id ending_of(const struct json *result, enum exit_code code)
 {
+    const char *action = json_member_text(result, "action");
+
     if (code == EXIT_TIMEOUT)
         return TEXT_STATE_TIMEOUT;
-    if (json_is_yes(json_member(result, "declined")))
+    if (json_is_yes(json_member(result, "declined")) || (action && strcmp(action, "decline") == 0))
         return TEXT_STATE_DECLINED;
     return json_is_yes(json_member(result, "withdrawn")) ? TEXT_STATE_WITHDRAWN
                                                          : TEXT_STATE_CANCELLED;
@@ -162,7 +195,8 @@ static void confirm_delivery(struct asking *asking, const char *id)
 
 static enum exit_code finish(struct asking *asking, const struct json *result)
 {
-    const char *status = json_member_text(result, "action_status");
+    const char *action = json_member_text(result, "action");
+    const char *status = action ? action : json_member_text(result, "action_status");
     const char *id = json_member_text(result, "session_id");
     enum exit_code code = exit_code_of(status);
 
@@ -175,7 +209,10 @@ static enum exit_code finish(struct asking *asking, const struct json *result)
         printf("%s\n", id);
         say_note(TEXT_CLI_STILL_PENDING, NULL);
     } else {
-        print_values(result);
+        if (action)
+            print_value(find_value(asking, result));
+        else
+            print_values(result);
         if (code == EXIT_REFUSED || code == EXIT_TIMEOUT)
             say_note(ending_of(result, code), NULL);
     }
@@ -190,7 +227,9 @@ static enum exit_code finish(struct asking *asking, const struct json *result)
 static void say_stopped(const struct asking *asking)
 {
     if (asking->arguments->is_json)
-        printf("{\"action_status\":\"pending\",\"session_id\":\"%s\"}\n", asking->session_id);
+        printf("{\"%s\":\"pending\",\"session_id\":\"%s\"}\n",
+               asking->tool == &tool_provide_choice ? "action_status" : "action",
+               asking->session_id);
     say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id, NULL);
 }
 
@@ -232,6 +271,20 @@ static bool wait_once(struct asking *asking, enum exit_code *ret_code)
     return ok;
 }
 
+static bool choose_tool(struct asking *asking)
+{
+    const char *name = arguments_value(asking->arguments, "tool");
+
+    asking->tool = name ? ask_tool_find(name) : &tool_provide_choice;
+    if (!asking->tool)
+        say_problem(TEXT_CLI_NO_TOOL, "name", name, NULL);
+    else if (name && !arguments_value(asking->arguments, "from"))
+        say_problem(TEXT_CLI_TOOL_NEEDS_FROM, NULL);
+    else
+        return true;
+    return false;
+}
+
 static bool gather(struct asking *asking, enum exit_code *ret_code)
 {
     const struct arguments *arguments = asking->arguments;
@@ -241,6 +294,8 @@ static bool gather(struct asking *asking, enum exit_code *ret_code)
     bool ok;
 
     *ret_code = EXIT_USAGE;
+    if (!choose_tool(asking))
+        return false;
     if (!path && arguments->word_count == 0) {
         say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "ask", "name", "TITLE", NULL);
         return false;
@@ -280,6 +335,7 @@ static enum exit_code run_ask(const struct arguments *arguments)
     while (!wait_once(&asking, &code))
         continue;
     free(asking.arguments_json);
+    free(asking.value_key);
     return code;
 }
 
@@ -297,11 +353,12 @@ static const struct verb_option options[] = {
     { "key", 'k', "TEXT", TEXT_OPT_KEY, false },
     { "as", 0, "NAME", TEXT_OPT_AS, false },
     { "from", 'f', "FILE", TEXT_OPT_FROM, false },
+    { "tool", 0, "NAME", TEXT_OPT_TOOL, false },
 };
 static const char *const usage[] = {
     "ask [OPTIONS] TITLE -p PROMPT -o ID=LABEL -o ID=LABEL --recommend ID",
     "ask [OPTIONS] TITLE -p PROMPT --text",
-    "ask [OPTIONS] --from FILE|-",
+    "ask [OPTIONS] [--tool NAME] --from FILE|-",
     NULL,
 };
 static const char *const examples[] = {
@@ -309,6 +366,7 @@ static const char *const examples[] = {
     "-o us=America -r eu",
     "ask 'Release name?' -p 'The changelog needs a name for version 3.0.' --text",
     "ask --from question.json --json",
+    "ask --tool elicit_confirm --from - <<< '{\"message\":\"Delete 5 files?\"}'",
     NULL,
 };
 const struct verb verb_ask = {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/call.h"
 #include "cli/say.h"
+#include "cli/show_form.h"
 
 /* "3 min", in the largest unit that fits. */
 static void add_duration(struct text *out, int64_t seconds)
@@ -78,95 +79,27 @@ static void print_facts(const struct json *ask)
     text_release(&line);
 }
 
-/* What an option would look like; not coloured here, but whole. */
-static void print_preview(const struct json *preview)
+/* What a summary would cut is printed whole. */
+static void print_fields(const struct json *fields)
 {
-    const char *language = json_member_text(preview, "language");
-    const char *type = json_member_text(preview, "type");
     struct text line = { 0 };
 
-    say_add_shown(&line, language ? language : type);
-    printf("      %s (%s):\n", i18n_text(TEXT_SHOW_PREVIEW), text_string(&line));
-    say_lines(json_member_text(preview, "text"), 8);
-    text_release(&line);
-}
-
-static void print_option(const struct json *option)
-{
-    const char *description = json_member_text(option, "description");
-    const char *note = json_member_text(option, "annotation");
-    struct text line = { 0 };
-
-    say_add_shown(&line, json_member_text(option, "id"));
-    text_add_text(&line, "  ");
-    say_add_shown(&line, json_member_text(option, "label"));
-    if (json_is_yes(json_member(option, "recommended")))
-        text_add_format(&line, "  (%s)", i18n_text(TEXT_RECOMMENDED));
-    if (json_is_yes(json_member(option, "default")))
-        text_add_format(&line, "  (%s)", i18n_text(TEXT_SHOW_DEFAULT));
-    printf("  - %s\n", text_string(&line));
-    if (description)
-        say_lines(description, 6);
-    if (note) {
+    for (void *it = json_first(fields); it; it = json_next(fields, it)) {
+        if (!json_text(json_value(it)))
+            continue;
         text_clear(&line);
-        say_add_shown(&line, note);
-        printf("      %s: %s\n", i18n_text(TEXT_ROW_NOTE), text_string(&line));
+        say_add_shown(&line, json_key(it));
+        printf("  %s:\n", text_string(&line));
+        say_lines(json_text(json_value(it)), 4);
     }
-    if (json_member(option, "preview"))
-        print_preview(json_member(option, "preview"));
     text_release(&line);
 }
 
-/* What may be answered: how many options, or one's own words, and what stands there now. As rows,
- * where the agent's words never stand. */
-static void print_limits(const struct json *field)
+static void print_result(const struct json *ask, const struct json *result,
+                         const struct json *answer)
 {
-    const char *kind = json_member_text(field, "kind");
-    const char *placeholder = json_member_text(field, "placeholder");
-    int64_t options = (int64_t)json_length(json_member(field, "options"));
-    int64_t least = json_member_integer(field, "min_selections", 0);
-    int64_t most = json_member_integer(field, "max_selections", options);
-    bool may_write = strcmp(kind, "hybrid") == 0;
-    enum text_id text = may_write ? TEXT_CHOOSE_RANGE_OR_WRITE : TEXT_CHOOSE_RANGE;
-    struct text line = { 0 };
-    char min[24], max[24];
-
-    if (strcmp(kind, "text") == 0)
-        text = TEXT_OWN_WORDS;
-    else if (least == most && most == 1 && !may_write)
-        text = TEXT_CHOOSE_ONE;
-    else if (least == most)
-        text = may_write ? TEXT_CHOOSE_COUNT_OR_WRITE : TEXT_CHOOSE_COUNT;
-    snprintf(min, sizeof min, "%lld", (long long)least);
-    snprintf(max, sizeof max, "%lld", (long long)most);
-    i18n_format(&line, text, "min", min, "max", max, NULL);
-    say_row(TEXT_ROW_LIMITS, text_string(&line));
-    if (placeholder && json_is_yes(json_member(field, "placeholder_visible")))
-        say_row(TEXT_ROW_PLACEHOLDER, placeholder);
-    text_release(&line);
-}
-
-static void print_form(const struct json *form)
-{
-    const struct json *fields = json_member(form, "fields");
-    struct text title = { 0 };
-
-    say_add_shown(&title, json_member_text(form, "title"));
-    printf("\n  %s\n\n", text_string(&title));
-    text_release(&title);
-    say_lines(json_member_text(form, "prompt"), 2);
-    printf("\n");
-    for (size_t i = 0; i < json_length(fields); i++) {
-        const struct json *options = json_member(json_item(fields, i), "options");
-
-        for (size_t k = 0; k < json_length(options); k++)
-            print_option(json_item(options, k));
-    }
-}
-
-static void print_result(const struct json *ask, const struct json *result)
-{
-    const struct json *selection = json_member(result, "selection");
+    const struct json *inner = json_member(result, "selection");
+    const struct json *selection = inner ? inner : result; /* the elicit tools have none */
     const struct json *by = json_member(ask, "answered_by");
     const char *summary = json_member_text(selection, "summary");
     const char *note = json_member_text(selection, "global_annotation");
@@ -175,8 +108,9 @@ static void print_result(const struct json *ask, const struct json *result)
     if (state_is_open(state_find(json_member_text(ask, "status"))))
         return;
     printf("\n");
-    if (json_member_text(selection, "custom_input"))
-        say_lines(json_member_text(selection, "custom_input"), 2);
+    if (json_member_text(answer, "custom_input"))
+        say_lines(json_member_text(answer, "custom_input"), 2);
+    print_fields(json_member(answer, "fields"));
     if (summary)
         say_row(TEXT_ROW_ANSWER, summary);
     if (note)
@@ -203,7 +137,6 @@ static void print_result(const struct json *ask, const struct json *result)
 
 static void print_whole(const struct arguments *arguments, const struct json *got)
 {
-    const struct json *fields = json_member(json_member(got, "form"), "fields");
     char *printed;
 
     if (arguments->is_json) {
@@ -213,10 +146,9 @@ static void print_whole(const struct arguments *arguments, const struct json *go
         return;
     }
     print_facts(json_member(got, "ask"));
-    for (size_t i = 0; i < json_length(fields); i++)
-        print_limits(json_item(fields, i));
-    print_form(json_member(got, "form"));
-    print_result(json_member(got, "ask"), json_member(got, "result"));
+    show_limits(json_member(got, "form"));
+    show_form(json_member(got, "form"));
+    print_result(json_member(got, "ask"), json_member(got, "result"), json_member(got, "answer"));
 }
 
 static enum exit_code run_show(const struct arguments *arguments)

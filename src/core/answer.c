@@ -24,6 +24,11 @@ void answer_from_defaults(const struct form *form, struct answer *ret_answer)
         const struct field *field = &form->fields[i];
         struct field_value *value = &ret_answer->values[i];
 
+        value->text = mem_text(field->default_text);
+        value->has_number = field->has_default_number;
+        value->number = field->default_number;
+        value->has_confirm = field->default_confirm != CONFIRM_OPEN;
+        value->confirmed = field->default_confirm == CONFIRM_YES;
         if (field->option_count == 0)
             continue;
         value->option_count = field->option_count;

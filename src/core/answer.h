@@ -36,9 +36,9 @@ void answer_release(struct answer *answer);
 /*
  * Reads {selected_ids?, custom_input?, fields? {name: value}, option_annotations? {id: text},
  * global_annotation?}: selected_ids and custom_input speak of the first field. A field that is not
- * mentioned keeps its defaults (R2.3). Unknown ids, wrong counts, lengths over the limits, notes
- * where they are off: false with the JSON pointer of the culprit. Other members are ignored (they
- * are the wire's: session_id, answer_key, …).
+ * mentioned keeps its defaults (R2.3); null or an empty text leaves it empty. Unknown ids, wrong
+ * counts, lengths over the limits, notes where they are off: false with the JSON pointer of the
+ * culprit. Other members are ignored (they are the wire's: session_id, answer_key, …).
  */
 bool answer_check(const struct form *form, const struct json *given, struct answer *ret_answer,
                   struct error *err);
@@ -51,6 +51,12 @@ void answer_encode(const struct form *form, const struct answer *answer, struct 
 struct json_writer;
 /* The ids chosen, in the order of the options. */
 void answer_write_picks(struct json_writer *writer, const char *key, const struct field *field,
+                        const struct field_value *value);
+/* Something was picked, written or said. */
+bool answer_has_value(const struct field_value *value);
+/* The value alone, as agents get it: an id or text, a list of ids, a number, true or false; null
+ * where there is none. */
+void answer_write_value(struct json_writer *writer, const struct field *field,
                         const struct field_value *value);
 /* option_annotations and global_annotation, where there are any. */
 void answer_write_notes(struct json_writer *writer, const struct form *form,

@@ -1,7 +1,7 @@
 /* answer_json.c - an answer as JSON: store and agent get the same picks and notes. */
 #include "base/json_writer.h"
 #include "base/text.h"
-#include "core/answer.h"
+#include "core/answer_inside.h"
 
 void answer_write_picks(struct json_writer *writer, const char *key, const struct field *field,
                         const struct field_value *value)
@@ -26,40 +26,70 @@ void answer_write_notes(struct json_writer *writer, const struct form *form,
     json_write_text_if(writer, "global_annotation", answer->global_note);
 }
 
-static void write_value(struct json_writer *writer, const struct field *field,
+bool answer_has_value(const struct field_value *value)
+{
+    return answer_count_picks(value) > 0 || value->has_number || value->has_confirm || value->text;
+}
+
+void answer_write_value(struct json_writer *writer, const struct field *field,
                         const struct field_value *value)
 {
+    if (field->kind == FIELD_SINGLE) {
+        for (size_t i = 0; i < value->option_count; i++) {
+            if (value->is_selected[i])
+                json_write_text(writer, NULL, field->options[i].id);
+        }
+    } else if (value->is_selected) {
+        answer_write_picks(writer, NULL, field, value);
+    } else if (value->has_number) {
+        json_write_number(writer, NULL, value->number);
+    } else if (value->has_confirm) {
+        json_write_bool(writer, NULL, value->confirmed);
+    } else {
+        json_write_text(writer, NULL, value->text);
+    }
+}
+
+/* As answer_check reads it below `fields`: picks are a list, what is gone is null or "". */
+static void write_stored(struct json_writer *writer, const struct field *field,
+                         const struct field_value *value)
+{
+    if (!value->is_selected && !answer_has_value(value) && !field_has_default(field))
+        return;
+    json_write_foreign_key(writer, field->name);
     if (field->kind == FIELD_HYBRID) {
-        json_write_object(writer, field->name);
+        json_write_object(writer, NULL);
         answer_write_picks(writer, "selected_ids", field, value);
         json_write_text_if(writer, "custom_input", value->text);
         json_write_end_object(writer);
     } else if (value->is_selected) {
-        answer_write_picks(writer, field->name, field, value);
-    } else if (value->has_number) {
-        json_write_number(writer, field->name, value->number);
-    } else if (value->has_confirm) {
-        json_write_bool(writer, field->name, value->confirmed);
+        answer_write_picks(writer, NULL, field, value);
+    } else if (!answer_has_value(value) && field->kind == FIELD_TEXT) {
+        json_write_text(writer, NULL, "");
     } else {
-        json_write_text_if(writer, field->name, value->text);
+        answer_write_value(writer, field, value);
     }
 }
 
-/* Picks are written even when there are none, since leaving them out would mean the defaults. */
+/* What stood there beforehand and is gone is written as gone: leaving it out would mean the
+ * defaults. */
 void answer_encode(const struct form *form, const struct answer *answer, struct text *out)
 {
     const struct field_value *value = &answer->values[0];
     struct json_writer writer = json_writer_to(out);
-    size_t own_members = value->has_number || value->has_confirm ? 0 : 1;
+    bool is_scalar = form->fields[0].kind == FIELD_NUMBER || form->fields[0].kind == FIELD_CONFIRM;
+    bool is_said = answer_has_value(value) || field_has_default(&form->fields[0]);
+    size_t own_members = is_scalar && is_said ? 0 : 1;
 
     json_write_object(&writer, NULL);
     if (value->is_selected)
         answer_write_picks(&writer, "selected_ids", &form->fields[0], value);
-    json_write_text_if(&writer, "custom_input", value->text);
+    if (value->text || form->fields[0].default_text)
+        json_write_text(&writer, "custom_input", value->text ? value->text : "");
     if (own_members < answer->value_count) {
         json_write_object(&writer, "fields");
         for (size_t i = own_members; i < answer->value_count; i++)
-            write_value(&writer, &form->fields[i], &answer->values[i]);
+            write_stored(&writer, &form->fields[i], &answer->values[i]);
         json_write_end_object(&writer);
     }
     answer_write_notes(&writer, form, answer);

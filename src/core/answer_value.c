@@ -1,6 +1,7 @@
 /* answer_value.c - one value of an answer against its field: read, then judged by its kind. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -77,8 +78,8 @@ bool answer_read_words(const struct said *said, struct field_value *value, struc
     if (json_length(said->words) > LIMIT_ANSWER_TEXT_BYTES)
         return error_set(err, ERROR_too_long, said->words_path, "must have at most %d bytes",
                          LIMIT_ANSWER_TEXT_BYTES);
-    if (answer_has_visible(said->words))
-        value->text = mem_text(json_text(said->words));
+    free(value->text); /* what is said replaces the default, nothing too */
+    value->text = answer_has_visible(said->words) ? mem_text(json_text(said->words)) : NULL;
     return true;
 }
 
@@ -89,12 +90,16 @@ static bool is_on_step(const struct field *field, double number)
     return fabs(steps - round(steps)) <= STEP_TOLERANCE;
 }
 
+/* null leaves the field empty, whatever stood there. */
 static bool read_number(const struct field *field, const struct json *scalar,
                         struct field_value *value, struct error *err)
 {
     enum json_kind kind = json_kind(scalar);
     double number = json_number_of(scalar);
 
+    value->has_number = false;
+    if (kind == KIND_NULL)
+        return true;
     if (kind != KIND_INTEGER && kind != KIND_REAL)
         return answer_refuse_type(scalar, "", "a number", err);
     if (field->is_integer && floor(number) != number)
@@ -114,6 +119,9 @@ static bool read_confirm(const struct field *field, const struct json *scalar,
                          struct field_value *value, struct error *err)
 {
     (void)field;
+    value->has_confirm = false;
+    if (json_kind(scalar) == KIND_NULL)
+        return true;
     if (json_kind(scalar) != KIND_BOOL)
         return answer_refuse_type(scalar, "", "true or false", err);
     value->has_confirm = true;
@@ -185,8 +193,8 @@ static bool judge_words(const struct field *field, const struct said *said,
 static bool judge_scalar(const struct field *field, const struct said *said,
                          const struct field_value *value, struct error *err)
 {
-    (void)value;
-    if (field->is_required && !said->scalar)
+    (void)said;
+    if (field->is_required && !value->has_number && !value->has_confirm)
         return error_set(err, ERROR_missing_property, "", "this field needs a value");
     return true;
 }

@@ -143,6 +143,22 @@ static bool check_count(const struct given *given, struct error *err)
         (long long)row->least, (long long)row->most, row->help);
 }
 
+static bool check_texts(const struct given *given, struct error *err)
+{
+    if (!check_count(given, err))
+        return false;
+    for (size_t i = 0; i < json_length(given->value); i++) {
+        struct place place = { .outer = given->place, .index = i };
+        struct given item = { .row = given->row->properties,
+                              .value = json_item(given->value, i),
+                              .place = &place };
+
+        if (!check_length(&item, err))
+            return false;
+    }
+    return true;
+}
+
 enum {
     TEXT = 1u << KIND_TEXT,
     OBJECT = 1u << KIND_OBJECT,
@@ -163,6 +179,11 @@ static const struct argument_class classes[] = {
                            ERROR_too_few_options, ERROR_too_many_options },
     [ARGUMENT_IDS] = { "a list of texts", LIST, STORE_JSON, check_items, check_count, TEXT,
                        ERROR_too_few_options, ERROR_too_many_defaults },
+    [ARGUMENT_NUMBER] = { "a number", NUMBER, .storage = STORE_JSON },
+    [ARGUMENT_TEXTS] = { "a list of texts", LIST, STORE_JSON, check_items, check_texts, TEXT,
+                         ERROR_too_few_options, ERROR_too_many_options },
+    [ARGUMENT_OBJECT] = { "an object", OBJECT, .storage = STORE_JSON },
+    [ARGUMENT_ANY] = { "anything", ~0u, .storage = STORE_JSON },
     [ARGUMENT_PREVIEW] = { "a text or an object", TEXT | OBJECT, STORE_JSON,
                            .check_limits = check_length },
 };

@@ -27,7 +27,10 @@ enum {
     FOREIGN_BYTES = PATH_BYTES - 40, /* before it stand our own names and an index */
 };
 
-static const struct ask_tool *const tools[] = { &tool_provide_choice };
+static const struct ask_tool *const tools[] = {
+    &tool_provide_choice, &tool_elicit_choice, &tool_elicit_input,
+    &tool_elicit_confirm, &tool_elicit_number, &tool_elicit_form,
+};
 
 /* Clients put these into every tool's schema and pass them on when the model fills them in. */
 static const char *const added_by_clients[] = { "wait_for_previous" };
@@ -122,7 +125,8 @@ static bool pass_inside(const struct given *given,
 
         inner.object = json_item(given->value, i);
         inner.place = &place;
-        if (json_kind(inner.object) == KIND_OBJECT && !pass(&inner, err))
+        if (json_kind(inner.object) == KIND_OBJECT &&
+            argument_is_kind_in(inner.object, given->class->item_kinds) && !pass(&inner, err))
             return false;
     }
     return true;
@@ -144,8 +148,10 @@ static bool refuse_unknown(const struct scope *scope, void *member, struct error
     struct place place = { .outer = scope->place, .name = foreign };
 
     show(json_key(member), json_key_length(member), FOREIGN_CHARS, true, foreign, sizeof foreign);
-    for (size_t i = 0; i < scope->row_count; i++)
-        text_add_format(&names, "%s%s", i ? ", " : "", scope->rows[i].name);
+    for (size_t i = 0; i < scope->row_count; i++) {
+        if (!scope->rows[i].is_hidden)
+            text_add_format(&names, "%s%s", names.used ? ", " : "", scope->rows[i].name);
+    }
     argument_refuse(&place, ERROR_unknown_property, err,
                     "no such property here: leave it out. Known are %s", text_string(&names));
     text_release(&names);
@@ -182,10 +188,12 @@ static bool pass_unknown(const struct scope *scope, struct error *err)
 
 static bool is_missing(const struct scope *scope, const struct argument *row)
 {
-    const char *other = row->spared_by ? json_member_text(scope->object, row->spared_by) : NULL;
+    const struct json *other = row->spared_by ? json_member(scope->object, row->spared_by) : NULL;
+    const char *value = json_text(other);
+    bool is_spared =
+        row->spared_value ? value && strcmp(value, row->spared_value) == 0 : other != NULL;
 
-    return row->is_needed && !scope->is_collecting &&
-           !(other && strcmp(other, row->spared_value) == 0);
+    return row->is_needed && !scope->is_collecting && !is_spared;
 }
 
 static bool pass_types(const struct scope *scope, struct error *err)
@@ -277,6 +285,22 @@ static struct json *without_additions(const struct json *arguments)
     return copy;
 }
 
+void argument_show_key(void *member, char *out, size_t out_bytes)
+{
+    show(json_key(member), json_key_length(member), FOREIGN_CHARS, true, out, out_bytes);
+}
+
+bool argument_read_object(const struct argument *rows, size_t row_count, const struct json *object,
+                          const struct place *place, void *values, struct error *err)
+{
+    struct scope scope = { .rows = rows, .row_count = row_count, .object = object, .place = place };
+
+    if (!pass_unknown(&scope, err) || !pass_types(&scope, err) || !pass_limits(&scope, err))
+        return false;
+    arguments_fill(rows, row_count, object, values);
+    return true;
+}
+
 bool arguments_read(const struct argument *rows, size_t row_count, const struct json *arguments,
                     void *values, struct json **ret_owner, struct error *err)
 {
@@ -307,13 +331,11 @@ bool arguments_check(const struct ask_tool *tool, const struct json *arguments,
     bool ok;
 
     *ret_call = (struct ask_call){ 0 };
-    ok = arguments_read(tool->arguments, tool->argument_count, arguments, values, &owner, err);
-    if (ok) {
-        tool->build(values, ret_call);
+    ok = arguments_read(tool->arguments, tool->argument_count, arguments, values, &owner, err) &&
+         tool->build(values, ret_call, err) && (!tool->check || tool->check(owner, ret_call, err));
+    if (ok)
         ret_call->arguments_json = json_encode_canonical(owner);
-        ok = tool->check(owner, ret_call, err);
-    }
-    if (!ok)
+    else
         ask_call_release(ret_call);
     json_free(owner);
     free(values);
@@ -328,6 +350,11 @@ void ask_call_release(struct ask_call *call)
     free(call->idempotency_key);
     free(call->arguments_json);
     *call = (struct ask_call){ 0 };
+}
+
+const struct ask_tool *ask_tool_at(size_t index)
+{
+    return index < ARRAY_LEN(tools) ? tools[index] : NULL;
 }
 
 const struct ask_tool *ask_tool_find(const char *name)

@@ -18,6 +18,7 @@
 struct ask_call;
 struct error;
 struct json;
+struct response_shape;
 
 enum argument_type {
     ARGUMENT_TEXT,
@@ -29,6 +30,10 @@ enum argument_type {
     ARGUMENT_OPTIONS, /* list of option objects */
     ARGUMENT_IDS,     /* list of option ids */
     ARGUMENT_PREVIEW, /* text or {type, text, language?} */
+    ARGUMENT_NUMBER,  /* with or without a fraction */
+    ARGUMENT_TEXTS,   /* list of texts; the one row of `properties` limits each */
+    ARGUMENT_OBJECT,  /* looked into by the tool itself */
+    ARGUMENT_ANY,     /* known only to be refused by name */
 };
 enum argument_unit { UNIT_CHARS, UNIT_BYTES, UNIT_NUMBER, UNIT_ITEMS };
 
@@ -38,14 +43,17 @@ struct argument {
     enum argument_type type;
     int64_t least, most; /* in `unit`; ignored for booleans */
     enum argument_unit unit;
-    const char *const *choices;           /* ARGUMENT_ENUM: NULL-ended */
-    bool is_needed;                       /* unless the call only collects (session_id) */
-    size_t offset;                        /* where the value goes in the tool's own struct */
-    const char *help;                     /* for agents, English; goes into inputSchema */
-    const char *spared_by, *spared_value; /* not needed where that argument has this value */
-    int64_t otherwise;                    /* a boolean's or integer's value when it is not given */
-    const struct argument *properties;    /* OPTIONS: of each item; PREVIEW: of the object form */
+    const char *const *choices; /* ARGUMENT_ENUM: NULL-ended */
+    bool is_needed;             /* unless the call only collects (session_id) */
+    size_t offset;              /* where the value goes in the tool's own struct */
+    const char *help;           /* for agents, English; goes into inputSchema */
+    /* Not needed where that argument has this value; NULL: where it is given at all. */
+    const char *spared_by, *spared_value;
+    int64_t otherwise;                 /* a boolean's or integer's value when it is not given */
+    const struct argument *properties; /* OPTIONS: of each item; PREVIEW: of the object form */
     size_t property_count;
+    bool is_hidden;  /* accepted or refused by a rule, but not offered */
+    bool is_obvious; /* its name says it: the help stands only in messages */
 };
 /* `most` of an argument that only rules between fields bound. */
 #define ARGUMENT_UNBOUNDED INT64_MAX
@@ -56,10 +64,13 @@ struct ask_tool {
     size_t argument_count;
     size_t values_bytes; /* size of the tool's own struct */
     /* Makes the call out of the filled struct; types and limits hold, rules between fields are
-     * not checked yet. */
-    void (*build)(const void *values, struct ask_call *call);
-    /* The rules between fields, from core/validation. */
+     * not checked yet. False: an argument that only the tool can read is wrong; the caller
+     * releases what is there of the call. */
+    bool (*build)(const void *values, struct ask_call *call, struct error *err);
+    /* The rules between fields, from core/validation; NULL: there are none. */
     bool (*check)(const struct json *arguments, const struct ask_call *call, struct error *err);
+    const struct response_shape *response;
+    const char *value_key; /* of the value in its result; NULL: the name of the only field */
 };
 
 /* What a good call comes to. */
@@ -76,7 +87,10 @@ struct ask_call {
 };
 
 extern const struct ask_tool tool_provide_choice;
+extern const struct ask_tool tool_elicit_choice, tool_elicit_input, tool_elicit_confirm;
+extern const struct ask_tool tool_elicit_number, tool_elicit_form;
 const struct ask_tool *ask_tool_find(const char *name); /* NULL if there is none */
+const struct ask_tool *ask_tool_at(size_t index);       /* NULL behind the last */
 
 /* `arguments` must be an object (else bad_type without a path). On false nothing is in *ret_call.
  */
@@ -91,8 +105,8 @@ bool arguments_read(const struct argument *rows, size_t row_count, const struct 
 
 /*
  * Fills a tool's struct from an object that has the right types. Stored are: texts as borrowed
- * `const char *`, booleans and integers as int64_t, lists and previews as borrowed
- * `const struct json *`; NULL or `otherwise` where nothing was given.
+ * `const char *`, booleans and integers as int64_t, all else as borrowed `const struct json *`;
+ * NULL or `otherwise` where nothing was given.
  */
 void arguments_fill(const struct argument *rows, size_t row_count, const struct json *object,
                     void *values);

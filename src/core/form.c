@@ -23,6 +23,13 @@ const char *const number_style_names[] = {
     [NUMBER_RATING + 1] = NULL,
 };
 
+const char *const confirm_default_names[] = {
+    [CONFIRM_OPEN] = "",
+    [CONFIRM_NO] = "no",
+    [CONFIRM_YES] = "yes",
+    [CONFIRM_YES + 1] = NULL,
+};
+
 unsigned form_name_find(const char *const *names, const char *name, unsigned otherwise)
 {
     for (unsigned value = 0; names[value]; value++) {
@@ -54,9 +61,11 @@ static void field_release(struct field *field)
     free(field->options);
     free(field->name);
     free(field->label);
+    free(field->description);
     free(field->placeholder);
     free(field->format);
     free(field->unit);
+    free(field->default_text);
 }
 
 void form_release(struct form *form)
@@ -130,10 +139,16 @@ static int64_t count_defaults(const struct field *field)
     return count;
 }
 
+bool field_has_default(const struct field *field)
+{
+    return count_defaults(field) > 0 || field->default_text || field->has_default_number ||
+           field->default_confirm != CONFIRM_OPEN;
+}
+
 /* Nothing chosen beforehand anywhere is not a default: silence would decide. */
 bool form_has_enough_defaults(const struct form *form)
 {
-    int64_t total = 0;
+    bool has_any = false;
 
     if (form->is_destructive || form_has_confirm(form))
         return false;
@@ -141,11 +156,11 @@ bool form_has_enough_defaults(const struct form *form)
         const struct field *field = &form->fields[i];
         int64_t count = count_defaults(field);
 
-        if (count == 0 && field->is_required)
+        if (!field_has_default(field) && field->is_required)
             return false;
         if (count > 0 && (count < field->min_selections || count > field->max_selections))
             return false;
-        total += count;
+        has_any = has_any || field_has_default(field);
     }
-    return total > 0;
+    return has_any;
 }

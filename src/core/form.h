@@ -23,6 +23,7 @@ enum field_kind {
 };
 enum preview_type { PREVIEW_NONE, PREVIEW_TEXT, PREVIEW_MARKDOWN, PREVIEW_CODE, PREVIEW_DIFF };
 enum number_style { NUMBER_FIELD, NUMBER_SLIDER, NUMBER_RATING };
+enum confirm_default { CONFIRM_OPEN, CONFIRM_NO, CONFIRM_YES };
 
 struct preview {
     enum preview_type type;
@@ -37,8 +38,9 @@ struct option {
 };
 
 struct field {
-    char *name;  /* key of the value in an answer; provide_choice's only field is "choice" */
-    char *label; /* question or title of the field; may be NULL */
+    char *name;        /* key of the value in an answer; provide_choice's only field is "choice" */
+    char *label;       /* question or title of the field; may be NULL */
+    char *description; /* what to put there; may be NULL */
     enum field_kind kind;
     bool is_required;
     struct option *options;
@@ -52,6 +54,11 @@ struct field {
     double minimum, maximum, step;
     char *unit;
     enum number_style style;
+    /* What stands there before anyone acts, as is_default says of options. */
+    char *default_text; /* TEXT; may be NULL */
+    bool has_default_number;
+    double default_number; /* NUMBER */
+    enum confirm_default default_confirm;
 };
 
 struct form {
@@ -74,15 +81,22 @@ bool form_parse(const char *json, size_t length, struct form *ret_form, struct e
 const struct field *form_find_field(const struct form *form, const char *name); /* may miss */
 /* May miss. Ids are one where their NFC is: a channel may have normalised what it sends back. */
 const struct option *field_find_option(const struct field *field, const char *id);
+/* The first two options with the same id (in NFC), or with labels that a person cannot tell apart;
+ * false: there are none. */
+bool field_find_same_ids(const struct field *field, size_t *ret_first, size_t *ret_second);
+bool field_find_same_labels(const struct field *field, size_t *ret_first, size_t *ret_second);
 /* Enough defaults that a person's own setting may submit them at the deadline (R5.6). */
 bool form_has_enough_defaults(const struct form *form);
 bool form_has_confirm(const struct form *form);
+/* Something stands there beforehand, so that leaving it alone says something. */
+bool field_has_default(const struct field *field);
 const char *field_kind_name(enum field_kind kind); /* "single" "multi" "text" "hybrid" … */
 
 /* Names by value, NULL-ended; "" is not a name. */
 extern const char *const field_kind_names[];
 extern const char *const preview_type_names[];
 extern const char *const number_style_names[];
+extern const char *const confirm_default_names[];
 /* The value so named, or `otherwise`. */
 unsigned form_name_find(const char *const *names, const char *name, unsigned otherwise);
 

@@ -76,6 +76,7 @@ static const struct shape option_shape = SHAPE(option);
 static const struct member field_members[] = {
     { .key = "name", .type = MEMBER_TEXT, .offset = FIELD(name), .is_needed = true },
     { .key = "label", .type = MEMBER_TEXT, .offset = FIELD(label) },
+    { .key = "description", .type = MEMBER_TEXT, .offset = FIELD(description) },
     { .key = "kind",
       .type = MEMBER_NAME,
       .offset = FIELD(kind),
@@ -107,6 +108,15 @@ static const struct member field_members[] = {
     { .key = "step", .type = MEMBER_NUMBER, .offset = FIELD(step) },
     { .key = "unit", .type = MEMBER_TEXT, .offset = FIELD(unit) },
     { .key = "style", .type = MEMBER_NAME, .offset = FIELD(style), .names = number_style_names },
+    { .key = "default_text", .type = MEMBER_TEXT, .offset = FIELD(default_text) },
+    { .key = "default_number",
+      .type = MEMBER_BOUND,
+      .offset = FIELD(default_number),
+      .beside = FIELD(has_default_number) },
+    { .key = "default_confirm",
+      .type = MEMBER_NAME,
+      .offset = FIELD(default_confirm),
+      .names = confirm_default_names },
 };
 static const struct shape field_shape = SHAPE(field);
 
@@ -131,6 +141,7 @@ static const struct shape form_shape = SHAPE(form);
 /* Names are kept in enums, which are as wide as unsigned; copying spares us their types. */
 _Static_assert(sizeof(enum field_kind) == sizeof(unsigned), "names are copied as unsigned");
 _Static_assert(sizeof(enum preview_type) == sizeof(unsigned), "names are copied as unsigned");
+_Static_assert(sizeof(enum confirm_default) == sizeof(unsigned), "names are copied as unsigned");
 _Static_assert(sizeof(enum number_style) == sizeof(unsigned), "names are copied as unsigned");
 
 static unsigned name_at(const void *slot)

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "core/arguments.h"
 #include "core/limits.h"
+#include "core/response.h"
 #include "core/validation.h"
 #include "core/visible_text.h"
 
@@ -47,7 +48,6 @@ static const char *const mode_names[] = {
     [FIELD_SINGLE] = "single", [FIELD_MULTI] = "multi",   [FIELD_TEXT] = "text_input",
     [FIELD_HYBRID] = "hybrid", [FIELD_HYBRID + 1] = NULL,
 };
-static const char *const interface_names[] = { "auto", "web", "terminal", "client", NULL };
 
 static const struct argument preview_properties[] = {
     { .name = "type",
@@ -208,7 +208,7 @@ static const struct argument choice_arguments[] = {
       .help = "A note on the whole, prefilled for the person, up to 2000 characters." },
     { .name = "interface",
       .type = ARGUMENT_ENUM,
-      .choices = interface_names,
+      .choices = interface_choices,
       .offset = VALUE(interface),
       .help = "Where to announce it: auto (default), web, terminal or client." },
     { .name = "timeout_seconds",
@@ -344,10 +344,11 @@ static void build_form(const struct choice_values *values, struct form *form)
         (values->single_submit_mode == NOT_GIVEN ? is_single : values->single_submit_mode);
 }
 
-static void build_choice(const void *filled, struct ask_call *call)
+static bool build_choice(const void *filled, struct ask_call *call, struct error *err)
 {
     const struct choice_values *values = filled;
 
+    (void)err;
     *call = (struct ask_call){
         .wait_s = values->wait_s,
         .timeout_s = values->timeout_s,
@@ -360,6 +361,7 @@ static void build_choice(const void *filled, struct ask_call *call)
         memcpy(call->session_id, values->session_id, sizeof call->session_id);
     else
         build_form(values, &call->form);
+    return true;
 }
 
 const struct ask_tool tool_provide_choice = {
@@ -369,4 +371,5 @@ const struct ask_tool tool_provide_choice = {
     .values_bytes = sizeof(struct choice_values),
     .build = build_choice,
     .check = validation_check_choice,
+    .response = &response_selection,
 };

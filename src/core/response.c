@@ -1,5 +1,5 @@
 /*
- * response.c - how an ask ended, one row each, and the JSON that tells it (R2.2).
+ * response.c - the JSON that tells how an ask ended (R2.2, R4.1).
  * Values are printed only where somebody, or a setting of theirs, decided: never a guess.
  */
 #include "core/response.h"
@@ -9,6 +9,7 @@
 
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "core/outcome.h"
 #include "core/visible_text.h"
 
 enum {
@@ -19,138 +20,24 @@ enum {
 };
 static const int64_t LAST_MS = 253402300799999; /* of the year 9999 */
 
-#define COLLECT                                                                                    \
-    "call provide_choice with this session_id to collect the answer. Do not ask again, assume "    \
-    "nothing meanwhile."
-
-struct outcome {
-    const char *status;
-    const char *summary;      /* how it ended; stands before the values where there are any */
-    const char *instructions; /* for agents; NULL: none needed */
-    bool is_open;
-    bool has_values;  /* the answer counts */
-    bool has_decider; /* a person, or a standing answer of theirs */
-    bool is_explicit, is_auto, is_declined, is_withdrawn;
-};
-
-static const struct outcome outcomes[STATE_COUNT] = {
-    [STATE_NEW] = {
-        .status = "pending",
-        .summary = "Waiting for an answer",
-        .instructions = "Nobody has answered yet: " COLLECT,
-        .is_open = true,
-    },
-    [STATE_PENDING_TERMINAL_LAUNCH] = {
-        .status = "pending_terminal_launch",
-        .summary = "Waiting for a terminal",
-        .instructions = "No terminal has shown this ask yet: " COLLECT
-                        " With interface \"terminal\" beside session_id you get a fresh "
-                        "terminal_command.",
-        .is_open = true,
-    },
-    [STATE_PENDING] = {
-        .status = "pending",
-        .summary = "Waiting for an answer",
-        .instructions = "Nobody has answered yet: " COLLECT,
-        .is_open = true,
-    },
-    [STATE_SUBMITTED] = {
-        .status = "selected",
-        .summary = "",
-        .has_values = true,
-        .has_decider = true,
-        .is_explicit = true,
-    },
-    [STATE_AUTO_SUBMITTED] = {
-        .status = "timeout",
-        .summary = "Nobody answered in time, defaults submitted: ",
-        .instructions = "Nobody answered in time. The person's own setting submitted the "
-                        "defaults in selected_ids; nobody looked at this ask. To have it decided, "
-                        "ask again with a longer timeout_seconds.",
-        .has_values = true,
-        .is_auto = true,
-    },
-    [STATE_CANCELLED] = {
-        .status = "cancelled",
-        .summary = "Cancelled",
-        .instructions = "The person cancelled. Stop this subtask and assume nothing; what they "
-                        "wrote, if anything, is selection.global_annotation.",
-        .has_decider = true,
-        .is_explicit = true,
-    },
-    [STATE_DECLINED] = {
-        .status = "cancelled",
-        .summary = "Declined",
-        .instructions = "The person said no. Do not do what you asked about, nor by another way; "
-                        "stop this subtask and assume nothing.",
-        .has_decider = true,
-        .is_explicit = true,
-        .is_declined = true,
-    },
-    [STATE_TIMEOUT] = {
-        .status = "timeout",
-        .summary = "Nobody answered in time",
-        .instructions = "Nobody answered in time and nothing was chosen: assume nothing. Ask "
-                        "again with the same arguments or with a longer timeout_seconds.",
-    },
-    [STATE_WITHDRAWN] = {
-        .status = "cancelled",
-        .summary = "Withdrawn by the agent",
-        .instructions = "The ask was withdrawn before anybody decided. Nothing was chosen: assume "
-                        "nothing.",
-        .is_withdrawn = true,
-    },
-};
-static const struct outcome text_alone = {
-    .status = "custom_input",
-    .summary = "",
-    .has_values = true,
-    .has_decider = true,
-    .is_explicit = true,
-};
-static const struct outcome by_rule = {
-    .status = "selected",
-    .summary = "Standing answer: ",
-    .has_values = true,
-    .has_decider = true,
-    .is_auto = true,
-};
-static const struct outcome hand_off = {
-    .status = "pending_terminal_launch",
-    .instructions = "Run terminal_command where the person sees it; it works once. Then " COLLECT
-                    " Do not parse url or summary.",
-    .is_open = true,
-};
-static const struct outcome asked_back = {
-    .status = "pending",
-    .summary = "The person asks back",
-    .instructions = "The person asks something before deciding: read asked_back. The ask stays "
-                    "open: " COLLECT,
-    .is_open = true,
-};
-
-static const struct outcome *find_outcome(const struct response_facts *facts)
+static const struct response_shape *shape_of(const struct response_facts *facts)
 {
-    if (facts->state == STATE_SUBMITTED && facts->answer && answer_is_text_only(facts->answer))
-        return &text_alone;
-    if (facts->state == STATE_AUTO_SUBMITTED && facts->rule)
-        return &by_rule;
-    if (facts->asked_back && outcomes[facts->state].is_open)
-        return &asked_back;
-    if (facts->state == STATE_PENDING_TERMINAL_LAUNCH && facts->terminal_command)
-        return &hand_off;
-    return &outcomes[facts->state];
+    return facts->shape ? facts->shape : &response_unknown;
 }
 
 const char *response_status(const struct response_facts *facts)
 {
-    return find_outcome(facts)->status;
+    return outcome_find(facts)->status;
 }
 
-/* NULL unless the answer counts. */
-static const struct answer *decided_answer(const struct response_facts *facts)
+bool response_is_no(const struct response_facts *facts)
 {
-    return find_outcome(facts)->has_values && facts->form ? facts->answer : NULL;
+    return outcome_find(facts)->is_declined;
+}
+
+const struct answer *response_answer(const struct response_facts *facts)
+{
+    return outcome_find(facts)->has_values && facts->form ? facts->answer : NULL;
 }
 
 /* One piece of the list of values; `is_first` says whether a separator is due. */
@@ -199,13 +86,13 @@ static void add_cut(struct text *out, const struct text *whole, size_t max_chars
 
 void response_summary(const struct response_facts *facts, struct text *out)
 {
-    const struct outcome *outcome = find_outcome(facts);
-    const struct answer *answer = decided_answer(facts);
+    const struct outcome *outcome = outcome_find(facts);
+    const struct answer *answer = response_answer(facts);
     struct text line = { 0 };
     bool is_first = true;
 
     /* The command is what the hand-off is about, and must be whole to be run. */
-    if (outcome == &hand_off) {
+    if (outcome->is_hand_off) {
         text_add_text(out, facts->terminal_command);
         return;
     }
@@ -250,34 +137,65 @@ void response_write_time(int64_t utc_ms, char out[32])
     write_digits(out + 22, time % 1000);
 }
 
+static void write_notes(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct answer *answer = response_answer(facts);
+
+    if (answer)
+        answer_write_notes(writer, facts->form, answer);
+    else if (outcome_find(facts)->has_decider)
+        json_write_text_if(writer, "global_annotation", facts->cancel_note);
+}
+
+static void write_summary(struct json_writer *writer, const struct response_facts *facts)
+{
+    struct text summary = { 0 };
+
+    response_summary(facts, &summary);
+    json_write_text(writer, "summary", text_string(&summary));
+    text_release(&summary);
+}
+
+void response_write_words(struct json_writer *writer, const struct response_facts *facts)
+{
+    write_notes(writer, facts);
+    write_summary(writer, facts);
+}
+
 static void write_selection(struct json_writer *writer, const struct response_facts *facts)
 {
-    const struct outcome *outcome = find_outcome(facts);
-    const struct answer *answer = decided_answer(facts);
+    const struct answer *answer = response_answer(facts);
     const struct field *field = facts->form ? &facts->form->fields[0] : NULL;
-    struct text summary = { 0 };
 
     json_write_object(writer, "selection");
     if (answer) {
         answer_write_picks(writer, "selected_ids", field, &answer->values[0]);
         json_write_text_if(writer, "custom_input", answer->values[0].text);
-        answer_write_notes(writer, facts->form, answer);
     } else {
         json_write_list(writer, "selected_ids");
         json_write_end_list(writer);
-        if (outcome->has_decider)
-            json_write_text_if(writer, "global_annotation", facts->cancel_note);
     }
+    write_notes(writer, facts);
     if (facts->form && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID))
         json_write_bool(writer, "placeholder_visible", field->placeholder_visible);
     json_write_text_if(writer, "interface", interface_name(facts->interface));
-    response_summary(facts, &summary);
-    json_write_text(writer, "summary", text_string(&summary));
-    if (outcome->is_open)
+    write_summary(writer, facts);
+    if (outcome_find(facts)->is_open)
         json_write_text_if(writer, "url", facts->url);
     json_write_end_object(writer);
-    text_release(&summary);
 }
+
+const struct response_shape response_selection = {
+    .has_status = true,
+    .collector = "provide_choice",
+    .write_values = write_selection,
+};
+const struct response_shape response_unknown = {
+    .has_status = true,
+    .has_action = true,
+    .collector = "get_answer",
+    .write_values = write_selection,
+};
 
 static void write_decider(struct json_writer *writer, const struct response_facts *facts)
 {
@@ -311,25 +229,48 @@ static void write_texts(struct json_writer *writer, const char *key, const char 
     json_write_end_list(writer);
 }
 
+static void write_instructions(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct outcome *outcome = outcome_find(facts);
+    struct text words = { 0 };
+
+    if (!outcome->instructions)
+        return;
+    text_add_text(&words, outcome->instructions);
+    if (outcome->is_open)
+        text_add_format(&words,
+                        "call %s with this session_id to collect the answer. Do not ask again, "
+                        "assume nothing meanwhile.",
+                        shape_of(facts)->collector);
+    if (outcome->afterwards)
+        text_add_text(&words, outcome->afterwards);
+    json_write_text(writer, "instructions", text_string(&words));
+    text_release(&words);
+}
+
 void response_write(const struct response_facts *facts, struct text *out)
 {
-    const struct outcome *outcome = find_outcome(facts);
+    const struct response_shape *shape = shape_of(facts);
+    const struct outcome *outcome = outcome_find(facts);
     struct json_writer writer = json_writer_to(out);
 
     json_write_object(&writer, NULL);
-    json_write_text(&writer, "action_status", outcome->status);
+    if (shape->has_status)
+        json_write_text(&writer, "action_status", outcome->status);
+    if (shape->has_action)
+        json_write_text(&writer, "action", outcome->action);
     json_write_text(&writer, "session_id", facts->session_id);
-    write_selection(&writer, facts);
+    shape->write_values(&writer, facts);
     json_write_bool(&writer, "explicit", outcome->is_explicit);
     json_write_bool_if(&writer, "auto_submitted", outcome->is_auto);
-    json_write_bool_if(&writer, "declined", outcome->is_declined);
+    json_write_bool_if(&writer, "declined", outcome->is_declined && shape->has_status);
     json_write_bool_if(&writer, "withdrawn", outcome->is_withdrawn);
     json_write_bool_if(&writer, "replayed", facts->is_replayed);
-    if (outcome == &by_rule)
+    if (outcome->has_rule)
         json_write_text(&writer, "rule", facts->rule);
     if (outcome->has_decider)
         write_decider(&writer, facts);
-    json_write_text_if(&writer, "instructions", outcome->instructions);
+    write_instructions(&writer, facts);
     if (outcome->is_open) {
         json_write_text_if(&writer, "asked_back", facts->asked_back);
         json_write_text_if(&writer, "terminal_command", facts->terminal_command);

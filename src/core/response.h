@@ -12,6 +12,7 @@
 #include "core/lifecycle.h"
 #include "core/routing.h"
 
+struct json_writer;
 struct text;
 
 struct answered_by {
@@ -23,7 +24,21 @@ struct answered_by {
     bool same_process_tree; /* the answering process descends from the asking agent's */
 };
 
+struct response_facts;
+/* How a tool words its results. */
+struct response_shape {
+    bool has_status;       /* action_status of R2.2 */
+    bool has_action;       /* action of R4.1 */
+    bool no_is_decline;    /* answering no is declining: an agent may look at the action alone */
+    const char *collector; /* the tool that collects its asks */
+    /* What was decided, where something was; and the words around it. */
+    void (*write_values)(struct json_writer *writer, const struct response_facts *facts);
+};
+extern const struct response_shape response_selection; /* provide_choice */
+extern const struct response_shape response_unknown;   /* of an ask whose tool is not known here */
+
 struct response_facts {
+    const struct response_shape *shape; /* NULL: response_unknown */
     const char *session_id;
     enum ask_state state;
     enum ask_interface interface;
@@ -42,6 +57,12 @@ struct response_facts {
 /* The structured result as one JSON object. */
 void response_write(const struct response_facts *facts, struct text *out);
 const char *response_status(const struct response_facts *facts); /* action_status */
+/* The answer, where it counts; else NULL: never a guess. */
+const struct answer *response_answer(const struct response_facts *facts);
+/* Notes and summary, for results that have no selection around them. */
+void response_write_words(struct json_writer *writer, const struct response_facts *facts);
+/* The person said no, by answering so or by declining. */
+bool response_is_no(const struct response_facts *facts);
 /* One line for people and for selection.summary: labels chosen, own words, or how it ended. */
 void response_summary(const struct response_facts *facts, struct text *out);
 

@@ -12,21 +12,21 @@ enum {
     ROUTING_BROWSER_MS = 60000,
 };
 
-static const char *const names[INTERFACE_COUNT] = {
-    [INTERFACE_NONE] = "",         [INTERFACE_AUTO] = "auto",
-    [INTERFACE_WEB] = "web",       [INTERFACE_TERMINAL] = "terminal",
-    [INTERFACE_CLIENT] = "client",
+const char *const interface_choices[] = {
+    [INTERFACE_AUTO - 1] = "auto",         [INTERFACE_WEB - 1] = "web",
+    [INTERFACE_TERMINAL - 1] = "terminal", [INTERFACE_CLIENT - 1] = "client",
+    [INTERFACE_COUNT - 1] = NULL,
 };
 
 const char *interface_name(enum ask_interface interface)
 {
-    return names[interface];
+    return interface == INTERFACE_NONE ? "" : interface_choices[interface - 1];
 }
 
 enum ask_interface interface_find(const char *name)
 {
     for (int i = INTERFACE_AUTO; name && i < INTERFACE_COUNT; i++) {
-        if (strcmp(names[i], name) == 0)
+        if (strcmp(interface_choices[i - 1], name) == 0)
             return (enum ask_interface)i;
     }
     return INTERFACE_NONE;

@@ -39,6 +39,7 @@ struct route {
 };
 
 struct route routing_decide(const struct routing_facts *facts);
+extern const char *const interface_choices[];             /* what an agent may name, NULL-ended */
 const char *interface_name(enum ask_interface interface); /* "auto"; "" for NONE */
 enum ask_interface interface_find(const char *name);      /* INTERFACE_NONE if unknown */
 

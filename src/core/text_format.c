@@ -98,21 +98,23 @@ static bool is_uri(const char *text)
     return rest[strspn(rest, LETTERS DIGITS "-._~:/?#[]@!$&'()*+,;=%")] == '\0';
 }
 
+const char *const text_format_names[] = { "email", "uri", "date", "date-time", NULL };
+
+/* In the same order. */
 static const struct {
-    const char *name;
     bool (*is_so)(const char *text);
     const char *wanted;
 } formats[] = {
-    { "email", is_email, "an e-mail address such as ada@example.org" },
-    { "uri", is_uri, "an address such as https://example.org/" },
-    { "date", is_date, "a date such as 2026-11-15" },
-    { "date-time", is_date_time, "a date and time such as 2026-11-15T12:00:00Z" },
+    { is_email, "an e-mail address such as ada@example.org" },
+    { is_uri, "an address such as https://example.org/" },
+    { is_date, "a date such as 2026-11-15" },
+    { is_date_time, "a date and time such as 2026-11-15T12:00:00Z" },
 };
 
 bool text_format_check(const char *format, const char *text, const char *path, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        if (strcmp(formats[i].name, format) == 0 && !formats[i].is_so(text))
+        if (strcmp(text_format_names[i], format) == 0 && !formats[i].is_so(text))
             return error_set(err, ERROR_bad_format, path, "must be %s", formats[i].wanted);
     }
     return true;

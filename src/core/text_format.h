@@ -5,6 +5,8 @@
 
 struct error;
 
+extern const char *const text_format_names[]; /* NULL-ended */
+
 /* False with bad_format at `path`. A format we do not know accepts anything. */
 bool text_format_check(const char *format, const char *text, const char *path, struct error *err);
 

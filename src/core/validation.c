@@ -4,15 +4,14 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "core/arguments.h"
 #include "core/limits.h"
+#include "core/validation_inside.h"
 #include "core/visible_text.h"
 
 /* What a rule is about: asks by the kind of their field, or calls that collect. */
@@ -26,29 +25,13 @@ enum {
     ASK = OPTIONS | TEXT,
 };
 
-/* The culprit is the argument itself, not an item of it. */
-static const size_t WHOLE = SIZE_MAX;
-
-struct subject {
-    const struct json *arguments;
-    const struct form *form;
-    const struct field *field; /* NULL when collecting */
-};
-
-struct rule {
-    unsigned calls;
-    enum error_code code;
-    const char *argument, *property; /* the culprit; a property of its item, or "" */
-    bool (*holds)(const struct rule *rule, const struct subject *subject, struct error *err);
-};
-
-__attribute__((format(printf, 4, 5))) static bool refuse(const struct rule *rule, size_t item,
-                                                         struct error *err, const char *format, ...)
+bool validation_refuse(const struct rule *rule, size_t item, struct error *err, const char *format,
+                       ...)
 {
     char path[sizeof err->path], message[sizeof err->message];
     va_list arguments;
 
-    if (item == WHOLE)
+    if (item == RULE_WHOLE)
         snprintf(path, sizeof path, "/%s", rule->argument);
     else
         snprintf(path, sizeof path, "/%s/%zu%s", rule->argument, item, rule->property);
@@ -58,9 +41,19 @@ __attribute__((format(printf, 4, 5))) static bool refuse(const struct rule *rule
     return error_set(err, rule->code, path, "%s", message);
 }
 
-static bool is_given(const struct subject *subject, const char *argument)
+bool validation_is_given(const struct subject *subject, const char *argument)
 {
     return json_member(subject->arguments, argument) != NULL;
+}
+
+bool validation_run(const struct rule *rules, size_t count, unsigned calls,
+                    const struct subject *subject, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if ((rules[i].calls & calls) && !rules[i].holds(&rules[i], subject, err))
+            return false;
+    }
+    return true;
 }
 
 static bool collects_alone(const struct rule *rule, const struct subject *subject,
@@ -70,11 +63,11 @@ static bool collects_alone(const struct rule *rule, const struct subject *subjec
     size_t known = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(companions); i++)
-        known += is_given(subject, companions[i]);
+        known += validation_is_given(subject, companions[i]);
     if (known == json_length(subject->arguments))
         return true;
-    return refuse(
-        rule, WHOLE, err,
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
         "session_id collects an earlier ask, so only wait_seconds and interface may stand "
         "beside it: leave the rest out, or leave session_id out to ask anew");
 }
@@ -82,66 +75,49 @@ static bool collects_alone(const struct rule *rule, const struct subject *subjec
 static bool waits_for_something(const struct rule *rule, const struct subject *subject,
                                 struct error *err)
 {
-    if (!is_given(subject, rule->argument))
+    if (!validation_is_given(subject, rule->argument))
         return true;
-    return refuse(rule, WHOLE, err,
-                  "wait_seconds is for collecting an earlier ask: add its session_id, or leave "
-                  "wait_seconds out; timeout_seconds says how long the person has");
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
+        "wait_seconds is for collecting an earlier ask: add its session_id, or leave "
+        "wait_seconds out; timeout_seconds says how long the person has");
 }
 
 static bool is_not_given(const struct rule *rule, const struct subject *subject, struct error *err)
 {
     const char *mode = json_member_text(subject->arguments, "selection_mode");
 
-    if (!is_given(subject, rule->argument))
+    if (!validation_is_given(subject, rule->argument))
         return true;
-    return refuse(rule, WHOLE, err,
-                  "%s has no meaning with selection_mode %s: leave it out or choose another mode",
-                  rule->argument, mode);
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
+        "%s has no meaning with selection_mode %s: leave it out or choose another mode",
+        rule->argument, mode);
 }
 
-/* Ids are compared in NFC, since channels and stores may normalise what they pass on. */
-static bool ids_are_unique(const struct rule *rule, const struct subject *subject,
+bool validation_ids_differ(const struct rule *rule, const struct subject *subject,
                            struct error *err)
 {
-    const struct field *field = subject->field;
-    struct text *normal = mem_new(field->option_count * sizeof *normal);
-    bool ok = true;
+    size_t first, second;
 
-    for (size_t i = 0; i < field->option_count; i++) {
-        visible_nfc(field->options[i].id, strlen(field->options[i].id), &normal[i]);
-        for (size_t k = 0; ok && k < i; k++) {
-            if (strcmp(text_string(&normal[i]), text_string(&normal[k])) == 0)
-                ok = refuse(rule, i, err,
-                            "options %zu and %zu have the same id: give each option its own", k, i);
-        }
-    }
-    for (size_t i = 0; i < field->option_count; i++)
-        text_release(&normal[i]);
-    free(normal);
-    return ok;
+    if (!field_find_same_ids(subject->field, &first, &second))
+        return true;
+    return validation_refuse(rule, second, err,
+                             "options %zu and %zu have the same %s: give each option its own",
+                             first, second, *rule->property ? rule->property + 1 : "value");
 }
 
-static bool labels_differ(const struct rule *rule, const struct subject *subject, struct error *err)
+bool validation_labels_differ(const struct rule *rule, const struct subject *subject,
+                              struct error *err)
 {
-    const struct field *field = subject->field;
-    struct visible_look *looks = mem_new(field->option_count * sizeof *looks);
-    bool ok = true;
+    size_t first, second;
 
-    for (size_t i = 0; i < field->option_count; i++) {
-        visible_look_init(&looks[i], field->options[i].label, strlen(field->options[i].label));
-        for (size_t k = 0; ok && k < i; k++) {
-            if (visible_look_alike(&looks[i], &looks[k]))
-                ok = refuse(rule, i, err,
-                            "a person cannot tell the labels of options %zu and %zu apart: use "
-                            "other words in one of them",
-                            k, i);
-        }
-    }
-    for (size_t i = 0; i < field->option_count; i++)
-        visible_look_release(&looks[i]);
-    free(looks);
-    return ok;
+    if (!field_find_same_labels(subject->field, &first, &second))
+        return true;
+    return validation_refuse(rule, second, err,
+                             "a person cannot tell the labels of options %zu and %zu apart: use "
+                             "other words in one of them",
+                             first, second);
 }
 
 static bool one_is_recommended(const struct rule *rule, const struct subject *subject,
@@ -152,9 +128,10 @@ static bool one_is_recommended(const struct rule *rule, const struct subject *su
     for (size_t i = 0; i < subject->field->option_count; i++) {
         count += subject->field->options[i].is_recommended;
         if (count > 1)
-            return refuse(rule, i, err,
-                          "only one option can be chosen, so only one may be recommended: keep "
-                          "recommended true for the best one, or use selection_mode multi");
+            return validation_refuse(
+                rule, i, err,
+                "only one option can be chosen, so only one may be recommended: keep "
+                "recommended true for the best one, or use selection_mode multi");
     }
     return true;
 }
@@ -171,7 +148,8 @@ static bool defaults_are_options(const struct rule *rule, const struct subject *
         if (field_find_option(subject->field, json_text(id)))
             continue;
         arguments_quote(json_text(id), json_length(id), quote);
-        return refuse(rule, i, err, "no option has the id '%s': use ids of options", quote);
+        return validation_refuse(rule, i, err, "no option has the id '%s': use ids of options",
+                                 quote);
     }
     return true;
 }
@@ -188,7 +166,8 @@ static bool defaults_are_unique(const struct rule *rule, const struct subject *s
         size_t index = (size_t)(option - subject->field->options);
 
         if (is_seen[index])
-            return refuse(rule, i, err, "this id stands in the list before: name each id once");
+            return validation_refuse(rule, i, err,
+                                     "this id stands in the list before: name each id once");
         is_seen[index] = true;
     }
     return true;
@@ -201,10 +180,11 @@ static bool max_is_reachable(const struct rule *rule, const struct subject *subj
 
     if (field->max_selections <= (int64_t)field->option_count)
         return true;
-    return refuse(rule, WHOLE, err,
-                  "max_selections is greater than the number of options, %zu: use 1 to %zu, or "
-                  "leave it out to allow all",
-                  field->option_count, field->option_count);
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
+        "max_selections is greater than the number of options, %zu: use 1 to %zu, or "
+        "leave it out to allow all",
+        field->option_count, field->option_count);
 }
 
 static bool min_is_below_max(const struct rule *rule, const struct subject *subject,
@@ -212,12 +192,14 @@ static bool min_is_below_max(const struct rule *rule, const struct subject *subj
 {
     const struct field *field = subject->field;
 
-    if (!is_given(subject, "max_selections") || field->min_selections <= field->max_selections)
+    if (!validation_is_given(subject, "max_selections") ||
+        field->min_selections <= field->max_selections)
         return true;
-    return refuse(rule, WHOLE, err,
-                  "min_selections is greater than max_selections, %lld: lower the one or raise the "
-                  "other",
-                  (long long)field->max_selections);
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
+        "min_selections is greater than max_selections, %lld: lower the one or raise the "
+        "other",
+        (long long)field->max_selections);
 }
 
 static bool min_is_reachable(const struct rule *rule, const struct subject *subject,
@@ -227,10 +209,11 @@ static bool min_is_reachable(const struct rule *rule, const struct subject *subj
 
     if (field->min_selections <= (int64_t)field->option_count)
         return true;
-    return refuse(rule, WHOLE, err,
-                  "min_selections is greater than the number of options, %zu, so nobody could "
-                  "answer: use 0 to %zu",
-                  field->option_count, field->option_count);
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
+        "min_selections is greater than the number of options, %zu, so nobody could "
+        "answer: use 0 to %zu",
+        field->option_count, field->option_count);
 }
 
 static bool defaults_fit(const struct rule *rule, const struct subject *subject, struct error *err)
@@ -239,10 +222,11 @@ static bool defaults_fit(const struct rule *rule, const struct subject *subject,
 
     if ((int64_t)count <= subject->field->max_selections)
         return true;
-    return refuse(rule, WHOLE, err,
-                  "default_selection_ids has %zu items, but at most %lld can be chosen: name fewer "
-                  "or allow more",
-                  count, (long long)subject->field->max_selections);
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
+        "default_selection_ids has %zu items, but at most %lld can be chosen: name fewer "
+        "or allow more",
+        count, (long long)subject->field->max_selections);
 }
 
 static bool one_pick_is_enough(const struct rule *rule, const struct subject *subject,
@@ -251,10 +235,11 @@ static bool one_pick_is_enough(const struct rule *rule, const struct subject *su
     if (!json_is_yes(json_member(subject->arguments, rule->argument)) ||
         subject->field->min_selections <= 1)
         return true;
-    return refuse(rule, WHOLE, err,
-                  "the first pick would be sent at once, but min_selections is %lld: leave "
-                  "single_submit_mode out, or set min_selections to 0 or 1",
-                  (long long)subject->field->min_selections);
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
+        "the first pick would be sent at once, but min_selections is %lld: leave "
+        "single_submit_mode out, or set min_selections to 0 or 1",
+        (long long)subject->field->min_selections);
 }
 
 static bool some_are_recommended(const struct rule *rule, const struct subject *subject,
@@ -264,8 +249,9 @@ static bool some_are_recommended(const struct rule *rule, const struct subject *
         if (subject->field->options[i].is_recommended)
             return true;
     }
-    return refuse(rule, WHOLE, err,
-                  "no option is recommended: set recommended to true on the one you would choose");
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
+        "no option is recommended: set recommended to true on the one you would choose");
 }
 
 static bool prompt_says_enough(const struct rule *rule, const struct subject *subject,
@@ -276,8 +262,8 @@ static bool prompt_says_enough(const struct rule *rule, const struct subject *su
 
     if (count >= LIMIT_PROMPT_CHARS_MIN)
         return true;
-    return refuse(
-        rule, WHOLE, err,
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
         "prompt has %zu visible characters, but needs at least %d: add the context of the "
         "task (what you are doing, what you found) and why a choice is needed",
         count, LIMIT_PROMPT_CHARS_MIN);
@@ -293,8 +279,8 @@ static const struct rule choice_rules[] = {
     { SINGLE | TEXT, ERROR_unsupported_flag, "min_selections", "", is_not_given },
     { SINGLE | TEXT, ERROR_unsupported_flag, "max_selections", "", is_not_given },
     { TEXT, ERROR_unsupported_flag, "single_submit_mode", "", is_not_given },
-    { OPTIONS, ERROR_duplicate_option_id, "options", "/id", ids_are_unique },
-    { OPTIONS, ERROR_ambiguous_label, "options", "/label", labels_differ },
+    { OPTIONS, ERROR_duplicate_option_id, "options", "/id", validation_ids_differ },
+    { OPTIONS, ERROR_ambiguous_label, "options", "/label", validation_labels_differ },
     { SINGLE, ERROR_too_many_recommended, "options", "/recommended", one_is_recommended },
     { OPTIONS, ERROR_default_not_in_options, "default_selection_ids", "", defaults_are_options },
     { OPTIONS, ERROR_duplicate_default, "default_selection_ids", "", defaults_are_unique },
@@ -317,11 +303,5 @@ bool validation_check_choice(const struct json *arguments, const struct ask_call
         subject.field = &call->form.fields[0];
         kind = 1u << subject.field->kind;
     }
-    for (size_t i = 0; i < ARRAY_LEN(choice_rules); i++) {
-        const struct rule *rule = &choice_rules[i];
-
-        if ((rule->calls & kind) && !rule->holds(rule, &subject, err))
-            return false;
-    }
-    return true;
+    return validation_run(choice_rules, ARRAY_LEN(choice_rules), kind, &subject, err);
 }

@@ -1,7 +1,8 @@
 /*
  * validation.h - decides whether a call whose every argument is well-formed makes sense as a whole.
- * Pure. Every rule is one row in validation.c; the first broken rule is reported. The form tells
- * what was asked, the arguments what was said: some rules are about saying it at all.
+ * Pure. Every rule is one row in validation.c or validation_elicit.c; the first broken rule is
+ * reported. The form tells what was asked, the arguments what was said: some rules are about saying
+ * it at all.
  */
 #ifndef CORE_VALIDATION_H
 #define CORE_VALIDATION_H
@@ -12,8 +13,16 @@ struct error;
 struct json;
 
 /* On false, `err` names the offending argument by JSON pointer so that the agent can repair its
- * call. `call` is what provide_choice built of `arguments`. */
+ * call. `call` is what that tool built of `arguments`. */
 bool validation_check_choice(const struct json *arguments, const struct ask_call *call,
                              struct error *err);
+bool validation_check_elicit_choice(const struct json *arguments, const struct ask_call *call,
+                                    struct error *err);
+bool validation_check_elicit_input(const struct json *arguments, const struct ask_call *call,
+                                   struct error *err);
+bool validation_check_elicit_confirm(const struct json *arguments, const struct ask_call *call,
+                                     struct error *err);
+bool validation_check_elicit_number(const struct json *arguments, const struct ask_call *call,
+                                    struct error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "core/answer.h"
+#include "core/arguments.h"
 #include "core/response.h"
 #include "engine/inside.h"
 
@@ -159,8 +160,10 @@ void describe_result(const struct store_row *row, const struct form *form,
                      const struct known *known, bool is_replayed, struct text *out)
 {
     const char *warnings[8];
+    const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
     struct readings readings = { 0 };
     struct response_facts facts = {
+        .shape = tool ? tool->response : NULL,
         .session_id = row->ask.id,
         .state = row->ask.state,
         .interface = row->ask.interface,

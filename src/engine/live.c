@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/arguments.h"
 #include "core/form.h"
 #include "crypto/hash.h"
 #include "engine/inside.h"
@@ -48,6 +49,7 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const struct
     live->deadline_ms = ask->deadline_ms;
     live->original_ms = ask->original_ms;
     live->hold_used_ms = ask->hold_used_ms;
+    live->tool = ask->tool ? ask_tool_find(ask->tool) : NULL;
     live->title = mem_text(ask->title);
     live->agent = mem_text(agent);
     live->origin_json = mem_text(ask->origin_json);
@@ -91,6 +93,7 @@ void live_free(struct engine *engine, struct live *live)
         publish(engine, live); /* watchers see how it ended before it leaves memory */
         forget_dirty(engine, live);
     }
+    mine_publish_over(engine, live);
     table_remove(&engine->by_id, &live->by_id);
     table_remove(&engine->by_call, &live->by_call);
     if (live->match.has_key)
@@ -126,7 +129,8 @@ void live_keep_form(struct engine *engine, struct live *live, struct form *take_
 struct store_row live_row(const struct live *live)
 {
     struct store_row row = {
-        .ask = { .title = live->title,
+        .ask = { .tool = live->tool ? live->tool->name : NULL,
+                 .title = live->title,
                  .origin_json = live->origin_json,
                  .state = live->state,
                  .interface = live->interface,

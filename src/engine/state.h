@@ -32,6 +32,7 @@ enum {
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
 };
 
+struct ask_tool;
 struct visit;
 struct live;
 
@@ -84,6 +85,7 @@ struct live {
     enum ask_interface interface;
     uint32_t flags;
     int64_t version, seq;
+    int64_t told_version; /* the one whose agents were told of */
     int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
     int64_t detached_ms;
     struct principal *principal;
@@ -97,6 +99,7 @@ struct live {
     struct live *next_dirty;
     char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */
     struct visit *code_visit;
+    const struct ask_tool *tool;       /* NULL: one that is not known here */
     char *title, *agent, *origin_json; /* owned */
     struct form *form;                 /* NULL: only the store has it */
 };
@@ -107,6 +110,7 @@ struct visit {
     int references;
     bool is_gone;
     bool is_watching;
+    bool is_following; /* an agent's: told of its own asks */
     struct waiter *waiters;
     struct handed *handed; /* results it has not confirmed */
     size_t handed_count;

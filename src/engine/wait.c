@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/arguments.h"
 #include "core/limits.h"
 #include "engine/inside.h"
 
@@ -73,7 +74,8 @@ static void on_wait_over(struct alarm *alarm, void *owner)
     struct live *live = waiter->live;
     /* Decided but within its undo window: for the agent it is still pending. */
     struct store_row row = {
-        .ask = { .state = state_is_open(live->state) ? live->state : STATE_PENDING,
+        .ask = { .tool = live->tool ? live->tool->name : NULL,
+                 .state = state_is_open(live->state) ? live->state : STATE_PENDING,
                  .interface = live->interface,
                  .flags = live->flags },
     };

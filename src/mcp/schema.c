@@ -52,7 +52,7 @@ static void write_list_type(struct json_writer *writer, const struct argument *r
     if (row->most > 0 && row->most != ARGUMENT_UNBOUNDED)
         json_write_integer(writer, "maxItems", row->most);
     json_write_object(writer, "items");
-    if (row->properties)
+    if (row->property_count > 0)
         write_object(writer, row->properties, row->property_count, true);
     else
         json_write_text(writer, "type", "string");
@@ -71,6 +71,18 @@ static void write_preview_type(struct json_writer *writer, const struct argument
     json_write_end_list(writer);
 }
 
+static void write_real_type(struct json_writer *writer, const struct argument *row)
+{
+    (void)row;
+    json_write_text(writer, "type", "number");
+}
+
+static void write_object_type(struct json_writer *writer, const struct argument *row)
+{
+    (void)row;
+    json_write_text(writer, "type", "object");
+}
+
 static void write_bool_type(struct json_writer *writer, const struct argument *row)
 {
     (void)row;
@@ -84,14 +96,18 @@ static void write_properties(struct json_writer *writer, const struct argument *
         [ARGUMENT_BOOL] = write_bool_type,       [ARGUMENT_INTEGER] = write_number_type,
         [ARGUMENT_ENUM] = write_enum_type,       [ARGUMENT_ID] = write_text_type,
         [ARGUMENT_OPTIONS] = write_list_type,    [ARGUMENT_IDS] = write_list_type,
-        [ARGUMENT_PREVIEW] = write_preview_type,
+        [ARGUMENT_PREVIEW] = write_preview_type, [ARGUMENT_NUMBER] = write_real_type,
+        [ARGUMENT_TEXTS] = write_list_type,      [ARGUMENT_OBJECT] = write_object_type,
     };
 
     json_write_object(writer, "properties");
     for (size_t i = 0; i < count; i++) {
+        if (rows[i].is_hidden)
+            continue;
         json_write_object(writer, rows[i].name);
         types[rows[i].type](writer, &rows[i]);
-        json_write_text(writer, "description", rows[i].help);
+        if (!rows[i].is_obvious)
+            json_write_text(writer, "description", rows[i].help);
         json_write_end_object(writer);
     }
     json_write_end_object(writer);
@@ -115,7 +131,7 @@ void schema_write_output(struct json_writer *writer, const char *key,
         json_write_object(writer, properties[i].name);
         text_add_text(writer->out, properties[i].type_json);
         writer->needs_comma = true;
-        json_write_text(writer, "description", properties[i].help);
+        json_write_text_if(writer, "description", properties[i].help);
         json_write_end_object(writer);
     }
     json_write_end_object(writer);

@@ -18,7 +18,7 @@ void schema_write_input(struct json_writer *writer, const char *key,
 struct schema_property {
     const char *name;
     const char *type_json; /* "\"type\":\"string\"" */
-    const char *help;
+    const char *help;      /* NULL: its name says it */
 };
 void schema_write_output(struct json_writer *writer, const char *key,
                          const struct schema_property *properties, size_t count);

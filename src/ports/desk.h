@@ -63,6 +63,10 @@ struct desk_ops {
     desk_act *withdraw;  /* {session_id} */
     desk_act *detach;    /* {session_id}: this visit waits for it no more */
     desk_act *cut_off;   /* {held_ms, timed_out?}: its client gave up on a call after so long */
+    desk_act *mine_list; /* {which?, limit?}: its own asks */
+    desk_act *mine_get;  /* {session_id}: one of them whole */
+    /* {}: from now on events of changes; replies only when there will be no more. */
+    desk_act *mine_follow;
     /* people */
     desk_act *answer, *cancel, *decline, *extend, *undo, *send_now, *draft, *switch_interface;
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */

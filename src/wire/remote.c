@@ -212,6 +212,7 @@ static void take_response(struct remote_visit *visit, const struct wire_message 
     struct desk_reply reply = { 0 };
     char *json = message->result ? json_encode(message->result) : NULL;
     const char *status = json_member_text(message->result, "action_status");
+    const char *action = json_member_text(message->result, "action");
 
     if (call && message->error && call->session_id[0] && strcmp(call->method, "ask/create") == 0) {
         wire_read_failure(message->error, &reply.err);
@@ -225,6 +226,7 @@ static void take_response(struct remote_visit *visit, const struct wire_message 
     }
     reply.json = json;
     reply.session_id = json_member_text(message->result, "session_id");
+    status = status ? status : action;
     reply.is_final = status && strncmp(status, "pending", 7) != 0;
     if (call) {
         unlink_call(visit, call);
@@ -471,6 +473,9 @@ REMOTE_ACT(delivered, "ask/delivered")
 REMOTE_ACT(withdraw, "ask/withdraw")
 REMOTE_ACT(detach, "ask/detach")
 REMOTE_ACT(cut_off, "client/cut_off")
+REMOTE_ACT(mine_list, "mine/list")
+REMOTE_ACT(mine_get, "mine/get")
+REMOTE_ACT(mine_follow, "mine/follow")
 
 /* Only what agents do: a person's process speaks the wire itself. */
 static const struct desk_ops remote_ops = {
@@ -482,6 +487,9 @@ static const struct desk_ops remote_ops = {
     .withdraw = remote_withdraw,
     .detach = remote_detach,
     .cut_off = remote_cut_off,
+    .mine_list = remote_mine_list,
+    .mine_get = remote_mine_get,
+    .mine_follow = remote_mine_follow,
 };
 
 struct desk *remote_desk_new(struct loop *loop, const char *socket_path)

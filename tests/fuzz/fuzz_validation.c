@@ -1,6 +1,6 @@
 /*
- * Whatever bytes come as arguments: a call is accepted and its form survives the store unchanged,
- * or it is refused with a code of the list and words that are safe to print.
+ * Whatever bytes come as arguments of any tool: a call is accepted and its form survives the store
+ * unchanged, or it is refused with a code of the list and words that are safe to print.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void check_form(const struct form *form)
     text_release(&second);
 }
 
-static void check_call(const struct ask_call *call)
+static void check_call(const struct ask_tool *tool, const struct ask_call *call)
 {
     struct json *arguments = NULL;
     struct ask_call again = { 0 };
@@ -67,7 +67,7 @@ static void check_call(const struct ask_call *call)
         check_form(&call->form);
     /* Its own canonical arguments make the same call. */
     require(json_parse(call->arguments_json, strlen(call->arguments_json), &arguments, NULL));
-    require(arguments_check(&tool_provide_choice, arguments, &again, NULL));
+    require(arguments_check(tool, arguments, &again, NULL));
     require(strcmp(call->arguments_json, again.arguments_json) == 0);
     ask_call_release(&again);
     json_free(arguments);
@@ -76,17 +76,20 @@ static void check_call(const struct ask_call *call)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct json *arguments = NULL;
-    struct ask_call call = { 0 };
     struct form form = { 0 };
     struct error err = { 0 };
 
     if (!json_parse((const char *)data, size, &arguments, &err))
         check_refusal(&err);
-    else if (arguments_check(&tool_provide_choice, arguments, &call, &err))
-        check_call(&call);
-    else
-        check_refusal(&err);
-    ask_call_release(&call);
+    for (size_t i = 0; arguments && ask_tool_at(i); i++) {
+        struct ask_call call = { 0 };
+
+        if (arguments_check(ask_tool_at(i), arguments, &call, &err))
+            check_call(ask_tool_at(i), &call);
+        else
+            check_refusal(&err);
+        ask_call_release(&call);
+    }
     json_free(arguments);
     if (form_parse((const char *)data, size, &form, &err))
         check_form(&form);

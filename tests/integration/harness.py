@@ -162,12 +162,13 @@ class Home(_Stopped):
         self.spawned.remove(process)
         return Result(process.returncode, out, err)
 
-    def spawn(self, *args: str, env: dict[str, str] | None = None, **settings: Any) -> subprocess.Popen:
-        """Starts the program and does not wait; stop() ends it."""
+    def spawn(self, *args: str, env: dict[str, str] | None = None, program: str = "",
+              **settings: Any) -> subprocess.Popen:
+        """Starts the program (or another one) and does not wait; stop() ends it."""
         settings = {**dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), **settings,
                     "env": {**self.environment, **(env or {})}}
         with _children_lock:
-            self.spawned.append(subprocess.Popen([self.binary, *args], text=True, **settings))
+            self.spawned.append(subprocess.Popen([program or self.binary, *args], text=True, **settings))
             _children.append(self.spawned[-1])
             return _children[-1]
 

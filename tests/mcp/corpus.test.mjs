@@ -1,6 +1,6 @@
-// Every call of provide_choice and every JSON-RPC message of the corpus on stdio and over HTTP, byte
-// for byte, at each revision; and what always holds, whatever was sent.
-// Proves: R2.1 R2.2 R10.1 R10.2 P13
+// Every call of provide_choice and the elicit tools and every JSON-RPC message of the corpus on stdio
+// and over HTTP, byte for byte, at each revision; and what always holds, whatever was sent.
+// Proves: R2.1 R2.2 R4.1 R10.1 R10.2 P13
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
@@ -13,7 +13,8 @@ import { Person } from "./lib/wire.mjs";
 import { named } from "./lib/asks.mjs";
 
 const CORPUS = JSON.parse(readFileSync(path.join(ROOT, "tests/corpus/ask_inputs.json"), "utf8"));
-const CASES = CORPUS.cases.filter(({ tool }) => tool === "provide_choice" || tool === "jsonrpc");
+// What needs a host of its own (context) is in elicit.test.mjs.
+const CASES = CORPUS.cases.filter(({ tool, context }) => /^(provide_choice|jsonrpc|elicit_.*)$/.test(tool) && !context);
 const OTHERS = "{OTHER_PRINCIPALS_SESSION}";
 const SOON_MS = 100, TRIES = 20; // the fastest counts: this machine has other things to do
 const ECHO_MOST = 120;
@@ -54,7 +55,7 @@ function lineOf(corpusCase, client, id, others) {
     if (corpusCase.raw_message)
         return Buffer.from(meta ? corpusCase.raw_message.replace("\"params\":{", `"params":{${meta},`) : corpusCase.raw_message);
     const given = argumentsOf(corpusCase).toString("latin1").replace(OTHERS, others ?? OTHERS);
-    const params = `${meta}${meta && ","}"name":"provide_choice","arguments":${given}`;
+    const params = `${meta}${meta && ","}"name":"${corpusCase.tool ?? "provide_choice"}","arguments":${given}`;
     return Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${params}}}`, "latin1");
 }
 

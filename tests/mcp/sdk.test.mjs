@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inHome, until } from "./lib/home.mjs";
 import { KINDS, Sdk } from "./lib/sdk.mjs";
-import { GOOD, named, written } from "./lib/asks.mjs";
+import { GOOD, named, TOOLS, written } from "./lib/asks.mjs";
 
 // A call, and a person who does `act` (command line) to its ask. Returns the call's result.
 async function askAnd(home, sdk, args, ...act) {
@@ -33,7 +33,7 @@ for (const kind of Object.keys(KINDS)) {
         test(`${kind}: connects at its revision, lists tools and prompts, gets instructions`, inHome(async (home) => {
             const sdk = await Sdk.open(home, kind);
             const { tools } = await sdk.client.listTools();
-            assert.deepEqual(tools.map(({ name }) => name), ["provide_choice", "get_answer", "check_decision"]);
+            assert.deepEqual(tools.map(({ name }) => name), TOOLS);
             assert.match(sdk.client.getInstructions(), /Silence is not consent/);
             assert.equal(sdk.client.getServerVersion().name, "sayso");
             assert.equal((await sdk.client.listPrompts()).prompts[0].name, "decision_policy");

@@ -295,7 +295,8 @@ static void check_ending(const struct ending *ending)
 {
     struct form form = make_form(ending->kind);
     struct answer answer = { 0 };
-    struct response_facts facts = { .session_id = ID,
+    struct response_facts facts = { .shape = &response_selection,
+                                    .session_id = ID,
                                     .state = ending->state,
                                     .interface = INTERFACE_WEB,
                                     .form = &form,
@@ -344,9 +345,11 @@ static void test_never_a_guess(void **state)
     (void)state;
     assert_true(answer_check(&form, given, &answer, NULL));
     for (int i = STATE_NEW; i < STATE_COUNT; i++) {
-        struct response_facts facts = {
-            .session_id = ID, .state = (enum ask_state)i, .form = &form, .answer = &answer
-        };
+        struct response_facts facts = { .shape = &response_selection,
+                                        .session_id = ID,
+                                        .state = (enum ask_state)i,
+                                        .form = &form,
+                                        .answer = &answer };
         bool is_decided = i == STATE_SUBMITTED || i == STATE_AUTO_SUBMITTED;
         bool is_explicit = i == STATE_SUBMITTED || i == STATE_CANCELLED || i == STATE_DECLINED;
         struct json *got = respond(&facts);
@@ -384,7 +387,8 @@ static void test_answered_by(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(deciders); i++) {
-        struct response_facts facts = { .session_id = ID,
+        struct response_facts facts = { .shape = &response_selection,
+                                        .session_id = ID,
                                         .state = STATE_CANCELLED,
                                         .by = deciders[i].by };
         struct json *got = respond(&facts), *wanted = parse(deciders[i].wanted);
@@ -403,7 +407,9 @@ static void test_bare_facts(void **state)
 {
     static const char *const warnings[] = { "cancel_always_available", "defaults_ignored", NULL };
     static const char *const none[] = { NULL };
-    struct response_facts facts = { .session_id = ID, .state = STATE_PENDING, .warnings = none };
+    struct response_facts facts = {
+        .shape = &response_selection, .session_id = ID, .state = STATE_PENDING, .warnings = none
+    };
     struct json *got = respond(&facts);
     struct json *wanted = parse("{'selected_ids':[],'summary':'Waiting for an answer'}");
 
@@ -431,9 +437,11 @@ static void test_long_summary(void **state)
     char words[3 * 300 + 1] = "";
     struct field_value value = { .text = words };
     struct answer answer = { .values = &value, .value_count = 1 };
-    struct response_facts facts = {
-        .session_id = ID, .state = STATE_SUBMITTED, .form = &form, .answer = &answer
-    };
+    struct response_facts facts = { .shape = &response_selection,
+                                    .session_id = ID,
+                                    .state = STATE_SUBMITTED,
+                                    .form = &form,
+                                    .answer = &answer };
     struct text summary = { 0 };
 
     (void)state;

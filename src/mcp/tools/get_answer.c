@@ -25,6 +25,16 @@ static const struct argument arguments_table[] = {
       .help = "How long to wait for an answer, 0 to 60, by default 30." },
 };
 
+/* In the shape of the tool that asked, which says more about it. */
+static const struct schema_property results[] = {
+    { "action_status", "\"type\":\"string\"", "Of provide_choice." },
+    { "selection", "\"type\":\"object\"", "Of provide_choice." },
+    { "action", "\"type\":\"string\"", "Of the elicit tools; beside it the value." },
+    { "session_id", "\"type\":\"string\"", "The ask's id." },
+    { "instructions", "\"type\":\"string\"", "What to do now." },
+    TOOL_ERROR_RESULT,
+};
+
 _Static_assert(sizeof(struct values) <= TOOL_VALUES_BYTES, "tool_plan keeps them on its stack");
 
 static void plan(const void *read, struct tool_plan *plan)
@@ -45,7 +55,7 @@ const struct tool tool_row_get_answer = {
         "again returns the same.",
     .arguments = arguments_table,
     .argument_count = ARRAY_LEN(arguments_table),
-    .results = ask_results,
-    .result_count = ASK_RESULT_COUNT,
+    .results = results,
+    .result_count = ARRAY_LEN(results),
     .plan = plan,
 };

@@ -28,6 +28,7 @@ struct tool {
     const struct ask_tool *ask;             /* its table is the input; NULL: the next three are */
     const struct argument *arguments;
     size_t argument_count;
+    const char *input_json; /* a schema that no table of ours can say; NULL: the table's */
     void (*plan)(const void *values, struct tool_plan *plan); /* from what that table read */
     /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
     void (*run)(struct mcp_call *call, const struct json *arguments);
@@ -38,7 +39,7 @@ struct tool {
 #include "mcp/tools/tools.def"
 #undef TOOL
 
-/* The product's, NULL behind the last. A server may be given another table (mcp_parts.tools). */
+/* The product's, NULL behind the last. A server may be given others (mcp/offer.h). */
 extern const struct tool *const tool_rows[];
 /* NULL if there is none. */
 const struct tool *tool_find(const struct tool *const *rows, const char *name, size_t length);
@@ -50,11 +51,8 @@ bool tool_plan(const struct tool *tool, const struct json *arguments, struct too
 /* The last row of every tool's results: how a bad call is told what is wrong with it. */
 #define TOOL_ERROR_RESULT                                                                          \
     {                                                                                              \
-        "error",                                                                                   \
-            "\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},"                  \
-            "\"path\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"                    \
-            "\"retry_after_seconds\":{\"type\":\"integer\"}}",                                     \
-            "Instead of all else: what was wrong with the call, and where."                        \
+        "error", "\"type\":\"object\"",                                                            \
+            "Instead of all else: code, path and message of what was wrong with the call."         \
     }
 
 /* The result of R2.2, shared by the tools that return an ask's. */

@@ -1,4 +1,9 @@
 // asks.mjs - the questions the tests ask, and the messages they ask them with.
+export const TOOLS = [
+    "provide_choice", "elicit_choice", "elicit_input", "elicit_confirm", "elicit_number", "elicit_form",
+    "get_answer", "check_decision",
+];
+
 export const GOOD = {
     title: "Deploy",
     prompt: "Release is built. Which target? Needed because two are healthy.",

@@ -14,12 +14,21 @@ const RESULTS = {
     "tools/call": "CallToolResult",
     "prompts/list": "ListPromptsResult",
     "prompts/get": "GetPromptResult",
+    "resources/list": "ListResourcesResult",
+    "resources/templates/list": "ListResourceTemplatesResult",
+    "resources/read": "ReadResourceResult",
+    "resources/subscribe": "EmptyResult",
+    "resources/unsubscribe": "EmptyResult",
+    "completion/complete": "CompleteResult",
+    "logging/setLevel": "EmptyResult",
     "server/discover": "DiscoverResult",
     "subscriptions/listen": "SubscriptionsListenResult",
 };
 const NOTIFICATIONS = {
     "notifications/progress": "ProgressNotification",
     "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
+    "notifications/resources/updated": "ResourceUpdatedNotification",
+    "notifications/message": "LoggingMessageNotification",
 };
 const MODERN_ERRORS = {
     [-32700]: "ParseError",
@@ -29,7 +38,17 @@ const MODERN_ERRORS = {
     [-32603]: "InternalError",
 };
 const ASKED = ["action_status", "session_id", "selection", "explicit"];
-const ALWAYS = { provide_choice: ASKED, get_answer: ASKED, check_decision: ["must_ask", "reasons"] };
+const ELICITED = ["action", "session_id", "explicit", "summary"];
+const ALWAYS = {
+    provide_choice: ASKED,
+    elicit_choice: ELICITED,
+    elicit_input: ELICITED,
+    elicit_confirm: ELICITED,
+    elicit_number: ELICITED,
+    elicit_form: ELICITED,
+    get_answer: ["session_id", "explicit"], // in the shape of the tool that asked
+    check_decision: ["must_ask", "reasons"],
+};
 const SINCE = { annotations: "2025-03-26", title: "2025-06-18", structured: "2025-06-18", idless: "2025-11-25" };
 
 const has = (revision, feature) => revision >= SINCE[feature];
@@ -200,7 +219,8 @@ export class Judge {
     notification(message) {
         const { method, params } = message;
         const entry = this.progress.get(keyOf(params?.progressToken));
-        const revision = method === "notifications/progress" ? entry?.revision : MODERN;
+        const isModern = params?._meta && "io.modelcontextprotocol/subscriptionId" in params._meta;
+        const revision = method === "notifications/progress" ? entry?.revision : isModern ? MODERN : this.negotiated;
         assert.ok(revision, `progress for nobody: ${shown(message)}`);
         assert.ok(method in NOTIFICATIONS, `unknown notification ${method}`);
         demandType(revision, "JSONRPCMessage", message);

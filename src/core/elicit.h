@@ -1,0 +1,75 @@
+/*
+ * elicit.h - what the elicit tools share (R4.1): the arguments all of them have, and how they begin
+ * a form. A tool's own struct begins with `struct elicit_values`.
+ */
+#ifndef CORE_ELICIT_H
+#define CORE_ELICIT_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/arguments.h"
+#include "core/limits.h"
+
+struct place;
+
+struct elicit_values {
+    const char *message, *title, *interface, *idempotency_key;
+    int64_t timeout_s;
+};
+#define ELICIT(name) offsetof(struct elicit_values, name)
+
+/* The first row of every table, and the last four. */
+#define ELICIT_MESSAGE                                                                             \
+    {                                                                                              \
+        .name = "message", .type = ARGUMENT_MARKDOWN, .least = 1, .most = LIMIT_MESSAGE_CHARS,     \
+        .unit = UNIT_CHARS, .is_needed = true, .offset = ELICIT(message),                          \
+        .help = "Needed: the question, with what the person must know to answer it."               \
+    }
+#define ELICIT_REST                                                                                \
+    { .name = "title",                                                                             \
+      .type = ARGUMENT_TEXT,                                                                       \
+      .least = 1,                                                                                  \
+      .most = LIMIT_TITLE_CHARS,                                                                   \
+      .unit = UNIT_CHARS,                                                                          \
+      .offset = ELICIT(title),                                                                     \
+      .help = "One line for lists; default: the message's first." },                               \
+        { .name = "timeout_seconds",                                                               \
+          .type = ARGUMENT_INTEGER,                                                                \
+          .least = 1,                                                                              \
+          .most = LIMIT_TIMEOUT_S,                                                                 \
+          .unit = UNIT_NUMBER,                                                                     \
+          .offset = ELICIT(timeout_s),                                                             \
+          .is_obvious = true,                                                                      \
+          .help = "Seconds the person has." },                                                     \
+        { .name = "interface",                                                                     \
+          .type = ARGUMENT_ENUM,                                                                   \
+          .choices = interface_choices,                                                            \
+          .offset = ELICIT(interface),                                                             \
+          .is_obvious = true,                                                                      \
+          .help = "Where to announce it." },                                                       \
+    {                                                                                              \
+        .name = "idempotency_key", .type = ARGUMENT_TEXT, .most = LIMIT_IDEMPOTENCY_KEY_BYTES,     \
+        .unit = UNIT_BYTES, .offset = ELICIT(idempotency_key), .is_obvious = true,                 \
+        .help = "Same key, same ask."                                                              \
+    }
+
+/* Limits of one value and of one label in a list of them. */
+extern const struct argument elicit_value_row, elicit_label_row;
+
+/* Everything of the call but the fields, of which there are so many, empty. */
+void elicit_begin(const struct elicit_values *values, size_t field_count, struct ask_call *call);
+char *elicit_copy_if_any(const char *text); /* NULL where there is nothing to see */
+/* `values` and `labels` are lists of texts, the latter as long or NULL: values are labels then. */
+void elicit_fill_options(struct field *field, const struct json *values, const struct json *labels);
+/* From a list of objects that have these two members. */
+void elicit_fill_labelled(struct field *field, const struct json *items, const char *value_key,
+                          const char *label_key);
+/* Bounds that were given as numbers, or not. */
+void elicit_fill_bounds(struct field *field, const struct json *minimum,
+                        const struct json *maximum);
+
+/* The fields of elicit_form out of `schema`, each pointer below /requestedSchema. */
+bool elicit_read_schema(const struct json *schema, const struct place *place, struct form *form,
+                        struct error *err);
+
+#endif

@@ -1,0 +1,121 @@
+/* elicit_choice.c - the tool elicit_choice: one of several values; result under `choice`. */
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/elicit.h"
+#include "core/response.h"
+#include "core/validation.h"
+
+struct choice_values {
+    struct elicit_values common; /* first */
+    const struct json *options, *values, *names, *labels;
+};
+#define VALUE(name) offsetof(struct choice_values, name)
+
+static const struct argument option_properties[] = {
+    { .name = "value",
+      .type = ARGUMENT_TEXT,
+      .least = 1,
+      .most = LIMIT_OPTION_ID_BYTES,
+      .unit = UNIT_BYTES,
+      .is_needed = true,
+      .is_obvious = true,
+      .help = "what you get back, 1 to 128 bytes" },
+    { .name = "label",
+      .type = ARGUMENT_TEXT,
+      .least = 1,
+      .most = LIMIT_LABEL_CHARS,
+      .unit = UNIT_CHARS,
+      .is_needed = true,
+      .is_obvious = true,
+      .help = "what the person reads, 1 to 200 characters" },
+};
+
+static const struct argument choice_arguments[] = {
+    ELICIT_MESSAGE,
+    { .name = "options",
+      .type = ARGUMENT_OPTIONS,
+      .least = 1,
+      .most = LIMIT_OPTIONS,
+      .unit = UNIT_ITEMS,
+      .is_needed = true,
+      .spared_by = "enum",
+      .offset = VALUE(options),
+      .help = "Needed, or enum: 1 to 100 {value, label}.",
+      .properties = option_properties,
+      .property_count = ARRAY_LEN(option_properties) },
+    { .name = "enum",
+      .type = ARGUMENT_TEXTS,
+      .least = 1,
+      .most = LIMIT_OPTIONS,
+      .unit = UNIT_ITEMS,
+      .offset = VALUE(values),
+      .help = "Instead of options: the values.",
+      .properties = &elicit_value_row },
+    { .name = "enumNames",
+      .type = ARGUMENT_TEXTS,
+      .least = 1,
+      .most = LIMIT_OPTIONS,
+      .unit = UNIT_ITEMS,
+      .offset = VALUE(names),
+      .help = "Labels of enum, as many.",
+      .properties = &elicit_label_row },
+    { .name = "enumLabels",
+      .type = ARGUMENT_TEXTS,
+      .least = 1,
+      .most = LIMIT_OPTIONS,
+      .unit = UNIT_ITEMS,
+      .offset = VALUE(labels),
+      .help = "Another name of enumNames.",
+      .properties = &elicit_label_row,
+      .is_hidden = true },
+    ELICIT_REST,
+};
+
+static bool build(const void *filled, struct ask_call *call, struct error *err)
+{
+    const struct choice_values *values = filled;
+    struct field *field;
+
+    (void)err;
+    elicit_begin(&values->common, 1, call);
+    field = call->form.fields;
+    *field = (struct field){ .name = mem_text("choice"),
+                             .kind = FIELD_SINGLE,
+                             .is_required = true,
+                             .min_selections = 1,
+                             .max_selections = 1 };
+    if (values->options)
+        elicit_fill_labelled(field, values->options, "value", "label");
+    else
+        elicit_fill_options(field, values->values, values->names ? values->names : values->labels);
+    call->form.single_submit = true;
+    return true;
+}
+
+static void write_choice(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct answer *answer = response_answer(facts);
+
+    if (answer) {
+        json_write_foreign_key(writer, "choice");
+        answer_write_value(writer, &facts->form->fields[0], &answer->values[0]);
+    }
+    response_write_words(writer, facts);
+}
+
+static const struct response_shape shape = {
+    .has_action = true,
+    .collector = "get_answer",
+    .write_values = write_choice,
+};
+const struct ask_tool tool_elicit_choice = {
+    .name = "elicit_choice",
+    .arguments = choice_arguments,
+    .argument_count = ARRAY_LEN(choice_arguments),
+    .values_bytes = sizeof(struct choice_values),
+    .build = build,
+    .check = validation_check_elicit_choice,
+    .response = &shape,
+    .value_key = "choice",
+};

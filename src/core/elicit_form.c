@@ -1,0 +1,69 @@
+/* elicit_form.c - the tool elicit_form: a small form by JSON Schema; result under `content`. */
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/arguments_inside.h"
+#include "core/elicit.h"
+#include "core/response.h"
+
+struct form_values {
+    struct elicit_values common; /* first */
+    const struct json *schema;
+};
+
+static const struct argument form_arguments[] = {
+    ELICIT_MESSAGE,
+    { .name = "requestedSchema",
+      .type = ARGUMENT_OBJECT,
+      .is_needed = true,
+      .offset = offsetof(struct form_values, schema),
+      .help = "Needed: {type: object, properties, required}, 1 to 32 flat properties as MCP "
+              "elicitation has them: string (minLength, maxLength, format), number, integer "
+              "(minimum, maximum), boolean, enum or oneOf {const, title}, array of these; title, "
+              "description, default. Never ask for secrets." },
+    ELICIT_REST,
+};
+
+static bool build(const void *filled, struct ask_call *call, struct error *err)
+{
+    const struct form_values *values = filled;
+    const struct place place = { .name = "requestedSchema" };
+
+    elicit_begin(&values->common, 0, call);
+    return elicit_read_schema(values->schema, &place, &call->form, err);
+}
+
+/* What was left empty is left out, as a form's content has it. */
+static void write_content(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct answer *answer = response_answer(facts);
+
+    if (answer) {
+        json_write_object(writer, "content");
+        for (size_t i = 0; i < answer->value_count; i++) {
+            const struct field *field = &facts->form->fields[i];
+
+            if (!answer_has_value(&answer->values[i]) &&
+                !(field->kind == FIELD_MULTI && field->is_required))
+                continue;
+            json_write_foreign_key(writer, field->name);
+            answer_write_value(writer, field, &answer->values[i]);
+        }
+        json_write_end_object(writer);
+    }
+    response_write_words(writer, facts);
+}
+
+static const struct response_shape shape = {
+    .has_action = true,
+    .collector = "get_answer",
+    .write_values = write_content,
+};
+const struct ask_tool tool_elicit_form = {
+    .name = "elicit_form",
+    .arguments = form_arguments,
+    .argument_count = ARRAY_LEN(form_arguments),
+    .values_bytes = sizeof(struct form_values),
+    .build = build,
+    .response = &shape,
+    .value_key = "content",
+};

@@ -1,0 +1,103 @@
+/*
+ * elicit_number.c - the tool elicit_number: a number as a field, a slider or stars; result under
+ * `value`. With both bounds it is a slider unless the agent says otherwise (R4.6).
+ */
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/elicit.h"
+#include "core/response.h"
+#include "core/validation.h"
+
+enum { RATING_MINIMUM = 1, RATING_MAXIMUM = 5 };
+
+struct number_values {
+    struct elicit_values common; /* first */
+    const struct json *minimum, *maximum, *step;
+    const char *unit, *style;
+};
+#define VALUE(name) offsetof(struct number_values, name)
+
+static const struct argument number_arguments[] = {
+    ELICIT_MESSAGE,
+    { .name = "minimum",
+      .type = ARGUMENT_NUMBER,
+      .offset = VALUE(minimum),
+      .is_obvious = true,
+      .help = "the least number; a rating's is 1 by default" },
+    { .name = "maximum",
+      .type = ARGUMENT_NUMBER,
+      .offset = VALUE(maximum),
+      .help = "A rating's is 5 by default, at most 10." },
+    { .name = "step",
+      .type = ARGUMENT_NUMBER,
+      .offset = VALUE(step),
+      .help = "From minimum on; over 0." },
+    { .name = "unit",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_UNIT_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = VALUE(unit),
+      .help = "Such as BPM." },
+    { .name = "style",
+      .type = ARGUMENT_ENUM,
+      .choices = number_style_names,
+      .offset = VALUE(style),
+      .help = "Default slider with both bounds, else field." },
+    ELICIT_REST,
+};
+
+static enum number_style style_of(const struct number_values *values)
+{
+    if (values->style)
+        return form_name_find(number_style_names, values->style, NUMBER_FIELD);
+    return values->minimum && values->maximum ? NUMBER_SLIDER : NUMBER_FIELD;
+}
+
+static bool build(const void *filled, struct ask_call *call, struct error *err)
+{
+    const struct number_values *values = filled;
+    struct field *field;
+
+    (void)err;
+    elicit_begin(&values->common, 1, call);
+    field = call->form.fields;
+    *field = (struct field){ .name = mem_text("value"),
+                             .kind = FIELD_NUMBER,
+                             .is_required = true,
+                             .step = json_number_of(values->step),
+                             .unit = elicit_copy_if_any(values->unit),
+                             .style = style_of(values) };
+    elicit_fill_bounds(field, values->minimum, values->maximum);
+    if (field->style == NUMBER_RATING) {
+        field->is_integer = field->has_minimum = field->has_maximum = true;
+        field->minimum = values->minimum ? field->minimum : RATING_MINIMUM;
+        field->maximum = values->maximum ? field->maximum : RATING_MAXIMUM;
+    }
+    return true;
+}
+
+static void write_number(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct answer *answer = response_answer(facts);
+
+    if (answer)
+        json_write_number(writer, "value", answer->values[0].number);
+    response_write_words(writer, facts);
+}
+
+static const struct response_shape shape = {
+    .has_action = true,
+    .collector = "get_answer",
+    .write_values = write_number,
+};
+const struct ask_tool tool_elicit_number = {
+    .name = "elicit_number",
+    .arguments = number_arguments,
+    .argument_count = ARRAY_LEN(number_arguments),
+    .values_bytes = sizeof(struct number_values),
+    .build = build,
+    .check = validation_check_elicit_number,
+    .response = &shape,
+    .value_key = "value",
+};

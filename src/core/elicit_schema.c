@@ -1,0 +1,145 @@
+/*
+ * elicit_schema.c - the fields of a form out of a JSON Schema: what the revisions of MCP allow in
+ * requestedSchema (2025-06-18, client/elicitation; 2025-11-25 added defaults, titles and lists).
+ * Nothing is ever followed: what no table knows, $ref too, is unsupported_schema.
+ */
+#include "core/elicit_schema.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/sensitive.h"
+#include "core/visible_text.h"
+
+enum { NAME_BYTES = 80 }; /* of a property as a pointer shows it */
+
+struct root_values {
+    const char *dialect, *type;
+    const struct json *properties, *required;
+};
+#define ROOT(name) offsetof(struct root_values, name)
+
+static const char *const object_type[] = { "object", NULL };
+
+static const struct argument root_rows[] = {
+    { .name = "$schema",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_DESCRIPTION_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = ROOT(dialect),
+      .help = "leave it out" },
+    { .name = "type",
+      .type = ARGUMENT_ENUM,
+      .choices = object_type,
+      .is_needed = true,
+      .offset = ROOT(type),
+      .help = "a form is {type: object, properties, required}" },
+    { .name = "properties",
+      .type = ARGUMENT_OBJECT,
+      .is_needed = true,
+      .offset = ROOT(properties),
+      .help = "an object of 1 to 32 properties, none of them nested" },
+    { .name = "required",
+      .type = ARGUMENT_IDS,
+      .most = LIMIT_FORM_FIELDS,
+      .unit = UNIT_ITEMS,
+      .offset = ROOT(required),
+      .help = "names of properties" },
+};
+
+/* In a schema, what no table knows is one thing: not supported. */
+static bool as_unsupported(struct error *err)
+{
+    static const enum error_code codes[] = { ERROR_unknown_property, ERROR_bad_type, ERROR_bad_enum,
+                                             ERROR_missing_property, ERROR_too_many_defaults };
+
+    for (size_t i = 0; err && i < ARRAY_LEN(codes); i++) {
+        if (err->code == codes[i])
+            err->code = ERROR_unsupported_schema;
+    }
+    return false;
+}
+
+static bool check_name(void *member, const struct place *place, struct error *err)
+{
+    const char *name = json_key(member);
+
+    if (visible_count(name, strlen(name)) == 0)
+        return argument_refuse(place, ERROR_empty_text, err, "a property needs a name");
+    if (strlen(name) > LIMIT_FIELD_NAME_BYTES)
+        return argument_refuse(place, ERROR_too_long, err, "a name has at most %d bytes",
+                               LIMIT_FIELD_NAME_BYTES);
+    return true;
+}
+
+static bool read_property(void *member, const struct place *outer, struct field *field,
+                          struct error *err)
+{
+    char shown[NAME_BYTES];
+    const struct place place = { .outer = outer, .name = shown };
+    const struct json *property = json_value(member);
+    const struct schema_kind *kind = schema_kind_find(property);
+    struct property_values values = { 0 };
+
+    argument_show_key(member, shown, sizeof shown);
+    if (!check_name(member, &place, err))
+        return false;
+    if (json_kind(property) != KIND_OBJECT)
+        return argument_refuse(&place, ERROR_unsupported_schema, err, "a property is an object");
+    if (!kind)
+        return schema_refuse(
+            &place, "type", ERROR_unsupported_schema, err,
+            "use string, number, integer, boolean or array; objects in objects can't "
+            "be asked for");
+    if (!argument_read_object(kind->rows, kind->row_count, property, &place, &values, err))
+        return as_unsupported(err);
+    field->name = mem_text(json_key(member));
+    field->label = elicit_copy_if_any(values.title);
+    field->description = elicit_copy_if_any(values.description);
+    if (json_is_yes(values.secret) ||
+        (kind->takes_words &&
+         (sensitive_is_name(field->name) || (values.title && sensitive_is_name(values.title)))))
+        return argument_refuse(&place, ERROR_sensitive_input_refused, err,
+                               "this asks for a secret, which no form may: have the person put it "
+                               "where it is needed themselves");
+    return kind->fill(&values, field, &place, err);
+}
+
+static bool mark_required(const struct json *required, const struct place *root, struct form *form,
+                          struct error *err)
+{
+    const struct place place = { .outer = root, .name = "required" };
+
+    for (size_t i = 0; i < json_length(required); i++) {
+        const struct place item = { .outer = &place, .index = i };
+        const struct field *field = form_find_field(form, json_text(json_item(required, i)));
+
+        if (!field)
+            return argument_refuse(&item, ERROR_unsupported_schema, err,
+                                   "properties has nothing of this name");
+        form->fields[field - form->fields].is_required = true;
+    }
+    return true;
+}
+
+bool elicit_read_schema(const struct json *schema, const struct place *root, struct form *form,
+                        struct error *err)
+{
+    const struct place place = { .outer = root, .name = "properties" };
+    struct root_values values = { 0 };
+    size_t count;
+
+    if (!argument_read_object(root_rows, ARRAY_LEN(root_rows), schema, root, &values, err))
+        return as_unsupported(err);
+    count = json_length(values.properties);
+    if (count < 1 || count > LIMIT_FORM_FIELDS)
+        return argument_refuse(&place, ERROR_unsupported_schema, err,
+                               "a form has 1 to %d properties, not %zu", LIMIT_FORM_FIELDS, count);
+    form->fields = mem_new(count * sizeof *form->fields);
+    for (void *it = json_first(values.properties); it; it = json_next(values.properties, it)) {
+        if (!read_property(it, &place, &form->fields[form->field_count++], err))
+            return false;
+    }
+    return mark_required(values.required, root, form, err);
+}

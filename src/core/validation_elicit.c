@@ -1,0 +1,272 @@
+/* validation_elicit.c - the rules between the arguments of the elicit tools. */
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/arguments.h"
+#include "core/limits.h"
+#include "core/sensitive.h"
+#include "core/validation.h"
+#include "core/validation_inside.h"
+
+/* What a rule is about. Of elicit_choice: where values and labels stand; of the others: what is
+ * asked for. */
+enum {
+    BY_OPTIONS = 1,
+    BY_ENUM = 2,
+    PLAIN = 4, /* enum alone: values are labels */
+    NAMES = 8,
+    LABELS = 16,
+    TEXT = 32,
+    NUMBER = 64,
+    FIELD = 128,
+    SLIDER = 256,
+    RATING = 512,
+    ANY = 1023,
+};
+
+static bool stands_alone(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    if (!validation_is_given(subject, rule->argument))
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err,
+                             "%s says the same as another argument: keep one of them",
+                             rule->argument);
+}
+
+static bool is_not_given(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    if (!validation_is_given(subject, rule->argument))
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err, "%s has no meaning here: leave it out",
+                             rule->argument);
+}
+
+static bool has_as_many(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    size_t values = json_length(json_member(subject->arguments, "enum"));
+    size_t labels = json_length(json_member(subject->arguments, rule->argument));
+
+    if (values == labels)
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err,
+                             "%s has %zu items, but enum has %zu: give each value its label",
+                             rule->argument, labels, values);
+}
+
+static const struct rule choice_rules[] = {
+    { BY_OPTIONS, ERROR_conflicting_arguments, "enum", "", stands_alone },
+    { BY_OPTIONS, ERROR_unsupported_flag, "enumNames", "", is_not_given },
+    { BY_OPTIONS, ERROR_unsupported_flag, "enumLabels", "", is_not_given },
+    { NAMES, ERROR_conflicting_arguments, "enumLabels", "", stands_alone },
+    { NAMES, ERROR_label_count_mismatch, "enumNames", "", has_as_many },
+    { LABELS, ERROR_label_count_mismatch, "enumLabels", "", has_as_many },
+    { BY_OPTIONS, ERROR_duplicate_option_id, "options", "/value", validation_ids_differ },
+    { BY_ENUM, ERROR_duplicate_option_id, "enum", "", validation_ids_differ },
+    { BY_OPTIONS, ERROR_ambiguous_label, "options", "/label", validation_labels_differ },
+    { PLAIN, ERROR_ambiguous_label, "enum", "", validation_labels_differ },
+    { NAMES, ERROR_ambiguous_label, "enumNames", "", validation_labels_differ },
+    { LABELS, ERROR_ambiguous_label, "enumLabels", "", validation_labels_differ },
+};
+
+static struct subject subject_of(const struct json *arguments, const struct ask_call *call)
+{
+    return (struct subject){ arguments, &call->form, &call->form.fields[0] };
+}
+
+bool validation_check_elicit_choice(const struct json *arguments, const struct ask_call *call,
+                                    struct error *err)
+{
+    const struct subject subject = subject_of(arguments, call);
+    unsigned calls = BY_ENUM;
+
+    if (validation_is_given(&subject, "options"))
+        calls = BY_OPTIONS;
+    else if (validation_is_given(&subject, "enumNames"))
+        calls |= NAMES;
+    else
+        calls |= validation_is_given(&subject, "enumLabels") ? LABELS : PLAIN;
+    return validation_run(choice_rules, ARRAY_LEN(choice_rules), calls, &subject, err);
+}
+
+static bool is_no_pattern(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    if (!validation_is_given(subject, rule->argument))
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err,
+                             "patterns are not supported: say in message what the answer must look "
+                             "like, or use format");
+}
+
+static bool is_no_secret(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    bool is_name = strcmp(rule->argument, "field_name") == 0;
+
+    if (is_name ? !sensitive_is_name(subject->field->name)
+                : !json_is_yes(json_member(subject->arguments, rule->argument)))
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err,
+                             "this asks for a secret, which no form may: have the person put it "
+                             "where it is needed themselves");
+}
+
+/* Members of a result: a value under one of these names could not be told from ours. */
+static const char *const taken_names[] = {
+    "action",
+    "session_id",
+    "explicit",
+    "auto_submitted",
+    "withdrawn",
+    "replayed",
+    "answered_by",
+    "answered_at",
+    "instructions",
+    "summary",
+    "asked_back",
+    "rule",
+    "terminal_command",
+    "url",
+    "warnings",
+    "notices",
+    "error",
+    "notices_more",
+    "option_annotations",
+    "global_annotation",
+    "action_status",
+    "selection",
+    "declined",
+};
+
+static bool name_is_free(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(taken_names); i++) {
+        if (strcmp(subject->field->name, taken_names[i]) == 0)
+            return validation_refuse(rule, RULE_WHOLE, err,
+                                     "the result has another member of this name: take another");
+    }
+    return true;
+}
+
+static bool chars_are_in_order(const struct rule *rule, const struct subject *subject,
+                               struct error *err)
+{
+    if (subject->field->max_chars == 0 || subject->field->min_chars <= subject->field->max_chars)
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err,
+                             "minLength is greater than maxLength, %lld: lower the one or raise "
+                             "the other",
+                             (long long)subject->field->max_chars);
+}
+
+static bool bounds_are_in_order(const struct rule *rule, const struct subject *subject,
+                                struct error *err)
+{
+    const struct field *field = subject->field;
+
+    if (!field->has_minimum || !field->has_maximum || field->minimum <= field->maximum)
+        return true;
+    return validation_refuse(
+        rule, RULE_WHOLE, err,
+        "minimum is greater than maximum, %g: lower the one or raise the other", field->maximum);
+}
+
+static const struct rule input_rules[] = {
+    { ANY, ERROR_unsupported_flag, "pattern", "", is_no_pattern },
+    { ANY, ERROR_sensitive_input_refused, "secret", "", is_no_secret },
+    { ANY, ERROR_sensitive_input_refused, "field_name", "", is_no_secret },
+    { ANY, ERROR_conflicting_arguments, "field_name", "", name_is_free },
+    { TEXT, ERROR_unsupported_flag, "minimum", "", is_not_given },
+    { TEXT, ERROR_unsupported_flag, "maximum", "", is_not_given },
+    { NUMBER, ERROR_unsupported_flag, "minLength", "", is_not_given },
+    { NUMBER, ERROR_unsupported_flag, "maxLength", "", is_not_given },
+    { NUMBER, ERROR_unsupported_flag, "format", "", is_not_given },
+    { TEXT, ERROR_min_exceeds_max, "minLength", "", chars_are_in_order },
+    { NUMBER, ERROR_min_exceeds_max, "minimum", "", bounds_are_in_order },
+};
+
+bool validation_check_elicit_input(const struct json *arguments, const struct ask_call *call,
+                                   struct error *err)
+{
+    const struct subject subject = subject_of(arguments, call);
+
+    return validation_run(input_rules, ARRAY_LEN(input_rules),
+                          subject.field->kind == FIELD_TEXT ? TEXT : NUMBER, &subject, err);
+}
+
+static bool is_open_question(const struct rule *rule, const struct subject *subject,
+                             struct error *err)
+{
+    if (!validation_is_given(subject, rule->argument))
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err,
+                             "nothing may be chosen beforehand when somebody confirms: leave "
+                             "default out");
+}
+
+static const struct rule confirm_rules[] = {
+    { ANY, ERROR_unsupported_flag, "default", "", is_open_question },
+};
+
+bool validation_check_elicit_confirm(const struct json *arguments, const struct ask_call *call,
+                                     struct error *err)
+{
+    const struct subject subject = subject_of(arguments, call);
+
+    return validation_run(confirm_rules, ARRAY_LEN(confirm_rules), ANY, &subject, err);
+}
+
+static bool bound_is_given(const struct rule *rule, const struct subject *subject,
+                           struct error *err)
+{
+    if (validation_is_given(subject, rule->argument))
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err, "%s is missing: a slider goes between two ends",
+                             rule->argument);
+}
+
+static bool step_goes_on(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    if (!validation_is_given(subject, rule->argument) || subject->field->step > 0)
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err,
+                             "step must be over 0: leave it out, or raise it");
+}
+
+/* Stars are few, and whole. */
+static bool is_star_count(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    bool is_minimum = strcmp(rule->argument, "minimum") == 0;
+    double bound = is_minimum ? subject->field->minimum : subject->field->maximum;
+
+    if (floor(bound) == bound && bound >= (is_minimum ? 0 : 1) && bound <= LIMIT_RATING)
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err,
+                             "a rating goes from 0 or 1 to at most %d, in whole numbers; use style "
+                             "slider for others",
+                             LIMIT_RATING);
+}
+
+static const struct rule number_rules[] = {
+    { SLIDER, ERROR_missing_property, "minimum", "", bound_is_given },
+    { SLIDER, ERROR_missing_property, "maximum", "", bound_is_given },
+    { RATING, ERROR_unsupported_flag, "step", "", is_not_given },
+    { ANY, ERROR_out_of_range, "step", "", step_goes_on },
+    { RATING, ERROR_out_of_range, "minimum", "", is_star_count },
+    { RATING, ERROR_out_of_range, "maximum", "", is_star_count },
+    { ANY, ERROR_min_exceeds_max, "minimum", "", bounds_are_in_order },
+};
+
+bool validation_check_elicit_number(const struct json *arguments, const struct ask_call *call,
+                                    struct error *err)
+{
+    static const unsigned by_style[] = {
+        [NUMBER_FIELD] = FIELD,
+        [NUMBER_SLIDER] = SLIDER,
+        [NUMBER_RATING] = RATING,
+    };
+    const struct subject subject = subject_of(arguments, call);
+
+    return validation_run(number_rules, ARRAY_LEN(number_rules), by_style[subject.field->style],
+                          &subject, err);
+}
