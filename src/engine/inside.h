@@ -94,8 +94,16 @@ bool undelivered_may_match(const struct engine *engine, const uint8_t call_match
 void undelivered_release(struct engine *engine);
 
 /* wait.c: parked calls */
-void wait_add(struct engine *engine, struct live *live, struct visit *visit, int64_t wait_ms,
-              desk_done *done, void *context);
+struct wait_terms {
+    int64_t wait_ms; /* -1: until it is over */
+    bool comes_back; /* the client is not shown that it is pending */
+    bool is_retried; /* by state: what was delivered before is marked as replayed */
+};
+void wait_add(struct engine *engine, struct live *live, struct visit *visit,
+              const struct wait_terms *terms, desk_done *done, void *context);
+/* For an ask that may be over; `id` is whole. */
+void wait_begin(struct engine *engine, struct visit *visit, const char *id,
+                const struct wait_terms *terms, desk_done *done, void *context);
 /* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
  * committed; NULL: the store knows how it ended. `known` may be NULL. */
 void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
@@ -110,6 +118,15 @@ void wait_tell_time(struct engine *engine, const struct live *live);
 bool wait_is_delivering(const struct engine *engine, const char *id);
 desk_act wait_act, delivered_act, detach_act;
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
+
+/* come_back.c: state with which a client comes back for its ask */
+/* `round` counts from 1. */
+bool come_back_may(const struct engine *engine, const struct visit *visit, int round);
+bool come_back_seal(struct engine *engine, const struct visit *visit, const uint8_t *digest,
+                    const char *id, int round, struct text *out);
+/* `ret_id` has ASK_ID_BYTES. False, whatever is wrong with it. */
+bool come_back_open(const struct engine *engine, const struct visit *visit, const uint8_t *digest,
+                    const char *sealed, char *ret_id, int *ret_round);
 
 /* handed.c: results the agent's side was given and has not confirmed */
 void handed_init(struct engine *engine);

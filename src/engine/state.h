@@ -44,6 +44,7 @@ struct waiter {
     struct visit *visit;
     struct alarm alarm; /* only for waits with an end */
     bool is_overdue;    /* its time was up before its ask was stored */
+    bool comes_back;    /* its client is not shown that it is pending */
     desk_done *done;
     void *context;
 };

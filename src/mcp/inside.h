@@ -95,7 +95,8 @@ struct mcp_call {
     int64_t hold_until_boot_ms;                /* from then on the client may give up */
     int64_t last_progress;
     char session_id[27];
-    char *subject; /* what is read or completed; NULL: it is a tool's */
+    char *subject;   /* what is read or completed; NULL: it is a tool's */
+    char *come_back; /* with which its client may call again, sealed; NULL: it may not */
     /* of tools that do their work themselves */
     char *binding; /* what state of this call is sealed for; NULL: not modern */
     char *state;   /* opened; NULL: none came */
@@ -255,5 +256,17 @@ void question_on_time(struct mcp *mcp, int64_t now);
 /* modern/input.c: input_required rounds */
 /* Sets what the client brought back of an earlier round. False: refused, and the call is gone. */
 bool input_read(struct mcp_request *request, const struct json *arguments, struct mcp_call *call);
+/* Answers it with what is needed, NULL: nothing, and with state that is sealed already. */
+void input_reply(struct mcp_call *call, const char *requests_json, const char *sealed);
+
+/* come_back.c: rounds of a call that is held longer than its client waits */
+/* What the client came back with, NULL: nothing. False: refused. */
+bool come_back_read(struct mcp_request *request, const struct tool_plan *plan,
+                    const char **ret_state);
+void come_back_write(const struct mcp_call *call, const char *state, struct json_writer *writer);
+void come_back_learn(struct mcp_call *call, const struct json *params);
+/* The client is told to come back, or that its state is none. False: this reply is for the agent.
+ */
+bool come_back_reply(struct mcp_call *call, const struct desk_reply *reply);
 
 #endif

@@ -142,7 +142,8 @@ static void on_done(void *context, const struct desk_reply *reply)
     if (stream && is_away && !reply->is_final && reply->err.code == ERROR_NONE)
         return; /* nobody is there to be told `pending`: it waits again when the client is back */
     if (stream) {
-        reply_call(call, reply);
+        if (!come_back_reply(call, reply))
+            reply_call(call, reply);
     } else {
         if (reply->is_final) /* nobody took it: it must not count as being on its way */
             tool_detach(call);
@@ -188,6 +189,7 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
 
     if (call && id) {
         learn(call, "asked", id, params);
+        come_back_learn(call, params);
         if (!call->to.stream || call->is_away)
             call_detach_soon(call);
     }
@@ -260,7 +262,7 @@ void tool_wait_again(struct mcp_call *call)
 }
 
 static void submit(struct mcp_call *call, const struct tool *tool, const struct json *arguments,
-                   int64_t hold_s)
+                   int64_t hold_s, const char *state)
 {
     char *arguments_json = json_encode(arguments), tag[24];
     struct text params = { 0 };
@@ -272,6 +274,7 @@ static void submit(struct mcp_call *call, const struct tool *tool, const struct 
     json_write_raw(&writer, "arguments", arguments_json);
     json_write_text(&writer, "tag", tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
+    come_back_write(call, state, &writer);
     json_write_end_object(&writer);
     put_to_desk(call, call->to.mcp->parts.desk->ops->submit, &params);
     text_release(&params);
@@ -284,12 +287,15 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     struct mcp *mcp = request->to.mcp;
     struct mcp_visit *visit = mcp->call_count < mcp->parts.most_calls ? visit_get(request) : NULL;
     struct mcp_call *call;
+    const char *state;
     int64_t hold_s;
 
     if (!visit) {
         refuse_busy(request);
         return;
     }
+    if (!come_back_read(request, plan, &state))
+        return;
     hold_s = hold_limit_s(visit);
     if (plan->wish == TOOL_COLLECTS && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
@@ -297,7 +303,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;
-        submit(call, tool, arguments, hold_s);
+        submit(call, tool, arguments, hold_s, state);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
         wait_for(call, hold_s);

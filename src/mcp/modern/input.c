@@ -55,10 +55,8 @@ bool input_read(struct mcp_request *request, const struct json *arguments, struc
     return true;
 }
 
-void call_need_input(struct mcp_call *call, const char *requests_json, const char *state)
+void input_reply(struct mcp_call *call, const char *requests_json, const char *sealed)
 {
-    const struct mcp_parts *parts = &call->to.mcp->parts;
-    char *sealed = state && parts->seal ? parts->seal(parts->context, call->binding, state) : NULL;
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
@@ -73,6 +71,14 @@ void call_need_input(struct mcp_call *call, const char *requests_json, const cha
     json_write_end_object(&writer);
     call_reply_result(call, text_string(&out));
     text_release(&out);
+}
+
+void call_need_input(struct mcp_call *call, const char *requests_json, const char *state)
+{
+    const struct mcp_parts *parts = &call->to.mcp->parts;
+    char *sealed = state && parts->seal ? parts->seal(parts->context, call->binding, state) : NULL;
+
+    input_reply(call, requests_json, sealed);
     free(sealed);
 }
 
