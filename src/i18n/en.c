@@ -426,6 +426,7 @@ const struct catalog catalog_en = {
         [TEXT_REASON_ARGUMENTS_TOO_LONG] = "the arguments have more than {limit} bytes",
         [TEXT_REASON_INPUT_TOO_LONG] = "the input has more than {limit} bytes",
         [TEXT_REASON_HUB_REFUSED] = "the hub refused",
+        [TEXT_REASON_HUB_REPLY] = "the hub's reply lacks what it must have: end it with sayso stop, then try again",
         [TEXT_REASON_CONFIG_LINK_NOWHERE] = "{path} is a symbolic link to nothing: make the file it names, or remove it",
         [TEXT_REASON_CONFIG_LINK_SHARED] = "{path} is a symbolic link through a directory that others may write in: put the file itself there",
         [TEXT_REASON_CONFIG_NOT_FILE] = "{path} is not a file: move it away",

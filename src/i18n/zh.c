@@ -426,6 +426,7 @@ const struct catalog catalog_zh = {
         [TEXT_REASON_ARGUMENTS_TOO_LONG] = "参数超过 {limit} 字节",
         [TEXT_REASON_INPUT_TOO_LONG] = "输入超过 {limit} 字节",
         [TEXT_REASON_HUB_REFUSED] = "中枢拒绝了请求",
+        [TEXT_REASON_HUB_REPLY] = "hub 的回复缺少必要内容：请用 sayso stop 结束它，然后重试",
         [TEXT_REASON_CONFIG_LINK_NOWHERE] = "{path} 是指向不存在文件的符号链接：请创建它所指的文件，或删除该链接",
         [TEXT_REASON_CONFIG_LINK_SHARED] = "{path} 是经过他人可写目录的符号链接：请把文件本身放在那里",
         [TEXT_REASON_CONFIG_NOT_FILE] = "{path} 不是文件：请把它移走",
