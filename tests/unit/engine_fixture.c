@@ -233,6 +233,20 @@ static void stage_store_save_cut_off(struct store *port, const struct store_clie
     store->inner->ops->save_cut_off(store->inner, client, cut_off_ms, on_inner_reply, passage);
 }
 
+static void stage_store_save_form_fact(struct store *port, const struct store_client *client,
+                                       int64_t fact, store_done *done, void *context)
+{
+    struct stage_store *store = own(port);
+    struct passage *passage = passage_new(store, done, context, "form_fact");
+
+    if (store->fails_settings) {
+        fail_later(passage);
+        return;
+    }
+    store->outstanding++;
+    store->inner->ops->save_form_fact(store->inner, client, fact, on_inner_reply, passage);
+}
+
 static void stage_store_forget_cut_offs(struct store *port, store_done *done, void *context)
 {
     struct stage_store *store = own(port);
@@ -380,6 +394,12 @@ static void stage_store_get_cut_off(struct store *port, const struct store_clien
     own(port)->inner->ops->get_cut_off(own(port)->inner, client, done, context);
 }
 
+static void stage_store_get_form_fact(struct store *port, const struct store_client *client,
+                                      store_done *done, void *context)
+{
+    own(port)->inner->ops->get_form_fact(own(port)->inner, client, done, context);
+}
+
 static int64_t stage_store_last_seq(struct store *port)
 {
     return own(port)->inner->ops->last_seq(own(port)->inner);
@@ -396,6 +416,7 @@ static const struct store_ops stage_ops = {
     .save_key = stage_store_save_key,
     .list_keys = stage_store_list_keys,
     .save_cut_off = stage_store_save_cut_off,
+    .save_form_fact = stage_store_save_form_fact,
     .forget_cut_offs = stage_store_forget_cut_offs,
     .shift_deadlines = stage_store_shift,
     .sweep = stage_store_sweep,
@@ -406,6 +427,7 @@ static const struct store_ops stage_ops = {
     .list_live = stage_store_list_live,
     .get_draft = stage_store_get_draft,
     .get_cut_off = stage_store_get_cut_off,
+    .get_form_fact = stage_store_get_form_fact,
     .last_seq = stage_store_last_seq,
 };
 
