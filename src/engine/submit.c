@@ -16,24 +16,14 @@
 #include "crypto/hash.h"
 #include "engine/inside.h"
 
-struct submission {
-    struct errand errand; /* first */
-    const struct ask_tool *tool;
-    struct ask_call call;
-    struct ask ask;
-    struct match match;
-    struct lifecycle_step step;
-    int64_t wait_ms;
-    struct submission *next_late;
-    char *tag; /* chosen by the front, comes back with ask/created */
-    struct text form_json, origin_json;
-};
-
 static void submission_drop(struct errand *errand)
 {
     struct submission *submission = (struct submission *)errand;
 
-    ask_call_release(&submission->call);
+    if (submission->call)
+        ask_call_release(submission->call);
+    free(submission->call);
+    json_free(submission->response);
     text_release(&submission->form_json);
     text_release(&submission->origin_json);
     free(submission->tag);
@@ -43,14 +33,14 @@ static void digest_call(struct submission *submission)
 {
     const struct hash_part parts[] = {
         { submission->tool->name, strlen(submission->tool->name) },
-        { submission->call.arguments_json, strlen(submission->call.arguments_json) },
+        { submission->call->arguments_json, strlen(submission->call->arguments_json) },
     };
 
     hash_parts(parts, ARRAY_LEN(parts), submission->ask.digest);
 }
 
 /* The front learns the id as soon as it is safe, long before there is an answer. */
-static void tell_created(const struct submission *submission, const char *id)
+void submission_tell_created(const struct submission *submission, const char *id)
 {
     struct engine *engine = submission->errand.engine;
     const struct live *live;
@@ -76,14 +66,17 @@ static void tell_created(const struct submission *submission, const char *id)
     line_give(engine, &line);
 }
 
-static void park(struct submission *submission, struct live *live)
+void submission_park(struct submission *submission, struct live *live)
 {
     struct errand *errand = &submission->errand;
+    struct waiter *waiter;
 
     if (errand->visit->is_gone)
         return;
-    wait_add(errand->engine, live, errand->visit, submission->wait_ms, errand->done,
-             errand->context);
+    waiter = wait_add(errand->engine, live, errand->visit, submission->wait_ms, errand->done,
+                      errand->context);
+    waiter->client = submission->client;
+    waiter->round = submission->round;
 }
 
 /* Identical calls that came while the ask was being stored learn its id with the first. */
@@ -93,7 +86,7 @@ static void end_late(struct submission *late, const char *id_or_null)
         struct submission *next = late->next_late;
 
         if (id_or_null)
-            tell_created(late, id_or_null);
+            submission_tell_created(late, id_or_null);
         errand_end(&late->errand);
         late = next;
     }
@@ -124,10 +117,11 @@ static void on_created(void *context, const struct store_reply *reply)
         else if (*effect == DO_PUBLISH)
             live_mark_dirty(engine, live);
     }
-    tell_created(submission, live->id);
+    submission_tell_created(submission, live->id);
     end_late(live->late, live->id);
     live->late = NULL;
     wait_stored(engine, live);
+    client_offer(engine, live, text_string(&submission->form_json));
     errand_end(&submission->errand);
     sweep_soon(engine);
 }
@@ -137,12 +131,15 @@ static bool route(struct submission *submission, struct error *err)
     const struct engine *engine = submission->errand.engine;
     struct ask *ask = &submission->ask;
     struct routing_facts facts = {
-        .asked = submission->call.interface,
+        .asked = submission->call->interface,
         .saved = interface_find(settings_text(engine->parts.settings, SETTING_INTERFACE)),
         .portal_on = settings_is_on(engine->parts.settings, SETTING_PORTAL),
         .terminal_on = settings_is_on(engine->parts.settings, SETTING_TERMINAL),
         .portal_built = engine->parts.portal_built,
         .terminal_built = engine->parts.terminal_built,
+        /* a client's form takes no second, deliberate act (R2) */
+        .client_form_works = !submission->call->form.is_destructive &&
+                             client_may_show(engine, submission->errand.visit, &submission->client),
         .since_browser_ms = -1,
     };
     struct lifecycle_facts life = { 0 };
@@ -170,7 +167,7 @@ static void fill_ask(struct submission *submission)
 {
     struct engine *engine = submission->errand.engine;
     struct ask *ask = &submission->ask;
-    const struct ask_call *call = &submission->call;
+    const struct ask_call *call = submission->call;
     int64_t timeout_s = call->timeout_s;
 
     if (timeout_s == 0)
@@ -216,12 +213,12 @@ static void create(struct submission *submission)
     }
     fill_ask(submission);
     live = live_new(engine, &submission->ask, &submission->match, &asker, principal.name);
-    park(submission, live);
+    submission_park(submission, live);
     errand_begin_write(&submission->errand);
     CRASH_POINT(engine_before_create);
     engine->parts.store->ops->create(engine->parts.store, &submission->ask, &principal, on_created,
                                      submission);
-    live_keep_form(engine, live, &submission->call.form, submission->form_json.used);
+    live_keep_form(engine, live, &submission->call->form, submission->form_json.used);
 }
 
 /* Same key, other words: giving the old answer to a new question would invent one. */
@@ -250,7 +247,7 @@ static void on_undelivered(void *context, const struct store_reply *reply)
     } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
         errand_fail(errand, &err, NULL);
     } else {
-        tell_created(submission, reply->row->ask.id);
+        submission_tell_created(submission, reply->row->ask.id);
         wait_reply_row(errand, reply->row, true);
         errand_end(errand);
     }
@@ -278,9 +275,10 @@ static void match_or_create(struct submission *submission)
         errand_fail(&submission->errand, &err, NULL);
         return;
     }
-    park(submission, live);
+    submission_park(submission, live);
     if (live->is_stored) {
-        tell_created(submission, live->id);
+        submission_tell_created(submission, live->id);
+        client_offer(engine, live, NULL);
         errand_end(&submission->errand);
     } else { /* an id that may not survive a crash is nobody's yet */
         submission->next_late = live->late;
@@ -304,7 +302,9 @@ static bool read_call(struct submission *submission, const struct json *params, 
     submission->wait_ms =
         patience_bound_ms(submission->errand.visit, wait_s < 0 ? -1 : wait_s * 1000);
     submission->tag = mem_text(json_member_text(params, "tag"));
-    return arguments_check(submission->tool, json_member(params, "arguments"), &submission->call,
+    submission->client = client_read(params);
+    submission->call = mem_new(sizeof *submission->call);
+    return arguments_check(submission->tool, json_member(params, "arguments"), submission->call,
                            err);
 }
 
@@ -316,8 +316,8 @@ static void collect(struct submission *submission, struct desk *desk)
     struct errand *errand = &submission->errand;
 
     json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", submission->call.session_id);
-    json_write_integer(&writer, "wait_seconds", submission->call.wait_s);
+    json_write_text(&writer, "session_id", submission->call->session_id);
+    json_write_integer(&writer, "wait_seconds", submission->call->wait_s);
     json_write_end_object(&writer);
     if (json_parse(params.bytes, params.used, &parsed, NULL))
         wait_act(desk, (struct desk_visit *)errand->visit, parsed, errand->done, errand->context);
@@ -341,13 +341,19 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
         errand_fail(&submission->errand, &err, NULL);
         return;
     }
-    if (submission->call.session_id[0]) {
+    if (submission->call->session_id[0]) {
         collect(submission, desk);
         return;
     }
     memcpy(submission->ask.principal, ((struct visit *)visit)->principal, PRINCIPAL_BYTES);
-    submission->ask.idempotency_key = submission->call.idempotency_key;
+    submission->ask.idempotency_key = submission->call->idempotency_key;
     digest_call(submission);
     submission->match = live_match(&submission->ask);
-    match_or_create(submission);
+    if (!json_member(params, "state")) {
+        match_or_create(submission);
+    } else if (!round_begin(submission, params)) {
+        error_set(&err, ERROR_bad_format, "/state",
+                  "this state is not ours, was altered, belongs to another call or is too old");
+        errand_fail(&submission->errand, &err, NULL);
+    }
 }

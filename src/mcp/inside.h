@@ -85,6 +85,7 @@ struct mcp_call {
     int64_t hold_until_boot_ms;                /* from then on the client may give up */
     int64_t last_progress;
     char session_id[27];
+    struct shown_form *shown; /* at the client, for the desk; NULL: none */
     /* of tools that do their work themselves */
     char *binding; /* what state of this call is sealed for; NULL: not modern */
     char *state;   /* opened; NULL: none came */
@@ -197,6 +198,8 @@ void call_detach_due(struct mcp *mcp);
 /* hold.c: calls that are held open */
 int64_t hold_limit_s(const struct mcp_visit *visit);
 void hold_begin(struct mcp_call *call, int64_t hold_s);
+/* From now on until then; for clients whose clock stood still, and runs again. */
+void hold_until(struct mcp_call *call, int64_t boot_ms);
 void hold_end(struct mcp_call *call); /* neither progress nor patience any more */
 /* The desk knows how long this client really waits: {hold_ms}. */
 void hold_take(struct mcp_visit *visit, const struct json *params);
@@ -210,7 +213,20 @@ void question_take_response(struct mcp *mcp, const struct jsonrpc_message *messa
 void question_drop_of(struct mcp_call *call);
 void question_on_time(struct mcp *mcp, int64_t now);
 
+/* channel.c: the client's own form, as the desk wants it shown (R4.2) */
+/* The member `client` of an act that waits, where this client can show forms. */
+void channel_write_client(struct json_writer *writer, const struct mcp_call *call);
+void channel_present(struct mcp_visit *visit, const struct json *params);
+void channel_withdraw(struct mcp_visit *visit, const struct json *params);
+/* Modern: the reply says what is needed of the client. False: it says something else. */
+bool channel_need_input(struct mcp_call *call, const char *reply_json);
+/* Members `state` and `response` of what came back with a call. */
+void channel_write_returned(struct json_writer *writer, const struct json *params);
+
 /* modern/input.c: input_required rounds */
+extern const char input_bad_state[]; /* one answer, whatever is wrong with it */
+bool input_is_readable(const struct json *params, const char **ret_problem);
+void input_reply(struct mcp_call *call, const char *requests_json, const char *sealed);
 /* Sets what the client brought back of an earlier round. False: refused, and the call is gone. */
 bool input_read(struct mcp_request *request, const struct json *arguments, struct mcp_call *call);
 

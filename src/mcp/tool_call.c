@@ -105,6 +105,8 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     to = call_let_go(call);
     if (is_good)
         reply_structured(&to, revision, reply->json, false);
+    else if (strcmp(reply->err.path, "/state") == 0) /* of the protocol, not of the question */
+        mcp_reply_error(&to, JSONRPC_INVALID_PARAMS, input_bad_state, NULL);
     else
         reply_failure(&to, revision, &reply->err);
     free(to.id_json);
@@ -148,6 +150,8 @@ static void on_done(void *context, const struct desk_reply *reply)
     call->is_at_desk = false;
     if (stream && is_away && !reply->is_final && reply->err.code == ERROR_NONE)
         return; /* nobody is there to be told `pending`: it waits again when the client is back */
+    if (stream && !reply->is_final && reply->json && channel_need_input(call, reply->json))
+        return;
     if (stream) {
         reply_call(call, reply);
     } else {
@@ -197,6 +201,10 @@ void tool_on_event(struct mcp_visit *visit, const char *line, size_t length)
     method = json_member_text(json, "method");
     if (method && strcmp(method, "client/hold") == 0)
         hold_take(visit, json_member(json, "params"));
+    else if (method && strcmp(method, "client/present") == 0)
+        channel_present(visit, json_member(json, "params"));
+    else if (method && strcmp(method, "client/withdraw") == 0)
+        channel_withdraw(visit, json_member(json, "params"));
     else
         take_ask_event(visit->mcp, json_member(json, "params"));
     json_free(json);
@@ -232,6 +240,8 @@ static void wait_for(struct mcp_call *call, int64_t wait_s)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", call->session_id);
     json_write_integer(&writer, "wait_seconds", wait_s);
+    if (call->revision != REVISION_2026_07_28) /* a modern form has no end that it would outlive */
+        channel_write_client(&writer, call);
     json_write_end_object(&writer);
     put_to_desk(call, call->to.mcp->parts.desk->ops->wait, &params);
     text_release(&params);
@@ -246,8 +256,8 @@ void tool_wait_again(struct mcp_call *call)
     wait_for(call, left_ms > 0 ? left_ms / 1000 : 0);
 }
 
-static void submit(struct mcp_call *call, const struct tool *tool, const struct json *arguments,
-                   int64_t hold_s)
+static void submit(struct mcp_call *call, const struct tool *tool,
+                   const struct mcp_request *request, const struct json *arguments, int64_t hold_s)
 {
     char *arguments_json = json_encode(arguments), tag[24];
     struct text params = { 0 };
@@ -259,10 +269,28 @@ static void submit(struct mcp_call *call, const struct tool *tool, const struct 
     json_write_raw(&writer, "arguments", arguments_json);
     json_write_text(&writer, "tag", tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
+    channel_write_client(&writer, call);
+    if (request->revision == REVISION_2026_07_28)
+        channel_write_returned(&writer, request->params);
     json_write_end_object(&writer);
     put_to_desk(call, call->to.mcp->parts.desk->ops->submit, &params);
     text_release(&params);
     free(arguments_json);
+}
+
+/* A state is only ever given out for a question, and must be one. */
+static bool may_return(struct mcp_request *request, const struct tool_plan *plan)
+{
+    const char *problem = NULL;
+
+    if (request->revision != REVISION_2026_07_28)
+        return true;
+    if (input_is_readable(request->params, &problem) && plan->wish == TOOL_COLLECTS &&
+        json_member(request->params, "requestState"))
+        problem = input_bad_state;
+    if (problem)
+        mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS, problem, NULL);
+    return !problem;
 }
 
 static void ask(struct mcp_request *request, const struct tool *tool, const struct json *arguments,
@@ -284,7 +312,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;
-        submit(call, tool, arguments, hold_s);
+        submit(call, tool, request, arguments, hold_s);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
         wait_for(call, hold_s);
@@ -355,7 +383,7 @@ static void call_tool(struct mcp_request *request, const struct tool *tool,
         reply_failure(&request->to, request->revision, &err);
     else if (plan.wish == TOOL_ANSWERED)
         reply_structured(&request->to, request->revision, text_string(&plan.result), false);
-    else
+    else if (may_return(request, &plan))
         ask(request, tool, arguments, &plan);
     text_release(&plan.result);
 }

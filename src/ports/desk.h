@@ -57,12 +57,16 @@ struct desk_ops {
     void (*leave)(struct desk *desk, struct desk_visit *visit);
 
     /* agents */
-    desk_act *submit;    /* {tool, arguments, wait_seconds?, tag?}: parks until decided */
-    desk_act *wait;      /* {session_id, wait_seconds} */
+    /* {tool, arguments, wait_seconds?, tag?, client?, state?, responses?}: parks until decided */
+    desk_act *submit;
+    desk_act *wait;      /* {session_id, wait_seconds, client?} */
     desk_act *delivered; /* {session_ids}: the agent has these results */
     desk_act *withdraw;  /* {session_id} */
     desk_act *detach;    /* {session_id}: this visit waits for it no more */
     desk_act *cut_off;   /* {held_ms, timed_out?}: its client gave up on a call after so long */
+    desk_act
+        *client_result; /* {session_id, action, content?, shown_ms}: of the client's own form */
+    desk_act *client_failed; /* {session_id, why}: it could not show it */
     /* people */
     desk_act *answer, *cancel, *decline, *extend, *undo, *send_now, *draft, *switch_interface;
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */

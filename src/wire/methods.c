@@ -29,6 +29,8 @@ static const struct method {
     { "ask/withdraw", ROLE_AGENT, DESK_ACT(withdraw) },
     { "ask/detach", ROLE_AGENT, DESK_ACT(detach) },
     { "client/cut_off", ROLE_AGENT, DESK_ACT(cut_off) },
+    { "client/result", ROLE_AGENT, DESK_ACT(client_result) },
+    { "client/failed", ROLE_AGENT, DESK_ACT(client_failed) },
     { "ask/answer", ROLE_PERSON, DESK_ACT(answer) },
     { "ask/cancel", ROLE_PERSON, DESK_ACT(cancel) },
     { "ask/decline", ROLE_PERSON, DESK_ACT(decline) },
