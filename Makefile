@@ -44,7 +44,7 @@ endef
 
 # In variables, because a comma in a call would begin the next argument.
 WITH_TESTS = -Dtests=$$(pkg-config --exists cmocka && echo true || echo false)
-SANITIZED = -Db_sanitize=address,undefined -Dcrash_points=true
+SANITIZED = -Db_sanitize=address,undefined -Dcrash_points=true -Dconformance_fixture=true
 FUZZERS = -Db_sanitize=address,undefined -Dfuzz=true -Dtests=false -Db_lundef=false
 
 ##@ Everyday

@@ -34,6 +34,7 @@ bool os_is_network_file_system(const char *path);
 int64_t os_free_bytes(const char *path); /* -1: unknown */
 /* Home of the user: HOME, else the password file. False: none. */
 bool os_home(char *out, size_t size);
+bool os_is_usual_home(const char *path);           /* what the password file says */
 bool os_own_program(char *out, size_t size);       /* absolute path of this executable */
 bool os_working_directory(char *out, size_t size); /* real path */
 bool os_user_name(char *out, size_t size);
@@ -43,9 +44,16 @@ bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct e
 /* Written beside, synced, renamed over: readers see the old file or the new one. Mode 0600. */
 bool os_write_file(const char *path, const char *bytes, size_t length, struct error *err);
 
+/* The same for a file with a mode of its own; `group` -1: whatever it gets. */
+bool os_write_file_as(const char *path, const char *bytes, size_t length, unsigned mode,
+                      int64_t group, struct error *err);
+/* Who listens on a TCP port of this machine's loopback: a uid, or -1: nobody, or not to be told. */
+int64_t os_port_owner(int port);
+
 enum os_lock { OS_LOCK_HELD, OS_LOCK_BUSY, OS_LOCK_FAILED };
 /* Open-file-description lock; released by closing *ret_fd or by the process's end. */
 enum os_lock os_lock_file(const char *path, int *ret_fd);
+bool os_is_locked(const char *path); /* by somebody; takes nothing */
 
 enum { OS_LOG_BYTES = 1048576 };
 /* To append to, 0600. Without room for so many bytes more it is first put aside as PATH.1, the one

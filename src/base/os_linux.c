@@ -18,6 +18,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/crash_point.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -213,6 +214,13 @@ bool os_home(char *out, size_t size)
     return home && home[0] == '/' && snprintf(out, size, "%s", home) < (int)size;
 }
 
+bool os_is_usual_home(const char *path)
+{
+    const struct passwd *entry = getpwuid(geteuid());
+
+    return entry && strcmp(entry->pw_dir, path) == 0;
+}
+
 bool os_own_program(char *out, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", out, size - 1);
@@ -294,6 +302,12 @@ static void sync_directory_of(const char *path)
 
 bool os_write_file(const char *path, const char *bytes, size_t length, struct error *err)
 {
+    return os_write_file_as(path, bytes, length, 0600, -1, err);
+}
+
+bool os_write_file_as(const char *path, const char *bytes, size_t length, unsigned mode,
+                      int64_t group, struct error *err)
+{
     char beside[OS_PATH_BYTES];
     bool ok;
     int fd;
@@ -305,8 +319,12 @@ bool os_write_file(const char *path, const char *bytes, size_t length, struct er
     if (fd < 0)
         return error_set(err, ERROR_storage_failed, "", "can't write %s: %s", beside,
                          strerror(errno));
-    ok = write_all(fd, bytes, length) && fsync(fd) == 0;
+    ok = write_all(fd, bytes, length);
+    if (ok && group >= 0)
+        ok = fchown(fd, (uid_t)-1, (gid_t)group) == 0;
+    ok = ok && (mode == 0600 || fchmod(fd, mode) == 0) && fsync(fd) == 0;
     ok = close(fd) == 0 && ok;
+    CRASH_POINT(os_file_written);
     if (!ok || rename(beside, path) != 0) {
         error_set(err, ERROR_storage_failed, "", "can't write %s: %s", path, strerror(errno));
         unlink(beside);
@@ -314,6 +332,37 @@ bool os_write_file(const char *path, const char *bytes, size_t length, struct er
     }
     sync_directory_of(path);
     return true;
+}
+
+/* The uid in one line of proc(5)'s table of sockets, if it is a listener on that port. */
+static int64_t listener_of(const char *line, int port)
+{
+    enum { LISTENING = 0x0a };
+    unsigned found_port, state;
+    long long uid;
+
+    if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %lld", &found_port,
+               &state, &uid) == 3 &&
+        found_port == (unsigned)port && state == LISTENING)
+        return uid;
+    return -1;
+}
+
+int64_t os_port_owner(int port)
+{
+    static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
+    int64_t owner = -1;
+
+    for (size_t i = 0; owner < 0 && i < sizeof tables / sizeof *tables; i++) {
+        FILE *file = fopen(tables[i], "re");
+        char line[512];
+
+        while (file && owner < 0 && fgets(line, sizeof line, file))
+            owner = listener_of(line, port);
+        if (file)
+            fclose(file);
+    }
+    return owner;
 }
 
 enum os_lock os_lock_file(const char *path, int *ret_fd)
@@ -331,4 +380,15 @@ enum os_lock os_lock_file(const char *path, int *ret_fd)
     is_busy = errno == EAGAIN || errno == EACCES;
     close(fd);
     return is_busy ? OS_LOCK_BUSY : OS_LOCK_FAILED;
+}
+
+bool os_is_locked(const char *path)
+{
+    struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    bool is_locked = fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+
+    if (fd >= 0)
+        close(fd);
+    return is_locked;
 }

@@ -10,6 +10,9 @@
 #include "cli/say.h"
 #include "hub/hub.h"
 #include "settings/settings.h"
+#ifdef SAYSO_CONFORMANCE_FIXTURE
+#include "mcp/fixture/fixture.h"
+#endif
 
 static void on_ready(void *context, const char *status_json)
 {
@@ -69,6 +72,10 @@ static enum exit_code run_serve(const struct arguments *arguments)
         options.on_ready = on_ready;
         options.context = (void *)(uintptr_t)arguments;
     }
+#ifdef SAYSO_CONFORMANCE_FIXTURE
+    if (arguments_value(arguments, "conformance-fixture"))
+        options.offer = fixture_offer;
+#endif
     settings_load_environment(settings);
     if (!put_flags(arguments, settings)) {
         settings_free(settings);
@@ -94,6 +101,9 @@ static const struct verb_option options[] = {
     { "port", 0, "N", TEXT_HELP_PORT, false },
     { "mcp-auth", 0, "token|none", TEXT_HELP_MCP_AUTH, false },
     { "auto-started", 0, NULL, TEXT_OPT_AUTO_STARTED, true },
+#ifdef SAYSO_CONFORMANCE_FIXTURE
+    { "conformance-fixture", 0, NULL, TEXT_OPT_AUTO_STARTED, true }, /* hidden: never shown */
+#endif
 };
 static const char *const usage[] = { "serve [--port N] [--mcp-auth token|none]", NULL };
 static const char *const examples[] = { "serve", "serve --port 8080", NULL };

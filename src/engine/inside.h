@@ -208,6 +208,11 @@ desk_act draft_act;
 desk_act list_act, get_act, watch_act;
 desk_act settings_list_act, settings_set_act;
 
+/* mine.c: what an agent sees of its own asks */
+desk_act mine_list_act, mine_get_act, mine_follow_act;
+void mine_publish(struct engine *engine, struct live *live);
+void mine_publish_over(struct engine *engine, const struct live *live);
+
 /* tokens.c: who may come through HTTP */
 desk_act token_new_act, token_list_act, token_revoke_act;
 void tokens_load(struct engine *engine);

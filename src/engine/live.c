@@ -93,6 +93,7 @@ void live_free(struct engine *engine, struct live *live)
         publish(engine, live); /* watchers see how it ended before it leaves memory */
         forget_dirty(engine, live);
     }
+    mine_publish_over(engine, live);
     table_remove(&engine->by_id, &live->by_id);
     table_remove(&engine->by_call, &live->by_call);
     if (live->match.has_key)

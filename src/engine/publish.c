@@ -43,6 +43,7 @@ void publish(struct engine *engine, struct live *live)
         visit_tell(visit, line.bytes, line.used);
     }
     line_give(engine, &line);
+    mine_publish(engine, live);
 }
 
 void engine_flush(struct engine *engine)

@@ -104,6 +104,7 @@ struct live {
     enum ask_interface interface;
     uint32_t flags;
     int64_t version, seq;
+    int64_t told_version; /* the one whose agents were told of */
     int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
     int64_t detached_ms;
     struct principal *principal;
@@ -128,6 +129,7 @@ struct visit {
     int references;
     bool is_gone;
     bool is_watching;
+    bool is_following; /* an agent's: told of its own asks */
     struct waiter *waiters;
     struct handed *handed; /* results it has not confirmed */
     size_t handed_count;

@@ -346,6 +346,7 @@ void stdio_run(const struct stdio_options *options)
         parts.directory = stdio.directory;
     parts.desk = stdio.desk;
     stdio.mcp = mcp_new(&parts);
+    mcp_stand(stdio.mcp, &stdio.stream);
     open_streams(&stdio);
     loop_run(stdio.loop);
     write_last_words(&stdio);

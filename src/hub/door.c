@@ -114,8 +114,8 @@ struct door *door_open(const struct door_parts *parts)
     const struct guard_options options = { .context = door,
                                            .mcp_needs_token = mcp_needs_token,
                                            .find_token = find_token };
-    const struct routes_parts fronts = { parts->loop, parts->engine, parts->store,
-                                         parts->settings };
+    const struct routes_parts fronts = { parts->loop, parts->engine, parts->store, parts->settings,
+                                         parts->offer };
     struct error err;
 
     door->parts = *parts;

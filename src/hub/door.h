@@ -11,6 +11,7 @@
 struct door;
 struct engine;
 struct loop;
+struct mcp_offer;
 struct settings;
 struct store;
 
@@ -20,6 +21,7 @@ struct door_parts {
     struct engine *engine;
     struct store *store;
     struct settings *settings;
+    const struct mcp_offer *offer; /* to MCP clients; NULL: the product's */
 };
 
 /* Port 7297 or the one it had last, else the next free one (R7.1). NULL, and logged: none. */

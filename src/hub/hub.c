@@ -231,6 +231,8 @@ static bool open_parts(struct hub *hub, struct error *err)
     hub->engine = engine_new(&parts);
     door.engine = hub->engine;
     door.store = hub->store;
+    if (hub->options->offer)
+        door.offer = hub->options->offer(hub->loop);
     hub->door = door_open(&door);
     hub->note.port = door_port(hub->door);
     return wire_server_open(hub->loop, engine_desk(hub->engine), hub->note.socket, &host,

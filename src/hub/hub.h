@@ -7,6 +7,8 @@
 #include <stdbool.h>
 
 struct error;
+struct loop;
+struct mcp_offer;
 struct settings;
 
 enum hub_outcome {
@@ -17,6 +19,8 @@ enum hub_outcome {
 struct hub_options {
     bool leaves_when_idle;     /* a front started us */
     struct settings *settings; /* flags already put; borrowed */
+    /* What MCP clients are offered instead of the product, for tests; NULL: the product. */
+    const struct mcp_offer *(*offer)(struct loop *loop);
     /* Serving: called once, with the status object; may be NULL. */
     void (*on_ready)(void *context, const char *status_json);
     void *context;

@@ -73,6 +73,7 @@ struct routes *routes_open(const struct routes_parts *parts, struct guard *guard
         .loop = parts->loop,
         .desk = engine_desk(parts->engine),
         .settings = parts->settings,
+        .offer = parts->offer,
         .context = routes,
         .seal = seal,
         .unseal = unseal,

@@ -8,6 +8,7 @@
 struct engine;
 struct guard;
 struct loop;
+struct mcp_offer;
 struct routes;
 struct settings;
 struct store;
@@ -18,6 +19,7 @@ struct routes_parts {
     struct engine *engine;
     struct store *store;
     const struct settings *settings;
+    const struct mcp_offer *offer; /* to MCP clients; NULL: the product's */
 };
 struct routes *routes_open(const struct routes_parts *parts, struct guard *guard);
 void routes_flush(struct routes *routes); /* behind the engine's flush, before the server's */

@@ -33,6 +33,7 @@ struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit
         visit->uses++;
     call->revision = request->revision;
     call->abilities = request->abilities;
+    call->level = request->level;
     call->tag = ++mcp->next_tag;
     call->started_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock);
     want_progress(call, json_member(json_member(request->params, "_meta"), "progressToken"));
@@ -83,6 +84,7 @@ void call_end(struct mcp_call *call)
     free(call->token_json);
     free(call->binding);
     free(call->state);
+    free(call->subject);
     free(call);
 }
 
@@ -149,6 +151,8 @@ void mcp_drop(struct mcp *mcp, struct mcp_stream *stream)
 {
     drop_calls(mcp, stream, false);
     drop_calls(mcp, stream, true);
+    if (mcp->standing == stream)
+        mcp->standing = NULL;
     delivery_return(stream->deliveries);
     delivery_drop(&stream->deliveries);
 }
@@ -209,7 +213,11 @@ void mcp_dismiss(struct mcp *mcp)
         if (call->gone)
             call->gone(call->context);
         call->gone = NULL;
-        if (call->to.stream)
+        if (!call->to.stream)
+            continue;
+        if (call->leave)
+            call->leave(call);
+        else
             tool_reply_pending(call);
     }
 }

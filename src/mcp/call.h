@@ -9,13 +9,16 @@
 #ifndef MCP_CALL_H
 #define MCP_CALL_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mcp/revision.h"
 
 struct call_question;
 struct json;
+struct json_writer;
 struct mcp_call;
+struct text;
 
 /* What a client declared that it can do: in initialize, or with each modern request. */
 enum ability {
@@ -31,6 +34,19 @@ enum mcp_revision call_revision(const struct mcp_call *call);
 void call_reply_result(struct mcp_call *call, const char *result_json); /* whole, of its revision */
 void call_reply(struct mcp_call *call, const char *structured_json, bool is_error);
 void call_reply_error(struct mcp_call *call, int code, const char *message, const char *data_json);
+/* The same in steps: what is between is written by the caller, `out` is released at the end. */
+enum call_cache { CACHE_NONE, CACHE_PUBLIC, CACHE_PRIVATE }; /* may a client keep it, and who */
+struct json_writer call_begin_result(const struct mcp_call *call, struct text *out);
+void call_end_result(struct mcp_call *call, struct json_writer *writer, enum call_cache cache);
+/* Of prompts/get, resources/read and completion/complete. */
+void call_reply_prompt(struct mcp_call *call, const char *description, const char *messages_json);
+struct call_contents {
+    const char *uri, *mime_type;
+    const char *text, *blob; /* one of them; the latter in base64 */
+};
+void call_reply_contents(struct mcp_call *call, const struct call_contents *contents);
+void call_reply_no_resource(struct mcp_call *call, const char *uri);
+void call_reply_values(struct mcp_call *call, const char *const *values, size_t count);
 /* -32021: it cannot be done without these. */
 void call_reply_unable(struct mcp_call *call, unsigned abilities);
 /* Modern only. `requests_json` is an object of {method, params} by keys of ours, NULL: none;
@@ -43,6 +59,20 @@ const char *call_state(const struct mcp_call *call);
 /* Called once when nobody wants the answer any more; the call is gone when it returns. Whoever
  * answers later than at once needs this. */
 void call_on_gone(struct mcp_call *call, void (*gone)(void *context), void *context);
+
+/* A log message, for clients that want this level. */
+enum mcp_level {
+    LEVEL_DEBUG,
+    LEVEL_INFO,
+    LEVEL_NOTICE,
+    LEVEL_WARNING,
+    LEVEL_ERROR,
+    LEVEL_CRITICAL,
+    LEVEL_ALERT,
+    LEVEL_EMERGENCY,
+    LEVEL_NONE, /* no message has it: nothing is wanted */
+};
+void call_log(struct mcp_call *call, enum mcp_level level, const char *data_json);
 
 void call_notify(struct mcp_call *call, const char *method, const char *params_json);
 /* Only for clients that gave a token. `progress` must rise; `total` 0: unknown; message may be

@@ -1,8 +1,7 @@
-/* content.c - what both eras say alike: tools, instructions, prompts. */
-#include <string.h>
-
+/* content.c - what both eras say alike: tools, instructions, capabilities. */
 #include "base/json_writer.h"
 #include "mcp/inside.h"
+#include "mcp/offer.h"
 #include "mcp/tools/tool.h"
 
 const char content_instructions[] =
@@ -12,13 +11,6 @@ const char content_instructions[] =
     "Say in prompt what the task is and why a choice is needed. Silence is not consent: on "
     "cancelled stop this subtask, on timeout nothing was chosen, on pending collect the answer "
     "with get_answer and its session_id instead of asking again.";
-
-static const char policy_prompt[] =
-    "Before you go on, decide whether the person must decide. Ask with provide_choice if there "
-    "are more than two viable paths, if the next step can't be undone, or if configuration is "
-    "missing. In the prompt say what the task is, what you found, what follows from each option, "
-    "and why you cannot choose alone; recommend at least one option. Never take silence, a "
-    "cancellation or a time-out for consent.";
 
 enum content_shape { SHAPE_PLAIN, SHAPE_ANNOTATED, SHAPE_STRUCTURED };
 
@@ -31,15 +23,18 @@ static void write_tool(struct json_writer *writer, const struct tool *tool,
     json_write_object(writer, NULL);
     json_write_text(writer, "name", tool->name);
     if (shape == SHAPE_STRUCTURED)
-        json_write_text(writer, "title", tool->title);
+        json_write_text_if(writer, "title", tool->title);
     json_write_text(writer, "description", tool->description);
-    schema_write_input(writer, "inputSchema", rows, count);
-    if (shape == SHAPE_STRUCTURED)
+    if (tool->input_json)
+        json_write_raw(writer, "inputSchema", tool->input_json);
+    else
+        schema_write_input(writer, "inputSchema", rows, count);
+    if (shape == SHAPE_STRUCTURED && tool->result_count)
         schema_write_output(writer, "outputSchema", tool->results, tool->result_count);
     if (shape != SHAPE_PLAIN) {
         json_write_object(writer, "annotations");
         if (shape != SHAPE_STRUCTURED)
-            json_write_text(writer, "title", tool->title);
+            json_write_text_if(writer, "title", tool->title);
         json_write_bool(writer, "readOnlyHint", true);
         json_write_bool(writer, "destructiveHint", false);
         json_write_bool(writer, "openWorldHint", false);
@@ -48,17 +43,19 @@ static void write_tool(struct json_writer *writer, const struct tool *tool,
     json_write_end_object(writer);
 }
 
-void content_write_tools(struct json_writer *writer, const struct tool *const *rows,
-                         enum mcp_revision revision)
+void content_write_tools(struct json_writer *writer, const struct mcp_request *request)
 {
+    enum mcp_revision revision = request->revision;
     enum content_shape shape = revision_has_structured(revision)    ? SHAPE_STRUCTURED
                                : revision_has_annotations(revision) ? SHAPE_ANNOTATED
                                                                     : SHAPE_PLAIN;
 
+    *writer = result_begin(revision, writer->out);
     json_write_list(writer, "tools");
-    for (; *rows; rows++)
+    for (const struct tool *const *rows = request->to.mcp->parts.offer->tools; *rows; rows++)
         write_tool(writer, *rows, shape);
     json_write_end_list(writer);
+    result_end(writer, revision, CACHE_PUBLIC);
 }
 
 const char *content_make(struct content_made *made, const struct mcp_request *request,
@@ -67,8 +64,8 @@ const char *content_make(struct content_made *made, const struct mcp_request *re
 {
     struct json_writer writer = json_writer_to(&made->json);
 
-    if (made->rows != request->to.mcp->parts.tools) {
-        made->rows = request->to.mcp->parts.tools;
+    if (made->offer != request->to.mcp->parts.offer) {
+        made->offer = request->to.mcp->parts.offer;
         text_clear(&made->json);
         write(&writer, request);
     }
@@ -85,29 +82,14 @@ void content_write_server_info(struct json_writer *writer, const char *key, bool
     json_write_end_object(writer);
 }
 
-void content_write_prompts(struct json_writer *writer)
+void content_write_capabilities(struct json_writer *writer, enum mcp_revision revision)
 {
-    json_write_list(writer, "prompts");
-    json_write_object(writer, NULL);
-    json_write_text(writer, "name", "decision_policy");
-    json_write_text(writer, "description", "When to put a decision to the person, and how.");
+    json_write_object(writer, "capabilities");
+    json_write_raw(writer, "tools", "{}");
+    json_write_raw(writer, "prompts", "{}");
+    json_write_raw(writer, "resources", "{\"subscribe\":true}");
+    if (revision_has_annotations(revision))
+        json_write_raw(writer, "completions", "{}");
+    json_write_raw(writer, "logging", "{}");
     json_write_end_object(writer);
-    json_write_end_list(writer);
-}
-
-bool content_write_prompt(struct json_writer *writer, const char *name)
-{
-    if (strcmp(name, "decision_policy") != 0)
-        return false;
-    json_write_text(writer, "description", "When to put a decision to the person, and how.");
-    json_write_list(writer, "messages");
-    json_write_object(writer, NULL);
-    json_write_text(writer, "role", "user");
-    json_write_object(writer, "content");
-    json_write_text(writer, "type", "text");
-    json_write_text(writer, "text", policy_prompt);
-    json_write_end_object(writer);
-    json_write_end_object(writer);
-    json_write_end_list(writer);
-    return true;
 }

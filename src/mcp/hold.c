@@ -77,7 +77,7 @@ void hold_report_cut_off(const struct mcp_call *call, const char *reason)
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
-    if (!call->visit)
+    if (!call->visit || call->leave) /* only what waits for a person teaches anything */
         return;
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "held_ms",

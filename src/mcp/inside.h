@@ -16,15 +16,20 @@
 struct ask_tool;
 struct json;
 struct json_writer;
+struct mcp_offer;
+struct mcp_prompt;
 struct tool_plan;
 
 /* An identity at the desk: asks of one client name belong together. */
 struct mcp_visit {
     struct mcp_visit *next;
     struct mcp *mcp;
-    char *name; /* owned */
+    char *name, *version; /* owned; the version may be NULL */
     struct desk_visit *visit;
-    size_t uses; /* calls and deliveries that point here */
+    size_t uses;      /* calls, deliveries and subscriptions that point here */
+    bool is_used;     /* the desk was reached through it */
+    bool is_followed; /* the desk tells of changes */
+    size_t subscription_count;
     int64_t
         hold_ms; /* after which its calls must be answered, as the desk has learnt; 0: unknown */
 };
@@ -41,11 +46,15 @@ struct mcp {
     enum mcp_revision negotiated;       /* by initialize; until then the newest legacy one */
     char *client_name, *client_version; /* of initialize; NULL before */
     unsigned abilities;                 /* of initialize */
+    enum mcp_level level;               /* of log messages to a legacy client */
     struct mcp_visit *visits;
     struct mcp_call *calls;
     struct table by_tag;
     size_t call_count, delivery_count;
     struct call_question *questions;
+    struct mcp_subscription *subscriptions;
+    size_t subscription_count;
+    struct mcp_stream *standing; /* for what belongs to no request; NULL: none is open */
     int64_t next_tag, next_question;
     int64_t wake_boot_ms; /* what the clock was asked for; 0: nothing */
     struct text line;     /* the one being written; its memory is used again */
@@ -76,6 +85,7 @@ struct mcp_call {
     struct mcp_visit *visit; /* NULL: it does not concern the desk */
     enum mcp_revision revision;
     unsigned abilities;
+    enum mcp_level level;
     bool is_at_desk; /* which owes a reply */
     bool is_away;    /* its stream is paused */
     bool detaches_soon;
@@ -86,12 +96,14 @@ struct mcp_call {
     int64_t last_progress;
     char session_id[27];
     struct shown_form *shown; /* at the client, for the desk; NULL: none */
+    char *subject;            /* what is read or completed; NULL: it is a tool's */
     /* of tools that do their work themselves */
     char *binding; /* what state of this call is sealed for; NULL: not modern */
     char *state;   /* opened; NULL: none came */
     struct json *responses;
     void (*gone)(void *context);
     void *context;
+    void (*leave)(struct mcp_call *call); /* replies when we leave; NULL: it is a tool's */
 };
 
 /* A request as the methods see it. */
@@ -103,6 +115,7 @@ struct mcp_request {
     enum mcp_revision revision;
     const char *client_name, *client_version;
     unsigned abilities;
+    enum mcp_level level;
 };
 
 typedef void mcp_method_call(struct mcp_request *request);
@@ -148,13 +161,42 @@ void ability_write(struct json_writer *writer, const char *key, unsigned abiliti
 void legacy_serve(struct mcp_request *request);
 void modern_serve(struct mcp_request *request);
 
+/* result.c: the frame of results */
+struct json_writer result_begin(enum mcp_revision revision, struct text *out);
+void result_end(struct json_writer *writer, enum mcp_revision revision, enum call_cache cache);
+void result_reply(struct mcp_request *request, struct json_writer *writer, enum call_cache cache);
+
+/* run.c: requests beside tools/call that may be answered later */
+/* NULL: refused. */
+struct mcp_call *run_begin(struct mcp_request *request, const struct json *arguments,
+                           bool is_at_desk);
+void run_settle(struct mcp *mcp, int64_t tag); /* it may have been answered meanwhile */
+
+/* prompts.c, resources.c, complete.c, logging.c: methods that both eras have, or nearly */
+mcp_method_call prompts_list, prompts_get;
+const struct mcp_prompt *prompts_find(const struct mcp_offer *offer, const char *name);
+mcp_method_call resources_list, resources_list_templates, resources_read;
+const char *resources_read_uri(struct mcp_request *request);         /* NULL: refused */
+void resources_refuse(struct mcp_request *request, const char *uri); /* there is none */
+mcp_method_call complete;
+mcp_method_call logging_set_level;
+bool logging_read_level(const struct json *json, enum mcp_level *ret_level);
+
+/* subscribe.c: who wants to hear that a resource changed */
+mcp_method_call subscribe, unsubscribe, listen_to;
+void subscribe_tell(struct mcp_visit *visit, const char *uri);
+void subscribe_tell_all(struct mcp_visit *visit); /* nobody knows what changed */
+/* The visit is used: from now on what changes is watched for those who subscribed. */
+void subscribe_used(struct mcp_visit *visit);
+void subscribe_drop_all(struct mcp *mcp);
+
+/* asks.c: the product's own resources */
+void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params);
+
 /* content.c: what both eras say alike */
-/* The list of tools as the revision knows it. */
-void content_write_tools(struct json_writer *writer, const struct tool *const *rows,
-                         enum mcp_revision revision);
-/* What is asked for often and never another is written once for each table of tools. */
+/* What is asked for often and never another is written once for each offer. */
 struct content_made {
-    const struct tool *const *rows;
+    const struct mcp_offer *offer;
     struct text json;
 };
 const char *content_make(struct content_made *made, const struct mcp_request *request,
@@ -162,9 +204,9 @@ const char *content_make(struct content_made *made, const struct mcp_request *re
                                        const struct mcp_request *request));
 extern const char content_instructions[];
 void content_write_server_info(struct json_writer *writer, const char *key, bool has_title);
-void content_write_prompts(struct json_writer *writer);
-/* False: there is no such prompt. */
-bool content_write_prompt(struct json_writer *writer, const char *name);
+void content_write_capabilities(struct json_writer *writer, enum mcp_revision revision);
+/* tools/list, as the request's revision has it. */
+void content_write_tools(struct json_writer *writer, const struct mcp_request *request);
 
 /* tool_call.c: tools/call, and the desk */
 mcp_method_call tool_call;

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "mcp/inside.h"
-#include "mcp/tools/tool.h"
+#include "mcp/offer.h"
 
 /* Of one batch; each message in it may be answered by a hundred times its size. */
 enum { MCP_BATCH_MOST = 64, MCP_BAD_REQUEST = 400 };
@@ -17,8 +17,9 @@ struct mcp *mcp_new(const struct mcp_parts *parts)
     struct mcp *mcp = mem_new(sizeof *mcp);
 
     mcp->parts = *parts;
-    if (!mcp->parts.tools)
-        mcp->parts.tools = tool_rows;
+    if (!mcp->parts.offer)
+        mcp->parts.offer = &mcp_product_offer;
+    mcp->level = mcp->parts.offer->level;
     mcp->negotiated = REVISION_2025_11_25;
     mcp->by_tag = TABLE_OF(mcp_call, by_tag, tag);
     return mcp;
@@ -29,6 +30,7 @@ void mcp_free(struct mcp *mcp)
     if (!mcp)
         return;
     call_drop_all(mcp);
+    subscribe_drop_all(mcp);
     visit_leave_all(mcp);
     table_release(&mcp->by_tag);
     text_release(&mcp->line);
@@ -83,6 +85,7 @@ static void serve(const struct mcp_to *to, const struct mcp_headers *headers,
         .client_name = mcp->client_name,
         .client_version = mcp->client_version,
         .abilities = mcp->abilities,
+        .level = mcp->level,
     };
     char *id_json = json_encode(message->id);
 

@@ -19,8 +19,8 @@ struct desk;
 struct json;
 struct mcp;
 struct mcp_delivery;
+struct mcp_offer;
 struct mcp_stream;
-struct tool;
 
 enum mcp_kind { MCP_RESPONSE, MCP_NOTIFICATION, MCP_REQUEST };
 struct mcp_message {
@@ -61,9 +61,10 @@ struct mcp_parts {
     const char *directory;        /* NULL: none */
     const char *token, *token_id; /* over HTTP, as in desk.h */
     bool is_sub_agent;
-    const char *transport;           /* "stdio", "http" */
-    size_t most_calls;               /* at once */
-    const struct tool *const *tools; /* NULL behind the last; NULL itself: the product's */
+    bool is_hub;                   /* the desk is in this process: a look at it starts nothing */
+    const char *transport;         /* "stdio", "http" */
+    size_t most_calls;             /* at once */
+    const struct mcp_offer *offer; /* NULL: the product's */
     void *context;
     /* How long a call of this client may be held open, in seconds. */
     int64_t (*hold_limit_s)(void *context, const char *client_name);
@@ -96,6 +97,9 @@ void mcp_give_up(struct mcp *mcp, struct mcp_stream *stream);
 /* Nothing can be said on it any more: its calls are given up, their asks stay, detached, and what
  * was not confirmed belongs to the next identical call. */
 void mcp_drop(struct mcp *mcp, struct mcp_stream *stream);
+/* Where news goes that belongs to no request: the one stream of stdio, or the GET of a session;
+ * NULL: there is none, what is missed is told when there is one again. */
+void mcp_stand(struct mcp *mcp, struct mcp_stream *stream);
 /* We leave: every open call is answered, with how to go on. */
 void mcp_dismiss(struct mcp *mcp);
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "core/response.h"
 #include "mcp/inside.h"
+#include "mcp/offer.h"
 #include "mcp/tools/tool.h"
 
 enum { CALLS_RETRY_S = 1 };
@@ -20,11 +21,8 @@ enum { CALLS_RETRY_S = 1 };
 void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
                        bool is_error)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = result_begin(revision, out);
 
-    json_write_object(&writer, NULL);
-    if (revision == REVISION_2026_07_28)
-        json_write_text(&writer, "resultType", "complete");
     json_write_list(&writer, "content");
     json_write_object(&writer, NULL);
     json_write_text(&writer, "type", "text");
@@ -34,12 +32,7 @@ void tool_write_result(struct text *out, enum mcp_revision revision, const char 
     if (revision_has_structured(revision))
         json_write_raw(&writer, "structuredContent", structured_json);
     json_write_bool(&writer, "isError", is_error);
-    if (revision == REVISION_2026_07_28) {
-        json_write_object(&writer, "_meta");
-        content_write_server_info(&writer, META_PREFIX "serverInfo", false);
-        json_write_end_object(&writer);
-    }
-    json_write_end_object(&writer);
+    result_end(&writer, revision, CACHE_NONE);
 }
 
 static void write_error(const struct error *err, struct text *out)
@@ -163,8 +156,24 @@ static void on_done(void *context, const struct desk_reply *reply)
         delivery_return(stream->deliveries);
 }
 
+static void log_news(struct mcp_call *call, const char *event, int64_t left_ms)
+{
+    struct text data = { 0 };
+    struct json_writer writer = json_writer_to(&data);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "event", event);
+    json_write_text(&writer, "session_id", call->session_id);
+    if (left_ms >= 0)
+        json_write_integer(&writer, "remaining_seconds", (left_ms + 999) / 1000);
+    json_write_end_object(&writer);
+    call_log(call, LEVEL_INFO, text_string(&data));
+    text_release(&data);
+}
+
 /* The ask of this call has a name and a deadline. */
-static void learn(struct mcp_call *call, const char *id, const struct json *params)
+static void learn(struct mcp_call *call, const char *event, const char *id,
+                  const struct json *params)
 {
     struct clock *clock = call->to.mcp->parts.clock;
     int64_t left_ms = json_member_integer(params, "remaining_ms", -1);
@@ -172,6 +181,7 @@ static void learn(struct mcp_call *call, const char *id, const struct json *para
     snprintf(call->session_id, sizeof call->session_id, "%s", id);
     if (left_ms >= 0)
         call->deadline_boot_ms = clock->boot_ms(clock) + left_ms;
+    log_news(call, event, left_ms);
 }
 
 static void take_ask_event(struct mcp *mcp, const struct json *params)
@@ -181,13 +191,13 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
     struct mcp_call *call = tag ? call_find(mcp, strtoll(tag, NULL, 10)) : NULL;
 
     if (call && id) {
-        learn(call, id, params);
+        learn(call, "asked", id, params);
         if (!call->to.stream || call->is_away)
             call_detach_soon(call);
     }
     for (call = tag || !id ? NULL : mcp->calls; call; call = call->next) {
         if (strcmp(call->session_id, id) == 0)
-            learn(call, id, params);
+            learn(call, "deadline", id, params);
     }
 }
 
@@ -205,6 +215,8 @@ void tool_on_event(struct mcp_visit *visit, const char *line, size_t length)
         channel_present(visit, json_member(json, "params"));
     else if (method && strcmp(method, "client/withdraw") == 0)
         channel_withdraw(visit, json_member(json, "params"));
+    else if (method && strncmp(method, "mine/", 5) == 0)
+        asks_take_event(visit, method, json_member(json, "params"));
     else
         take_ask_event(visit->mcp, json_member(json, "params"));
     json_free(json);
@@ -226,6 +238,7 @@ static void put_to_desk(struct mcp_call *call, desk_act *act, const struct text 
     int64_t tag = call->tag;
 
     call->is_at_desk = true;
+    subscribe_used(call->visit);
     tool_act(act, call->visit, params, on_done, call);
     call = call_find(mcp, tag);
     if (call && call->to.stream && call->to.stream->ops->waits)
@@ -357,9 +370,7 @@ static void run(struct mcp_request *request, const struct tool *tool, const stru
     if (request->revision == REVISION_2026_07_28 && !input_read(request, arguments, call))
         return;
     tool->run(call, arguments);
-    call = call_find(mcp, tag);
-    if (call && call->to.stream->ops->waits)
-        call->to.stream->ops->waits(call->to.stream);
+    run_settle(mcp, tag);
 }
 
 static void refuse_tool(struct mcp_request *request, const char *name, size_t length)
@@ -394,7 +405,7 @@ void tool_call(struct mcp_request *request)
     const struct json *arguments = json_member(request->params, "arguments");
     const char *name = json_text(named);
     const struct tool *tool =
-        name ? tool_find(request->to.mcp->parts.tools, name, json_length(named)) : NULL;
+        name ? tool_find(request->to.mcp->parts.offer->tools, name, json_length(named)) : NULL;
     struct json *empty = NULL;
 
     if (!tool) {

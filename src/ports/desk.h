@@ -67,6 +67,10 @@ struct desk_ops {
     desk_act
         *client_result; /* {session_id, action, content?, shown_ms}: of the client's own form */
     desk_act *client_failed; /* {session_id, why}: it could not show it */
+    desk_act *mine_list;     /* {which?, limit?}: its own asks */
+    desk_act *mine_get;      /* {session_id}: one of them whole */
+    /* {}: from now on events of changes; replies only when there will be no more. */
+    desk_act *mine_follow;
     /* people */
     desk_act *answer, *cancel, *decline, *extend, *undo, *send_now, *draft, *switch_interface;
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */

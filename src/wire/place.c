@@ -94,13 +94,21 @@ static bool runtime_directory(const struct place *place, char *out, struct error
     return join(out, place->data, "run", err);
 }
 
+bool place_socket_name(const struct place *place, char directory[PLACE_PATH_BYTES],
+                       char path[PLACE_PATH_BYTES + 32], struct error *err)
+{
+    if (!runtime_directory(place, directory, err))
+        return false;
+    snprintf(path, PLACE_PATH_BYTES + 32, "%s/hub-%08x.sock", directory, short_hash(place->data));
+    return true;
+}
+
 bool place_socket(const struct place *place, char *out, struct error *err)
 {
     char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32];
 
-    if (!runtime_directory(place, directory, err) || !os_private_directory(directory, err))
+    if (!place_socket_name(place, directory, path, err) || !os_private_directory(directory, err))
         return false;
-    snprintf(path, sizeof path, "%s/hub-%08x.sock", directory, short_hash(place->data));
     if (strlen(path) > PLACE_SOCKET_BYTES)
         return error_set(err, ERROR_unavailable, "",
                          "the socket's path %.200s is longer than %d bytes: set XDG_RUNTIME_DIR to "

@@ -26,6 +26,9 @@ bool place_find(struct place *ret_place, struct error *err);
 bool place_prepare(const struct place *place, struct error *err);
 /* Where the hub puts its socket: the runtime directory, else below the data directory. */
 bool place_socket(const struct place *place, char *out, struct error *err);
+/* The same without making or refusing anything. */
+bool place_socket_name(const struct place *place, char directory[PLACE_PATH_BYTES],
+                       char path[PLACE_PATH_BYTES + 32], struct error *err);
 
 struct place_note {
     int64_t pid;

@@ -488,6 +488,9 @@ REMOTE_ACT(detach, "ask/detach")
 REMOTE_ACT(cut_off, "client/cut_off")
 REMOTE_ACT(client_result, "client/result")
 REMOTE_ACT(client_failed, "client/failed")
+REMOTE_ACT(mine_list, "mine/list")
+REMOTE_ACT(mine_get, "mine/get")
+REMOTE_ACT(mine_follow, "mine/follow")
 
 /* Only what agents do: a person's process speaks the wire itself. */
 static const struct desk_ops remote_ops = {
@@ -501,6 +504,9 @@ static const struct desk_ops remote_ops = {
     .cut_off = remote_cut_off,
     .client_result = remote_client_result,
     .client_failed = remote_client_failed,
+    .mine_list = remote_mine_list,
+    .mine_get = remote_mine_get,
+    .mine_follow = remote_mine_follow,
 };
 
 struct desk *remote_desk_new(struct loop *loop, const char *socket_path)

@@ -7,8 +7,9 @@
  *
  * The input is lines for the server. A line that begins with ! is an act of the world instead: the
  * desk tells a name (c), answers finally (a), not yet (p) or with an error (e), the deadline moves
- * (r), time goes by (t), output is written (w), a line was too long (l); the client is away (x), is
- * back (y), its stream is gone (z).
+ * (r), an ask of the client's changed (m), or who knows what (f), time goes by (t), output is
+ * written (w), a line was too long (l); the client is away (x), is back (y), its stream is gone
+ * (z).
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -189,6 +190,15 @@ static void world_cut_off(struct desk *desk, struct desk_visit *visit, const str
     reply_empty(done, context);
 }
 
+/* A look at one's own asks, or the wish to hear of changes. */
+static void world_mine(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
+{
+    (void)desk;
+    demand(json_kind(params) == KIND_OBJECT);
+    keep_act(visit, done, context, NULL, json_member_text(params, "session_id"));
+}
+
 static const struct desk_ops world_ops = {
     .enter = world_enter,
     .leave = world_leave,
@@ -197,6 +207,9 @@ static const struct desk_ops world_ops = {
     .delivered = world_delivered,
     .detach = world_detach,
     .cut_off = world_cut_off,
+    .mine_list = world_mine,
+    .mine_get = world_mine,
+    .mine_follow = world_mine,
 };
 
 /* Output ------------------------------------------------------------------------------------- */
@@ -345,6 +358,10 @@ static void act_of_world(struct mcp *mcp, struct mcp_stream *stream, char what)
         tell_event("ask/created", &world.acts[0]);
     } else if (what == 'r') {
         tell_event("ask/retimed", &world.acts[0]);
+    } else if (what == 'm') {
+        tell_event("mine/changed", &world.acts[0]);
+    } else if (what == 'f') {
+        tell_event("mine/following", &world.acts[0]);
     } else if (what == 'a') {
         act_answer("selected", true);
     } else if (what == 'p') {
@@ -383,6 +400,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .now_ms = 1
     };
     mcp = mcp_new(&parts);
+    mcp_stand(mcp, &stream);
     while (bytes < end) {
         const char *newline = memchr(bytes, '\n', (size_t)(end - bytes));
         size_t length = (size_t)((newline ? newline : end) - bytes);

@@ -12,7 +12,7 @@ from cli_stage import (
     one_line, row_of)
 from harness import Home, run, test
 
-VERBS = "ask answer cancel decline extend withdraw list show status serve stop settings token version".split()
+VERBS = "ask answer cancel decline extend withdraw list show status serve stop settings token install doctor version".split()
 LIST_ROW = "session_id title status interface agent created_at remaining_seconds version".split()
 
 

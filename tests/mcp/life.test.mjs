@@ -226,13 +226,20 @@ describe("start and end", { concurrency: 4 }, () => {
             request(3, "ping"),
             request(4, "prompts/get", { name: "decision_policy" }),
             asking(5, {}),
+            request(7, "resources/list"),
+            request(8, "resources/templates/list"),
+            request(9, "resources/subscribe", { uri: "sayso://asks" }),
+            request(10, "completion/complete", {
+                ref: { type: "ref/resource", uri: "sayso://asks/{session_id}" }, argument: { name: "session_id", value: "" },
+            }),
+            request(11, "logging/setLevel", { level: "info" }),
             request(6, "tools/call", { name: "check_decision", arguments: { paths: 3 } }),
         ];
         const lines = [initialize(1), "nonsense", ...requests.map((message) => JSON.stringify(message))];
         home.env.ASAN_OPTIONS = "detect_leaks=0"; // which cannot be told under a tracer
         const done = await shell(home, `exec strace -f -qq -e trace=%file,%network -o ${trace} "$SAYSO" mcp`, `${lines.join("\n")}\n`);
         assert.equal(done.code, 0, done.err);
-        assert.equal(done.lines.length, 7, done.out);
+        assert.equal(done.lines.length, 12, done.out);
         judged(lines, done.lines);
         const calls = readFileSync(trace, "utf8").split("\n");
         const touches = /\b(socket|connect|bind|listen|mkdir|unlink|rename)(at)?\(|O_(CREAT|WRONLY|RDWR)/;

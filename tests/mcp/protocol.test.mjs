@@ -15,7 +15,9 @@ describe("protocol", { concurrency: 4 }, () => {
         test(`${revision}: the opening tells tools, prompts and when to ask`, inHome(async (home) => {
             const client = new Raw(home);
             const result = await client.open(revision);
-            assert.deepEqual(Object.keys(result.capabilities).sort(), ["prompts", "tools"]);
+            const since = revision >= "2025-03-26" ? ["completions"] : [];
+            assert.deepEqual(Object.keys(result.capabilities).sort(), [...since, "logging", "prompts", "resources", "tools"]);
+            assert.deepEqual(result.capabilities.resources, { subscribe: true });
             assert.deepEqual(result.capabilities.tools, {}, "a fixed list must not promise changes");
             for (const word of ["more than two", "destructive", "configuration is missing", "provide_choice", "get_answer"])
                 assert.ok(result.instructions.includes(word), word);
@@ -51,7 +53,7 @@ describe("protocol", { concurrency: 4 }, () => {
         test(`${revision}: decision_policy is a prompt`, inHome(async (home) => {
             const client = await opened(home, revision);
             const { prompts } = (await client.request("prompts/list")).result;
-            assert.deepEqual(prompts.map(({ name }) => name), ["decision_policy"]);
+            assert.deepEqual(prompts.map(({ name }) => name), ["decision_policy", "collect_answer"]);
             const { messages } = (await client.request("prompts/get", { name: "decision_policy" })).result;
             assert.match(messages[0].content.text, /more than two viable paths/);
             assert.equal((await client.request("prompts/get", { name: "nothing" })).error.code, -32602);
@@ -75,7 +77,9 @@ describe("protocol", { concurrency: 4 }, () => {
             const client = await opened(home, revision);
             const code = async (method, params) => (await client.request(method, params)).error.code;
             assert.equal(await code("no/such"), -32601);
-            assert.equal(await code("resources/list"), -32601);
+            assert.equal(await code("sampling/createMessage"), -32601);
+            for (const uri of [7, null, "", "sayso://asks/x", "sayso://asks\u0000"])
+                assert.ok([-32602, -32002].includes(await code("resources/read", { uri })));
             assert.equal(await code("tools/call", { name: "no_such", arguments: {} }), -32602);
             for (const name of [7, null, ["provide_choice", 1, 2], { a: 1 }, ""])
                 assert.equal(await code("tools/call", { name, arguments: {} }), -32602);
@@ -278,7 +282,7 @@ describe("protocol", { concurrency: 4 }, () => {
 
     test("lists may be cached by modern clients, results of tools not", inHome(async (home) => {
         const client = await opened(home, MODERN);
-        for (const method of ["server/discover", "tools/list", "prompts/list"]) {
+        for (const method of ["server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list"]) {
             const { result } = await client.request(method);
             assert.ok(Number.isInteger(result.ttlMs) && result.ttlMs >= 0, method);
             assert.equal(result.cacheScope, "public");

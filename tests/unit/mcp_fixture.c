@@ -127,6 +127,20 @@ static void cut_off(struct desk *desk, struct desk_visit *visit, const struct js
     reply_nothing(done, context);
 }
 
+static void look(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                 desk_done *done, void *context)
+{
+    stage_of(desk)->looks++;
+    park(desk, visit, params, done, context);
+}
+
+static void follow(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                   desk_done *done, void *context)
+{
+    stage_of(desk)->follows++;
+    park(desk, visit, params, done, context);
+}
+
 static const struct desk_ops ops = {
     .enter = enter,
     .leave = leave,
@@ -135,6 +149,9 @@ static const struct desk_ops ops = {
     .delivered = delivered,
     .detach = detach,
     .cut_off = cut_off,
+    .mine_list = look,
+    .mine_get = look,
+    .mine_follow = follow,
 };
 
 static int64_t hold_limit_s(void *context, const char *client_name)
@@ -245,31 +262,43 @@ void stage_name(struct stage *stage, size_t index, const char *session_id)
     act->visit->event(act->visit->context, line, strlen(line));
 }
 
+void stage_tell(struct stage *stage, size_t index, const char *line)
+{
+    const struct desk_visit *visit = stage->acts[index].visit;
+
+    visit->event(visit->context, line, strlen(line));
+}
+
 void stage_tell_hold(struct stage *stage, size_t index, int64_t hold_ms)
 {
-    const struct stage_act *act = &stage->acts[index];
     char line[128];
 
     snprintf(line, sizeof line,
              "{\"jsonrpc\":\"2.0\",\"method\":\"client/hold\",\"params\":{\"hold_ms\":%lld}}",
              (long long)hold_ms);
-    act->visit->event(act->visit->context, line, strlen(line));
+    stage_tell(stage, index, line);
+}
+
+void stage_reply(struct stage *stage, size_t index, const struct desk_reply *reply)
+{
+    struct stage_act act = stage->acts[index];
+
+    memmove(&stage->acts[index], &stage->acts[index + 1],
+            (--stage->act_count - index) * sizeof stage->acts[0]);
+    act.done(act.context, reply);
 }
 
 void stage_answer(struct stage *stage, size_t index, bool is_final)
 {
     struct stage_act act = stage->acts[index];
     char json[256];
-    const struct desk_reply reply = { .json = json,
-                                      .is_final = is_final,
-                                      .session_id = act.session_id };
+    struct desk_reply reply = { .json = json, .is_final = is_final };
 
     snprintf(json, sizeof json,
              "{\"action_status\":\"%s\",\"session_id\":\"%s\",\"selection\":{},\"explicit\":true}",
              is_final ? "selected" : "pending", act.session_id);
-    memmove(&stage->acts[index], &stage->acts[index + 1],
-            (--stage->act_count - index) * sizeof stage->acts[0]);
-    act.done(act.context, &reply);
+    reply.session_id = act.session_id;
+    stage_reply(stage, index, &reply);
 }
 
 void stage_pass(struct stage *stage, int64_t ms)

@@ -42,6 +42,7 @@ struct stage {
     size_t act_count, submits, waits, detaches;
     size_t delivered;
     size_t cut_offs;
+    size_t looks, follows;
     int64_t held_ms;   /* of the last of those */
     char detached[27]; /* the last */
 };
@@ -60,6 +61,8 @@ void stage_shake_hands(struct stage *stage, const char *revision, const char *ca
 /* The desk names the ask of an act, and answers it. */
 void stage_name(struct stage *stage, size_t index, const char *session_id);
 void stage_answer(struct stage *stage, size_t index, bool is_final);
+void stage_reply(struct stage *stage, size_t index, const struct desk_reply *reply);
+void stage_tell(struct stage *stage, size_t index, const char *line);     /* to its visit */
 void stage_tell_hold(struct stage *stage, size_t index, int64_t hold_ms); /* as the desk learnt */
 void stage_pass(struct stage *stage, int64_t ms); /* time, with the wake-up that is due */
 

@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -110,6 +112,20 @@ static void test_files_are_replaced_whole(void **state)
     assert_content(at(place, "file"), "");
     assert_int_not_equal(access(left, F_OK), 0);
     free(left);
+}
+
+static void test_files_keep_a_mode_of_their_own(void **state)
+{
+    struct place *place = *state;
+    struct error err;
+
+    umask(077);
+    assert_true(os_write_file_as(at(place, "f"), "one", 3, 0644, -1, &err));
+    assert_int_equal(mode_of(at(place, "f")), 0644);
+    assert_true(os_write_file_as(at(place, "f"), "two", 3, 0640, getegid(), &err));
+    assert_int_equal(mode_of(at(place, "f")), 0640);
+    assert_content(at(place, "f"), "two");
+    umask(022);
 }
 
 static void test_files_that_cannot_be_written(void **state)
@@ -343,6 +359,35 @@ static void test_terminals(void **state)
     child_end(&child);
 }
 
+static void test_who_listens(void **state)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    (void)state;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(os_port_owner(ntohs(address.sin_port)), -1); /* bound, but it takes nobody */
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(os_port_owner(ntohs(address.sin_port)), geteuid());
+    close(fd);
+    assert_int_equal(os_port_owner(ntohs(address.sin_port)), -1);
+}
+
+static void test_locks_are_seen(void **state)
+{
+    struct place *place = *state;
+    int fd;
+
+    assert_false(os_is_locked(at(place, "lock")));
+    assert_int_equal(os_lock_file(at(place, "lock"), &fd), OS_LOCK_HELD);
+    assert_true(os_is_locked(at(place, "lock")));
+    close(fd);
+    assert_false(os_is_locked(at(place, "lock")));
+}
+
 static void test_peers(void **state)
 {
     int pair[2], ends[2];
@@ -425,12 +470,21 @@ static void test_who_and_where(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_a_private_directory_is_made), CASE(test_directories_that_are_refused),
-        CASE(test_files_are_replaced_whole),    CASE(test_files_that_cannot_be_written),
-        CASE(test_reading_has_a_limit),         CASE(test_one_holds_the_lock),
-        cmocka_unit_test(test_processes),       cmocka_unit_test(test_ancestors),
-        cmocka_unit_test(test_terminals),       cmocka_unit_test(test_peers),
-        cmocka_unit_test(test_hardening),       CASE(test_who_and_where),
+        CASE(test_a_private_directory_is_made),
+        CASE(test_directories_that_are_refused),
+        CASE(test_files_are_replaced_whole),
+        CASE(test_files_that_cannot_be_written),
+        CASE(test_reading_has_a_limit),
+        CASE(test_one_holds_the_lock),
+        CASE(test_files_keep_a_mode_of_their_own),
+        cmocka_unit_test(test_who_listens),
+        CASE(test_locks_are_seen),
+        cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_ancestors),
+        cmocka_unit_test(test_terminals),
+        cmocka_unit_test(test_peers),
+        cmocka_unit_test(test_hardening),
+        CASE(test_who_and_where),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,14 +11,14 @@ struct desk;
 struct guard;
 struct http_mcp;
 struct loop;
+struct mcp_offer;
 struct settings;
-struct tool;
 
 struct http_mcp_parts {
     struct loop *loop;
     struct desk *desk;
     const struct settings *settings;
-    const struct tool *const *tools; /* NULL: the product's */
+    const struct mcp_offer *offer; /* NULL: the product's */
     void *context;
     /* As in mcp.h, for whoever has this token. Both NULL: no state is given out. */
     char *(*seal)(void *context, const char *token, const char *binding, const char *state);

@@ -187,8 +187,10 @@ void stream_free(struct stream *stream)
         peer->streams = stream->next;
     if (stream->next)
         stream->next->previous = stream->previous;
-    if (peer->standing == stream)
+    if (peer->standing == stream) {
         peer->standing = NULL;
+        mcp_stand(peer->mcp, NULL);
+    }
     while (stream->events)
         drop_event(stream, &stream->events);
     text_release(&stream->body);
@@ -263,6 +265,7 @@ void stream_stand(struct peer *peer, struct http_exchange *exchange)
     peer->standing = stream_new(peer, exchange);
     begin_events(peer->standing);
     http_forget_request(exchange);
+    mcp_stand(peer->mcp, &peer->standing->mcp);
 }
 
 void stream_finish_standing(struct peer *peer)

@@ -24,7 +24,7 @@ static void initialize(struct mcp_request *request)
     mcp->abilities = ability_read(json_member(request->params, "capabilities"), mcp->negotiated);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "protocolVersion", revision_name(mcp->negotiated));
-    json_write_raw(&writer, "capabilities", "{\"tools\":{},\"prompts\":{}}");
+    content_write_capabilities(&writer, mcp->negotiated);
     content_write_server_info(&writer, "serverInfo", revision_has_structured(mcp->negotiated));
     json_write_text(&writer, "instructions", content_instructions);
     json_write_end_object(&writer);
@@ -37,53 +37,27 @@ static void ping(struct mcp_request *request)
     mcp_reply(&request->to, "{}");
 }
 
-static void write_tools(struct json_writer *writer, const struct mcp_request *request)
-{
-    json_write_object(writer, NULL);
-    content_write_tools(writer, request->to.mcp->parts.tools, request->revision);
-    json_write_end_object(writer);
-}
-
 static void list_tools(struct mcp_request *request)
 {
     static struct content_made made[REVISION_COUNT];
 
-    mcp_reply(&request->to, content_make(&made[request->revision], request, write_tools));
-}
-
-static void list_prompts(struct mcp_request *request)
-{
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-
-    json_write_object(&writer, NULL);
-    content_write_prompts(&writer);
-    json_write_end_object(&writer);
-    mcp_reply(&request->to, text_string(&out));
-    text_release(&out);
-}
-
-static void get_prompt(struct mcp_request *request)
-{
-    const char *name = json_member_text(request->params, "name");
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-
-    json_write_object(&writer, NULL);
-    if (name && content_write_prompt(&writer, name)) {
-        json_write_end_object(&writer);
-        mcp_reply(&request->to, text_string(&out));
-    } else {
-        mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS,
-                        "there is no such prompt; prompts/list names them", NULL);
-    }
-    text_release(&out);
+    mcp_reply(&request->to, content_make(&made[request->revision], request, content_write_tools));
 }
 
 static const struct mcp_method methods[] = {
-    { "initialize", initialize },     { "ping", ping },
-    { "tools/list", list_tools },     { "tools/call", tool_call },
-    { "prompts/list", list_prompts }, { "prompts/get", get_prompt },
+    { "initialize", initialize },
+    { "ping", ping },
+    { "tools/list", list_tools },
+    { "tools/call", tool_call },
+    { "prompts/list", prompts_list },
+    { "prompts/get", prompts_get },
+    { "resources/list", resources_list },
+    { "resources/templates/list", resources_list_templates },
+    { "resources/read", resources_read },
+    { "resources/subscribe", subscribe },
+    { "resources/unsubscribe", unsubscribe },
+    { "completion/complete", complete },
+    { "logging/setLevel", logging_set_level },
 };
 
 void legacy_serve(struct mcp_request *request)

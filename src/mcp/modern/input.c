@@ -20,8 +20,10 @@ const char input_bad_state[] =
 /* What a state is good for: the same call again. */
 static char *binding_of(const struct mcp_request *request, const struct json *arguments)
 {
-    char *name_json = json_encode(json_member(request->params, "name"));
-    char *arguments_json = json_encode_canonical(arguments);
+    const struct json *uri = json_member(request->params, "uri");
+    const struct json *name = uri ? uri : json_member(request->params, "name");
+    char *name_json = name ? json_encode(name) : mem_text("");
+    char *arguments_json = arguments ? json_encode_canonical(arguments) : mem_text("");
     char *binding = mem_format("%s %s %s", request->method, name_json, arguments_json);
 
     free(name_json);

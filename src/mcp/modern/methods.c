@@ -11,46 +11,15 @@
 #include "mcp/modern/codes.h"
 #include "mcp/modern/headers.h"
 
-enum { MODERN_LIST_TTL_MS = 3600000 };
-
-static struct json_writer begin_result(struct text *out)
-{
-    struct json_writer writer = json_writer_to(out);
-
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "resultType", "complete");
-    return writer;
-}
-
-static void write_end(struct json_writer *writer, bool is_cacheable)
-{
-    if (is_cacheable) {
-        json_write_integer(writer, "ttlMs", MODERN_LIST_TTL_MS);
-        json_write_text(writer, "cacheScope", "public");
-    }
-    json_write_object(writer, "_meta");
-    content_write_server_info(writer, META_PREFIX "serverInfo", false);
-    json_write_end_object(writer);
-    json_write_end_object(writer);
-}
-
-static void end_result(struct mcp_request *request, struct json_writer *writer, bool is_cacheable)
-{
-    write_end(writer, is_cacheable);
-    mcp_reply(&request->to, text_string(writer->out));
-    text_release(writer->out);
-}
-
 static void write_discovery(struct json_writer *writer, const struct mcp_request *request)
 {
-    (void)request;
-    *writer = begin_result(writer->out);
+    *writer = result_begin(request->revision, writer->out);
     json_write_list(writer, "supportedVersions");
     json_write_text(writer, NULL, revision_name(REVISION_2026_07_28));
     json_write_end_list(writer);
-    json_write_raw(writer, "capabilities", "{\"tools\":{},\"prompts\":{}}");
+    content_write_capabilities(writer, request->revision);
     json_write_text(writer, "instructions", content_instructions);
-    write_end(writer, true);
+    result_end(writer, request->revision, CACHE_PUBLIC);
 }
 
 static void discover(struct mcp_request *request)
@@ -60,71 +29,24 @@ static void discover(struct mcp_request *request)
     mcp_reply(&request->to, content_make(&made, request, write_discovery));
 }
 
-static void write_tools(struct json_writer *writer, const struct mcp_request *request)
-{
-    *writer = begin_result(writer->out);
-    content_write_tools(writer, request->to.mcp->parts.tools, request->revision);
-    write_end(writer, true);
-}
-
 static void list_tools(struct mcp_request *request)
 {
     static struct content_made made;
 
-    mcp_reply(&request->to, content_make(&made, request, write_tools));
-}
-
-static void list_prompts(struct mcp_request *request)
-{
-    struct text out = { 0 };
-    struct json_writer writer = begin_result(&out);
-
-    content_write_prompts(&writer);
-    end_result(request, &writer, true);
-}
-
-static void get_prompt(struct mcp_request *request)
-{
-    const char *name = json_member_text(request->params, "name");
-    struct text out = { 0 };
-    struct json_writer writer = begin_result(&out);
-
-    if (name && content_write_prompt(&writer, name)) {
-        end_result(request, &writer, false);
-        return;
-    }
-    text_release(&out);
-    mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS,
-                    "there is no such prompt; prompts/list names them", NULL);
-}
-
-/* Our lists never change, so there is nothing to honour: acknowledged as empty, and complete. */
-static void listen(struct mcp_request *request)
-{
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-
-    json_write_object(&writer, NULL);
-    json_write_raw(&writer, "notifications", "{}");
-    json_write_object(&writer, "_meta");
-    json_write_raw(&writer, META_PREFIX "subscriptionId", request->to.id_json);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
-    mcp_notify(&request->to, "notifications/subscriptions/acknowledged", text_string(&out));
-    text_clear(&out);
-    writer = begin_result(&out);
-    json_write_object(&writer, "_meta");
-    json_write_raw(&writer, META_PREFIX "subscriptionId", request->to.id_json);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
-    mcp_reply(&request->to, text_string(&out));
-    text_release(&out);
+    mcp_reply(&request->to, content_make(&made, request, content_write_tools));
 }
 
 static const struct mcp_method methods[] = {
-    { "server/discover", discover }, { "tools/list", list_tools },
-    { "tools/call", tool_call },     { "prompts/list", list_prompts },
-    { "prompts/get", get_prompt },   { "subscriptions/listen", listen },
+    { "server/discover", discover },
+    { "tools/list", list_tools },
+    { "tools/call", tool_call },
+    { "prompts/list", prompts_list },
+    { "prompts/get", prompts_get },
+    { "resources/list", resources_list },
+    { "resources/templates/list", resources_list_templates },
+    { "resources/read", resources_read },
+    { "subscriptions/listen", listen_to },
+    { "completion/complete", complete },
 };
 
 static void refuse_version(struct mcp_request *request, const char *asked)
@@ -141,20 +63,6 @@ static void refuse_version(struct mcp_request *request, const char *asked)
     mcp_refuse(&request->to, MODERN_BAD_REQUEST, MODERN_UNSUPPORTED_VERSION,
                "this protocol version is not supported", text_string(&data));
     text_release(&data);
-}
-
-/* We log nothing to clients, but a level that is none is a broken envelope all the same. */
-static bool is_log_level(const struct json *level)
-{
-    static const char *const levels[] = { "debug", "info",     "notice", "warning",
-                                          "error", "critical", "alert",  "emergency" };
-    const char *text = json_text(level);
-
-    for (size_t i = 0; text && i < ARRAY_LEN(levels); i++) {
-        if (strcmp(levels[i], text) == 0)
-            return true;
-    }
-    return !level;
 }
 
 static bool refuse_envelope(struct mcp_request *request, const char *message)
@@ -175,7 +83,9 @@ static bool check_envelope(struct mcp_request *request)
         return refuse_envelope(request, "_meta needs " META_PREFIX
                                         "protocolVersion (a text) and " META_PREFIX
                                         "clientCapabilities (an object)");
-    if (!is_log_level(json_member(meta, META_PREFIX "logLevel")))
+    request->level = LEVEL_NONE;
+    if (json_member(meta, META_PREFIX "logLevel") &&
+        !logging_read_level(json_member(meta, META_PREFIX "logLevel"), &request->level))
         return refuse_envelope(request, META_PREFIX "logLevel must be one of debug to emergency");
     request->client_name = json_member_text(client, "name");
     request->client_version = json_member_text(client, "version");

@@ -28,6 +28,7 @@ struct tool {
     const struct ask_tool *ask;             /* its table is the input; NULL: the next three are */
     const struct argument *arguments;
     size_t argument_count;
+    const char *input_json; /* a schema that no table of ours can say; NULL: the table's */
     void (*plan)(const void *values, struct tool_plan *plan); /* from what that table read */
     /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
     void (*run)(struct mcp_call *call, const struct json *arguments);
@@ -38,7 +39,7 @@ struct tool {
 #include "mcp/tools/tools.def"
 #undef TOOL
 
-/* The product's, NULL behind the last. A server may be given another table (mcp_parts.tools). */
+/* The product's, NULL behind the last. A server may be given others (mcp/offer.h). */
 extern const struct tool *const tool_rows[];
 /* NULL if there is none. */
 const struct tool *tool_find(const struct tool *const *rows, const char *name, size_t length);

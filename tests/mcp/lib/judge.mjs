@@ -15,6 +15,13 @@ const RESULTS = {
     "tools/call": "CallToolResult",
     "prompts/list": "ListPromptsResult",
     "prompts/get": "GetPromptResult",
+    "resources/list": "ListResourcesResult",
+    "resources/templates/list": "ListResourceTemplatesResult",
+    "resources/read": "ReadResourceResult",
+    "resources/subscribe": "EmptyResult",
+    "resources/unsubscribe": "EmptyResult",
+    "completion/complete": "CompleteResult",
+    "logging/setLevel": "EmptyResult",
     "server/discover": "DiscoverResult",
     "subscriptions/listen": "SubscriptionsListenResult",
 };
@@ -22,6 +29,8 @@ const NOTIFICATIONS = {
     "notifications/progress": "ProgressNotification",
     "notifications/cancelled": "CancelledNotification",
     "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
+    "notifications/resources/updated": "ResourceUpdatedNotification",
+    "notifications/message": "LoggingMessageNotification",
 };
 const MODERN_ERRORS = {
     [-32700]: "ParseError",
@@ -245,8 +254,8 @@ export class Judge {
     notification(message) {
         const { method, params } = message;
         const entry = this.progress.get(keyOf(params?.progressToken));
-        const revisions = { "notifications/progress": entry?.revision, "notifications/cancelled": this.negotiated };
-        const revision = method in revisions ? revisions[method] : MODERN;
+        const isModern = params?._meta && "io.modelcontextprotocol/subscriptionId" in params._meta;
+        const revision = method === "notifications/progress" ? entry?.revision : isModern ? MODERN : this.negotiated;
         assert.ok(revision, `progress for nobody: ${shown(message)}`);
         assert.ok(method in NOTIFICATIONS, `unknown notification ${method}`);
         demandType(revision, "JSONRPCMessage", message);

@@ -1,0 +1,176 @@
+/* checks_clients.c - what stands in the configurations of agents' clients for us. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/os.h"
+#include "cli/doctor/doctor.h"
+#include "cli/install/clients.h"
+#include "cli/install/config_file.h"
+#include "cli/install/config_text.h"
+#include "cli/install/entry.h"
+#include "settings/settings.h"
+
+/* The servers of a client's own file; NULL: there is no file or it can't be read (then `ret_line`
+ * is not empty). */
+static struct json *read_servers(const struct client *client, struct config_file *ret_file,
+                                 char ret_line[24])
+{
+    struct config_path path = { .keys = { client->container }, .count = 1 };
+    char name[CLIENT_PATH_BYTES];
+    struct json *servers = NULL;
+    struct error err;
+
+    ret_line[0] = '\0';
+    *ret_file = (struct config_file){ 0 };
+    if (!client_file(client, false, name, NULL) || access(name, F_OK) != 0)
+        return NULL;
+    if (!config_file_read(name, false, ret_file, &err))
+        snprintf(ret_line, 24, "?");
+    else if (!client->format->check(&ret_file->bytes, &err))
+        snprintf(ret_line, 24, "%.20s", err.path);
+    else
+        servers = client->format->find(&ret_file->bytes, &path);
+    return servers;
+}
+
+static bool is_this_program(const char *path)
+{
+    char own[CLIENT_PATH_BYTES];
+    struct stat theirs, ours;
+
+    return os_own_program(own, sizeof own) && stat(own, &ours) == 0 && stat(path, &theirs) == 0 &&
+           theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+}
+
+static void judge_program(struct doctor *doctor, const struct client *client, const char *program,
+                          bool *is_well)
+{
+    if (program[0] != '/')
+        return; /* found by the client's own search path */
+    if (access(program, X_OK) != 0)
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_CLIENT_GONE, TEXT_MEND_CLIENT, "client",
+                      client->title, "program", program, "name", client->name, NULL);
+    else if (!is_this_program(program))
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_OTHER, TEXT_MEND_CLIENT, "client",
+                      client->title, "program", program, "name", client->name, NULL);
+    else
+        return;
+    *is_well = false;
+}
+
+/* A client that gives up before sayso hands the call back loses it every time. */
+static void judge_patience(struct doctor *doctor, const struct client *client,
+                           const struct json *entry, bool *is_well)
+{
+    struct settings *settings = settings_new();
+    int64_t given = entry_timeout_s(client, entry);
+    int64_t patience = given >= 0 ? given : client->patience_s, hold;
+    char seconds[24];
+
+    settings_load_environment(settings);
+    if (doctor->has_place)
+        settings_load_file(settings, doctor->place.settings);
+    hold = settings_hold_limit_s(settings, client->mcp_name ? client->mcp_name : "");
+    settings_free(settings);
+    if (!client->timeout_key || patience > hold)
+        return;
+    snprintf(seconds, sizeof seconds, "%lld", (long long)patience);
+    doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_IMPATIENT, TEXT_MEND_CLIENT, "client",
+                  client->title, "seconds", seconds, "name", client->name, NULL);
+    *is_well = false;
+}
+
+static void judge_entry(struct doctor *doctor, const struct client *client,
+                        const struct json *entry, const char *file)
+{
+    const char *program = entry_program(client, entry);
+    int port = entry_port(client, entry);
+    char theirs[16], ours[16];
+    bool is_well = true;
+
+    if (program)
+        judge_program(doctor, client, program, &is_well);
+    if (port && doctor->hub_port && port != doctor->hub_port) {
+        snprintf(theirs, sizeof theirs, "%d", port);
+        snprintf(ours, sizeof ours, "%d", doctor->hub_port);
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_PORT, TEXT_MEND_CLIENT_PORT,
+                      "client", client->title, "port", theirs, "ours", ours, "name", client->name,
+                      NULL);
+        is_well = false;
+    }
+    judge_patience(doctor, client, entry, &is_well);
+    if (is_well)
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_CLIENT, DOCTOR_NO_REMEDY, "client",
+                      client->title, "file", file, NULL);
+}
+
+static void check_client(struct doctor *doctor, const struct client *client, size_t *ret_found)
+{
+    struct config_file file;
+    char line[24];
+    struct json *servers = read_servers(client, &file, line);
+    bool is_there = file.path != NULL, is_connected = false;
+
+    if (line[0]) {
+        char name[CLIENT_PATH_BYTES] = "";
+
+        client_file(client, false, name, NULL);
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_UNREADABLE,
+                      TEXT_MEND_CLIENT_UNREADABLE, "client", client->title, "file", name, "line",
+                      line, NULL);
+        is_connected = true;
+    }
+    for (void *it = servers && json_kind(servers) == KIND_OBJECT ? json_first(servers) : NULL; it;
+         it = json_next(servers, it)) {
+        if (!entry_is_ours(client, json_value(it)))
+            continue;
+        judge_entry(doctor, client, json_value(it), file.path);
+        is_connected = true;
+    }
+    if (is_there && !is_connected)
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_CLIENT_ABSENT, DOCTOR_NO_REMEDY, "client",
+                      client->title, "name", client->name, NULL);
+    *ret_found += is_there || is_connected;
+    json_free(servers);
+    config_file_release(&file);
+}
+
+void check_clients(struct doctor *doctor)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < client_count(); i++)
+        check_client(doctor, client_at(i), &found);
+    if (!found)
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_CLIENTS_NONE, DOCTOR_NO_REMEDY, NULL);
+}
+
+const char *doctor_http_client(void)
+{
+    const char *title = NULL;
+
+    for (size_t i = 0; !title && i < client_count(); i++) {
+        const struct client *client = client_at(i);
+        struct config_file file;
+        char line[24];
+        struct json *servers = read_servers(client, &file, line);
+
+        for (void *it = servers && json_kind(servers) == KIND_OBJECT ? json_first(servers) : NULL;
+             it; it = json_next(servers, it)) {
+            const struct json *entry = json_value(it);
+
+            if (entry_port(client, entry) > 0 &&
+                (json_member(entry, "headers") || json_member(entry, "bearer_token_env_var")))
+                title = client->title;
+        }
+        json_free(servers);
+        config_file_release(&file);
+    }
+    return title;
+}

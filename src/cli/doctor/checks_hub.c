@@ -1,0 +1,189 @@
+/* checks_hub.c - the hub that runs or does not, its note and lock, store, port and tokens. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/os.h"
+#include "cli/call.h"
+#include "cli/doctor/doctor.h"
+
+enum { CONNECT_MS = 2000 };
+
+/* The process the note names is there and is the one that wrote it. */
+static bool is_alive(const struct place_note *note)
+{
+    struct os_process process;
+
+    return os_process(note->pid, &process) && process.start == note->start;
+}
+
+static void report_running(struct doctor *doctor, const struct json *status)
+{
+    const char *version = json_member_text(status, "version");
+    char pid[24];
+
+    snprintf(pid, sizeof pid, "%lld", (long long)json_member_integer(status, "pid", 0));
+    doctor->hub_port = (int)json_member_integer(status, "port", 0);
+    if (version && strcmp(version, SAYSO_VERSION) == 0)
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HUB, DOCTOR_NO_REMEDY, "pid", pid, "version",
+                      version, NULL);
+    else
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_HUB_VERSION, TEXT_MEND_HUB_VERSION, "pid",
+                      pid, "version", version ? version : "?", "ours", SAYSO_VERSION, NULL);
+}
+
+void check_hub(struct doctor *doctor)
+{
+    struct wire_message reply = { 0 };
+    struct link *link = NULL;
+    struct place_note note = { 0 };
+    struct error err;
+    char pid[24];
+
+    if (!doctor->has_place)
+        return;
+    if (!os_is_locked(doctor->place.lock)) {
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HUB_NONE, DOCTOR_NO_REMEDY, NULL);
+        return;
+    }
+    if (place_read_note(&doctor->place, &note) && is_alive(&note))
+        doctor->note = note;
+    if (link_open(&call_person, LINK_MUST_RUN, &link, &err) &&
+        link_call(link, "hub/status", "{}", &reply, &err)) {
+        report_running(doctor, reply.result);
+    } else {
+        snprintf(pid, sizeof pid, "%lld", (long long)note.pid);
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_HUB_SILENT, TEXT_MEND_HUB_SILENT, "message",
+                      err.message, "pid", pid, NULL);
+    }
+    wire_release(&reply);
+    link_close(link);
+}
+
+void check_note(struct doctor *doctor)
+{
+    struct place_note note;
+    bool is_there, is_readable;
+
+    if (!doctor->has_place)
+        return;
+    is_there = access(doctor->place.note, F_OK) == 0;
+    is_readable = place_read_note(&doctor->place, &note);
+    if (os_is_locked(doctor->place.lock)) {
+        if (doctor->note.pid)
+            doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_NOTE, DOCTOR_NO_REMEDY, NULL);
+        else
+            doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_NOTE_STALE, TEXT_MEND_NOTE_STALE, "path",
+                          doctor->place.lock, NULL);
+    } else if (is_there && !is_readable) {
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_NOTE_UNREADABLE, TEXT_MEND_NOTE_UNREADABLE,
+                      "path", doctor->place.note, NULL);
+    } else {
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_NOTE_IDLE, DOCTOR_NO_REMEDY, NULL);
+    }
+}
+
+void check_store(struct doctor *doctor)
+{
+    static const struct {
+        enum doctor_state state;
+        enum text_id found, remedy;
+    } rows[] = {
+        [EXAMINED_WHOLE] = { DOCTOR_OK, TEXT_FOUND_STORE, DOCTOR_NO_REMEDY },
+        [EXAMINED_ABSENT] = { DOCTOR_OK, TEXT_FOUND_NOT_YET, DOCTOR_NO_REMEDY },
+        [EXAMINED_DAMAGED] = { DOCTOR_FAULT, TEXT_FOUND_STORE_DAMAGED, TEXT_MEND_STORE_DAMAGED },
+        [EXAMINED_NEWER] = { DOCTOR_FAULT, TEXT_FOUND_STORE_NEWER, TEXT_MEND_STORE_NEWER },
+        [EXAMINED_FOREIGN] = { DOCTOR_FAULT, TEXT_FOUND_STORE_FOREIGN, TEXT_MEND_STORE_FOREIGN },
+        [EXAMINED_UNREADABLE] = { DOCTOR_FAULT, TEXT_FOUND_STORE_UNREADABLE,
+                                  TEXT_MEND_STORE_UNREADABLE },
+    };
+    const struct examination *store = &doctor->store;
+    enum text_id found;
+    char version[16], ours[16];
+
+    doctor->store.outcome = EXAMINED_ABSENT;
+    if (!doctor->has_place)
+        return;
+    hub_examine_store(doctor->place.database, &doctor->store);
+    snprintf(version, sizeof version, "%d", store->version);
+    snprintf(ours, sizeof ours, "%d", store->our_version);
+    found = rows[store->outcome].found;
+    if (store->outcome == EXAMINED_WHOLE && store->version < store->our_version)
+        found = TEXT_FOUND_STORE_OLD;
+    doctor_report(doctor, rows[store->outcome].state, found, rows[store->outcome].remedy, "path",
+                  doctor->place.database, "version", version, "ours", ours, "message",
+                  store->message, NULL);
+}
+
+static bool answers(int port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct pollfd ready = { .fd = fd, .events = POLLOUT };
+    bool ok;
+
+    if (fd < 0)
+        return false;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ok = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ||
+         (errno == EINPROGRESS && poll(&ready, 1, CONNECT_MS) == 1 && os_socket_error(fd) == 0);
+    close(fd);
+    return ok;
+}
+
+/* Nobody is sent anything here: who is not a hub of ours learns nothing (C5). */
+void check_http(struct doctor *doctor)
+{
+    struct place_note last = { 0 };
+    int port = doctor->hub_port;
+    int64_t owner;
+    char number[16], user[24];
+    bool is_foreign;
+
+    if (!doctor->has_place)
+        return;
+    if (!port && !doctor->note.pid && place_read_note(&doctor->place, &last))
+        port = last.port;
+    owner = port ? os_port_owner(port) : -1;
+    is_foreign = owner >= 0 && owner != (int64_t)geteuid();
+    snprintf(number, sizeof number, "%d", port);
+    snprintf(user, sizeof user, "%lld", (long long)owner);
+    if (doctor->note.pid && !doctor->hub_port)
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_HTTP_NONE, TEXT_MEND_HTTP_NONE, NULL);
+    else if (!doctor->note.pid && owner < 0)
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HTTP_IDLE, DOCTOR_NO_REMEDY, NULL);
+    else if (!doctor->note.pid || is_foreign)
+        doctor_report(doctor, is_foreign ? DOCTOR_FAULT : DOCTOR_WARNING, TEXT_FOUND_HTTP_TAKEN,
+                      TEXT_MEND_HTTP_TAKEN, "port", number, "owner", user, NULL);
+    else if (!answers(port))
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_HTTP_SILENT, TEXT_MEND_HTTP_SILENT, "port",
+                      number, NULL);
+    else
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HTTP, DOCTOR_NO_REMEDY, "port", number, NULL);
+}
+
+void check_tokens(struct doctor *doctor)
+{
+    const char *client = doctor_http_client();
+    const struct examination *store = &doctor->store;
+    char count[24], expired[24];
+
+    snprintf(count, sizeof count, "%lld", (long long)store->tokens);
+    snprintf(expired, sizeof expired, "%lld", (long long)store->expired_tokens);
+    if (store->outcome != EXAMINED_WHOLE && store->outcome != EXAMINED_ABSENT)
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_TOKENS_UNKNOWN, DOCTOR_NO_REMEDY, NULL);
+    else if (client && store->agent_tokens == 0)
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_TOKENS_NONE, TEXT_MEND_TOKENS_NONE, "client",
+                      client, NULL);
+    else if (store->expired_tokens > 0)
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_TOKENS_EXPIRED, TEXT_MEND_TOKENS_EXPIRED,
+                      "count", count, "expired", expired, NULL);
+    else
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_TOKENS, DOCTOR_NO_REMEDY, "count", count, NULL);
+}

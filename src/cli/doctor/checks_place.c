@@ -1,0 +1,203 @@
+/* checks_place.c - directories, disk, clock, settings, and where a person can be reached. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/text.h"
+#include "cli/doctor/doctor.h"
+#include "settings/settings.h"
+
+enum {
+    MEBIBYTE = 1048576,
+    LOW_MEBIBYTES = 200,
+    LOWEST_MEBIBYTES = 20,
+    CLOCK_SLACK_S = 120,
+    MADE_IN_2026 = 1767225600, /* UTC seconds: no clock that is right says less */
+};
+
+/* As os_private_directory judges it, without mending it. False: something was reported. */
+static bool judge_directory(struct doctor *doctor, const char *path)
+{
+    struct stat found;
+    char number[24];
+
+    if (lstat(path, &found) != 0)
+        return true; /* made when it is needed */
+    if (!S_ISDIR(found.st_mode)) {
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_NOT_DIRECTORY, TEXT_MEND_NOT_DIRECTORY,
+                      "path", path, NULL);
+        return false;
+    }
+    if (found.st_uid != geteuid()) {
+        snprintf(number, sizeof number, "%lld", (long long)found.st_uid);
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_OWNER, TEXT_MEND_OWNER, "path", path,
+                      "owner", number, NULL);
+        return false;
+    }
+    if (found.st_mode & 077) { /* others who may only read are shut out by the next start */
+        snprintf(number, sizeof number, "%03o", (unsigned)found.st_mode & 0777);
+        doctor_report(doctor, found.st_mode & 022 ? DOCTOR_FAULT : DOCTOR_WARNING, TEXT_FOUND_MODE,
+                      TEXT_MEND_MODE, "path", path, "mode", number, NULL);
+        return false;
+    }
+    return true;
+}
+
+void check_data(struct doctor *doctor)
+{
+    const char *path = doctor->place.data;
+
+    if (!doctor->has_place) {
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_NO_HOME, TEXT_MEND_NO_HOME, NULL);
+        return;
+    }
+    if (!judge_directory(doctor, path))
+        return;
+    if (access(path, F_OK) != 0)
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_NOT_YET, DOCTOR_NO_REMEDY, "path", path, NULL);
+    else if (os_is_network_file_system(path))
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_NETWORK, TEXT_MEND_NETWORK, "path", path,
+                      NULL);
+    else
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_AT, DOCTOR_NO_REMEDY, "path", path, NULL);
+}
+
+void check_socket(struct doctor *doctor)
+{
+    const char *given = getenv("XDG_RUNTIME_DIR");
+    char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32], length[24], most[24];
+
+    if (!doctor->has_place || !place_socket_name(&doctor->place, directory, path, NULL))
+        return;
+    if (!judge_directory(doctor, directory))
+        return;
+    snprintf(length, sizeof length, "%zu", strlen(path));
+    snprintf(most, sizeof most, "%d", PLACE_SOCKET_BYTES);
+    if (strlen(path) > PLACE_SOCKET_BYTES)
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_SOCKET_LONG, TEXT_MEND_SOCKET_LONG, "count",
+                      length, "most", most, NULL);
+    else if (given && *given && strncmp(directory, given, strlen(given)) != 0)
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_RUNTIME_UNUSED, TEXT_MEND_MODE, "path",
+                      given, NULL);
+    else
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_AT, DOCTOR_NO_REMEDY, "path", path, NULL);
+}
+
+void check_disk(struct doctor *doctor)
+{
+    const char *path = doctor->place.data;
+    char *existing;
+    char number[24];
+    int64_t free_bytes, mebibytes;
+
+    if (!doctor->has_place)
+        return;
+    existing = mem_text(path);
+    while (access(existing, F_OK) != 0 && strrchr(existing, '/') > existing)
+        *strrchr(existing, '/') = '\0';
+    free_bytes = os_free_bytes(existing);
+    free(existing);
+    mebibytes = free_bytes / MEBIBYTE;
+    snprintf(number, sizeof number, "%lld", (long long)mebibytes);
+    if (free_bytes < 0)
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_DISK_UNKNOWN, DOCTOR_NO_REMEDY, NULL);
+    else if (mebibytes < LOW_MEBIBYTES)
+        doctor_report(doctor, mebibytes < LOWEST_MEBIBYTES ? DOCTOR_FAULT : DOCTOR_WARNING,
+                      TEXT_FOUND_DISK_LOW, TEXT_MEND_DISK_LOW, "count", number, "path", path, NULL);
+    else
+        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_DISK, DOCTOR_NO_REMEDY, "count", number, NULL);
+}
+
+void check_clock(struct doctor *doctor)
+{
+    const char *const files[] = { doctor->place.database, doctor->place.note, doctor->place.lock };
+    time_t now = time(NULL);
+    struct tm parts;
+    char words[64];
+    struct stat found;
+
+    gmtime_r(&now, &parts);
+    strftime(words, sizeof words, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    if (now < MADE_IN_2026) {
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_CLOCK_EARLY, TEXT_MEND_CLOCK, "time", words,
+                      NULL);
+        return;
+    }
+    for (size_t i = 0; doctor->has_place && i < ARRAY_LEN(files); i++) {
+        if (stat(files[i], &found) == 0 && found.st_mtime > now + CLOCK_SLACK_S) {
+            doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLOCK_BACK, TEXT_MEND_CLOCK, "time",
+                          words, "path", files[i], NULL);
+            return;
+        }
+    }
+    doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_CLOCK, DOCTOR_NO_REMEDY, "time", words, NULL);
+}
+
+static bool is_about_file(const struct setting_warning *warning)
+{
+    return warning->setting[0] == '\0' && warning->reason != TEXT_SETTING_UNKNOWN_KEYS;
+}
+
+void check_settings(struct doctor *doctor)
+{
+    struct settings *settings = settings_new();
+    const char *path = doctor->place.settings;
+
+    settings_load_environment(settings);
+    if (doctor->has_place)
+        settings_load_file(settings, path);
+    for (size_t i = 0; i < settings_warning_count(settings); i++) {
+        const struct setting_warning *warning = settings_warning(settings, i);
+        bool is_saved = warning->source == SETTING_SAVED;
+        struct text words = { 0 };
+
+        settings_describe_warning(warning, &words);
+        doctor_report(doctor, is_about_file(warning) ? DOCTOR_FAULT : DOCTOR_WARNING,
+                      TEXT_FOUND_SETTINGS_WRONG,
+                      is_saved ? TEXT_MEND_SETTINGS : TEXT_MEND_ENVIRONMENT, "message",
+                      text_string(&words), "path", path, NULL);
+        text_release(&words);
+    }
+    if (settings_warning_count(settings) == 0)
+        doctor_report(doctor, DOCTOR_OK,
+                      access(path, F_OK) == 0 ? TEXT_FOUND_AT : TEXT_FOUND_NOT_YET,
+                      DOCTOR_NO_REMEDY, "path", path, NULL);
+    settings_free(settings);
+}
+
+static bool is_in_path(const char *program)
+{
+    char *path = mem_text(getenv("PATH") ? getenv("PATH") : ""), *rest = path, *directory;
+    bool is_there = false;
+
+    while (!is_there && (directory = strsep(&rest, ":"))) {
+        char *whole = mem_format("%s/%s", directory, program);
+
+        is_there = access(whole, X_OK) == 0;
+        free(whole);
+    }
+    free(path);
+    return is_there;
+}
+
+void check_screen(struct doctor *doctor)
+{
+    const char *browser = getenv("BROWSER");
+    bool has_display = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
+    bool has_browser = (browser && *browser) || (has_display && is_in_path("xdg-open"));
+    bool has_terminal = isatty(STDIN_FILENO) || isatty(STDERR_FILENO);
+
+    if (!has_browser && !has_terminal)
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_SCREEN_NONE, TEXT_MEND_SCREEN_NONE, NULL);
+    else
+        doctor_report(doctor, DOCTOR_OK,
+                      !has_browser    ? TEXT_FOUND_SCREEN_TERMINAL
+                      : !has_terminal ? TEXT_FOUND_SCREEN_BROWSER
+                                      : TEXT_FOUND_SCREEN_BOTH,
+                      DOCTOR_NO_REMEDY, NULL);
+}

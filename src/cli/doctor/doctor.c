@@ -1,0 +1,147 @@
+/* doctor.c - `sayso doctor`: see doctor.h. To add a check: a row here, its texts in i18n. */
+#include "cli/doctor/doctor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "cli/say.h"
+#include "core/visible_text.h"
+
+enum { MOST_PAIRS = 4 };
+
+/* In this order: later ones use what earlier ones found. */
+static const struct {
+    const char *name;
+    enum text_id label;
+    void (*run)(struct doctor *doctor);
+} checks[] = {
+    { "data_directory", TEXT_CHECK_DATA, check_data },
+    { "socket", TEXT_CHECK_SOCKET, check_socket },
+    { "hub", TEXT_CHECK_HUB, check_hub },
+    { "lock", TEXT_CHECK_NOTE, check_note },
+    { "store", TEXT_CHECK_STORE, check_store },
+    { "disk", TEXT_CHECK_DISK, check_disk },
+    { "settings", TEXT_CHECK_SETTINGS, check_settings },
+    { "http", TEXT_CHECK_HTTP, check_http },
+    { "tokens", TEXT_CHECK_TOKENS, check_tokens },
+    { "clients", TEXT_CHECK_CLIENTS, check_clients },
+    { "clock", TEXT_CHECK_CLOCK, check_clock },
+    { "screen", TEXT_CHECK_SCREEN, check_screen },
+};
+
+static const char *const state_names[] = { "ok", "warning", "fault" };
+static const enum text_id state_texts[] = { TEXT_DOCTOR_OK, TEXT_DOCTOR_WARNING,
+                                            TEXT_DOCTOR_FAULT };
+
+static void fill_in(struct text *out, enum text_id id, const char *const *names,
+                    const struct text *values)
+{
+    i18n_format(out, id, names[0], text_string(&values[0]), names[1], text_string(&values[1]),
+                names[2], text_string(&values[2]), names[3], text_string(&values[3]), NULL);
+}
+
+static void print_finding(struct doctor *doctor, enum doctor_state state, const char *found,
+                          const char *remedy)
+{
+    if (!doctor->is_json) {
+        printf("[%s] %s: %s\n", i18n_text(state_texts[state]), i18n_text(doctor->label), found);
+        if (remedy)
+            printf("    %s\n", remedy);
+        return;
+    }
+    json_write_object(doctor->writer, NULL);
+    json_write_text(doctor->writer, "check", doctor->check);
+    json_write_text(doctor->writer, "state", state_names[state]);
+    json_write_text(doctor->writer, "found", found);
+    json_write_text(doctor->writer, "remedy", remedy);
+    json_write_end_object(doctor->writer);
+}
+
+void doctor_report(struct doctor *doctor, enum doctor_state state, enum text_id found,
+                   enum text_id remedy, ...)
+{
+    const char *names[MOST_PAIRS] = { NULL }, *name;
+    struct text values[MOST_PAIRS] = { { 0 } }, words = { 0 }, help = { 0 };
+    size_t count = 0;
+    va_list pairs;
+
+    va_start(pairs, remedy);
+    while (count < MOST_PAIRS && (name = va_arg(pairs, const char *))) {
+        const char *value = va_arg(pairs, const char *);
+
+        names[count] = name;
+        visible_text(value, strlen(value), VISIBLE_ONE_LINE, &values[count++]);
+    }
+    va_end(pairs);
+    fill_in(&words, found, names, values);
+    if (remedy != DOCTOR_NO_REMEDY)
+        fill_in(&help, remedy, names, values);
+    doctor->counts[state]++;
+    print_finding(doctor, state, text_string(&words),
+                  remedy == DOCTOR_NO_REMEDY ? NULL : text_string(&help));
+    for (size_t i = 0; i < count; i++)
+        text_release(&values[i]);
+    text_release(&words);
+    text_release(&help);
+}
+
+static void run_checks(struct doctor *doctor)
+{
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        doctor->check = checks[i].name;
+        doctor->label = checks[i].label;
+        checks[i].run(doctor);
+    }
+}
+
+static void tell_end(const struct doctor *doctor)
+{
+    char faults[16], warnings[16];
+
+    snprintf(faults, sizeof faults, "%u", doctor->counts[DOCTOR_FAULT]);
+    snprintf(warnings, sizeof warnings, "%u", doctor->counts[DOCTOR_WARNING]);
+    if (doctor->counts[DOCTOR_FAULT] + doctor->counts[DOCTOR_WARNING] == 0)
+        say_result(TEXT_DOCTOR_WELL, NULL);
+    else
+        say_result(TEXT_DOCTOR_UNWELL, "faults", faults, "warnings", warnings, NULL);
+}
+
+static enum exit_code run_doctor(const struct arguments *arguments)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct doctor doctor = { .is_json = arguments->is_json, .writer = &writer };
+
+    doctor.has_place = place_find(&doctor.place, NULL);
+    if (doctor.is_json) {
+        i18n_use(LANGUAGE_EN); /* what scripts read */
+        json_write_object(&writer, NULL);
+        json_write_list(&writer, "findings");
+    }
+    run_checks(&doctor);
+    if (doctor.is_json) {
+        json_write_end_list(&writer);
+        json_write_integer(&writer, "faults", doctor.counts[DOCTOR_FAULT]);
+        json_write_integer(&writer, "warnings", doctor.counts[DOCTOR_WARNING]);
+        json_write_end_object(&writer);
+        say_json(text_string(&out));
+    } else {
+        tell_end(&doctor);
+    }
+    text_release(&out);
+    return doctor.counts[DOCTOR_FAULT] ? EXIT_ERROR : EXIT_DONE;
+}
+
+static const char *const usage[] = { "doctor [--json]", NULL };
+static const char *const examples[] = { "doctor", "doctor --json", NULL };
+const struct verb verb_doctor = {
+    .name = "doctor",
+    .about = TEXT_CLI_DOCTOR,
+    .usage = usage,
+    .examples = examples,
+    .most_words = 0,
+    .run = run_doctor,
+};

@@ -1,0 +1,52 @@
+/*
+ * doctor.h - what the checks of `sayso doctor` share. A check is a row in doctor.c and a function
+ * that reports one or more findings. It looks; it starts, makes and changes nothing.
+ */
+#ifndef CLI_DOCTOR_DOCTOR_H
+#define CLI_DOCTOR_DOCTOR_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hub/examine.h"
+#include "i18n/i18n.h"
+#include "wire/place.h"
+
+enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAULT };
+
+struct json_writer;
+struct doctor {
+    bool is_json;
+    struct json_writer *writer; /* with --json */
+    const char *check;          /* the name of the one that runs */
+    enum text_id label;
+    unsigned counts[3]; /* findings by state */
+
+    struct place place;
+    bool has_place;
+    struct examination store;
+    struct place_note note; /* of the hub that runs; pid 0: none does */
+    int hub_port;           /* that the hub says it has; 0: none */
+};
+
+#define DOCTOR_NO_REMEDY TEXT_COUNT
+/* Pairs of name and value for both texts, ended by NULL; at most four. */
+void doctor_report(struct doctor *doctor, enum doctor_state state, enum text_id found,
+                   enum text_id remedy, ...);
+
+void check_data(struct doctor *doctor);
+void check_socket(struct doctor *doctor);
+void check_disk(struct doctor *doctor);
+void check_clock(struct doctor *doctor);
+void check_settings(struct doctor *doctor);
+void check_screen(struct doctor *doctor);
+void check_hub(struct doctor *doctor);
+void check_note(struct doctor *doctor);
+void check_store(struct doctor *doctor);
+void check_http(struct doctor *doctor);
+void check_tokens(struct doctor *doctor);
+void check_clients(struct doctor *doctor);
+
+/* The first client whose entry of ours goes over HTTP with a token; NULL: none. */
+const char *doctor_http_client(void);
+
+#endif

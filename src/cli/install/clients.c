@@ -1,0 +1,265 @@
+/* clients.c - see clients.h. Places and members are from each program's own documentation, times
+ * and stripped environments were measured on the real programs (docs/connect.md). */
+#include "cli/install/clients.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "cli/install/config_text.h"
+
+#define TOKEN_VARIABLE "MCP_SAYSO_TOKEN"
+
+static const struct client clients[] = {
+    {
+        .name = "claude",
+        .alias = "claude-code",
+        .title = "Claude Code",
+        .mcp_name = "claude-code",
+        .format = &config_json,
+        .container = "mcpServers",
+        .home_variable = "CLAUDE_CONFIG_DIR",
+        .home = "~",
+        .files = { ".claude.json" },
+        .project = ".mcp.json",
+        .timeout_key = "timeout",
+        .timeout_per_s = 1000,
+        .patience_s = 60,
+        .local_type = "stdio",
+        .remote_type = "http",
+        .url_key = "url",
+        .token_value = "Bearer ${" TOKEN_VARIABLE "}",
+        .env_key = "env",
+    },
+    {
+        .name = "codex",
+        .alias = "codex-cli",
+        .title = "Codex",
+        .mcp_name = "codex-mcp-client",
+        .format = &config_toml,
+        .container = "mcp_servers",
+        .home_variable = "CODEX_HOME",
+        .home = "~/.codex",
+        .files = { "config.toml" },
+        .project = ".codex/config.toml",
+        .timeout_key = "tool_timeout_sec",
+        .timeout_per_s = 1,
+        .patience_s = 300,
+        .url_key = "url",
+        .token_key = "bearer_token_env_var",
+        .token_value = TOKEN_VARIABLE,
+        .env_key = "env",
+        .strips = true,
+    },
+    {
+        .name = "copilot",
+        .alias = "copilot-cli",
+        .title = "Copilot CLI",
+        .mcp_name = "github-copilot-developer",
+        .format = &config_json,
+        .container = "mcpServers",
+        .home_variable = "COPILOT_HOME",
+        .home = "~/.copilot",
+        .files = { "mcp-config.json" },
+        .project = ".mcp.json",
+        .timeout_key = "timeout",
+        .timeout_per_s = 1000,
+        .patience_s = 180,
+        .local_type = "stdio",
+        .remote_type = "http",
+        .url_key = "url",
+        .token_value = "Bearer ${" TOKEN_VARIABLE "}",
+        .env_key = "env",
+        .strips = true,
+        .extras = ",\"tools\":[\"*\"]",
+    },
+    {
+        .name = "vscode",
+        .alias = "code",
+        .title = "VS Code",
+        .format = &config_jsonc,
+        .container = "servers",
+        .home = "",
+        .files = { "Code/User/mcp.json", "Code - Insiders/User/mcp.json",
+                   "VSCodium/User/mcp.json" },
+        .project = ".vscode/mcp.json",
+        .local_type = "stdio",
+        .remote_type = "http",
+        .url_key = "url",
+        .token_value = "Bearer ${env:" TOKEN_VARIABLE "}",
+        .env_key = "env",
+        .strips = true, /* started from a desktop it never had the shell's */
+    },
+    {
+        .name = "cursor",
+        .title = "Cursor",
+        .format = &config_jsonc,
+        .container = "mcpServers",
+        .home = "~/.cursor",
+        .files = { "mcp.json" },
+        .project = ".cursor/mcp.json",
+        .url_key = "url",
+        .token_value = "Bearer ${env:" TOKEN_VARIABLE "}",
+        .env_key = "env",
+        .strips = true,
+    },
+    {
+        .name = "gemini",
+        .alias = "gemini-cli",
+        .title = "Gemini CLI",
+        .mcp_name = "gemini-cli-mcp-client",
+        .format = &config_jsonc,
+        .container = "mcpServers",
+        .home = "~/.gemini",
+        .files = { "settings.json" },
+        .project = ".gemini/settings.json",
+        .timeout_key = "timeout",
+        .timeout_per_s = 1000,
+        .patience_s = 600,
+        .url_key = "httpUrl",
+        .token_value = "Bearer ${" TOKEN_VARIABLE "}",
+        .env_key = "env",
+        .strips = true,
+    },
+    {
+        .name = "qwen",
+        .alias = "qwen-code",
+        .title = "Qwen Code",
+        .mcp_name = "qwen-code-mcp-client",
+        .format = &config_jsonc,
+        .container = "mcpServers",
+        .home = "~/.qwen",
+        .files = { "settings.json" },
+        .project = ".qwen/settings.json",
+        .timeout_key = "timeout",
+        .timeout_per_s = 1000,
+        .patience_s = 300,
+        .url_key = "httpUrl",
+        .token_value = "Bearer ${" TOKEN_VARIABLE "}",
+        .env_key = "env",
+    },
+    {
+        .name = "opencode",
+        .title = "opencode",
+        .mcp_name = "opencode",
+        .format = &config_jsonc,
+        .container = "mcp",
+        .home = "",
+        .files = { "opencode/opencode.json", "opencode/opencode.jsonc", "opencode/config.json" },
+        .project = "opencode.json",
+        .project_too = "opencode.jsonc",
+        .timeout_key = "timeout",
+        .timeout_per_s = 1000,
+        .patience_s = 60,
+        .local_type = "local",
+        .remote_type = "remote",
+        .url_key = "url",
+        .token_value = "Bearer {env:" TOKEN_VARIABLE "}",
+        .env_key = "environment",
+        .is_one_list = true,
+        .extras = ",\"enabled\":true",
+    },
+    {
+        .name = "claude-desktop",
+        .alias = "desktop",
+        .title = "Claude Desktop",
+        .format = &config_json,
+        .container = "mcpServers",
+        .home = "",
+        .files = { "Claude/claude_desktop_config.json" },
+        .env_key = "env",
+        .strips = true,
+    },
+};
+
+size_t client_count(void)
+{
+    return ARRAY_LEN(clients);
+}
+
+const struct client *client_at(size_t index)
+{
+    return &clients[index];
+}
+
+const struct client *client_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+        if (strcasecmp(clients[i].name, name) == 0 ||
+            (clients[i].alias && strcasecmp(clients[i].alias, name) == 0))
+            return &clients[i];
+    }
+    return NULL;
+}
+
+/* The client's own directory, with a slash behind it. */
+static bool find_home(const struct client *client, char *out, size_t size)
+{
+    const char *moved = client->home_variable ? getenv(client->home_variable) : NULL;
+    const char *config = getenv("XDG_CONFIG_HOME");
+    char home[CLIENT_PATH_BYTES];
+
+    if (moved && moved[0] == '/')
+        return snprintf(out, size, "%s/", moved) < (int)size;
+    if (client->home[0] != '~' && config && config[0] == '/')
+        return snprintf(out, size, "%s/", config) < (int)size;
+    if (!os_home(home, sizeof home))
+        return false;
+    if (client->home[0] != '~')
+        return snprintf(out, size, "%s/.config/", home) < (int)size;
+    return snprintf(out, size, "%s%s/", home, client->home + 1) < (int)size;
+}
+
+static bool has_directory(const char *path)
+{
+    char *directory = mem_text(path);
+    bool is_there;
+
+    *strrchr(directory, '/') = '\0';
+    is_there = access(directory, F_OK) == 0;
+    free(directory);
+    return is_there;
+}
+
+static bool find_user_file(const struct client *client, char out[CLIENT_PATH_BYTES])
+{
+    char home[CLIENT_PATH_BYTES];
+
+    if (!find_home(client, home, sizeof home))
+        return false;
+    for (int needs_file = 1; needs_file >= 0; needs_file--) {
+        for (size_t i = 0; i < ARRAY_LEN(client->files) && client->files[i]; i++) {
+            if (snprintf(out, CLIENT_PATH_BYTES, "%s%s", home, client->files[i]) >=
+                CLIENT_PATH_BYTES)
+                return false;
+            if (needs_file ? access(out, F_OK) == 0 : has_directory(out))
+                return true;
+        }
+    }
+    return snprintf(out, CLIENT_PATH_BYTES, "%s%s", home, client->files[0]) < CLIENT_PATH_BYTES;
+}
+
+bool client_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
+                 struct error *err)
+{
+    char here[CLIENT_PATH_BYTES];
+    const char *name = client->project;
+    bool ok;
+
+    if (!is_project)
+        return find_user_file(client, out) ||
+               error_set(err, ERROR_unavailable, "",
+                         "there is no home directory: set HOME to an absolute path");
+    if (!name || !os_working_directory(here, sizeof here))
+        return error_set(err, ERROR_unsupported_flag, "/project", "%s has no files of projects",
+                         client->title);
+    if (client->project_too && access(client->project_too, F_OK) == 0)
+        name = client->project_too;
+    ok = snprintf(out, CLIENT_PATH_BYTES, "%s/%s", here, name) < CLIENT_PATH_BYTES;
+    return ok || error_set(err, ERROR_too_long, "", "the path of %s is too long", name);
+}

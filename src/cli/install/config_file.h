@@ -1,0 +1,41 @@
+/*
+ * config_file.h - somebody else's configuration file: read with care, replaced as a whole, with
+ * what was there before kept beside it. Readers see the old file or the new one.
+ */
+#ifndef CLI_INSTALL_CONFIG_FILE_H
+#define CLI_INSTALL_CONFIG_FILE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct error;
+
+struct config_file {
+    char *path;   /* owned; behind symbolic links */
+    char *backup; /* owned; its name */
+    struct text bytes;
+    bool is_there, is_project;
+    unsigned mode; /* of one that is there */
+    int64_t group;
+};
+
+/* One that is not there is fine. Refused: what is no file, belongs to another user, or is reached
+ * through a link into a directory that others may write in. */
+bool config_file_read(const char *path, bool is_project, struct config_file *ret_file,
+                      struct error *err);
+void config_file_release(struct config_file *file);
+/* False, and no error: there is no backup. */
+bool config_file_read_backup(const struct config_file *file, struct text *out);
+
+/* Nobody else who locks changes files of that directory meanwhile; made if missing. Ends with
+ * close(). -1: err says why. */
+int config_file_lock(const struct config_file *file, struct error *err);
+/* Replaces it; `keeps_backup`: the one that is there is of the first time and stays. */
+bool config_file_write(const struct config_file *file, const struct text *bytes, bool keeps_backup,
+                       struct error *err);
+/* As it was before us: the backup goes. `bytes` NULL: it was not there. */
+bool config_file_restore(const struct config_file *file, const struct text *bytes,
+                         struct error *err);
+
+#endif

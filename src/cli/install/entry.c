@@ -1,0 +1,259 @@
+/* entry.c - see entry.h. */
+#include "cli/install/entry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "cli/install/clients.h"
+#include "cli/install/config_text.h"
+#include "settings/settings.h"
+
+/* Members that say how we are reached, whatever the client calls them. */
+static const char *const by_transport[] = {
+    "command", "args", "env", "environment", "url", "httpUrl", "headers", "bearer_token_env_var",
+};
+
+static bool is_default(const char *variable, const char *value)
+{
+    char home[CLIENT_PATH_BYTES], usual[CLIENT_PATH_BYTES + 32] = "";
+
+    if (!os_home(home, sizeof home))
+        return false;
+    if (strcmp(variable, "XDG_DATA_HOME") == 0)
+        snprintf(usual, sizeof usual, "%s/.local/share", home);
+    else if (strcmp(variable, "XDG_CONFIG_HOME") == 0)
+        snprintf(usual, sizeof usual, "%s/.config", home);
+    else if (strcmp(variable, "XDG_RUNTIME_DIR") == 0)
+        snprintf(usual, sizeof usual, "/run/user/%u", (unsigned)geteuid());
+    else if (strcmp(variable, "HOME") == 0)
+        return os_is_usual_home(value);
+    return strcmp(usual, value) == 0;
+}
+
+static void write_variable(struct json_writer *writer, const char *name)
+{
+    const char *value = getenv(name);
+
+    if (value && *value && text_is_utf8(value, strlen(value)) && !is_default(name, value))
+        json_write_text(writer, name, value);
+}
+
+/* What our program needs to find the same hub, where the client would not hand it on. */
+static void write_environment(struct json_writer *writer)
+{
+    static const char *const places[] = { "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
+                                          "XDG_RUNTIME_DIR" };
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++)
+        write_variable(writer, places[i]);
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        if (setting_row((enum setting_id)id)->environment)
+            write_variable(writer, setting_row((enum setting_id)id)->environment);
+    }
+}
+
+static void write_like(struct json_writer *writer, const char *key, const struct json *like)
+{
+    const struct json *value = json_member(like, key);
+    char *encoded = value ? json_encode(value) : NULL;
+
+    if (encoded)
+        json_write_raw(writer, key, encoded);
+    free(encoded);
+}
+
+static void write_command(const struct client *client, const struct entry_options *options,
+                          struct json_writer *writer)
+{
+    size_t begin;
+
+    if (!client->is_one_list)
+        json_write_text(writer, "command", options->program);
+    json_write_list(writer, client->is_one_list ? "command" : "args");
+    if (client->is_one_list)
+        json_write_text(writer, NULL, options->program);
+    json_write_text(writer, NULL, "mcp");
+    if (options->as_name) {
+        json_write_text(writer, NULL, "--as");
+        json_write_text(writer, NULL, options->as_name);
+    }
+    json_write_end_list(writer);
+    if (!client->strips)
+        return;
+    begin = writer->out->used;
+    json_write_object(writer, client->env_key);
+    write_environment(writer);
+    json_write_end_object(writer);
+    if (strcmp(writer->out->bytes + writer->out->used - 2, "{}") == 0) { /* nothing to pass on */
+        writer->out->used = begin;
+        writer->out->bytes[begin] = '\0';
+    }
+}
+
+static void write_address(const struct client *client, const struct entry_options *options,
+                          struct json_writer *writer)
+{
+    char url[64];
+
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", options->port);
+    json_write_text(writer, client->url_key, url);
+    if (!options->needs_token)
+        return;
+    if (client->token_key) {
+        json_write_text(writer, client->token_key, client->token_value);
+        return;
+    }
+    json_write_object(writer, "headers");
+    json_write_text(writer, "Authorization", client->token_value);
+    json_write_end_object(writer);
+}
+
+struct json *entry_make(const struct client *client, const struct entry_options *options)
+{
+    bool is_remote = options->like ? entry_port(client, options->like) > 0 : options->port > 0;
+    const char *type = is_remote ? client->remote_type : client->local_type;
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct json *entry = NULL;
+
+    json_write_object(&writer, NULL);
+    if (type)
+        json_write_text(&writer, "type", type);
+    if (options->like) {
+        for (size_t i = 0; i < ARRAY_LEN(by_transport); i++)
+            write_like(&writer, by_transport[i], options->like);
+    } else if (is_remote) {
+        write_address(client, options, &writer);
+    } else {
+        write_command(client, options, &writer);
+    }
+    if (client->timeout_key)
+        json_write_integer(&writer, client->timeout_key, CLIENT_TIMEOUT_S * client->timeout_per_s);
+    if (client->extras)
+        text_add_text(&out, client->extras);
+    json_write_end_object(&writer);
+    json_parse(text_string(&out), out.used, &entry, NULL);
+    text_release(&out);
+    return entry;
+}
+
+const char *entry_program(const struct client *client, const struct json *entry)
+{
+    const struct json *command = json_member(entry, "command");
+
+    return json_text(client->is_one_list ? json_item(command, 0) : command);
+}
+
+int entry_port(const struct client *client, const struct json *entry)
+{
+    static const char *const hosts[] = { "127.0.0.1", "localhost", "[::1]" };
+    const char *url = client->url_key ? json_member_text(entry, client->url_key) : NULL;
+
+    for (size_t i = 0; url && i < ARRAY_LEN(hosts); i++) {
+        char *before = mem_format("http://%s:", hosts[i]);
+        size_t length = strlen(before), digits;
+        bool is_same = strncmp(url, before, length) == 0;
+
+        free(before);
+        digits = is_same ? strspn(url + length, "0123456789") : 0;
+        if (digits > 0 && digits < 6 && strcmp(url + length + digits, "/mcp") == 0)
+            return (int)strtol(url + length, NULL, 10);
+    }
+    return 0;
+}
+
+bool entry_is_ours(const struct client *client, const struct json *entry)
+{
+    const struct json *list = json_member(entry, client->is_one_list ? "command" : "args");
+    const char *program = entry_program(client, entry);
+    const char *first = json_text(json_item(list, client->is_one_list ? 1 : 0));
+    const char *slash = program ? strrchr(program, '/') : NULL;
+
+    if (program && strcmp(slash ? slash + 1 : program, "sayso") == 0)
+        return first && strcmp(first, "mcp") == 0;
+    return entry_port(client, entry) > 0;
+}
+
+int64_t entry_timeout_s(const struct client *client, const struct json *entry)
+{
+    int64_t given;
+
+    if (!client->timeout_key)
+        return -1;
+    given = json_member_integer(entry, client->timeout_key, -1);
+    return given < 0 ? -1 : given / client->timeout_per_s;
+}
+
+static struct config_path path_of(const struct client *client, const char *name)
+{
+    return (struct config_path){ .keys = { client->container, name }, .count = 2 };
+}
+
+struct json *entry_find(const struct client *client, const char *name, const struct text *text)
+{
+    struct config_path path = path_of(client, name);
+
+    return client->format->find(text, &path);
+}
+
+bool entry_drop(const struct client *client, const char *name, struct text *text, struct error *err)
+{
+    struct config_path path = path_of(client, name);
+
+    return client->format->drop(text, &path, err);
+}
+
+/* One member of an entry that is there; objects (environment, headers) member by member. */
+static bool put_member(const struct client *client, struct config_path path, const struct json *old,
+                       const char *key, const struct json *value, struct text *text,
+                       struct error *err)
+{
+    const struct json *before = json_member(old, key);
+    bool ok = true;
+
+    if (before && json_same(before, value))
+        return true;
+    path.keys[path.count++] = key;
+    if (!before || json_kind(before) != KIND_OBJECT || json_kind(value) != KIND_OBJECT)
+        return client->format->set(text, &path, value, err);
+    for (void *it = json_first(value); it && ok; it = json_next(value, it)) {
+        struct config_path inner = path;
+        const struct json *was = json_member(before, json_key(it));
+
+        inner.keys[inner.count++] = json_key(it);
+        if (!was || !json_same(was, json_value(it)))
+            ok = client->format->set(text, &inner, json_value(it), err);
+    }
+    return ok;
+}
+
+bool entry_put(const struct client *client, const char *name, const struct json *entry,
+               struct text *text, struct error *err)
+{
+    struct config_path path = path_of(client, name);
+    struct json *old = client->format->find(text, &path);
+    bool ok = true;
+
+    if (!old)
+        return client->format->set(text, &path, entry, err);
+    for (size_t i = 0; ok && i < ARRAY_LEN(by_transport); i++) {
+        bool was_remote = entry_port(client, old) > 0, is_remote = entry_port(client, entry) > 0;
+        struct config_path member = path;
+
+        member.keys[member.count++] = by_transport[i];
+        if (was_remote != is_remote && json_member(old, by_transport[i]) &&
+            !json_member(entry, by_transport[i]))
+            ok = client->format->drop(text, &member, err);
+    }
+    for (void *it = json_first(entry); it && ok; it = json_next(entry, it))
+        ok = put_member(client, path, old, json_key(it), json_value(it), text, err);
+    json_free(old);
+    return ok;
+}

@@ -1,0 +1,345 @@
+/*
+ * jsonc.c - changes a JSON text in place; see config_text.h.
+ * A new member goes behind the last one of its object: a comma behind that one's value, the member
+ * on a line of its own behind whatever comment shares that line.
+ */
+#include "cli/install/jsonc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/install/config_text.h"
+
+static const char default_unit[] = "  ";
+
+/* How this text is laid out. */
+struct layout {
+    const char *line_end;
+    struct text unit; /* one step of indentation */
+};
+
+static void read_layout(const struct text *text, const char *bare, struct layout *layout)
+{
+    size_t root = jsonc_skip_blanks(bare, 0);
+    const char *line = bare[root] ? strchr(bare + root, '\n') : NULL;
+    size_t blanks = 0;
+
+    *layout = (struct layout){ .line_end = config_line_end(text) };
+    while (line && (blanks = strspn(line + 1, " \t")) > 0 && strchr("\r\n", line[1 + blanks]))
+        line = strchr(line + 1, '\n'); /* a blank line */
+    if (line && blanks > 0)
+        text_add(&layout->unit, line + 1, blanks);
+    else
+        text_add_text(&layout->unit, default_unit);
+}
+
+/* The blanks at the beginning of the line that `at` is in. */
+static void add_indent_of(struct text *out, const char *bare, size_t at, size_t bom)
+{
+    while (at > bom && bare[at - 1] != '\n')
+        at--;
+    text_add(out, bare + at, strspn(bare + at, " \t"));
+}
+
+static void add_json(struct text *out, const struct json *value, const struct layout *layout,
+                     const char *indent)
+{
+    struct json_writer writer = json_writer_to(out);
+    char *compact;
+    const char *before = "";
+
+    if (json_kind(value) == KIND_OBJECT && layout && json_length(value) > 0) {
+        char *inner = mem_format("%s%s", indent, text_string(&layout->unit));
+
+        text_add_char(out, '{');
+        for (void *it = json_first(value); it; it = json_next(value, it)) {
+            text_add_format(out, "%s%s%s", before, layout->line_end, inner);
+            writer.needs_comma = false;
+            json_write_text(&writer, NULL, json_key(it));
+            text_add_text(out, ": ");
+            add_json(out, json_value(it), layout, inner);
+            before = ",";
+        }
+        text_add_format(out, "%s%s}", layout->line_end, indent);
+        free(inner);
+        return;
+    }
+    if (json_kind(value) == KIND_LIST) {
+        text_add_char(out, '[');
+        for (size_t i = 0; i < json_length(value); i++) {
+            text_add_text(out, i ? ", " : "");
+            add_json(out, json_item(value, i), NULL, indent);
+        }
+        text_add_char(out, ']');
+        return;
+    }
+    compact = json_encode(value);
+    text_add_text(out, compact);
+    free(compact);
+}
+
+static bool check(const struct text *text, bool is_lenient, struct error *err)
+{
+    char *bare = is_lenient ? jsonc_blank(text) : mem_text_n(text_string(text), text->used);
+    size_t at, root;
+    bool ok;
+
+    memset(bare, ' ', config_bom(text));
+    at = config_first_bad(text); /* also in comments */
+    ok = at == text->used && jsonc_check(bare, text->used, is_lenient, &at);
+    root = jsonc_skip_blanks(bare, 0);
+    if (ok && bare[root] && bare[root] != '{') { /* JSON, but no configuration */
+        ok = false;
+        at = root;
+    }
+    free(bare);
+    return ok || config_fail_at(text, at, err);
+}
+
+static bool check_json(const struct text *text, struct error *err)
+{
+    return check(text, false, err);
+}
+
+static bool check_jsonc(const struct text *text, struct error *err)
+{
+    return check(text, true, err);
+}
+
+/* The object that holds the last key of the path, and whether that member is there. `*ret_depth`
+ * counts the keys found before it. False: something on the way is no object. */
+static bool walk(const char *bare, const struct config_path *path, size_t *ret_object,
+                 size_t *ret_depth, struct jsonc_member *ret_member)
+{
+    *ret_object = jsonc_skip_blanks(bare, 0);
+    for (*ret_depth = 0; *ret_depth < path->count; ++*ret_depth) {
+        if (bare[*ret_object] != '{')
+            return false;
+        if (!jsonc_find(bare, *ret_object, path->keys[*ret_depth], ret_member))
+            return true;
+        if (*ret_depth + 1 < path->count)
+            *ret_object = ret_member->value;
+    }
+    return true;
+}
+
+/* Without the comments and last commas in it, as the strict reader wants it. */
+static struct json *read_value(const char *bare, size_t from, size_t to)
+{
+    char *plain = mem_text_n(bare + from, to - from);
+    size_t length = to - from;
+    struct json *value;
+
+    for (size_t i = 0; i < length; i++) {
+        if (plain[i] == '"')
+            i = jsonc_skip_value(plain, i) - 1;
+        else if (plain[i] == ',' && strchr("]}", plain[jsonc_skip_blanks(plain, i + 1)]))
+            plain[i] = ' ';
+    }
+    value = config_read_value(plain, length);
+    free(plain);
+    return value;
+}
+
+static struct json *find(const struct text *text, const struct config_path *path)
+{
+    char *bare = jsonc_blank(text);
+    struct jsonc_member member;
+    struct json *value = NULL;
+    size_t object, depth;
+
+    if (walk(bare, path, &object, &depth, &member) && depth == path->count)
+        value = read_value(bare, member.value, member.value_end);
+    free(bare);
+    return value;
+}
+
+/* Behind the comments that share a line with what ends at `at`; never inside of one. */
+static size_t end_of_line_comments(const struct text *text, size_t at)
+{
+    const char *bytes = text_string(text);
+    size_t end = at;
+
+    for (;;) {
+        const char *close;
+
+        at += strspn(bytes + at, " \t");
+        if (strncmp(bytes + at, "//", 2) == 0)
+            return at + strcspn(bytes + at, "\r\n");
+        close = strncmp(bytes + at, "/*", 2) == 0 ? strstr(bytes + at + 2, "*/") : NULL;
+        if (!close || memchr(bytes + at, '\n', (size_t)(close - bytes) - at))
+            return end;
+        end = at = (size_t)(close - bytes) + 2;
+    }
+}
+
+/* Where the object's last value ends; 0 where it is empty. */
+static size_t last_value_end(const char *bare, size_t object)
+{
+    struct jsonc_member member = { 0 };
+    size_t at = object;
+
+    while (jsonc_next(bare, &at, &member))
+        ;
+    return member.value_end;
+}
+
+/* One line for itself, unless the whole object with its members is on one. */
+static void insert(struct text *text, const char *bare, size_t object, const char *key,
+                   const struct json *value)
+{
+    size_t last = last_value_end(bare, object), close = jsonc_skip_value(bare, object) - 1;
+    bool is_one_line = last && !memchr(bare + object, '\n', close - object);
+    size_t comma = last ? jsonc_skip_blanks(bare, last) : 0;
+    bool has_comma = last && bare[comma] == ',';
+    size_t anchor = last ? (has_comma ? comma + 1 : last) : object + 1, blanks, rest;
+    struct layout layout;
+    struct text indent = { 0 }, member = { 0 };
+    struct json_writer writer = json_writer_to(&member);
+
+    read_layout(text, bare, &layout);
+    if (!is_one_line)
+        anchor = end_of_line_comments(text, anchor);
+    if (last && !is_one_line) {
+        size_t first = jsonc_skip_blanks(bare, object + 1);
+
+        if (memchr(bare + object, '\n', first - object))
+            add_indent_of(&indent, bare, first, config_bom(text));
+    }
+    if (indent.used == 0) {
+        add_indent_of(&indent, bare, object, config_bom(text));
+        text_add_text(&indent, text_string(&layout.unit));
+    }
+    if (is_one_line)
+        text_add_text(&member, has_comma ? " " : ", ");
+    else
+        text_add_format(&member, "%s%s", layout.line_end, text_string(&indent));
+    json_write_text(&writer, NULL, key);
+    text_add_text(&member, ": ");
+    add_json(&member, value, is_one_line ? NULL : &layout, text_string(&indent));
+    if (has_comma)
+        text_add_char(&member, ',');
+    if (!is_one_line && !memchr(bare + anchor, '\n', close - anchor)) {
+        text_add_text(&member, layout.line_end);
+        add_indent_of(&member, bare, object, config_bom(text));
+    }
+    blanks = strspn(text->bytes + anchor, " \t\r");
+    rest = !last && anchor + blanks == close ? close : anchor; /* of { } nothing is worth keeping */
+    config_splice(text, anchor, rest, member.bytes, member.used);
+    if (last && !has_comma && !is_one_line)
+        config_splice(text, last, last, ",", 1);
+    text_release(&indent);
+    text_release(&member);
+    text_release(&layout.unit);
+}
+
+static void replace(struct text *text, const char *bare, const struct jsonc_member *member,
+                    const struct json *value)
+{
+    bool is_one_line = !memchr(bare + member->value, '\n', member->value_end - member->value) &&
+                       json_kind(value) != KIND_OBJECT;
+    struct text indent = { 0 }, made = { 0 };
+    struct layout layout;
+
+    read_layout(text, bare, &layout);
+    add_indent_of(&indent, bare, member->key, config_bom(text));
+    add_json(&made, value, is_one_line ? NULL : &layout, text_string(&indent));
+    config_splice(text, member->value, member->value_end, made.bytes, made.used);
+    text_release(&indent);
+    text_release(&made);
+    text_release(&layout.unit);
+}
+
+/* {"a": {"b": value}} for the keys of the path behind the first `depth` + 1 ones. */
+static struct json *wrap(const struct config_path *path, size_t depth, const struct json *value)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    char *encoded = json_encode(value);
+    struct json *wrapped = NULL;
+
+    for (size_t i = depth + 1; i < path->count; i++) {
+        json_write_object(&writer, NULL);
+        json_write_foreign_key(&writer, path->keys[i]);
+    }
+    text_add_text(&out, encoded);
+    for (size_t i = depth + 1; i < path->count; i++)
+        text_add_char(&out, '}');
+    json_parse(text_string(&out), out.used, &wrapped, NULL);
+    text_release(&out);
+    free(encoded);
+    return wrapped;
+}
+
+static bool set(struct text *text, const struct config_path *path, const struct json *value,
+                struct error *err)
+{
+    char *bare = jsonc_blank(text);
+    struct jsonc_member member;
+    struct json *wrapped;
+    size_t object, depth;
+    bool ok = true;
+
+    if (bare[jsonc_skip_blanks(bare, 0)] == '\0') { /* nothing in it but comments */
+        if (text->used > config_bom(text) && text->bytes[text->used - 1] != '\n')
+            text_add_text(text, config_line_end(text));
+        text_add_format(text, "{}%s", config_line_end(text));
+        free(bare);
+        bare = jsonc_blank(text);
+    }
+    if (!walk(bare, path, &object, &depth, &member)) {
+        ok = error_set(err, ERROR_bad_type, "", "%s is not an object",
+                       path->keys[depth ? depth - 1 : 0]);
+    } else if (depth == path->count) {
+        replace(text, bare, &member, value);
+    } else {
+        wrapped = wrap(path, depth, value);
+        insert(text, bare, object, path->keys[depth], wrapped);
+        json_free(wrapped);
+    }
+    free(bare);
+    return ok;
+}
+
+static bool drop(struct text *text, const struct config_path *path, struct error *err)
+{
+    char *bare = jsonc_blank(text);
+    struct jsonc_member member;
+    size_t object, depth, from, to, before;
+
+    (void)err;
+    if (!walk(bare, path, &object, &depth, &member) || depth < path->count) {
+        free(bare);
+        return true;
+    }
+    before = member.key;
+    while (before > 0 && strchr(" \t\r\n", bare[before - 1]))
+        before--; /* behind the comma or the brace */
+    from = member.key;
+    while (from > before && strchr(" \t", text->bytes[from - 1]))
+        from--;
+    if (from > before && text->bytes[from - 1] == '\n')
+        from -= from > before + 1 && text->bytes[from - 2] == '\r' ? 2 : 1;
+    to = jsonc_skip_blanks(bare, member.value_end);
+    if (bare[to] == ',') {
+        to++;
+    } else {
+        to = member.value_end;
+        if (bare[before - 1] == ',') {
+            config_splice(text, before - 1, before, "", 0);
+            from--;
+            to--;
+        }
+    }
+    config_splice(text, from, to, "", 0);
+    free(bare);
+    return true;
+}
+
+const struct config_format config_json = { check_json, find, set, drop };
+const struct config_format config_jsonc = { check_jsonc, find, set, drop };

@@ -1,0 +1,280 @@
+/*
+ * asks.c - what the product offers: its tools and prompts, and as resources the asks of whoever
+ * looks, those that are open and those that are over. An ask of somebody else's is like none.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/ask.h"
+#include "mcp/inside.h"
+#include "mcp/offer.h"
+#include "mcp/tools/tool.h"
+
+enum {
+    ASKS_OPEN_MOST = 200,
+    ASKS_HISTORY_MOST = 100,
+    ASKS_COMPLETED_MOST = 101
+}; /* the last: one more than is shown */
+static const char json_type[] = "application/json";
+static const char open_uri[] = "sayso://asks", history_uri[] = "sayso://history";
+static const char one_begin[] = "sayso://asks/";
+
+static void reply_text(struct mcp_call *call, const char *description, const char *text)
+{
+    struct text messages = { 0 };
+    struct json_writer writer = json_writer_to(&messages);
+
+    json_write_list(&writer, NULL);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "role", "user");
+    json_write_object(&writer, "content");
+    json_write_text(&writer, "type", "text");
+    json_write_text(&writer, "text", text);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    json_write_end_list(&writer);
+    call_reply_prompt(call, description, text_string(&messages));
+    text_release(&messages);
+}
+
+static const char policy_about[] = "When to put a decision to the person, and how.";
+static const char policy_text[] =
+    "Before you go on, decide whether the person must decide. Ask with provide_choice if there "
+    "are more than two viable paths, if the next step can't be undone, or if configuration is "
+    "missing. In the prompt say what the task is, what you found, what follows from each option, "
+    "and why you cannot choose alone; recommend at least one option. Never take silence, a "
+    "cancellation or a time-out for consent.";
+
+static void run_policy(struct mcp_call *call, const struct json *arguments)
+{
+    (void)arguments;
+    reply_text(call, policy_about, policy_text);
+}
+
+static const char collect_about[] = "Fetches the answer to an earlier ask.";
+
+static void run_collect(struct mcp_call *call, const struct json *arguments)
+{
+    const char *id = json_member_text(arguments, "session_id");
+    char *text;
+
+    if (!ask_id_is_valid(id)) {
+        call_reply_error(call, JSONRPC_INVALID_PARAMS,
+                         "session_id must be the id that an ask returned", NULL);
+        return;
+    }
+    text = mem_format("Call get_answer with session_id %s. If the person has answered, go on as "
+                      "they decided; if it is still pending, say so and ask nothing anew.",
+                      id);
+    reply_text(call, collect_about, text);
+    free(text);
+}
+
+static const struct mcp_prompt_argument collect_arguments[] = {
+    { "session_id", "The id of the ask.", true },
+};
+static const struct mcp_prompt prompts[] = {
+    { "decision_policy", policy_about, NULL, 0, run_policy },
+    { "collect_answer", collect_about, collect_arguments, ARRAY_LEN(collect_arguments),
+      run_collect },
+};
+
+static const struct mcp_resource resources[] = {
+    { open_uri, "asks", "Open asks", "Your asks that wait for the person.", json_type },
+    { history_uri, "history", "Earlier asks", "Your asks that are over, the newest first.",
+      json_type },
+};
+static const struct mcp_resource templates[] = {
+    { "sayso://asks/{session_id}", "ask", "One ask",
+      "One ask of yours: what was asked, how it stands, and its result once it is over.",
+      json_type },
+};
+
+/* The id in the uri of one ask; NULL: it is none. */
+static const char *id_of(const char *uri)
+{
+    const char *id =
+        strncmp(uri, one_begin, sizeof one_begin - 1) == 0 ? uri + sizeof one_begin - 1 : NULL;
+
+    return id && ask_id_is_valid(id) ? id : NULL;
+}
+
+static bool has_resource(const char *uri)
+{
+    return strcmp(uri, open_uri) == 0 || strcmp(uri, history_uri) == 0 || id_of(uri);
+}
+
+/* Reads at the desk -------------------------------------------------------------------------- */
+
+/* A list, or one by its id. */
+struct look {
+    desk_act *act;
+    desk_done *done;
+    const char *session_id, *which, *prefix; /* NULL: not said */
+    int64_t limit;
+};
+
+static void look(struct mcp_call *call, const struct look *look)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    json_write_text_if(&writer, "session_id", look->session_id);
+    json_write_text_if(&writer, "which", look->which);
+    json_write_text_if(&writer, "prefix", look->prefix);
+    if (look->limit)
+        json_write_integer(&writer, "limit", look->limit);
+    json_write_end_object(&writer);
+    call->is_at_desk = true;
+    subscribe_used(call->visit);
+    tool_act(look->act, call->visit, &params, look->done, call);
+    text_release(&params);
+}
+
+static void on_read(void *context, const struct desk_reply *reply)
+{
+    struct mcp_call *call = context;
+    struct call_contents contents = { call->subject, json_type, reply->json, NULL };
+
+    call->is_at_desk = false;
+    if (!call->to.stream) {
+        call_end(call);
+        return;
+    }
+    if (reply->err.code == ERROR_NONE) {
+        call_reply_contents(call, &contents);
+    } else if (reply->err.code == ERROR_not_found) {
+        char *uri = mem_text(call->subject);
+
+        call_reply_no_resource(call, uri);
+        free(uri);
+    } else {
+        call_reply_error(call, JSONRPC_INTERNAL_ERROR, reply->err.message, NULL);
+    }
+}
+
+static void read_resource(struct mcp_call *call, const char *uri)
+{
+    const struct desk_ops *ops = call->to.mcp->parts.desk->ops;
+    struct look wanted = { .act = ops->mine_list, .done = on_read };
+
+    if (!has_resource(uri)) {
+        call_reply_no_resource(call, uri);
+        return;
+    }
+    if (id_of(uri)) {
+        wanted.act = ops->mine_get;
+        wanted.session_id = id_of(uri);
+    } else if (strcmp(uri, open_uri) == 0) {
+        wanted.which = "active";
+        wanted.limit = ASKS_OPEN_MOST;
+    } else {
+        wanted.which = "completed";
+        wanted.limit = ASKS_HISTORY_MOST;
+    }
+    call->subject = mem_text(uri);
+    look(call, &wanted);
+}
+
+/* The ids that begin with what was typed, the newest first. */
+static void on_listed(void *context, const struct desk_reply *reply)
+{
+    struct mcp_call *call = context;
+    const char *values[ASKS_COMPLETED_MOST];
+    struct json *json = NULL;
+    const struct json *asks;
+    size_t count = 0;
+
+    call->is_at_desk = false;
+    if (!call->to.stream) {
+        call_end(call);
+        return;
+    }
+    if (reply->err.code == ERROR_NONE && reply->json)
+        json_parse(reply->json, strlen(reply->json), &json, NULL);
+    asks = json_member(json, "asks");
+    for (size_t i = 0; i < json_length(asks) && count < ARRAY_LEN(values); i++) {
+        const char *id = json_member_text(json_item(asks, i), "session_id");
+
+        if (id)
+            values[count++] = id;
+    }
+    call_reply_values(call, values, count);
+    json_free(json);
+}
+
+/* Before the desk was used nothing is started for somebody who types. */
+static void complete_id(struct mcp_call *call, const struct mcp_wish *wish)
+{
+    const struct mcp_parts *parts = &call->to.mcp->parts;
+    struct look wanted = { .act = parts->desk->ops->mine_list,
+                           .done = on_listed,
+                           .which = "all",
+                           .prefix = wish->value,
+                           .limit = ASKS_COMPLETED_MOST };
+
+    if (call->visit->is_used || parts->is_hub)
+        look(call, &wanted);
+    else
+        call_reply_values(call, NULL, 0);
+}
+
+/* Changes ------------------------------------------------------------------------------------ */
+
+/* The desk answers only when it tells no more; then the next use asks again. */
+static void on_unfollowed(void *context, const struct desk_reply *reply)
+{
+    struct mcp_visit *visit = context;
+
+    (void)reply;
+    visit->is_followed = false;
+}
+
+static void follow(struct mcp_visit *visit)
+{
+    struct text params = { 0 };
+
+    text_add_text(&params, "{}");
+    tool_act(visit->mcp->parts.desk->ops->mine_follow, visit, &params, on_unfollowed, visit);
+    text_release(&params);
+}
+
+void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params)
+{
+    const char *id = json_member_text(params, "session_id");
+    char *uri;
+
+    if (strcmp(method, "mine/following") == 0) { /* anew: who knows what happened meanwhile */
+        subscribe_tell_all(visit);
+        return;
+    }
+    if (strcmp(method, "mine/changed") != 0 || !id)
+        return;
+    uri = mem_format("%s%s", one_begin, id);
+    subscribe_tell(visit, uri);
+    subscribe_tell(visit, open_uri);
+    if (json_is_yes(json_member(params, "over")))
+        subscribe_tell(visit, history_uri);
+    free(uri);
+}
+
+const struct mcp_offer mcp_product_offer = {
+    .tools = tool_rows,
+    .prompts = prompts,
+    .prompt_count = ARRAY_LEN(prompts),
+    .resources = resources,
+    .resource_count = ARRAY_LEN(resources),
+    .templates = templates,
+    .template_count = ARRAY_LEN(templates),
+    .is_at_desk = true,
+    .level = LEVEL_NONE,
+    .has_resource = has_resource,
+    .read = read_resource,
+    .follow = follow,
+    .complete = complete_id,
+};

@@ -1,0 +1,57 @@
+/*
+ * logging.c - log messages to clients that want them: from the level a legacy client set, or the
+ * one a modern request names; without that a modern client gets none.
+ */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "mcp/inside.h"
+
+static const char *const names[LEVEL_NONE] = {
+    [LEVEL_DEBUG] = "debug",     [LEVEL_INFO] = "info",           [LEVEL_NOTICE] = "notice",
+    [LEVEL_WARNING] = "warning", [LEVEL_ERROR] = "error",         [LEVEL_CRITICAL] = "critical",
+    [LEVEL_ALERT] = "alert",     [LEVEL_EMERGENCY] = "emergency",
+};
+
+bool logging_read_level(const struct json *json, enum mcp_level *ret_level)
+{
+    const char *name = json_text(json);
+
+    for (size_t i = 0; name && i < ARRAY_LEN(names); i++) {
+        if (strcmp(names[i], name) == 0) {
+            *ret_level = (enum mcp_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+void logging_set_level(struct mcp_request *request)
+{
+    if (logging_read_level(json_member(request->params, "level"), &request->to.mcp->level))
+        mcp_reply(&request->to, "{}");
+    else
+        mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS,
+                        "level must be one of debug to emergency", NULL);
+}
+
+void call_log(struct mcp_call *call, enum mcp_level level, const char *data_json)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    enum mcp_level least =
+        call->revision == REVISION_2026_07_28 ? call->level : call->to.mcp->level;
+
+    if (level < least || call->to.batch || !call->to.stream)
+        return;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "level", names[level]);
+    json_write_text(&writer, "logger", "sayso");
+    json_write_raw(&writer, "data", data_json);
+    json_write_end_object(&writer);
+    call_notify(call, "notifications/message", text_string(&params));
+    text_release(&params);
+}

@@ -1,0 +1,56 @@
+/*
+ * offer.h - what a server has for its clients, as tables: tools, prompts, resources, and what
+ * completes their arguments. One is the product's; a server may be given another (mcp_parts.offer).
+ */
+#ifndef MCP_OFFER_H
+#define MCP_OFFER_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mcp/call.h"
+
+struct json;
+struct mcp_call;
+struct mcp_visit;
+struct tool;
+
+struct mcp_prompt_argument {
+    const char *name, *description;
+    bool is_needed;
+};
+struct mcp_prompt {
+    const char *name, *description; /* for agents, English */
+    const struct mcp_prompt_argument *arguments;
+    size_t argument_count;
+    void (*run)(struct mcp_call *call, const struct json *arguments); /* replies, now or later */
+};
+
+struct mcp_resource {
+    const char *uri; /* of a template with {names} */
+    const char *name, *title, *description, *mime_type;
+};
+
+/* What a person is typing: an argument of a prompt, or a name in a template. */
+struct mcp_wish {
+    const struct mcp_prompt *prompt;     /* NULL: of a template */
+    const struct mcp_resource *template; /* NULL: of a prompt */
+    const char *argument, *value;
+};
+
+struct mcp_offer {
+    const struct tool *const *tools; /* NULL behind the last */
+    const struct mcp_prompt *prompts;
+    size_t prompt_count;
+    const struct mcp_resource *resources, *templates;
+    size_t resource_count, template_count;
+    bool is_at_desk;                       /* reading and completing need a visit */
+    enum mcp_level level;                  /* of log messages, until a legacy client says */
+    bool (*has_resource)(const char *uri); /* by its form: it may be subscribed to */
+    void (*read)(struct mcp_call *call, const char *uri);
+    /* The desk shall tell of changes: of asks_take_event. NULL: nothing of this changes. */
+    void (*follow)(struct mcp_visit *visit);
+    void (*complete)(struct mcp_call *call, const struct mcp_wish *wish);
+};
+extern const struct mcp_offer mcp_product_offer;
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * subscribe.c - who wants to hear that a resource changed: a legacy session until it unsubscribes,
+ * told on its standing stream; a modern client as long as its subscriptions/listen is open, told on
+ * that. Nothing is started for it: before the desk was used there is nothing of ours to hear of.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "mcp/inside.h"
+#include "mcp/offer.h"
+
+enum { SUBSCRIPTIONS_MOST = 1024, LISTEN_MOST = 64 };
+
+struct mcp_subscription {
+    struct mcp_subscription *next;
+    struct mcp_visit *visit; /* whose resources are meant; NULL: nobody's */
+    struct mcp_call *call;   /* the listen it came with; NULL: a legacy one */
+    char *uri;               /* owned */
+    bool is_missed;          /* it changed while no stream was open */
+};
+
+static void unlink_at(struct mcp *mcp, struct mcp_subscription **at)
+{
+    struct mcp_subscription *subscription = *at;
+
+    *at = subscription->next;
+    mcp->subscription_count--;
+    if (subscription->visit) {
+        subscription->visit->uses--;
+        subscription->visit->subscription_count--;
+    }
+    free(subscription->uri);
+    free(subscription);
+}
+
+void subscribe_drop_all(struct mcp *mcp)
+{
+    while (mcp->subscriptions)
+        unlink_at(mcp, &mcp->subscriptions);
+}
+
+/* Those of a session by their uri, those of a listen all together. */
+static void drop_of(struct mcp *mcp, const struct mcp_call *call, const char *uri)
+{
+    for (struct mcp_subscription **at = &mcp->subscriptions; *at;) {
+        if ((*at)->call == call && (!uri || strcmp((*at)->uri, uri) == 0))
+            unlink_at(mcp, at);
+        else
+            at = &(*at)->next;
+    }
+}
+
+static void add(struct mcp *mcp, struct mcp_visit *visit, struct mcp_call *call, const char *uri)
+{
+    struct mcp_subscription *subscription = mem_new(sizeof *subscription);
+
+    drop_of(mcp, call, uri);
+    subscription->uri = mem_text(uri);
+    subscription->call = call;
+    subscription->visit = visit;
+    if (visit) {
+        visit->uses++;
+        visit->subscription_count++;
+    }
+    subscription->next = mcp->subscriptions;
+    mcp->subscriptions = subscription;
+    mcp->subscription_count++;
+}
+
+static void follow(struct mcp_visit *visit)
+{
+    const struct mcp *mcp = visit->mcp;
+
+    if (visit->is_followed || !visit->subscription_count || !mcp->parts.offer->follow ||
+        !(visit->is_used || mcp->parts.is_hub))
+        return;
+    visit->is_followed = true;
+    mcp->parts.offer->follow(visit);
+}
+
+void subscribe_used(struct mcp_visit *visit)
+{
+    visit->is_used = true;
+    follow(visit);
+}
+
+/* Whose resources a request is about. False: refused, there are too many. */
+static bool find_visit(struct mcp_request *request, struct mcp_visit **ret_visit)
+{
+    struct mcp *mcp = request->to.mcp;
+    bool needs = mcp->parts.offer->is_at_desk;
+
+    *ret_visit = needs ? visit_get(request) : NULL;
+    if ((*ret_visit || !needs) && mcp->subscription_count + LISTEN_MOST <= SUBSCRIPTIONS_MOST)
+        return true;
+    mcp_reply_error(&request->to, JSONRPC_INTERNAL_ERROR, "too many subscriptions; end some", NULL);
+    return false;
+}
+
+void subscribe(struct mcp_request *request)
+{
+    struct mcp *mcp = request->to.mcp;
+    const char *uri = resources_read_uri(request);
+    struct mcp_visit *visit;
+
+    if (!uri)
+        return;
+    if (!mcp->parts.offer->has_resource(uri)) {
+        resources_refuse(request, uri);
+        return;
+    }
+    if (!find_visit(request, &visit))
+        return;
+    add(mcp, visit, NULL, uri);
+    if (visit)
+        follow(visit);
+    mcp_reply(&request->to, "{}");
+}
+
+void unsubscribe(struct mcp_request *request)
+{
+    const char *uri = resources_read_uri(request);
+
+    if (!uri)
+        return;
+    drop_of(request->to.mcp, NULL, uri);
+    mcp_reply(&request->to, "{}");
+}
+
+static void write_id(struct json_writer *writer, const char *id_json)
+{
+    json_write_object(writer, "_meta");
+    json_write_raw(writer, META_PREFIX "subscriptionId", id_json);
+    json_write_end_object(writer);
+}
+
+static void write_updated(const struct mcp_subscription *subscription, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "uri", subscription->uri);
+    if (subscription->call)
+        write_id(&writer, subscription->call->to.id_json);
+    json_write_end_object(&writer);
+}
+
+static void tell(struct mcp *mcp, struct mcp_subscription *subscription)
+{
+    const struct mcp_to standing = { .mcp = mcp, .stream = mcp->standing };
+    const struct mcp_to *to = subscription->call ? &subscription->call->to : &standing;
+    struct text params = { 0 };
+
+    subscription->is_missed = !to->stream;
+    if (!to->stream)
+        return;
+    write_updated(subscription, &params);
+    mcp_notify(to, "notifications/resources/updated", text_string(&params));
+    text_release(&params);
+}
+
+void subscribe_tell(struct mcp_visit *visit, const char *uri)
+{
+    struct mcp *mcp = visit->mcp;
+
+    for (struct mcp_subscription *at = mcp->subscriptions; at; at = at->next) {
+        if (at->visit == visit && (!uri || strcmp(at->uri, uri) == 0))
+            tell(mcp, at);
+    }
+}
+
+void subscribe_tell_all(struct mcp_visit *visit)
+{
+    subscribe_tell(visit, NULL);
+}
+
+void mcp_stand(struct mcp *mcp, struct mcp_stream *stream)
+{
+    mcp->standing = stream;
+    for (struct mcp_subscription *at = mcp->subscriptions; stream && at; at = at->next) {
+        if (!at->call && at->is_missed)
+            tell(mcp, at);
+    }
+}
+
+/* subscriptions/listen ----------------------------------------------------------------------- */
+
+static void end_listen(struct mcp_call *call)
+{
+    struct text out = { 0 };
+    struct json_writer writer = result_begin(call->revision, &out);
+
+    drop_of(call->to.mcp, call, NULL);
+    write_id(&writer, call->to.id_json);
+    json_write_end_object(&writer);
+    call_reply_result(call, text_string(&out));
+    text_release(&out);
+}
+
+static void on_gone(void *context)
+{
+    struct mcp_call *call = context;
+
+    drop_of(call->to.mcp, call, NULL);
+}
+
+/* What of it can be honoured: resources that there are. Our lists never change. */
+static size_t add_wanted(struct mcp_call *call, struct mcp_visit *visit, const struct json *uris)
+{
+    struct mcp *mcp = call->to.mcp;
+    size_t count = 0;
+
+    for (size_t i = 0; i < json_length(uris) && count < LISTEN_MOST; i++) {
+        const struct json *uri = json_item(uris, i);
+
+        if (json_text(uri) && strlen(json_text(uri)) == json_length(uri) &&
+            mcp->parts.offer->has_resource(json_text(uri))) {
+            add(mcp, visit, call, json_text(uri));
+            count++;
+        }
+    }
+    return count;
+}
+
+static void acknowledge(struct mcp_call *call, bool has_resources)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    json_write_object(&writer, NULL);
+    json_write_object(&writer, "notifications");
+    if (has_resources) {
+        json_write_list(&writer, "resourceSubscriptions");
+        for (const struct mcp_subscription *at = call->to.mcp->subscriptions; at; at = at->next) {
+            if (at->call == call)
+                json_write_text(&writer, NULL, at->uri);
+        }
+        json_write_end_list(&writer);
+    }
+    json_write_end_object(&writer);
+    write_id(&writer, call->to.id_json);
+    json_write_end_object(&writer);
+    mcp_notify(&call->to, "notifications/subscriptions/acknowledged", text_string(&out));
+    text_release(&out);
+}
+
+/* Where there is nothing to honour it is acknowledged as empty, and complete. */
+void listen_to(struct mcp_request *request)
+{
+    const struct json *wanted = json_member(request->params, "notifications");
+    const struct json *uris = json_member(wanted, "resourceSubscriptions");
+    struct mcp *mcp = request->to.mcp;
+    struct mcp_visit *visit;
+    struct mcp_call *call;
+    bool has_any;
+
+    if (!find_visit(request, &visit))
+        return;
+    call = call_begin(request, NULL);
+    call->leave = end_listen;
+    call_on_gone(call, on_gone, call);
+    has_any = json_kind(uris) == KIND_LIST && add_wanted(call, visit, uris) > 0;
+    acknowledge(call, has_any);
+    if (!has_any) {
+        end_listen(call);
+        return;
+    }
+    if (visit)
+        follow(visit);
+    run_settle(mcp, call->tag);
+}
