@@ -152,6 +152,7 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
     struct mcp_call *call = shown->call;
 
     end_shown(call);
+    call->has_returned = answer != CALL_GONE;
     if (answer == CALL_ANSWERED)
         tell_result(call, shown, json);
     else if (answer != CALL_GONE)
@@ -203,7 +204,8 @@ static struct mcp_call *find_call(const struct mcp_visit *visit, const char *ses
             continue;
         if (call->shown)
             return NULL;
-        if (call->to.stream && !call->is_away && call_has(call, ABILITY_FORM))
+        if (call->to.stream && !call->is_away && !call->has_returned &&
+            call_has(call, ABILITY_FORM))
             found = call;
     }
     return found;

@@ -96,6 +96,7 @@ struct mcp_call {
     int64_t last_progress;
     char session_id[27];
     struct shown_form *shown; /* at the client, for the desk; NULL: none */
+    bool has_returned;        /* the client's form did: the desk has it, or will when it is back */
     char *subject;            /* what is read or completed; NULL: it is a tool's */
     /* of tools that do their work themselves */
     char *binding; /* what state of this call is sealed for; NULL: not modern */
