@@ -94,14 +94,18 @@ def run(server, arguments):
     with tempfile.NamedTemporaryFile("w", suffix=".plan") as file:
         file.write(plan(server))
         file.flush()
-        command = [str(BUILD / "mcpload"), arguments[0], file.name, *arguments[1:]]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=240)
-            return json.loads(done.stdout)
-        except subprocess.TimeoutExpired:
-            return {"fail": "took too long"}
-        except ValueError:
-            return {"fail": "no output: " + done.stderr[-200:]}
+        return run_generator("mcpload", file.name, arguments)
+
+
+def run_generator(program, plan_path, arguments):
+    command = [str(BUILD / program), arguments[0], plan_path, *arguments[1:]]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        return json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return {"fail": "took too long"}
+    except ValueError:
+        return {"fail": "no output: " + done.stderr[-200:]}
 
 
 def median(runs, key):

@@ -149,7 +149,7 @@ def judge(figure: float | None, ratio: float | None, goal: tuple | None) -> tupl
     if not goal:
         return "", ""
     sign, limit, unit = goal
-    judged = ratio if unit == "x floor" else figure
+    judged = ratio if unit.startswith("x ") else figure
     wanted = f"{sign} {limit:,g} {unit}".rstrip()
     if judged is None:
         return wanted, "not measured"
@@ -160,10 +160,10 @@ def divide(ours: float | None, beside: float | None) -> float | None:
     return ours / beside if ours is not None and beside else None
 
 
-def table(measured: Measured, servers: list[str]) -> tuple[list[list[str]], dict]:
-    lines = [["MCP on stdio", "", *(measured.names[name] for name in servers), "ratio", "best", "goal", ""]]
+def table(measured: Measured, servers: list[str], title: str, rows: list[tuple]) -> tuple[list[list[str]], dict]:
+    lines = [[title, "", *(measured.names[name] for name in servers), "ratio", "best", "goal", ""]]
     verdicts = {}
-    for row in ROWS:
+    for row in rows:
         label, _, _, _, unit, goal, base = row
         ours, beside = measured.figure(row, "sayso"), measured.figure(row, base)
         ratio = divide(ours, beside)
@@ -194,7 +194,7 @@ def measure(report, options: argparse.Namespace, hub_class: Callable) -> None:
     for name in ("sayso", "floor"):
         server = bench.load(bench.HERE / f"servers/{name}.json", "", options.program)
         measured.add("callgrind", name, {"fail": why} if why else count_instructions(server))
-    lines, verdicts = table(measured, SERVERS)
+    lines, verdicts = table(measured, SERVERS, "MCP on stdio", ROWS)
     report.texts += [align(lines), *measured.complaints()]
     report.raw["mcp"] = {"verdicts": verdicts, "not available": measured.missing, "runs": measured.runs}
 

@@ -8,9 +8,8 @@
  *   ask    tools/call -> elicitation/create -> answer -> result; or the result says that input is
  *          required and the call is made again with it; or a person answers elsewhere
  *
- * The plan, written by bench.py, has lines "key value": argv and env (once each word), and the
- * messages init, inited, list, ping, call, again, reply, other as NAME.body. In those %ID% stands
- * for the id of the request, %N% for the number of the operation, %RID% for the id the server used.
+ * The plan (plan.h) holds the messages init, inited, list, ping, call, again, reply and other as
+ * NAME.body.
  * Prints one JSON object.
  */
 #include <fcntl.h>
@@ -18,24 +17,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "load.h"
+#include "plan.h"
 
 enum {
     FIRST_ID = 10, /* smaller ones are the handshake's */
-    MOST_ROWS = 64,
     PIPE_BYTES = 1 << 20,
     WARM_UP_ASKS = 200,
     HANDSHAKE_S = 30,
     STRAGGLERS_S = 5, /* for what is under way when time is over */
 };
-
-static struct row {
-    char *key, *value;
-} rows[MOST_ROWS];
-static size_t row_count;
 
 static struct peer server;
 static pid_t server_pid;
@@ -45,75 +38,9 @@ static long most = 1000000, started, finished, errors, handshake_id;
 static long first_number; /* of this part: servers may join calls that are equal */
 static double *begun_s, *took_s;
 
-static const char *plan_find(const char *key)
+static void say(const char *key, const struct plan_values *values)
 {
-    for (size_t i = 0; i < row_count; i++) {
-        if (strcmp(rows[i].key, key) == 0)
-            return rows[i].value;
-    }
-    return NULL;
-}
-
-static void plan_load(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t length;
-
-    if (!file)
-        load_fail("the plan cannot be read");
-    while ((length = getline(&line, &room, file)) > 0 && row_count < MOST_ROWS) {
-        char *blank;
-
-        if (line[length - 1] == '\n')
-            line[length - 1] = '\0';
-        blank = strchr(line, ' ');
-        if (!blank)
-            continue;
-        *blank = '\0';
-        rows[row_count++] = (struct row){ strdup(line), strdup(blank + 1) };
-    }
-    free(line);
-    fclose(file);
-}
-
-/* What the templates stand for. */
-struct values {
-    long id, number;
-    const char *server_id;
-    size_t server_id_length;
-};
-
-static const char *expand(const char *mark, const struct values *values)
-{
-    if (strncmp(mark, "%ID%", 4) == 0) {
-        bytes_add_format(&server.out, "%ld", values->id);
-        return mark + 4;
-    }
-    if (strncmp(mark, "%N%", 3) == 0) {
-        bytes_add_format(&server.out, "%ld", values->number);
-        return mark + 3;
-    }
-    if (strncmp(mark, "%RID%", 5) == 0) {
-        bytes_add(&server.out, values->server_id, values->server_id_length);
-        return mark + 5;
-    }
-    bytes_add(&server.out, mark, 1);
-    return mark + 1;
-}
-
-static void say(const char *key, const struct values *values)
-{
-    const char *template = plan_find(key), *mark;
-
-    if (!template)
-        load_fail("the plan lacks a message");
-    while ((mark = strchr(template, '%'))) {
-        bytes_add(&server.out, template, (size_t)(mark - template));
-        template = expand(mark, values);
-    }
-    bytes_add_text(&server.out, template);
+    plan_write(&server.out, key, values);
     bytes_add_text(&server.out, "\n");
 }
 
@@ -131,7 +58,7 @@ static void note_error(const char *line, size_t length)
 
 static void take_request(const char *line, size_t length, const char *id)
 {
-    struct values values = { .server_id = id };
+    struct plan_values values = { .server_id = id };
     const char *end = id;
 
     while (end < line + length && *end != ',' && *end != '}')
@@ -143,7 +70,7 @@ static void take_request(const char *line, size_t length, const char *id)
 /* A call made again has an id of its own, `most` further on. */
 static void take_response(const char *line, size_t length, long number, bool is_result)
 {
-    struct values values = { .id = FIRST_ID + most + number, .number = first_number + number };
+    struct plan_values values = { .id = FIRST_ID + most + number, .number = first_number + number };
 
     if (number < most && is_asking && load_find(line, length, "\"input_required\"")) {
         say("again.body", &values);
@@ -180,29 +107,6 @@ static void take_line(const char *line, size_t length)
         take_response(line, length, number - FIRST_ID, is_result);
 }
 
-static void run_server(const int *in, const int *out)
-{
-    char *arguments[MOST_ROWS + 1];
-    size_t count = 0;
-    int nothing = open("/dev/null", O_WRONLY);
-
-    for (size_t i = 0; i < row_count; i++) {
-        if (strcmp(rows[i].key, "argv") == 0)
-            arguments[count++] = rows[i].value;
-        else if (strcmp(rows[i].key, "env") == 0)
-            putenv(rows[i].value);
-    }
-    arguments[count] = NULL;
-    setpgid(0, 0);
-    dup2(in[0], STDIN_FILENO);
-    dup2(out[1], STDOUT_FILENO);
-    if (verbosity == 0)
-        dup2(nothing, STDERR_FILENO);
-    if (count > 0)
-        execvp(arguments[0], arguments);
-    _exit(127);
-}
-
 static void start_server(void)
 {
     int in[2], out[2];
@@ -211,10 +115,7 @@ static void start_server(void)
         load_fail("no pipe");
     fcntl(in[1], F_SETPIPE_SZ, PIPE_BYTES);
     fcntl(out[1], F_SETPIPE_SZ, PIPE_BYTES);
-    server_pid = fork();
-    if (server_pid == 0)
-        run_server(in, out);
-    setpgid(server_pid, server_pid);
+    server_pid = plan_start_server(in[0], out[1], verbosity > 0);
     close(in[0]);
     close(out[1]);
     fcntl(in[1], F_SETFL, O_NONBLOCK);
@@ -222,17 +123,9 @@ static void start_server(void)
     server = (struct peer){ .read_fd = out[0], .write_fd = in[1], .line = take_line };
 }
 
-static void stop_server(void)
-{
-    kill(-server_pid, SIGTERM);
-    for (int i = 0; i < 40 && waitpid(server_pid, NULL, WNOHANG) != server_pid; i++)
-        usleep(5000);
-    kill(-server_pid, SIGKILL);
-}
-
 static void call_and_wait(const char *key, long id)
 {
-    struct values values = { .id = id };
+    struct plan_values values = { .id = id };
     double until = load_now() + HANDSHAKE_S;
 
     say(key, &values);
@@ -255,7 +148,8 @@ static void keep_busy(const char *key, long in_flight, double until)
 
     while (finished < most && now < until + STRAGGLERS_S) {
         while (started < most && started - finished < in_flight && now < until) {
-            struct values values = { .id = FIRST_ID + started, .number = first_number + started };
+            struct plan_values values = { .id = FIRST_ID + started,
+                                          .number = first_number + started };
 
             begun_s[started++] = load_now();
             say(key, &values);
@@ -348,7 +242,7 @@ int main(int count, char **arguments)
     call_and_wait("init.body", 1);
     ready = load_now();
     if (plan_find("inited.body"))
-        say("inited.body", &(struct values){ 0 });
+        say("inited.body", &(struct plan_values){ 0 });
     call_and_wait("list.body", 2);
     if (strcmp(arguments[1], "cold") == 0) {
         measure_cold(began, ready);
@@ -356,6 +250,6 @@ int main(int count, char **arguments)
         warm_up(key, in_flight);
         measure(key, in_flight, seconds);
     }
-    stop_server();
+    plan_stop_server(server_pid);
     return 0;
 }

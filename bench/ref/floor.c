@@ -42,17 +42,6 @@ static void take_line(const char *line, size_t length)
     }
 }
 
-static void read_list(const char *path)
-{
-    static char list[FLOOR_BYTES];
-    FILE *file = fopen(path, "r");
-
-    if (!file || fread(list, 1, sizeof list - 1, file) == 0)
-        exit(2);
-    fclose(file);
-    floor_list = list;
-}
-
 int main(int count, char **arguments)
 {
     static char in[FLOOR_BYTES];
@@ -60,7 +49,7 @@ int main(int count, char **arguments)
     ssize_t got;
 
     if (count > 1)
-        read_list(arguments[1]);
+        floor_read_list(arguments[1]);
     while ((got = read(STDIN_FILENO, in + used, sizeof in - used)) > 0) {
         char *line = in, *end;
 

@@ -13,6 +13,8 @@ struct text;
 
 /* Before anything is opened: files for us alone, no core dumps, memory closed to other users. */
 void os_harden(void);
+/* So many files may be open, as far as the system lets a user raise it; never fewer than before. */
+void os_allow_files(size_t count);
 
 struct os_process {
     int64_t pid, parent, uid;

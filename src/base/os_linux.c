@@ -35,6 +35,16 @@ void os_harden(void)
     prctl(PR_SET_DUMPABLE, 0);
 }
 
+void os_allow_files(size_t count)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= count)
+        return;
+    files.rlim_cur = count < files.rlim_max ? count : files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
 /* "/dev/pts/3" for the device number of a controlling terminal. */
 static void name_terminal(unsigned device, char *out, size_t size)
 {

@@ -70,6 +70,18 @@ bool call_hub(const struct arguments *arguments, struct link *link, const char *
     return false;
 }
 
+bool call_expect(const struct arguments *arguments, const struct json *part, const char *member)
+{
+    struct error err;
+
+    if (json_member_text(part, member))
+        return true;
+    error_set(&err, ERROR_unavailable, "",
+              "the hub's reply lacks what it must have: end it with sayso stop, then try again");
+    say_error(arguments, &err, NULL);
+    return false;
+}
+
 char *call_id_params(const char *id)
 {
     struct text out = { 0 };

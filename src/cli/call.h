@@ -11,6 +11,8 @@ extern const struct link_identity call_person;
 /* Sends and receives; false: the error was said. The caller releases the reply either way. */
 bool call_hub(const struct arguments *arguments, struct link *link, const char *method,
               const char *params_json, struct wire_message *ret_reply);
+/* False, and said: a reply without this text is not from a hub of ours. */
+bool call_expect(const struct arguments *arguments, const struct json *part, const char *member);
 bool call_open(const struct arguments *arguments, const struct link_identity *identity,
                enum link_start start, struct link **ret_link); /* false: said */
 /* A link to the hub that runs, if one does. False: none (then `absent_json` or a sentence was said

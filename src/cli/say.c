@@ -170,7 +170,7 @@ void say_error(const struct arguments *arguments, const struct error *err,
                const struct json *detail)
 {
     const char *state = json_member_text(detail, "status");
-    enum ask_state ended = state ? state_find(state) : STATE_NEW;
+    enum ask_state ended = state_find(state);
 
     if (arguments->is_json)
         say_error_json(err, detail);

@@ -8,19 +8,20 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "cli/call.h"
 #include "cli/say.h"
 
-/* A JSON value as a person would type it. */
+/* A JSON value as a person would type it; "" where a hub gave none. */
 static char *value_text(const struct json *setting)
 {
     const struct json *value = json_member(setting, "value");
     const char *text = json_text(value);
 
-    if (text)
-        return strdup(text);
+    if (text || !value)
+        return mem_text(text ? text : "");
     if (json_kind(value) == KIND_BOOL)
-        return strdup(json_is_yes(value) ? "on" : "off");
+        return mem_text(json_is_yes(value) ? "on" : "off");
     return json_encode(value);
 }
 

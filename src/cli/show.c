@@ -157,7 +157,8 @@ static enum exit_code run_show(const struct arguments *arguments)
     struct wire_message reply = { 0 };
     struct link *link = NULL;
     bool ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
-              call_hub(arguments, link, "ask/get", params, &reply);
+              call_hub(arguments, link, "ask/get", params, &reply) &&
+              call_expect(arguments, json_member(reply.result, "ask"), "created_at");
 
     if (ok)
         print_whole(arguments, reply.result);

@@ -55,7 +55,8 @@ static enum exit_code run_status(const struct arguments *arguments)
     if (!call_open_running(arguments, LINK_MUST_RUN, "{\"running\":false,\"pending\":null}", &link,
                            &code))
         return code;
-    ok = call_hub(arguments, link, "hub/status", "{}", &reply);
+    ok = call_hub(arguments, link, "hub/status", "{}", &reply) &&
+         call_expect(arguments, reply.result, "socket");
     if (ok)
         print_status(arguments, reply.result);
     wire_release(&reply);

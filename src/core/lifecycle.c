@@ -229,7 +229,7 @@ const char *state_name(enum ask_state state)
 
 enum ask_state state_find(const char *name)
 {
-    for (int state = STATE_NEW + 1; state < STATE_COUNT; state++) {
+    for (int state = STATE_NEW + 1; name && state < STATE_COUNT; state++) {
         if (strcmp(state_names[state], name) == 0)
             return (enum ask_state)state;
     }

@@ -87,7 +87,7 @@ struct lifecycle_step lifecycle_next(enum ask_state state, enum ask_event event,
                                      const struct lifecycle_facts *facts);
 bool state_is_open(enum ask_state state); /* somebody may still decide */
 const char *state_name(enum ask_state state);
-enum ask_state state_find(const char *name); /* STATE_NEW if unknown */
+enum ask_state state_find(const char *name); /* STATE_NEW if unknown or NULL */
 const char *event_name(enum ask_event event);
 uint32_t state_bit(enum ask_state state);
 /* The states in which `event` is legal, as bits: the WHERE of the one conditional update. */

@@ -96,8 +96,18 @@ bool undelivered_may_match(const struct engine *engine, const uint8_t call_match
 void undelivered_release(struct engine *engine);
 
 /* wait.c: parked calls */
-struct waiter *wait_add(struct engine *engine, struct live *live, struct visit *visit,
-                        int64_t wait_ms, desk_done *done, void *context);
+struct wait_terms {
+    int64_t wait_ms; /* -1: until it is over */
+    bool comes_back; /* the client is not shown that it is pending */
+    bool is_retried; /* by state: what was delivered before is marked as replayed */
+    struct client_side client;
+    struct round round; /* where it is retried */
+};
+void wait_add(struct engine *engine, struct live *live, struct visit *visit,
+              const struct wait_terms *terms, desk_done *done, void *context);
+/* For an ask that may be over; `id` is whole. */
+void wait_begin(struct engine *engine, struct visit *visit, const char *id,
+                const struct wait_terms *terms, desk_done *done, void *context);
 /* Its client shows the form and will call again: told so, and then it stands for that client. */
 void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json);
 void wait_end_silent(struct engine *engine, struct live *live, const struct visit *visit);
@@ -118,6 +128,15 @@ void wait_tell_time(struct engine *engine, const struct live *live);
 bool wait_is_delivering(const struct engine *engine, const char *id);
 desk_act wait_act, delivered_act, detach_act;
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
+
+/* come_back.c: state with which a client comes back for its ask */
+/* `round` counts from 1. */
+bool come_back_may(const struct engine *engine, const struct visit *visit, int round);
+bool come_back_seal(struct engine *engine, const struct match *match, const char *id,
+                    const struct round *round, struct text *out);
+/* `ret_id` has ASK_ID_BYTES. False, whatever is wrong with it. */
+bool come_back_open(const struct engine *engine, const struct match *match, const char *sealed,
+                    char *ret_id, struct round *ret_round);
 
 /* handed.c: results the agent's side was given and has not confirmed */
 void handed_init(struct engine *engine);
@@ -173,8 +192,8 @@ void round_ask(struct engine *engine, struct waiter *waiter, const char *form_js
 /* Once more, because what came was no answer. False: it was asked often enough. */
 bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit);
 struct submission;
-/* False: the state is not ours, altered, another's, another call's, or too old. */
-bool round_begin(struct submission *submission, const struct json *params);
+/* With what it brought, to an ask that is alive. */
+void round_resume(struct submission *submission, struct live *live);
 
 /* submit.c: an ask on its way in */
 struct submission {
@@ -184,10 +203,9 @@ struct submission {
     struct ask ask;
     struct match match;
     struct lifecycle_step step;
-    int64_t wait_ms;
-    struct client_side client;
-    struct round round;    /* where its client comes back, */
-    struct json *response; /* with this; NULL: with nothing */
+    struct wait_terms terms;
+    char *state;           /* the client came back with it; NULL: it asks for the first time */
+    struct json *response; /* and with this; NULL: nothing */
     struct submission *next_late;
     char *tag; /* chosen by the front, comes back with ask/created */
     struct text form_json, origin_json;

@@ -60,7 +60,7 @@ static bool read_which(const struct json *params, struct store_list_query *query
         [STORE_LIST_ENDED] = "completed",
     };
     const char *name = json_member_text(params, "which");
-    enum ask_state state = name ? state_find(name) : STATE_NEW;
+    enum ask_state state = state_find(name);
 
     if (!json_member(params, "which"))
         return true;

@@ -59,6 +59,7 @@ struct waiter {
     struct visit *visit;
     struct alarm alarm; /* only for waits with an end */
     bool is_overdue;    /* its time was up before its ask was stored */
+    bool comes_back;    /* its client is not shown that it is pending */
     int64_t wait_ms;    /* as it was asked for; -1: no end */
     struct client_side client;
     bool shows_form; /* a legacy client, until it answers */

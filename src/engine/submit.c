@@ -27,6 +27,7 @@ static void submission_drop(struct errand *errand)
     text_release(&submission->form_json);
     text_release(&submission->origin_json);
     free(submission->tag);
+    free(submission->state);
 }
 
 static void digest_call(struct submission *submission)
@@ -37,6 +38,20 @@ static void digest_call(struct submission *submission)
     };
 
     hash_parts(parts, ARRAY_LEN(parts), submission->ask.digest);
+}
+
+/* For the next time, so that the front has it when this one's patience ends. */
+static void write_state(const struct submission *submission, const char *id,
+                        struct json_writer *writer)
+{
+    const struct errand *errand = &submission->errand;
+    const struct round next = { .number = submission->terms.round.number + 1 };
+    struct text state = { 0 };
+
+    if (submission->terms.comes_back &&
+        come_back_seal(errand->engine, &submission->match, id, &next, &state))
+        json_write_text(writer, "state", text_string(&state));
+    text_release(&state);
 }
 
 /* The front learns the id as soon as it is safe, long before there is an answer. */
@@ -60,6 +75,7 @@ void submission_tell_created(const struct submission *submission, const char *id
     if (live && live->deadline.place && state_is_open(live->state))
         json_write_integer(&writer, "remaining_ms",
                            live->deadline.boot_ms - engine_boot_ms(engine));
+    write_state(submission, id, &writer);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
     visit_tell(submission->errand.visit, line.bytes, line.used);
@@ -69,14 +85,11 @@ void submission_tell_created(const struct submission *submission, const char *id
 void submission_park(struct submission *submission, struct live *live)
 {
     struct errand *errand = &submission->errand;
-    struct waiter *waiter;
 
     if (errand->visit->is_gone)
         return;
-    waiter = wait_add(errand->engine, live, errand->visit, submission->wait_ms, errand->done,
-                      errand->context);
-    waiter->client = submission->client;
-    waiter->round = submission->round;
+    wait_add(errand->engine, live, errand->visit, &submission->terms, errand->done,
+             errand->context);
 }
 
 /* Identical calls that came while the ask was being stored learn its id with the first. */
@@ -138,8 +151,9 @@ static bool route(struct submission *submission, struct error *err)
         .portal_built = engine->parts.portal_built,
         .terminal_built = engine->parts.terminal_built,
         /* a client's form takes no second, deliberate act (R2) */
-        .client_form_works = !submission->call->form.is_destructive &&
-                             client_may_show(engine, submission->errand.visit, &submission->client),
+        .client_form_works =
+            !submission->call->form.is_destructive &&
+            client_may_show(engine, submission->errand.visit, &submission->terms.client),
         .since_browser_ms = -1,
     };
     struct lifecycle_facts life = { 0 };
@@ -286,6 +300,16 @@ static void match_or_create(struct submission *submission)
     }
 }
 
+/* NULL: there is none. What is no whole text opens as little as an empty one. */
+static char *read_state(const struct json *state)
+{
+    const char *text = json_text(state);
+
+    if (!state)
+        return NULL;
+    return mem_text(text && strlen(text) == json_length(state) ? text : "");
+}
+
 static bool read_call(struct submission *submission, const struct json *params, struct error *err)
 {
     const char *tool = json_member_text(params, "tool");
@@ -299,30 +323,56 @@ static bool read_call(struct submission *submission, const struct json *params, 
     if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
-    submission->wait_ms =
+    submission->terms.wait_ms =
         patience_bound_ms(submission->errand.visit, wait_s < 0 ? -1 : wait_s * 1000);
+    submission->terms.comes_back =
+        json_is_yes(json_member(params, "comes_back")) &&
+        come_back_may(submission->errand.engine, submission->errand.visit, 1);
     submission->tag = mem_text(json_member_text(params, "tag"));
-    submission->client = client_read(params);
+    submission->terms.client = client_read(params);
+    submission->state = read_state(json_member(params, "state"));
     submission->call = mem_new(sizeof *submission->call);
     return arguments_check(submission->tool, json_member(params, "arguments"), submission->call,
                            err);
 }
 
-static void collect(struct submission *submission, struct desk *desk)
+static void collect(struct submission *submission)
 {
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-    struct json *parsed = NULL;
     struct errand *errand = &submission->errand;
+    const struct wait_terms terms = {
+        .wait_ms = patience_bound_ms(errand->visit, submission->call->wait_s * 1000),
+    };
 
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", submission->call->session_id);
-    json_write_integer(&writer, "wait_seconds", submission->call->wait_s);
-    json_write_end_object(&writer);
-    if (json_parse(params.bytes, params.used, &parsed, NULL))
-        wait_act(desk, (struct desk_visit *)errand->visit, parsed, errand->done, errand->context);
-    json_free(parsed);
-    text_release(&params);
+    wait_begin(errand->engine, errand->visit, submission->call->session_id, &terms, errand->done,
+               errand->context);
+    errand_end(errand);
+}
+
+/* The same call again, with what its client was given to come back with. */
+static void take_up(struct submission *submission, const struct json *response)
+{
+    struct errand *errand = &submission->errand;
+    struct wait_terms *terms = &submission->terms;
+    struct live *live;
+    struct error err;
+
+    if (!come_back_open(errand->engine, &submission->match, submission->state, submission->ask.id,
+                        &terms->round)) {
+        error_set(&err, ERROR_bad_format, "/state",
+                  "this state is not ours, was altered, belongs to another call or is too old");
+        errand_fail(errand, &err, NULL);
+        return;
+    }
+    terms->is_retried = true;
+    terms->comes_back =
+        terms->comes_back && come_back_may(errand->engine, errand->visit, terms->round.number + 1);
+    submission->response = response ? json_keep(response) : NULL;
+    live = live_find(errand->engine, submission->ask.id);
+    if (live && live->is_stored)
+        round_resume(submission, live);
+    else
+        wait_begin(errand->engine, errand->visit, submission->ask.id, terms, errand->done,
+                   errand->context);
     errand_end(errand);
 }
 
@@ -342,18 +392,15 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
         return;
     }
     if (submission->call->session_id[0]) {
-        collect(submission, desk);
+        collect(submission);
         return;
     }
     memcpy(submission->ask.principal, ((struct visit *)visit)->principal, PRINCIPAL_BYTES);
     submission->ask.idempotency_key = submission->call->idempotency_key;
     digest_call(submission);
     submission->match = live_match(&submission->ask);
-    if (!json_member(params, "state")) {
+    if (submission->state)
+        take_up(submission, json_member(params, "response"));
+    else
         match_or_create(submission);
-    } else if (!round_begin(submission, params)) {
-        error_set(&err, ERROR_bad_format, "/state",
-                  "this state is not ours, was altered, belongs to another call or is too old");
-        errand_fail(&submission->errand, &err, NULL);
-    }
 }

@@ -66,6 +66,18 @@ static void save_detached(struct engine *engine, struct live *live, bool is_deta
     live_mark_dirty(engine, live);
 }
 
+/* Nobody reads this one but the front: what else there is to tell waits for one that is read. */
+static void reply_unseen(const struct errand *errand, const struct store_row *row)
+{
+    struct text result = { 0 };
+    struct desk_reply reply = { .session_id = row->ask.id };
+
+    describe_result(row, NULL, NULL, false, &result);
+    reply.json = text_string(&result);
+    errand_reply(errand, &reply);
+    text_release(&result);
+}
+
 static void on_wait_over(struct alarm *alarm, void *owner)
 {
     struct engine *engine = owner;
@@ -80,6 +92,7 @@ static void on_wait_over(struct alarm *alarm, void *owner)
                  .flags = live->flags },
     };
     struct errand *errand;
+    bool comes_back = waiter->comes_back;
 
     if (!live->is_stored) { /* an id that may not survive a crash is nobody's yet */
         waiter->is_overdue = true;
@@ -93,7 +106,10 @@ static void on_wait_over(struct alarm *alarm, void *owner)
     if (!live->waiters)
         save_detached(engine, live, true);
     memcpy(row.ask.id, live->id, sizeof row.ask.id);
-    wait_reply_row(errand, &row, false);
+    if (comes_back)
+        reply_unseen(errand, &row);
+    else
+        wait_reply_row(errand, &row, false);
     errand_end(errand);
 }
 
@@ -151,17 +167,20 @@ void wait_stored(struct engine *engine, struct live *live)
     }
 }
 
-struct waiter *wait_add(struct engine *engine, struct live *live, struct visit *visit,
-                        int64_t wait_ms, desk_done *done, void *context)
+void wait_add(struct engine *engine, struct live *live, struct visit *visit,
+              const struct wait_terms *terms, desk_done *done, void *context)
 {
     struct waiter *waiter = mem_new(sizeof *waiter);
     bool was_detached = live->flags & ASK_DETACHED;
 
     waiter->live = live;
     waiter->visit = visit;
+    waiter->comes_back = terms->comes_back;
     waiter->done = done;
     waiter->context = context;
-    waiter->wait_ms = wait_ms;
+    waiter->wait_ms = terms->wait_ms;
+    waiter->client = terms->client;
+    waiter->round = terms->round;
     waiter->alarm = (struct alarm){ .ring = on_wait_over, .owner = engine };
     visit->references++;
     waiter->next = live->waiters;
@@ -170,11 +189,10 @@ struct waiter *wait_add(struct engine *engine, struct live *live, struct visit *
     if (waiter->visit_next)
         waiter->visit_next->visit_previous = waiter;
     visit->waiters = waiter;
-    if (wait_ms >= 0)
-        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
+    if (terms->wait_ms >= 0)
+        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + terms->wait_ms);
     if (was_detached)
         save_detached(engine, live, false);
-    return waiter;
 }
 
 void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json)
@@ -336,8 +354,7 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
 
 struct wait_errand {
     struct errand errand; /* first */
-    int64_t wait_ms;
-    struct client_side client;
+    struct wait_terms terms;
 };
 
 /* Who collects learns how long the person still has, as who asks does from ask/created. */
@@ -358,6 +375,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     struct wait_errand *wait = context;
     struct errand *errand = &wait->errand;
     struct live *live = live_find(errand->engine, errand->id);
+    struct store_row row;
     struct error err;
 
     /* Unknown, somebody else's, or removed: one same answer (R2.4). */
@@ -371,54 +389,64 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         errand_fail(errand, &err, NULL);
         return;
     }
-    if (live && live->is_stored && wait->wait_ms != 0) {
+    if (live && live->is_stored && wait->terms.wait_ms != 0) {
         tell_time_left(errand->engine, live, errand->visit);
-        wait_add(errand->engine, live, errand->visit, wait->wait_ms, errand->done, errand->context)
-            ->client = wait->client;
+        wait_add(errand->engine, live, errand->visit, &wait->terms, errand->done, errand->context);
         client_offer(errand->engine, live, reply->row->ask.form_json);
         errand_end(errand);
         return;
     }
-    if (live && !state_is_open(reply->row->ask.state)) {
+    row = *reply->row;
+    if (live && !state_is_open(row.ask.state)) {
         /* Within the undo window the answer is not the agent's yet; nor where it has just been
          * committed and the effects are still to come. */
-        struct store_row row = *reply->row;
-
         row.ask.state = STATE_PENDING;
         row.answer_json = row.actor_json = NULL;
-        wait_reply_row(errand, &row, false);
-    } else {
-        wait_reply_row(errand, reply->row, false);
     }
+    if (wait->terms.comes_back && state_is_open(row.ask.state))
+        reply_unseen(errand, &row);
+    else
+        wait_reply_row(errand, &row, wait->terms.is_retried && row.ask.delivered_ms > 0);
     errand_end(errand);
+}
+
+void wait_begin(struct engine *engine, struct visit *visit, const char *id,
+                const struct wait_terms *terms, desk_done *done, void *context)
+{
+    struct wait_errand *wait =
+        errand_new(sizeof *wait, engine, (struct desk_visit *)visit, done, context);
+
+    memcpy(wait->errand.id, id, sizeof wait->errand.id);
+    wait->terms = *terms;
+    engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
 }
 
 void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
               desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
-    struct wait_errand *wait = errand_new(sizeof *wait, engine, visit, done, context);
+    struct visit *waiting = (struct visit *)visit;
     const char *id = json_member_text(params, "session_id");
     int64_t wait_s = json_member_integer(params, "wait_seconds", 30);
+    struct wait_terms terms = {
+        .wait_ms = patience_bound_ms(waiting, wait_s < 0 ? -1 : wait_s * 1000),
+        .comes_back = json_is_yes(json_member(params, "comes_back")),
+        .client = client_read(params),
+    };
     struct error err;
 
     /* -1: until it is over; a front bounds what agents may ask for (R2.4). */
     if (!id || !ask_id_is_valid(id)) {
         error_set(&err, id ? ERROR_bad_format : ERROR_missing_property, "/session_id",
                   "session_id must be the %d characters an earlier call returned", LIMIT_ID_CHARS);
-        errand_fail(&wait->errand, &err, NULL);
-        return;
-    }
-    if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S) {
+    } else if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S) {
         error_set(&err, ERROR_out_of_range, "/wait_seconds", "wait_seconds must be 0 to %d",
                   LIMIT_WAIT_S);
-        errand_fail(&wait->errand, &err, NULL);
+    } else {
+        wait_begin(engine, waiting, id, &terms, done, context);
         return;
     }
-    memcpy(wait->errand.id, id, sizeof wait->errand.id);
-    wait->client = client_read(params);
-    wait->wait_ms = patience_bound_ms(wait->errand.visit, wait_s < 0 ? -1 : wait_s * 1000);
-    engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
+    errand_fail(errand_new(sizeof(struct errand), engine, visit, done, context), &err, NULL);
 }
 
 struct delivered_errand {

@@ -24,6 +24,9 @@
 #include "wire/wire.h"
 
 static const int64_t HUB_DRAIN_LIMIT_MS = 5000; /* a peer that does not read is not waited for */
+/* All that HTTP takes and all that the socket takes; 1,024 is usual, and too few for who is asked
+ * by thousands. Nothing is started from here that would inherit it. */
+static const size_t HUB_FILES = 32768;
 
 struct hub {
     struct clock clock; /* first: the engine's clock is a hub */
@@ -282,6 +285,7 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
     enum os_lock lock;
 
     os_harden();
+    os_allow_files(HUB_FILES);
     if (!place_find(&hub.place, err) || !place_prepare(&hub.place, err))
         return HUB_FAILED;
     lock = os_lock_file(hub.place.lock, &hub.lock_fd);

@@ -127,6 +127,7 @@ const struct catalog catalog_en = {
         [TEXT_LABEL_MAX_PENDING] = "Pending asks per agent",
         [TEXT_LABEL_ASKS_PER_MINUTE] = "Asks a minute per agent",
         [TEXT_LABEL_HOLD_LIMITS] = "Patience of clients",
+        [TEXT_LABEL_COME_BACK] = "Let clients come back",
         [TEXT_LABEL_LOG_LEVEL] = "Log level",
 
         /* Help on settings, a person's */
@@ -166,6 +167,7 @@ const struct catalog catalog_en = {
         [TEXT_HELP_MAX_PENDING] = "How many asks of one agent may be pending at a time.",
         [TEXT_HELP_ASKS_PER_MINUTE] = "How many new asks one agent may make in a minute.",
         [TEXT_HELP_HOLD_LIMITS] = "How many seconds a call of each client may be held open; name* stands for all that begin so, * for all others. Setting it forgets what was learnt from clients that gave up earlier.",
+        [TEXT_HELP_COME_BACK] = "When the patience of a client of revision 2026-07-28 ends, it is asked to come back by itself, up to 8 times, instead of being told that the answer is pending; auto: all but those that put a long call into the background.",
         [TEXT_HELP_LOG_LEVEL] = "The least important messages that are still logged.",
 
         /* Command line: help */
@@ -424,6 +426,7 @@ const struct catalog catalog_en = {
         [TEXT_REASON_ARGUMENTS_TOO_LONG] = "the arguments have more than {limit} bytes",
         [TEXT_REASON_INPUT_TOO_LONG] = "the input has more than {limit} bytes",
         [TEXT_REASON_HUB_REFUSED] = "the hub refused",
+        [TEXT_REASON_HUB_REPLY] = "the hub's reply lacks what it must have: end it with sayso stop, then try again",
         [TEXT_REASON_CONFIG_LINK_NOWHERE] = "{path} is a symbolic link to nothing: make the file it names, or remove it",
         [TEXT_REASON_CONFIG_LINK_SHARED] = "{path} is a symbolic link through a directory that others may write in: put the file itself there",
         [TEXT_REASON_CONFIG_NOT_FILE] = "{path} is not a file: move it away",

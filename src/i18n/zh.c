@@ -127,6 +127,7 @@ const struct catalog catalog_zh = {
         [TEXT_LABEL_MAX_PENDING] = "每个智能体的待答请求数",
         [TEXT_LABEL_ASKS_PER_MINUTE] = "每个智能体每分钟的请求数",
         [TEXT_LABEL_HOLD_LIMITS] = "客户端的等待上限",
+        [TEXT_LABEL_COME_BACK] = "让客户端自行返回",
         [TEXT_LABEL_LOG_LEVEL] = "日志级别",
 
         /* Help on settings, a person's */
@@ -166,6 +167,7 @@ const struct catalog catalog_zh = {
         [TEXT_HELP_MAX_PENDING] = "一个智能体同时最多有多少个待答请求。",
         [TEXT_HELP_ASKS_PER_MINUTE] = "一个智能体每分钟最多发出多少个新请求。",
         [TEXT_HELP_HOLD_LIMITS] = "每个客户端的一次调用最多保持多少秒；name* 代表所有以此开头的客户端，* 代表其余所有客户端。设置它会忘掉从提前放弃的客户端学到的时限。",
+        [TEXT_HELP_COME_BACK] = "当使用 2026-07-28 修订版的客户端等待到上限时，请它自行返回继续等待（最多 8 次），而不是告知答案尚未给出；auto：除会把长时间调用转入后台的客户端外均如此。",
         [TEXT_HELP_LOG_LEVEL] = "记录日志的最低级别。",
 
         /* Command line: help */
@@ -424,6 +426,7 @@ const struct catalog catalog_zh = {
         [TEXT_REASON_ARGUMENTS_TOO_LONG] = "参数超过 {limit} 字节",
         [TEXT_REASON_INPUT_TOO_LONG] = "输入超过 {limit} 字节",
         [TEXT_REASON_HUB_REFUSED] = "中枢拒绝了请求",
+        [TEXT_REASON_HUB_REPLY] = "hub 的回复缺少必要内容：请用 sayso stop 结束它，然后重试",
         [TEXT_REASON_CONFIG_LINK_NOWHERE] = "{path} 是指向不存在文件的符号链接：请创建它所指的文件，或删除该链接",
         [TEXT_REASON_CONFIG_LINK_SHARED] = "{path} 是经过他人可写目录的符号链接：请把文件本身放在那里",
         [TEXT_REASON_CONFIG_NOT_FILE] = "{path} 不是文件：请把它移走",

@@ -82,6 +82,7 @@ void call_end(struct mcp_call *call)
     json_free(call->responses);
     free(call->to.id_json);
     free(call->token_json);
+    free(call->come_back);
     free(call->binding);
     free(call->state);
     free(call->subject);

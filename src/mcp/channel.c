@@ -96,12 +96,8 @@ static void write_result(struct json_writer *writer, const struct json *result)
 
 void channel_write_returned(struct json_writer *writer, const struct json *params)
 {
-    const struct json *state = json_member(params, "requestState");
     const struct json *response = json_member(json_member(params, "inputResponses"), INPUT_KEY);
 
-    if (!state)
-        return;
-    json_write_text(writer, "state", json_text(state));
     if (json_kind(response) != KIND_OBJECT)
         return;
     json_write_object(writer, "response");

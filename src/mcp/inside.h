@@ -98,6 +98,7 @@ struct mcp_call {
     struct shown_form *shown; /* at the client, for the desk; NULL: none */
     bool has_returned;        /* the client's form did: the desk has it, or will when it is back */
     char *subject;            /* what is read or completed; NULL: it is a tool's */
+    char *come_back;          /* with which its client may call again, sealed; NULL: it may not */
     /* of tools that do their work themselves */
     char *binding; /* what state of this call is sealed for; NULL: not modern */
     char *state;   /* opened; NULL: none came */
@@ -263,14 +264,23 @@ void channel_present(struct mcp_visit *visit, const struct json *params);
 void channel_withdraw(struct mcp_visit *visit, const struct json *params);
 /* Modern: the reply says what is needed of the client. False: it says something else. */
 bool channel_need_input(struct mcp_call *call, const char *reply_json);
-/* Members `state` and `response` of what came back with a call. */
+/* The member `response`: what came back with a call from the client's own form. */
 void channel_write_returned(struct json_writer *writer, const struct json *params);
 
 /* modern/input.c: input_required rounds */
-extern const char input_bad_state[]; /* one answer, whatever is wrong with it */
-bool input_is_readable(const struct json *params, const char **ret_problem);
-void input_reply(struct mcp_call *call, const char *requests_json, const char *sealed);
 /* Sets what the client brought back of an earlier round. False: refused, and the call is gone. */
 bool input_read(struct mcp_request *request, const struct json *arguments, struct mcp_call *call);
+/* Answers it with what is needed, NULL: nothing, and with state that is sealed already. */
+void input_reply(struct mcp_call *call, const char *requests_json, const char *sealed);
+
+/* come_back.c: rounds of a call that is held longer than its client waits */
+/* What the client came back with, NULL: nothing. False: refused. */
+bool come_back_read(struct mcp_request *request, const struct tool_plan *plan,
+                    const char **ret_state);
+void come_back_write(const struct mcp_call *call, const char *state, struct json_writer *writer);
+void come_back_learn(struct mcp_call *call, const struct json *params);
+/* The client is told to come back, or that its state is none. False: this reply is for the agent.
+ */
+bool come_back_reply(struct mcp_call *call, const struct desk_reply *reply);
 
 #endif

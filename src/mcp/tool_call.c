@@ -98,8 +98,6 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     to = call_let_go(call);
     if (is_good)
         reply_structured(&to, revision, reply->json, false);
-    else if (strcmp(reply->err.path, "/state") == 0) /* of the protocol, not of the question */
-        mcp_reply_error(&to, JSONRPC_INVALID_PARAMS, input_bad_state, NULL);
     else
         reply_failure(&to, revision, &reply->err);
     free(to.id_json);
@@ -146,7 +144,8 @@ static void on_done(void *context, const struct desk_reply *reply)
     if (stream && !reply->is_final && reply->json && channel_need_input(call, reply->json))
         return;
     if (stream) {
-        reply_call(call, reply);
+        if (!come_back_reply(call, reply))
+            reply_call(call, reply);
     } else {
         if (reply->is_final) /* nobody took it: it must not count as being on its way */
             tool_detach(call);
@@ -192,6 +191,7 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
 
     if (call && id) {
         learn(call, "asked", id, params);
+        come_back_learn(call, params);
         if (!call->to.stream || call->is_away)
             call_detach_soon(call);
     }
@@ -270,7 +270,8 @@ void tool_wait_again(struct mcp_call *call)
 }
 
 static void submit(struct mcp_call *call, const struct tool *tool,
-                   const struct mcp_request *request, const struct json *arguments, int64_t hold_s)
+                   const struct mcp_request *request, const struct json *arguments, int64_t hold_s,
+                   const char *state)
 {
     char *arguments_json = json_encode(arguments), tag[24];
     struct text params = { 0 };
@@ -283,27 +284,13 @@ static void submit(struct mcp_call *call, const struct tool *tool,
     json_write_text(&writer, "tag", tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
     channel_write_client(&writer, call);
-    if (request->revision == REVISION_2026_07_28)
+    come_back_write(call, state, &writer);
+    if (state)
         channel_write_returned(&writer, request->params);
     json_write_end_object(&writer);
     put_to_desk(call, call->to.mcp->parts.desk->ops->submit, &params);
     text_release(&params);
     free(arguments_json);
-}
-
-/* A state is only ever given out for a question, and must be one. */
-static bool may_return(struct mcp_request *request, const struct tool_plan *plan)
-{
-    const char *problem = NULL;
-
-    if (request->revision != REVISION_2026_07_28)
-        return true;
-    if (input_is_readable(request->params, &problem) && plan->wish == TOOL_COLLECTS &&
-        json_member(request->params, "requestState"))
-        problem = input_bad_state;
-    if (problem)
-        mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS, problem, NULL);
-    return !problem;
 }
 
 static void ask(struct mcp_request *request, const struct tool *tool, const struct json *arguments,
@@ -312,12 +299,15 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     struct mcp *mcp = request->to.mcp;
     struct mcp_visit *visit = mcp->call_count < mcp->parts.most_calls ? visit_get(request) : NULL;
     struct mcp_call *call;
+    const char *state;
     int64_t hold_s;
 
     if (!visit) {
         refuse_busy(request);
         return;
     }
+    if (!come_back_read(request, plan, &state))
+        return;
     hold_s = hold_limit_s(visit);
     if (plan->wish == TOOL_COLLECTS && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
@@ -325,7 +315,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;
-        submit(call, tool, request, arguments, hold_s);
+        submit(call, tool, request, arguments, hold_s, state);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
         wait_for(call, hold_s);
@@ -394,7 +384,7 @@ static void call_tool(struct mcp_request *request, const struct tool *tool,
         reply_failure(&request->to, request->revision, &err);
     else if (plan.wish == TOOL_ANSWERED)
         reply_structured(&request->to, request->revision, text_string(&plan.result), false);
-    else if (may_return(request, &plan))
+    else
         ask(request, tool, arguments, &plan);
     text_release(&plan.result);
 }

@@ -12,31 +12,31 @@ static const char *or_empty(const char *text)
 
 const char *http_method(const struct http_exchange *exchange)
 {
-    return or_empty(exchange->request.method);
+    return exchange->asked ? or_empty(exchange->asked->request.method) : "";
 }
 
 const char *http_path(const struct http_exchange *exchange)
 {
-    return or_empty(exchange->request.path);
+    return exchange->asked ? or_empty(exchange->asked->request.path) : "";
 }
 
 const char *http_query(const struct http_exchange *exchange)
 {
-    return or_empty(exchange->request.query);
+    return exchange->asked ? or_empty(exchange->asked->request.query) : "";
 }
 
 const char *http_header(const struct http_exchange *exchange, const char *name)
 {
-    const struct http_request *request = &exchange->request;
-    int index = http_request_find(request, name, 0);
+    const struct http_request *request = exchange->asked ? &exchange->asked->request : NULL;
+    int index = request ? http_request_find(request, name, 0) : -1;
 
     return index < 0 ? NULL : request->fields[index].value;
 }
 
 const char *http_body(const struct http_exchange *exchange, size_t *ret_length)
 {
-    *ret_length = exchange->body.used;
-    return text_string(&exchange->body);
+    *ret_length = exchange->asked ? exchange->asked->body.used : 0;
+    return exchange->asked ? text_string(&exchange->asked->body) : "";
 }
 
 int http_port(const struct http_exchange *exchange)
@@ -58,9 +58,11 @@ void http_write_metrics(const struct http_exchange *exchange, struct text *out)
 
 const char *http_parameter(struct http_exchange *exchange, const char *name)
 {
-    if (!http_query_find(http_query(exchange), name, &exchange->scratch))
+    struct http_asked *asked = exchange->asked;
+
+    if (!asked || !http_query_find(http_query(exchange), name, &asked->scratch))
         return NULL;
-    return text_string(&exchange->scratch);
+    return text_string(&asked->scratch);
 }
 
 void http_recognise(struct http_exchange *exchange)

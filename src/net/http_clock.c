@@ -93,6 +93,7 @@ static const struct {
     [HTTP_WAIT_BODY_START] = { on_body, -1, TIME(body_grace_ms) },
     [HTTP_WAIT_BODY_RATE] = { on_body, CLOCK_RATE_MS, 0 },
     [HTTP_WAIT_STALL] = { on_doomed, -1, TIME(stall_ms) },
+    [HTTP_WAIT_STAY] = { on_settle, -1, TIME(settle_ms) },
     [HTTP_WAIT_SETTLE] = { on_settle, CLOCK_LOOK_MS, 0 },
     [HTTP_WAIT_LINGER] = { on_doomed, -1, TIME(linger_ms) },
     [HTTP_WAIT_BEAT] = { on_beat, -1, TIME(beat_ms) },

@@ -32,8 +32,7 @@ void http_connection_close(struct http_connection *connection)
         return;
     connection->phase = PHASE_CLOSED;
     connection->exchange = NULL;
-    http_server_drop(connection->server, &connection->in);
-    http_server_drop(connection->server, &connection->backlog);
+    http_server_drop(connection->server, &connection->kept);
     http_wait_end(&connection->wait);
     http_link_remove(&connection->dirty);
     http_link_remove(&connection->all);
@@ -52,15 +51,21 @@ void http_connection_settle(struct http_connection *connection, enum http_fate f
     http_exchange_end(exchange, fate);
 }
 
+/* Bytes of the next request that are here already. */
+static bool has_backlog(const struct http_connection *connection)
+{
+    return connection->phase != PHASE_HEAD && connection->kept.used > 0;
+}
+
 static void wait_for_request(struct http_connection *connection)
 {
     connection->phase = PHASE_IDLE;
     connection->scan = (struct http_scan){ 0 };
     connection->has_early_bytes = false;
     http_wait_begin(connection->server, &connection->wait,
-                    connection->backlog.used ? HTTP_WAIT_RESUME
-                    : connection->is_known   ? HTTP_WAIT_KNOWN_IDLE
-                                             : HTTP_WAIT_IDLE);
+                    connection->kept.used  ? HTTP_WAIT_RESUME
+                    : connection->is_known ? HTTP_WAIT_KNOWN_IDLE
+                                           : HTTP_WAIT_IDLE);
     http_connection_watch(connection);
 }
 
@@ -72,7 +77,7 @@ static void linger(struct http_connection *connection)
         http_connection_close(connection);
         return;
     }
-    http_server_drop(connection->server, &connection->backlog);
+    http_server_drop(connection->server, &connection->kept);
     connection->has_early_bytes = false;
     connection->phase = PHASE_LINGERING;
     http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_LINGER);
@@ -93,7 +98,7 @@ void http_connection_refuse(struct http_connection *connection, int status, cons
         http_connection_settle(connection, HTTP_LOST);
     if (connection->phase == PHASE_CLOSED)
         return;
-    http_server_drop(connection->server, &connection->in);
+    http_server_drop(connection->server, &connection->kept);
     connection->closes_after = true;
     connection->phase = PHASE_WRITING;
     http_wait_end(&connection->wait);
@@ -107,9 +112,9 @@ static void refuse_for_room(struct http_connection *connection)
 
 static void end_head(struct http_connection *connection, const char *head)
 {
-    struct text kept = connection->in; /* lives until the request is understood */
+    struct text kept = connection->kept; /* lives until the request is understood */
 
-    connection->in = (struct text){ 0 };
+    connection->kept = (struct text){ 0 };
     http_wait_end(&connection->wait);
     http_exchange_begin(connection, kept.used ? kept.bytes : head, connection->scan.at);
     http_server_drop(connection->server, &kept);
@@ -118,18 +123,18 @@ static void end_head(struct http_connection *connection, const char *head)
 /* Returns how much was used. A head that comes in one piece is not copied first. */
 static size_t take_head(struct http_connection *connection, const char *bytes, size_t length)
 {
-    size_t before = connection->in.used, most = (size_t)HTTP_HEAD_BYTES + 1 - before;
+    size_t before = connection->kept.used, most = (size_t)HTTP_HEAD_BYTES + 1 - before;
     struct http_server *server = connection->server;
     struct http_fault fault = { 0 };
     enum http_scanned scanned;
 
     if (before > 0) {
-        if (!http_server_keep(server, &connection->in, bytes, length < most ? length : most)) {
+        if (!http_server_keep(server, &connection->kept, bytes, length < most ? length : most)) {
             refuse_for_room(connection);
             return length;
         }
-        scanned =
-            http_scan_head(&connection->scan, connection->in.bytes, connection->in.used, &fault);
+        scanned = http_scan_head(&connection->scan, connection->kept.bytes, connection->kept.used,
+                                 &fault);
     } else {
         scanned = http_scan_head(&connection->scan, bytes, length, &fault);
     }
@@ -139,7 +144,7 @@ static size_t take_head(struct http_connection *connection, const char *bytes, s
     }
     if (scanned == HTTP_SCAN_REFUSED)
         http_connection_refuse(connection, fault.status, fault.why);
-    else if (before == 0 && !http_server_keep(server, &connection->in, bytes, length))
+    else if (before == 0 && !http_server_keep(server, &connection->kept, bytes, length))
         refuse_for_room(connection);
     return length;
 }
@@ -164,7 +169,7 @@ static void take_bytes(struct http_connection *connection, const char *bytes, si
         case PHASE_WRITING:
         case PHASE_SETTLING:
             connection->has_early_bytes = true;
-            if (!http_server_keep(connection->server, &connection->backlog, bytes, length))
+            if (!http_server_keep(connection->server, &connection->kept, bytes, length))
                 connection->closes_after = true; /* said when it is too late to be in the head */
             return;
         case PHASE_LINGERING:
@@ -178,9 +183,9 @@ static void take_bytes(struct http_connection *connection, const char *bytes, si
 
 void http_connection_resume(struct http_connection *connection)
 {
-    struct text rest = connection->backlog;
+    struct text rest = connection->kept;
 
-    connection->backlog = (struct text){ 0 };
+    connection->kept = (struct text){ 0 };
     take_bytes(connection, text_string(&rest), rest.used);
     http_server_drop(connection->server, &rest);
     if (connection->phase == PHASE_CLOSED)
@@ -240,17 +245,24 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     if (connection->phase != PHASE_CLOSED && (events & (UV_READABLE | UV_DISCONNECT))) {
         if (connection->phase >= PHASE_HELD && connection->phase <= PHASE_SETTLING)
             look(connection, !(events & UV_READABLE));
-        else if (connection->backlog.used == 0)
+        else if (!has_backlog(connection))
             read_bytes(connection);
+    }
+    if (connection->dirty.next) {
+        /* Now and not with all others: the memory of this reply is there for the next. */
+        http_link_remove(&connection->dirty);
+        http_connection_write(connection);
     }
     http_connection_watch(connection);
 }
 
 static int wanted_events(const struct http_connection *connection)
 {
-    int events = connection->out.used > connection->out_sent ? UV_WRITABLE : 0;
+    /* What waits for the flush needs no sign that there is room. */
+    bool is_stuck = connection->out.used > connection->out_sent && !connection->dirty.next;
+    int events = is_stuck ? UV_WRITABLE : 0;
 
-    if (connection->has_ended || connection->backlog.used > 0) {
+    if (connection->has_ended || has_backlog(connection)) {
         /* With bytes of ours to look at first, all that matters of the peer is that it goes. */
         if (!connection->has_ended)
             events |= UV_DISCONNECT;

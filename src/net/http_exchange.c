@@ -3,7 +3,6 @@
  * apart, then it is served. llhttp sees only bytes that http_scan.h let through, and never one
  * behind the end of the request.
  */
-#include <llhttp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,14 +19,15 @@ static int on_headers_complete(llhttp_t *parser)
 static int on_body(llhttp_t *parser, const char *bytes, size_t length)
 {
     struct http_exchange *exchange = parser->data;
+    struct http_asked *asked = exchange->asked;
 
-    if ((int64_t)(exchange->body.used + length) > exchange->body_limit) {
-        exchange->is_too_long = true;
+    if ((int64_t)(asked->body.used + length) > asked->body_limit) {
+        asked->is_too_long = true;
         return HPE_USER;
     }
-    if (http_server_keep(exchange->connection->server, &exchange->body, bytes, length))
+    if (http_server_keep(exchange->connection->server, &asked->body, bytes, length))
         return 0;
-    exchange->has_no_room = true;
+    asked->has_no_room = true;
     return HPE_USER;
 }
 
@@ -45,6 +45,16 @@ static const llhttp_settings_t parser_settings = {
     .on_message_complete = on_message_complete,
 };
 
+void http_asked_free(struct http_server *server, struct http_asked *asked)
+{
+    if (!asked)
+        return;
+    http_request_release(&asked->request);
+    http_server_drop(server, &asked->body);
+    text_release(&asked->scratch);
+    free(asked);
+}
+
 void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
 {
     struct http_connection *connection = exchange->connection;
@@ -57,20 +67,17 @@ void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
     exchange->connection = NULL; /* whatever is said now is not heard */
     if (exchange->on_fate)
         exchange->on_fate(exchange->fate_context, exchange, fate);
-    http_request_release(&exchange->request);
-    http_server_drop(server, &exchange->body);
+    http_asked_free(server, exchange->asked);
     text_release(&exchange->headers);
-    text_release(&exchange->scratch);
-    free(exchange->parser);
     free(exchange);
 }
 
 void http_forget_request(struct http_exchange *exchange)
 {
-    http_request_release(&exchange->request);
-    if (exchange->connection)
-        http_server_drop(exchange->connection->server, &exchange->body);
-    text_release(&exchange->scratch);
+    if (!exchange->connection)
+        return; /* its end is under way */
+    http_asked_free(exchange->connection->server, exchange->asked);
+    exchange->asked = NULL;
 }
 
 static void serve(struct http_exchange *exchange)
@@ -78,8 +85,6 @@ static void serve(struct http_exchange *exchange)
     struct http_connection *connection = exchange->connection;
     struct http_server *server = connection->server;
 
-    free(exchange->parser);
-    exchange->parser = NULL;
     exchange->is_body_done = true;
     http_wait_end(&connection->wait);
     connection->phase = PHASE_HELD;
@@ -105,9 +110,9 @@ static void begin_body(struct http_exchange *exchange)
     struct http_connection *connection = exchange->connection;
 
     connection->phase = PHASE_BODY;
-    exchange->body_began_ms = loop_boot_ms();
+    exchange->asked->body_began_ms = loop_boot_ms();
     http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BODY_START);
-    if (exchange->request.expects_continue) {
+    if (exchange->asked->request.expects_continue) {
         text_add_text(&connection->out, "HTTP/1.1 100 Continue\r\n\r\n");
         http_connection_mark_dirty(connection);
     }
@@ -125,10 +130,11 @@ static void admit(struct http_exchange *exchange)
     limit = handler->admit(handler->context, exchange);
     if (limit < 0 || exchange->has_begun)
         return;
-    exchange->body_limit = limit;
+    exchange->asked->body_limit = limit;
     if (!has_place(exchange))
         http_connection_refuse(connection, 503, "too many requests are open; try again");
-    else if (exchange->request.length > limit || (exchange->request.is_chunked && limit == 0))
+    else if (exchange->asked->request.length > limit ||
+             (exchange->asked->request.is_chunked && limit == 0))
         http_connection_refuse(connection, 413, "the body is longer than this route takes");
     else if (has_body)
         begin_body(exchange);
@@ -148,16 +154,16 @@ bool http_exchange_begin(struct http_connection *connection, const char *head, s
     }
     exchange = mem_new(sizeof *exchange);
     exchange->connection = connection;
-    exchange->request = request;
     exchange->minor = request.minor;
     exchange->is_head = strcmp(request.method, "HEAD") == 0;
-    exchange->parser = mem_new(sizeof *exchange->parser);
-    llhttp_init(exchange->parser, HTTP_REQUEST, &parser_settings);
-    exchange->parser->data = exchange;
+    exchange->asked = mem_new(sizeof *exchange->asked);
+    exchange->asked->request = request;
+    llhttp_init(&exchange->asked->parser, HTTP_REQUEST, &parser_settings);
+    exchange->asked->parser.data = exchange;
     connection->exchange = exchange;
     connection->server->exchange_count++;
     connection->closes_after = request.closes || connection->server->is_draining;
-    if (llhttp_execute(exchange->parser, head, length) != HPE_OK ||
+    if (llhttp_execute(&exchange->asked->parser, head, length) != HPE_OK ||
         exchange->is_body_done == (request.is_chunked || request.length > 0)) {
         http_connection_refuse(connection, 400, "the request is malformed");
         return false;
@@ -170,11 +176,12 @@ bool http_exchange_begin(struct http_connection *connection, const char *head, s
 static enum http_scanned measure(struct http_exchange *exchange, const char *bytes, size_t length,
                                  size_t *ret_used, struct http_fault *fault)
 {
+    struct http_asked *asked = exchange->asked;
     uint64_t left;
 
-    if (exchange->request.is_chunked)
-        return http_chunks_scan(&exchange->chunks, bytes, length, ret_used, fault);
-    left = (uint64_t)exchange->request.length - exchange->body.used;
+    if (asked->request.is_chunked)
+        return http_chunks_scan(&asked->chunks, bytes, length, ret_used, fault);
+    left = (uint64_t)asked->request.length - asked->body.used;
     *ret_used = length < left ? length : (size_t)left;
     return *ret_used == left ? HTTP_SCAN_DONE : HTTP_SCAN_MORE;
 }
@@ -182,16 +189,17 @@ static enum http_scanned measure(struct http_exchange *exchange, const char *byt
 size_t http_exchange_feed(struct http_exchange *exchange, const char *bytes, size_t length)
 {
     struct http_fault fault = { 400, "the body is malformed" };
+    struct http_asked *asked = exchange->asked;
     size_t used;
     enum http_scanned scanned = measure(exchange, bytes, length, &used, &fault);
 
     if (scanned != HTTP_SCAN_REFUSED) {
-        bool is_good = llhttp_execute(exchange->parser, bytes, used) == HPE_OK;
+        bool is_good = llhttp_execute(&asked->parser, bytes, used) == HPE_OK;
 
-        exchange->body_came += used;
-        if (exchange->is_too_long)
+        asked->body_came += used;
+        if (asked->is_too_long)
             fault = (struct http_fault){ 413, "the body is longer than this route takes" };
-        if (exchange->has_no_room)
+        if (asked->has_no_room)
             fault = (struct http_fault){ 503, "too much is waiting here; try again" };
         /* Scan and parser agree on where a request ends, or nothing behind it is believed. */
         if (is_good && exchange->is_body_done == (scanned == HTTP_SCAN_DONE)) {
@@ -208,10 +216,10 @@ void http_exchange_check_rate(struct http_exchange *exchange)
 {
     struct http_connection *connection = exchange->connection;
     const struct http_times *times = &connection->server->times;
-    int64_t took_ms = loop_boot_ms() - exchange->body_began_ms;
+    int64_t took_ms = loop_boot_ms() - exchange->asked->body_began_ms;
     int64_t wanted = took_ms * HTTP_BODY_BYTES_PER_S / 1000;
 
-    if (took_ms >= times->body_ms || (int64_t)exchange->body_came < wanted)
+    if (took_ms >= times->body_ms || (int64_t)exchange->asked->body_came < wanted)
         http_connection_refuse(connection, 408, "the body took too long");
     else
         http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BODY_RATE);

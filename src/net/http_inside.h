@@ -9,6 +9,7 @@
  */
 #ifndef NET_HTTP_INSIDE_H
 #define NET_HTTP_INSIDE_H
+#include <llhttp.h>
 #include <uv.h>
 
 #include "base/text.h"
@@ -43,7 +44,8 @@ enum http_class {
     HTTP_WAIT_BODY_START,
     HTTP_WAIT_BODY_RATE,
     HTTP_WAIT_STALL,
-    HTTP_WAIT_SETTLE,
+    HTTP_WAIT_STAY,   /* for a sign of the peer, or for it to stay long enough */
+    HTTP_WAIT_SETTLE, /* the sign is there, an acknowledgement is not */
     HTTP_WAIT_LINGER,
     HTTP_WAIT_BEAT,
     HTTP_CLASSES,
@@ -76,12 +78,12 @@ struct http_connection {
     struct http_link all, dirty;
     struct http_wait wait;
     struct http_exchange *exchange;
-    struct text in;  /* the part of a head that came */
+    struct text
+        kept; /* PHASE_HEAD: the part of a head that came; else read with the request before */
     struct text out; /* from out_sent on not yet taken by the kernel */
     size_t out_sent;
-    struct text backlog; /* read with the request before; at most HTTP_READ_BYTES */
-    struct http_scan scan;
     uint64_t owner; /* 0: nobody */
+    struct http_scan scan;
     uint32_t lingered_bytes;
     int fd;
     uint8_t phase, interest;
@@ -90,24 +92,30 @@ struct http_connection {
     bool has_ended;       /* the peer sends nothing more */
 };
 
-struct http_exchange {
-    struct http_connection *connection; /* NULL: gone */
+/* What was asked: gone as soon as nobody needs it, because a person takes long. */
+struct http_asked {
     struct http_request request;
     struct text body;
-    struct llhttp__internal_s *parser; /* until the body is there */
+    struct text scratch; /* what http_parameter lends */
+    llhttp_t parser;
     struct http_chunks chunks;
     int64_t body_limit, body_began_ms;
-    uint64_t body_came;  /* with the frames of chunks */
-    struct text headers; /* of the reply, as they will be sent */
-    struct text scratch; /* what http_header and http_parameter lend */
+    uint64_t body_came;            /* with the frames of chunks */
+    bool is_too_long, has_no_room; /* the body, for the gate, for all peers' bodies together */
+};
+void http_asked_free(struct http_server *server, struct http_asked *asked); /* NULL is fine */
+
+struct http_exchange {
+    struct http_connection *connection; /* NULL: gone */
+    struct http_asked *asked;           /* NULL: forgotten */
+    struct text headers;                /* of the reply, as they will be sent */
     void *context;
     void (*on_fate)(void *context, struct http_exchange *exchange, enum http_fate fate);
     void *fate_context;
     struct http_wait beat;
     void (*on_beat)(struct http_exchange *exchange);
     int64_t written_ms;
-    uint8_t minor;                 /* of HTTP/1; outlives the request */
-    bool is_too_long, has_no_room; /* the body, for the gate, for all peers' bodies together */
+    uint8_t minor; /* of HTTP/1; outlives the request */
     bool is_body_done, has_begun, has_ended, is_chunked, is_head, is_counted;
 };
 

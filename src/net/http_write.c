@@ -55,6 +55,14 @@ static void note_early_bytes(struct http_connection *connection)
         http_connection_doom(connection);
 }
 
+/* That bytes were acknowledged nobody tells us. It is looked at every moment only once that is all
+ * that is missing: with thousands of replies at once each look would cost more than the reply. */
+static void wait_for_sign(struct http_connection *connection, bool is_there)
+{
+    http_wait_begin(connection->server, &connection->wait,
+                    is_there ? HTTP_WAIT_SETTLE : HTTP_WAIT_STAY);
+}
+
 /* The last byte of a reply is with the kernel. */
 static void end_reply(struct http_connection *connection)
 {
@@ -71,7 +79,7 @@ static void end_reply(struct http_connection *connection)
         http_connection_doom(connection); /* a peer that waits for the end must see it */
     exchange->written_ms = loop_boot_ms();
     if (!connection->is_doomed)
-        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_SETTLE);
+        wait_for_sign(connection, connection->has_ended);
 }
 
 /* The order matters: a reset empties the queue, so it is looked for behind it. */
@@ -92,15 +100,16 @@ void http_connection_check_fate(struct http_connection *connection)
 {
     const struct http_times *times = &connection->server->times;
     int64_t waited_ms = loop_boot_ms() - connection->exchange->written_ms;
-    bool all_taken = false, goes_on = false;
+    bool all_taken = false, goes_on = false, is_signed;
 
     if (is_reset(connection, &all_taken, &goes_on) ||
         (!all_taken && waited_ms >= times->stall_ms)) {
         http_connection_close(connection);
         return;
     }
-    if (!all_taken || !(goes_on || connection->has_ended || waited_ms >= times->settle_ms)) {
-        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_SETTLE);
+    is_signed = goes_on || connection->has_ended || waited_ms >= times->settle_ms;
+    if (!all_taken || !is_signed) {
+        wait_for_sign(connection, is_signed);
         http_connection_watch(connection);
         return;
     }

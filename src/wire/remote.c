@@ -166,6 +166,8 @@ static void write_params(const struct remote_call *call, struct text *out)
     if (call->session_id[0]) {
         json_write_text(&writer, "session_id", call->session_id);
         write_member(&writer, call->params, "client");
+        json_write_bool_if(&writer, "comes_back",
+                           json_is_yes(json_member(call->params, "comes_back")));
     } else {
         for (void *at = json_first(call->params); at; at = json_next(call->params, at)) {
             char *value = json_encode(json_value(at));

@@ -98,10 +98,11 @@ def _read(path: pathlib.Path) -> str:
 
 
 def _start_of(pid: int) -> int | None:
-    """With the pid this names one process for ever; None once it is dead."""
+    """With the pid this names one process for ever; None once it is dead. While other threads of it are
+    left its files are still open, whatever became of the first one."""
     with contextlib.suppress(OSError):
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return int(fields[19]) if fields[0] not in "ZX" else None
+        return int(fields[19]) if fields[0] not in "ZX" or int(fields[17]) > 1 else None
 
 
 def _adopted() -> set[int]:

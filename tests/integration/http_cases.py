@@ -230,8 +230,9 @@ def run_case(site: Site, listener: str, case: dict[str, Any]) -> Reply:
     return reply
 
 
-def limit_files(home: Home, files: int) -> None:
-    """Hubs started from now on may have so many files open."""
+def limit_files(home: Home, files: int, is_soft: bool = False) -> None:
+    """Hubs started from now on may have so many files open; if it is soft they may ask for more."""
     home.binary = str(home.path / "limited")
-    pathlib.Path(home.binary).write_text(f'#!/bin/sh\nulimit -n {files}\nexec "{harness.BIN}" "$@"\n')
+    option = "-S -n" if is_soft else "-n"
+    pathlib.Path(home.binary).write_text(f'#!/bin/sh\nulimit {option} {files}\nexec "{harness.BIN}" "$@"\n')
     subprocess.run(["chmod", "700", home.binary], check=True)

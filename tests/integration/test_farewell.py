@@ -139,4 +139,18 @@ def heard_by_the_front(home: Home) -> None:
         assert hub.served == 1, f"it came back {hub.served - 1} times"
 
 
+@test("a reply that lacks what it should have ends a command with words, not with a signal", "R10.3")
+def empty_replies(home: Home) -> None:
+    def nothing(read: Callable, send: Callable) -> None:
+        hello(read, send)
+        send(result_of(read(), {}))
+
+    words = [("settings", "set", "theme", "dark"), ("settings", "get", "theme"), ("settings", "list"), ("list",),
+             ("show", "abcd"), ("answer", "abcd", "--select", "a"), ("status",), ("token", "list"), ("extend", "abcd", "9")]
+    with PlayedHub(home, [nothing] * len(words) * 3):
+        for command in words:
+            code = home.sayso(*command).code
+            assert code >= 0 and code < 128, (command, code)
+
+
 run()

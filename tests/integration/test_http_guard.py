@@ -6,19 +6,18 @@ from __future__ import annotations
 import contextlib
 import json
 import random
-import resource
 import socket
 import sqlite3
 import threading
 import time
 from typing import Any
 
-from harness import Home, Skip, Wire, run, test, wait_until
-from http_cases import HANG_S, HTTP_CASES, LISTENERS, Site, ask, check, connect, exchange, limit_files, request, run_case
+from harness import Home, Wire, run, test, wait_until
+from http_cases import HANG_S, HTTP_CASES, LISTENERS, Site, ask, check, connect, exchange, request, run_case
 
-# Cases about routes that are not built yet; they join by themselves when the path is served.
+# What belongs to the portal's socket joins by itself when the path is served; nothing else is left out.
 NEEDS = {"w-004": "/ws"}
-SPECIAL = {"h-032", "h-034"}  # have tests of their own below
+SPECIAL = {"h-032", "h-034"}  # have tests of their own, below and in test_http_slow.py
 UNIX_LIMIT_S = 3  # 1 s is promised; a peer that only says no hello stays for 5
 
 GOOD = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
@@ -157,40 +156,6 @@ def slow(home: Home) -> None:
         assert reply.is_closed and reply.status in row["expect"]["status"], reply
         assert took < row["expect"]["within_s"] + HANG_S, took
         assert found.is_well()
-
-
-@test("2,000 idle connections at a file limit of 256: who has a token is served, and all is well after", "P20 R12.2")
-def crowd(home: Home) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < 4096:
-        raise Skip("too few files may be open here")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, hard))
-    peers: list[socket.socket] = []
-    try:
-        limit_files(home, 256)
-        with site(home) as found:
-            keeper = connect("127.0.0.1", found.port)
-            good = request("GET", "/api/asks?limit=1", found.port, f"Authorization: Bearer {found.person}").encode()
-            assert exchange(keeper, good).status == 200
-            turned_away = 0
-            for number in range(2000):
-                with contextlib.suppress(OSError):
-                    peers.append(connect(list(LISTENERS)[number % 2], found.port))
-            assert exchange(keeper, good).status == 200, "who was known lost its place"
-            assert found.is_well(), "a token holder that comes new finds a place"
-            for peer in peers:
-                peer.settimeout(0)
-                with contextlib.suppress(OSError):
-                    turned_away += peer.recv(4096).startswith(b"HTTP/1.1 503 ")
-            assert turned_away > 1000, turned_away
-            for peer in peers:
-                peer.close()
-            wait_until(found.is_well, "it recovers")
-            keeper.close()
-    finally:
-        for peer in peers:
-            peer.close()
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @test("an agent's token answers nothing, a person's asks nothing, each without its role gets 401", "R12.1 P12")

@@ -129,7 +129,7 @@ def cut_anywhere() -> None:
 
 @test("the hub is killed around an answer: with the key it is stored once, said is kept", "P1 P8 R10.4")
 def killed_around() -> None:
-    points = ("engine_before_decide", "store_answer_written", "store_before_hand_back", "store_after_hand_back",
+    points = ("engine_before_decide", "store_change_decided", "store_before_hand_back", "store_after_hand_back",
               "engine_after_decide", "engine_before_ack", "engine_before_reply")
     if not pathlib.Path(CRASH_BIN).exists():
         raise Skip(f"{CRASH_BIN} is not built")

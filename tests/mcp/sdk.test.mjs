@@ -197,7 +197,7 @@ for (const kind of Object.keys(KINDS)) {
             assert.equal((await sdk.collect(pending.session_id, 60)).action_status, "pending", "waits are held no longer either");
             await home.must("answer", pending.session_id, "--select", "a");
             assert.equal((await sdk.collect(pending.session_id)).action_status, "selected");
-        }, { SAYSO_HOLD_LIMITS: "{\"*\":2}" }));
+        }, { SAYSO_HOLD_LIMITS: "{\"*\":2}", SAYSO_COME_BACK: "off" }));
 
         test(`${kind}: Gemini's wait_for_previous is dropped, other strangers are refused`, inHome(async (home) => {
             const sdk = await Sdk.open(home, kind);

@@ -65,12 +65,16 @@ static void park(struct desk *desk, struct desk_visit *visit, const struct json 
     struct stage *stage = stage_of(desk);
     struct stage_act *act = &stage->acts[stage->act_count++];
     const char *tag = json_member_text(params, "tag"), *id = json_member_text(params, "session_id");
+    const char *state = json_member_text(params, "state");
 
     assert_true(stage->act_count <= STAGE_ACTS);
     *act = (struct stage_act){ .done = done, .context = context, .visit = visit };
     act->wait_s = json_member_integer(params, "wait_seconds", -1);
     snprintf(act->tag, sizeof act->tag, "%s", tag ? tag : "");
     snprintf(act->session_id, sizeof act->session_id, "%s", id ? id : "");
+    act->comes_back = json_is_yes(json_member(params, "comes_back"));
+    act->has_state = state != NULL;
+    snprintf(act->state, sizeof act->state, "%s", state ? state : "");
 }
 
 static void submit(struct desk *desk, struct desk_visit *visit, const struct json *params,
@@ -251,14 +255,20 @@ void stage_shake_hands(struct stage *stage, const char *revision, const char *ca
 
 void stage_name(struct stage *stage, size_t index, const char *session_id)
 {
+    stage_name_with(stage, index, session_id, NULL);
+}
+
+void stage_name_with(struct stage *stage, size_t index, const char *session_id, const char *state)
+{
     struct stage_act *act = &stage->acts[index];
     char line[256];
 
     snprintf(act->session_id, sizeof act->session_id, "%s", session_id);
     snprintf(line, sizeof line,
              "{\"jsonrpc\":\"2.0\",\"method\":\"ask/created\",\"params\":{\"tag\":\"%s\","
-             "\"session_id\":\"%s\",\"remaining_ms\":90000}}",
-             act->tag, session_id);
+             "\"session_id\":\"%s\",\"remaining_ms\":90000%s%s%s}}",
+             act->tag, session_id, state ? ",\"state\":\"" : "", state ? state : "",
+             state ? "\"" : "");
     act->visit->event(act->visit->context, line, strlen(line));
 }
 
@@ -279,13 +289,28 @@ void stage_tell_hold(struct stage *stage, size_t index, int64_t hold_ms)
     stage_tell(stage, index, line);
 }
 
-void stage_reply(struct stage *stage, size_t index, const struct desk_reply *reply)
+static struct stage_act take_act(struct stage *stage, size_t index)
 {
     struct stage_act act = stage->acts[index];
 
     memmove(&stage->acts[index], &stage->acts[index + 1],
             (--stage->act_count - index) * sizeof stage->acts[0]);
+    return act;
+}
+
+void stage_reply(struct stage *stage, size_t index, const struct desk_reply *reply)
+{
+    struct stage_act act = take_act(stage, index);
+
     act.done(act.context, reply);
+}
+
+void stage_refuse_state(struct stage *stage, size_t index)
+{
+    struct desk_reply reply = { 0 };
+
+    error_set(&reply.err, ERROR_bad_format, "/state", "no");
+    stage_reply(stage, index, &reply);
 }
 
 void stage_answer(struct stage *stage, size_t index, bool is_final)

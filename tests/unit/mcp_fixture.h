@@ -31,6 +31,9 @@ struct stage_act {
     struct desk_visit *visit;
     char tag[24], session_id[27];
     int64_t wait_s;
+    bool comes_back;
+    bool has_state;
+    char state[64]; /* its client came back with; "" without */
 };
 
 struct stage {
@@ -60,9 +63,12 @@ void stage_shake_hands(struct stage *stage, const char *revision, const char *ca
 
 /* The desk names the ask of an act, and answers it. */
 void stage_name(struct stage *stage, size_t index, const char *session_id);
+/* The same, and gives state for the client to come back with. */
+void stage_name_with(struct stage *stage, size_t index, const char *session_id, const char *state);
 void stage_answer(struct stage *stage, size_t index, bool is_final);
 void stage_reply(struct stage *stage, size_t index, const struct desk_reply *reply);
-void stage_tell(struct stage *stage, size_t index, const char *line);     /* to its visit */
+void stage_tell(struct stage *stage, size_t index, const char *line); /* to its visit */
+void stage_refuse_state(struct stage *stage, size_t index);
 void stage_tell_hold(struct stage *stage, size_t index, int64_t hold_ms); /* as the desk learnt */
 void stage_pass(struct stage *stage, int64_t ms); /* time, with the wake-up that is due */
 

@@ -432,6 +432,32 @@ static void test_hardening(void **state)
     child_end(&child);
 }
 
+static void run_with_files(int answer)
+{
+    struct rlimit files = { 100, 200 };
+    rlim_t found[3];
+
+    setrlimit(RLIMIT_NOFILE, &files);
+    for (size_t i = 0; i < ARRAY_LEN(found); i++) {
+        os_allow_files((size_t[]){ 150, 120, 100000 }[i]);
+        getrlimit(RLIMIT_NOFILE, &files);
+        found[i] = files.rlim_cur;
+    }
+    if (write(answer, found[0] == 150 && found[1] == 150 && found[2] == 200 ? "y" : "n", 1) != 1)
+        _exit(1);
+}
+
+static void test_files_allowed(void **state)
+{
+    struct child child = child_start(run_with_files);
+    char byte = 0;
+
+    (void)state;
+    assert_int_equal(read(child.answer, &byte, 1), 1);
+    assert_int_equal(byte, 'y');
+    child_end(&child);
+}
+
 static void test_who_and_where(void **state)
 {
     struct place *place = *state;
@@ -484,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_terminals),
         cmocka_unit_test(test_peers),
         cmocka_unit_test(test_hardening),
+        cmocka_unit_test(test_files_allowed),
         CASE(test_who_and_where),
     };
 

@@ -502,7 +502,7 @@ static void test_a_state_is_good_for_one_call_of_one_principal(void **state)
     call_release(&asked);
 }
 
-/* A day after the ask's end; keys that took over meanwhile change nothing. */
+/* Long after the ask's end it still tells how that was; not for ever. */
 static void test_states_grow_old(void **state)
 {
     struct stage *stage = *state;
@@ -515,11 +515,39 @@ static void test_states_grow_old(void **state)
     stage_advance(stage, 300000);
     come_back(&asked, client, "One", sealed, "{'action':'accept','content':{'choice':'a'}}");
     assert_string_equal(call_text(&asked, "/action_status"), "timeout");
-    stage_advance(stage, DAY_MS);
+    stage_advance(stage, 30LL * DAY_MS);
     come_back(&asked, client, "One", sealed, NULL);
     assert_failed(&asked, ERROR_bad_format, "/state");
     free(sealed);
     call_release(&asked);
+}
+
+/* Rounds of both kinds in one exchange: a form that nobody saw, then waiting for the others. */
+static void test_after_a_form_it_comes_back_for_the_decision(void **state)
+{
+    struct stage *stage = *state;
+    struct caller *client = enter_client(stage, "1"), *person = enter_person(stage, "cli");
+    struct call asked = { 0 }, did = { 0 };
+    struct json *told;
+    char *sealed;
+
+    ask(&asked, client, "One", "", MODERN ",'comes_back':true");
+    sealed = state_of(&asked);
+    caller_forget(client);
+    come_back(&asked, client, "One", sealed, "{'action':'cancel'},'comes_back':true");
+    told = caller_event(client, "ask/created");
+    free(sealed);
+    sealed = mem_text(json_member_text(json_at(told, "/params"), "state"));
+    json_free(told);
+    stage_advance(stage, 50000);
+    assert_string_equal(call_text(&asked, "/action_status"), "pending");
+    come_back(&asked, client, "One", sealed, NULL); /* the form does not come again */
+    assert_int_equal(asked.replies, 0);
+    call_run(&did, person, stage->desk->ops->answer, "{'selected_ids':['b']}");
+    assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "b");
+    free(sealed);
+    call_release(&asked);
+    call_release(&did);
 }
 
 static void test_a_key_that_took_over_changes_nothing(void **state)
@@ -585,6 +613,7 @@ int main(void)
         CASE(test_ten_rounds_and_no_more),
         CASE(test_a_state_is_good_for_one_call_of_one_principal),
         CASE(test_states_grow_old),
+        CASE(test_after_a_form_it_comes_back_for_the_decision),
         CASE(test_a_key_that_took_over_changes_nothing),
         CASE(test_who_shows_a_form_is_there),
     };

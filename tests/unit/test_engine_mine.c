@@ -112,7 +112,9 @@ static void test_followers_hear_of_their_own(void **state)
     call_start(&others, other, scene.ops->mine_follow, "{}");
     stage_settle(scene.stage);
     assert_int_equal(caller_count(scene.agent, "mine/following"), 1);
+    stage_advance(scene.stage, 290000); /* near the end, where typing holds it open */
     scene_do(&scene, scene.ops->draft, ",'draft':{'selected_ids':['a']}");
+    assert_int_equal(caller_count(scene.agent, "ask/retimed"), 1);
     assert_int_equal(caller_count(scene.agent, "mine/changed"), 0);
     scene_do(&scene, scene.ops->extend, ",'seconds':600");
     assert_int_equal(caller_count(scene.agent, "mine/changed"), 1);

@@ -430,6 +430,7 @@ static void test_names(void **test_state)
     }
     for (int event = 0; event < EVENT_COUNT; event++)
         assert_string_equal(event_name((enum ask_event)event), events[event]);
+    assert_int_equal(state_find(NULL), STATE_NEW);
     assert_int_equal(state_find(""), STATE_NEW);
     assert_int_equal(state_find("Pending"), STATE_NEW);
     assert_int_equal(state_find("pending "), STATE_NEW);

@@ -49,11 +49,11 @@ struct stream {
     struct http_exchange *exchange; /* NULL: the client is away */
     bool is_streaming;              /* events, not one JSON */
     bool is_finished;
-    int64_t number, seq; /* event ids are NUMBER-SEQ */
-    struct text body;    /* the response, while nothing was streamed */
     int status;
+    int64_t number, seq;  /* event ids are NUMBER-SEQ */
+    struct text body;     /* the response, while nothing was streamed */
     struct event *events; /* oldest first */
-    size_t event_count, event_bytes;
+    size_t event_bytes;
     int64_t away_until_boot_ms;
 };
 

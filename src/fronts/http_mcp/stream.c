@@ -37,7 +37,6 @@ static void drop_event(struct stream *stream, struct event **at)
     struct event *event = *at;
 
     *at = event->next;
-    stream->event_count--;
     stream->event_bytes -= strlen(event->data);
     free(event->data);
     free(event);
@@ -72,7 +71,6 @@ static struct event *keep_event(struct stream *stream, const struct mcp_message 
     event->seq = ++stream->seq;
     event->kind = message->kind;
     event->data = mem_text_n(message->line, message->length - 1);
-    stream->event_count++;
     stream->event_bytes += message->length - 1;
     limit_events(stream);
     return event;
@@ -258,6 +256,8 @@ void stream_serve(struct peer *peer, struct http_exchange *exchange,
     mcp_take_value(peer->mcp, &stream->mcp, headers, value);
     if (!stream->is_finished)
         http_forget_request(exchange); /* a person takes long, and their agents are many */
+    else if (!stream->is_streaming && !stream->mcp.deliveries)
+        stream_free(stream); /* whether this reply arrives is its client's affair alone */
 }
 
 void stream_stand(struct peer *peer, struct http_exchange *exchange)

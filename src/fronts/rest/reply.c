@@ -25,7 +25,7 @@ static const struct {
 static bool has_run_out(const struct json *detail)
 {
     const char *name = json_member_text(detail, "status");
-    enum ask_state state = name ? state_find(name) : STATE_NEW;
+    enum ask_state state = state_find(name);
 
     return state == STATE_TIMEOUT || state == STATE_AUTO_SUBMITTED || state == STATE_WITHDRAWN;
 }

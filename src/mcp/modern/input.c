@@ -13,10 +13,6 @@
 #include "mcp/inside.h"
 #include "mcp/modern/codes.h"
 
-const char input_bad_state[] =
-    "this requestState is not ours, was altered, belongs to another call "
-    "or is too old; call again without it";
-
 /* What a state is good for: the same call again. */
 static char *binding_of(const struct mcp_request *request, const struct json *arguments)
 {
@@ -37,46 +33,26 @@ static bool refuse(struct mcp_call *call, const char *message)
     return false;
 }
 
-bool input_is_readable(const struct json *params, const char **ret_problem)
-{
-    const struct json *responses = json_member(params, "inputResponses");
-    const struct json *sealed = json_member(params, "requestState");
-
-    *ret_problem =
-        responses && json_kind(responses) != KIND_OBJECT ? "inputResponses must be an object"
-        : sealed && (!json_text(sealed) || strlen(json_text(sealed)) != json_length(sealed))
-            ? input_bad_state
-            : NULL;
-    return !*ret_problem;
-}
-
 bool input_read(struct mcp_request *request, const struct json *arguments, struct mcp_call *call)
 {
     const struct mcp_parts *parts = &request->to.mcp->parts;
     const struct json *responses = json_member(request->params, "inputResponses");
     const struct json *sealed = json_member(request->params, "requestState");
-    const char *problem;
 
-    if (!input_is_readable(request->params, &problem))
-        return refuse(call, problem);
+    if (responses && json_kind(responses) != KIND_OBJECT)
+        return refuse(call, "inputResponses must be an object");
+    if (sealed && (!json_text(sealed) || strlen(json_text(sealed)) != json_length(sealed)))
+        return refuse(call, "requestState must be the text an earlier result gave");
     call->binding = binding_of(request, arguments);
     if (sealed) {
         call->state =
             parts->unseal ? parts->unseal(parts->context, call->binding, json_text(sealed)) : NULL;
         if (!call->state)
-            return refuse(call, input_bad_state);
+            return refuse(call, "this requestState is not ours, was altered, belongs to another "
+                                "call or is too old; call again without it");
     }
     call->responses = responses ? json_keep(responses) : NULL;
     return true;
-}
-
-void call_need_input(struct mcp_call *call, const char *requests_json, const char *state)
-{
-    const struct mcp_parts *parts = &call->to.mcp->parts;
-    char *sealed = state && parts->seal ? parts->seal(parts->context, call->binding, state) : NULL;
-
-    input_reply(call, requests_json, sealed);
-    free(sealed);
 }
 
 void input_reply(struct mcp_call *call, const char *requests_json, const char *sealed)
@@ -95,6 +71,15 @@ void input_reply(struct mcp_call *call, const char *requests_json, const char *s
     json_write_end_object(&writer);
     call_reply_result(call, text_string(&out));
     text_release(&out);
+}
+
+void call_need_input(struct mcp_call *call, const char *requests_json, const char *state)
+{
+    const struct mcp_parts *parts = &call->to.mcp->parts;
+    char *sealed = state && parts->seal ? parts->seal(parts->context, call->binding, state) : NULL;
+
+    input_reply(call, requests_json, sealed);
+    free(sealed);
 }
 
 /* A legacy client has no code for it: its request was not one we can serve. */

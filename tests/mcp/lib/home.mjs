@@ -35,6 +35,15 @@ export function startOf(pid) {
     }
 }
 
+// A process that looks dead holds its files, and with them the hub's lock, until its last thread has ended.
+function hasThreads(pid) {
+    try {
+        return readdirSync(`/proc/${pid}/task`).length > 1;
+    } catch {
+        return false;
+    }
+}
+
 const openHomes = new Set();
 
 export class Home {
@@ -116,7 +125,7 @@ export class Home {
         } catch (problem) {
             assert.equal(problem.code, "ESRCH");
         }
-        await until(() => this.hubPid() !== pid, `hub ${pid} is gone after ${signal}`);
+        await until(() => this.hubPid() !== pid && !hasThreads(pid), `hub ${pid} is gone after ${signal}`);
     }
 
     // Everything under HOME but the runtime directory we made ourselves.

@@ -218,14 +218,24 @@ export class Judge {
             return;
         }
         assert.ok(request.method in RESULTS, `no result is known for ${request.method}`);
-        demandType(revision, RESULTS[request.method], message.result);
+        const isRound = message.result.resultType === "input_required";
+        demandType(revision, isRound ? "InputRequiredResult" : RESULTS[request.method], message.result);
         assert.equal("resultType" in message.result, revision === MODERN, "resultType is modern only");
         if (request.method === "initialize")
             this.negotiated = message.result.protocolVersion;
         if (request.method === "tools/list")
             this.tools(revision, message.result.tools);
-        if (request.method === "tools/call")
+        if (isRound)
+            this.round(request, message.result);
+        else if (request.method === "tools/call")
             this.toolResult(revision, request.tool, message.result);
+    }
+
+    // A client that declared nothing may only be asked to come back.
+    round(request, result) {
+        assert.equal(request.method, "tools/call", "rounds are for calls");
+        assert.deepEqual(Object.keys(result).sort(), ["_meta", "requestState", "resultType"]);
+        assert.ok(Buffer.byteLength(result.requestState) <= 4096);
     }
 
     tools(revision, tools) {
