@@ -1,8 +1,8 @@
 /*
  * come_back.c - the state with which a client comes back for an ask that it cannot wait for any
- * longer (R5.7): which ask, and the how manieth time. It is sealed for its principal and for the
- * very same call, so a state that opens names an ask of the one who brings it (B6).
- * Source: MCP 2026-07-28, basic/patterns/mrtr.
+ * longer (R5.7), or shows itself (R4.2): which ask, and the how manieth time. It is sealed for its
+ * principal and for the very same call, so a state that opens names an ask of the one who brings it
+ * (B6). Source: MCP 2026-07-28, basic/patterns/mrtr.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,15 +30,15 @@ bool come_back_may(const struct engine *engine, const struct visit *visit, int r
     return wish == COME_BACK_ON;
 }
 
-bool come_back_seal(struct engine *engine, const struct visit *visit, const uint8_t *digest,
-                    const char *id, int round, struct text *out)
+bool come_back_seal(struct engine *engine, const struct match *match, const char *id,
+                    const struct round *round, struct text *out)
 {
     const struct hash_part bound[] = {
         { purpose, strlen(purpose) },
-        { visit->principal, strlen(visit->principal) },
-        { digest, DIGEST_BYTES },
+        { match->call, sizeof match->call },
     };
-    char *payload = mem_format("%s%d", id, round);
+    char *payload =
+        mem_format("%s%d %d %lld", id, round->number, round->is_bad, (long long)round->asked_ms);
     bool is_sealed =
         engine_seal(engine, bound, ARRAY_LEN(bound), (int64_t)LIMIT_TIMEOUT_S * 1000, payload, out);
 
@@ -46,13 +46,12 @@ bool come_back_seal(struct engine *engine, const struct visit *visit, const uint
     return is_sealed;
 }
 
-bool come_back_open(const struct engine *engine, const struct visit *visit, const uint8_t *digest,
-                    const char *sealed, char *ret_id, int *ret_round)
+bool come_back_open(const struct engine *engine, const struct match *match, const char *sealed,
+                    char *ret_id, struct round *ret_round)
 {
     const struct hash_part bound[] = {
         { purpose, strlen(purpose) },
-        { visit->principal, strlen(visit->principal) },
-        { digest, DIGEST_BYTES },
+        { match->call, sizeof match->call },
     };
     struct text payload = { 0 };
     bool is_open =
@@ -60,9 +59,13 @@ bool come_back_open(const struct engine *engine, const struct visit *visit, cons
         payload.used > LIMIT_ID_CHARS;
 
     if (is_open) {
+        char *rest = payload.bytes + LIMIT_ID_CHARS;
+
         memcpy(ret_id, payload.bytes, LIMIT_ID_CHARS);
         ret_id[LIMIT_ID_CHARS] = '\0';
-        *ret_round = (int)strtol(text_string(&payload) + LIMIT_ID_CHARS, NULL, 10);
+        ret_round->number = (int)strtol(rest, &rest, 10);
+        ret_round->is_bad = strtol(rest, &rest, 10) != 0;
+        ret_round->asked_ms = strtoll(rest, &rest, 10);
     }
     text_release(&payload);
     return is_open;

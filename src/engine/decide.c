@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/answer.h"
+#include "core/client_form.h"
 #include "core/form.h"
 #include "core/limits.h"
 #include "engine/inside.h"
@@ -18,7 +19,9 @@
 struct decision {
     struct errand errand; /* first */
     enum ask_event event;
-    struct json *params;
+    const char *via;
+    bool is_client;                /* the agent's own client brought it */
+    struct json *params, *content; /* the latter of such a client's form */
     struct lifecycle_facts facts;
     struct lifecycle_step step;
     struct store_change change;
@@ -34,6 +37,7 @@ static void decision_drop(struct errand *errand)
 
     answer_release(&decision->answer);
     json_free(decision->params);
+    json_free(decision->content);
     free(decision->answer_json);
     free(decision->answer_key);
     text_release(&decision->actor_json);
@@ -164,6 +168,11 @@ static void save_decision(struct decision *decision, const struct store_row *row
     }
     asker = live ? live->asker : visit_read_asker(row->ask.origin_json);
     decision->known.by = visit_actor(engine, decision->errand.visit, &asker);
+    if (decision->is_client) /* the process is the front's, not the person's */
+        decision->known.by = (struct answered_by){ .person = engine->parts.person,
+                                                   .via = decision->via,
+                                                   .uid = decision->errand.visit->uid,
+                                                   .token = decision->known.by.token };
     visit_write_actor(&decision->known.by, &decision->actor_json);
     *change = store_change_of(decision->errand.id, decision->event);
     change->from_states = lifecycle_states_for(decision->event, &decision->facts);
@@ -194,8 +203,8 @@ static bool may_destroy(struct decision *decision, const struct store_row *row, 
 
     if (!(row->ask.flags & ASK_DESTRUCTIVE) || !state_is_open(row->ask.state))
         return true;
-    if (strcmp(visit->via, "client") == 0 || strcmp(visit->via, "api") == 0 ||
-        (strcmp(visit->via, "web") != 0 && !visit->tty[0]))
+    if (strcmp(decision->via, "client") == 0 || strcmp(decision->via, "api") == 0 ||
+        (strcmp(decision->via, "web") != 0 && !visit->tty[0]))
         return error_set(err, ERROR_wrong_state, "/session_id",
                          "this ask is destructive: answer it in a terminal of your own "
                          "(sayso answer %.8s) or in the portal",
@@ -226,14 +235,30 @@ static bool may_answer(const struct decision *decision, struct error *err)
     return true;
 }
 
+static bool check_content(struct decision *decision, const struct form *form, struct error *err)
+{
+    struct text given = { 0 };
+    struct json *value = NULL;
+    bool ok = client_form_read(form, decision->content, &given, err) &&
+              json_parse(given.bytes, given.used, &value, err) &&
+              answer_check(form, value, &decision->answer, err);
+
+    json_free(value);
+    text_release(&given);
+    return ok;
+}
+
 static bool encode_by_form(struct decision *decision, const struct form *form, struct error *err)
 {
     struct form asked = *form; /* borrows all its parts */
     struct text json = { 0 };
+    bool ok;
 
     asked.allow_annotations =
         form->allow_annotations && engine_setting(decision->errand.engine, SETTING_NOTES);
-    if (!answer_check(&asked, decision->params, &decision->answer, err))
+    ok = decision->is_client ? check_content(decision, &asked, err)
+                             : answer_check(&asked, decision->params, &decision->answer, err);
+    if (!ok)
         return false;
     answer_encode(&asked, &decision->answer, &json);
     decision->answer_json = text_take(&json);
@@ -362,12 +387,29 @@ static void decide(enum ask_event event, struct desk *desk, struct desk_visit *v
     decision = errand_new(sizeof *decision, engine_of(desk), visit, done, context);
     decision->errand.drop = decision_drop;
     decision->event = event;
+    decision->via = decision->errand.visit->via;
     decision->params = json_keep(params);
     if (!take_key(decision, &err) || !may_answer(decision, &err)) {
         errand_fail(&decision->errand, &err, NULL);
         return;
     }
     errand_find_ask(&decision->errand, params, get_decision_row);
+}
+
+void decide_by_client(enum ask_event event, struct engine *engine, struct visit *visit,
+                      const char *id, const struct json *content, desk_done *done, void *context)
+{
+    struct decision *decision =
+        errand_new(sizeof *decision, engine, (struct desk_visit *)visit, done, context);
+
+    decision->errand.drop = decision_drop;
+    decision->errand.is_ours = true;
+    decision->event = event;
+    decision->via = "client";
+    decision->is_client = true;
+    decision->content = content ? json_keep(content) : NULL;
+    memcpy(decision->errand.id, id, sizeof decision->errand.id);
+    get_decision_row(&decision->errand);
 }
 
 void answer_act(struct desk *desk, struct desk_visit *visit, const struct json *params,

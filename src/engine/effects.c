@@ -109,6 +109,10 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
             break;
         case DO_WITHDRAW: /* what somebody was typing is kept, whoever won (R5.9) */
             draft_save_now(engine, live);
+            client_end(engine, live, change->event);
+            break;
+        case DO_PRESENT: /* people see it through PUBLISH */
+            client_offer(engine, live, NULL);
             break;
         case DO_ACK:
             acknowledge(engine, live, ack);
@@ -119,7 +123,7 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
         case DO_PUBLISH:
             live_mark_dirty(engine, live);
             break;
-        default: /* SAVE is done; PRESENT reaches people through PUBLISH, WITHDRAW too */
+        default: /* SAVE is done; WITHDRAW reaches people through PUBLISH */
             break;
         }
     }

@@ -43,7 +43,7 @@ void errand_end(struct errand *errand)
 
 void errand_reply(const struct errand *errand, const struct desk_reply *reply)
 {
-    if (errand->done && !(errand->visit && errand->visit->is_gone))
+    if (errand->done && (errand->is_ours || !(errand->visit && errand->visit->is_gone)))
         errand->done(errand->context, reply);
 }
 

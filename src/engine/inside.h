@@ -6,6 +6,7 @@
 #include "settings/settings.h"
 
 struct answer;
+struct ask_call;
 struct known;
 struct form;
 struct json;
@@ -66,6 +67,7 @@ struct errand {
     int64_t utc_minus_boot_ms; /* by which the times it writes were reckoned */
     size_t found;              /* asks a prefix may mean */
     bool is_prefix;
+    bool is_ours; /* `done` is the engine's own: told even where the visit has left */
     void (*next)(struct errand *errand);
     void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */
 };
@@ -98,12 +100,20 @@ struct wait_terms {
     int64_t wait_ms; /* -1: until it is over */
     bool comes_back; /* the client is not shown that it is pending */
     bool is_retried; /* by state: what was delivered before is marked as replayed */
+    struct client_side client;
+    struct round round; /* where it is retried */
 };
 void wait_add(struct engine *engine, struct live *live, struct visit *visit,
               const struct wait_terms *terms, desk_done *done, void *context);
 /* For an ask that may be over; `id` is whole. */
 void wait_begin(struct engine *engine, struct visit *visit, const char *id,
                 const struct wait_terms *terms, desk_done *done, void *context);
+/* Its client shows the form and will call again: told so, and then it stands for that client. */
+void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json);
+void wait_end_silent(struct engine *engine, struct live *live, const struct visit *visit);
+/* Only those of this visit; the ask stays as it is. */
+void wait_fail_visit(struct engine *engine, struct live *live, const struct visit *visit,
+                     const struct error *err);
 /* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
  * committed; NULL: the store knows how it ended. `known` may be NULL. */
 void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
@@ -122,11 +132,11 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
 /* come_back.c: state with which a client comes back for its ask */
 /* `round` counts from 1. */
 bool come_back_may(const struct engine *engine, const struct visit *visit, int round);
-bool come_back_seal(struct engine *engine, const struct visit *visit, const uint8_t *digest,
-                    const char *id, int round, struct text *out);
+bool come_back_seal(struct engine *engine, const struct match *match, const char *id,
+                    const struct round *round, struct text *out);
 /* `ret_id` has ASK_ID_BYTES. False, whatever is wrong with it. */
-bool come_back_open(const struct engine *engine, const struct visit *visit, const uint8_t *digest,
-                    const char *sealed, char *ret_id, int *ret_round);
+bool come_back_open(const struct engine *engine, const struct match *match, const char *sealed,
+                    char *ret_id, struct round *ret_round);
 
 /* handed.c: results the agent's side was given and has not confirmed */
 void handed_init(struct engine *engine);
@@ -150,6 +160,63 @@ int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms); /* -1: no end *
 /* Everything that was learnt; `done` gets the errand. */
 void patience_forget(struct engine *engine, store_done *done, struct errand *errand);
 desk_act cut_off_act;
+
+/* client.c: the agent's own client as a channel (R4.2, R4.3) */
+void client_load(struct engine *engine, struct visit *visit);
+struct client_side client_read(const struct json *params);
+bool client_may_show(const struct engine *engine, const struct visit *visit,
+                     const struct client_side *client);
+/* To clients of this ask that can show it and do not; `form_json` NULL: only the store has it. */
+void client_offer(struct engine *engine, struct live *live, const char *form_json);
+bool client_has_others(const struct engine *engine); /* somebody is reached without the client */
+enum client_failure { CLIENT_REFUSED, CLIENT_BROKEN, CLIENT_INVALID };
+/* An ask is over, or was taken back: who still shows it learns so, where the result does not say
+ * it. Who showed it to the very end without a word shows it to nobody. */
+void client_end(struct engine *engine, struct live *live, enum ask_event event);
+/* What came back, to errand->id; `errand` ends. */
+void client_take(struct errand *errand, const char *action, const struct json *content,
+                 int64_t shown_ms);
+/* The ask goes on elsewhere; where there is nothing else, its call learns why. `refusal` is the
+ * event of CLIENT_REFUSED. */
+void client_give_up(struct engine *engine, struct visit *visit, const char *id,
+                    enum client_failure why, enum ask_event refusal);
+/* The person did something there. */
+void client_learn(struct engine *engine, const struct visit *visit, bool worked);
+/* {form, language, notes?}: members of what a front is told. */
+void client_write_form(const struct engine *engine, struct json_writer *writer,
+                       const char *form_json);
+desk_act client_result_act, client_failed_act;
+
+/* round.c: calls that come back with what their client was asked for (MCP 2026-07-28) */
+void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json);
+/* Once more, because what came was no answer. False: it was asked often enough. */
+bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit);
+struct submission;
+/* With what it brought, to an ask that is alive. */
+void round_resume(struct submission *submission, struct live *live);
+
+/* submit.c: an ask on its way in */
+struct submission {
+    struct errand errand; /* first */
+    const struct ask_tool *tool;
+    struct ask_call *call;
+    struct ask ask;
+    struct match match;
+    struct lifecycle_step step;
+    struct wait_terms terms;
+    char *state;           /* the client came back with it; NULL: it asks for the first time */
+    struct json *response; /* and with this; NULL: nothing */
+    struct submission *next_late;
+    char *tag; /* chosen by the front, comes back with ask/created */
+    struct text form_json, origin_json;
+};
+void submission_tell_created(const struct submission *submission, const char *id);
+void submission_park(struct submission *submission, struct live *live);
+
+/* decide.c */
+/* Through the agent's own client. `done` is the engine's own. */
+void decide_by_client(enum ask_event event, struct engine *engine, struct visit *visit,
+                      const char *id, const struct json *content, desk_done *done, void *context);
 
 /* submit.c, decide.c, undo.c, retime.c, draft.c, list.c, preferences.c: the acts */
 desk_act submit_act;

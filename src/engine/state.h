@@ -36,7 +36,22 @@ struct ask_tool;
 struct visit;
 struct live;
 
-/* One call that is parked until its ask is over or its time is up. */
+/* What the client behind a call can show, as its front says. */
+struct client_side {
+    bool has_form;
+    bool is_modern;   /* it is asked by a reply, and calls again */
+    bool stops_clock; /* its patience does not wear out while a form is open */
+};
+
+/* How often a modern client was asked in one exchange, and when last. */
+struct round {
+    int number;
+    bool is_bad; /* what it brought was not good once */
+    int64_t asked_ms;
+};
+
+/* One call that is parked until its ask is over or its time is up. Without `done` it stands for a
+ * modern client that shows the form: nobody is to be told, but somebody is there. */
 struct waiter {
     struct waiter *next;                        /* of the same ask */
     struct waiter *visit_next, *visit_previous; /* of the same visit */
@@ -45,6 +60,10 @@ struct waiter {
     struct alarm alarm; /* only for waits with an end */
     bool is_overdue;    /* its time was up before its ask was stored */
     bool comes_back;    /* its client is not shown that it is pending */
+    int64_t wait_ms;    /* as it was asked for; -1: no end */
+    struct client_side client;
+    bool shows_form; /* a legacy client, until it answers */
+    struct round round;
     desk_done *done;
     void *context;
 };
@@ -130,6 +149,7 @@ struct visit {
     char *name, *version, *as_name, *directory, *token, *token_id; /* owned */
     char *transport;    /* owned; NULL: no client's calls are held */
     int64_t cut_off_ms; /* what is known of its patience */
+    int64_t form_fact;  /* and of its form (core/client_form.h) */
     bool is_hold_told;
     bool is_sub_agent;
     void *context;

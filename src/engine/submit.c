@@ -16,26 +16,14 @@
 #include "crypto/hash.h"
 #include "engine/inside.h"
 
-struct submission {
-    struct errand errand; /* first */
-    const struct ask_tool *tool;
-    struct ask_call call;
-    struct ask ask;
-    struct match match;
-    struct lifecycle_step step;
-    struct wait_terms terms;
-    int round; /* the how manieth time its client calls for this ask */
-    struct submission *next_late;
-    char *tag;   /* chosen by the front, comes back with ask/created */
-    char *state; /* the client came back with it; NULL: it asks for the first time */
-    struct text form_json, origin_json;
-};
-
 static void submission_drop(struct errand *errand)
 {
     struct submission *submission = (struct submission *)errand;
 
-    ask_call_release(&submission->call);
+    if (submission->call)
+        ask_call_release(submission->call);
+    free(submission->call);
+    json_free(submission->response);
     text_release(&submission->form_json);
     text_release(&submission->origin_json);
     free(submission->tag);
@@ -46,7 +34,7 @@ static void digest_call(struct submission *submission)
 {
     const struct hash_part parts[] = {
         { submission->tool->name, strlen(submission->tool->name) },
-        { submission->call.arguments_json, strlen(submission->call.arguments_json) },
+        { submission->call->arguments_json, strlen(submission->call->arguments_json) },
     };
 
     hash_parts(parts, ARRAY_LEN(parts), submission->ask.digest);
@@ -57,17 +45,17 @@ static void write_state(const struct submission *submission, const char *id,
                         struct json_writer *writer)
 {
     const struct errand *errand = &submission->errand;
+    const struct round next = { .number = submission->terms.round.number + 1 };
     struct text state = { 0 };
 
     if (submission->terms.comes_back &&
-        come_back_seal(errand->engine, errand->visit, submission->ask.digest, id,
-                       submission->round + 1, &state))
+        come_back_seal(errand->engine, &submission->match, id, &next, &state))
         json_write_text(writer, "state", text_string(&state));
     text_release(&state);
 }
 
 /* The front learns the id as soon as it is safe, long before there is an answer. */
-static void tell_created(const struct submission *submission, const char *id)
+void submission_tell_created(const struct submission *submission, const char *id)
 {
     struct engine *engine = submission->errand.engine;
     const struct live *live;
@@ -94,7 +82,7 @@ static void tell_created(const struct submission *submission, const char *id)
     line_give(engine, &line);
 }
 
-static void park(struct submission *submission, struct live *live)
+void submission_park(struct submission *submission, struct live *live)
 {
     struct errand *errand = &submission->errand;
 
@@ -111,7 +99,7 @@ static void end_late(struct submission *late, const char *id_or_null)
         struct submission *next = late->next_late;
 
         if (id_or_null)
-            tell_created(late, id_or_null);
+            submission_tell_created(late, id_or_null);
         errand_end(&late->errand);
         late = next;
     }
@@ -142,10 +130,11 @@ static void on_created(void *context, const struct store_reply *reply)
         else if (*effect == DO_PUBLISH)
             live_mark_dirty(engine, live);
     }
-    tell_created(submission, live->id);
+    submission_tell_created(submission, live->id);
     end_late(live->late, live->id);
     live->late = NULL;
     wait_stored(engine, live);
+    client_offer(engine, live, text_string(&submission->form_json));
     errand_end(&submission->errand);
     sweep_soon(engine);
 }
@@ -155,12 +144,16 @@ static bool route(struct submission *submission, struct error *err)
     const struct engine *engine = submission->errand.engine;
     struct ask *ask = &submission->ask;
     struct routing_facts facts = {
-        .asked = submission->call.interface,
+        .asked = submission->call->interface,
         .saved = interface_find(settings_text(engine->parts.settings, SETTING_INTERFACE)),
         .portal_on = settings_is_on(engine->parts.settings, SETTING_PORTAL),
         .terminal_on = settings_is_on(engine->parts.settings, SETTING_TERMINAL),
         .portal_built = engine->parts.portal_built,
         .terminal_built = engine->parts.terminal_built,
+        /* a client's form takes no second, deliberate act (R2) */
+        .client_form_works =
+            !submission->call->form.is_destructive &&
+            client_may_show(engine, submission->errand.visit, &submission->terms.client),
         .since_browser_ms = -1,
     };
     struct lifecycle_facts life = { 0 };
@@ -188,7 +181,7 @@ static void fill_ask(struct submission *submission)
 {
     struct engine *engine = submission->errand.engine;
     struct ask *ask = &submission->ask;
-    const struct ask_call *call = &submission->call;
+    const struct ask_call *call = submission->call;
     int64_t timeout_s = call->timeout_s;
 
     if (timeout_s == 0)
@@ -234,12 +227,12 @@ static void create(struct submission *submission)
     }
     fill_ask(submission);
     live = live_new(engine, &submission->ask, &submission->match, &asker, principal.name);
-    park(submission, live);
+    submission_park(submission, live);
     errand_begin_write(&submission->errand);
     CRASH_POINT(engine_before_create);
     engine->parts.store->ops->create(engine->parts.store, &submission->ask, &principal, on_created,
                                      submission);
-    live_keep_form(engine, live, &submission->call.form, submission->form_json.used);
+    live_keep_form(engine, live, &submission->call->form, submission->form_json.used);
 }
 
 /* Same key, other words: giving the old answer to a new question would invent one. */
@@ -268,7 +261,7 @@ static void on_undelivered(void *context, const struct store_reply *reply)
     } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
         errand_fail(errand, &err, NULL);
     } else {
-        tell_created(submission, reply->row->ask.id);
+        submission_tell_created(submission, reply->row->ask.id);
         wait_reply_row(errand, reply->row, true);
         errand_end(errand);
     }
@@ -296,9 +289,10 @@ static void match_or_create(struct submission *submission)
         errand_fail(&submission->errand, &err, NULL);
         return;
     }
-    park(submission, live);
+    submission_park(submission, live);
     if (live->is_stored) {
-        tell_created(submission, live->id);
+        submission_tell_created(submission, live->id);
+        client_offer(engine, live, NULL);
         errand_end(&submission->errand);
     } else { /* an id that may not survive a crash is nobody's yet */
         submission->next_late = live->late;
@@ -335,8 +329,10 @@ static bool read_call(struct submission *submission, const struct json *params, 
         json_is_yes(json_member(params, "comes_back")) &&
         come_back_may(submission->errand.engine, submission->errand.visit, 1);
     submission->tag = mem_text(json_member_text(params, "tag"));
+    submission->terms.client = client_read(params);
     submission->state = read_state(json_member(params, "state"));
-    return arguments_check(submission->tool, json_member(params, "arguments"), &submission->call,
+    submission->call = mem_new(sizeof *submission->call);
+    return arguments_check(submission->tool, json_member(params, "arguments"), submission->call,
                            err);
 }
 
@@ -344,35 +340,39 @@ static void collect(struct submission *submission)
 {
     struct errand *errand = &submission->errand;
     const struct wait_terms terms = {
-        .wait_ms = patience_bound_ms(errand->visit, submission->call.wait_s * 1000),
+        .wait_ms = patience_bound_ms(errand->visit, submission->call->wait_s * 1000),
     };
 
-    wait_begin(errand->engine, errand->visit, submission->call.session_id, &terms, errand->done,
+    wait_begin(errand->engine, errand->visit, submission->call->session_id, &terms, errand->done,
                errand->context);
     errand_end(errand);
 }
 
 /* The same call again, with what its client was given to come back with. */
-static void take_up(struct submission *submission)
+static void take_up(struct submission *submission, const struct json *response)
 {
     struct errand *errand = &submission->errand;
+    struct wait_terms *terms = &submission->terms;
+    struct live *live;
     struct error err;
 
-    if (!come_back_open(errand->engine, errand->visit, submission->ask.digest, submission->state,
-                        submission->ask.id, &submission->round)) {
+    if (!come_back_open(errand->engine, &submission->match, submission->state, submission->ask.id,
+                        &terms->round)) {
         error_set(&err, ERROR_bad_format, "/state",
                   "this state is not ours, was altered, belongs to another call or is too old");
         errand_fail(errand, &err, NULL);
         return;
     }
-    submission->terms.is_retried = true;
-    submission->terms.comes_back =
-        submission->terms.comes_back &&
-        come_back_may(errand->engine, errand->visit, submission->round + 1);
-    if (live_find(errand->engine, submission->ask.id))
-        tell_created(submission, submission->ask.id);
-    wait_begin(errand->engine, errand->visit, submission->ask.id, &submission->terms, errand->done,
-               errand->context);
+    terms->is_retried = true;
+    terms->comes_back =
+        terms->comes_back && come_back_may(errand->engine, errand->visit, terms->round.number + 1);
+    submission->response = response ? json_keep(response) : NULL;
+    live = live_find(errand->engine, submission->ask.id);
+    if (live && live->is_stored)
+        round_resume(submission, live);
+    else
+        wait_begin(errand->engine, errand->visit, submission->ask.id, terms, errand->done,
+                   errand->context);
     errand_end(errand);
 }
 
@@ -391,17 +391,16 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
         errand_fail(&submission->errand, &err, NULL);
         return;
     }
-    if (submission->call.session_id[0]) {
+    if (submission->call->session_id[0]) {
         collect(submission);
         return;
     }
     memcpy(submission->ask.principal, ((struct visit *)visit)->principal, PRINCIPAL_BYTES);
-    submission->ask.idempotency_key = submission->call.idempotency_key;
+    submission->ask.idempotency_key = submission->call->idempotency_key;
     digest_call(submission);
-    if (submission->state) {
-        take_up(submission);
-        return;
-    }
     submission->match = live_match(&submission->ask);
-    match_or_create(submission);
+    if (submission->state)
+        take_up(submission, json_member(params, "response"));
+    else
+        match_or_create(submission);
 }

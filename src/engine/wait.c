@@ -148,7 +148,7 @@ void detach_act(struct desk *desk, struct desk_visit *leaving, const struct json
 
     for (struct waiter *waiter = errand->visit->waiters; id && waiter; waiter = next) {
         next = waiter->visit_next;
-        if (strcmp(waiter->live->id, id) == 0) {
+        if (waiter->done && strcmp(waiter->live->id, id) == 0) {
             alarm_clear(&engine->alarms, &waiter->alarm);
             on_wait_over(&waiter->alarm, engine);
         }
@@ -178,6 +178,9 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
     waiter->comes_back = terms->comes_back;
     waiter->done = done;
     waiter->context = context;
+    waiter->wait_ms = terms->wait_ms;
+    waiter->client = terms->client;
+    waiter->round = terms->round;
     waiter->alarm = (struct alarm){ .ring = on_wait_over, .owner = engine };
     visit->references++;
     waiter->next = live->waiters;
@@ -190,6 +193,33 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
         alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + terms->wait_ms);
     if (was_detached)
         save_detached(engine, live, false);
+}
+
+void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json)
+{
+    struct desk_reply reply = { .json = json, .session_id = waiter->live->id };
+    desk_done *done = waiter->done;
+    void *context = waiter->context;
+
+    alarm_clear(&engine->alarms, &waiter->alarm);
+    waiter->done = NULL;
+    if (!waiter->visit->is_gone)
+        done(context, &reply);
+}
+
+/* `visit` NULL: whosever. */
+void wait_end_silent(struct engine *engine, struct live *live, const struct visit *visit)
+{
+    for (struct waiter **at = &live->waiters; *at;) {
+        struct waiter *waiter = *at;
+
+        if (waiter->done || (visit && waiter->visit != visit)) {
+            at = &waiter->next;
+        } else {
+            *at = waiter->next;
+            free_waiter(engine, waiter);
+        }
+    }
 }
 
 static void reply_all(struct engine *engine, struct live *live, const struct desk_reply *reply)
@@ -214,6 +244,28 @@ void wait_fail(struct engine *engine, struct live *live, const struct error *err
     struct desk_reply reply = { .err = *err };
 
     reply_all(engine, live, &reply);
+}
+
+void wait_fail_visit(struct engine *engine, struct live *live, const struct visit *visit,
+                     const struct error *err)
+{
+    struct waiter *next;
+
+    for (struct waiter *waiter = live->waiters; waiter; waiter = next) {
+        struct errand *errand;
+
+        next = waiter->next;
+        if (waiter->visit != visit)
+            continue;
+        errand = errand_new(sizeof *errand, engine, (struct desk_visit *)waiter->visit,
+                            waiter->done, waiter->context);
+        unlink_waiter(live, waiter);
+        free_waiter(engine, waiter);
+        if (!live->waiters)
+            save_detached(engine, live, true);
+        errand_fail(errand, err, NULL);
+        next = live->waiters; /* who is told may leave, and its other waits with it */
+    }
 }
 
 void wait_drop_visit(struct engine *engine, struct visit *visit)
@@ -281,6 +333,7 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
     struct store *store = engine->parts.store;
     struct errand *errand;
 
+    wait_end_silent(engine, live, NULL); /* a client that comes back reads it from the store */
     if (!live->waiters) {
         notices_mark(engine, live->principal);
         live_free(engine, live); /* whoever comes later reads it from the store */
@@ -339,6 +392,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     if (live && live->is_stored && wait->terms.wait_ms != 0) {
         tell_time_left(errand->engine, live, errand->visit);
         wait_add(errand->engine, live, errand->visit, &wait->terms, errand->done, errand->context);
+        client_offer(errand->engine, live, reply->row->ask.form_json);
         errand_end(errand);
         return;
     }
@@ -377,6 +431,7 @@ void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
     struct wait_terms terms = {
         .wait_ms = patience_bound_ms(waiting, wait_s < 0 ? -1 : wait_s * 1000),
         .comes_back = json_is_yes(json_member(params, "comes_back")),
+        .client = client_read(params),
     };
     struct error err;
 

@@ -17,6 +17,14 @@
 static const char bad_state[] = "this requestState is not ours, was altered, belongs to another "
                                 "call or is too old; call again without it";
 
+static bool are_responses(const struct mcp_request *request)
+{
+    const struct json *responses = json_member(request->params, "inputResponses");
+
+    return request->revision != REVISION_2026_07_28 || !responses ||
+           json_kind(responses) == KIND_OBJECT;
+}
+
 bool come_back_read(struct mcp_request *request, const struct tool_plan *plan,
                     const char **ret_state)
 {
@@ -24,6 +32,11 @@ bool come_back_read(struct mcp_request *request, const struct tool_plan *plan,
     const char *text = json_text(state);
 
     *ret_state = NULL;
+    if (!are_responses(request)) {
+        mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS, "inputResponses must be an object",
+                        NULL);
+        return false;
+    }
     if (!state || request->revision != REVISION_2026_07_28)
         return true;
     if (plan->wish != TOOL_ASKS || !text || strlen(text) != json_length(state)) {
@@ -62,6 +75,7 @@ static bool is_plainly_pending(const struct desk_reply *reply)
         !json_parse(reply->json, strlen(reply->json), &result, NULL))
         return false;
     status = json_member_text(result, "action_status");
+    status = status ? status : json_member_text(result, "action");
     is_pending = status && strcmp(status, "pending") == 0;
     json_free(result);
     return is_pending;

@@ -44,6 +44,12 @@ void hold_begin(struct mcp_call *call, int64_t hold_s)
     hold_wake_at(call->to.mcp, call->hold_until_boot_ms + DESK_GRACE_MS);
 }
 
+void hold_until(struct mcp_call *call, int64_t boot_ms)
+{
+    call->hold_until_boot_ms = boot_ms;
+    hold_wake_at(call->to.mcp, boot_ms + DESK_GRACE_MS);
+}
+
 void hold_end(struct mcp_call *call)
 {
     call->next_progress_boot_ms = call->hold_until_boot_ms = 0;

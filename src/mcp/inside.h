@@ -24,7 +24,7 @@ struct tool_plan;
 struct mcp_visit {
     struct mcp_visit *next;
     struct mcp *mcp;
-    char *name; /* owned */
+    char *name, *version; /* owned; the version may be NULL */
     struct desk_visit *visit;
     size_t uses;      /* calls, deliveries and subscriptions that point here */
     bool is_used;     /* the desk was reached through it */
@@ -95,8 +95,10 @@ struct mcp_call {
     int64_t hold_until_boot_ms;                /* from then on the client may give up */
     int64_t last_progress;
     char session_id[27];
-    char *subject;   /* what is read or completed; NULL: it is a tool's */
-    char *come_back; /* with which its client may call again, sealed; NULL: it may not */
+    struct shown_form *shown; /* at the client, for the desk; NULL: none */
+    bool has_returned;        /* the client's form did: the desk has it, or will when it is back */
+    char *subject;            /* what is read or completed; NULL: it is a tool's */
+    char *come_back;          /* with which its client may call again, sealed; NULL: it may not */
     /* of tools that do their work themselves */
     char *binding; /* what state of this call is sealed for; NULL: not modern */
     char *state;   /* opened; NULL: none came */
@@ -240,6 +242,8 @@ void call_detach_due(struct mcp *mcp);
 /* hold.c: calls that are held open */
 int64_t hold_limit_s(const struct mcp_visit *visit);
 void hold_begin(struct mcp_call *call, int64_t hold_s);
+/* From now on until then; for clients whose clock stood still, and runs again. */
+void hold_until(struct mcp_call *call, int64_t boot_ms);
 void hold_end(struct mcp_call *call); /* neither progress nor patience any more */
 /* The desk knows how long this client really waits: {hold_ms}. */
 void hold_take(struct mcp_visit *visit, const struct json *params);
@@ -252,6 +256,16 @@ void hold_on_time(struct mcp *mcp);
 void question_take_response(struct mcp *mcp, const struct jsonrpc_message *message);
 void question_drop_of(struct mcp_call *call);
 void question_on_time(struct mcp *mcp, int64_t now);
+
+/* channel.c: the client's own form, as the desk wants it shown (R4.2) */
+/* The member `client` of an act that waits, where this client can show forms. */
+void channel_write_client(struct json_writer *writer, const struct mcp_call *call);
+void channel_present(struct mcp_visit *visit, const struct json *params);
+void channel_withdraw(struct mcp_visit *visit, const struct json *params);
+/* Modern: the reply says what is needed of the client. False: it says something else. */
+bool channel_need_input(struct mcp_call *call, const char *reply_json);
+/* The member `response`: what came back with a call from the client's own form. */
+void channel_write_returned(struct json_writer *writer, const struct json *params);
 
 /* modern/input.c: input_required rounds */
 /* Sets what the client brought back of an earlier round. False: refused, and the call is gone. */

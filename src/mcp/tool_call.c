@@ -141,6 +141,8 @@ static void on_done(void *context, const struct desk_reply *reply)
     call->is_at_desk = false;
     if (stream && is_away && !reply->is_final && reply->err.code == ERROR_NONE)
         return; /* nobody is there to be told `pending`: it waits again when the client is back */
+    if (stream && !reply->is_final && reply->json && channel_need_input(call, reply->json))
+        return;
     if (stream) {
         if (!come_back_reply(call, reply))
             reply_call(call, reply);
@@ -209,6 +211,10 @@ void tool_on_event(struct mcp_visit *visit, const char *line, size_t length)
     method = json_member_text(json, "method");
     if (method && strcmp(method, "client/hold") == 0)
         hold_take(visit, json_member(json, "params"));
+    else if (method && strcmp(method, "client/present") == 0)
+        channel_present(visit, json_member(json, "params"));
+    else if (method && strcmp(method, "client/withdraw") == 0)
+        channel_withdraw(visit, json_member(json, "params"));
     else if (method && strncmp(method, "mine/", 5) == 0)
         asks_take_event(visit, method, json_member(json, "params"));
     else
@@ -247,6 +253,8 @@ static void wait_for(struct mcp_call *call, int64_t wait_s)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", call->session_id);
     json_write_integer(&writer, "wait_seconds", wait_s);
+    if (call->revision != REVISION_2026_07_28) /* a modern form has no end that it would outlive */
+        channel_write_client(&writer, call);
     json_write_end_object(&writer);
     put_to_desk(call, call->to.mcp->parts.desk->ops->wait, &params);
     text_release(&params);
@@ -261,8 +269,9 @@ void tool_wait_again(struct mcp_call *call)
     wait_for(call, left_ms > 0 ? left_ms / 1000 : 0);
 }
 
-static void submit(struct mcp_call *call, const struct tool *tool, const struct json *arguments,
-                   int64_t hold_s, const char *state)
+static void submit(struct mcp_call *call, const struct tool *tool,
+                   const struct mcp_request *request, const struct json *arguments, int64_t hold_s,
+                   const char *state)
 {
     char *arguments_json = json_encode(arguments), tag[24];
     struct text params = { 0 };
@@ -274,7 +283,10 @@ static void submit(struct mcp_call *call, const struct tool *tool, const struct 
     json_write_raw(&writer, "arguments", arguments_json);
     json_write_text(&writer, "tag", tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
+    channel_write_client(&writer, call);
     come_back_write(call, state, &writer);
+    if (state)
+        channel_write_returned(&writer, request->params);
     json_write_end_object(&writer);
     put_to_desk(call, call->to.mcp->parts.desk->ops->submit, &params);
     text_release(&params);
@@ -303,7 +315,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;
-        submit(call, tool, arguments, hold_s, state);
+        submit(call, tool, request, arguments, hold_s, state);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
         wait_for(call, hold_s);

@@ -1,7 +1,7 @@
 /*
- * visit.c - who the client is at the desk: one visit for each name it gives itself; and which
- * results have reached it. A modern client may say another name with every request, so what is
- * kept of them is bounded.
+ * visit.c - who the client is at the desk: one visit for each name and version it gives itself; and
+ * which results have reached it. A modern client may say another name with every request, so what
+ * is kept of them is bounded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@ static void leave(struct mcp_visit *visit)
 
     desk->ops->leave(desk, visit->visit);
     free(visit->name);
+    free(visit->version);
     free(visit);
 }
 
@@ -71,11 +72,10 @@ static void on_event(void *context, const char *line, size_t length)
     tool_on_event(context, line, length);
 }
 
-static struct mcp_visit *enter(struct mcp_request *request, char *take_name)
+static struct mcp_visit *enter(struct mcp_request *request, char *take_name, char *take_version)
 {
     struct mcp *mcp = request->to.mcp;
     struct mcp_visit *visit = mem_new(sizeof *visit);
-    char *version = request->client_version ? short_name(request->client_version) : NULL;
     struct desk_visitor visitor = {
         .role = ROLE_AGENT,
         .via = "",
@@ -83,7 +83,7 @@ static struct mcp_visit *enter(struct mcp_request *request, char *take_name)
         .pid = mcp->parts.pid,
         .tty = "",
         .name = take_name,
-        .version = version,
+        .version = take_version,
         .as_name = mcp->parts.as_name,
         .directory = mcp->parts.directory,
         .token = mcp->parts.token,
@@ -96,10 +96,21 @@ static struct mcp_visit *enter(struct mcp_request *request, char *take_name)
 
     visit->mcp = mcp;
     visit->name = take_name;
+    visit->version = take_version;
     visit->visit = mcp->parts.desk->ops->enter(mcp->parts.desk, &visitor);
     visit->next = mcp->visits;
     mcp->visits = visit;
-    free(version);
+    return visit;
+}
+
+/* What is learnt of a client is learnt of its version. */
+static struct mcp_visit *find_visit(const struct mcp *mcp, const char *name, const char *version)
+{
+    struct mcp_visit *visit = mcp->visits;
+
+    while (visit && (strcmp(visit->name, name) != 0 || !visit->version != !version ||
+                     (version && strcmp(visit->version, version) != 0)))
+        visit = visit->next;
     return visit;
 }
 
@@ -107,18 +118,14 @@ struct mcp_visit *visit_get(struct mcp_request *request)
 {
     struct mcp *mcp = request->to.mcp;
     char *name = short_name(request->client_name ? request->client_name : "");
+    char *version = request->client_version ? short_name(request->client_version) : NULL;
+    struct mcp_visit *visit = find_visit(mcp, name, version);
 
-    for (struct mcp_visit *visit = mcp->visits; visit; visit = visit->next) {
-        if (strcmp(visit->name, name) == 0) {
-            free(name);
-            return visit;
-        }
-    }
-    if (leave_unused(mcp) >= VISIT_MOST) {
-        free(name);
-        return NULL;
-    }
-    return enter(request, name);
+    if (!visit && leave_unused(mcp) < VISIT_MOST)
+        return enter(request, name, version);
+    free(name);
+    free(version);
+    return visit;
 }
 
 void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id)

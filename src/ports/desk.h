@@ -57,14 +57,18 @@ struct desk_ops {
     void (*leave)(struct desk *desk, struct desk_visit *visit);
 
     /* agents */
-    desk_act *submit;    /* {tool, arguments, wait_seconds?, tag?}: parks until decided */
-    desk_act *wait;      /* {session_id, wait_seconds} */
+    /* {tool, arguments, wait_seconds?, tag?, client?, state?, responses?}: parks until decided */
+    desk_act *submit;
+    desk_act *wait;      /* {session_id, wait_seconds, client?} */
     desk_act *delivered; /* {session_ids}: the agent has these results */
     desk_act *withdraw;  /* {session_id} */
     desk_act *detach;    /* {session_id}: this visit waits for it no more */
     desk_act *cut_off;   /* {held_ms, timed_out?}: its client gave up on a call after so long */
-    desk_act *mine_list; /* {which?, limit?}: its own asks */
-    desk_act *mine_get;  /* {session_id}: one of them whole */
+    desk_act
+        *client_result; /* {session_id, action, content?, shown_ms}: of the client's own form */
+    desk_act *client_failed; /* {session_id, why}: it could not show it */
+    desk_act *mine_list;     /* {which?, limit?}: its own asks */
+    desk_act *mine_get;      /* {session_id}: one of them whole */
     /* {}: from now on events of changes; replies only when there will be no more. */
     desk_act *mine_follow;
     /* people */

@@ -149,6 +149,9 @@ struct store_ops {
     void (*save_cut_off)(struct store *store, const struct store_client *client, int64_t cut_off_ms,
                          store_done *done, void *context);
     void (*forget_cut_offs)(struct store *store, store_done *done, void *context);
+    /* What is known of its form (core/client_form.h); the same bound. */
+    void (*save_form_fact)(struct store *store, const struct store_client *client, int64_t fact,
+                           store_done *done, void *context);
     /* The wall clock was set: every open deadline moves along. */
     void (*shift_deadlines)(struct store *store, int64_t by_ms, store_done *done, void *context);
     /* One batch of retention (R9.1): ended and delivered-or-older-than-retention asks. reply.seq is
@@ -181,6 +184,8 @@ struct store_ops {
     /* STORE_DONE with it as reply.seq, or STORE_MISSING. */
     void (*get_cut_off)(struct store *store, const struct store_client *client, store_done *done,
                         void *context);
+    void (*get_form_fact)(struct store *store, const struct store_client *client, store_done *done,
+                          void *context);
     const char *(*meta)(struct store *store, const char *name); /* "" if absent; borrowed */
     /* True once the disk failed under us in a way that only a restart mends (EIO on sync). */
     bool (*is_broken)(struct store *store);

@@ -26,6 +26,11 @@ enum language settings_language(const struct settings *settings)
     return language;
 }
 
+const char *settings_language_tag(const struct settings *settings)
+{
+    return language_tag(settings_language(settings));
+}
+
 bool settings_is_quiet(const struct settings *settings, int minute_of_day)
 {
     int from, to;

@@ -119,6 +119,7 @@ const char *settings_source_text(const struct settings *settings, enum setting_i
 enum ask_interface settings_interface(const struct settings *settings);
 /* The language to speak: the setting, or for auto the locale seen by settings_load_environment. */
 enum language settings_language(const struct settings *settings);
+const char *settings_language_tag(const struct settings *settings);
 /* do_not_disturb, or minute_of_day (local time, 0..1439) inside quiet_hours. */
 bool settings_is_quiet(const struct settings *settings, int minute_of_day);
 /* How long a call of this client may be held open: by its name, else by the longest key "…*" it

@@ -40,9 +40,10 @@ struct job_revoke {
 struct job_meta {
     const char *name, *value;
 };
-struct job_cut_off {
-    struct store_client client; /* without a name: all are forgotten */
-    int64_t cut_off_ms;
+struct job_client {
+    struct store_client client; /* without a name: all cut-offs are forgotten */
+    bool is_form;               /* the fact is about its form */
+    int64_t fact;
 };
 struct job_sweep {
     int64_t older_than_ms, keep_ended, batch;
@@ -64,7 +65,7 @@ struct job {
         struct job_revoke revoke;
         struct store_key key;
         struct job_meta meta;
-        struct job_cut_off cut_off;
+        struct job_client client;
         int64_t shift_by_ms;
         struct job_sweep sweep;
     } of;

@@ -130,10 +130,21 @@ static void store_save_meta(struct store *store, const char *name, const char *v
 static void store_save_cut_off(struct store *store, const struct store_client *client,
                                int64_t cut_off_ms, store_done *done, void *context)
 {
-    struct job job = { .kind = &job_kind_cut_off,
+    struct job job = { .kind = &job_kind_client,
                        .done = done,
                        .context = context,
-                       .of.cut_off = { *client, cut_off_ms } };
+                       .of.client = { *client, false, cut_off_ms } };
+
+    add(store, &job);
+}
+
+static void store_save_form_fact(struct store *store, const struct store_client *client,
+                                 int64_t fact, store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_client,
+                       .done = done,
+                       .context = context,
+                       .of.client = { *client, true, fact } };
 
     add(store, &job);
 }
@@ -141,7 +152,7 @@ static void store_save_cut_off(struct store *store, const struct store_client *c
 static void store_forget_cut_offs(struct store *store, store_done *done, void *context)
 {
     struct job job = {
-        .kind = &job_kind_cut_off, .done = done, .context = context, .needs_sync = true
+        .kind = &job_kind_client, .done = done, .context = context, .needs_sync = true
     };
 
     add(store, &job);
@@ -231,6 +242,12 @@ static void store_get_cut_off(struct store *store, const struct store_client *cl
     reader_get_cut_off(&own(store)->reader, client, done, context);
 }
 
+static void store_get_form_fact(struct store *store, const struct store_client *client,
+                                store_done *done, void *context)
+{
+    reader_get_form_fact(&own(store)->reader, client, done, context);
+}
+
 static const char *store_meta(struct store *store, const char *name)
 {
     return reader_meta(&own(store)->reader, name);
@@ -274,6 +291,7 @@ static const struct store_ops sqlite_ops = {
     .save_meta = store_save_meta,
     .save_cut_off = store_save_cut_off,
     .forget_cut_offs = store_forget_cut_offs,
+    .save_form_fact = store_save_form_fact,
     .shift_deadlines = store_shift_deadlines,
     .sweep = store_sweep,
     .get = store_get,
@@ -286,6 +304,7 @@ static const struct store_ops sqlite_ops = {
     .list_tokens = store_list_tokens,
     .list_keys = store_list_keys,
     .get_cut_off = store_get_cut_off,
+    .get_form_fact = store_get_form_fact,
     .meta = store_meta,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,

@@ -20,6 +20,7 @@ enum read_statement {
     READ_TOKENS,
     READ_KEYS,
     READ_CUT_OFF,
+    READ_FORM_FACT,
     READ_META,
     READ_COUNT,
 };
@@ -66,6 +67,8 @@ static const char *const read_sql[READ_COUNT] = {
                    " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id"),
     [READ_CUT_OFF] =
         "SELECT cut_off_ms FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
+    [READ_FORM_FACT] =
+        "SELECT form_works FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",
 };
 
@@ -252,10 +255,10 @@ void reader_list_keys(struct reader *reader, const char *purpose, store_key_each
     end_read(reader, &list, NULL);
 }
 
-void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,
-                        void *context)
+static void get_fact(struct reader *reader, int which, const struct store_client *client,
+                     store_done *done, void *context)
 {
-    struct statement get = statement_of(&reader->statements, READ_CUT_OFF);
+    struct statement get = statement_of(&reader->statements, which);
     struct store_reply reply = { .outcome = STORE_MISSING };
 
     statement_text(&get, client->name);
@@ -268,6 +271,18 @@ void reader_get_cut_off(struct reader *reader, const struct store_client *client
     if (!end_read(reader, &get, &reply.err))
         reply.outcome = STORE_FAILED;
     done(context, &reply);
+}
+
+void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,
+                        void *context)
+{
+    get_fact(reader, READ_CUT_OFF, client, done, context);
+}
+
+void reader_get_form_fact(struct reader *reader, const struct store_client *client,
+                          store_done *done, void *context)
+{
+    get_fact(reader, READ_FORM_FACT, client, done, context);
 }
 
 const char *reader_meta(struct reader *reader, const char *name)

@@ -37,6 +37,8 @@ void reader_list_keys(struct reader *reader, const char *purpose, store_key_each
                       void *context);
 void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,
                         void *context);
+void reader_get_form_fact(struct reader *reader, const struct store_client *client,
+                          store_done *done, void *context);
 const char *reader_meta(struct reader *reader, const char *name);
 
 #endif

@@ -74,9 +74,15 @@ const char *const write_sql[WRITE_COUNT] = {
         " OR EXISTS (SELECT 1 FROM client_facts"
         " WHERE name = ?1 AND version = ?2 AND transport = ?3)"
         " ON CONFLICT DO UPDATE SET cut_off_ms = excluded.cut_off_ms",
+    [WRITE_FORM_FACT] =
+        "INSERT INTO client_facts (name, version, transport, form_works)"
+        " SELECT ?1, ?2, ?3, ?4 WHERE (SELECT count(*) FROM client_facts) < " CLIENTS_MOST
+        " OR EXISTS (SELECT 1 FROM client_facts"
+        " WHERE name = ?1 AND version = ?2 AND transport = ?3)"
+        " ON CONFLICT DO UPDATE SET form_works = excluded.form_works",
     /* What was seen once, or is forgotten, makes room first. */
     [WRITE_CUT_OFF_ROOM] = "DELETE FROM client_facts"
-                           " WHERE coalesce(cut_off_ms, 0) <= 0 AND form_works IS NULL"
+                           " WHERE coalesce(cut_off_ms, 0) <= 0 AND coalesce(form_works, 0) <= 0"
                            " AND (SELECT count(*) FROM client_facts) >= " CLIENTS_MOST,
     [WRITE_CUT_OFF_FORGET] = "UPDATE client_facts SET cut_off_ms = NULL",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"

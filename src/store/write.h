@@ -50,6 +50,7 @@ enum write_statement {
     WRITE_KEY,
     WRITE_META,
     WRITE_CUT_OFF,
+    WRITE_FORM_FACT,
     WRITE_CUT_OFF_ROOM,
     WRITE_CUT_OFF_FORGET,
     WRITE_SHIFT_OPEN,
@@ -77,7 +78,7 @@ extern const char *const write_sql[WRITE_COUNT];
 
 extern const struct job_kind job_kind_create, job_kind_change, job_kind_draft, job_kind_setting,
     job_kind_token, job_kind_revoke, job_kind_key, job_kind_meta, job_kind_shift, job_kind_sweep,
-    job_kind_cut_off;
+    job_kind_client;
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
 /* Appends to the chain and sets event->seq. */

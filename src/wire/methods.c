@@ -29,6 +29,8 @@ static const struct method {
     { "ask/withdraw", ROLE_AGENT, DESK_ACT(withdraw) },
     { "ask/detach", ROLE_AGENT, DESK_ACT(detach) },
     { "client/cut_off", ROLE_AGENT, DESK_ACT(cut_off) },
+    { "client/result", ROLE_AGENT, DESK_ACT(client_result) },
+    { "client/failed", ROLE_AGENT, DESK_ACT(client_failed) },
     { "mine/list", ROLE_AGENT, DESK_ACT(mine_list) },
     { "mine/get", ROLE_AGENT, DESK_ACT(mine_get) },
     { "mine/follow", ROLE_AGENT, DESK_ACT(mine_follow) },

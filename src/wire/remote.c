@@ -146,7 +146,18 @@ static void on_written(uv_write_t *write, int status)
     free(write);
 }
 
-/* By the ask's id where we know it, else as it was made; always with what is left of its wait. */
+static void write_member(struct json_writer *writer, const struct json *params, const char *key)
+{
+    const struct json *member = json_member(params, key);
+    char *json = member ? json_encode(member) : NULL;
+
+    if (json)
+        json_write_raw(writer, key, json);
+    free(json);
+}
+
+/* By the ask's id where we know it, else as it was made; always with what is left of its wait, and
+ * with what its client can show. */
 static void write_params(const struct remote_call *call, struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
@@ -154,6 +165,7 @@ static void write_params(const struct remote_call *call, struct text *out)
     json_write_object(&writer, NULL);
     if (call->session_id[0]) {
         json_write_text(&writer, "session_id", call->session_id);
+        write_member(&writer, call->params, "client");
         json_write_bool_if(&writer, "comes_back",
                            json_is_yes(json_member(call->params, "comes_back")));
     } else {
@@ -446,7 +458,8 @@ static void remote_act(const char *method, struct desk_visit *acting, const stru
 
     call->method = method;
     call->params = json_keep(params);
-    call->tag = json_member_text(call->params, "tag");
+    /* what a client's form brought goes whole to the next hub, never by the ask's id alone */
+    call->tag = json_member(params, "state") ? NULL : json_member_text(call->params, "tag");
     call->until_boot_ms = wait_s < 0 ? -1 : loop_boot_ms() + wait_s * 1000;
     call->done = done;
     call->context = context;
@@ -475,6 +488,8 @@ REMOTE_ACT(delivered, "ask/delivered")
 REMOTE_ACT(withdraw, "ask/withdraw")
 REMOTE_ACT(detach, "ask/detach")
 REMOTE_ACT(cut_off, "client/cut_off")
+REMOTE_ACT(client_result, "client/result")
+REMOTE_ACT(client_failed, "client/failed")
 REMOTE_ACT(mine_list, "mine/list")
 REMOTE_ACT(mine_get, "mine/get")
 REMOTE_ACT(mine_follow, "mine/follow")
@@ -489,6 +504,8 @@ static const struct desk_ops remote_ops = {
     .withdraw = remote_withdraw,
     .detach = remote_detach,
     .cut_off = remote_cut_off,
+    .client_result = remote_client_result,
+    .client_failed = remote_client_failed,
     .mine_list = remote_mine_list,
     .mine_get = remote_mine_get,
     .mine_follow = remote_mine_follow,

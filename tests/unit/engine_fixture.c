@@ -188,60 +188,6 @@ static void stage_store_change(struct store *port, const struct store_change *ch
     }
 }
 
-static void stage_store_save_draft(struct store *port, const char *ask_id, const char *person,
-                                   const char *json, int64_t now_ms, store_done *done,
-                                   void *context)
-{
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "draft");
-
-    store->drafts++;
-    if (store->fails_drafts) {
-        fail_later(passage);
-        return;
-    }
-    store->outstanding++;
-    store->inner->ops->save_draft(store->inner, ask_id, person, json, now_ms, on_inner_reply,
-                                  passage);
-}
-
-static void stage_store_save_setting(struct store *port, const char *person, const char *name,
-                                     const char *value, store_done *done, void *context)
-{
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "setting");
-
-    if (store->fails_settings) {
-        fail_later(passage);
-        return;
-    }
-    store->outstanding++;
-    store->inner->ops->save_setting(store->inner, person, name, value, on_inner_reply, passage);
-}
-
-static void stage_store_save_cut_off(struct store *port, const struct store_client *client,
-                                     int64_t cut_off_ms, store_done *done, void *context)
-{
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "cut_off");
-
-    if (store->fails_settings) {
-        fail_later(passage);
-        return;
-    }
-    store->outstanding++;
-    store->inner->ops->save_cut_off(store->inner, client, cut_off_ms, on_inner_reply, passage);
-}
-
-static void stage_store_forget_cut_offs(struct store *port, store_done *done, void *context)
-{
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "forget");
-
-    store->outstanding++;
-    store->inner->ops->forget_cut_offs(store->inner, on_inner_reply, passage);
-}
-
 /* A write that goes straight through; NULL: it is to fail. */
 static struct passage *pass(struct stage_store *store, bool fails, const char *what,
                             store_done *done, void *context)
@@ -254,6 +200,57 @@ static struct passage *pass(struct stage_store *store, bool fails, const char *w
     }
     store->outstanding++;
     return passage;
+}
+
+static void stage_store_save_draft(struct store *port, const char *ask_id, const char *person,
+                                   const char *json, int64_t now_ms, store_done *done,
+                                   void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_drafts, "draft", done, context);
+
+    own(port)->drafts++;
+    if (passage)
+        inner->ops->save_draft(inner, ask_id, person, json, now_ms, on_inner_reply, passage);
+}
+
+static void stage_store_save_setting(struct store *port, const char *person, const char *name,
+                                     const char *value, store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_settings, "setting", done, context);
+
+    if (passage)
+        inner->ops->save_setting(inner, person, name, value, on_inner_reply, passage);
+}
+
+static void stage_store_save_cut_off(struct store *port, const struct store_client *client,
+                                     int64_t cut_off_ms, store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_settings, "cut_off", done, context);
+
+    if (passage)
+        inner->ops->save_cut_off(inner, client, cut_off_ms, on_inner_reply, passage);
+}
+
+static void stage_store_save_form_fact(struct store *port, const struct store_client *client,
+                                       int64_t fact, store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage =
+        pass(own(port), own(port)->fails_settings, "form_fact", done, context);
+
+    if (passage)
+        inner->ops->save_form_fact(inner, client, fact, on_inner_reply, passage);
+}
+
+static void stage_store_forget_cut_offs(struct store *port, store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+
+    inner->ops->forget_cut_offs(inner, on_inner_reply,
+                                pass(own(port), false, "forget", done, context));
 }
 
 static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
@@ -380,6 +377,12 @@ static void stage_store_get_cut_off(struct store *port, const struct store_clien
     own(port)->inner->ops->get_cut_off(own(port)->inner, client, done, context);
 }
 
+static void stage_store_get_form_fact(struct store *port, const struct store_client *client,
+                                      store_done *done, void *context)
+{
+    own(port)->inner->ops->get_form_fact(own(port)->inner, client, done, context);
+}
+
 static int64_t stage_store_last_seq(struct store *port)
 {
     return own(port)->inner->ops->last_seq(own(port)->inner);
@@ -396,6 +399,7 @@ static const struct store_ops stage_ops = {
     .save_key = stage_store_save_key,
     .list_keys = stage_store_list_keys,
     .save_cut_off = stage_store_save_cut_off,
+    .save_form_fact = stage_store_save_form_fact,
     .forget_cut_offs = stage_store_forget_cut_offs,
     .shift_deadlines = stage_store_shift,
     .sweep = stage_store_sweep,
@@ -406,6 +410,7 @@ static const struct store_ops stage_ops = {
     .list_live = stage_store_list_live,
     .get_draft = stage_store_get_draft,
     .get_cut_off = stage_store_get_cut_off,
+    .get_form_fact = stage_store_get_form_fact,
     .last_seq = stage_store_last_seq,
 };
 

@@ -1,6 +1,7 @@
 /*
- * test_store_clients.c - what is kept of clients: how long each name, version and transport waits.
- * Proves: R5.7
+ * test_store_clients.c - what is kept of clients: how long each name, version and transport waits,
+ * and whether its forms work.
+ * Proves: R4.3 R5.7
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,6 +53,43 @@ static void cut_offs_are_kept_by_client_until_forgotten(void **state)
     assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 30000);
 }
 
+static void save_form_fact(struct place *place, const char *name, int64_t fact)
+{
+    struct store_client client = { name, "1", "stdio" };
+    struct seen seen = { 0 };
+
+    place->store->ops->save_form_fact(place->store, &client, fact, on_reply, &seen);
+    wait_for(place, &seen);
+    assert_int_equal(seen.reply.outcome, STORE_DONE);
+}
+
+static int64_t form_fact_of(struct place *place, const char *name, const char *version)
+{
+    struct store_client client = { name, version, "stdio" };
+    struct seen seen = { 0 };
+
+    place->store->ops->get_form_fact(place->store, &client, on_reply, &seen);
+    assert_int_equal(seen.count, 1);
+    return seen.reply.outcome == STORE_DONE ? seen.reply.seq : 0;
+}
+
+static void forms_and_cut_offs_are_kept_apart(void **state)
+{
+    struct place *place = *state;
+    struct seen seen = { 0 };
+
+    assert_int_equal(form_fact_of(place, "quick", "1"), 0);
+    save_form_fact(place, "quick", -1800000000000);
+    assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 0);
+    save_cut_off(place, "quick", 59000);
+    assert_int_equal(form_fact_of(place, "quick", "1"), -1800000000000);
+    assert_int_equal(form_fact_of(place, "quick", "2"), 0); /* a new version starts anew */
+    save_form_fact(place, "quick", 1);
+    place->store->ops->forget_cut_offs(place->store, on_reply, &seen);
+    wait_for(place, &seen);
+    assert_int_equal(form_fact_of(place, "quick", "1"), 1);
+}
+
 /* Names are the clients' to invent: what was seen once makes room, what was learnt stays. */
 static void clients_are_remembered_in_bounded_number(void **state)
 {
@@ -79,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(cut_offs_are_kept_by_client_until_forgotten),
+        CASE(forms_and_cut_offs_are_kept_apart),
         CASE(clients_are_remembered_in_bounded_number),
     };
 

@@ -24,8 +24,8 @@ export const request = (id, method, params) => ({ jsonrpc: "2.0", id, method, pa
 
 export const asking = (id, args) => request(id, "tools/call", { name: "provide_choice", arguments: args });
 
-export const opening = (protocolVersion, name = "test") => ({
+export const opening = (protocolVersion, name = "test", capabilities = {}, version = "1") => ({
     protocolVersion,
-    capabilities: {},
-    clientInfo: { name, version: "1" },
+    capabilities,
+    clientInfo: { name, version },
 });

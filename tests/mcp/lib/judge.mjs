@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { demandType, hasType, MODERN, shown, toolValidator } from "./schema.mjs";
 
 export const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
 const RESULTS = {
     "initialize": "InitializeResult",
@@ -26,6 +27,7 @@ const RESULTS = {
 };
 const NOTIFICATIONS = {
     "notifications/progress": "ProgressNotification",
+    "notifications/cancelled": "CancelledNotification",
     "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
     "notifications/resources/updated": "ResourceUpdatedNotification",
     "notifications/message": "LoggingMessageNotification",
@@ -49,7 +51,7 @@ const ALWAYS = {
     get_answer: ["session_id", "explicit"], // in the shape of the tool that asked
     check_decision: ["must_ask", "reasons"],
 };
-const SINCE = { annotations: "2025-03-26", title: "2025-06-18", structured: "2025-06-18", idless: "2025-11-25" };
+const SINCE = { annotations: "2025-03-26", elicitation: "2025-06-18", title: "2025-06-18", structured: "2025-06-18", idless: "2025-11-25" };
 
 const has = (revision, feature) => revision >= SINCE[feature];
 const keyOf = (id) => `${typeof id}:${id}`; // "1" is not 1
@@ -60,6 +62,8 @@ export class Judge {
         this.open = new Map(); // key of an id: requests not answered yet
         this.progress = new Map(); // key of a token: last progress
         this.outputs = new Map(); // tool: validator of its output
+        this.capabilities = {}; // of initialize
+        this.asked = new Map(); // id of a request of the server's: the request
         this.unreadable = 0; // lines sent that deserve an error without an id
         this.objections = [];
         this.seen = 0;
@@ -90,11 +94,14 @@ export class Judge {
             return;
         }
         const claim = message.params?._meta?.[VERSION_KEY];
+        if (message.method === "initialize")
+            this.capabilities = message.params?.capabilities ?? {};
         const requests = this.open.get(keyOf(message.id)) ?? [];
         requests.push({
             method: message.method,
             revision: claim === undefined ? this.negotiated : MODERN,
             tool: message.params?.name,
+            capabilities: message.params?._meta?.[CAPABILITIES_KEY] ?? {},
         });
         this.open.set(keyOf(message.id), requests);
         const token = message.params?._meta?.progressToken;
@@ -131,11 +138,34 @@ export class Judge {
                 this.response(part);
             if (message.every((part) => part.id !== null))
                 demandType(this.negotiated, "JSONRPCBatchResponse", message);
+        } else if ("method" in message && "id" in message) {
+            this.request(message);
         } else if ("method" in message) {
-            assert.ok(!("id" in message), `the server sent a request: ${shown(message)}`);
             this.notification(message);
         } else {
             this.response(message);
+        }
+    }
+
+    // Only what was declared may be asked for, and only where the revision has such requests.
+    request(message) {
+        assert.equal(message.method, "elicitation/create", `the server sent a request: ${shown(message)}`);
+        assert.ok(has(this.negotiated, "elicitation"), `a request at ${this.negotiated}`);
+        assert.ok(this.capabilities.elicitation, "elicitation was not declared");
+        assert.ok(!this.asked.has(message.id), "an id was used twice");
+        demandType(this.negotiated, "JSONRPCRequest", message);
+        demandType(this.negotiated, "ElicitRequest", message);
+        this.asked.set(message.id, message);
+    }
+
+    // The same inside of a result.
+    inputRequired(request, result) {
+        demandType(MODERN, "InputRequiredResult", result);
+        assert.equal(typeof result.requestState, "string");
+        for (const asked of Object.values(result.inputRequests ?? {})) {
+            assert.equal(asked.method, "elicitation/create");
+            assert.ok(request.capabilities.elicitation, "elicitation was not declared with this request");
+            demandType(MODERN, "ElicitRequest", asked);
         }
     }
 
@@ -182,6 +212,11 @@ export class Judge {
     result(revision, request, message) {
         demandType(revision, "JSONRPCMessage", message);
         demandType(revision, hasType(revision, "JSONRPCResultResponse") ? "JSONRPCResultResponse" : "JSONRPCResponse", message);
+        if (request.method === "tools/call" && message.result.resultType === "input_required") {
+            assert.equal(revision, MODERN, "input_required is modern only");
+            this.inputRequired(request, message.result);
+            return;
+        }
         assert.ok(request.method in RESULTS, `no result is known for ${request.method}`);
         const isRound = message.result.resultType === "input_required";
         demandType(revision, isRound ? "InputRequiredResult" : RESULTS[request.method], message.result);
@@ -237,6 +272,8 @@ export class Judge {
         demandType(revision, "ServerNotification", message);
         // As published, two of the schemas leave jsonrpc out of the notification's own type.
         demandType(revision, NOTIFICATIONS[method], message);
+        if (method === "notifications/cancelled")
+            assert.ok(this.asked.has(params.requestId), `cancelled what was not asked: ${shown(message)}`);
         if (method !== "notifications/progress")
             return;
         assert.ok(params.progress > entry.last, `progress fell from ${entry.last} to ${params.progress}`);

@@ -1,18 +1,19 @@
 // raw.mjs - a client that writes what it is told, byte for byte, with a judge on the other side.
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Judge, VERSION_KEY } from "./judge.mjs";
+import { CAPABILITIES_KEY, Judge, VERSION_KEY } from "./judge.mjs";
 import { MODERN } from "./schema.mjs";
 import { opening } from "./asks.mjs";
 
-const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_KEY = "io.modelcontextprotocol/clientInfo";
 
 export class Raw {
     // `isBare`: without a process; a kind of its own sends and hears (web.mjs).
-    constructor(home, { args = [], name = "raw", options = {}, judge = new Judge(), isBare = false } = {}) {
+    constructor(home, { args = [], name = "raw", version = "1", capabilities = {}, options = {}, judge = new Judge(), isBare = false } = {}) {
         this.home = home;
         this.name = name;
+        this.version = version;
+        this.capabilities = capabilities;
         this.judge = judge;
         this.revision = MODERN; // until initialize
         this.nextId = 1;
@@ -86,8 +87,8 @@ export class Raw {
     envelope(params = {}) {
         if (this.revision !== MODERN)
             return params;
-        const client = { name: this.name, version: "1" };
-        const meta = { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: {}, [CLIENT_KEY]: client };
+        const client = { name: this.name, version: this.version };
+        const meta = { [VERSION_KEY]: MODERN, [CAPABILITIES_KEY]: this.capabilities, [CLIENT_KEY]: client };
         return { ...params, _meta: { ...meta, ...params._meta } };
     }
 
@@ -114,7 +115,7 @@ export class Raw {
         if (revision === MODERN)
             return (await this.request("server/discover")).result;
         this.revision = revision;
-        const answer = await this.request("initialize", opening(revision, this.name));
+        const answer = await this.request("initialize", opening(revision, this.name, this.capabilities, this.version));
         assert.equal(answer.result.protocolVersion, revision);
         this.notify("notifications/initialized", {});
         return answer.result;

@@ -1,5 +1,6 @@
 // sdk.mjs - the official clients, each with a judge that sees the bytes their transport gets.
 import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { StdioClientTransport as StdioOne } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Client as ClientTwo } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioTwo } from "@modelcontextprotocol/client/stdio";
@@ -11,17 +12,20 @@ import { eventReader, web } from "./web.mjs";
 
 const callOne = (client, params, options) => client.callTool(params, undefined, options);
 const callTwo = (client, params, options) => client.callTool(params, options);
+const formsOne = (client, show) => client.setRequestHandler(ElicitRequestSchema, show);
+const formsTwo = (client, show) => client.setRequestHandler("elicitation/create", show);
 
 // What is different between the kinds of client; `revision` is what they are to end up with.
 const CLIENTS = {
-    "SDK 1.x": { Client: ClientOne, Stdio: StdioOne, Http: HttpOne, options: {}, call: callOne, revision: "2025-11-25" },
-    "SDK 2.x": { Client: ClientTwo, Stdio: StdioTwo, Http: HttpTwo, options: {}, call: callTwo, revision: "2025-11-25" },
+    "SDK 1.x": { Client: ClientOne, Stdio: StdioOne, Http: HttpOne, options: {}, call: callOne, forms: formsOne, revision: "2025-11-25" },
+    "SDK 2.x": { Client: ClientTwo, Stdio: StdioTwo, Http: HttpTwo, options: {}, call: callTwo, forms: formsTwo, revision: "2025-11-25" },
     "SDK 2.x, auto": {
         Client: ClientTwo,
         Stdio: StdioTwo,
         Http: HttpTwo,
         options: { versionNegotiation: { mode: "auto" } },
         call: callTwo,
+        forms: formsTwo,
         revision: "2026-07-28",
     },
 };
@@ -77,21 +81,24 @@ function tappedFetch(judge) {
 }
 
 export class Sdk {
-    static async open(home, kind, { name = "sdk-test", capabilities = {} } = {}) {
+    // `show` is the client's own form: it is given the params of elicitation/create.
+    static async open(home, kind, { name = "sdk-test", version = "1.0.0", capabilities = {}, show = null } = {}) {
         if (KINDS[kind].isHttp)
             await web(home);
-        const sdk = new Sdk(home, kind, name, capabilities);
+        const sdk = new Sdk(home, kind, name, version, { ...capabilities, ...(show && { elicitation: {} }) });
+        if (show)
+            sdk.kind.forms(sdk.client, (request, extra) => show(request.params, extra));
         await sdk.client.connect(sdk.transport);
         return sdk;
     }
 
-    constructor(home, kind, name, capabilities) {
+    constructor(home, kind, name, version, capabilities) {
         this.kind = KINDS[kind];
         this.judge = new Judge();
         this.errors = [];
         this.stderr = "";
         this.transport = this.kind.isHttp ? this.http(home) : this.stdio(home);
-        this.client = new this.kind.Client({ name, version: "1.0.0" }, { capabilities, ...this.kind.options });
+        this.client = new this.kind.Client({ name, version }, { capabilities, ...this.kind.options });
         this.client.onerror = (error) => this.errors.push(error);
         home.endings.push(() => this.close());
     }

@@ -1,0 +1,77 @@
+/*
+ * round.c - clients of 2026-07-28, which are asked by the reply to a call and call again with what
+ * the person did. Between the two nothing is open: what must be known when they come back they
+ * carry themselves (come_back.c). Whatever they bring, they get the decision that won (R5.3).
+ */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "engine/inside.h"
+
+/* Clients follow so many rounds of one call at most. */
+enum { ROUNDS_MOST = 10 };
+void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json)
+{
+    struct live *live = waiter->live;
+    struct text state = { 0 }, out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    waiter->round.number++;
+    waiter->round.asked_ms = engine_utc_ms(engine);
+    if (waiter->round.number > ROUNDS_MOST ||
+        !come_back_seal(engine, &live->match, live->id, &waiter->round, &state)) {
+        waiter->client.has_form = false; /* it is held like any other, others can answer */
+        return;
+    }
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", live->id);
+    json_write_object(&writer, "input_required");
+    json_write_text(&writer, "state", text_string(&state));
+    client_write_form(engine, &writer, form_json);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    wait_end_silent(engine, live, waiter->visit);
+    wait_turn_silent(engine, waiter, text_string(&out));
+    text_release(&state);
+    text_release(&out);
+}
+
+bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit)
+{
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->visit != visit || !waiter->done || waiter->round.number == 0 ||
+            waiter->round.is_bad || waiter->round.number >= ROUNDS_MOST)
+            continue;
+        waiter->round.is_bad = true;
+        client_offer(engine, live, NULL);
+        return true;
+    }
+    return false;
+}
+
+/* The call waits for the decision as any other, and what it brought is tried. */
+void round_resume(struct submission *submission, struct live *live)
+{
+    struct engine *engine = submission->errand.engine;
+    const struct json *response = submission->response;
+    const struct round *round = &submission->terms.round;
+    struct errand *attempt;
+
+    if (round->asked_ms == 0) /* it comes for the decision, not with one */
+        submission->terms.client.has_form = false;
+    wait_end_silent(engine, live, submission->errand.visit);
+    submission_tell_created(submission, live->id);
+    submission_park(submission, live);
+    if (!state_is_open(live->state) || round->asked_ms == 0)
+        return; /* what was decided a moment ago waits until it can't be undone any more */
+    if (!response) {
+        client_offer(engine, live, NULL);
+        return;
+    }
+    attempt = errand_new(sizeof *attempt, engine, (struct desk_visit *)submission->errand.visit,
+                         NULL, NULL);
+    memcpy(attempt->id, live->id, sizeof attempt->id);
+    client_take(attempt, json_member_text(response, "action"), json_member(response, "content"),
+                engine_utc_ms(engine) - round->asked_ms);
+}

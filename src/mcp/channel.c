@@ -1,0 +1,280 @@
+/*
+ * channel.c - the client of an agent as a channel, the protocol's half: forms that the desk wants
+ * shown go out in the way the call's revision has, what comes back goes to the desk as it is. What
+ * it is worth is decided there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/form.h"
+#include "core/limits.h"
+#include "mcp/form_schema.h"
+#include "mcp/inside.h"
+
+/* What a form can bring at most: its texts are bounded, and so is their number. */
+enum { CONTENT_BYTES = 262144 };
+static const char INPUT_KEY[] = "answer";
+
+struct shown_form {
+    struct mcp_call *call;
+    struct call_question *question;
+    int64_t shown_boot_ms;
+    char session_id[27];
+};
+
+static int64_t boot_ms(const struct mcp_call *call)
+{
+    struct clock *clock = call->to.mcp->parts.clock;
+
+    return clock->boot_ms(clock);
+}
+
+/* A batch is answered as a whole: nothing can be said before. */
+void channel_write_client(struct json_writer *writer, const struct mcp_call *call)
+{
+    if (!call_has(call, ABILITY_FORM) || call->to.batch)
+        return;
+    json_write_object(writer, "client");
+    json_write_text(writer, "era", call->revision == REVISION_2026_07_28 ? "modern" : "legacy");
+    json_write_bool(writer, "form", true);
+    json_write_bool(writer, "url", call_has(call, ABILITY_URL));
+    json_write_bool_if(writer, "stops_clock", form_schema_stops_clock(call->visit->name));
+    json_write_end_object(writer);
+}
+
+/* What comes back ------------------------------------------------------------------------------ */
+
+static bool is_scalar(const struct json *value)
+{
+    return json_kind(value) != KIND_LIST && json_kind(value) != KIND_OBJECT;
+}
+
+/* Values of a form are flat, and only those go to the desk: nobody needs the rest. */
+static bool is_flat(const struct json *content)
+{
+    if (json_kind(content) != KIND_OBJECT)
+        return false;
+    for (void *at = json_first(content); at; at = json_next(content, at)) {
+        const struct json *value = json_value(at);
+
+        if (json_kind(value) == KIND_OBJECT)
+            return false;
+        for (size_t i = 0; json_kind(value) == KIND_LIST && i < json_length(value); i++) {
+            if (!is_scalar(json_item(value, i)))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Of a form's result; NULL: what is there is no content. The caller frees. */
+static char *encode_content(const struct json *result)
+{
+    const struct json *content = json_member(result, "content");
+    char *json = is_flat(content) ? json_encode(content) : NULL;
+
+    if (json && strlen(json) <= CONTENT_BYTES)
+        return json;
+    free(json);
+    return NULL;
+}
+
+static void write_result(struct json_writer *writer, const struct json *result)
+{
+    char *content = encode_content(result);
+
+    json_write_text_if(writer, "action", json_member_text(result, "action"));
+    if (content)
+        json_write_raw(writer, "content", content);
+    free(content);
+}
+
+void channel_write_returned(struct json_writer *writer, const struct json *params)
+{
+    const struct json *response = json_member(json_member(params, "inputResponses"), INPUT_KEY);
+
+    if (json_kind(response) != KIND_OBJECT)
+        return;
+    json_write_object(writer, "response");
+    write_result(writer, response);
+    json_write_end_object(writer);
+}
+
+static void tell_result(const struct mcp_call *call, const struct shown_form *shown,
+                        const struct json *result)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", shown->session_id);
+    write_result(&writer, result);
+    json_write_integer(&writer, "shown_ms", boot_ms(call) - shown->shown_boot_ms);
+    json_write_end_object(&writer);
+    tool_act(call->to.mcp->parts.desk->ops->client_result, call->visit, &params, NULL, NULL);
+    text_release(&params);
+}
+
+static void tell_failed(const struct mcp_call *call, const char *session_id, const char *why)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", session_id);
+    json_write_text(&writer, "why", why);
+    json_write_end_object(&writer);
+    tool_act(call->to.mcp->parts.desk->ops->client_failed, call->visit, &params, NULL, NULL);
+    text_release(&params);
+}
+
+/* Its clock runs again, where it stood still. */
+static void end_shown(struct mcp_call *call)
+{
+    if (form_schema_stops_clock(call->visit->name))
+        hold_until(call, boot_ms(call) + hold_limit_s(call->visit) * 1000);
+    call->shown = NULL;
+}
+
+/* Telling the desk may answer the call, which is gone then. */
+static void on_answer(void *context, enum call_answer answer, const struct json *json)
+{
+    struct shown_form *shown = context;
+    struct mcp_call *call = shown->call;
+
+    end_shown(call);
+    call->has_returned = answer != CALL_GONE;
+    if (answer == CALL_ANSWERED)
+        tell_result(call, shown, json);
+    else if (answer != CALL_GONE)
+        tell_failed(call, shown->session_id, answer == CALL_SILENT ? "silent" : "error");
+    free(shown);
+}
+
+/* What goes out -------------------------------------------------------------------------------- */
+
+/* A form as the desk sent it. False: it is none. */
+static bool read_form(const struct json *told, struct form *ret_form, enum language *ret_language)
+{
+    const struct json *form = json_member(told, "form");
+    const char *language = json_member_text(told, "language");
+    char *json = form ? json_encode(form) : NULL;
+    struct error err;
+    bool ok = json && form_parse(json, strlen(json), ret_form, &err);
+
+    free(json);
+    *ret_language = LANGUAGE_EN;
+    if (language)
+        language_find(language, ret_language);
+    if (ok && !json_is_yes(json_member(told, "notes")))
+        ret_form->allow_annotations = false;
+    return ok;
+}
+
+/* The params of elicitation/create; false: the desk sent no form. */
+static bool write_elicitation(const struct mcp_call *call, const struct json *told,
+                              struct text *out)
+{
+    struct form form = { 0 };
+    enum language language;
+
+    if (!read_form(told, &form, &language))
+        return false;
+    form_schema_write(&form, call->revision, call->visit->name, language, out);
+    form_release(&form);
+    return true;
+}
+
+/* The call it can be shown on; NULL: none, or it is shown already. */
+static struct mcp_call *find_call(const struct mcp_visit *visit, const char *session_id)
+{
+    struct mcp_call *found = NULL;
+
+    for (struct mcp_call *call = visit->mcp->calls; call; call = call->next) {
+        if (call->visit != visit || strcmp(call->session_id, session_id) != 0)
+            continue;
+        if (call->shown)
+            return NULL;
+        if (call->to.stream && !call->is_away && !call->has_returned &&
+            call_has(call, ABILITY_FORM))
+            found = call;
+    }
+    return found;
+}
+
+static void show(struct mcp_call *call, const char *session_id, const char *params_json)
+{
+    struct shown_form *shown = mem_new(sizeof *shown);
+
+    shown->call = call;
+    snprintf(shown->session_id, sizeof shown->session_id, "%s", session_id);
+    shown->shown_boot_ms = boot_ms(call);
+    call->shown = shown;
+    if (form_schema_stops_clock(call->visit->name) && call->deadline_boot_ms)
+        hold_until(call, call->deadline_boot_ms);
+    /* no end of its own: the ask's deadline ends the call, and the call the question */
+    shown->question = call_ask(call, "elicitation/create", params_json, 0, on_answer, shown);
+    if (!shown->question) {
+        call->shown = NULL;
+        free(shown);
+    }
+}
+
+void channel_present(struct mcp_visit *visit, const struct json *params)
+{
+    const char *session_id = json_member_text(params, "session_id");
+    struct mcp_call *call = session_id ? find_call(visit, session_id) : NULL;
+    struct text out = { 0 };
+
+    if (call && write_elicitation(call, params, &out))
+        show(call, session_id, text_string(&out));
+    text_release(&out);
+}
+
+void channel_withdraw(struct mcp_visit *visit, const struct json *params)
+{
+    const char *session_id = json_member_text(params, "session_id");
+
+    for (struct mcp_call *call = visit->mcp->calls; call && session_id; call = call->next) {
+        struct shown_form *shown = call->shown;
+
+        if (call->visit != visit || !shown || strcmp(shown->session_id, session_id) != 0)
+            continue;
+        end_shown(call);
+        call_withdraw(shown->question);
+        free(shown);
+    }
+}
+
+bool channel_need_input(struct mcp_call *call, const char *reply_json)
+{
+    struct json *reply = NULL;
+    const struct json *needed;
+    struct text params = { 0 }, requests = { 0 };
+    struct json_writer writer = json_writer_to(&requests);
+    bool ok;
+
+    if (call->revision != REVISION_2026_07_28 || !call_has(call, ABILITY_FORM) ||
+        !json_parse(reply_json, strlen(reply_json), &reply, NULL))
+        return false;
+    needed = json_member(reply, "input_required");
+    ok = needed && write_elicitation(call, needed, &params);
+    if (ok) {
+        json_write_object(&writer, NULL);
+        json_write_object(&writer, INPUT_KEY);
+        json_write_text(&writer, "method", "elicitation/create");
+        json_write_raw(&writer, "params", text_string(&params));
+        json_write_end_object(&writer);
+        json_write_end_object(&writer);
+        input_reply(call, text_string(&requests), json_member_text(needed, "state"));
+    }
+    text_release(&requests);
+    text_release(&params);
+    json_free(reply);
+    return ok;
+}

@@ -1,0 +1,481 @@
+/* form_schema.c - see form_schema.h. */
+#include "mcp/form_schema.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/client_form.h"
+#include "core/form.h"
+#include "core/visible_text.h"
+
+/* What clients were seen to do with forms. The last row is for those nobody has looked at: they are
+ * taken at their revision's word, but are given no field that is a mere courtesy. */
+static const struct client {
+    const char *name;
+    bool shows_lists;      /* arrays, where the revision has them */
+    bool shows_numbers;    /* else a dialog without fields is shown */
+    bool leaves_text_free; /* an optional text may stay empty */
+    bool shows_notes;
+    bool wants_one_of; /* for labelled choices, whatever its revision says */
+    bool stops_clock;  /* of the call, while a form is open */
+} clients[] = {
+    { "codex-mcp-client", false, false, false, false, true, true },
+    { "claude-code", true, true, true, true, false, true },
+    { "github-copilot-developer", true, true, true, true, false, false },
+    { NULL, true, true, true, false, false, false },
+};
+
+static const struct client *client_find(const char *name)
+{
+    const struct client *row = clients;
+
+    while (row->name && (!name || strcmp(row->name, name) != 0))
+        row++;
+    return row;
+}
+
+bool form_schema_stops_clock(const char *client_name)
+{
+    return client_find(client_name)->stops_clock;
+}
+
+/* One form being written. */
+struct writing {
+    const struct form *form;
+    const struct client *client;
+    enum mcp_revision revision;
+    enum language language;
+    struct json_writer json;
+    struct text required; /* members of the list, as JSON */
+    size_t count;         /* properties so far */
+};
+
+static bool has_lists(const struct writing *writing)
+{
+    return writing->revision >= REVISION_2025_11_25 && writing->client->shows_lists;
+}
+
+static bool has_defaults(const struct writing *writing)
+{
+    return writing->revision >= REVISION_2025_11_25;
+}
+
+/* As much of a text as fits, cut between characters. */
+static void add_shown(struct text *out, const char *text, enum visible_lines lines, size_t chars)
+{
+    struct text shown = { 0 };
+    const char *at, *end;
+
+    visible_text(text, strlen(text), lines, &shown);
+    at = text_string(&shown);
+    end = at + shown.used;
+    for (const char *from = at; at < end; from = at) {
+        if (chars-- == 0 || text_decode(&at, end) < 0) {
+            text_add_text(out, "…");
+            break;
+        }
+        text_add(out, from, (size_t)(at - from));
+    }
+    text_release(&shown);
+}
+
+static void write_shown(struct json_writer *json, const char *key, const char *text)
+{
+    struct text shown = { 0 };
+
+    add_shown(&shown, text, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    json_write_text(json, key, text_string(&shown));
+    text_release(&shown);
+}
+
+/* What the elicit tools have no title for begins with its own first line. */
+static void write_message(struct json_writer *json, const struct form *form)
+{
+    struct text message = { 0 };
+    size_t title = strlen(form->title);
+
+    if (!form->prompt || strncmp(form->prompt, form->title, title) != 0) {
+        add_shown(&message, form->title, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        text_add_text(&message, form->prompt && *form->prompt ? "\n\n" : "");
+    }
+    if (form->prompt)
+        add_shown(&message, form->prompt, VISIBLE_LINES, FORM_MESSAGE_CHARS);
+    json_write_text(json, "message", text_string(&message));
+    text_release(&message);
+}
+
+static void begin_property(struct writing *writing, const char *key, const char *type,
+                           bool is_required)
+{
+    json_write_foreign_key(&writing->json, key);
+    json_write_object(&writing->json, NULL);
+    json_write_text(&writing->json, "type", type);
+    writing->count++;
+    if (is_required) {
+        struct json_writer list = json_writer_to(&writing->required);
+
+        list.needs_comma = writing->required.used > 0;
+        json_write_text(&list, NULL, key);
+    }
+}
+
+static void write_title(struct writing *writing, const struct field *field)
+{
+    const char *title = field->label ? field->label : NULL;
+
+    if (!title && writing->form->field_count == 1)
+        title = writing->form->title;
+    write_shown(&writing->json, "title", title ? title : field->name);
+}
+
+/* The agent's words about the field, then ours about what it takes. */
+static void write_description(struct writing *writing, const struct field *field,
+                              const struct text *hint)
+{
+    struct text out = { 0 };
+
+    if (field->description)
+        add_shown(&out, field->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    if (hint && hint->used && out.used)
+        text_add_text(&out, " · ");
+    if (hint)
+        text_add(&out, text_string(hint), hint->used);
+    json_write_text_if(&writing->json, "description", out.used ? text_string(&out) : NULL);
+    text_release(&out);
+}
+
+static void write_label(struct writing *writing, const char *key, const struct option *option)
+{
+    struct text label = { 0 };
+
+    add_shown(&label, option->label, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    if (option->is_recommended)
+        text_add_format(&label, " (%s)", i18n_text_in(writing->language, TEXT_RECOMMENDED));
+    if (option->description) {
+        text_add_text(&label, " – ");
+        add_shown(&label, option->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    }
+    json_write_text(&writing->json, key, text_string(&label));
+    text_release(&label);
+}
+
+static void write_pairs(struct writing *writing, const char *key, const struct field *field)
+{
+    json_write_list(&writing->json, key);
+    for (size_t i = 0; i < field->option_count; i++) {
+        json_write_object(&writing->json, NULL);
+        json_write_text(&writing->json, "const", field->options[i].id);
+        write_label(writing, "title", &field->options[i]);
+        json_write_end_object(&writing->json);
+    }
+    json_write_end_list(&writing->json);
+}
+
+static void write_enum(struct writing *writing, const struct field *field)
+{
+    json_write_list(&writing->json, "enum");
+    for (size_t i = 0; i < field->option_count; i++)
+        json_write_text(&writing->json, NULL, field->options[i].id);
+    json_write_end_list(&writing->json);
+    json_write_list(&writing->json, "enumNames");
+    for (size_t i = 0; i < field->option_count; i++)
+        write_label(writing, NULL, &field->options[i]);
+    json_write_end_list(&writing->json);
+}
+
+static void write_default_pick(struct writing *writing, const struct field *field)
+{
+    for (size_t i = 0; i < field->option_count && has_defaults(writing); i++) {
+        if (field->options[i].is_default) {
+            json_write_text(&writing->json, "default", field->options[i].id);
+            return;
+        }
+    }
+}
+
+static void write_single(struct writing *writing, size_t index, bool is_required)
+{
+    const struct field *field = &writing->form->fields[index];
+
+    begin_property(writing, field->name, "string", is_required);
+    write_title(writing, field);
+    write_description(writing, field, NULL);
+    if (writing->revision >= REVISION_2025_11_25 || writing->client->wants_one_of)
+        write_pairs(writing, "oneOf", field);
+    else
+        write_enum(writing, field);
+    write_default_pick(writing, field);
+    json_write_end_object(&writing->json);
+}
+
+static void hint_count(const struct writing *writing, const struct field *field, struct text *out)
+{
+    char least[TEXT_INTEGER_BYTES], most[TEXT_INTEGER_BYTES];
+    bool is_one = field->min_selections == field->max_selections;
+
+    i18n_format_in(writing->language, out, is_one ? TEXT_CHOOSE_COUNT : TEXT_CHOOSE_RANGE, "min",
+                   text_of_integer(field->min_selections, least), "max",
+                   text_of_integer(field->max_selections, most), NULL);
+}
+
+static void write_list(struct writing *writing, size_t index, int64_t least, bool is_required)
+{
+    const struct field *field = &writing->form->fields[index];
+    struct text hint = { 0 };
+    bool has_default = false;
+
+    begin_property(writing, field->name, "array", is_required);
+    write_title(writing, field);
+    hint_count(writing, field, &hint);
+    write_description(writing, field, &hint);
+    text_release(&hint);
+    json_write_object(&writing->json, "items");
+    write_pairs(writing, "anyOf", field);
+    json_write_end_object(&writing->json);
+    json_write_integer(&writing->json, "minItems", least);
+    json_write_integer(&writing->json, "maxItems", field->max_selections);
+    for (size_t i = 0; i < field->option_count; i++)
+        has_default = has_default || field->options[i].is_default;
+    if (has_default) {
+        json_write_list(&writing->json, "default");
+        for (size_t i = 0; i < field->option_count; i++) {
+            if (field->options[i].is_default)
+                json_write_text(&writing->json, NULL, field->options[i].id);
+        }
+        json_write_end_list(&writing->json);
+    }
+    json_write_end_object(&writing->json);
+}
+
+/* A yes or no for each option. */
+static void write_yeses(struct writing *writing, size_t index)
+{
+    const struct field *field = &writing->form->fields[index];
+
+    for (size_t i = 0; i < field->option_count; i++) {
+        struct text key = { 0 }, hint = { 0 };
+
+        client_form_option_key(writing->form, index, i, &key);
+        begin_property(writing, text_string(&key), "boolean", false);
+        write_label(writing, "title", &field->options[i]);
+        hint_count(writing, field, &hint);
+        write_description(writing, field, &hint);
+        json_write_bool_if(&writing->json, "default", field->options[i].is_default);
+        json_write_end_object(&writing->json);
+        text_release(&hint);
+        text_release(&key);
+    }
+}
+
+static void write_multi(struct writing *writing, size_t index)
+{
+    const struct field *field = &writing->form->fields[index];
+
+    if (has_lists(writing))
+        write_list(writing, index, field->is_required ? field->min_selections : 0,
+                   field->is_required);
+    else
+        write_yeses(writing, index);
+}
+
+/* Options, and words in a field of their own where that can be left empty. */
+static void write_hybrid(struct writing *writing, size_t index)
+{
+    const struct field *field = &writing->form->fields[index];
+    bool has_words = writing->client->leaves_text_free;
+    bool is_required = !has_words && field->min_selections > 0;
+    struct text key = { 0 };
+
+    if (field->max_selections == 1)
+        write_single(writing, index, is_required);
+    else if (has_lists(writing))
+        write_list(writing, index, has_words ? 0 : field->min_selections, is_required);
+    else
+        write_yeses(writing, index);
+    if (!has_words)
+        return;
+    client_form_words_key(writing->form, index, &key);
+    begin_property(writing, text_string(&key), "string", false);
+    json_write_text(&writing->json, "title", i18n_text_in(writing->language, TEXT_OWN_WORDS));
+    if (field->placeholder && field->placeholder_visible)
+        write_shown(&writing->json, "description", field->placeholder);
+    json_write_end_object(&writing->json);
+    text_release(&key);
+}
+
+static void write_text(struct writing *writing, size_t index)
+{
+    const struct field *field = &writing->form->fields[index];
+    struct text hint = { 0 };
+
+    begin_property(writing, field->name, "string", field->is_required);
+    write_title(writing, field);
+    if (field->placeholder && field->placeholder_visible)
+        add_shown(&hint, field->placeholder, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    write_description(writing, field, &hint);
+    text_release(&hint);
+    if (field->min_chars > 0)
+        json_write_integer(&writing->json, "minLength", field->min_chars);
+    if (field->max_chars > 0)
+        json_write_integer(&writing->json, "maxLength", field->max_chars);
+    json_write_text_if(&writing->json, "format", field->format);
+    if (has_defaults(writing))
+        json_write_text_if(&writing->json, "default", field->default_text);
+    json_write_end_object(&writing->json);
+}
+
+static void hint_number(const struct writing *writing, const struct field *field, struct text *out)
+{
+    char minimum[32], maximum[32], step[32];
+    enum text_id id = field->has_minimum && field->has_maximum ? TEXT_NUMBER_RANGE
+                      : field->has_minimum                     ? TEXT_NUMBER_LEAST
+                      : field->has_maximum                     ? TEXT_NUMBER_MOST
+                                                               : TEXT_NUMBER_ANY;
+
+    snprintf(minimum, sizeof minimum, "%.15g", field->minimum);
+    snprintf(maximum, sizeof maximum, "%.15g", field->maximum);
+    snprintf(step, sizeof step, "%.15g", field->step);
+    i18n_format_in(writing->language, out, id, "min", minimum, "max", maximum, NULL);
+    if (field->step > 0) {
+        text_add_text(out, ", ");
+        i18n_format_in(writing->language, out, TEXT_NUMBER_STEP, "step", step, NULL);
+    }
+    if (field->unit) {
+        text_add_text(out, ", ");
+        add_shown(out, field->unit, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    }
+}
+
+/* Peers made from early copies of the legacy schemas refuse fractions as bounds: there they are
+ * wider by less than one, and the hub judges. */
+static void write_number(struct writing *writing, size_t index)
+{
+    const struct field *field = &writing->form->fields[index];
+    bool is_exact = writing->revision == REVISION_2026_07_28;
+    bool is_text = !writing->client->shows_numbers;
+    struct text hint = { 0 };
+
+    begin_property(writing, field->name,
+                   is_text             ? "string"
+                   : field->is_integer ? "integer"
+                                       : "number",
+                   field->is_required);
+    write_title(writing, field);
+    hint_number(writing, field, &hint);
+    write_description(writing, field, &hint);
+    text_release(&hint);
+    if (field->has_minimum && !is_text)
+        json_write_number(&writing->json, "minimum",
+                          is_exact ? field->minimum : floor(field->minimum));
+    if (field->has_maximum && !is_text)
+        json_write_number(&writing->json, "maximum",
+                          is_exact ? field->maximum : ceil(field->maximum));
+    if (field->has_default_number && has_defaults(writing) && !is_text)
+        json_write_number(&writing->json, "default", field->default_number);
+    json_write_end_object(&writing->json);
+}
+
+static void write_confirm(struct writing *writing, size_t index)
+{
+    const struct field *field = &writing->form->fields[index];
+
+    begin_property(writing, field->name, "boolean", field->is_required);
+    write_title(writing, field);
+    write_description(writing, field, NULL);
+    if (field->default_confirm != CONFIRM_OPEN)
+        json_write_bool(&writing->json, "default", field->default_confirm == CONFIRM_YES);
+    json_write_end_object(&writing->json);
+}
+
+static void write_choice(struct writing *writing, size_t index)
+{
+    write_single(writing, index, writing->form->fields[index].is_required);
+}
+
+static void (*const kinds[FIELD_KIND_COUNT])(struct writing *writing, size_t index) = {
+    [FIELD_SINGLE] = write_choice, [FIELD_MULTI] = write_multi,   [FIELD_TEXT] = write_text,
+    [FIELD_HYBRID] = write_hybrid, [FIELD_NUMBER] = write_number, [FIELD_CONFIRM] = write_confirm,
+};
+
+/* An optional text that can't be left empty would shut the person in. */
+static bool is_trap(const struct writing *writing, const struct field *field)
+{
+    bool is_text = field->kind == FIELD_TEXT ||
+                   (field->kind == FIELD_NUMBER && !writing->client->shows_numbers);
+
+    return is_text && !field->is_required && !writing->client->leaves_text_free;
+}
+
+static void write_properties(struct writing *writing)
+{
+    const struct form *form = writing->form;
+
+    for (size_t i = 0; i < form->field_count; i++) {
+        if (!is_trap(writing, &form->fields[i]))
+            kinds[form->fields[i].kind](writing, i);
+    }
+    for (size_t i = 0; i < form->field_count && writing->count == 0; i++)
+        kinds[form->fields[i].kind](writing, i); /* nothing but such: better than an empty form */
+}
+
+static void write_note(struct writing *writing)
+{
+    struct text key = { 0 };
+
+    if (!writing->form->allow_annotations || !writing->client->shows_notes)
+        return;
+    client_form_note_key(writing->form, &key);
+    begin_property(writing, text_string(&key), "string", false);
+    json_write_text(&writing->json, "title", i18n_text_in(writing->language, TEXT_NOTE));
+    json_write_text(&writing->json, "description",
+                    i18n_text_in(writing->language, TEXT_FIELD_OPTIONAL));
+    json_write_end_object(&writing->json);
+    text_release(&key);
+}
+
+void form_schema_write(const struct form *form, enum mcp_revision revision, const char *client_name,
+                       enum language language, struct text *out)
+{
+    struct writing writing = {
+        .form = form,
+        .client = client_find(client_name),
+        .revision = revision,
+        .language = language,
+        .json = json_writer_to(out),
+    };
+    struct json_writer *json = &writing.json;
+
+    json_write_object(json, NULL);
+    if (revision >= REVISION_2025_11_25)
+        json_write_text(json, "mode", "form");
+    write_message(json, form);
+    json_write_object(json, "requestedSchema");
+    json_write_text(json, "type", "object");
+    json_write_object(json, "properties");
+    write_properties(&writing);
+    write_note(&writing);
+    json_write_end_object(json);
+    text_add_text(out, ",\"required\":[");
+    text_add_text(out, text_string(&writing.required));
+    text_add_char(out, ']');
+    json_write_end_object(json);
+    json_write_end_object(json);
+    text_release(&writing.required);
+}
+
+void form_schema_write_url(const struct form *form, const char *id, const char *url,
+                           struct text *out)
+{
+    struct json_writer json = json_writer_to(out);
+
+    json_write_object(&json, NULL);
+    json_write_text(&json, "mode", "url");
+    write_message(&json, form);
+    json_write_text(&json, "url", url);
+    json_write_text(&json, "elicitationId", id);
+    json_write_end_object(&json);
+}

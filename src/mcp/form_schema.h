@@ -1,0 +1,29 @@
+/*
+ * form_schema.h - a form as the client of an agent can show it: the params of elicitation/create,
+ * written for what its revision allows and what that client was seen to show. What comes back is
+ * core/client_form's to read. Sources: MCP 2025-06-18, 2025-11-25 and 2026-07-28,
+ * client/elicitation; the measurements of real clients in docs/clients.md.
+ */
+#ifndef MCP_FORM_SCHEMA_H
+#define MCP_FORM_SCHEMA_H
+#include <stdbool.h>
+
+#include "i18n/i18n.h"
+#include "mcp/revision.h"
+
+struct form;
+struct text;
+
+/* The longest message: a client's dialog is no page. */
+enum { FORM_MESSAGE_CHARS = 4000, FORM_LABEL_CHARS = 200 };
+
+void form_schema_write(const struct form *form, enum mcp_revision revision, const char *client_name,
+                       enum language language, struct text *out);
+/* The other mode: the client opens an address. With elicitationId at every revision, because one
+ * client fails without it where the revision has none. */
+void form_schema_write_url(const struct form *form, const char *id, const char *url,
+                           struct text *out);
+/* Its clock for a call stands still while a form of ours is open there. */
+bool form_schema_stops_clock(const char *client_name);
+
+#endif

@@ -1,0 +1,20 @@
+/* engine_clients.h - clients that can show forms, at the stage's desk. */
+#ifndef TESTS_ENGINE_CLIENTS_H
+#define TESTS_ENGINE_CLIENTS_H
+#include "engine_fixture.h"
+
+enum { DAY_MS = 86400000 };
+#define LEGACY    "'client':{'era':'legacy','form':true}"
+#define MODERN    "'client':{'era':'modern','form':true}"
+#define CLOCKLESS "'client':{'era':'legacy','form':true,'stops_clock':true}"
+
+struct caller *enter_client(struct stage *stage, const char *version);
+struct caller *enter_person(struct stage *stage, const char *via);
+/* An ask of such a client; `more` are members beside its arguments. */
+void ask(struct call *call, struct caller *client, const char *title, const char *arguments,
+         const char *more);
+/* The id of what the client was asked last; "" : it was not. */
+const char *shown_id(const struct caller *client);
+void return_form(struct caller *client, const char *id, const char *members);
+
+#endif
