@@ -345,34 +345,48 @@ static void act_answer(const char *status, bool is_final)
 }
 
 /* As the desk hands it out; the same words go into an event and into a reply. */
-static const char form_json[] =
-    "\"language\":\"en\",\"notes\":true,\"state\":\"v1.sealed\",\"form\":{\"title\":\"Deploy\","
-    "\"prompt\":\"Which "
-    "target?\",\"allow_annotations\":true,\"fields\":[{\"name\":\"choice\",\"kind\":"
-    "\"single\",\"required\":true,\"min_selections\":1,\"max_selections\":1,\"options\":[{\"id\":"
-    "\"a\","
-    "\"label\":\"A\"},{\"id\":\"b\",\"label\":\"B\"}]}]}";
+static const char *form_members(void)
+{
+    static const char asked[] =
+        "{\"title\":\"Deploy\",\"prompt\":\"Which target shall be taken?\",\"selection_mode\":"
+        "\"hybrid\",\"options\":[{\"id\":\"a\",\"label\":\"A\",\"recommended\":true}]}";
+    static struct text members;
+    struct json *arguments = NULL;
+    struct ask_call call;
+    struct error err;
+
+    if (members.used)
+        return text_string(&members);
+    demand(json_parse(asked, strlen(asked), &arguments, NULL));
+    demand(arguments_check(ask_tool_find("provide_choice"), arguments, &call, &err));
+    text_add_text(&members, "\"language\":\"en\",\"notes\":true,\"state\":\"v1.sealed\",\"form\":");
+    form_encode(&call.form, &members);
+    ask_call_release(&call);
+    json_free(arguments);
+    return text_string(&members);
+}
 
 static void tell_form(struct act *act)
 {
-    char line[1024];
+    char line[2048];
 
     name_ask(act);
     snprintf(line, sizeof line,
              "{\"jsonrpc\":\"2.0\",\"method\":\"client/present\",\"params\":{\"session_id\":\"%s\","
              "\"remaining_ms\":90000,%s}}",
-             act->session_id, form_json);
+             act->session_id, form_members());
     act->visit->event(act->visit->context, line, strlen(line));
 }
 
 static void act_need_input(void)
 {
-    char json[1024], id[27];
+    char json[2048], id[27];
     struct desk_reply reply = { .json = json, .session_id = id };
 
     name_ask(&world.acts[0]);
     memcpy(id, world.acts[0].session_id, sizeof id);
-    snprintf(json, sizeof json, "{\"session_id\":\"%s\",\"input_required\":{%s}}", id, form_json);
+    snprintf(json, sizeof json, "{\"session_id\":\"%s\",\"input_required\":{%s}}", id,
+             form_members());
     answer(0, &reply);
 }
 
