@@ -190,6 +190,21 @@ static void world_cut_off(struct desk *desk, struct desk_visit *visit, const str
     reply_empty(done, context);
 }
 
+/* What a client's own form returned: flat, and about an ask that has a name. */
+static void world_returned(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                           desk_done *done, void *context)
+{
+    const struct json *content = json_member(params, "content");
+    const char *id = json_member_text(params, "session_id");
+
+    (void)desk;
+    demand(visit->is_here && id && strlen(id) == 26);
+    demand(!content || json_kind(content) == KIND_OBJECT);
+    for (void *at = json_first(content); at; at = json_next(content, at))
+        demand(json_kind(json_value(at)) != KIND_OBJECT);
+    reply_empty(done, context);
+}
+
 /* A look at one's own asks, or the wish to hear of changes. */
 static void world_mine(struct desk *desk, struct desk_visit *visit, const struct json *params,
                        desk_done *done, void *context)
@@ -207,6 +222,8 @@ static const struct desk_ops world_ops = {
     .delivered = world_delivered,
     .detach = world_detach,
     .cut_off = world_cut_off,
+    .client_result = world_returned,
+    .client_failed = world_returned,
     .mine_list = world_mine,
     .mine_get = world_mine,
     .mine_follow = world_mine,
@@ -237,7 +254,8 @@ static void check_message(const struct json *message)
         check_response(message);
         return;
     }
-    demand(!json_member(message, "id")); /* we never ask the client anything */
+    if (json_member(message, "id")) /* all that we ask a client for */
+        demand(strcmp(json_member_text(message, "method"), "elicitation/create") == 0);
     demand(json_kind(json_member(message, "params")) == KIND_OBJECT);
 }
 
@@ -326,6 +344,52 @@ static void act_answer(const char *status, bool is_final)
     answer(0, &reply);
 }
 
+/* As the desk hands it out; the same words go into an event and into a reply. */
+static const char *form_members(void)
+{
+    static const char asked[] =
+        "{\"title\":\"Deploy\",\"prompt\":\"Which target shall be taken?\",\"selection_mode\":"
+        "\"hybrid\",\"options\":[{\"id\":\"a\",\"label\":\"A\",\"recommended\":true}]}";
+    static struct text members;
+    struct json *arguments = NULL;
+    struct ask_call call;
+    struct error err;
+
+    if (members.used)
+        return text_string(&members);
+    demand(json_parse(asked, strlen(asked), &arguments, NULL));
+    demand(arguments_check(ask_tool_find("provide_choice"), arguments, &call, &err));
+    text_add_text(&members, "\"language\":\"en\",\"notes\":true,\"state\":\"v1.sealed\",\"form\":");
+    form_encode(&call.form, &members);
+    ask_call_release(&call);
+    json_free(arguments);
+    return text_string(&members);
+}
+
+static void tell_form(struct act *act)
+{
+    char line[2048];
+
+    name_ask(act);
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"method\":\"client/present\",\"params\":{\"session_id\":\"%s\","
+             "\"remaining_ms\":90000,%s}}",
+             act->session_id, form_members());
+    act->visit->event(act->visit->context, line, strlen(line));
+}
+
+static void act_need_input(void)
+{
+    char json[2048], id[27];
+    struct desk_reply reply = { .json = json, .session_id = id };
+
+    name_ask(&world.acts[0]);
+    memcpy(id, world.acts[0].session_id, sizeof id);
+    snprintf(json, sizeof json, "{\"session_id\":\"%s\",\"input_required\":{%s}}", id,
+             form_members());
+    answer(0, &reply);
+}
+
 static void act_error(void)
 {
     struct desk_reply reply = { 0 };
@@ -362,6 +426,12 @@ static void act_of_world(struct mcp *mcp, struct mcp_stream *stream, char what)
         tell_event("mine/changed", &world.acts[0]);
     } else if (what == 'f') {
         tell_event("mine/following", &world.acts[0]);
+    } else if (what == 's') {
+        tell_form(&world.acts[0]);
+    } else if (what == 'u') {
+        tell_event("client/withdraw", &world.acts[0]);
+    } else if (what == 'i') {
+        act_need_input();
     } else if (what == 'a') {
         act_answer("selected", true);
     } else if (what == 'p') {

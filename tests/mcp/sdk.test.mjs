@@ -235,8 +235,8 @@ describe("several clients", { concurrency: 3 }, () => {
         assert.deepEqual((await second).selection.selected_ids, ["b"]);
     }));
 
-    test("a client that declares elicitation and roots is served the same", inHome(async (home) => {
-        const capabilities = { elicitation: { form: {}, url: {} }, roots: { listChanged: true }, sampling: {} };
+    test("a client that declares roots and sampling is served the same", inHome(async (home) => {
+        const capabilities = { roots: { listChanged: true }, sampling: {} };
         for (const kind of Object.keys(KINDS)) {
             const sdk = await Sdk.open(home, kind, { name: `able ${kind}`, capabilities });
             const asked = sdk.ask(GOOD);
