@@ -286,7 +286,7 @@ describe("start and end", { concurrency: 4 }, () => {
         const lines = Array.from({ length: 300 }, (_, n) => listing(n + 2));
         writeFileSync(path.join(home.path, "in"), `${initialize(1)}\n${lines.join("\n")}\n`);
         for (const source of ["\"$SAYSO\" mcp < in", "cat in | \"$SAYSO\" mcp"]) {
-            const done = await shell(home, `${source} | (sleep 0.3; cat)`);
+            const done = await shell(home, `${source} | (sleep 0.3; cat) > got; cat got`);
             assert.equal(done.lines.length, 301, source);
             judged([initialize(1), ...lines], done.lines);
         }
