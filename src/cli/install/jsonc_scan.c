@@ -19,13 +19,15 @@ static size_t skip_text(const char *bytes, size_t length, size_t at)
     return at < length ? at + 1 : length;
 }
 
+/* A carriage return alone ends a line too, as in the clients' own readers. */
 static size_t skip_comment(const char *bytes, size_t length, size_t at)
 {
     const char *end;
 
     if (bytes[at + 1] == '/') {
-        end = memchr(bytes + at, '\n', length - at);
-        return end ? (size_t)(end - bytes) : length;
+        while (at < length && bytes[at] != '\n' && bytes[at] != '\r')
+            at++;
+        return at;
     }
     end = memmem(bytes + at + 2, length - at - 2, "*/", 2);
     return end ? (size_t)(end - bytes) + 2 : 0;
