@@ -86,10 +86,10 @@ coverage: packages-test ## lines (100 %) and branches (95 %) of src/core seen by
 	fi; exit $$status
 
 fuzz: packages-fuzz build-fuzzers ## every fuzz target for FUZZ_SECONDS (60), with counts
-	@tools/run_tests --suite fuzz --fuzz-seconds $(FUZZ_SECONDS) $(if $(ONLY),--only '$(ONLY)')
+	@tools/run_tests --suite fuzz --fuzz-seconds $(FUZZ_SECONDS) --fuzz-seed 0 $(if $(ONLY),--only '$(ONLY)')
 
 soak: packages-soak build-plain build-sanitized build-threads build-fuzzers ## races, valgrind, analyzers, larger counts
-	@SAYSO_SCALE=$(SOAK_SCALE) tools/run_tests --soak --fuzz-seconds $(SOAK_FUZZ_SECONDS) \
+	@SAYSO_SCALE=$(SOAK_SCALE) tools/run_tests --soak --fuzz-seconds $(SOAK_FUZZ_SECONDS) --fuzz-seed 0 \
 	    $(if $(SUITE),--suite $(SUITE),--record docs/soak.md)
 
 bench: packages-bench build ## the benchmarks of bench/
