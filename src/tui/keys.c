@@ -1,0 +1,278 @@
+/* keys.c - see keys.h. Sequences of xterm, VT220, rxvt and the kitty protocol's CSI u. */
+#include "tui/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { ESCAPE = 27, DELETE_BYTE = 127 };
+static const char PASTE_END[] = "\033[201~";
+
+struct named_key {
+    const char *sequence; /* behind ESC [ or ESC O */
+    enum key_code code;
+};
+static const struct named_key after_bracket[] = {
+    { "A", KEY_UP },
+    { "B", KEY_DOWN },
+    { "C", KEY_RIGHT },
+    { "D", KEY_LEFT },
+    { "H", KEY_HOME },
+    { "F", KEY_END },
+    { "1~", KEY_HOME },
+    { "4~", KEY_END },
+    { "7~", KEY_HOME },
+    { "8~", KEY_END },
+    { "3~", KEY_DELETE },
+    { "5~", KEY_PAGE_UP },
+    { "6~", KEY_PAGE_DOWN },
+    { "Z", KEY_BACK_TAB },
+    { "I", KEY_FOCUS_IN },
+    { "O", KEY_FOCUS_OUT },
+    { "1;5C", KEY_WORD_RIGHT },
+    { "1;5D", KEY_WORD_LEFT },
+    { "1;3C", KEY_WORD_RIGHT },
+    { "1;3D", KEY_WORD_LEFT },
+    { "13;5u", KEY_SEND },
+    { "27;5;13~", KEY_SEND },
+    { "13u", KEY_ENTER },
+    { "27u", KEY_ESCAPE },
+    { "9u", KEY_TAB },
+    { "127u", KEY_BACKSPACE },
+};
+static const struct named_key after_o[] = {
+    { "A", KEY_UP },   { "B", KEY_DOWN }, { "C", KEY_RIGHT }, { "D", KEY_LEFT },
+    { "H", KEY_HOME }, { "F", KEY_END },  { "M", KEY_ENTER },
+};
+
+static void emit(keys_each *each, void *context, enum key_code code, const char *text,
+                 size_t length)
+{
+    struct key key = { code, text, length };
+
+    each(context, &key);
+}
+
+static void emit_named(const struct named_key *table, size_t count, const char *sequence,
+                       size_t length, keys_each *each, void *context)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(table[i].sequence) == length &&
+            memcmp(table[i].sequence, sequence, length) == 0) {
+            emit(each, context, table[i].code, "", 0);
+            return;
+        }
+    }
+}
+
+static void emit_control(char byte, keys_each *each, void *context)
+{
+    char letter = (char)(byte + 'a' - 1);
+
+    switch (byte) {
+    case '\r':
+    case '\n':
+        emit(each, context, KEY_ENTER, "", 0);
+        return;
+    case '\t':
+        emit(each, context, KEY_TAB, "", 0);
+        return;
+    case '\b':
+    case DELETE_BYTE:
+        emit(each, context, KEY_BACKSPACE, "", 0);
+        return;
+    case 4:
+        emit(each, context, KEY_SEND, "", 0);
+        return;
+    default:
+        if (byte >= 1 && byte <= 26)
+            emit(each, context, KEY_CONTROL, &letter, 1);
+    }
+}
+
+/* Pasted text as a field may take it. */
+static void emit_paste(struct keys *keys, keys_each *each, void *context)
+{
+    struct text clean = { 0 };
+    const char *at = text_string(&keys->pasted), *end = at + keys->pasted.used;
+
+    while (at < end) {
+        const char *from = at;
+        int32_t code_point = text_decode(&at, end);
+
+        if (code_point < 0)
+            at++;
+        else if (code_point == '\r' && at < end && *at == '\n')
+            continue;
+        else if (code_point == '\r' || code_point == '\n')
+            text_add_char(&clean, '\n');
+        else if (code_point == '\t')
+            text_add_text(&clean, "    ");
+        else if (code_point >= ' ' && code_point != DELETE_BYTE &&
+                 (code_point < 0x80 || code_point > 0x9f))
+            text_add(&clean, from, (size_t)(at - from));
+    }
+    emit(each, context, KEY_PASTE, text_string(&clean), clean.used);
+    text_release(&clean);
+    text_release(&keys->pasted);
+}
+
+static void take_pasted(struct keys *keys, char byte, keys_each *each, void *context)
+{
+    const size_t mark = sizeof PASTE_END - 1;
+
+    /* the mark's own bytes are held back, so that a full buffer can't hide it */
+    if (keys->held_length < mark && byte == PASTE_END[keys->held_length]) {
+        keys->held[keys->held_length++] = byte;
+        if (keys->held_length < mark)
+            return;
+        keys->held_length = 0;
+        keys->is_pasting = false;
+        emit_paste(keys, each, context);
+        return;
+    }
+    keys->pasted.max_bytes = KEYS_PASTE_BYTES;
+    text_add(&keys->pasted, keys->held, keys->held_length);
+    keys->held_length = 0;
+    if (byte == PASTE_END[0])
+        keys->held[keys->held_length++] = byte;
+    else
+        text_add_char(&keys->pasted, byte);
+}
+
+static bool is_final(char byte)
+{
+    return byte >= 0x40 && byte <= 0x7e;
+}
+
+/* What is held begins with ESC. True: it is complete, and was told or dropped. */
+static bool end_sequence(struct keys *keys, keys_each *each, void *context)
+{
+    const char *held = keys->held;
+    size_t length = keys->held_length;
+    char last = held[length - 1];
+
+    switch (length > 1 ? held[1] : 0) {
+    case 0:
+        return false;
+    case '[':
+        if (length < 3 || !is_final(last))
+            return false;
+        if (length == 6 && memcmp(held + 2, "200~", 4) == 0)
+            keys->is_pasting = true;
+        else
+            emit_named(after_bracket, ARRAY_LEN(after_bracket), held + 2, length - 2, each,
+                       context);
+        return true;
+    case 'O':
+        if (length < 3)
+            return false;
+        emit_named(after_o, ARRAY_LEN(after_o), held + 2, 1, each, context);
+        return true;
+    case ']': /* replies of the terminal to questions, ended by BEL or ESC \ */
+    case 'P':
+    case '_':
+    case '^':
+    case 'X':
+        return last == 7 || (length > 2 && last == '\\' && held[length - 2] == ESCAPE);
+    case 'b':
+        emit(each, context, KEY_WORD_LEFT, "", 0);
+        return true;
+    case 'f':
+        emit(each, context, KEY_WORD_RIGHT, "", 0);
+        return true;
+    default: /* Alt and a key: nothing of ours, and no Esc either */
+        return true;
+    }
+}
+
+static void take_in_sequence(struct keys *keys, char byte, keys_each *each, void *context)
+{
+    if (byte == ESCAPE && keys->held_length == 1) { /* Esc Esc: the first stands alone */
+        emit(each, context, KEY_ESCAPE, "", 0);
+        return;
+    }
+    /* too long to be a key: only its end matters, so the last two bytes are enough */
+    if (keys->held_length == sizeof keys->held) {
+        keys->held[2] = keys->held[keys->held_length - 1];
+        keys->held_length = 3;
+    }
+    keys->held[keys->held_length++] = byte;
+    if (end_sequence(keys, each, context))
+        keys->held_length = 0;
+}
+
+static size_t expected_bytes(char first)
+{
+    unsigned char byte = (unsigned char)first;
+
+    return byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 0;
+}
+
+static void take_character(struct keys *keys, char byte, keys_each *each, void *context)
+{
+    const char *at = keys->held;
+    bool goes_on = ((unsigned char)byte & 0xc0) == 0x80;
+
+    if (keys->held_length == 0 || !goes_on) { /* a cut character is dropped */
+        keys->held_length = 0;
+        if (expected_bytes(byte) == 0)
+            return;
+    }
+    keys->held[keys->held_length++] = byte;
+    if (keys->held_length < expected_bytes(keys->held[0]))
+        return;
+    if (text_decode(&at, keys->held + keys->held_length) > 0x9f)
+        emit(each, context, KEY_TEXT, keys->held, keys->held_length);
+    keys->held_length = 0;
+}
+
+static void take_byte(struct keys *keys, char byte, keys_each *each, void *context)
+{
+    bool is_ascii = ((unsigned char)byte & 0x80) == 0;
+
+    if (keys->is_pasting) {
+        take_pasted(keys, byte, each, context);
+    } else if (keys->held_length > 0 && keys->held[0] == ESCAPE) {
+        take_in_sequence(keys, byte, each, context);
+    } else if (!is_ascii) {
+        take_character(keys, byte, each, context);
+    } else {
+        keys->held_length = 0;
+        if (byte == ESCAPE)
+            keys->held[keys->held_length++] = byte;
+        else if (byte >= ' ' && byte != DELETE_BYTE)
+            emit(each, context, KEY_TEXT, &byte, 1);
+        else
+            emit_control(byte, each, context);
+    }
+}
+
+void keys_feed(struct keys *keys, const char *bytes, size_t length, keys_each *each, void *context)
+{
+    for (size_t i = 0; i < length; i++)
+        take_byte(keys, bytes[i], each, context);
+}
+
+bool keys_is_waiting(const struct keys *keys)
+{
+    return !keys->is_pasting && keys->held_length > 0 && keys->held[0] == ESCAPE;
+}
+
+void keys_time_out(struct keys *keys, keys_each *each, void *context)
+{
+    bool is_lone = keys_is_waiting(keys) && keys->held_length == 1;
+
+    if (!keys_is_waiting(keys))
+        return;
+    keys->held_length = 0; /* half a sequence is nothing; a lone Esc is Esc */
+    if (is_lone)
+        emit(each, context, KEY_ESCAPE, "", 0);
+}
+
+void keys_release(struct keys *keys)
+{
+    text_release(&keys->pasted);
+    memset(keys, 0, sizeof *keys);
+}
