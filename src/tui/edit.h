@@ -1,0 +1,33 @@
+/*
+ * edit.h - a text being written: one line or many, by glyphs, bounded. Pure; the field that shows
+ * it says how wide it is.
+ */
+#ifndef TUI_EDIT_H
+#define TUI_EDIT_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+
+struct canvas;
+struct key;
+
+struct edit {
+    struct text text;
+    size_t at; /* of the cursor, in bytes, between glyphs */
+    bool has_lines;
+    size_t most_bytes;
+    bool is_full;    /* the last insertion was cut */
+    int wish_column; /* that Up and Down keep to; -1: wherever it is */
+    int columns;     /* of the field, as drawn last */
+};
+void edit_init(struct edit *edit, bool has_lines, size_t most_bytes, const char *text);
+void edit_release(struct edit *edit);
+/* True: the key belonged to the text. Enter does only where there are lines. */
+bool edit_key(struct edit *edit, const struct key *key);
+/* Draws from `row` on between the columns, the cursor with it; at most `rows` rows, those around
+ * the cursor. Returns the row behind the last. */
+int edit_draw(struct edit *edit, struct canvas *canvas, int row, int column, int end, int rows,
+              bool has_focus);
+
+#endif

@@ -1,0 +1,280 @@
+/* keyboard.c - see keyboard.h. Sequences of xterm, VT220, rxvt and the kitty protocol's CSI u. */
+#include "tui/keyboard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { ESCAPE = 27, DELETE_BYTE = 127 };
+static const char PASTE_END[] = "\033[201~";
+
+struct named_key {
+    const char *sequence; /* behind ESC [ or ESC O */
+    enum key_code code;
+};
+static const struct named_key after_bracket[] = {
+    { "A", KEY_UP },
+    { "B", KEY_DOWN },
+    { "C", KEY_RIGHT },
+    { "D", KEY_LEFT },
+    { "H", KEY_HOME },
+    { "F", KEY_END },
+    { "1~", KEY_HOME },
+    { "4~", KEY_END },
+    { "7~", KEY_HOME },
+    { "8~", KEY_END },
+    { "3~", KEY_DELETE },
+    { "5~", KEY_PAGE_UP },
+    { "6~", KEY_PAGE_DOWN },
+    { "Z", KEY_BACK_TAB },
+    { "I", KEY_FOCUS_IN },
+    { "O", KEY_FOCUS_OUT },
+    { "1;5C", KEY_WORD_RIGHT },
+    { "1;5D", KEY_WORD_LEFT },
+    { "1;3C", KEY_WORD_RIGHT },
+    { "1;3D", KEY_WORD_LEFT },
+    { "13;5u", KEY_SEND },
+    { "27;5;13~", KEY_SEND },
+    { "13u", KEY_ENTER },
+    { "27u", KEY_ESCAPE },
+    { "9u", KEY_TAB },
+    { "127u", KEY_BACKSPACE },
+};
+static const struct named_key after_o[] = {
+    { "A", KEY_UP },   { "B", KEY_DOWN }, { "C", KEY_RIGHT }, { "D", KEY_LEFT },
+    { "H", KEY_HOME }, { "F", KEY_END },  { "M", KEY_ENTER },
+};
+
+static void emit(keyboard_each *each, void *context, enum key_code code, const char *text,
+                 size_t length)
+{
+    struct key key = { code, text, length };
+
+    each(context, &key);
+}
+
+static void emit_named(const struct named_key *table, size_t count, const char *sequence,
+                       size_t length, keyboard_each *each, void *context)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(table[i].sequence) == length &&
+            memcmp(table[i].sequence, sequence, length) == 0) {
+            emit(each, context, table[i].code, "", 0);
+            return;
+        }
+    }
+}
+
+static void emit_control(char byte, keyboard_each *each, void *context)
+{
+    char letter = (char)(byte + 'a' - 1);
+
+    switch (byte) {
+    case '\r':
+    case '\n':
+        emit(each, context, KEY_ENTER, "", 0);
+        return;
+    case '\t':
+        emit(each, context, KEY_TAB, "", 0);
+        return;
+    case '\b':
+    case DELETE_BYTE:
+        emit(each, context, KEY_BACKSPACE, "", 0);
+        return;
+    case 4:
+        emit(each, context, KEY_SEND, "", 0);
+        return;
+    default:
+        if (byte >= 1 && byte <= 26)
+            emit(each, context, KEY_CONTROL, &letter, 1);
+    }
+}
+
+/* Pasted text as a field may take it. */
+static void emit_paste(struct keyboard *keyboard, keyboard_each *each, void *context)
+{
+    struct text clean = { 0 };
+    const char *at = text_string(&keyboard->pasted), *end = at + keyboard->pasted.used;
+
+    while (at < end) {
+        const char *from = at;
+        int32_t code_point = text_decode(&at, end);
+
+        if (code_point < 0)
+            at++;
+        else if (code_point == '\r' && at < end && *at == '\n')
+            continue;
+        else if (code_point == '\r' || code_point == '\n')
+            text_add_char(&clean, '\n');
+        else if (code_point == '\t')
+            text_add_text(&clean, "    ");
+        else if (code_point >= ' ' && code_point != DELETE_BYTE &&
+                 (code_point < 0x80 || code_point > 0x9f))
+            text_add(&clean, from, (size_t)(at - from));
+    }
+    emit(each, context, KEY_PASTE, text_string(&clean), clean.used);
+    text_release(&clean);
+    text_release(&keyboard->pasted);
+}
+
+static void take_pasted(struct keyboard *keyboard, char byte, keyboard_each *each, void *context)
+{
+    const size_t mark = sizeof PASTE_END - 1;
+
+    /* the mark's own bytes are held back, so that a full buffer can't hide it */
+    if (keyboard->held_length < mark && byte == PASTE_END[keyboard->held_length]) {
+        keyboard->held[keyboard->held_length++] = byte;
+        if (keyboard->held_length < mark)
+            return;
+        keyboard->held_length = 0;
+        keyboard->is_pasting = false;
+        emit_paste(keyboard, each, context);
+        return;
+    }
+    keyboard->pasted.max_bytes = KEYBOARD_PASTE_BYTES;
+    text_add(&keyboard->pasted, keyboard->held, keyboard->held_length);
+    keyboard->held_length = 0;
+    if (byte == PASTE_END[0])
+        keyboard->held[keyboard->held_length++] = byte;
+    else
+        text_add_char(&keyboard->pasted, byte);
+}
+
+static bool is_final(char byte)
+{
+    return byte >= 0x40 && byte <= 0x7e;
+}
+
+/* What is held begins with ESC. True: it is complete, and was told or dropped. */
+static bool end_sequence(struct keyboard *keyboard, keyboard_each *each, void *context)
+{
+    const char *held = keyboard->held;
+    size_t length = keyboard->held_length;
+    char last = held[length - 1];
+
+    switch (length > 1 ? held[1] : 0) {
+    case 0:
+        return false;
+    case '[':
+        if (length < 3 || !is_final(last))
+            return false;
+        if (length == 6 && memcmp(held + 2, "200~", 4) == 0)
+            keyboard->is_pasting = true;
+        else
+            emit_named(after_bracket, ARRAY_LEN(after_bracket), held + 2, length - 2, each,
+                       context);
+        return true;
+    case 'O':
+        if (length < 3)
+            return false;
+        emit_named(after_o, ARRAY_LEN(after_o), held + 2, 1, each, context);
+        return true;
+    case ']': /* replies of the terminal to questions, ended by BEL or ESC \ */
+    case 'P':
+    case '_':
+    case '^':
+    case 'X':
+        return last == 7 || (length > 2 && last == '\\' && held[length - 2] == ESCAPE);
+    case 'b':
+        emit(each, context, KEY_WORD_LEFT, "", 0);
+        return true;
+    case 'f':
+        emit(each, context, KEY_WORD_RIGHT, "", 0);
+        return true;
+    default: /* Alt and a key: nothing of ours, and no Esc either */
+        return true;
+    }
+}
+
+static void take_in_sequence(struct keyboard *keyboard, char byte, keyboard_each *each,
+                             void *context)
+{
+    if (byte == ESCAPE && keyboard->held_length == 1) { /* Esc Esc: the first stands alone */
+        emit(each, context, KEY_ESCAPE, "", 0);
+        return;
+    }
+    /* too long to be a key: only its end matters, so the last two bytes are enough */
+    if (keyboard->held_length == sizeof keyboard->held) {
+        keyboard->held[2] = keyboard->held[keyboard->held_length - 1];
+        keyboard->held_length = 3;
+    }
+    keyboard->held[keyboard->held_length++] = byte;
+    if (end_sequence(keyboard, each, context))
+        keyboard->held_length = 0;
+}
+
+static size_t expected_bytes(char first)
+{
+    unsigned char byte = (unsigned char)first;
+
+    return byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 0;
+}
+
+static void take_character(struct keyboard *keyboard, char byte, keyboard_each *each, void *context)
+{
+    const char *at = keyboard->held;
+    bool goes_on = ((unsigned char)byte & 0xc0) == 0x80;
+
+    if (keyboard->held_length == 0 || !goes_on) { /* a cut character is dropped */
+        keyboard->held_length = 0;
+        if (expected_bytes(byte) == 0)
+            return;
+    }
+    keyboard->held[keyboard->held_length++] = byte;
+    if (keyboard->held_length < expected_bytes(keyboard->held[0]))
+        return;
+    if (text_decode(&at, keyboard->held + keyboard->held_length) > 0x9f)
+        emit(each, context, KEY_TEXT, keyboard->held, keyboard->held_length);
+    keyboard->held_length = 0;
+}
+
+static void take_byte(struct keyboard *keyboard, char byte, keyboard_each *each, void *context)
+{
+    bool is_ascii = ((unsigned char)byte & 0x80) == 0;
+
+    if (keyboard->is_pasting) {
+        take_pasted(keyboard, byte, each, context);
+    } else if (keyboard->held_length > 0 && keyboard->held[0] == ESCAPE) {
+        take_in_sequence(keyboard, byte, each, context);
+    } else if (!is_ascii) {
+        take_character(keyboard, byte, each, context);
+    } else {
+        keyboard->held_length = 0;
+        if (byte == ESCAPE)
+            keyboard->held[keyboard->held_length++] = byte;
+        else if (byte >= ' ' && byte != DELETE_BYTE)
+            emit(each, context, KEY_TEXT, &byte, 1);
+        else
+            emit_control(byte, each, context);
+    }
+}
+
+void keyboard_feed(struct keyboard *keyboard, const char *bytes, size_t length, keyboard_each *each,
+                   void *context)
+{
+    for (size_t i = 0; i < length; i++)
+        take_byte(keyboard, bytes[i], each, context);
+}
+
+bool keyboard_is_waiting(const struct keyboard *keyboard)
+{
+    return !keyboard->is_pasting && keyboard->held_length > 0 && keyboard->held[0] == ESCAPE;
+}
+
+void keyboard_time_out(struct keyboard *keyboard, keyboard_each *each, void *context)
+{
+    bool is_lone = keyboard_is_waiting(keyboard) && keyboard->held_length == 1;
+
+    if (!keyboard_is_waiting(keyboard))
+        return;
+    keyboard->held_length = 0; /* half a sequence is nothing; a lone Esc is Esc */
+    if (is_lone)
+        emit(each, context, KEY_ESCAPE, "", 0);
+}
+
+void keyboard_release(struct keyboard *keyboard)
+{
+    text_release(&keyboard->pasted);
+    memset(keyboard, 0, sizeof *keyboard);
+}

@@ -1,0 +1,257 @@
+/* painter.c - see painter.h. Sequences are those of ECMA-48 and DEC that tmux, xterm, the Linux
+ * console and the usual emulators share; a terminal that lacks synchronized output ignores it. */
+#include "tui/painter.h"
+
+#include <string.h>
+
+#define CSI "\033["
+
+static const char SYNC_ON[] = CSI "?2026h", SYNC_OFF[] = CSI "?2026l";
+static const char CURSOR_HIDE[] = CSI "?25l", CURSOR_SHOW[] = CSI "?25h";
+static const char PASTE_ON[] = CSI "?2004h", PASTE_OFF[] = CSI "?2004l";
+static const char ALTERNATE_ON[] = CSI "?1049h" CSI "H" CSI "2J", ALTERNATE_OFF[] = CSI "?1049l";
+
+const char painter_reset_bytes[] = CSI "?2026l" CSI "?2004l" CSI "?25h" CSI "0m";
+
+struct ink_look {
+    const char *none, *sixteen_dark, *sixteen_light, *true_dark, *true_light;
+};
+/* Never faint (it fails on light themes), never a background (themes, transparency). */
+static const struct ink_look inks[INK_COUNT] = {
+    [INK_PLAIN] = { "", "", "", "", "" },
+    [INK_STRONG] = { ";1", ";1", ";1", ";1", ";1" },
+    [INK_QUIET] = { "", ";90", ";90", ";38;2;149;158;170", ";38;2;91;100;112" },
+    [INK_ACCENT] = { ";1", ";94", ";34", ";38;2;157;187;255", ";38;2;36;86;197" },
+    [INK_OK] = { ";1", ";32", ";32", ";38;2;121;211;160", ";38;2;23;104;61" },
+    [INK_WARN] = { ";1", ";33", ";33", ";38;2;236;190;98", ";38;2;125;80;0" },
+    [INK_DANGER] = { ";1", ";31", ";31", ";38;2;255;159;151", ";38;2;176;36;28" },
+    [INK_FIELD] = { ";4", ";4", ";4", ";4", ";4" },
+};
+
+static void set_ink(struct painter *painter, enum ink ink, struct text *out)
+{
+    const struct ink_look *look = &inks[ink];
+    const char *codes = look->none;
+
+    if (painter->ink == (int)ink)
+        return;
+    if (painter->look.colours == COLOURS_16)
+        codes = painter->look.is_light ? look->sixteen_light : look->sixteen_dark;
+    else if (painter->look.colours == COLOURS_TRUE)
+        codes = painter->look.is_light ? look->true_light : look->true_dark;
+    text_add_format(out, CSI "0%sm", codes);
+    painter->ink = (int)ink;
+}
+
+/* Rows are reached by counting from where we are, because inline nobody knows the row of the
+ * screen; columns by number, because the sum of widths is not to be trusted. */
+static void move_to(struct painter *painter, int row, int column, struct text *out)
+{
+    if (row < painter->at_row)
+        text_add_format(out, CSI "%dA", painter->at_row - row);
+    else if (row > painter->at_row)
+        text_add_format(out, CSI "%dB", row - painter->at_row);
+    if (column != painter->at_column) {
+        if (column == 0)
+            text_add_char(out, '\r');
+        else
+            text_add_format(out, CSI "%dG", column + 1);
+    }
+    painter->at_row = row;
+    painter->at_column = column;
+}
+
+void painter_begin(struct painter *painter, bool is_alternate, struct text *out)
+{
+    painter->is_alternate = is_alternate;
+    painter->has_begun = true;
+    painter->is_cursor_hidden = false;
+    if (is_alternate)
+        text_add_text(out, ALTERNATE_ON);
+    text_add_text(out, PASTE_ON);
+    painter_forget(painter);
+}
+
+void painter_forget(struct painter *painter)
+{
+    canvas_reset(&painter->shown, painter->columns);
+    painter->at_row = 0;
+    painter->at_column = -1;
+    painter->ink = -1;
+}
+
+static bool is_same(const struct canvas *a, const struct canvas *b, int row, int column)
+{
+    const struct cell *left = canvas_cell(a, row, column), *right = canvas_cell(b, row, column);
+
+    if (left->length != right->length || left->columns != right->columns)
+        return false;
+    if (left->ink != right->ink &&
+        (left->length > 0 || left->ink == INK_FIELD || right->ink == INK_FIELD))
+        return false;
+    return left->length == 0 ||
+           memcmp(a->bytes.bytes + left->offset, b->bytes.bytes + right->offset, left->length) == 0;
+}
+
+static void draw_cell(struct painter *painter, const struct canvas *canvas, int row, int column,
+                      struct text *out)
+{
+    const struct cell *cell = canvas_cell(canvas, row, column);
+
+    move_to(painter, row, column, out);
+    set_ink(painter, (enum ink)cell->ink, out);
+    if (cell->length > 0)
+        text_add(out, canvas->bytes.bytes + cell->offset, cell->length);
+    else
+        text_add_char(out, ' ');
+    painter->at_column = column + cell->columns;
+    /* in the last column terminals wait before they wrap; say the place anew */
+    if (cell->is_disputed || painter->at_column >= painter->columns)
+        painter->at_column = -1;
+}
+
+static int last_drawn(const struct canvas *canvas, int row)
+{
+    int last = canvas->columns - 1;
+
+    while (last >= 0 && canvas_cell(canvas, row, last)->length == 0 &&
+           canvas_cell(canvas, row, last)->columns == 1)
+        last--;
+    return last;
+}
+
+static void draw_row(struct painter *painter, const struct canvas *canvas, int row,
+                     struct text *out)
+{
+    int last = last_drawn(canvas, row), last_before = last_drawn(&painter->shown, row);
+
+    for (int column = 0; column <= last; column++) {
+        if (canvas_cell(canvas, row, column)->columns > 0 &&
+            !is_same(canvas, &painter->shown, row, column))
+            draw_cell(painter, canvas, row, column, out);
+    }
+    if (last_before > last) {
+        move_to(painter, row, last + 1, out);
+        set_ink(painter, INK_PLAIN, out);
+        text_add_text(out, CSI "K");
+    }
+}
+
+/* Inline, new rows come into being by line feeds, which scroll when the screen is full. */
+static void make_rows(struct painter *painter, int rows, struct text *out)
+{
+    if (painter->is_alternate || rows <= painter->shown.rows)
+        return;
+    if (painter->at_column < 0 && painter->shown.rows == 0)
+        text_add_char(out, '\r');
+    move_to(painter, painter->shown.rows > 0 ? painter->shown.rows - 1 : 0, 0, out);
+    for (int row = painter->at_row + 1; row < rows; row++)
+        text_add_char(out, '\n');
+    painter->at_row = rows - 1;
+}
+
+static void place_cursor(struct painter *painter, const struct canvas *canvas, struct text *out)
+{
+    bool hides = canvas->cursor_row < 0;
+
+    if (!hides)
+        move_to(painter, canvas->cursor_row, canvas->cursor_column, out);
+    if (hides != painter->is_cursor_hidden)
+        text_add_text(out, hides ? CURSOR_HIDE : CURSOR_SHOW);
+    painter->is_cursor_hidden = hides;
+}
+
+static void keep(struct painter *painter, const struct canvas *canvas, int rows)
+{
+    struct canvas *shown = &painter->shown;
+
+    canvas_reset(shown, canvas->columns);
+    if (rows == 0)
+        return;
+    canvas_need_row(shown, rows - 1);
+    memcpy(shown->cells, canvas->cells,
+           (size_t)rows * (size_t)canvas->columns * sizeof *canvas->cells);
+    text_add(&shown->bytes, canvas->bytes.bytes, canvas->bytes.used);
+}
+
+void painter_show(struct painter *painter, const struct canvas *canvas, struct text *out)
+{
+    int rows = canvas->rows < painter->rows ? canvas->rows : painter->rows;
+    size_t before = out->used;
+    size_t empty;
+
+    text_add_text(out, SYNC_ON);
+    empty = out->used;
+    make_rows(painter, rows, out);
+    for (int row = 0; row < rows; row++)
+        draw_row(painter, canvas, row, out);
+    if (painter->shown.rows > rows) {
+        move_to(painter, rows, 0, out);
+        set_ink(painter, INK_PLAIN, out);
+        text_add_text(out, CSI "J");
+    }
+    place_cursor(painter, canvas, out);
+    if (out->used == empty) { /* nothing changed: nothing is sent */
+        out->used = before;
+        return;
+    }
+    set_ink(painter, INK_PLAIN, out);
+    text_add_text(out, SYNC_OFF);
+    keep(painter, canvas, rows);
+}
+
+/* How many rows the old picture fills now that lines are shorter: what was longer has wrapped. */
+static int rows_after_wrap(const struct painter *painter, int columns)
+{
+    int rows = 0;
+
+    for (int row = 0; row <= painter->at_row && row < painter->shown.rows; row++) {
+        int used = last_drawn(&painter->shown, row) + 1;
+
+        rows += used > columns ? (used + columns - 1) / columns : 1;
+    }
+    return rows > 0 ? rows - 1 : 0;
+}
+
+void painter_resize(struct painter *painter, int rows, int columns, struct text *out)
+{
+    int up = painter->is_alternate ? painter->at_row : rows_after_wrap(painter, columns);
+
+    if (rows == painter->rows && columns == painter->columns)
+        return;
+    painter->rows = rows;
+    painter->columns = columns;
+    if (up >= rows)
+        up = rows - 1;
+    if (painter->is_alternate)
+        text_add_text(out, CSI "H");
+    else if (up > 0)
+        text_add_format(out, CSI "%dA", up);
+    text_add_text(out, "\r" CSI "0m" CSI "J");
+    painter_forget(painter);
+    painter->at_column = 0;
+}
+
+void painter_end(struct painter *painter, struct text *out)
+{
+    if (!painter->has_begun)
+        return;
+    painter->has_begun = false;
+    text_add_text(out, SYNC_ON);
+    move_to(painter, 0, 0, out);
+    set_ink(painter, INK_PLAIN, out);
+    text_add_text(out, CSI "J");
+    text_add_text(out, PASTE_OFF);
+    if (painter->is_alternate)
+        text_add_text(out, ALTERNATE_OFF);
+    if (painter->is_cursor_hidden)
+        text_add_text(out, CURSOR_SHOW);
+    text_add_text(out, SYNC_OFF);
+    painter->is_cursor_hidden = false;
+    canvas_reset(&painter->shown, painter->columns);
+}
+
+void painter_release(struct painter *painter)
+{
+    canvas_release(&painter->shown);
+}

@@ -1,0 +1,44 @@
+/*
+ * painter.h - turns pictures into bytes for a terminal: only what changed, in one synchronized
+ * frame. Inline it takes the rows it needs below the prompt and gives them back at the end; on the
+ * alternate screen it has all of them. Bytes go into a text; whoever owns the terminal writes it.
+ */
+#ifndef TUI_PAINTER_H
+#define TUI_PAINTER_H
+#include <stdbool.h>
+
+#include "tui/canvas.h"
+
+enum painter_colours { COLOURS_NONE, COLOURS_16, COLOURS_TRUE };
+struct painter_look {
+    enum painter_colours colours;
+    bool is_light; /* the terminal's background */
+};
+
+struct painter {
+    struct painter_look look;
+    int rows, columns; /* of the terminal */
+    bool is_alternate;
+    struct canvas shown;   /* what the terminal has, as far as we know */
+    int at_row, at_column; /* of its cursor; column -1: unknown */
+    int ink;               /* in force; -1: unknown */
+    bool is_cursor_hidden;
+    bool has_begun;
+};
+void painter_begin(struct painter *painter, bool is_alternate, struct text *out);
+/* The frame for this picture. Rows that do not fit on the terminal are left out from the end; a
+ * caller that minds draws less. */
+void painter_show(struct painter *painter, const struct canvas *canvas, struct text *out);
+/* The terminal has another size now: what was drawn is given up and drawn anew by the next frame.
+ */
+void painter_resize(struct painter *painter, int rows, int columns, struct text *out);
+/* Gives the rows back and shows the cursor; the shell's next line begins where we began. */
+void painter_end(struct painter *painter, struct text *out);
+/* Somebody else may have written (suspended, resized): the next frame is drawn whole, below. */
+void painter_forget(struct painter *painter);
+void painter_release(struct painter *painter);
+
+/* What brings any terminal back to order; safe to write from a signal handler. */
+extern const char painter_reset_bytes[];
+
+#endif

@@ -1,0 +1,314 @@
+/*
+ * test_tui_painter.c - pictures on a terminal, read back with libvterm: the screen shows what was
+ * drawn, a change costs little, rows are given back, nothing that is drawn can act.
+ * Proves: R6.1 R6.5 P13
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vterm.h>
+
+#include "base/mem.h"
+#include "tui/canvas.h"
+#include "tui/glyph.h"
+#include "tui/painter.h"
+
+struct stage {
+    VTerm *terminal;
+    VTermScreen *screen;
+    struct painter painter;
+    struct canvas canvas;
+    struct text out;
+};
+
+static struct stage stage_open(int rows, int columns)
+{
+    struct stage stage = { .terminal = vterm_new(rows, columns) };
+
+    vterm_set_utf8(stage.terminal, 1);
+    stage.screen = vterm_obtain_screen(stage.terminal);
+    vterm_screen_enable_altscreen(stage.screen, 1);
+    vterm_screen_reset(stage.screen, 1);
+    stage.painter.rows = rows;
+    stage.painter.columns = columns;
+    return stage;
+}
+
+static void stage_close(struct stage *stage)
+{
+    painter_release(&stage->painter);
+    canvas_release(&stage->canvas);
+    text_release(&stage->out);
+    vterm_free(stage->terminal);
+}
+
+/* Hands the bytes over; returns how many there were. */
+static size_t send_out(struct stage *stage)
+{
+    size_t length = stage->out.used;
+
+    vterm_input_write(stage->terminal, text_string(&stage->out), length);
+    text_clear(&stage->out);
+    return length;
+}
+
+static size_t show(struct stage *stage)
+{
+    painter_show(&stage->painter, &stage->canvas, &stage->out);
+    return send_out(stage);
+}
+
+static void shell_says(struct stage *stage, const char *text)
+{
+    vterm_input_write(stage->terminal, text, strlen(text));
+}
+
+static void assert_screen_row(struct stage *stage, int row, const char *wanted)
+{
+    char bytes[4096];
+    VTermRect rect = { row, row + 1, 0, stage->painter.columns };
+    size_t length = vterm_screen_get_text(stage->screen, bytes, sizeof bytes - 1, rect);
+
+    while (length > 0 && bytes[length - 1] == ' ')
+        length--;
+    bytes[length] = '\0';
+    assert_string_equal(bytes, wanted);
+}
+
+static void draw_lines(struct stage *stage, int count, const char *format)
+{
+    canvas_reset(&stage->canvas, stage->painter.columns);
+    for (int row = 0; row < count; row++) {
+        char *line = mem_format(format, row);
+
+        canvas_put_text(&stage->canvas, row, 1, 1000, row % INK_COUNT, line);
+        free(line);
+    }
+}
+
+static void inline_below_the_prompt(void **state)
+{
+    struct stage stage = stage_open(10, 40);
+
+    (void)state;
+    shell_says(&stage, "$ make\r\nsome output\r\n");
+    painter_begin(&stage.painter, false, &stage.out);
+    draw_lines(&stage, 4, "row %d 中文");
+    show(&stage);
+    assert_screen_row(&stage, 1, "some output");
+    assert_screen_row(&stage, 2, " row 0 中文");
+    assert_screen_row(&stage, 5, " row 3 中文");
+    draw_lines(&stage, 2, "less %d");
+    show(&stage);
+    assert_screen_row(&stage, 2, " less 0");
+    assert_screen_row(&stage, 3, " less 1");
+    assert_screen_row(&stage, 4, "");
+    painter_end(&stage.painter, &stage.out);
+    send_out(&stage);
+    shell_says(&stage, "done");
+    assert_screen_row(&stage, 1, "some output");
+    assert_screen_row(&stage, 2, "done");
+    assert_screen_row(&stage, 3, "");
+    stage_close(&stage);
+}
+
+static void at_the_bottom_the_screen_scrolls(void **state)
+{
+    struct stage stage = stage_open(6, 40);
+
+    (void)state;
+    shell_says(&stage, "1\r\n2\r\n3\r\n4\r\n5\r\n");
+    painter_begin(&stage.painter, false, &stage.out);
+    draw_lines(&stage, 3, "row %d");
+    show(&stage);
+    assert_screen_row(&stage, 2, "5");
+    assert_screen_row(&stage, 3, " row 0");
+    draw_lines(&stage, 5, "row %d");
+    show(&stage);
+    assert_screen_row(&stage, 0, "5");
+    assert_screen_row(&stage, 1, " row 0");
+    assert_screen_row(&stage, 5, " row 4");
+    painter_end(&stage.painter, &stage.out);
+    send_out(&stage);
+    assert_screen_row(&stage, 0, "5");
+    assert_screen_row(&stage, 1, "");
+    stage_close(&stage);
+}
+
+static void a_change_costs_little(void **state)
+{
+    struct stage stage = stage_open(30, 100);
+    size_t whole, change;
+
+    (void)state;
+    painter_begin(&stage.painter, false, &stage.out);
+    send_out(&stage);
+    draw_lines(&stage, 20, "a line of some length, as options have, number %d");
+    whole = show(&stage);
+    assert_int_equal(show(&stage), 0);
+    canvas_put_text(&stage.canvas, 3, 1, 100, INK_ACCENT, ">");
+    change = show(&stage);
+    assert_in_range(change, 1, whole / 10);
+    assert_screen_row(&stage, 3, " > line of some length, as options have, number 3");
+    stage_close(&stage);
+}
+
+static void wide_and_disputed_glyphs_keep_their_columns(void **state)
+{
+    struct stage stage = stage_open(5, 40);
+    VTermPos at = { 0, 20 };
+    VTermScreenCell cell;
+
+    (void)state;
+    painter_begin(&stage.painter, false, &stage.out);
+    canvas_reset(&stage.canvas, 40);
+    canvas_put_text(&stage.canvas, 0, 0, 40, INK_PLAIN,
+                    "❤️👍🏽👨‍👩‍👧‍👦🇨🇳1️⃣ ende");
+    canvas_put_text(&stage.canvas, 0, 20, 40, INK_PLAIN, "here");
+    show(&stage);
+    vterm_screen_get_cell(stage.screen, at, &cell);
+    assert_int_equal(cell.chars[0], 'h');
+    /* the right half of a wide glyph that is drawn over leaves no half behind */
+    canvas_reset(&stage.canvas, 40);
+    canvas_put_text(&stage.canvas, 0, 0, 40, INK_PLAIN, "中文");
+    canvas_put_text(&stage.canvas, 0, 1, 40, INK_PLAIN, "x");
+    show(&stage);
+    assert_screen_row(&stage, 0, " x文");
+    stage_close(&stage);
+}
+
+static void the_cursor_stands_where_one_writes(void **state)
+{
+    struct stage stage = stage_open(8, 40);
+    VTermPos at;
+
+    (void)state;
+    painter_begin(&stage.painter, false, &stage.out);
+    draw_lines(&stage, 3, "row %d");
+    stage.canvas.cursor_row = 1;
+    stage.canvas.cursor_column = 7;
+    show(&stage);
+    vterm_state_get_cursorpos(vterm_obtain_state(stage.terminal), &at);
+    assert_int_equal(at.row, 1);
+    assert_int_equal(at.col, 7);
+    stage_close(&stage);
+}
+
+static void a_narrower_window_is_drawn_anew(void **state)
+{
+    struct stage stage = stage_open(12, 60);
+
+    (void)state;
+    painter_begin(&stage.painter, false, &stage.out);
+    draw_lines(&stage, 3, "row %d of a picture that is much wider than what comes");
+    show(&stage);
+    painter_resize(&stage.painter, 12, 30, &stage.out);
+    vterm_set_size(stage.terminal, 12, 30);
+    draw_lines(&stage, 3, "row %d");
+    send_out(&stage);
+    show(&stage);
+    for (int row = 0, found = 0; row < 12; row++) {
+        char bytes[256];
+        VTermRect rect = { row, row + 1, 0, 30 };
+        size_t length = vterm_screen_get_text(stage.screen, bytes, sizeof bytes - 1, rect);
+
+        bytes[length] = '\0';
+        found += strstr(bytes, "row 2") != NULL;
+        assert_true(row < 11 || found >= 1);
+    }
+    stage_close(&stage);
+}
+
+static void the_alternate_screen_comes_and_goes(void **state)
+{
+    struct stage stage = stage_open(5, 30);
+
+    (void)state;
+    shell_says(&stage, "prompt\r\n");
+    painter_begin(&stage.painter, true, &stage.out);
+    draw_lines(&stage, 5, "row %d");
+    show(&stage);
+    assert_screen_row(&stage, 0, " row 0");
+    assert_screen_row(&stage, 4, " row 4");
+    painter_end(&stage.painter, &stage.out);
+    send_out(&stage);
+    assert_screen_row(&stage, 0, "prompt");
+    stage_close(&stage);
+}
+
+static void nothing_drawn_can_act(void **state)
+{
+    struct canvas canvas = { 0 };
+    struct painter painter = { .rows = 5, .columns = 200 };
+    struct text out = { 0 };
+    char all[256];
+
+    (void)state;
+    for (int i = 0; i < 255; i++)
+        all[i] = (char)(i + 1);
+    canvas_reset(&canvas, 200);
+    canvas_put(&canvas, 0, 0, 200, INK_PLAIN, all, 255);
+    canvas_put_text(&canvas, 1, 0, 200, INK_PLAIN,
+                    "\xc2\x9b"
+                    "31m\033]0;x\007");
+    for (int row = 0; row < 2; row++) {
+        text_clear(&out);
+        canvas_write_row(&canvas, row, &out);
+        for (size_t i = 0; i < out.used; i++) {
+            unsigned char byte = (unsigned char)out.bytes[i];
+
+            assert_true(byte >= 0x20 && byte != 0x7f);
+        }
+        assert_true(text_is_utf8(text_string(&out), out.used));
+        assert_null(strstr(text_string(&out), "\xc2\x9b"));
+    }
+    painter_release(&painter);
+    canvas_release(&canvas);
+    text_release(&out);
+}
+
+static void words_wrap(void **state)
+{
+    static const struct {
+        const char *text;
+        int columns;
+        size_t bytes, next;
+    } cases[] = {
+        { "one two three", 7, 7, 8 },   { "one two three", 8, 7, 8 },
+        { "one two three", 6, 3, 4 },   { "onetwothree", 4, 4, 4 },
+        { "a\nb", 10, 1, 2 },           { "", 10, 0, 0 },
+        { "中文字", 5, 6, 6 },          { "中", 1, 3, 3 },
+        { "fits exactly", 12, 12, 12 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        size_t next,
+            bytes = glyph_wrap(cases[i].text, strlen(cases[i].text), cases[i].columns, &next);
+
+        assert_int_equal(bytes, cases[i].bytes);
+        assert_int_equal(next, cases[i].next);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inline_below_the_prompt),
+        cmocka_unit_test(at_the_bottom_the_screen_scrolls),
+        cmocka_unit_test(a_change_costs_little),
+        cmocka_unit_test(wide_and_disputed_glyphs_keep_their_columns),
+        cmocka_unit_test(the_cursor_stands_where_one_writes),
+        cmocka_unit_test(a_narrower_window_is_drawn_anew),
+        cmocka_unit_test(the_alternate_screen_comes_and_goes),
+        cmocka_unit_test(nothing_drawn_can_act),
+        cmocka_unit_test(words_wrap),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
