@@ -47,6 +47,7 @@ struct remote_visit {
     bool is_gone;                               /* left: freed when nothing of it is under way */
     bool is_stopped;                            /* the hub said that a person stopped it */
     bool is_retired;                            /* or that a newer one takes over */
+    bool was_reached;                           /* there was a connection */
     char *name, *version, *as_name, *directory; /* owned */
     char *transport;                            /* owned */
     bool is_sub_agent;
@@ -358,6 +359,7 @@ static void work_connect(uv_work_t *work)
         .is_sub_agent = visit->is_sub_agent,
         .socket_path = visit->desk->socket_path,
         .is_retired = visit->is_retired,
+        .was_reached = visit->was_reached,
     };
     struct link *link;
 
@@ -393,6 +395,7 @@ static void on_connected(uv_work_t *work, int status)
     visit->state = REMOTE_IDLE;
     visit->desk->busy--;
     if (visit->fd < 0) {
+        visit->was_reached = false; /* who calls next need not wait for it again */
         if (visit->is_gone)
             free_visit(visit);
         else
@@ -407,6 +410,7 @@ static void on_connected(uv_work_t *work, int status)
         return;
     }
     visit->is_retired = false; /* that was the one before */
+    visit->was_reached = true;
     send_all(visit);
     take_lines(visit); /* a farewell may have come with hello's reply */
 }
