@@ -364,7 +364,6 @@ void client_result_act(struct desk *desk, struct desk_visit *visit, const struct
 void client_failed_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
-    const char *why = json_member_text(params, "why");
     struct errand *errand;
 
     if (!visit_may(visit, ROLE_AGENT, done, context))
@@ -372,8 +371,6 @@ void client_failed_act(struct desk *desk, struct desk_visit *visit, const struct
     errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
     if (!find_open(errand, params))
         return;
-    client_give_up(errand->engine, errand->visit, errand->id,
-                   why && strcmp(why, "invalid") == 0 ? CLIENT_INVALID : CLIENT_BROKEN,
-                   EVENT_CANCELLED);
+    client_give_up(errand->engine, errand->visit, errand->id, CLIENT_BROKEN, EVENT_CANCELLED);
     errand_ok(errand, "{}");
 }

@@ -34,10 +34,9 @@ static int64_t boot_ms(const struct mcp_call *call)
     return clock->boot_ms(clock);
 }
 
-/* A batch is answered as a whole: nothing can be said before. */
 void channel_write_client(struct json_writer *writer, const struct mcp_call *call)
 {
-    if (!call_has(call, ABILITY_FORM) || call->to.batch)
+    if (!call_has(call, ABILITY_FORM))
         return;
     json_write_object(writer, "client");
     json_write_text(writer, "era", call->revision == REVISION_2026_07_28 ? "modern" : "legacy");
@@ -120,14 +119,13 @@ static void tell_result(const struct mcp_call *call, const struct shown_form *sh
     text_release(&params);
 }
 
-static void tell_failed(const struct mcp_call *call, const char *session_id, const char *why)
+static void tell_failed(const struct mcp_call *call, const char *session_id)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", session_id);
-    json_write_text(&writer, "why", why);
     json_write_end_object(&writer);
     tool_act(call->to.mcp->parts.desk->ops->client_failed, call->visit, &params, NULL, NULL);
     text_release(&params);
@@ -152,7 +150,7 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
     if (answer == CALL_ANSWERED)
         tell_result(call, shown, json);
     else if (answer != CALL_GONE)
-        tell_failed(call, shown->session_id, answer == CALL_SILENT ? "silent" : "error");
+        tell_failed(call, shown->session_id);
     free(shown);
 }
 

@@ -186,7 +186,7 @@ static void test_with_nobody_else_the_client_has_the_last_word(void **state)
     assert_failed(&asked, ERROR_validation_failed, "");
     client = enter_client(stage, "3");
     ask(&asked, client, "Three", "", LEGACY);
-    call_run(&failed, client, stage->desk->ops->client_failed, "{'session_id':'%s','why':'error'}",
+    call_run(&failed, client, stage->desk->ops->client_failed, "{'session_id':'%s'}",
              shown_id(client));
     assert_failed(&asked, ERROR_no_human_channel, "");
     ask(&asked, client, "Four", "", LEGACY); /* now it is known */
