@@ -215,6 +215,15 @@ void client_offer(struct engine *engine, struct live *live, const char *form_jso
     }
 }
 
+bool client_shows(const struct live *live)
+{
+    for (const struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->shows_form || !waiter->done)
+            return true;
+    }
+    return false;
+}
+
 static void withdraw(const struct live *live)
 {
     struct text params = { 0 };
@@ -246,7 +255,8 @@ void client_end(struct engine *engine, struct live *live, enum ask_event event)
 
 /* What comes back ------------------------------------------------------------------------------ */
 
-/* Its form is gone: the call is held no longer than any other, from now on. */
+/* Its form is gone: the call is held no longer than any other from now on, and whoever kept silent
+ * for its sake need not any more. */
 static void end_showing(struct engine *engine, struct live *live, const struct visit *visit)
 {
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
@@ -256,6 +266,8 @@ static void end_showing(struct engine *engine, struct live *live, const struct v
         if (waiter->wait_ms >= 0 && waiter->done && !waiter->alarm.place)
             alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + waiter->wait_ms);
     }
+    if (live->quiet_until_boot_ms > engine_boot_ms(engine))
+        live_mark_dirty(engine, live);
 }
 
 static void ignore(void *context, const struct desk_reply *reply)

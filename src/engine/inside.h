@@ -169,6 +169,7 @@ bool client_may_show(const struct engine *engine, const struct visit *visit,
 /* To clients of this ask that can show it and do not; `form_json` NULL: only the store has it. */
 void client_offer(struct engine *engine, struct live *live, const char *form_json);
 bool client_has_others(const struct engine *engine); /* somebody is reached without the client */
+bool client_shows(const struct live *live); /* one does, or is to bring it back (round.c) */
 enum client_failure { CLIENT_REFUSED, CLIENT_BROKEN, CLIENT_INVALID };
 /* An ask is over, or was taken back: who still shows it learns so, where the result does not say
  * it. Who showed it to the very end without a word shows it to nobody. */
@@ -203,6 +204,7 @@ struct submission {
     struct ask ask;
     struct match match;
     struct lifecycle_step step;
+    int64_t quiet_ms;
     struct wait_terms terms;
     char *state;           /* the client came back with it; NULL: it asks for the first time */
     struct json *response; /* and with this; NULL: nothing */
