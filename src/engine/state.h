@@ -39,6 +39,7 @@ struct live;
 /* What the client behind a call can show, as its front says. */
 struct client_side {
     bool has_form;
+    bool has_url;     /* it opens an address for its person */
     bool is_modern;   /* it is asked by a reply, and calls again */
     bool stops_clock; /* its patience does not wear out while a form is open */
 };
@@ -47,6 +48,7 @@ struct client_side {
 struct round {
     int number;
     bool is_bad; /* what it brought was not good once */
+    bool is_url; /* it was given an address, not the form */
     int64_t asked_ms;
 };
 
@@ -63,6 +65,7 @@ struct waiter {
     int64_t wait_ms;    /* as it was asked for; -1: no end */
     struct client_side client;
     bool shows_form; /* a legacy client, until it answers */
+    bool is_url;     /* what its client shows is an address */
     struct round round;
     desk_done *done;
     void *context;

@@ -153,7 +153,7 @@ static bool route(struct submission *submission, struct error *err)
         /* a client's form takes no second, deliberate act (R2) */
         .client_form_works =
             !submission->call->form.is_destructive &&
-            client_may_show(engine, submission->errand.visit, &submission->terms.client),
+            form_fact_may_show(engine, submission->errand.visit, &submission->terms.client),
         .since_browser_ms = -1,
     };
     struct lifecycle_facts life = { 0 };

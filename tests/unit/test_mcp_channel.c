@@ -152,68 +152,69 @@ static void a_legacy_call_says_that_it_can_show_forms_and_is_asked_on_its_stream
 }
 
 /* Each outcome of R4.3, and what the desk hears of it. */
+static const struct outcome {
+    const char *rest;
+    int shown_ms;
+    const char *told;
+} outcomes[] = {
+    { "\"result\":{\"action\":\"decline\"}", 0, "\"action\":\"decline\",\"shown_ms\":0}" },
+    { "\"result\":{\"action\":\"cancel\"}", 1999, "\"action\":\"cancel\",\"shown_ms\":1999}" },
+    { "\"result\":{\"action\":\"decline\"}", 2000, "\"action\":\"decline\",\"shown_ms\":2000}" },
+    { "\"result\":{\"action\":\"cancel\"}", 40000, "\"action\":\"cancel\",\"shown_ms\":40000}" },
+    { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":\"b\"}}", 7,
+      "\"action\":\"accept\",\"content\":{\"choice\":\"b\"},\"shown_ms\":7}" },
+    { "\"result\":{\"action\":\"accept\",\"content\":{}}", 7,
+      "\"action\":\"accept\",\"content\":{},\"shown_ms\":7}" },
+    { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":\"purple\"}}", 7,
+      "\"action\":\"accept\",\"content\":{\"choice\":\"purple\"},\"shown_ms\":7}" },
+    { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":[\"a\",7,null]}}", 7,
+      "\"content\":{\"choice\":[\"a\",7,null]}" },
+    /* what is no content of a form is not handed on */
+    { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":{\"a\":1}}}", 7,
+      "\"action\":\"accept\",\"shown_ms\":7}" },
+    { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":[[\"a\"]]}}", 7,
+      "\"action\":\"accept\",\"shown_ms\":7}" },
+    { "\"result\":{\"action\":\"accept\",\"content\":[\"b\"]}", 7,
+      "\"action\":\"accept\",\"shown_ms\":7}" },
+    { "\"result\":{\"action\":7}", 7, "aaa\",\"shown_ms\":7}" },
+    { "\"result\":[]", 7, "aaa\",\"shown_ms\":7}" },
+    { "\"error\":{\"code\":-32601,\"message\":\"no\"}", 7,
+      "{\"session_id\":\"aaaaaaaaaaaaaaaaaaaaaaaaaa\"}" },
+};
+
+static void try_outcome(const struct outcome *outcome)
+{
+    bool is_error = strstr(outcome->rest, "\"error\"") != NULL;
+    struct one *one;
+    void *each;
+    char *id;
+
+    set_up(&each);
+    one = each;
+    call_legacy(one);
+    present(one);
+    id = shown_id(one);
+    stage_pass(&one->stage, outcome->shown_ms);
+    respond(one, id, outcome->rest);
+    if (one->stage.form_failures != is_error || one->stage.form_results != !is_error ||
+        !strstr(one->stage.form_told, outcome->told) || !strstr(one->stage.form_told, ask_id))
+        fail_msg("%s: %s", outcome->rest, one->stage.form_told);
+    /* once; and the call waits for what the desk makes of it */
+    respond(one, id, outcome->rest);
+    assert_int_equal(one->stage.form_results + one->stage.form_failures, 1);
+    assert_int_equal(one->stage.act_count, 1);
+    assert_int_equal(one->stream.count, 1);
+    present(one); /* its form came back: it is not asked again */
+    assert_int_equal(one->stream.count, 1);
+    free(id);
+    tear_down(&each);
+}
+
 static void whatever_comes_back_reaches_the_desk_as_it_is(void **state)
 {
-    static const struct {
-        const char *rest;
-        int shown_ms;
-        const char *told;
-    } cases[] = {
-        { "\"result\":{\"action\":\"decline\"}", 0, "\"action\":\"decline\",\"shown_ms\":0}" },
-        { "\"result\":{\"action\":\"cancel\"}", 1999, "\"action\":\"cancel\",\"shown_ms\":1999}" },
-        { "\"result\":{\"action\":\"decline\"}", 2000,
-          "\"action\":\"decline\",\"shown_ms\":2000}" },
-        { "\"result\":{\"action\":\"cancel\"}", 40000,
-          "\"action\":\"cancel\",\"shown_ms\":40000}" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":\"b\"}}", 7,
-          "\"action\":\"accept\",\"content\":{\"choice\":\"b\"},\"shown_ms\":7}" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{}}", 7,
-          "\"action\":\"accept\",\"content\":{},\"shown_ms\":7}" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":\"purple\"}}", 7,
-          "\"action\":\"accept\",\"content\":{\"choice\":\"purple\"},\"shown_ms\":7}" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":[\"a\",7,null]}}", 7,
-          "\"content\":{\"choice\":[\"a\",7,null]}" },
-        /* what is no content of a form is not handed on */
-        { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":{\"a\":1}}}", 7,
-          "\"action\":\"accept\",\"shown_ms\":7}" },
-        { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":[[\"a\"]]}}", 7,
-          "\"action\":\"accept\",\"shown_ms\":7}" },
-        { "\"result\":{\"action\":\"accept\",\"content\":[\"b\"]}", 7,
-          "\"action\":\"accept\",\"shown_ms\":7}" },
-        { "\"result\":{\"action\":7}", 7, "aaa\",\"shown_ms\":7}" },
-        { "\"result\":[]", 7, "aaa\",\"shown_ms\":7}" },
-        { "\"error\":{\"code\":-32601,\"message\":\"no\"}", 7,
-          "{\"session_id\":\"aaaaaaaaaaaaaaaaaaaaaaaaaa\"}" },
-    };
-
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        bool is_error = strstr(cases[i].rest, "\"error\"") != NULL;
-        struct one *one;
-        void *each;
-        char *id;
-
-        set_up(&each);
-        one = each;
-        call_legacy(one);
-        present(one);
-        id = shown_id(one);
-        stage_pass(&one->stage, cases[i].shown_ms);
-        respond(one, id, cases[i].rest);
-        if (one->stage.form_failures != is_error || one->stage.form_results != !is_error ||
-            !strstr(one->stage.form_told, cases[i].told) ||
-            !strstr(one->stage.form_told, "\"session_id\":\"aaaaaaaaaaaaaaaaaaaaaaaaaa\""))
-            fail_msg("%s: %s", cases[i].rest, one->stage.form_told);
-        /* once; and the call waits for what the desk makes of it */
-        respond(one, id, cases[i].rest);
-        assert_int_equal(one->stage.form_results + one->stage.form_failures, 1);
-        assert_int_equal(one->stage.act_count, 1);
-        assert_int_equal(one->stream.count, 1);
-        present(one); /* its form came back: it is not asked again */
-        assert_int_equal(one->stream.count, 1);
-        free(id);
-        tear_down(&each);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        try_outcome(&outcomes[i]);
 }
 
 static void content_beyond_all_forms_is_not_handed_on(void **state)
@@ -368,16 +369,86 @@ static void a_clock_that_stands_still_is_said_and_runs_again(void **state)
     free(id);
 }
 
+static void present_url(struct one *one)
+{
+    char *members = mem_format(",\"remaining_ms\":90000,\"language\":\"en\",\"notes\":true,"
+                               "\"url\":\"http://127.0.0.1:7297/choice/%s\",\"form\":%s",
+                               ask_id, text_string(&one->form));
+
+    tell_visit(one, "client/present", members);
+    free(members);
+}
+
+static void an_address_is_offered_where_that_is_declared(void **state)
+{
+    struct one *one = *state;
+    struct json *line;
+    char *id;
+
+    call_legacy(one);
+    present_url(one); /* forms alone were declared */
+    assert_int_equal(one->stream.count, 0);
+    mcp_drop(one->stage.mcp, &one->stream.mcp);
+    stage_shake_hands(&one->stage, "2025-11-25", "{\"elicitation\":{\"url\":{}}}");
+    call_legacy(one);
+    assert_string_equal(one->stage.acts[0].client,
+                        "{\"era\":\"legacy\",\"form\":false,\"url\":true}");
+    present_url(one);
+    id = shown_id(one);
+    line = stage_line(&one->stream, 0);
+    assert_string_equal(json_member_text(json_member(line, "params"), "mode"), "url");
+    assert_string_equal(json_member_text(json_member(line, "params"), "elicitationId"), ask_id);
+    assert_non_null(json_member(json_member(line, "params"), "url"));
+    assert_null(json_member(json_member(line, "params"), "requestedSchema"));
+    json_free(line);
+    stage_pass(&one->stage, 5000);
+    respond(one, id, "\"result\":{\"action\":\"accept\"}");
+    assert_string_equal(one->stage.form_told,
+                        "{\"session_id\":\"aaaaaaaaaaaaaaaaaaaaaaaaaa\",\"mode\":\"url\","
+                        "\"action\":\"accept\",\"shown_ms\":5000}");
+    assert_int_equal(one->stream.count, 1); /* it waits on */
+    stage_answer(&one->stage, 0, true);
+    assert_int_equal(one->stream.count, 3);
+    assert_non_null(strstr(one->stream.lines[1], "notifications/elicitation/complete"));
+    assert_non_null(strstr(one->stream.lines[1], ask_id));
+    assert_int_equal(one->stream.kinds[2], MCP_RESPONSE);
+    free(id);
+}
+
+static void an_address_that_was_refused_is_not_said_to_be_done(void **state)
+{
+    struct one *one = *state;
+    char *id;
+
+    stage_shake_hands(&one->stage, "2025-11-25", "{\"elicitation\":{\"url\":{}}}");
+    call_legacy(one);
+    present_url(one);
+    id = shown_id(one);
+    respond(one, id, "\"result\":{\"action\":\"decline\"}");
+    assert_int_equal(one->stage.form_results, 1);
+    stage_answer(&one->stage, 0, true);
+    assert_int_equal(one->stream.count, 2);
+    assert_int_equal(one->stream.kinds[1], MCP_RESPONSE);
+    free(id);
+    call_legacy(one);
+    present_url(one);
+    id = shown_id(one);
+    respond(one, id, "\"error\":{\"code\":-32602,\"message\":\"no\"}");
+    assert_int_equal(one->stage.form_results, 2);
+    assert_int_equal(one->stage.form_failures, 0);
+    free(id);
+}
+
 /* Modern ----------------------------------------------------------------------------------------
  */
 
-static void call_modern(struct one *one, const char *more)
+static void call_modern_as(struct one *one, const char *capabilities, const char *more)
 {
     char *line = mem_format("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{"
                             "\"name\":\"provide_choice\",\"arguments\":%s%s,\"_meta\":{"
                             "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
                             "\"io.modelcontextprotocol/clientCapabilities\":%s}}}",
-                            stage_ask, more, form_capability);
+                            stage_ask, more, capabilities);
 
     stage_stream_release(&one->stream);
     stage_take(&one->stage, &one->stream, line);
@@ -385,11 +456,16 @@ static void call_modern(struct one *one, const char *more)
     free(line);
 }
 
-static void reply_needs_input(struct one *one, const char *sealed)
+static void call_modern(struct one *one, const char *more)
+{
+    call_modern_as(one, form_capability, more);
+}
+
+static void reply_needs_input(struct one *one, const char *sealed, const char *members)
 {
     char *json = mem_format("{\"session_id\":\"%s\",\"input_required\":{\"state\":\"%s\","
-                            "\"language\":\"en\",\"notes\":false,\"form\":%s}}",
-                            ask_id, sealed, text_string(&one->form));
+                            "\"language\":\"en\",\"notes\":false,\"form\":%s%s}}",
+                            ask_id, sealed, text_string(&one->form), members);
     const struct desk_reply reply = { .json = json, .session_id = ask_id };
 
     stage_reply(&one->stage, 0, &reply);
@@ -410,7 +486,7 @@ static void ten_rounds_bring_their_state_and_response_to_the_desk(void **state)
         const struct json *result;
 
         snprintf(sealed, sizeof sealed, "round %d", round);
-        reply_needs_input(one, sealed);
+        reply_needs_input(one, sealed, "");
         assert_int_equal(one->stream.count, 1);
         line = stage_line(&one->stream, 0);
         result = json_member(line, "result");
@@ -461,6 +537,28 @@ static void what_a_round_brings_is_handed_on_only_with_its_state(void **state)
     }
 }
 
+static void a_modern_client_is_given_an_address_with_an_id(void **state)
+{
+    struct one *one = *state;
+    struct json *line;
+    const struct json *params;
+
+    call_modern_as(one, "{\"elicitation\":{\"url\":{}}}", "");
+    assert_string_equal(one->stage.acts[0].client,
+                        "{\"era\":\"modern\",\"form\":false,\"url\":true}");
+    reply_needs_input(one, "s", ",\"url\":\"http://127.0.0.1:7297/choice/a\"");
+    line = stage_line(&one->stream, 0);
+    params = json_member(
+        json_member(json_member(json_member(line, "result"), "inputRequests"), "answer"), "params");
+    assert_string_equal(json_member_text(params, "mode"), "url");
+    assert_string_equal(json_member_text(params, "elicitationId"), ask_id);
+    assert_string_equal(json_member_text(params, "url"), "http://127.0.0.1:7297/choice/a");
+    json_free(line);
+    call_modern(one, ""); /* which declares forms alone; a desk that is mistaken */
+    reply_needs_input(one, "s", ",\"url\":\"http://127.0.0.1:7297/choice/a\"");
+    assert_null(strstr(one->stream.lines[0], "inputRequests"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +572,9 @@ int main(void)
         TEST(a_cancelled_call_takes_its_form_along),
         TEST(who_cannot_be_asked_is_not),
         TEST(a_clock_that_stands_still_is_said_and_runs_again),
+        TEST(an_address_is_offered_where_that_is_declared),
+        TEST(an_address_that_was_refused_is_not_said_to_be_done),
+        TEST(a_modern_client_is_given_an_address_with_an_id),
         TEST(ten_rounds_bring_their_state_and_response_to_the_desk),
         TEST(what_a_round_brings_is_handed_on_only_with_its_state),
 #undef TEST
