@@ -169,13 +169,10 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
 /* A form as the desk sent it. False: it is none. */
 static bool read_form(const struct json *told, struct form *ret_form, enum language *ret_language)
 {
-    const struct json *form = json_member(told, "form");
     const char *language = json_member_text(told, "language");
-    char *json = form ? json_encode(form) : NULL;
     struct error err;
-    bool ok = json && form_parse(json, strlen(json), ret_form, &err);
+    bool ok = form_read(json_member(told, "form"), ret_form, &err);
 
-    free(json);
     *ret_language = LANGUAGE_EN;
     if (language)
         language_find(language, ret_language);
