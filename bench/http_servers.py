@@ -1,21 +1,21 @@
 """`/mcp` of the hub beside other MCP servers over HTTP: the part of bench/run called http.
 
-All servers take turns as in mcp_servers.py, whose tables these are too. sayso's asks are answered
-over /api/asks, by a person's token; the other servers are answered on /mcp."""
+sayso's asks are answered over /api/asks, by a person's token; the other servers are answered on
+/mcp."""
 import argparse
 import contextlib
 import random
 import socket
 import subprocess
-import sys
 import tempfile
 from typing import Callable, Iterator
 
 import bench
+import compare
 import mcp_servers
+from compare import SAME_LIST
 
 SERVERS = ["sayso", "floor", "go", "fastapi", "sdk1", "sdk2"]
-SAME_LIST = "floor-same-list"
 MODERN = "2026-07-28"
 LIFTED = {"SAYSO_HOLD_LIMITS": '{"*":3600}'}
 
@@ -107,8 +107,8 @@ def run_once(name: str, arguments: list[str], options: argparse.Namespace, hub_c
     return run_plan(started_by_us(server, port), arguments)
 
 
-def take_turns(measured: mcp_servers.Measured, servers: list[str], options: argparse.Namespace,
-               hub_class: Callable) -> None:
+def measure(report, options: argparse.Namespace, hub_class: Callable) -> None:
+    """Adds its table to the report; every run is in last.json."""
     asks = 500 if options.quick else 10000
     seconds = str(options.seconds)
     tests = {
@@ -116,25 +116,8 @@ def take_turns(measured: mcp_servers.Measured, servers: list[str], options: argp
         "ping64": (["rate", "-k", "ping", "-c", "64", "-t", seconds], options.repetitions),
         "pending": (["pending", "-n", str(asks), "-c", "256"], max(1, min(3, options.repetitions))),
     }
-    for test, (arguments, repetitions) in tests.items():
-        print(f"... HTTP servers, {test}", file=sys.stderr, flush=True)
-        some = servers + [SAME_LIST] if test == "list64" else servers
-        for repetition in range(repetitions):
-            for name in some if repetition % 2 == 0 else some[::-1]:
-                measured.add(test, name, run_once(name, arguments, options, hub_class))
-
-
-def measure(report, options: argparse.Namespace, hub_class: Callable) -> None:
-    """Adds its table to the report; every run is in last.json."""
-    measured = mcp_servers.Measured()
     mcp_servers.save_list(options.program)
-    for name in [*SERVERS, SAME_LIST]:
-        server = load(name, 0)
-        measured.names[name] = server["name"]
-        why = mcp_servers.install(server)
-        if why:
-            measured.missing[name] = why
-    take_turns(measured, [name for name in SERVERS if name not in measured.missing], options, hub_class)
-    lines, verdicts = mcp_servers.table(measured, SERVERS, "MCP over HTTP", ROWS)
-    report.texts += [mcp_servers.align(lines), *measured.complaints()]
-    report.raw["http"] = {"verdicts": verdicts, "not available": measured.missing, "runs": measured.runs}
+    measured = compare.prepare([*SERVERS, SAME_LIST], lambda name: load(name, 0))
+    compare.take_turns(measured, "HTTP servers", [*SERVERS, SAME_LIST], tests,
+                       lambda name, arguments: run_once(name, arguments, options, hub_class))
+    compare.add_to(report, "http", measured, SERVERS, "MCP over HTTP", ROWS)

@@ -1,24 +1,18 @@
-"""`sayso mcp` beside other MCP servers on stdio: the part of bench/run called mcp.
-
-All servers take turns, A B C then C B A, and each figure is the median over the repetitions. `ratio`
-is of medians and judged, `best` of the best repetitions. What a server needs is installed by
-bench/install; one that cannot be had is in the table as not available, and the reason below it."""
+"""`sayso mcp` beside other MCP servers on stdio: the part of bench/run called mcp."""
 import argparse
 import contextlib
 import json
 import subprocess
-import sys
 import tempfile
 from typing import Callable, Iterator
 
 import bench
+import compare
+from compare import SAME_LIST
 
 SERVERS = ["sayso", "floor", "floor-durable", "go", "sdk1", "sdk2"]
-SAME_LIST = "floor-same-list"
 PINGS = 1000  # under callgrind
 
-# label, test, key of its result, divisor, unit; then the goal: a limit on the figure or on the ratio
-# to the floor; at last the server the ratio is to
 ROWS = [
     ("cold start", "cold", "cold_ms", 1, "ms", ("<=", 2, "x floor"), "floor"),
     ("RSS after tools/list", "cold", "rss_kb", 1024, "MB", ("<=", 4, "MB"), "floor"),
@@ -37,45 +31,8 @@ ROWS = [
 ]
 
 
-class Measured:
-    """What all servers gave, and why some gave nothing."""
-
-    def __init__(self) -> None:
-        self.runs: dict[str, dict[str, list[dict]]] = {}
-        self.names: dict[str, str] = {}
-        self.missing: dict[str, str] = {}
-
-    def add(self, test: str, server: str, result: dict) -> None:
-        self.runs.setdefault(test, {}).setdefault(server, []).append(result)
-
-    def figure(self, row: tuple, server: str) -> float | None:
-        _, test, key, divisor, *_ = row
-        found = bench.median(self.runs.get(test, {}).get(server, []), key)
-        return None if found is None else found / divisor
-
-    def best(self, row: tuple, server: str) -> float | None:
-        """Of the repetitions; what others do on the machine only ever makes a figure worse."""
-        _, test, key, *_ = row
-        values = [one[key] for one in self.runs.get(test, {}).get(server, []) if key in one]
-        return (max if key == "ops_s" else min)(values, default=None)
-
-    def complaints(self) -> list[str]:
-        lines = [f"{self.names[server]}: not available: {why}" for server, why in self.missing.items()]
-        for test, servers in self.runs.items():
-            for server, some in servers.items():
-                bad = [one.get("fail", "errors or unanswered requests") for one in some
-                       if "fail" in one or one.get("errors", 0) + one.get("unfinished", 0) > 0]
-                if bad:
-                    lines.append(f"{self.names[server]}: {test}: {len(bad)} of {len(some)} runs failed: {bad[0]}")
-        return lines
-
-
-def install(server: dict) -> str | None:
-    """Why the server cannot be had; None when it is there."""
-    if "needs" not in server:
-        return None
-    done = subprocess.run([bench.HERE / "install", server["needs"]], stderr=subprocess.PIPE, text=True)
-    return None if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+def load(name: str, data: str, options: argparse.Namespace) -> dict:
+    return bench.load(bench.HERE / f"servers/{name}.json", data, options.program)
 
 
 def save_list(program: str) -> None:
@@ -102,7 +59,7 @@ def somebody_who_answers(server: dict, hub_class: Callable) -> Iterator[dict]:
 
 def run_once(name: str, arguments: list[str], options: argparse.Namespace, hub_class: Callable) -> dict:
     with tempfile.TemporaryDirectory(dir=bench.BUILD) as data:
-        server = bench.load(bench.HERE / f"servers/{name}.json", data, options.program)
+        server = load(name, data, options)
         if name == "sayso" and arguments[0] == "ask":
             with somebody_who_answers(server, hub_class) as asking:
                 return bench.run(asking, arguments)
@@ -127,7 +84,8 @@ def count_instructions(server: dict) -> dict:
     return {"instructions": (totals[1] - totals[0]) / PINGS}
 
 
-def take_turns(measured: Measured, servers: list[str], options: argparse.Namespace, hub_class: Callable) -> None:
+def measure(report, options: argparse.Namespace, hub_class: Callable) -> None:
+    """Adds its table to the report; every run is in last.json."""
     seconds = str(options.seconds / 2)
     tests = {
         "cold": (["cold"], 2 * options.repetitions),
@@ -137,70 +95,11 @@ def take_turns(measured: Measured, servers: list[str], options: argparse.Namespa
         "ask64": (["ask", "-c", "64", "-t", seconds], options.repetitions),
         "ask1": (["ask", "-c", "1", "-t", seconds], options.repetitions),
     }
-    for test, (arguments, repetitions) in tests.items():
-        print(f"... MCP servers, {test}", file=sys.stderr, flush=True)
-        some = servers + [SAME_LIST] if test == "list64" else servers
-        for repetition in range(repetitions):
-            for name in some if repetition % 2 == 0 else some[::-1]:
-                measured.add(test, name, run_once(name, arguments, options, hub_class))
-
-
-def judge(figure: float | None, ratio: float | None, goal: tuple | None) -> tuple[str, str]:
-    if not goal:
-        return "", ""
-    sign, limit, unit = goal
-    judged = ratio if unit.startswith("x ") else figure
-    wanted = f"{sign} {limit:,g} {unit}".rstrip()
-    if judged is None:
-        return wanted, "not measured"
-    return wanted, "met" if (judged <= limit if sign == "<=" else judged >= limit) else "MISSED"
-
-
-def divide(ours: float | None, beside: float | None) -> float | None:
-    return ours / beside if ours is not None and beside else None
-
-
-def table(measured: Measured, servers: list[str], title: str, rows: list[tuple]) -> tuple[list[list[str]], dict]:
-    lines = [[title, "", *(measured.names[name] for name in servers), "ratio", "best", "goal", ""]]
-    verdicts = {}
-    for row in rows:
-        label, _, _, _, unit, goal, base = row
-        ours, beside = measured.figure(row, "sayso"), measured.figure(row, base)
-        ratio = divide(ours, beside)
-        best = divide(measured.best(row, "sayso"), measured.best(row, base))
-        wanted, verdict = judge(ours, ratio, goal)
-        cells = ["n/a" if name in measured.missing else bench.show(measured.figure(row, name)) for name in servers]
-        if base == SAME_LIST:
-            cells = [bench.show(beside) if name == "floor" else "" for name in servers]
-        ratios = ["" if one is None else f"{one:.2f}" for one in (ratio, best)]
-        lines.append([label, unit, *cells, *ratios, wanted, verdict])
-        verdicts[f"{row[1]} {row[2]} to {base}"] = {"ours": ours, "base": beside, "of": base, "ratio": ratio, "best": best,
-                                   "goal": wanted, "verdict": verdict}
-    return lines, verdicts
-
-
-def measure(report, options: argparse.Namespace, hub_class: Callable) -> None:
-    """Adds its table to the report; every run is in last.json."""
-    measured = Measured()
     save_list(options.program)
-    for name in [*SERVERS, SAME_LIST]:
-        server = bench.load(bench.HERE / f"servers/{name}.json", "", options.program)
-        measured.names[name] = server["name"]
-        why = install(server)
-        if why:
-            measured.missing[name] = why
-    take_turns(measured, [name for name in SERVERS if name not in measured.missing], options, hub_class)
-    why = install({"needs": "valgrind"})
+    measured = compare.prepare([*SERVERS, SAME_LIST], lambda name: load(name, "", options))
+    compare.take_turns(measured, "MCP servers", [*SERVERS, SAME_LIST], tests,
+                       lambda name, arguments: run_once(name, arguments, options, hub_class))
+    why = compare.install({"needs": "valgrind"})
     for name in ("sayso", "floor"):
-        server = bench.load(bench.HERE / f"servers/{name}.json", "", options.program)
-        measured.add("callgrind", name, {"fail": why} if why else count_instructions(server))
-    lines, verdicts = table(measured, SERVERS, "MCP on stdio", ROWS)
-    report.texts += [align(lines), *measured.complaints()]
-    report.raw["mcp"] = {"verdicts": verdicts, "not available": measured.missing, "runs": measured.runs}
-
-
-def align(lines: list[list[str]]) -> str:
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    left = {0, 1, len(widths) - 2, len(widths) - 1}
-    return "\n".join("  ".join(cell.ljust(width) if i in left else cell.rjust(width)
-                               for i, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in lines)
+        measured.add("callgrind", name, {"fail": why} if why else count_instructions(load(name, "", options)))
+    compare.add_to(report, "mcp", measured, SERVERS, "MCP on stdio", ROWS)

@@ -167,8 +167,9 @@ const char *text_string(const struct text *text)
 /* Of eight bytes at once. */
 static const uint64_t EACH = 0x0101010101010101, HIGH = 0x8080808080808080;
 
-/* True says that all are plain, false that they have to be looked at one by one. */
-static bool are_plain(const char *bytes)
+/* The highest bit of each that is not plain; what borrows or carries may mark those behind the
+ * first one too. 0: all are plain. */
+static uint64_t find_special(const char *bytes)
 {
     uint64_t eight, low;
 
@@ -176,7 +177,7 @@ static bool are_plain(const char *bytes)
     low = (eight - EACH * 0x20) | ((eight ^ EACH * '"') - EACH) |
           ((eight ^ EACH * '\\') - EACH); /* borrows where a byte is one of those */
 
-    return !(((low & ~eight) | eight | (eight + EACH)) & HIGH);
+    return ((low & ~eight) | eight | (eight + EACH)) & HIGH;
 }
 
 static bool is_plain(uint8_t byte)
@@ -188,10 +189,16 @@ size_t text_plain_run(const char *bytes, size_t length)
 {
     size_t run = 0;
 
-    while (length - run >= sizeof EACH && are_plain(bytes + run))
-        run += sizeof EACH;
+    for (; length - run >= sizeof EACH; run += sizeof EACH) {
+        uint64_t special = find_special(bytes + run);
+
+        if (special && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+            return run + (size_t)__builtin_ctzll(special) / 8;
+        if (special)
+            break;
+    }
     if (length >= sizeof EACH && length - run < sizeof EACH &&
-        are_plain(bytes + length - sizeof EACH))
+        !find_special(bytes + length - sizeof EACH))
         return length;
     while (run < length && is_plain((uint8_t)bytes[run]))
         run++;

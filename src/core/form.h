@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct error;
+struct json;
 struct text;
 
 enum field_kind {
@@ -77,6 +78,7 @@ void form_release(struct form *form);
  * it that was ever released), and fails with bad_json on anything else. */
 void form_encode(const struct form *form, struct text *out);
 bool form_parse(const char *json, size_t length, struct form *ret_form, struct error *err);
+bool form_read(const struct json *value, struct form *ret_form, struct error *err);
 
 const struct field *form_find_field(const struct form *form, const char *name); /* may miss */
 /* May miss. Ids are one where their NFC is: a channel may have normalised what it sends back. */

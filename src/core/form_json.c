@@ -315,24 +315,30 @@ static bool read_member(const struct member *member, const struct json *value, v
     return read_list(member, value, whole);
 }
 
-/* Members we do not know come from a newer program; half a form must not be shown as a whole. */
-static bool read_shape(const struct shape *shape, const struct json *object, void *whole)
+/* How many members were read; SIZE_MAX: one is missing or wrong. */
+static size_t read_members(const struct shape *shape, const struct json *object, void *whole)
 {
     size_t known = 0;
 
     if (json_kind(object) != KIND_OBJECT)
-        return false;
+        return SIZE_MAX;
     for (size_t i = 0; i < shape->count; i++) {
         const struct member *member = &shape->members[i];
         const struct json *value = json_member(object, member->key);
 
         if (!value && member->is_needed)
-            return false;
+            return SIZE_MAX;
         if (value && !read_member(member, value, whole))
-            return false;
+            return SIZE_MAX;
         known += value != NULL;
     }
-    return known == json_length(object);
+    return known;
+}
+
+/* Members we do not know come from a newer program; half a form must not be shown as a whole. */
+static bool read_shape(const struct shape *shape, const struct json *object, void *whole)
+{
+    return read_members(shape, object, whole) == json_length(object);
 }
 
 /* What every reader of a form relies on when it counts selections. */
@@ -348,24 +354,24 @@ static bool is_countable(const struct form *form)
     return true;
 }
 
+bool form_read(const struct json *value, struct form *ret_form, struct error *err)
+{
+    struct form form = { 0 };
+
+    if (json_member_integer(value, "version", 0) == FORM_VERSION &&
+        read_members(&form_shape, value, &form) == json_length(value) - 1 && is_countable(&form)) {
+        *ret_form = form;
+        return true;
+    }
+    form_release(&form);
+    return error_set(err, ERROR_bad_json, "", "not a form of version %d", FORM_VERSION);
+}
+
 bool form_parse(const char *json, size_t length, struct form *ret_form, struct error *err)
 {
     struct json *value = NULL;
-    struct form form = { 0 };
-    bool ok = false;
+    bool ok = json_parse(json, length, &value, err) && form_read(value, ret_form, err);
 
-    if (!json_parse(json, length, &value, err))
-        return false;
-    if (json_member_integer(value, "version", 0) == FORM_VERSION) {
-        json_drop_member(value, "version");
-        ok = read_shape(&form_shape, value, &form) && is_countable(&form);
-    }
-    if (ok) {
-        *ret_form = form;
-    } else {
-        form_release(&form);
-        error_set(err, ERROR_bad_json, "", "not a form of version %d", FORM_VERSION);
-    }
     json_free(value);
     return ok;
 }

@@ -17,70 +17,7 @@
 #include "core/form.h"
 #include "engine/inside.h"
 
-/* What is known of it -------------------------------------------------------------------------- */
-
-static struct store_client client_of(const struct visit *visit)
-{
-    return (struct store_client){
-        .name = visit->name,
-        .version = visit->version ? visit->version : "",
-        .transport = visit->transport,
-    };
-}
-
-static bool is_same_client(const struct visit *one, const struct visit *other)
-{
-    struct store_client a = client_of(one), b = client_of(other);
-
-    return a.transport && b.transport && strcmp(a.transport, b.transport) == 0 &&
-           strcmp(a.name, b.name) == 0 && strcmp(a.version, b.version) == 0;
-}
-
-static void on_loaded(void *context, const struct store_reply *reply)
-{
-    struct errand *errand = context;
-
-    if (reply->outcome == STORE_DONE)
-        errand->visit->form_fact = reply->seq;
-    errand_end(errand);
-}
-
-void client_load(struct engine *engine, struct visit *visit)
-{
-    struct store *store = engine->parts.store;
-    struct store_client client = client_of(visit);
-
-    if (client.transport)
-        store->ops->get_form_fact(
-            store, &client, on_loaded,
-            errand_new(sizeof(struct errand), engine, (struct desk_visit *)visit, NULL, NULL));
-}
-
-static void on_learnt(void *context, const struct store_reply *reply)
-{
-    if (reply->outcome == STORE_FAILED) /* it is known here all the same, until we end */
-        log_warning("client.form", "not kept: %s", reply->err.message);
-    errand_end(context);
-}
-
-void client_learn(struct engine *engine, const struct visit *visit, bool worked)
-{
-    struct store *store = engine->parts.store;
-    struct store_client client = client_of(visit);
-    int64_t fact = client_form_learn(visit->form_fact, worked, engine_utc_ms(engine));
-    struct errand *errand;
-
-    if (!client.transport || fact == visit->form_fact)
-        return;
-    log_info("client.form", "works=%s transport=%s", worked ? "yes" : "no", client.transport);
-    for (struct visit *other = engine->visits; other; other = other->next) {
-        if (is_same_client(other, visit))
-            other->form_fact = fact;
-    }
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    errand_begin_write(errand);
-    store->ops->save_form_fact(store, &client, fact, on_learnt, errand);
-}
+/* Showing and withdrawing ---------------------------------------------------------------------- */
 
 struct client_side client_read(const struct json *params)
 {
@@ -89,15 +26,10 @@ struct client_side client_read(const struct json *params)
 
     return (struct client_side){
         .has_form = json_is_yes(json_member(client, "form")),
+        .has_url = json_is_yes(json_member(client, "url")),
         .is_modern = era && strcmp(era, "modern") == 0,
         .stops_clock = json_is_yes(json_member(client, "stops_clock")),
     };
-}
-
-bool client_may_show(const struct engine *engine, const struct visit *visit,
-                     const struct client_side *client)
-{
-    return client->has_form && !client_form_is_broken(visit->form_fact, engine_utc_ms(engine));
 }
 
 bool client_has_others(const struct engine *engine)
@@ -110,12 +42,18 @@ bool client_has_others(const struct engine *engine)
            settings_is_on(engine->parts.settings, SETTING_TERMINAL);
 }
 
-/* Showing and withdrawing ---------------------------------------------------------------------- */
-
-void client_write_form(const struct engine *engine, struct json_writer *writer,
-                       const char *form_json)
+/* With an address it is told where, beside what it is about. */
+void client_write_form(const struct engine *engine, const struct waiter *waiter,
+                       struct json_writer *writer, const char *form_json)
 {
+    struct text url = { 0 };
+
     json_write_raw(writer, "form", form_json);
+    if (waiter->is_url) {
+        engine->parts.portal_url(engine->parts.context, waiter->live->id, &url);
+        json_write_text(writer, "url", text_string(&url));
+    }
+    text_release(&url);
     json_write_text(writer, "language", settings_language_tag(engine->parts.settings));
     json_write_bool(writer, "notes", engine_setting(engine, SETTING_NOTES));
 }
@@ -138,7 +76,7 @@ static void tell_present(const struct engine *engine, struct waiter *waiter, con
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", live->id);
     json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
-    client_write_form(engine, &writer, form_json);
+    client_write_form(engine, waiter, &writer, form_json);
     json_write_end_object(&writer);
     tell(waiter->visit, "client/present", &params);
     text_release(&params);
@@ -148,8 +86,23 @@ static bool is_wanted(const struct live *live)
 {
     bool is_client = live->interface == INTERFACE_AUTO || live->interface == INTERFACE_CLIENT;
 
-    return is_client && live->is_stored && live->deadline.place && state_is_open(live->state) &&
-           !(live->flags & ASK_DESTRUCTIVE);
+    return is_client && live->is_stored && live->deadline.place && state_is_open(live->state);
+}
+
+/* A form takes no second, deliberate act, the page behind an address does (R2). */
+static bool shows_as_form(const struct engine *engine, const struct waiter *waiter)
+{
+    return !(waiter->live->flags & ASK_DESTRUCTIVE) &&
+           form_fact_may_show(engine, waiter->visit, &waiter->client);
+}
+
+/* Only where there is no form to be had: an address is a step more for its person. */
+static bool shows_as_url(const struct engine *engine, const struct waiter *waiter)
+{
+    bool is_useful = !waiter->client.has_form || (waiter->live->flags & ASK_DESTRUCTIVE);
+
+    return waiter->client.has_url && is_useful && engine->parts.portal_url &&
+           settings_is_on(engine->parts.settings, SETTING_PORTAL);
 }
 
 /* One that can show it, of a client that does not do so yet; and nobody else shows it. */
@@ -161,7 +114,7 @@ static struct waiter *find_shower(const struct engine *engine, const struct live
         if (waiter->shows_form)
             return NULL;
         if (!found && waiter->done && !waiter->is_overdue &&
-            client_may_show(engine, waiter->visit, &waiter->client))
+            (shows_as_form(engine, waiter) || shows_as_url(engine, waiter)))
             found = waiter;
     }
     return found;
@@ -174,6 +127,7 @@ static void show(struct engine *engine, struct live *live, const char *form_json
 
     if (!waiter)
         return;
+    waiter->is_url = !shows_as_form(engine, waiter);
     if (waiter->client.is_modern) {
         round_ask(engine, waiter, form_json);
         return;
@@ -215,6 +169,15 @@ void client_offer(struct engine *engine, struct live *live, const char *form_jso
     }
 }
 
+bool client_shows(const struct live *live)
+{
+    for (const struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->shows_form || !waiter->done)
+            return true;
+    }
+    return false;
+}
+
 static void withdraw(const struct live *live)
 {
     struct text params = { 0 };
@@ -237,8 +200,8 @@ void client_end(struct engine *engine, struct live *live, enum ask_event event)
     bool is_held_back = live->deadline.place; /* undo: the result comes later */
 
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
-        if (event == EVENT_EXPIRED && (waiter->shows_form || !waiter->done))
-            client_learn(engine, waiter->visit, false);
+        if (event == EVENT_EXPIRED && !waiter->is_url && (waiter->shows_form || !waiter->done))
+            form_fact_learn(engine, waiter->visit, false);
     }
     if (is_held_back)
         withdraw(live);
@@ -246,16 +209,19 @@ void client_end(struct engine *engine, struct live *live, enum ask_event event)
 
 /* What comes back ------------------------------------------------------------------------------ */
 
-/* Its form is gone: the call is held no longer than any other, from now on. */
+/* Its form is gone: the call is held no longer than any other from now on, and whoever kept silent
+ * for its sake need not any more. */
 static void end_showing(struct engine *engine, struct live *live, const struct visit *visit)
 {
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
         if (waiter->visit != visit)
             continue;
-        waiter->shows_form = waiter->client.has_form = false;
+        waiter->shows_form = waiter->client.has_form = waiter->client.has_url = false;
         if (waiter->wait_ms >= 0 && waiter->done && !waiter->alarm.place)
             alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + waiter->wait_ms);
     }
+    if (live->quiet_until_boot_ms > engine_boot_ms(engine))
+        live_mark_dirty(engine, live);
 }
 
 static void ignore(void *context, const struct desk_reply *reply)
@@ -270,7 +236,7 @@ void client_give_up(struct engine *engine, struct visit *visit, const char *id,
     struct live *live = live_find(engine, id);
     struct error err;
 
-    client_learn(engine, visit, false);
+    form_fact_learn(engine, visit, false);
     if (!live || !state_is_open(live->state))
         return;
     end_showing(engine, live, visit);
@@ -304,7 +270,7 @@ static void on_decided(void *context, const struct desk_reply *reply)
     struct live *live = live_find(errand->engine, errand->id);
 
     if (reply->err.code == ERROR_NONE)
-        client_learn(errand->engine, errand->visit, true);
+        form_fact_learn(errand->engine, errand->visit, true);
     else if (is_about_content(reply->err.code) &&
              !(live && round_ask_again(errand->engine, live, errand->visit)))
         client_give_up(errand->engine, errand->visit, errand->id, CLIENT_INVALID, EVENT_CANCELLED);
@@ -351,20 +317,26 @@ void client_take(struct errand *errand, const char *action, const struct json *c
 void client_result_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
+    const char *mode = json_member_text(params, "mode");
     struct errand *errand;
+    struct live *live;
 
     if (!visit_may(visit, ROLE_AGENT, done, context))
         return;
     errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
-    if (find_open(errand, params))
+    live = find_open(errand, params);
+    if (live && mode && strcmp(mode, "url") == 0) {
+        end_showing(errand->engine, live, errand->visit); /* agreeing to look is no answer */
+        errand_ok(errand, "{}");
+    } else if (live) {
         client_take(errand, json_member_text(params, "action"), json_member(params, "content"),
                     json_member_integer(params, "shown_ms", 0));
+    }
 }
 
 void client_failed_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
-    const char *why = json_member_text(params, "why");
     struct errand *errand;
 
     if (!visit_may(visit, ROLE_AGENT, done, context))
@@ -372,8 +344,6 @@ void client_failed_act(struct desk *desk, struct desk_visit *visit, const struct
     errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
     if (!find_open(errand, params))
         return;
-    client_give_up(errand->engine, errand->visit, errand->id,
-                   why && strcmp(why, "invalid") == 0 ? CLIENT_INVALID : CLIENT_BROKEN,
-                   EVENT_CANCELLED);
+    client_give_up(errand->engine, errand->visit, errand->id, CLIENT_BROKEN, EVENT_CANCELLED);
     errand_ok(errand, "{}");
 }

@@ -37,8 +37,8 @@ bool come_back_seal(struct engine *engine, const struct match *match, const char
         { purpose, strlen(purpose) },
         { match->call, sizeof match->call },
     };
-    char *payload =
-        mem_format("%s%d %d %lld", id, round->number, round->is_bad, (long long)round->asked_ms);
+    char *payload = mem_format("%s%d %d %d %lld", id, round->number, round->is_bad, round->is_url,
+                               (long long)round->asked_ms);
     bool is_sealed =
         engine_seal(engine, bound, ARRAY_LEN(bound), (int64_t)LIMIT_TIMEOUT_S * 1000, payload, out);
 
@@ -65,6 +65,7 @@ bool come_back_open(const struct engine *engine, const struct match *match, cons
         ret_id[LIMIT_ID_CHARS] = '\0';
         ret_round->number = (int)strtol(rest, &rest, 10);
         ret_round->is_bad = strtol(rest, &rest, 10) != 0;
+        ret_round->is_url = strtol(rest, &rest, 10) != 0;
         ret_round->asked_ms = strtoll(rest, &rest, 10);
     }
     text_release(&payload);

@@ -8,9 +8,8 @@
 #include "core/response.h"
 #include "engine/inside.h"
 
-static int64_t remaining_s(const struct engine *engine, const char *id)
+static int64_t remaining_s(const struct engine *engine, const struct live *live)
 {
-    const struct live *live = live_find(engine, id);
     int64_t left_ms;
 
     if (!live || !state_is_open(live->state))
@@ -18,6 +17,17 @@ static int64_t remaining_s(const struct engine *engine, const char *id)
     if (!live->deadline.place) /* its time is up and the end of it is on its way to the store */
         return live->is_deciding ? 0 : -1;
     left_ms = live->deadline.boot_ms - engine_boot_ms(engine);
+    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+}
+
+/* How long others stay silent yet, because the agent's own client shows it (R2.6). */
+static int64_t quiet_s(const struct engine *engine, const struct live *live)
+{
+    int64_t left_ms;
+
+    if (!live || !state_is_open(live->state) || !client_shows(live))
+        return 0;
+    left_ms = live->quiet_until_boot_ms - engine_boot_ms(engine);
     return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
 }
 
@@ -37,8 +47,9 @@ static void write_summary(const struct engine *engine, const struct store_row *r
                           const char *agent, struct json_writer *writer, const char *key)
 {
     const struct ask *ask = &row->ask;
+    const struct live *live = live_find(engine, ask->id);
     bool is_open = state_is_open(ask->state);
-    int64_t left_s = remaining_s(engine, ask->id);
+    int64_t left_s = remaining_s(engine, live), silent_s = quiet_s(engine, live);
 
     json_write_object(writer, key);
     json_write_text(writer, "session_id", ask->id);
@@ -57,6 +68,8 @@ static void write_summary(const struct engine *engine, const struct store_row *r
     write_time(writer, "decided_at", ask->decided_ms);
     if (ask->hold_used_ms > 0)
         json_write_integer(writer, "held_seconds", ask->hold_used_ms / 1000);
+    if (silent_s > 0)
+        json_write_integer(writer, "quiet_seconds", silent_s);
     json_write_raw(writer, "origin", ask->origin_json ? ask->origin_json : "null");
     json_write_raw(writer, "answered_by", row->actor_json ? row->actor_json : "null");
     json_write_end_object(writer);

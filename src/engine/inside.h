@@ -161,14 +161,19 @@ int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms); /* -1: no end *
 void patience_forget(struct engine *engine, store_done *done, struct errand *errand);
 desk_act cut_off_act;
 
+/* form_fact.c: what is known of a client's own forms */
+void form_fact_load(struct engine *engine, struct visit *visit);
+bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
+                        const struct client_side *client);
+/* `worked`: the person did something there. */
+void form_fact_learn(struct engine *engine, const struct visit *visit, bool worked);
+
 /* client.c: the agent's own client as a channel (R4.2, R4.3) */
-void client_load(struct engine *engine, struct visit *visit);
 struct client_side client_read(const struct json *params);
-bool client_may_show(const struct engine *engine, const struct visit *visit,
-                     const struct client_side *client);
 /* To clients of this ask that can show it and do not; `form_json` NULL: only the store has it. */
 void client_offer(struct engine *engine, struct live *live, const char *form_json);
 bool client_has_others(const struct engine *engine); /* somebody is reached without the client */
+bool client_shows(const struct live *live); /* one does, or is to bring it back (round.c) */
 enum client_failure { CLIENT_REFUSED, CLIENT_BROKEN, CLIENT_INVALID };
 /* An ask is over, or was taken back: who still shows it learns so, where the result does not say
  * it. Who showed it to the very end without a word shows it to nobody. */
@@ -180,11 +185,9 @@ void client_take(struct errand *errand, const char *action, const struct json *c
  * event of CLIENT_REFUSED. */
 void client_give_up(struct engine *engine, struct visit *visit, const char *id,
                     enum client_failure why, enum ask_event refusal);
-/* The person did something there. */
-void client_learn(struct engine *engine, const struct visit *visit, bool worked);
-/* {form, language, notes?}: members of what a front is told. */
-void client_write_form(const struct engine *engine, struct json_writer *writer,
-                       const char *form_json);
+/* {form, language, notes, url?}: members of what a front is told. */
+void client_write_form(const struct engine *engine, const struct waiter *waiter,
+                       struct json_writer *writer, const char *form_json);
 desk_act client_result_act, client_failed_act;
 
 /* round.c: calls that come back with what their client was asked for (MCP 2026-07-28) */
@@ -203,6 +206,7 @@ struct submission {
     struct ask ask;
     struct match match;
     struct lifecycle_step step;
+    int64_t quiet_ms;
     struct wait_terms terms;
     char *state;           /* the client came back with it; NULL: it asks for the first time */
     struct json *response; /* and with this; NULL: nothing */

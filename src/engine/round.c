@@ -11,6 +11,7 @@
 
 /* Clients follow so many rounds of one call at most. */
 enum { ROUNDS_MOST = 10 };
+
 void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json)
 {
     struct live *live = waiter->live;
@@ -18,17 +19,19 @@ void round_ask(struct engine *engine, struct waiter *waiter, const char *form_js
     struct json_writer writer = json_writer_to(&out);
 
     waiter->round.number++;
+    waiter->round.is_url = waiter->is_url;
     waiter->round.asked_ms = engine_utc_ms(engine);
     if (waiter->round.number > ROUNDS_MOST ||
         !come_back_seal(engine, &live->match, live->id, &waiter->round, &state)) {
-        waiter->client.has_form = false; /* it is held like any other, others can answer */
+        /* it is held like any other, others can answer */
+        waiter->client.has_form = waiter->client.has_url = false;
         return;
     }
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", live->id);
     json_write_object(&writer, "input_required");
     json_write_text(&writer, "state", text_string(&state));
-    client_write_form(engine, &writer, form_json);
+    client_write_form(engine, waiter, &writer, form_json);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
     wait_end_silent(engine, live, waiter->visit);
@@ -56,14 +59,15 @@ void round_resume(struct submission *submission, struct live *live)
     struct engine *engine = submission->errand.engine;
     const struct json *response = submission->response;
     const struct round *round = &submission->terms.round;
+    bool comes_to_wait = round->asked_ms == 0 || round->is_url; /* it brings no decision */
     struct errand *attempt;
 
-    if (round->asked_ms == 0) /* it comes for the decision, not with one */
-        submission->terms.client.has_form = false;
+    if (comes_to_wait)
+        submission->terms.client.has_form = submission->terms.client.has_url = false;
     wait_end_silent(engine, live, submission->errand.visit);
     submission_tell_created(submission, live->id);
     submission_park(submission, live);
-    if (!state_is_open(live->state) || round->asked_ms == 0)
+    if (!state_is_open(live->state) || comes_to_wait)
         return; /* what was decided a moment ago waits until it can't be undone any more */
     if (!response) {
         client_offer(engine, live, NULL);

@@ -39,6 +39,7 @@ struct live;
 /* What the client behind a call can show, as its front says. */
 struct client_side {
     bool has_form;
+    bool has_url;     /* it opens an address for its person */
     bool is_modern;   /* it is asked by a reply, and calls again */
     bool stops_clock; /* its patience does not wear out while a form is open */
 };
@@ -47,6 +48,7 @@ struct client_side {
 struct round {
     int number;
     bool is_bad; /* what it brought was not good once */
+    bool is_url; /* it was given an address, not the form */
     int64_t asked_ms;
 };
 
@@ -63,6 +65,7 @@ struct waiter {
     int64_t wait_ms;    /* as it was asked for; -1: no end */
     struct client_side client;
     bool shows_form; /* a legacy client, until it answers */
+    bool is_url;     /* what its client shows is an address */
     struct round round;
     desk_done *done;
     void *context;
@@ -108,6 +111,7 @@ struct live {
     int64_t told_version; /* the one whose agents were told of */
     int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
     int64_t detached_ms;
+    int64_t quiet_until_boot_ms; /* nobody else makes a noise before, while a client shows it */
     struct principal *principal;
     struct asker asker;
     struct alarm deadline; /* while open; the end of the undo window afterwards */

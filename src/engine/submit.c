@@ -153,7 +153,7 @@ static bool route(struct submission *submission, struct error *err)
         /* a client's form takes no second, deliberate act (R2) */
         .client_form_works =
             !submission->call->form.is_destructive &&
-            client_may_show(engine, submission->errand.visit, &submission->terms.client),
+            form_fact_may_show(engine, submission->errand.visit, &submission->terms.client),
         .since_browser_ms = -1,
     };
     struct lifecycle_facts life = { 0 };
@@ -171,6 +171,7 @@ static bool route(struct submission *submission, struct error *err)
     ask->interface = chosen.interface;
     if (chosen.interface_unavailable)
         ask->flags |= ASK_INTERFACE_UNAVAILABLE;
+    submission->quiet_ms = chosen.silent_ms;
     life.wait_for_terminal = chosen.wait_for_terminal;
     submission->step = lifecycle_next(STATE_NEW, EVENT_CREATED, &life);
     ask->state = submission->step.state;
@@ -227,6 +228,7 @@ static void create(struct submission *submission)
     }
     fill_ask(submission);
     live = live_new(engine, &submission->ask, &submission->match, &asker, principal.name);
+    live->quiet_until_boot_ms = engine_boot_ms(engine) + submission->quiet_ms;
     submission_park(submission, live);
     errand_begin_write(&submission->errand);
     CRASH_POINT(engine_before_create);

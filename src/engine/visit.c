@@ -63,7 +63,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
         visit->next->previous = visit;
     engine->visits = visit;
     patience_load(engine, visit);
-    client_load(engine, visit);
+    form_fact_load(engine, visit);
     return (struct desk_visit *)visit;
 }
 

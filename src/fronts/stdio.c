@@ -16,12 +16,12 @@
 #include "base/os.h"
 #include "base/text.h"
 #include "core/limits.h"
+#include "fronts/current_settings.h"
 #include "loop/loop.h"
 #include "mcp/mcp.h"
 #include "ports/clock.h"
 #include "ports/desk.h"
 #include "settings/settings.h"
-#include "wire/place.h"
 #include "wire/remote.h"
 
 enum {
@@ -50,6 +50,7 @@ struct stdio {
     struct text in, out;
     size_t out_done;         /* bytes of `out` the client has */
     int in_flags, out_flags; /* of the descriptions we share with whoever started us */
+    struct current_settings settings;
     char directory[STDIO_DIRECTORY_BYTES];
 };
 
@@ -82,21 +83,12 @@ static void on_time(void *context)
     mcp_on_time(stdio->mcp);
 }
 
-/* Read anew for every ask, and not before the first: a change counts at once, and until somebody
- * is asked no file is touched. */
+/* Not before the first ask: until somebody is asked no file is touched. */
 static int64_t hold_limit_s(void *context, const char *client_name)
 {
-    struct settings *settings = settings_new();
-    struct place place;
-    int64_t limit_s;
+    struct stdio *stdio = context;
 
-    (void)context;
-    settings_load_environment(settings);
-    if (place_find(&place, NULL))
-        settings_load_file(settings, place.settings);
-    limit_s = settings_hold_limit_s(settings, client_name);
-    settings_free(settings);
-    return limit_s;
+    return settings_hold_limit_s(current_settings(&stdio->settings), client_name);
 }
 
 static void end(struct stdio *stdio)
@@ -319,6 +311,7 @@ static void before_sleep(void *context)
 
     if (out_left(stdio) && !stdio->is_writing)
         write_out(stdio);
+    remote_desk_flush(stdio->desk);
 }
 
 void stdio_run(const struct stdio_options *options)
@@ -358,6 +351,7 @@ void stdio_run(const struct stdio_options *options)
     loop_timer_free(stdio.timer);
     loop_free(stdio.loop);
     remote_desk_free(stdio.desk);
+    current_settings_release(&stdio.settings);
     text_release(&stdio.in);
     text_release(&stdio.out);
 }

@@ -23,6 +23,7 @@ static const char INPUT_KEY[] = "answer";
 struct shown_form {
     struct mcp_call *call;
     struct call_question *question;
+    bool is_url;
     int64_t shown_boot_ms;
     char session_id[27];
 };
@@ -34,14 +35,13 @@ static int64_t boot_ms(const struct mcp_call *call)
     return clock->boot_ms(clock);
 }
 
-/* A batch is answered as a whole: nothing can be said before. */
 void channel_write_client(struct json_writer *writer, const struct mcp_call *call)
 {
-    if (!call_has(call, ABILITY_FORM) || call->to.batch)
+    if (!call_has(call, ABILITY_FORM) && !call_has(call, ABILITY_URL))
         return;
     json_write_object(writer, "client");
     json_write_text(writer, "era", call->revision == REVISION_2026_07_28 ? "modern" : "legacy");
-    json_write_bool(writer, "form", true);
+    json_write_bool(writer, "form", call_has(call, ABILITY_FORM));
     json_write_bool(writer, "url", call_has(call, ABILITY_URL));
     json_write_bool_if(writer, "stops_clock", form_schema_stops_clock(call->visit->name));
     json_write_end_object(writer);
@@ -113,6 +113,7 @@ static void tell_result(const struct mcp_call *call, const struct shown_form *sh
 
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", shown->session_id);
+    json_write_text_if(&writer, "mode", shown->is_url ? "url" : NULL);
     write_result(&writer, result);
     json_write_integer(&writer, "shown_ms", boot_ms(call) - shown->shown_boot_ms);
     json_write_end_object(&writer);
@@ -120,14 +121,13 @@ static void tell_result(const struct mcp_call *call, const struct shown_form *sh
     text_release(&params);
 }
 
-static void tell_failed(const struct mcp_call *call, const char *session_id, const char *why)
+static void tell_failed(const struct mcp_call *call, const char *session_id)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", session_id);
-    json_write_text(&writer, "why", why);
     json_write_end_object(&writer);
     tool_act(call->to.mcp->parts.desk->ops->client_failed, call->visit, &params, NULL, NULL);
     text_release(&params);
@@ -141,6 +141,13 @@ static void end_shown(struct mcp_call *call)
     call->shown = NULL;
 }
 
+static bool is_accepted(const struct json *result)
+{
+    const char *action = json_member_text(result, "action");
+
+    return action && strcmp(action, "accept") == 0;
+}
+
 /* Telling the desk may answer the call, which is gone then. */
 static void on_answer(void *context, enum call_answer answer, const struct json *json)
 {
@@ -149,10 +156,11 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
 
     end_shown(call);
     call->has_returned = answer != CALL_GONE;
-    if (answer == CALL_ANSWERED)
-        tell_result(call, shown, json);
-    else if (answer != CALL_GONE)
-        tell_failed(call, shown->session_id, answer == CALL_SILENT ? "silent" : "error");
+    call->has_opened = shown->is_url && answer == CALL_ANSWERED && is_accepted(json);
+    if (answer == CALL_ANSWERED || (shown->is_url && answer == CALL_REFUSED))
+        tell_result(call, shown, json); /* what becomes of an address says nothing about forms */
+    else if (answer == CALL_REFUSED)
+        tell_failed(call, shown->session_id);
     free(shown);
 }
 
@@ -161,13 +169,10 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
 /* A form as the desk sent it. False: it is none. */
 static bool read_form(const struct json *told, struct form *ret_form, enum language *ret_language)
 {
-    const struct json *form = json_member(told, "form");
     const char *language = json_member_text(told, "language");
-    char *json = form ? json_encode(form) : NULL;
     struct error err;
-    bool ok = json && form_parse(json, strlen(json), ret_form, &err);
+    bool ok = form_read(json_member(told, "form"), ret_form, &err);
 
-    free(json);
     *ret_language = LANGUAGE_EN;
     if (language)
         language_find(language, ret_language);
@@ -176,22 +181,32 @@ static bool read_form(const struct json *told, struct form *ret_form, enum langu
     return ok;
 }
 
-/* The params of elicitation/create; false: the desk sent no form. */
-static bool write_elicitation(const struct mcp_call *call, const struct json *told,
-                              struct text *out)
+static enum ability ability_for(const struct json *told)
 {
+    return json_member(told, "url") ? ABILITY_URL : ABILITY_FORM;
+}
+
+/* The params of elicitation/create; false: the desk sent no form, or what this client lacks. */
+static bool write_elicitation(const struct mcp_call *call, const char *session_id,
+                              const struct json *told, struct text *out)
+{
+    const char *url = json_member_text(told, "url");
     struct form form = { 0 };
     enum language language;
 
-    if (!read_form(told, &form, &language))
+    if (!call_has(call, ability_for(told)) || !read_form(told, &form, &language))
         return false;
-    form_schema_write(&form, call->revision, call->visit->name, language, out);
+    if (url)
+        form_schema_write_url(&form, session_id, url, out);
+    else
+        form_schema_write(&form, call->revision, call->visit->name, language, out);
     form_release(&form);
     return true;
 }
 
 /* The call it can be shown on; NULL: none, or it is shown already. */
-static struct mcp_call *find_call(const struct mcp_visit *visit, const char *session_id)
+static struct mcp_call *find_call(const struct mcp_visit *visit, const char *session_id,
+                                  enum ability ability)
 {
     struct mcp_call *found = NULL;
 
@@ -200,18 +215,19 @@ static struct mcp_call *find_call(const struct mcp_visit *visit, const char *ses
             continue;
         if (call->shown)
             return NULL;
-        if (call->to.stream && !call->is_away && !call->has_returned &&
-            call_has(call, ABILITY_FORM))
+        if (call->to.stream && !call->is_away && !call->has_returned && call_has(call, ability))
             found = call;
     }
     return found;
 }
 
-static void show(struct mcp_call *call, const char *session_id, const char *params_json)
+static void show(struct mcp_call *call, const char *session_id, bool is_url,
+                 const char *params_json)
 {
     struct shown_form *shown = mem_new(sizeof *shown);
 
     shown->call = call;
+    shown->is_url = is_url;
     snprintf(shown->session_id, sizeof shown->session_id, "%s", session_id);
     shown->shown_boot_ms = boot_ms(call);
     call->shown = shown;
@@ -228,11 +244,12 @@ static void show(struct mcp_call *call, const char *session_id, const char *para
 void channel_present(struct mcp_visit *visit, const struct json *params)
 {
     const char *session_id = json_member_text(params, "session_id");
-    struct mcp_call *call = session_id ? find_call(visit, session_id) : NULL;
+    enum ability ability = ability_for(params);
+    struct mcp_call *call = session_id ? find_call(visit, session_id, ability) : NULL;
     struct text out = { 0 };
 
-    if (call && write_elicitation(call, params, &out))
-        show(call, session_id, text_string(&out));
+    if (call && write_elicitation(call, session_id, params, &out))
+        show(call, session_id, ability == ABILITY_URL, text_string(&out));
     text_release(&out);
 }
 
@@ -251,19 +268,35 @@ void channel_withdraw(struct mcp_visit *visit, const struct json *params)
     }
 }
 
+void channel_finish(const struct mcp_call *call)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    if (!call->has_opened)
+        return;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "elicitationId", call->session_id);
+    json_write_end_object(&writer);
+    mcp_notify(&call->to, "notifications/elicitation/complete", text_string(&params));
+    text_release(&params);
+}
+
 bool channel_need_input(struct mcp_call *call, const char *reply_json)
 {
     struct json *reply = NULL;
     const struct json *needed;
+    const char *session_id;
     struct text params = { 0 }, requests = { 0 };
     struct json_writer writer = json_writer_to(&requests);
     bool ok;
 
-    if (call->revision != REVISION_2026_07_28 || !call_has(call, ABILITY_FORM) ||
+    if (call->revision != REVISION_2026_07_28 ||
         !json_parse(reply_json, strlen(reply_json), &reply, NULL))
         return false;
     needed = json_member(reply, "input_required");
-    ok = needed && write_elicitation(call, needed, &params);
+    session_id = json_member_text(reply, "session_id");
+    ok = needed && session_id && write_elicitation(call, session_id, needed, &params);
     if (ok) {
         json_write_object(&writer, NULL);
         json_write_object(&writer, INPUT_KEY);

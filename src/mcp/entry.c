@@ -20,7 +20,8 @@ void entry_write_error(const struct json *value, enum mcp_revision in_force, int
     char *id_json;
 
     jsonrpc_read(value, &read);
-    id_json = read.id ? json_encode(read.id) : NULL;
+    /* the id of a response names a request of ours: an error with it would answer nobody */
+    id_json = read.id && !jsonrpc_is_response(value) ? json_encode(read.id) : NULL;
     jsonrpc_add_error(out, id_json || omits ? id_json : "null", code, message, NULL);
     free(id_json);
 }

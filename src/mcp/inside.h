@@ -97,6 +97,7 @@ struct mcp_call {
     char session_id[27];
     struct shown_form *shown; /* at the client, for the desk; NULL: none */
     bool has_returned;        /* the client's form did: the desk has it, or will when it is back */
+    bool has_opened;          /* its person agreed to look at an address of ours */
     char *subject;            /* what is read or completed; NULL: it is a tool's */
     char *come_back;          /* with which its client may call again, sealed; NULL: it may not */
     /* of tools that do their work themselves */
@@ -262,6 +263,8 @@ void question_on_time(struct mcp *mcp, int64_t now);
 void channel_write_client(struct json_writer *writer, const struct mcp_call *call);
 void channel_present(struct mcp_visit *visit, const struct json *params);
 void channel_withdraw(struct mcp_visit *visit, const struct json *params);
+/* The result is about to be told: what the person was sent to an address for is done. */
+void channel_finish(const struct mcp_call *call);
 /* Modern: the reply says what is needed of the client. False: it says something else. */
 bool channel_need_input(struct mcp_call *call, const char *reply_json);
 /* The member `response`: what came back with a call from the client's own form. */

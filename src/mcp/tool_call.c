@@ -92,6 +92,8 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     bool is_good = reply->err.code == ERROR_NONE;
     struct mcp_to to;
 
+    if (is_good && reply->is_final)
+        channel_finish(call);
     if (is_good && reply->is_final && reply->session_id)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->visit,
                      reply->session_id);

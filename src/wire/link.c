@@ -356,6 +356,25 @@ static bool try_once(const struct place *place, const struct link_identity *iden
     return false;
 }
 
+/* Nobody is there, and somebody may be in a moment. False: there is no use in waiting. */
+static bool prepare_next_try(const struct place *place, const struct link_identity *identity,
+                             int try, int *failed_starts, struct error *err)
+{
+    if (identity->socket_path)
+        return identity->was_reached;
+    return try < (identity->is_retired ? LINK_RETIRED_TRIES : 0) || start_hub(place, err) ||
+           ++*failed_starts < LINK_START_TRIES;
+}
+
+static bool fail_to_reach(const struct place *place, const struct link_identity *identity,
+                          struct error *err)
+{
+    if (identity->socket_path)
+        return error_set(err, ERROR_unavailable, "", "no hub listens on %s", identity->socket_path);
+    return error_set(err, ERROR_unavailable, "",
+                     "the hub could not be reached; its last words are in %s", place->log);
+}
+
 bool link_open(const struct link_identity *identity, enum link_start start, struct link **ret_link,
                struct error *err)
 {
@@ -369,19 +388,14 @@ bool link_open(const struct link_identity *identity, enum link_start start, stru
     for (int try = 0; try < LINK_TRIES || loop_boot_ms() < until_ms; try++) {
         if (try_once(&place, identity, start, ret_link, &is_final, err))
             return true;
-        if (identity->socket_path && err->code == ERROR_not_found)
-            return error_set(err, ERROR_unavailable, "", "no hub listens on %s",
-                             identity->socket_path);
         if (is_final || (start != LINK_MAY_START && err->code == ERROR_not_found))
             return false;
         if (err->code == ERROR_not_found &&
-            try >= (identity->is_retired ? LINK_RETIRED_TRIES : 0) && !start_hub(&place, err) &&
-            ++failed_starts >= LINK_START_TRIES)
-            return false;
+            !prepare_next_try(&place, identity, try, &failed_starts, err))
+            return identity->socket_path ? fail_to_reach(&place, identity, err) : false;
         pause_before(try);
     }
-    return error_set(err, ERROR_unavailable, "",
-                     "the hub could not be reached; its last words are in %s", place.log);
+    return fail_to_reach(&place, identity, err);
 }
 
 void link_close(struct link *link)

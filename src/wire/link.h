@@ -20,7 +20,8 @@ struct link_identity {
     const char *client_version; /* NULL: our own */
     const char *transport;      /* agents: of the client we speak for; NULL: none */
     bool is_sub_agent;
-    bool is_retired; /* the last hub made room for a newer one, which is given time to come */
+    bool is_retired;  /* the last hub made room for a newer one, which is given time to come */
+    bool was_reached; /* socket_path: it was there a moment ago, and is given time to come back */
     const char *socket_path; /* NULL: the user's own hub; else this one, which is never started */
 };
 enum link_start {

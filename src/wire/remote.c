@@ -21,8 +21,9 @@ static const int64_t REMOTE_GRACE_MS = 10000;
 struct remote_desk {
     struct desk desk; /* first */
     struct loop *loop;
-    char *socket_path; /* NULL: the user's own hub */
-    size_t busy;       /* threads that look for the hub */
+    struct remote_visit *unsent; /* visits with something to send at the end of the turn */
+    char *socket_path;           /* NULL: the user's own hub */
+    size_t busy;                 /* threads that look for the hub */
 };
 
 /* An act on its way; kept whole, so that it can be sent again. */
@@ -47,6 +48,7 @@ struct remote_visit {
     bool is_gone;                               /* left: freed when nothing of it is under way */
     bool is_stopped;                            /* the hub said that a person stopped it */
     bool is_retired;                            /* or that a newer one takes over */
+    bool was_reached;                           /* there was a connection */
     char *name, *version, *as_name, *directory; /* owned */
     char *transport;                            /* owned */
     bool is_sub_agent;
@@ -54,7 +56,9 @@ struct remote_visit {
     void (*event)(void *context, const char *line, size_t length);
     struct remote_call *calls, *last_call; /* in the order they were made */
     int64_t next_id;
-    struct text in;
+    struct text in, out;
+    bool is_unsent;
+    struct remote_visit *next_unsent;
     /* of the other thread, while connecting; `in` too */
     int fd;
     struct error err;
@@ -112,10 +116,33 @@ static void fail_calls(struct remote_visit *visit, const struct error *err)
         fail_call(take_first_call(visit), err);
 }
 
+static void mark_unsent(struct remote_visit *visit)
+{
+    if (visit->is_unsent)
+        return;
+    visit->is_unsent = true;
+    visit->next_unsent = visit->desk->unsent;
+    visit->desk->unsent = visit;
+}
+
+static void unmark_unsent(struct remote_visit *visit)
+{
+    struct remote_visit **at = &visit->desk->unsent;
+
+    if (!visit->is_unsent)
+        return;
+    while (*at != visit)
+        at = &(*at)->next_unsent;
+    *at = visit->next_unsent;
+    visit->is_unsent = false;
+}
+
 static void free_visit(struct remote_visit *visit)
 {
     drop_calls(visit);
+    unmark_unsent(visit);
     text_release(&visit->in);
+    text_release(&visit->out);
     free(visit->name);
     free(visit->version);
     free(visit->as_name);
@@ -144,6 +171,22 @@ static void on_written(uv_write_t *write, int status)
     (void)status; /* a broken connection shows when reading */
     free(((struct write_errand *)write)->bytes);
     free(write);
+}
+
+/* What a turn gave to say goes out in one write. */
+static void flush(struct remote_visit *visit)
+{
+    struct write_errand *errand;
+    uv_buf_t buffer;
+
+    if (!visit->out.used)
+        return;
+    errand = mem_new(sizeof *errand);
+    buffer = uv_buf_init(visit->out.bytes, (unsigned)visit->out.used);
+    errand->bytes = visit->out.bytes;
+    visit->out = (struct text){ 0 };
+    if (uv_write(&errand->write, (uv_stream_t *)&visit->pipe, &buffer, 1, on_written) != 0)
+        on_written(&errand->write, -1);
 }
 
 static void write_member(struct json_writer *writer, const struct json *params, const char *key)
@@ -184,28 +227,23 @@ static void write_params(const struct remote_call *call, struct text *out)
 
 static void send_call(struct remote_visit *visit, struct remote_call *call)
 {
-    struct write_errand *errand;
-    struct text line = { 0 }, params = { 0 };
+    size_t before = visit->out.used;
+    struct text params = { 0 };
     struct error err;
-    uv_buf_t buffer;
 
     call->id = ++visit->next_id;
     write_params(call, &params);
-    jsonrpc_add_request(&line, call->id, call->session_id[0] ? "ask/wait" : call->method,
+    jsonrpc_add_request(&visit->out, call->id, call->session_id[0] ? "ask/wait" : call->method,
                         text_string(&params));
     text_release(&params);
-    if (line.used - 1 > LIMIT_WIRE_LINE_BYTES) { /* the hub would skip it, and never answer */
-        text_release(&line);
+    if (visit->out.used - before - 1 > LIMIT_WIRE_LINE_BYTES) {
+        visit->out.used = before; /* the hub would skip it, and never answer */
         error_set(&err, ERROR_too_long, "", "the call is too long: shorten its texts");
         unlink_call(visit, call);
         fail_call(call, &err);
         return;
     }
-    errand = mem_new(sizeof *errand);
-    buffer = uv_buf_init(line.bytes, (unsigned)line.used);
-    errand->bytes = line.bytes;
-    if (uv_write(&errand->write, (uv_stream_t *)&visit->pipe, &buffer, 1, on_written) != 0)
-        on_written(&errand->write, -1);
+    mark_unsent(visit);
 }
 
 static struct remote_call *find_call(const struct remote_visit *visit, const struct json *id)
@@ -290,6 +328,7 @@ static void on_closed(uv_handle_t *handle)
 
     visit->state = REMOTE_IDLE;
     text_release(&visit->in);
+    text_release(&visit->out);
     if (visit->is_gone) {
         free_visit(visit);
     } else if (visit->is_stopped) {
@@ -304,6 +343,7 @@ static void on_closed(uv_handle_t *handle)
 
 static void close_visit(struct remote_visit *visit)
 {
+    flush(visit); /* last words */
     visit->state = REMOTE_CLOSING;
     uv_close((uv_handle_t *)&visit->pipe, on_closed);
 }
@@ -319,18 +359,17 @@ static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
 
 static void take_lines(struct remote_visit *visit)
 {
+    size_t done = 0;
     char *end;
 
-    while (visit->state == REMOTE_CONNECTED && visit->in.used &&
-           (end = memchr(visit->in.bytes, '\n', visit->in.used))) {
-        size_t length = (size_t)(end - visit->in.bytes);
-        struct text line = { 0 };
+    while (visit->state == REMOTE_CONNECTED && done < visit->in.used &&
+           (end = memchr(visit->in.bytes + done, '\n', visit->in.used - done))) {
+        const char *line = visit->in.bytes + done;
 
-        text_add(&line, visit->in.bytes, length);
-        text_drop_front(&visit->in, length + 1);
-        take_line(visit, text_string(&line), line.used);
-        text_release(&line);
+        done += (size_t)(end - line) + 1;
+        take_line(visit, line, (size_t)(end - line));
     }
+    text_drop_front(&visit->in, done);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
@@ -358,6 +397,7 @@ static void work_connect(uv_work_t *work)
         .is_sub_agent = visit->is_sub_agent,
         .socket_path = visit->desk->socket_path,
         .is_retired = visit->is_retired,
+        .was_reached = visit->was_reached,
     };
     struct link *link;
 
@@ -393,6 +433,7 @@ static void on_connected(uv_work_t *work, int status)
     visit->state = REMOTE_IDLE;
     visit->desk->busy--;
     if (visit->fd < 0) {
+        visit->was_reached = false; /* who calls next need not wait for it again */
         if (visit->is_gone)
             free_visit(visit);
         else
@@ -407,6 +448,7 @@ static void on_connected(uv_work_t *work, int status)
         return;
     }
     visit->is_retired = false; /* that was the one before */
+    visit->was_reached = true;
     send_all(visit);
     take_lines(visit); /* a farewell may have come with hello's reply */
 }
@@ -519,6 +561,19 @@ struct desk *remote_desk_new(struct loop *loop, const char *socket_path)
     desk->loop = loop;
     desk->socket_path = mem_text(socket_path);
     return &desk->desk;
+}
+
+void remote_desk_flush(struct desk *flushing)
+{
+    struct remote_desk *desk = (struct remote_desk *)flushing;
+
+    while (desk->unsent) {
+        struct remote_visit *visit = desk->unsent;
+
+        unmark_unsent(visit);
+        if (visit->state == REMOTE_CONNECTED)
+            flush(visit);
+    }
 }
 
 bool remote_desk_is_busy(const struct desk *desk)

@@ -15,6 +15,8 @@ struct loop;
 struct desk *remote_desk_new(struct loop *loop, const char *socket_path);
 /* Every visit must have left; work of other threads is waited for by the loop. */
 void remote_desk_free(struct desk *desk);
+/* What the turn gave to say goes out: to be called before the loop sleeps. */
+void remote_desk_flush(struct desk *desk);
 /* Another thread still looks for the hub, or starts it; with a hub that hangs it takes seconds. */
 bool remote_desk_is_busy(const struct desk *desk);
 

@@ -1,10 +1,11 @@
 // The agent's own client as a channel: official clients with real handlers, over both transports.
-// Proves: R2.6 R4.2 R4.3 R4.4 R5.2 R5.3
+// Proves: R2.6 R4.2 R4.3 R4.4 R5.2 R5.3 P1
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inHome, until } from "./lib/home.mjs";
 import { KINDS, Sdk } from "./lib/sdk.mjs";
+import { startHub } from "./lib/web.mjs";
 import { GOOD, named, written } from "./lib/asks.mjs";
 
 const SEEN_MS = 2300; // a refusal counts after 2 s
@@ -109,6 +110,22 @@ for (const kind of Object.keys(KINDS)) {
             assert.ok(!("replayed" in result));
             await withdrawn;
         }));
+
+        // A legacy client over HTTP has lost its call with the hub: elicit_rounds.test.mjs
+        if (isModern(kind) || !KINDS[kind].isHttp) {
+            test(`${kind}: the hub dies while a person reads the form: the answer given then is stored and told`, inHome(async (home) => {
+                const sdk = await opened(home, kind, async () => {
+                    await home.killHub();
+                    if (KINDS[kind].isHttp)
+                        await startHub(home);
+                    return accept({ choice: "b" });
+                });
+                const result = await sdk.ask(GOOD);
+                assert.deepEqual([result.selection.selected_ids, result.answered_by.via], [["b"], "client"]);
+                const [row, ...others] = await home.list();
+                assert.deepEqual([row.status, others.length], ["submitted", 0]);
+            }));
+        }
 
         test(`${kind}: a refusal nobody can have read leaves the ask open, and teaches`, inHome(async (home) => {
             let shown = 0;

@@ -8,7 +8,7 @@ import path from "node:path";
 import { inHome, ROOT, until } from "./lib/home.mjs";
 import { opened, outcome } from "./lib/raw.mjs";
 import { demandType, MODERN } from "./lib/schema.mjs";
-import { newToken, openedHttp } from "./lib/web.mjs";
+import { newToken, openedHttp, startHub } from "./lib/web.mjs";
 import { GOOD, named } from "./lib/asks.mjs";
 
 const ELICITS = ["2025-06-18", "2025-11-25", MODERN];
@@ -38,6 +38,13 @@ const brought = (state, content, key = "answer") => ({
     requestState: state,
     inputResponses: { [key]: content === undefined ? { action: "cancel" } : { action: "accept", content } },
 });
+
+// Over HTTP the hub is the server itself; a front on stdio starts the next one when it needs it.
+async function diesAndIsBack(home, way) {
+    await home.killHub();
+    if (way === "HTTP")
+        await startHub(home);
+}
 
 // The form as this client is asked to show it; the judge has held it against the revision's schema.
 async function shownForm(client, tool, args) {
@@ -208,12 +215,33 @@ for (const [way, enter] of Object.entries(WAYS)) {
         }));
 
         test(`${way}: the hub dies while the form is open: the state is good for the next one`, inRound(async (home, client) => {
-            if (way === "HTTP")
-                return; // that hub is the server itself: its client connects anew
             const { state } = await begun(client);
-            await home.killHub();
+            await diesAndIsBack(home, way);
             const result = outcome(await round(client, GOOD, brought(state, { choice: "b" })));
             assert.deepEqual([result.selection.selected_ids, result.answered_by.via], [["b"], "client"]);
+            assert.equal((await home.list()).length, 1, "nobody was asked twice");
+        }));
+
+        test(`${way}: the hub dies, and somebody else answers meanwhile: that answer, whatever comes back`, inRound(async (home, client) => {
+            const { state } = await begun(client);
+            await diesAndIsBack(home, way);
+            const [{ session_id }] = await home.list("--active");
+            await home.must("answer", session_id, "--select", "a");
+            const result = outcome(await round(client, GOOD, brought(state, { choice: "b" })));
+            assert.deepEqual([result.session_id, result.selection.selected_ids, result.answered_by.via], [session_id, ["a"], "cli"]);
+            assert.equal((await home.list()).length, 1, "nobody was asked twice");
+        }));
+
+        test(`${way}: the hub dies between the rounds of bad content: asked again once, not once more`, inRound(async (home, client) => {
+            const { state } = await begun(client);
+            const again = await round(client, GOOD, brought(state, { choice: "purple" }));
+            assert.equal(again.result.resultType, "input_required");
+            await diesAndIsBack(home, way);
+            const id = startRound(client, GOOD, brought(again.result.requestState, { choice: "purple" }));
+            await until(async () => (await home.list("--active"))[0]?.detached === false, "the call waits");
+            const [{ session_id }] = await home.opened();
+            await home.must("answer", session_id, "--select", "b");
+            assert.deepEqual((await client.collect(id)).selection.selected_ids, ["b"]);
         }));
     });
 }
@@ -243,6 +271,60 @@ describe("legacy forms", { concurrency: 3 }, () => {
         reply(client, asked, { action: "accept", content: { choice: "a" } });
         assert.deepEqual((await client.collect(id)).selection.selected_ids, ["a"]);
         assert.equal(client.messages.filter(({ method }) => method === "elicitation/create").length, 1);
+    }));
+
+    // Over HTTP that hub is the server: its streams break, its sessions are unknown to the next one.
+    const brokenHttp = async (home) => {
+        const client = await openedHttp(home, "2025-11-25", { capabilities: FORMS });
+        client.startTool("provide_choice", GOOD);
+        client.asked = await form(client);
+        await diesAndIsBack(home, "HTTP");
+        const { response } = client.replies.find(({ message }) => message.method === "tools/call");
+        await until(() => response.closed, "its stream broke");
+        return client;
+    };
+    const anew = (home) => openedHttp(home, "2025-11-25", { capabilities: FORMS });
+
+    test("HTTP: the hub dies while the form is open: what is sent to the old session is no answer", inHome(async (home) => {
+        const client = await brokenHttp(home);
+        const { status } = await reply(client, client.asked, { action: "accept", content: { choice: "b" } });
+        assert.equal(status, 404, "its client is to open another session");
+        assert.deepEqual((await home.list()).map((row) => [row.status, row.detached]), [["pending", true]]);
+    }));
+
+    test("HTTP: the hub dies while the form is open: the same call gets what was answered elsewhere meanwhile", inHome(async (home) => {
+        await brokenHttp(home);
+        const [{ session_id }] = await home.opened();
+        await home.must("answer", session_id, "--select", "a");
+        const client = await anew(home);
+        const result = await client.tool("provide_choice", GOOD);
+        assert.deepEqual([result.session_id, result.selection.selected_ids, result.replayed], [session_id, ["a"], true]);
+        assert.ok(!client.messages.some(({ method }) => method === "elicitation/create"), "nobody is asked what is answered");
+        assert.equal((await home.list()).length, 1, "nobody was asked twice");
+    }));
+
+    test("HTTP: the hub dies while the form is open: the same call shows it again, and an answer elsewhere withdraws it", inHome(async (home) => {
+        await brokenHttp(home);
+        const client = await anew(home);
+        const id = client.startTool("provide_choice", GOOD);
+        const asked = await form(client);
+        const [{ session_id }] = await home.opened();
+        await home.must("answer", session_id, "--select", "b");
+        const result = await client.collect(id);
+        assert.deepEqual([result.session_id, result.selection.selected_ids, result.answered_by.via], [session_id, ["b"], "cli"]);
+        const gone = await client.next(({ method }) => method === "notifications/cancelled");
+        assert.equal(gone.params.requestId, asked.id);
+        assert.equal((await home.list()).length, 1, "nobody was asked twice");
+    }));
+
+    test("HTTP: the hub dies while the form is open: the same call shows it again, and the person answers there", inHome(async (home) => {
+        await brokenHttp(home);
+        const client = await anew(home);
+        const id = client.startTool("provide_choice", GOOD);
+        reply(client, await form(client), { action: "accept", content: { choice: "b" } });
+        const result = await client.collect(id);
+        assert.deepEqual([result.selection.selected_ids, result.answered_by.via], [["b"], "client"]);
+        assert.equal((await home.list()).length, 1, "nobody was asked twice");
     }));
 
     test("a call that is cancelled takes its form with it; the ask stays", inHome(async (home) => {

@@ -489,10 +489,27 @@ describe("another hub", { concurrency: 4 }, () => {
             const waiting = client.startTool("provide_choice", named("Waits"));
             await home.opened(2);
             await home.killHub();
-            const hub = await until(() => home.hubPid(), "the other front starts its own hub again");
-            assert.ok(hub);
-            const seen = await client.collect(waiting).catch((problem) => problem);
-            assert.ok(seen.error?.code === "unavailable" || seen.action_status, JSON.stringify(seen));
+            await until(() => home.hubPid(), "the other front starts its own hub again");
+            const again = (await home.opened(2)).find(({ title }) => title === "Waits");
+            await home.must("answer", again.session_id, "--select", "a");
+            assert.deepEqual((await client.collect(waiting)).selection.selected_ids, ["a"]);
+            assert.deepEqual(away.touched(), []);
+        });
+    }, NO_LIMITS));
+
+    test("--hub unix:PATH: a hub that stays away is waited for, though not for ever", inHome(async (home) => {
+        const keeper = await opened(home, MODERN, { name: "keeper" });
+        keeper.startTool("provide_choice", named("Keeps the hub alive"));
+        await home.opened();
+        await withHome({}, async (away) => {
+            const client = await opened(away, "2025-11-25", { args: ["--hub", `unix:${home.hub().socket}`], name: "far" });
+            const waiting = client.startTool("provide_choice", GOOD);
+            await home.opened(2);
+            await keeper.kill();
+            await home.killHub();
+            const seen = await client.collect(waiting, 50000);
+            assert.equal(seen.error.code, "unavailable", JSON.stringify(seen));
+            assert.equal((await client.tool("provide_choice", GOOD, 5000)).error.code, "unavailable", "at once: it is known to be away");
             assert.deepEqual(away.touched(), []);
         });
     }, NO_LIMITS));

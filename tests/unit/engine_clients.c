@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#include "base/mem.h"
+
 struct caller *enter_client(struct stage *stage, const char *version)
 {
     struct desk_visitor client = visitor_agent("form client");
@@ -57,4 +59,31 @@ void return_form(struct caller *client, const char *id, const char *members)
              members);
     assert_worked(&call);
     call_release(&call);
+}
+
+char *state_of(const struct call *asked)
+{
+    const char *text = call_text(asked, "/input_required/state");
+
+    assert_int_equal(asked->replies, 1);
+    assert_false(asked->is_final);
+    assert_true(text[0] != '\0');
+    return mem_text(text);
+}
+
+void come_back_as(struct call *asked, struct caller *client, const char *title, const char *side,
+                  const char *state, const char *response)
+{
+    struct text more = { 0 };
+
+    text_add_format(&more, "%s,'state':'%s'%s%s", side, state, response ? ",'response':" : "",
+                    response ? response : "");
+    ask(asked, client, title, "", text_string(&more));
+    text_release(&more);
+}
+
+void come_back(struct call *asked, struct caller *client, const char *title, const char *state,
+               const char *response)
+{
+    come_back_as(asked, client, title, MODERN, state, response);
 }

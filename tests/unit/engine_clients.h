@@ -16,5 +16,13 @@ void ask(struct call *call, struct caller *client, const char *title, const char
 /* The id of what the client was asked last; "" : it was not. */
 const char *shown_id(const struct caller *client);
 void return_form(struct caller *client, const char *id, const char *members);
+/* Modern: what its client is to come back with; the caller frees. */
+char *state_of(const struct call *asked);
+/* The same call again, with the state and what the client's form returned. */
+void come_back(struct call *asked, struct caller *client, const char *title, const char *state,
+               const char *response);
+/* `side`: one of those above, or like them. */
+void come_back_as(struct call *asked, struct caller *client, const char *title, const char *side,
+                  const char *state, const char *response);
 
 #endif

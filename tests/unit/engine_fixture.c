@@ -515,6 +515,7 @@ static void open_engine(struct stage *stage)
         .person = "owner",
         .settings_path = stage->settings_path,
         .terminal_built = stage->terminal_built,
+        .portal_url = stage->portal_url,
     };
     struct error err = { 0 };
 

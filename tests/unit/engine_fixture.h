@@ -56,6 +56,7 @@ struct stage {
     struct desk *desk;
     struct caller *callers; /* owned */
     bool terminal_built;
+    void (*portal_url)(void *context, const char *id, struct text *out); /* from the next start */
     char *notes[STAGE_NOTES];
     size_t note_count;
 };

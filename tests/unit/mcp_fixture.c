@@ -59,6 +59,14 @@ static void leave(struct desk *desk, struct desk_visit *visit)
     free(visit);
 }
 
+static void copy_json(const struct json *value, char *out, size_t size)
+{
+    char *json = value ? json_encode(value) : NULL;
+
+    snprintf(out, size, "%s", json ? json : "");
+    free(json);
+}
+
 static void park(struct desk *desk, struct desk_visit *visit, const struct json *params,
                  desk_done *done, void *context)
 {
@@ -75,6 +83,8 @@ static void park(struct desk *desk, struct desk_visit *visit, const struct json 
     act->comes_back = json_is_yes(json_member(params, "comes_back"));
     act->has_state = state != NULL;
     snprintf(act->state, sizeof act->state, "%s", state ? state : "");
+    copy_json(json_member(params, "client"), act->client, sizeof act->client);
+    copy_json(json_member(params, "response"), act->response, sizeof act->response);
 }
 
 static void submit(struct desk *desk, struct desk_visit *visit, const struct json *params,
@@ -131,6 +141,28 @@ static void cut_off(struct desk *desk, struct desk_visit *visit, const struct js
     reply_nothing(done, context);
 }
 
+static void form_result(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                        desk_done *done, void *context)
+{
+    struct stage *stage = stage_of(desk);
+
+    (void)visit;
+    stage->form_results++;
+    copy_json(params, stage->form_told, sizeof stage->form_told);
+    reply_nothing(done, context);
+}
+
+static void form_failed(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                        desk_done *done, void *context)
+{
+    struct stage *stage = stage_of(desk);
+
+    (void)visit;
+    stage->form_failures++;
+    copy_json(params, stage->form_told, sizeof stage->form_told);
+    reply_nothing(done, context);
+}
+
 static void look(struct desk *desk, struct desk_visit *visit, const struct json *params,
                  desk_done *done, void *context)
 {
@@ -153,6 +185,8 @@ static const struct desk_ops ops = {
     .delivered = delivered,
     .detach = detach,
     .cut_off = cut_off,
+    .client_result = form_result,
+    .client_failed = form_failed,
     .mine_list = look,
     .mine_get = look,
     .mine_follow = follow,

@@ -12,7 +12,7 @@
 
 struct json;
 
-enum { STAGE_LINES = 32, STAGE_ACTS = 16 };
+enum { STAGE_LINES = 32, STAGE_ACTS = 16, STAGE_TOLD_BYTES = 256 };
 
 /* A client's end of a stream. */
 struct stage_stream {
@@ -33,7 +33,8 @@ struct stage_act {
     int64_t wait_s;
     bool comes_back;
     bool has_state;
-    char state[64]; /* its client came back with; "" without */
+    char state[64];                              /* its client came back with; "" without */
+    char client[96], response[STAGE_TOLD_BYTES]; /* as JSON; "": none */
 };
 
 struct stage {
@@ -48,6 +49,8 @@ struct stage {
     size_t looks, follows;
     int64_t held_ms;   /* of the last of those */
     char detached[27]; /* the last */
+    size_t form_results, form_failures;
+    char form_told[STAGE_TOLD_BYTES]; /* params of the last of these, as far as there is room */
 };
 
 void stage_open(struct stage *stage, const struct mcp_parts *parts); /* others are filled in */

@@ -186,7 +186,7 @@ static void test_with_nobody_else_the_client_has_the_last_word(void **state)
     assert_failed(&asked, ERROR_validation_failed, "");
     client = enter_client(stage, "3");
     ask(&asked, client, "Three", "", LEGACY);
-    call_run(&failed, client, stage->desk->ops->client_failed, "{'session_id':'%s','why':'error'}",
+    call_run(&failed, client, stage->desk->ops->client_failed, "{'session_id':'%s'}",
              shown_id(client));
     assert_failed(&asked, ERROR_no_human_channel, "");
     ask(&asked, client, "Four", "", LEGACY); /* now it is known */
@@ -280,6 +280,71 @@ static void test_a_clock_that_stands_still(void **state)
     call_release(&asked);
 }
 
+/* For how long others are to stay silent about the newest ask; -1: they need not. */
+static int64_t quiet_s(struct caller *person)
+{
+    struct call listed = { 0 };
+    int64_t quiet;
+
+    call_run(&listed, person, person->stage->desk->ops->list, "{}");
+    assert_worked(&listed);
+    quiet = call_number(&listed, "/asks/0/quiet_seconds");
+    call_release(&listed);
+    return quiet;
+}
+
+static void test_others_are_silent_while_the_client_has_its_15_seconds(void **state)
+{
+    struct stage *stage = *state;
+    struct caller *client = enter_client(stage, "1"), *person = enter_person(stage, "terminal");
+    struct call asked = { 0 }, watched = { 0 };
+    struct json *event;
+
+    call_run(&watched, person, stage->desk->ops->watch, "{}");
+    ask(&asked, client, "One", "", LEGACY);
+    event = caller_event(person, "ask/changed");
+    assert_int_equal(json_member_integer(json_at(event, "/params/ask"), "quiet_seconds", 0), 15);
+    json_free(event);
+    stage_advance(stage, 4000);
+    assert_int_equal(quiet_s(person), 11);
+    stage_advance(stage, 11000);
+    assert_int_equal(quiet_s(person), -1);
+    call_release(&asked);
+    call_release(&watched);
+}
+
+/* Whatever ends the form ends the silence, and those who watch hear of it. */
+static void test_without_a_form_nobody_is_silent(void **state)
+{
+    struct stage *stage = *state;
+    struct caller *client, *person = enter_person(stage, "terminal");
+    struct call asked = { 0 }, watched = { 0 };
+
+    call_run(&watched, person, stage->desk->ops->watch, "{}");
+    client = enter_client(stage, "1");
+    ask(&asked, client, "None", "", "'client':{}");
+    assert_int_equal(quiet_s(person), -1);
+    ask(&asked, client, "Refused", "", LEGACY);
+    assert_int_equal(quiet_s(person), 15);
+    caller_forget(person);
+    return_form(client, shown_id(client), "'action':'decline','shown_ms':3");
+    assert_int_equal(caller_count(person, "ask/changed"), 1);
+    assert_int_equal(quiet_s(person), -1);
+    client = enter_client(stage, "2");
+    ask(&asked, client, "Gone", "", LEGACY);
+    assert_int_equal(quiet_s(person), 15);
+    caller_forget(person);
+    caller_leave(client);
+    stage_settle(stage);
+    assert_int_equal(caller_count(person, "ask/changed"), 1);
+    assert_int_equal(quiet_s(person), -1);
+    client = enter_client(stage, "3");
+    ask(&asked, client, "Modern", "", MODERN);
+    assert_int_equal(quiet_s(person), 15);
+    call_release(&asked);
+    call_release(&watched);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +358,8 @@ int main(void)
         CASE(test_only_its_own_asks_are_a_clients),
         CASE(test_silence_to_the_end_teaches),
         CASE(test_a_clock_that_stands_still),
+        CASE(test_others_are_silent_while_the_client_has_its_15_seconds),
+        CASE(test_without_a_form_nobody_is_silent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

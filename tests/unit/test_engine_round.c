@@ -16,28 +16,6 @@
 
 #include "base/mem.h"
 
-static char *state_of(const struct call *asked)
-{
-    const char *text = call_text(asked, "/input_required/state");
-
-    assert_int_equal(asked->replies, 1);
-    assert_false(asked->is_final);
-    assert_true(text[0] != '\0');
-    return mem_text(text);
-}
-
-/* The same call again, with the state and what the client's form returned. */
-static void come_back(struct call *asked, struct caller *client, const char *title,
-                      const char *state, const char *response)
-{
-    struct text more = { 0 };
-
-    text_add_format(&more, MODERN ",'state':'%s'%s%s", state, response ? ",'response':" : "",
-                    response ? response : "");
-    ask(asked, client, title, "", text_string(&more));
-    text_release(&more);
-}
-
 static void test_a_modern_client_is_asked_by_the_reply(void **state)
 {
     struct stage *stage = *state;

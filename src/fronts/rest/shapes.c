@@ -70,6 +70,8 @@ static const struct member ask_members[] = {
     { "destructive", MEMBER_BOOL, NEEDED, "Answered in a terminal or the portal only.", NULL },
     { "decided_at", MEMBER_TIME, NEEDED | OR_NULL, "When it ended.", NULL },
     { "held_seconds", MEMBER_INTEGER, 0, "Added because somebody types.", NULL },
+    { "quiet_seconds", MEMBER_INTEGER, 0,
+      "No notification before: the agent's own client is showing it.", NULL },
     { "origin", MEMBER_ANY_OBJECT, NEEDED | OR_NULL, "Who asked: claims and what is known.", NULL },
     { "answered_by", MEMBER_SHAPE, NEEDED | OR_NULL, "Who decided; null: nobody.", &shape_actor },
 };

@@ -136,13 +136,13 @@ export class Sdk {
         if (this.isClosed)
             return;
         this.isClosed = true;
+        // a stream it wants to take up again once its session is over is not found: no fault of anybody's
+        const errors = this.kind.isHttp && isHubGone ? [] : [...this.errors];
         if (this.kind.isHttp && !isHubGone)
             await this.transport.terminateSession?.();
         await this.client.close();
         this.judge.verdict();
-        if (this.kind.isHttp && isHubGone)
-            this.errors = [];
-        if (this.errors.length || /Sanitizer|runtime error/.test(this.stderr))
-            throw new Error(`${this.errors.join("\n")}${this.stderr}`);
+        if (errors.length || /Sanitizer|runtime error/.test(this.stderr))
+            throw new Error(`${errors.join("\n")}${this.stderr}`);
     }
 }

@@ -1,0 +1,78 @@
+/*
+ * form_fact.c - what is known of the forms of agents' own clients, by name, version and transport:
+ * whether a person has used them, or they were found not to work (R4.3).
+ */
+#include <string.h>
+
+#include "base/log.h"
+#include "core/client_form.h"
+#include "engine/inside.h"
+
+static struct store_client client_of(const struct visit *visit)
+{
+    return (struct store_client){
+        .name = visit->name,
+        .version = visit->version ? visit->version : "",
+        .transport = visit->transport,
+    };
+}
+
+static bool is_same_client(const struct visit *one, const struct visit *other)
+{
+    struct store_client a = client_of(one), b = client_of(other);
+
+    return a.transport && b.transport && strcmp(a.transport, b.transport) == 0 &&
+           strcmp(a.name, b.name) == 0 && strcmp(a.version, b.version) == 0;
+}
+
+static void on_loaded(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_DONE)
+        errand->visit->form_fact = reply->seq;
+    errand_end(errand);
+}
+
+void form_fact_load(struct engine *engine, struct visit *visit)
+{
+    struct store *store = engine->parts.store;
+    struct store_client client = client_of(visit);
+
+    if (client.transport)
+        store->ops->get_form_fact(
+            store, &client, on_loaded,
+            errand_new(sizeof(struct errand), engine, (struct desk_visit *)visit, NULL, NULL));
+}
+
+static void on_learnt(void *context, const struct store_reply *reply)
+{
+    if (reply->outcome == STORE_FAILED) /* it is known here all the same, until we end */
+        log_warning("client.form", "not kept: %s", reply->err.message);
+    errand_end(context);
+}
+
+void form_fact_learn(struct engine *engine, const struct visit *visit, bool worked)
+{
+    struct store *store = engine->parts.store;
+    struct store_client client = client_of(visit);
+    int64_t fact = client_form_learn(visit->form_fact, worked, engine_utc_ms(engine));
+    struct errand *errand;
+
+    if (!client.transport || fact == visit->form_fact)
+        return;
+    log_info("client.form", "works=%s transport=%s", worked ? "yes" : "no", client.transport);
+    for (struct visit *other = engine->visits; other; other = other->next) {
+        if (is_same_client(other, visit))
+            other->form_fact = fact;
+    }
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand_begin_write(errand);
+    store->ops->save_form_fact(store, &client, fact, on_learnt, errand);
+}
+
+bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
+                        const struct client_side *client)
+{
+    return client->has_form && !client_form_is_broken(visit->form_fact, engine_utc_ms(engine));
+}

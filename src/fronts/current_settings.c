@@ -1,0 +1,53 @@
+/* current_settings.c - see current_settings.h. */
+#include "fronts/current_settings.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "settings/settings.h"
+#include "wire/place.h"
+
+/* Settings are saved by renaming a new file over the old one, and edited in place by people. */
+static bool is_same_file(const struct stat *one, const struct stat *other)
+{
+    return one->st_ino == other->st_ino && one->st_dev == other->st_dev &&
+           one->st_size == other->st_size && one->st_ctim.tv_sec == other->st_ctim.tv_sec &&
+           one->st_ctim.tv_nsec == other->st_ctim.tv_nsec;
+}
+
+static void find_path(struct current_settings *current)
+{
+    struct place place;
+
+    if (place_find(&place, NULL))
+        current->path = mem_text(place.settings);
+}
+
+const struct settings *current_settings(struct current_settings *current)
+{
+    struct stat file;
+    bool has_file;
+
+    if (!current->settings)
+        find_path(current);
+    has_file = current->path && stat(current->path, &file) == 0;
+    if (current->settings && has_file == current->has_file &&
+        (!has_file || is_same_file(&file, &current->file)))
+        return current->settings;
+    settings_free(current->settings);
+    current->settings = settings_new();
+    current->has_file = has_file;
+    if (has_file)
+        current->file = file;
+    settings_load_environment(current->settings);
+    if (current->path)
+        settings_load_file(current->settings, current->path);
+    return current->settings;
+}
+
+void current_settings_release(struct current_settings *current)
+{
+    settings_free(current->settings);
+    free(current->path);
+    *current = (struct current_settings){ 0 };
+}

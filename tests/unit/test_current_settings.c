@@ -1,0 +1,98 @@
+/*
+ * test_current_settings.c - a front's view of the host's settings: as they are in the file now,
+ * whoever changed it and however.
+ *
+ * Proves: R8.1
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fronts/current_settings.h"
+#include "remove_tree.h"
+#include "settings/settings.h"
+
+static char directory[64], path[128], fresh[140];
+
+static int set_up(void **state)
+{
+    char folder[96];
+
+    (void)state;
+    snprintf(directory, sizeof directory, "/tmp/sayso-current-XXXXXX");
+    if (!mkdtemp(directory))
+        return -1;
+    setenv("XDG_CONFIG_HOME", directory, 1);
+    snprintf(folder, sizeof folder, "%s/sayso", directory);
+    snprintf(path, sizeof path, "%s/settings.json", folder);
+    snprintf(fresh, sizeof fresh, "%s.new", path);
+    return mkdir(folder, 0700);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove_tree(directory);
+    return 0;
+}
+
+static void write_limit(const char *file, int limit_s)
+{
+    FILE *out = fopen(file, "w");
+
+    assert_non_null(out);
+    fprintf(out, "{\"hold_limits\":{\"*\":%d}}\n", limit_s);
+    fclose(out);
+}
+
+static int64_t limit_s(struct current_settings *current)
+{
+    return settings_hold_limit_s(current_settings(current), "somebody");
+}
+
+static void a_file_that_is_another_is_read(void **state)
+{
+    struct current_settings current = { 0 };
+    int64_t built_in = limit_s(&current);
+
+    (void)state;
+    write_limit(path, 17); /* it comes */
+    assert_int_equal(limit_s(&current), 17);
+    write_limit(fresh, 18); /* as the program saves it: as long as the old one */
+    assert_int_equal(rename(fresh, path), 0);
+    assert_int_equal(limit_s(&current), 18);
+    assert_int_equal(limit_s(&current), 18);
+    write_limit(path, 190); /* as people do */
+    assert_int_equal(limit_s(&current), 190);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(limit_s(&current), built_in);
+    current_settings_release(&current);
+}
+
+static void one_that_stays_is_read_once(void **state)
+{
+    struct current_settings current = { 0 };
+    const struct settings *first;
+
+    (void)state;
+    write_limit(path, 17);
+    first = current_settings(&current);
+    assert_ptr_equal(current_settings(&current), first);
+    current_settings_release(&current);
+    current_settings_release(&current); /* a zeroed one */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_file_that_is_another_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_that_stays_is_read_once, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
