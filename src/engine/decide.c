@@ -27,6 +27,7 @@ struct decision {
     struct store_change change;
     char *answer_json, *answer_key;
     struct answer answer; /* where event is EVENT_ANSWERED; else empty */
+    struct form form;     /* read back from the store for that; else empty */
     struct text actor_json;
     struct known known;
 };
@@ -36,6 +37,7 @@ static void decision_drop(struct errand *errand)
     struct decision *decision = (struct decision *)errand;
 
     answer_release(&decision->answer);
+    form_release(&decision->form);
     json_free(decision->params);
     json_free(decision->content);
     free(decision->answer_json);
@@ -266,20 +268,16 @@ static bool encode_by_form(struct decision *decision, const struct form *form, s
     return true;
 }
 
-/* `form` is NULL where only the row has it. */
+/* `form` is NULL where only the row has it. What was read serves the agent's result too. */
 static bool encode_answer(struct decision *decision, const struct store_row *row,
                           const struct form *form, struct error *err)
 {
-    struct form stored = { 0 };
-    bool ok;
-
     if (form)
         return encode_by_form(decision, form, err);
-    if (!form_parse(row->ask.form_json, strlen(row->ask.form_json), &stored, err))
+    if (!form_parse(row->ask.form_json, strlen(row->ask.form_json), &decision->form, err))
         return false;
-    ok = encode_by_form(decision, &stored, err);
-    form_release(&stored);
-    return ok;
+    decision->known.form = &decision->form;
+    return encode_by_form(decision, &decision->form, err);
 }
 
 /* Cancelling and declining carry at most a note. */

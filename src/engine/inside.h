@@ -278,6 +278,7 @@ struct known {
     const struct answer *answer; /* NULL: cancelled or declined */
     const char *cancel_note;
     struct answered_by by;
+    const struct form *form; /* as it was read to check the answer; NULL: it was not */
 };
 /* The agent's result (R2.2) for a row; `out` gets one JSON object. `form` and `known` may be NULL:
  * then the row's own texts are read. */
