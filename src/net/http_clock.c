@@ -5,7 +5,12 @@
 #include "loop/loop.h"
 #include "net/http_inside.h"
 
-enum { CLOCK_STEP_MS = 100, CLOCK_LOOK_MS = 50, CLOCK_RATE_MS = 1000 };
+enum {
+    CLOCK_STEP_MS = 100,
+    CLOCK_LOOK_MS = 50,
+    CLOCK_RATE_MS = 1000,
+    CLOCK_CALLS = 128, /* of a class in one turn: thousands that end together are many turns */
+};
 static const struct http_times default_times = {
     .idle_ms = 60000,
     .head_ms = 29000, /* the 408 is there within 30 s */
@@ -153,11 +158,15 @@ static void tick(void *context)
         struct http_link *head = &server->waits[kind];
         int64_t limit_ms = limit_of(server, (enum http_class)kind);
 
-        while (head->next != head && !server->is_freed) {
+        for (int calls = 0; head->next != head && !server->is_freed; calls++) {
             struct http_wait *wait = (struct http_wait *)head->next;
 
             if (wait->since_ms + limit_ms > now_ms) {
                 arm(server, wait->since_ms + limit_ms + step_of(limit_ms));
+                break;
+            }
+            if (calls == CLOCK_CALLS) { /* whoever came meanwhile is served first */
+                arm(server, now_ms);
                 break;
             }
             http_wait_end(wait);
