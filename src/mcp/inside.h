@@ -51,6 +51,7 @@ struct mcp {
     struct mcp_call *calls;
     struct table by_tag;
     size_t call_count, delivery_count;
+    struct mcp_delivery *confirmed; /* the desk has not been told yet */
     struct call_question *questions;
     struct mcp_subscription *subscriptions;
     size_t subscription_count;

@@ -30,6 +30,7 @@ void mcp_free(struct mcp *mcp)
     if (!mcp)
         return;
     call_drop_all(mcp);
+    mcp_tell_confirmed(mcp);
     subscribe_drop_all(mcp);
     visit_leave_all(mcp);
     table_release(&mcp->by_tag);
@@ -193,6 +194,16 @@ void mcp_confirm(struct mcp *mcp, struct mcp_stream *stream)
 {
     (void)mcp;
     delivery_confirm(&stream->deliveries);
+}
+
+void mcp_confirm_soon(struct mcp *mcp, struct mcp_stream *stream)
+{
+    delivery_move(&stream->deliveries, &mcp->confirmed);
+}
+
+void mcp_tell_confirmed(struct mcp *mcp)
+{
+    delivery_confirm(&mcp->confirmed);
 }
 
 void mcp_on_time(struct mcp *mcp)

@@ -218,7 +218,7 @@ static void on_fate(void *context, struct http_exchange *exchange, enum http_fat
 
     (void)exchange;
     if (fate == HTTP_TAKEN)
-        mcp_confirm(stream->peer->mcp, &stream->mcp);
+        peer_confirm(stream->peer, &stream->mcp);
     stream->exchange = NULL;
     if (can_come_back && (fate == HTTP_LOST || !stream->is_finished))
         go_away(stream);
