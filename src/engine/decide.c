@@ -168,7 +168,7 @@ static void save_decision(struct decision *decision, const struct store_row *row
         refuse_late(decision, row);
         return;
     }
-    asker = live ? live->asker : visit_read_asker(row->ask.origin_json);
+    asker = live ? live->origin->asker : visit_read_asker(row->ask.origin_json);
     decision->known.by = visit_actor(engine, decision->errand.visit, &asker);
     if (decision->is_client) /* the process is the front's, not the person's */
         decision->known.by = (struct answered_by){ .person = engine->parts.person,
@@ -201,6 +201,7 @@ static bool may_destroy(struct decision *decision, const struct store_row *row, 
 {
     const struct visit *visit = decision->errand.visit;
     struct live *live = live_find(decision->errand.engine, decision->errand.id);
+    struct attention *attention = live ? live->attention : NULL;
     const char *code = json_member_text(decision->params, "code");
 
     if (!(row->ask.flags & ASK_DESTRUCTIVE) || !state_is_open(row->ask.state))
@@ -211,11 +212,11 @@ static bool may_destroy(struct decision *decision, const struct store_row *row, 
                          "this ask is destructive: answer it in a terminal of your own "
                          "(sayso answer %.8s) or in the portal",
                          row->ask.id);
-    if (!code || !live || !live->code[0] || live->code_visit != visit ||
-        strcmp(code, live->code) != 0)
+    if (!code || !attention || !attention->code[0] || attention->code_visit != visit ||
+        strcmp(code, attention->code) != 0)
         return error_set(err, ERROR_wrong_state, "/code",
                          "type the code that is shown to go on; nothing was sent");
-    live->code[0] = '\0';
+    attention->code[0] = '\0';
     return true;
 }
 

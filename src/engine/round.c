@@ -20,7 +20,7 @@ void round_ask(struct engine *engine, struct waiter *waiter, const char *form_js
     waiter->round.number++;
     waiter->round.asked_ms = engine_utc_ms(engine);
     if (waiter->round.number > ROUNDS_MOST ||
-        !come_back_seal(engine, &live->match, live->id, &waiter->round, &state)) {
+        !come_back_seal(engine, live->call_match, live->id, &waiter->round, &state)) {
         waiter->client.has_form = false; /* it is held like any other, others can answer */
         return;
     }

@@ -54,7 +54,6 @@ static void save_detached(struct engine *engine, struct live *live, bool is_deta
     if (!step.is_legal || step.is_ignored || !live->is_stored)
         return;
     live->flags = is_detached ? live->flags | ASK_DETACHED : live->flags & ~(uint32_t)ASK_DETACHED;
-    live->detached_ms = is_detached ? engine_utc_ms(engine) : 0;
     change.from_states = lifecycle_states_for(event, &facts);
     change.set_flags = is_detached ? ASK_DETACHED : 0;
     change.clear_flags = is_detached ? 0 : ASK_DETACHED;
@@ -78,9 +77,8 @@ static void reply_unseen(const struct errand *errand, const struct store_row *ro
     text_release(&result);
 }
 
-static void on_wait_over(struct alarm *alarm, void *owner)
+void wait_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct engine *engine = owner;
     struct waiter *waiter =
         (struct waiter *)(void *)((char *)alarm - offsetof(struct waiter, alarm));
     struct live *live = waiter->live;
@@ -150,7 +148,7 @@ void detach_act(struct desk *desk, struct desk_visit *leaving, const struct json
         next = waiter->visit_next;
         if (waiter->done && strcmp(waiter->live->id, id) == 0) {
             alarm_clear(&engine->alarms, &waiter->alarm);
-            on_wait_over(&waiter->alarm, engine);
+            wait_ring(engine, &waiter->alarm);
         }
     }
     if (id)
@@ -181,7 +179,7 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
     waiter->wait_ms = terms->wait_ms;
     waiter->client = terms->client;
     waiter->round = terms->round;
-    waiter->alarm = (struct alarm){ .ring = on_wait_over, .owner = engine };
+    waiter->alarm.kind = ALARM_WAIT;
     visit->references++;
     waiter->next = live->waiters;
     live->waiters = waiter;
