@@ -43,8 +43,8 @@ struct mcp_stream_ops {
  * one of those, and dropped before it is. */
 struct mcp_stream {
     const struct mcp_stream_ops *ops;
-    size_t open;                     /* requests not answered yet */
-    size_t call_count;               /* calls that answer here */
+    uint32_t open;                   /* requests not answered yet */
+    uint32_t call_count;             /* calls that answer here */
     struct mcp_delivery *deliveries; /* in messages that may not have arrived yet */
 };
 

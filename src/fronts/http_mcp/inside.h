@@ -47,13 +47,13 @@ struct stream {
     struct stream *next, *previous;
     struct peer *peer;
     struct http_exchange *exchange; /* NULL: the client is away */
-    bool is_streaming;              /* events, not one JSON */
+    int64_t number, seq;            /* event ids are NUMBER-SEQ */
+    struct text *body;              /* the response, while nothing was streamed; NULL: none yet */
+    struct event *events;           /* oldest first */
+    uint32_t event_bytes;
+    uint16_t status;
+    bool is_streaming; /* events, not one JSON */
     bool is_finished;
-    int status;
-    int64_t number, seq;  /* event ids are NUMBER-SEQ */
-    struct text body;     /* the response, while nothing was streamed */
-    struct event *events; /* oldest first */
-    size_t event_bytes;
     int64_t away_until_boot_ms;
 };
 
