@@ -79,7 +79,7 @@ void peer_free(struct peer *peer);
 /* Everything said on this stream has arrived: the desk is told at the end of the turn. */
 void peer_confirm(struct peer *peer, struct mcp_stream *stream);
 void peer_wake_at(struct http_mcp *front, int64_t boot_ms);
-void peer_on_time(void *front);
+void peer_on_time(void *context);
 
 /* stream.c */
 void stream_serve(struct peer *peer, struct http_exchange *exchange,
