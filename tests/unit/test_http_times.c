@@ -263,8 +263,8 @@ static void test_quiet(void **state)
 static void test_size(void **state)
 {
     (void)state;
-    assert_true(sizeof(struct http_connection) <= 512);
-    assert_true(sizeof(struct http_connection) + sizeof(struct http_exchange) <= 1024);
+    assert_true(sizeof(struct http_connection) <= 104);
+    assert_true(sizeof(struct http_exchange) <= 56);
 }
 
 /* Few places: the oldest stranger that waits for nothing goes; who showed a token stays. */
