@@ -52,6 +52,20 @@ bool os_write_file_as(const char *path, const char *bytes, size_t length, unsign
 /* Who listens on a TCP port of this machine's loopback: a uid, or -1: nobody, or not to be told. */
 int64_t os_port_owner(int port);
 
+/* Many descriptors watched through one, which is readable whenever one of them is ready. */
+enum os_events { OS_READABLE = 1, OS_WRITABLE = 2, OS_HUNG_UP = 4, OS_BROKEN = 8 };
+enum { OS_POLLER_MOST = 256 };
+struct os_ready {
+    void *thing;
+    unsigned events;
+};
+int os_poller_open(void); /* -1 and errno */
+/* Instead of the events that were watched before, 0: none, these from now on. What is closed must
+ * have been taken out. That it is OS_BROKEN is told of everything that is watched. */
+bool os_poller_watch(int poller, int fd, unsigned before, unsigned events, void *thing);
+/* Does not wait. At most OS_POLLER_MOST at once; those left over come first the next time. */
+int os_poller_take(int poller, struct os_ready *ready, int most);
+
 enum os_lock { OS_LOCK_HELD, OS_LOCK_BUSY, OS_LOCK_FAILED };
 /* Open-file-description lock; released by closing *ret_fd or by the process's end. */
 enum os_lock os_lock_file(const char *path, int *ret_fd);

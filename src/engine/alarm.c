@@ -14,7 +14,7 @@ void alarm_heap_release(struct alarm_heap *heap)
 static void put(struct alarm_heap *heap, size_t place, struct alarm *alarm)
 {
     heap->alarms[place] = alarm;
-    alarm->place = place + 1;
+    alarm->place = (uint32_t)place + 1;
 }
 
 static void sift_up(struct alarm_heap *heap, size_t place, struct alarm *alarm)

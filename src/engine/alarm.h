@@ -9,9 +9,8 @@
 
 struct alarm {
     int64_t boot_ms;
-    size_t place; /* index in the heap + 1; 0: not set */
-    void (*ring)(struct alarm *alarm, void *owner);
-    void *owner;
+    uint32_t place; /* index in the heap + 1; 0: not set */
+    uint32_t kind; /* by which the owner knows what to do; there are two to an ask, so no pointer */
 };
 struct alarm_heap {
     struct alarm **alarms;

@@ -30,12 +30,12 @@ bool come_back_may(const struct engine *engine, const struct visit *visit, int r
     return wish == COME_BACK_ON;
 }
 
-bool come_back_seal(struct engine *engine, const struct match *match, const char *id,
+bool come_back_seal(struct engine *engine, const uint8_t call_match[MATCH_BYTES], const char *id,
                     const struct round *round, struct text *out)
 {
     const struct hash_part bound[] = {
         { purpose, strlen(purpose) },
-        { match->call, sizeof match->call },
+        { call_match, MATCH_BYTES },
     };
     char *payload = mem_format("%s%d %d %d %lld", id, round->number, round->is_bad, round->is_url,
                                (long long)round->asked_ms);
@@ -46,12 +46,12 @@ bool come_back_seal(struct engine *engine, const struct match *match, const char
     return is_sealed;
 }
 
-bool come_back_open(const struct engine *engine, const struct match *match, const char *sealed,
-                    char *ret_id, struct round *ret_round)
+bool come_back_open(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
+                    const char *sealed, char *ret_id, struct round *ret_round)
 {
     const struct hash_part bound[] = {
         { purpose, strlen(purpose) },
-        { match->call, sizeof match->call },
+        { call_match, MATCH_BYTES },
     };
     struct text payload = { 0 };
     bool is_open =

@@ -27,6 +27,7 @@ struct decision {
     struct store_change change;
     char *answer_json, *answer_key;
     struct answer answer; /* where event is EVENT_ANSWERED; else empty */
+    struct form form;     /* read back from the store for that; else empty */
     struct text actor_json;
     struct known known;
 };
@@ -36,6 +37,7 @@ static void decision_drop(struct errand *errand)
     struct decision *decision = (struct decision *)errand;
 
     answer_release(&decision->answer);
+    form_release(&decision->form);
     json_free(decision->params);
     json_free(decision->content);
     free(decision->answer_json);
@@ -166,7 +168,7 @@ static void save_decision(struct decision *decision, const struct store_row *row
         refuse_late(decision, row);
         return;
     }
-    asker = live ? live->asker : visit_read_asker(row->ask.origin_json);
+    asker = live ? live->origin->asker : visit_read_asker(row->ask.origin_json);
     decision->known.by = visit_actor(engine, decision->errand.visit, &asker);
     if (decision->is_client) /* the process is the front's, not the person's */
         decision->known.by = (struct answered_by){ .person = engine->parts.person,
@@ -199,6 +201,7 @@ static bool may_destroy(struct decision *decision, const struct store_row *row, 
 {
     const struct visit *visit = decision->errand.visit;
     struct live *live = live_find(decision->errand.engine, decision->errand.id);
+    struct attention *attention = live ? live->attention : NULL;
     const char *code = json_member_text(decision->params, "code");
 
     if (!(row->ask.flags & ASK_DESTRUCTIVE) || !state_is_open(row->ask.state))
@@ -209,11 +212,11 @@ static bool may_destroy(struct decision *decision, const struct store_row *row, 
                          "this ask is destructive: answer it in a terminal of your own "
                          "(sayso answer %.8s) or in the portal",
                          row->ask.id);
-    if (!code || !live || !live->code[0] || live->code_visit != visit ||
-        strcmp(code, live->code) != 0)
+    if (!code || !attention || !attention->code[0] || attention->code_visit != visit ||
+        strcmp(code, attention->code) != 0)
         return error_set(err, ERROR_wrong_state, "/code",
                          "type the code that is shown to go on; nothing was sent");
-    live->code[0] = '\0';
+    attention->code[0] = '\0';
     return true;
 }
 
@@ -266,20 +269,16 @@ static bool encode_by_form(struct decision *decision, const struct form *form, s
     return true;
 }
 
-/* `form` is NULL where only the row has it. */
+/* `form` is NULL where only the row has it. What was read serves the agent's result too. */
 static bool encode_answer(struct decision *decision, const struct store_row *row,
                           const struct form *form, struct error *err)
 {
-    struct form stored = { 0 };
-    bool ok;
-
     if (form)
         return encode_by_form(decision, form, err);
-    if (!form_parse(row->ask.form_json, strlen(row->ask.form_json), &stored, err))
+    if (!form_parse(row->ask.form_json, strlen(row->ask.form_json), &decision->form, err))
         return false;
-    ok = encode_by_form(decision, &stored, err);
-    form_release(&stored);
-    return ok;
+    decision->known.form = &decision->form;
+    return encode_by_form(decision, &decision->form, err);
 }
 
 /* Cancelling and declining carry at most a note. */

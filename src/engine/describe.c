@@ -102,7 +102,7 @@ void describe_live(const struct engine *engine, const struct live *live, struct 
 {
     struct store_row row = live_row(live);
 
-    write_summary(engine, &row, live->agent, writer, key);
+    write_summary(engine, &row, live->origin->agent, writer, key);
 }
 
 static void read_actor(const struct json *actor, struct answered_by *by)

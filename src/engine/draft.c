@@ -24,24 +24,26 @@ static void on_saved(void *context, const struct store_reply *reply)
 
 void draft_save_now(struct engine *engine, struct live *live)
 {
+    struct attention *attention = live->attention;
     struct errand *errand;
 
-    if (!live->draft)
+    if (!attention || !attention->draft)
         return;
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
     engine->parts.store->ops->save_draft(engine->parts.store, live->id, engine->parts.person,
-                                         live->draft, engine_utc_ms(engine), on_saved, errand);
-    free(live->draft);
-    live->draft = NULL;
-    live->draft_saved_boot_ms = engine_boot_ms(engine);
+                                         attention->draft, engine_utc_ms(engine), on_saved, errand);
+    free(attention->draft);
+    attention->draft = NULL;
+    attention->draft_saved_boot_ms = engine_boot_ms(engine);
 }
 
-void draft_ring(struct alarm *alarm, void *owner)
+void draft_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct live *live = (struct live *)(void *)((char *)alarm - offsetof(struct live, draft_alarm));
+    struct attention *attention =
+        (struct attention *)(void *)((char *)alarm - offsetof(struct attention, draft_alarm));
 
-    draft_save_now(owner, live);
+    draft_save_now(engine, attention->live);
 }
 
 static void hold_deadline(struct engine *engine, struct live *live)
@@ -85,7 +87,7 @@ static void share_draft(const struct engine *engine, const struct live *live,
     json_write_text(&writer, "method", "ask/drafted");
     json_write_object(&writer, "params");
     json_write_text(&writer, "session_id", live->id);
-    json_write_raw(&writer, "draft", live->draft);
+    json_write_raw(&writer, "draft", live->attention->draft);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
@@ -110,6 +112,7 @@ static void draft_found(struct errand *errand)
     struct drafting *drafting = (struct drafting *)errand;
     struct engine *engine = errand->engine;
     struct live *live = live_find(engine, errand->id);
+    struct attention *attention;
     int64_t next;
     struct error err;
 
@@ -118,15 +121,16 @@ static void draft_found(struct errand *errand)
         errand_fail(errand, &err, NULL);
         return;
     }
-    free(live->draft);
-    live->draft = mem_text(drafting->json);
+    attention = live_attend(live);
+    free(attention->draft);
+    attention->draft = mem_text(drafting->json);
     hold_deadline(engine, live);
     share_draft(engine, live, errand->visit);
-    next = live->draft_saved_boot_ms + DRAFT_SAVE_EVERY_MS;
+    next = attention->draft_saved_boot_ms + DRAFT_SAVE_EVERY_MS;
     if (next <= engine_boot_ms(engine))
         draft_save_now(engine, live);
-    else if (!live->draft_alarm.place)
-        alarm_set(&engine->alarms, &live->draft_alarm, next);
+    else if (!attention->draft_alarm.place)
+        alarm_set(&engine->alarms, &attention->draft_alarm, next);
     errand_ok(errand, "{}");
 }
 

@@ -10,7 +10,7 @@ static void take_over(struct engine *engine, struct live *live, const struct lif
 {
     bool was_open = state_is_open(live->state), is_open = state_is_open(step->state);
 
-    live->state = step->state;
+    live->state = (uint8_t)step->state;
     live->version += step->raises_version;
     live->flags = (live->flags | change->set_flags) & ~change->clear_flags;
     if (change->deadline_ms != STORE_KEEP)
@@ -20,7 +20,7 @@ static void take_over(struct engine *engine, struct live *live, const struct lif
     if (change->hold_used_ms != STORE_KEEP)
         live->hold_used_ms = change->hold_used_ms;
     if (change->interface != STORE_KEEP)
-        live->interface = (enum ask_interface)change->interface;
+        live->interface = (uint8_t)change->interface;
     if (was_open != is_open) {
         live->principal->open_count += is_open ? 1 : (size_t)-1;
         engine->open_count += is_open ? 1 : (size_t)-1;

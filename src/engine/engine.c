@@ -14,8 +14,6 @@ static const int64_t SWEEP_SOON_MS = 1000;
 static const int64_t SWEEP_EVERY_MS = 3600000;
 static const int64_t DAY_MS = 86400000;
 
-static void sweep(struct alarm *alarm, void *owner);
-
 static const struct desk_ops engine_ops = {
     .enter = visit_enter,
     .leave = visit_leave,
@@ -96,7 +94,6 @@ static void recover(void *context, const struct store_row *row)
     live->is_stored = true;
     live->seq = row->seq;
     live->flags |= ASK_DETACHED;
-    live->detached_ms = engine_utc_ms(engine);
     if (state_is_open(live->state)) {
         time_start(engine, live);
         return;
@@ -115,14 +112,14 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->desk.ops = &engine_ops;
     engine->parts = *parts;
     engine->by_id = TABLE_OF(live, by_id, id);
-    engine->by_call = TABLE_OF(live, by_call, match.call);
-    engine->by_key = TABLE_OF(live, by_key, match.key);
+    engine->by_call = TABLE_OF(live, by_call, call_match);
+    engine->by_key = TABLE_OF(live_key, link, key);
     undelivered_init(engine);
     engine->principals = TABLE_OF(principal, link, id);
     handed_init(engine);
     engine->armed_boot_ms = -1;
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
-    engine->sweep_alarm = (struct alarm){ .ring = sweep, .owner = engine };
+    engine->sweep_alarm = (struct alarm){ .kind = ALARM_SWEEP };
     tokens_load(engine);
     keys_load(engine);
     parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
@@ -175,15 +172,14 @@ static void on_swept(void *context, const struct store_reply *reply)
     engine->is_sweeping = false;
     errand_end(errand);
     if (is_more)
-        sweep(&engine->sweep_alarm, engine);
+        sweep_ring(engine, &engine->sweep_alarm);
     else if (!engine->sweep_alarm.place)
         alarm_set(&engine->alarms, &engine->sweep_alarm, engine_boot_ms(engine) + SWEEP_EVERY_MS);
 }
 
 /* One batch of retention (R9.1); the next follows while there is more to do. */
-static void sweep(struct alarm *alarm, void *owner)
+void sweep_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct engine *engine = owner;
     int64_t days = engine_setting(engine, SETTING_RETENTION_DAYS);
     struct errand *errand;
 

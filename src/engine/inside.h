@@ -22,6 +22,7 @@ int64_t engine_boot_ms(const struct engine *engine);
 int64_t engine_utc_ms(const struct engine *engine);
 int64_t engine_setting(const struct engine *engine, enum setting_id id);
 void sweep_soon(struct engine *engine);
+void sweep_ring(struct engine *engine, struct alarm *alarm);
 
 /* live.c: the asks that are alive */
 struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
@@ -35,7 +36,8 @@ struct live *live_find_match(const struct engine *engine, const struct match *ma
 void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
                     size_t json_bytes);
 struct store_row
-live_row(const struct live *live); /* borrowed; texts of form and answer left out */
+live_row(const struct live *live);                /* borrowed; texts of form and answer left out */
+struct attention *live_attend(struct live *live); /* made at its first use */
 void live_mark_dirty(struct engine *engine, struct live *live);
 struct principal *principal_get(struct engine *engine, const char *id);
 /* False with rate_limited: too many pending, or too many new ones within a minute. */
@@ -95,7 +97,14 @@ bool undelivered_may_match(const struct engine *engine, const uint8_t call_match
                            bool has_key);
 void undelivered_release(struct engine *engine);
 
+/* origin.c */
+/* The principal's that has these words, or a new one; each use is given back. */
+struct origin *origin_use(struct principal *principal, const char *json, const char *agent,
+                          const struct asker *asker);
+void origin_release(struct principal *principal, struct origin *origin);
+
 /* wait.c: parked calls */
+void wait_ring(struct engine *engine, struct alarm *alarm);
 struct wait_terms {
     int64_t wait_ms; /* -1: until it is over */
     bool comes_back; /* the client is not shown that it is pending */
@@ -132,11 +141,11 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
 /* come_back.c: state with which a client comes back for its ask */
 /* `round` counts from 1. */
 bool come_back_may(const struct engine *engine, const struct visit *visit, int round);
-bool come_back_seal(struct engine *engine, const struct match *match, const char *id,
+bool come_back_seal(struct engine *engine, const uint8_t call_match[MATCH_BYTES], const char *id,
                     const struct round *round, struct text *out);
 /* `ret_id` has ASK_ID_BYTES. False, whatever is wrong with it. */
-bool come_back_open(const struct engine *engine, const struct match *match, const char *sealed,
-                    char *ret_id, struct round *ret_round);
+bool come_back_open(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
+                    const char *sealed, char *ret_id, struct round *ret_round);
 
 /* handed.c: results the agent's side was given and has not confirmed */
 void handed_init(struct engine *engine);
@@ -248,10 +257,10 @@ void keys_refresh(struct engine *engine); /* makes one where it is time */
 /* time.c */
 void time_start(struct engine *engine, struct live *live); /* deadline, or end of undo window */
 void time_arm(struct engine *engine);
-void deadline_ring(struct alarm *alarm, void *owner);
+void deadline_ring(struct engine *engine, struct alarm *alarm);
 
 /* draft.c */
-void draft_ring(struct alarm *alarm, void *owner);
+void draft_ring(struct engine *engine, struct alarm *alarm);
 void draft_save_now(struct engine *engine, struct live *live);
 
 /* effects.c */
@@ -282,6 +291,7 @@ struct known {
     const struct answer *answer; /* NULL: cancelled or declined */
     const char *cancel_note;
     struct answered_by by;
+    const struct form *form; /* as it was read to check the answer; NULL: it was not */
 };
 /* The agent's result (R2.2) for a row; `out` gets one JSON object. `form` and `known` may be NULL:
  * then the row's own texts are read. */

@@ -33,16 +33,26 @@ struct match live_match(const struct ask *ask)
     return match;
 }
 
+static void add_key(struct engine *engine, struct live *live, const uint8_t key[MATCH_BYTES])
+{
+    live->key = mem_new(sizeof *live->key);
+    live->key->live = live;
+    memcpy(live->key->key, key, MATCH_BYTES);
+    table_insert(&engine->by_key, &live->key->link);
+}
+
 struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
                       const struct asker *asker, const char *agent)
 {
-    struct live *live = mem_new(sizeof *live);
+    size_t title_bytes = ask->title ? strlen(ask->title) : 0;
+    struct live *live = mem_new(sizeof *live + title_bytes + 1);
 
     memcpy(live->id, ask->id, sizeof live->id);
-    live->match = *match;
-    live->asker = *asker;
-    live->state = ask->state;
-    live->interface = ask->interface;
+    memcpy(live->call_match, match->call, MATCH_BYTES);
+    if (title_bytes)
+        memcpy(live->title, ask->title, title_bytes);
+    live->state = (uint8_t)ask->state;
+    live->interface = (uint8_t)ask->interface;
     live->flags = ask->flags;
     live->version = ask->version;
     live->created_ms = ask->created_ms;
@@ -50,22 +60,38 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const struct
     live->original_ms = ask->original_ms;
     live->hold_used_ms = ask->hold_used_ms;
     live->tool = ask->tool ? ask_tool_find(ask->tool) : NULL;
-    live->title = mem_text(ask->title);
-    live->agent = mem_text(agent);
-    live->origin_json = mem_text(ask->origin_json);
-    live->deadline = (struct alarm){ .ring = deadline_ring, .owner = engine };
-    live->draft_alarm = (struct alarm){ .ring = draft_ring, .owner = engine };
+    live->deadline.kind = ALARM_DEADLINE;
     live->principal = principal_get(engine, ask->principal);
     live->principal->live_count++;
+    live->origin = origin_use(live->principal, ask->origin_json, agent, asker);
     table_insert(&engine->by_id, &live->by_id);
     table_insert(&engine->by_call, &live->by_call);
-    if (live->match.has_key)
-        table_insert(&engine->by_key, &live->by_key);
+    if (match->has_key)
+        add_key(engine, live, match->key);
     if (state_is_open(live->state)) {
         live->principal->open_count++;
         engine->open_count++;
     }
     return live;
+}
+
+struct attention *live_attend(struct live *live)
+{
+    if (!live->attention) {
+        live->attention = mem_new(sizeof *live->attention);
+        live->attention->live = live;
+        live->attention->draft_alarm.kind = ALARM_DRAFT;
+    }
+    return live->attention;
+}
+
+static void forget_attention(struct engine *engine, struct attention *attention)
+{
+    if (!attention)
+        return;
+    alarm_clear(&engine->alarms, &attention->draft_alarm);
+    free(attention->draft);
+    free(attention);
 }
 
 static void forget_dirty(struct engine *engine, struct live *live)
@@ -86,9 +112,9 @@ static bool is_persons(enum ask_state state)
 void live_free(struct engine *engine, struct live *live)
 {
     if (is_persons(live->state))
-        undelivered_add(engine, live->id, live->principal->id, live->match.call);
+        undelivered_add(engine, live->id, live->principal->id, live->call_match);
     alarm_clear(&engine->alarms, &live->deadline);
-    alarm_clear(&engine->alarms, &live->draft_alarm);
+    forget_attention(engine, live->attention);
     if (live->is_dirty) {
         publish(engine, live); /* watchers see how it ended before it leaves memory */
         forget_dirty(engine, live);
@@ -96,17 +122,15 @@ void live_free(struct engine *engine, struct live *live)
     mine_publish_over(engine, live);
     table_remove(&engine->by_id, &live->by_id);
     table_remove(&engine->by_call, &live->by_call);
-    if (live->match.has_key)
-        table_remove(&engine->by_key, &live->by_key);
+    if (live->key)
+        table_remove(&engine->by_key, &live->key->link);
+    free(live->key);
+    origin_release(live->principal, live->origin);
     live->principal->live_count--;
     if (state_is_open(live->state)) {
         live->principal->open_count--;
         engine->open_count--;
     }
-    free(live->draft);
-    free(live->title);
-    free(live->agent);
-    free(live->origin_json);
     if (live->form) {
         form_release(live->form);
         free(live->form);
@@ -131,7 +155,7 @@ struct store_row live_row(const struct live *live)
     struct store_row row = {
         .ask = { .tool = live->tool ? live->tool->name : NULL,
                  .title = live->title,
-                 .origin_json = live->origin_json,
+                 .origin_json = live->origin->json,
                  .state = live->state,
                  .interface = live->interface,
                  .flags = live->flags,
@@ -173,7 +197,7 @@ struct live *live_find_match(const struct engine *engine, const struct match *ma
     if (match->has_key) {
         for (link = table_find(&engine->by_key, match->key); link;
              link = table_find_next(&engine->by_key, link)) {
-            struct live *live = TABLE_THING(live, by_key, link);
+            struct live *live = TABLE_THING(live_key, link, link)->live;
 
             if (is_free_for(live, visit))
                 return live;

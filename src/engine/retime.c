@@ -262,6 +262,7 @@ static void challenge_found(struct errand *errand)
     struct live *live = live_find(errand->engine, errand->id);
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
+    struct attention *attention;
     struct error err;
 
     if (!live || !state_is_open(live->state)) {
@@ -269,11 +270,12 @@ static void challenge_found(struct errand *errand)
         errand_fail(errand, &err, NULL);
         return;
     }
-    random_digits(live->code, CODE_DIGITS);
-    live->code_visit = errand->visit;
+    attention = live_attend(live);
+    random_digits(attention->code, CODE_DIGITS);
+    attention->code_visit = errand->visit;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", live->id);
-    json_write_text(&writer, "code", live->code);
+    json_write_text(&writer, "code", attention->code);
     json_write_end_object(&writer);
     errand_ok(errand, text_string(&out));
     text_release(&out);

@@ -22,7 +22,7 @@ void round_ask(struct engine *engine, struct waiter *waiter, const char *form_js
     waiter->round.is_url = waiter->is_url;
     waiter->round.asked_ms = engine_utc_ms(engine);
     if (waiter->round.number > ROUNDS_MOST ||
-        !come_back_seal(engine, &live->match, live->id, &waiter->round, &state)) {
+        !come_back_seal(engine, live->call_match, live->id, &waiter->round, &state)) {
         /* it is held like any other, others can answer */
         waiter->client.has_form = waiter->client.has_url = false;
         return;

@@ -36,6 +36,9 @@ struct ask_tool;
 struct visit;
 struct live;
 
+/* What rings; time.c has the functions. */
+enum alarm_kind { ALARM_DEADLINE, ALARM_DRAFT, ALARM_WAIT, ALARM_SWEEP, ALARM_KINDS };
+
 /* What the client behind a call can show, as its front says. */
 struct client_side {
     bool has_form;
@@ -46,10 +49,10 @@ struct client_side {
 
 /* How often a modern client was asked in one exchange, and when last. */
 struct round {
+    int64_t asked_ms;
     int number;
     bool is_bad; /* what it brought was not good once */
     bool is_url; /* it was given an address, not the form */
-    int64_t asked_ms;
 };
 
 /* One call that is parked until its ask is over or its time is up. Without `done` it stands for a
@@ -60,15 +63,15 @@ struct waiter {
     struct live *live;
     struct visit *visit;
     struct alarm alarm; /* only for waits with an end */
-    bool is_overdue;    /* its time was up before its ask was stored */
-    bool comes_back;    /* its client is not shown that it is pending */
     int64_t wait_ms;    /* as it was asked for; -1: no end */
-    struct client_side client;
-    bool shows_form; /* a legacy client, until it answers */
-    bool is_url;     /* what its client shows is an address */
-    struct round round;
     desk_done *done;
     void *context;
+    struct round round;
+    struct client_side client;
+    bool is_overdue; /* its time was up before its ask was stored */
+    bool comes_back; /* its client is not shown that it is pending */
+    bool shows_form; /* a legacy client, until it answers */
+    bool is_url;     /* what its client shows is an address */
 };
 
 struct principal {
@@ -79,7 +82,8 @@ struct principal {
     /* New asks in each of the last RATE_SLOTS seconds; slot_s says for which second. */
     uint32_t slots[RATE_SLOTS];
     int64_t slot_s;
-    int64_t late_count; /* changes when one of its answers becomes late */
+    int64_t late_count;     /* changes when one of its answers becomes late */
+    struct origin *origins; /* latest used first */
 };
 
 /* What an ask is found again by. */
@@ -95,37 +99,59 @@ struct asker {
     uint64_t start;
 };
 
+/* Where asks come from; those of one connection have it in common. */
+struct origin {
+    struct origin *next, *previous; /* of the same principal */
+    size_t uses;
+    struct asker asker;
+    const char *agent; /* behind the JSON; NULL: nameless */
+    char json[];
+};
+
+/* What a person does with an ask before deciding; few asks have it at any time. */
+struct attention {
+    struct live *live;
+    struct alarm draft_alarm;
+    char *draft; /* not yet saved; NULL: none */
+    int64_t draft_saved_boot_ms;
+    struct visit *code_visit;
+    char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */
+};
+
+/* The key its agent gave an ask; few do. */
+struct live_key {
+    struct table_link link;
+    struct live *live;
+    uint8_t key[MATCH_BYTES];
+};
+
+/* There may be a hundred thousand, so what most asks never need is outside. */
 struct live {
-    struct table_link by_id, by_call, by_key;
+    struct table_link by_id, by_call;
     char id[ASK_ID_BYTES];
-    struct match match;
     bool is_stored;   /* false while its creation is being committed */
     bool is_deciding; /* expiry is on its way to the store */
     bool is_undoing;  /* so is an undo: what it takes back may not be delivered meanwhile */
     bool is_sending;  /* so is the end of its undo window */
     bool is_dirty;    /* watchers have not seen the newest change */
-    enum ask_state state;
-    enum ask_interface interface;
+    uint8_t call_match[MATCH_BYTES];
+    struct live_key *key;     /* NULL: none */
+    uint8_t state, interface; /* enum ask_state, enum ask_interface */
     uint32_t flags;
     int64_t version, seq;
     int64_t told_version; /* the one whose agents were told of */
     int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
-    int64_t detached_ms;
     int64_t quiet_until_boot_ms; /* nobody else makes a noise before, while a client shows it */
     struct principal *principal;
-    struct asker asker;
-    struct alarm deadline; /* while open; the end of the undo window afterwards */
-    struct alarm draft_alarm;
-    char *draft; /* not yet saved */
-    int64_t draft_saved_boot_ms;
+    struct origin *origin;
+    struct alarm deadline;       /* while open; the end of the undo window afterwards */
+    struct attention *attention; /* NULL: none yet */
     struct waiter *waiters;
     struct submission *late; /* found it before it was stored: to be told its id then */
     struct live *next_dirty;
-    char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */
-    struct visit *code_visit;
-    const struct ask_tool *tool;       /* NULL: one that is not known here */
-    char *title, *agent, *origin_json; /* owned */
-    struct form *form;                 /* NULL: only the store has it */
+    const struct ask_tool *tool; /* NULL: one that is not known here */
+    struct form *form;           /* NULL: only the store has it */
+    char title[];
 };
 
 /* A connection at the desk. Counted, because store work may still name it when it is gone. */

@@ -49,7 +49,7 @@ static void write_state(const struct submission *submission, const char *id,
     struct text state = { 0 };
 
     if (submission->terms.comes_back &&
-        come_back_seal(errand->engine, &submission->match, id, &next, &state))
+        come_back_seal(errand->engine, submission->match.call, id, &next, &state))
         json_write_text(writer, "state", text_string(&state));
     text_release(&state);
 }
@@ -286,7 +286,7 @@ static void match_or_create(struct submission *submission)
             submission->ask.idempotency_key, on_undelivered, submission);
         return;
     }
-    if (memcmp(match->call, live->match.call, MATCH_BYTES) != 0) {
+    if (memcmp(match->call, live->call_match, MATCH_BYTES) != 0) {
         is_same_call(submission, (const uint8_t[DIGEST_BYTES]){ 0 }, &err);
         errand_fail(&submission->errand, &err, NULL);
         return;
@@ -358,8 +358,8 @@ static void take_up(struct submission *submission, const struct json *response)
     struct live *live;
     struct error err;
 
-    if (!come_back_open(errand->engine, &submission->match, submission->state, submission->ask.id,
-                        &terms->round)) {
+    if (!come_back_open(errand->engine, submission->match.call, submission->state,
+                        submission->ask.id, &terms->round)) {
         error_set(&err, ERROR_bad_format, "/state",
                   "this state is not ours, was altered, belongs to another call or is too old");
         errand_fail(errand, &err, NULL);

@@ -39,6 +39,13 @@ void time_arm(struct engine *engine)
     engine->parts.clock->wake_at(engine->parts.clock, next);
 }
 
+static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *alarm) = {
+    [ALARM_DEADLINE] = deadline_ring,
+    [ALARM_DRAFT] = draft_ring,
+    [ALARM_WAIT] = wait_ring,
+    [ALARM_SWEEP] = sweep_ring,
+};
+
 void engine_on_time(struct engine *engine)
 {
     int64_t now = engine_boot_ms(engine) - engine->parts.clock->rounding_ms;
@@ -50,7 +57,7 @@ void engine_on_time(struct engine *engine)
         engine->grace_until_boot_ms = now + TIME_GRACE_MS;
     engine_check_clock(engine);
     while ((alarm = alarm_take_due(&engine->alarms, now)))
-        alarm->ring(alarm, alarm->owner);
+        rings[alarm->kind](engine, alarm);
     engine_flush(engine);
 }
 
@@ -162,9 +169,8 @@ static void expire(struct engine *engine, struct live *live)
         save_expiry(expiry);
 }
 
-void deadline_ring(struct alarm *alarm, void *owner)
+void deadline_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct engine *engine = owner;
     struct live *live = (struct live *)(void *)((char *)alarm - offsetof(struct live, deadline));
 
     if (live->is_undoing || live->is_sending)

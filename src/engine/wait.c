@@ -54,7 +54,6 @@ static void save_detached(struct engine *engine, struct live *live, bool is_deta
     if (!step.is_legal || step.is_ignored || !live->is_stored)
         return;
     live->flags = is_detached ? live->flags | ASK_DETACHED : live->flags & ~(uint32_t)ASK_DETACHED;
-    live->detached_ms = is_detached ? engine_utc_ms(engine) : 0;
     change.from_states = lifecycle_states_for(event, &facts);
     change.set_flags = is_detached ? ASK_DETACHED : 0;
     change.clear_flags = is_detached ? 0 : ASK_DETACHED;
@@ -78,9 +77,8 @@ static void reply_unseen(const struct errand *errand, const struct store_row *ro
     text_release(&result);
 }
 
-static void on_wait_over(struct alarm *alarm, void *owner)
+void wait_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct engine *engine = owner;
     struct waiter *waiter =
         (struct waiter *)(void *)((char *)alarm - offsetof(struct waiter, alarm));
     struct live *live = waiter->live;
@@ -150,7 +148,7 @@ void detach_act(struct desk *desk, struct desk_visit *leaving, const struct json
         next = waiter->visit_next;
         if (waiter->done && strcmp(waiter->live->id, id) == 0) {
             alarm_clear(&engine->alarms, &waiter->alarm);
-            on_wait_over(&waiter->alarm, engine);
+            wait_ring(engine, &waiter->alarm);
         }
     }
     if (id)
@@ -181,7 +179,7 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
     waiter->wait_ms = terms->wait_ms;
     waiter->client = terms->client;
     waiter->round = terms->round;
-    waiter->alarm = (struct alarm){ .ring = on_wait_over, .owner = engine };
+    waiter->alarm.kind = ALARM_WAIT;
     visit->references++;
     waiter->next = live->waiters;
     live->waiters = waiter;
@@ -331,19 +329,20 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
                  const struct known *known)
 {
     struct store *store = engine->parts.store;
+    const struct form *form = known && known->form ? known->form : live->form;
     struct errand *errand;
 
     wait_end_silent(engine, live, NULL); /* a client that comes back reads it from the store */
     if (!live->waiters) {
         notices_mark(engine, live->principal);
         live_free(engine, live); /* whoever comes later reads it from the store */
-    } else if (change && live->form) {
+    } else if (change && form) {
         struct store_row row = live_row(live);
 
         row.answer_json = change->answer_json;
         row.actor_json = change->actor_json;
         row.ask.decided_ms = change->decided_ms;
-        reply_result(engine, live, &row, live->form, known);
+        reply_result(engine, live, &row, form, known);
         live_free(engine, live);
     } else {
         errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
@@ -452,7 +451,7 @@ void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
 struct delivered_errand {
     struct errand errand; /* first */
     struct json *ids;
-    struct delivered_errand *next;
+    struct delivered_errand *next, *previous; /* of those on their way */
 };
 
 bool wait_is_delivering(const struct engine *engine, const char *id)
@@ -471,11 +470,13 @@ bool wait_is_delivering(const struct engine *engine, const char *id)
 static void delivered_drop(struct errand *errand)
 {
     struct delivered_errand *delivered = (struct delivered_errand *)errand;
-    struct delivered_errand **at = &errand->engine->delivering;
 
-    while (*at != delivered)
-        at = &(*at)->next;
-    *at = delivered->next;
+    if (delivered->previous)
+        delivered->previous->next = delivered->next;
+    else
+        errand->engine->delivering = delivered->next;
+    if (delivered->next)
+        delivered->next->previous = delivered->previous;
     json_free(delivered->ids);
 }
 
@@ -528,6 +529,8 @@ void delivered_act(struct desk *desk, struct desk_visit *visit, const struct jso
     delivered->errand.drop = delivered_drop;
     delivered->ids = json_kind(ids) == KIND_LIST ? json_keep(ids) : NULL;
     delivered->next = engine->delivering;
+    if (delivered->next)
+        delivered->next->previous = delivered;
     engine->delivering = delivered;
     change.principal = delivered->errand.visit->principal;
     change.ask_id = list_ids(engine, delivered->ids, change.principal, &others);

@@ -97,6 +97,7 @@ struct routes *routes_open(const struct routes_parts *parts, struct guard *guard
 
 void routes_flush(struct routes *routes)
 {
+    http_mcp_flush(routes->mcp);
     rest_flush(routes->rest);
 }
 

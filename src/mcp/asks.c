@@ -139,7 +139,7 @@ static void look(struct mcp_call *call, const struct look *look)
 static void on_read(void *context, const struct desk_reply *reply)
 {
     struct mcp_call *call = context;
-    struct call_contents contents = { call->subject, json_type, reply->json, NULL };
+    struct call_contents contents = { call->work->subject, json_type, reply->json, NULL };
 
     call->is_at_desk = false;
     if (!call->to.stream) {
@@ -149,10 +149,7 @@ static void on_read(void *context, const struct desk_reply *reply)
     if (reply->err.code == ERROR_NONE) {
         call_reply_contents(call, &contents);
     } else if (reply->err.code == ERROR_not_found) {
-        char *uri = mem_text(call->subject);
-
-        call_reply_no_resource(call, uri);
-        free(uri);
+        call_reply_no_resource(call, call->work->subject);
     } else {
         call_reply_error(call, JSONRPC_INTERNAL_ERROR, reply->err.message, NULL);
     }
@@ -177,7 +174,7 @@ static void read_resource(struct mcp_call *call, const char *uri)
         wanted.which = "completed";
         wanted.limit = ASKS_HISTORY_MOST;
     }
-    call->subject = mem_text(uri);
+    call_work(call)->subject = mem_text(uri);
     look(call, &wanted);
 }
 

@@ -16,24 +16,61 @@ static void want_progress(struct mcp_call *call, const struct json *token)
 {
     bool is_token = json_kind(token) == KIND_INTEGER || json_kind(token) == KIND_TEXT;
 
-    if (is_token && !call->to.batch) /* 0 is a token too */
-        call->token_json = json_encode(token);
+    char *token_json;
+
+    if (!is_token || call->to.batch) /* 0 is a token too */
+        return;
+    token_json = json_encode(token);
+    call->progress = mem_new(sizeof *call->progress + strlen(token_json) + 1);
+    memcpy(call->progress->token_json, token_json, strlen(token_json) + 1);
+    free(token_json);
+}
+
+struct call_work *call_work(struct mcp_call *call)
+{
+    if (!call->work)
+        call->work = mem_new(sizeof *call->work);
+    return call->work;
+}
+
+static void free_work(struct call_work *work)
+{
+    if (!work)
+        return;
+    json_free(work->responses);
+    free(work->binding);
+    free(work->state);
+    free(work->subject);
+    free(work);
+}
+
+/* Whoever does the work of this call hears that nobody wants it any more. */
+static void tell_gone(struct mcp_call *call)
+{
+    void (*gone)(void *context) = call->work ? call->work->gone : NULL;
+
+    if (!gone)
+        return;
+    call->work->gone = NULL;
+    gone(call->work->context);
 }
 
 struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit)
 {
     struct mcp *mcp = request->to.mcp;
-    struct mcp_call *call = mem_new(sizeof *call);
+    size_t id_bytes = strlen(request->to.id_json) + 1;
+    struct mcp_call *call = mem_new(sizeof *call + id_bytes);
 
     call->to = request->to;
-    call->to.id_json = mem_text(request->to.id_json);
+    memcpy(call->id_json, request->to.id_json, id_bytes);
+    call->to.id_json = call->id_json;
     call->to.stream->call_count++;
     call->visit = visit;
     if (visit)
         visit->uses++;
-    call->revision = request->revision;
-    call->abilities = request->abilities;
-    call->level = request->level;
+    call->revision = (uint8_t)request->revision;
+    call->abilities = (uint8_t)request->abilities;
+    call->level = (uint8_t)request->level;
     call->tag = ++mcp->next_tag;
     call->started_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock);
     want_progress(call, json_member(json_member(request->params, "_meta"), "progressToken"));
@@ -79,13 +116,9 @@ void call_end(struct mcp_call *call)
     mcp->call_count--;
     if (call->visit)
         call->visit->uses--;
-    json_free(call->responses);
-    free(call->to.id_json);
-    free(call->token_json);
+    free_work(call->work);
+    free(call->progress);
     free(call->come_back);
-    free(call->binding);
-    free(call->state);
-    free(call->subject);
     free(call);
 }
 
@@ -97,9 +130,7 @@ static void abandon(struct mcp_call *call)
 
     question_drop_of(call);
     leave_stream(call);
-    if (call->gone)
-        call->gone(call->context);
-    call->gone = NULL;
+    tell_gone(call);
     if (call->is_at_desk)
         tool_detach(call); /* which may be the end of it */
     call = call_find(mcp, tag);
@@ -200,8 +231,7 @@ void call_drop_all(struct mcp *mcp)
         next = call->next;
         if (call->to.batch)
             mcp_drop_batch(call->to.batch);
-        if (call->gone)
-            call->gone(call->context);
+        tell_gone(call);
         call_end(call);
     }
 }
@@ -212,13 +242,11 @@ void mcp_dismiss(struct mcp *mcp)
 
     for (struct mcp_call *call = mcp->calls; call; call = next) {
         next = call->next;
-        if (call->gone)
-            call->gone(call->context);
-        call->gone = NULL;
+        tell_gone(call);
         if (!call->to.stream)
             continue;
-        if (call->leave)
-            call->leave(call);
+        if (call->work && call->work->leave)
+            call->work->leave(call);
         else
             tool_reply_pending(call);
     }
@@ -238,18 +266,18 @@ enum mcp_revision call_revision(const struct mcp_call *call)
 
 const struct json *call_responses(const struct mcp_call *call)
 {
-    return call->responses;
+    return call->work ? call->work->responses : NULL;
 }
 
 const char *call_state(const struct mcp_call *call)
 {
-    return call->state;
+    return call->work ? call->work->state : NULL;
 }
 
 void call_on_gone(struct mcp_call *call, void (*gone)(void *context), void *context)
 {
-    call->gone = gone;
-    call->context = context;
+    call_work(call)->gone = gone;
+    call->work->context = context;
 }
 
 struct mcp_to call_let_go(struct mcp_call *call)
@@ -257,11 +285,14 @@ struct mcp_to call_let_go(struct mcp_call *call)
     struct mcp_to to = call->to;
 
     question_drop_of(call);
-    call->to.id_json = NULL;
     leave_stream(call);
+    return to;
+}
+
+void call_settle(struct mcp_call *call)
+{
     if (!call->is_at_desk)
         call_end(call);
-    return to;
 }
 
 void call_reply_result(struct mcp_call *call, const char *result_json)
@@ -269,7 +300,7 @@ void call_reply_result(struct mcp_call *call, const char *result_json)
     struct mcp_to to = call_let_go(call);
 
     mcp_reply(&to, result_json);
-    free(to.id_json);
+    call_settle(call);
 }
 
 void call_reply(struct mcp_call *call, const char *structured_json, bool is_error)
@@ -286,7 +317,7 @@ void call_reply_error(struct mcp_call *call, int code, const char *message, cons
     struct mcp_to to = call_let_go(call);
 
     mcp_reply_error(&to, code, message, data_json);
-    free(to.id_json);
+    call_settle(call);
 }
 
 void call_notify(struct mcp_call *call, const char *method, const char *params_json)
@@ -308,10 +339,10 @@ void call_progress(struct mcp_call *call, int64_t progress, int64_t total, const
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
-    if (!call->token_json || !call->to.stream)
+    if (!call->progress || !call->to.stream)
         return;
     json_write_object(&writer, NULL);
-    json_write_raw(&writer, "progressToken", call->token_json);
+    json_write_raw(&writer, "progressToken", call->progress->token_json);
     json_write_integer(&writer, "progress", progress);
     if (total)
         json_write_integer(&writer, "total", total);

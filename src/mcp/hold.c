@@ -37,9 +37,9 @@ void hold_wake_at(struct mcp *mcp, int64_t boot_ms)
 void hold_begin(struct mcp_call *call, int64_t hold_s)
 {
     call->hold_until_boot_ms = call->started_boot_ms + hold_s * 1000;
-    if (call->token_json) {
-        call->next_progress_boot_ms = call->started_boot_ms + PROGRESS_EVERY_MS;
-        hold_wake_at(call->to.mcp, call->next_progress_boot_ms);
+    if (call->progress) {
+        call->progress->next_boot_ms = call->started_boot_ms + PROGRESS_EVERY_MS;
+        hold_wake_at(call->to.mcp, call->progress->next_boot_ms);
     }
     hold_wake_at(call->to.mcp, call->hold_until_boot_ms + DESK_GRACE_MS);
 }
@@ -52,7 +52,9 @@ void hold_until(struct mcp_call *call, int64_t boot_ms)
 
 void hold_end(struct mcp_call *call)
 {
-    call->next_progress_boot_ms = call->hold_until_boot_ms = 0;
+    call->hold_until_boot_ms = 0;
+    if (call->progress)
+        call->progress->next_boot_ms = 0;
 }
 
 /* This client gives up earlier than its limit says: calls that are open already must be answered
@@ -77,7 +79,7 @@ void hold_report_cut_off(const struct mcp_call *call, const char *reason)
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
-    if (!call->visit || call->leave) /* only what waits for a person teaches anything */
+    if (!call->visit || call->work) /* only what waits for a person teaches anything */
         return;
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "held_ms",
@@ -95,9 +97,9 @@ static void tell_waiting(struct mcp_call *call, int64_t now)
     int64_t left_s = (call->deadline_boot_ms - now) / 1000;
     char message[96];
 
-    if (waited_s <= call->last_progress)
-        waited_s = call->last_progress + 1; /* it must rise */
-    call->last_progress = waited_s;
+    if (waited_s <= call->progress->last)
+        waited_s = call->progress->last + 1; /* it must rise */
+    call->progress->last = waited_s;
     if (call->deadline_boot_ms && left_s >= 0)
         snprintf(message, sizeof message, "waiting for the person, %lld:%02lld left",
                  (long long)left_s / 60, (long long)left_s % 60);
@@ -110,6 +112,7 @@ static void tell_waiting(struct mcp_call *call, int64_t now)
 static int64_t look_at(struct mcp_call *call, int64_t now)
 {
     int64_t patience = call->hold_until_boot_ms + DESK_GRACE_MS;
+    struct call_progress *progress = call->progress;
 
     if (!call->hold_until_boot_ms || call->is_away || !call->to.stream)
         return 0;
@@ -117,13 +120,13 @@ static int64_t look_at(struct mcp_call *call, int64_t now)
         tool_reply_pending(call);
         return 0;
     }
-    if (!call->next_progress_boot_ms)
+    if (!progress || !progress->next_boot_ms)
         return patience;
-    if (call->next_progress_boot_ms <= now) {
+    if (progress->next_boot_ms <= now) {
         tell_waiting(call, now);
-        call->next_progress_boot_ms = now + PROGRESS_EVERY_MS;
+        progress->next_boot_ms = now + PROGRESS_EVERY_MS;
     }
-    return call->next_progress_boot_ms < patience ? call->next_progress_boot_ms : patience;
+    return progress->next_boot_ms < patience ? progress->next_boot_ms : patience;
 }
 
 void hold_on_time(struct mcp *mcp)

@@ -51,6 +51,7 @@ struct mcp {
     struct mcp_call *calls;
     struct table by_tag;
     size_t call_count, delivery_count;
+    struct mcp_delivery *confirmed; /* the desk has not been told yet */
     struct call_question *questions;
     struct mcp_subscription *subscriptions;
     size_t subscription_count;
@@ -72,41 +73,50 @@ struct mcp_to {
     struct mcp *mcp;
     struct mcp_stream *stream; /* NULL: nobody wants it any more */
     struct mcp_batch *batch;   /* NULL: it came alone */
-    char *id_json;             /* NULL: it could not be read */
+    const char *id_json;       /* NULL: it could not be read */
 };
 
-/* One tools/call on its way. */
-struct mcp_call {
-    struct mcp_call *next, *previous;
-    struct table_link by_tag;
-    const struct ask_tool *tool; /* NULL: it collects, whatever was asked */
-    int64_t tag;
-    struct mcp_to to;
-    struct mcp_visit *visit; /* NULL: it does not concern the desk */
-    enum mcp_revision revision;
-    unsigned abilities;
-    enum mcp_level level;
-    bool is_at_desk; /* which owes a reply */
-    bool is_away;    /* its stream is paused */
-    bool detaches_soon;
-    char *token_json;                          /* progressToken; NULL: none */
-    int64_t started_boot_ms, deadline_boot_ms; /* the latter 0: not known yet */
-    int64_t next_progress_boot_ms;             /* 0: no progress wanted */
-    int64_t hold_until_boot_ms;                /* from then on the client may give up */
-    int64_t last_progress;
-    char session_id[27];
-    struct shown_form *shown; /* at the client, for the desk; NULL: none */
-    bool has_returned;        /* the client's form did: the desk has it, or will when it is back */
-    bool has_opened;          /* its person agreed to look at an address of ours */
-    char *subject;            /* what is read or completed; NULL: it is a tool's */
-    char *come_back;          /* with which its client may call again, sealed; NULL: it may not */
-    /* of tools that do their work themselves */
+/* What a client that wants progress is told. */
+struct call_progress {
+    int64_t next_boot_ms; /* 0: nothing more */
+    int64_t last;
+    char token_json[];
+};
+
+/* Of calls that do their work themselves and do not wait for a person. */
+struct call_work {
+    char *subject; /* what is read; NULL: it is a tool's */
     char *binding; /* what state of this call is sealed for; NULL: not modern */
     char *state;   /* opened; NULL: none came */
     struct json *responses;
     void (*gone)(void *context);
     void *context;
     void (*leave)(struct mcp_call *call); /* replies when we leave; NULL: it is a tool's */
+};
+
+/* One tools/call on its way. Thousands may wait for a person, so what those do not need is outside.
+ */
+struct mcp_call {
+    struct mcp_call *next, *previous;
+    struct table_link by_tag;
+    const struct ask_tool *tool; /* NULL: it collects, whatever was asked */
+    int64_t tag;
+    struct mcp_to to;
+    struct mcp_visit *visit;                   /* NULL: it does not concern the desk */
+    int64_t started_boot_ms, deadline_boot_ms; /* the latter 0: not known yet */
+    int64_t hold_until_boot_ms;                /* from then on the client may give up */
+    struct call_progress *progress;            /* NULL: none is wanted */
+    struct call_work *work;                    /* NULL: it waits for a person */
+    struct shown_form *shown;                  /* at the client, for the desk; NULL: none */
+    char *come_back; /* with which its client may call again, sealed; NULL: it may not */
+    uint8_t revision, level, abilities; /* enum mcp_revision, enum mcp_level, enum ability */
+    bool is_at_desk;                    /* which owes a reply */
+    bool is_away;                       /* its stream is paused */
+    bool detaches_soon;
+    bool has_returned; /* the client's form did: the desk has it, or will when it is back */
+    bool has_opened;   /* its person agreed to look at an address of ours */
+    char session_id[27];
+    char id_json[];
 };
 
 /* A request as the methods see it. */
@@ -230,9 +240,11 @@ void tool_write_result(struct text *out, enum mcp_revision revision, const char 
 struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit);
 struct mcp_call *call_find(struct mcp *mcp, int64_t tag);
 void call_end(struct mcp_call *call); /* unlinked and freed; whatever was to be said has been */
-/* Its response is about to be written: it lets go of its stream first, and is gone unless the desk
- * owes a reply. The caller frees id_json. */
+/* Its response is about to be written: it lets go of its stream first. Then it is settled: gone,
+ * unless the desk owes a reply. */
 struct mcp_to call_let_go(struct mcp_call *call);
+void call_settle(struct mcp_call *call);
+struct call_work *call_work(struct mcp_call *call); /* made at its first use */
 void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason);
 void call_drop_all(struct mcp *mcp);
 /* It was given up before its ask had a name. Others that made the same call learn that name in a

@@ -30,6 +30,7 @@ void mcp_free(struct mcp *mcp)
     if (!mcp)
         return;
     call_drop_all(mcp);
+    mcp_tell_confirmed(mcp);
     subscribe_drop_all(mcp);
     visit_leave_all(mcp);
     table_release(&mcp->by_tag);
@@ -43,13 +44,14 @@ void mcp_free(struct mcp *mcp)
 static void refuse(const struct mcp_to *to, const struct json *id, int code, const char *message)
 {
     struct mcp_to answer = *to;
+    char *id_json = id ? json_encode(id) : NULL;
 
-    answer.id_json = id ? json_encode(id) : NULL;
-    if (!answer.id_json && !revision_omits_unknown_id(to->mcp->negotiated))
-        answer.id_json = mem_text("null");
+    answer.id_json = id_json;
+    if (!id_json && !revision_omits_unknown_id(to->mcp->negotiated))
+        answer.id_json = "null";
     mcp_open(&answer);
     mcp_refuse(&answer, MCP_BAD_REQUEST, code, message, NULL);
-    free(answer.id_json);
+    free(id_json);
 }
 
 void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream)
@@ -193,6 +195,16 @@ void mcp_confirm(struct mcp *mcp, struct mcp_stream *stream)
 {
     (void)mcp;
     delivery_confirm(&stream->deliveries);
+}
+
+void mcp_confirm_soon(struct mcp *mcp, struct mcp_stream *stream)
+{
+    delivery_move(&stream->deliveries, &mcp->confirmed);
+}
+
+void mcp_tell_confirmed(struct mcp *mcp)
+{
+    delivery_confirm(&mcp->confirmed);
 }
 
 void mcp_on_time(struct mcp *mcp)

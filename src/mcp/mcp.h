@@ -43,8 +43,8 @@ struct mcp_stream_ops {
  * one of those, and dropped before it is. */
 struct mcp_stream {
     const struct mcp_stream_ops *ops;
-    size_t open;                     /* requests not answered yet */
-    size_t call_count;               /* calls that answer here */
+    uint32_t open;                   /* requests not answered yet */
+    uint32_t call_count;             /* calls that answer here */
     struct mcp_delivery *deliveries; /* in messages that may not have arrived yet */
 };
 
@@ -87,6 +87,10 @@ void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream);
 /* Every message of this stream is with the client now. Not before that does an answer count as
  * delivered: one that died in a buffer belongs to the next identical call (R5.5). */
 void mcp_confirm(struct mcp *mcp, struct mcp_stream *stream);
+/* The same where many streams end at once: the desk hears of all of them together, when the second
+ * is called. */
+void mcp_confirm_soon(struct mcp *mcp, struct mcp_stream *stream);
+void mcp_tell_confirmed(struct mcp *mcp);
 /* The client is away but may come back for this stream: nobody waits at the desk meanwhile, so
  * that whoever makes the same call elsewhere gets the ask, and not a second one. */
 void mcp_pause(struct mcp *mcp, struct mcp_stream *stream);

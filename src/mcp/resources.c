@@ -81,7 +81,7 @@ void call_reply_no_resource(struct mcp_call *call, const char *uri)
     struct mcp_to to = call_let_go(call);
 
     reply_missing(&to, revision, uri);
-    free(to.id_json);
+    call_settle(call);
 }
 
 void call_reply_contents(struct mcp_call *call, const struct call_contents *contents)

@@ -24,7 +24,7 @@ struct mcp_call *run_begin(struct mcp_request *request, const struct json *argum
         return NULL;
     }
     call = call_begin(request, visit);
-    call->leave = refuse_leaving;
+    call_work(call)->leave = refuse_leaving;
     if (request->revision == REVISION_2026_07_28 && !input_read(request, arguments, call))
         return NULL;
     return call;

@@ -260,7 +260,7 @@ void listen_to(struct mcp_request *request)
     if (!find_visit(request, &visit))
         return;
     call = call_begin(request, NULL);
-    call->leave = end_listen;
+    call_work(call)->leave = end_listen;
     call_on_gone(call, on_gone, call);
     has_any = json_kind(uris) == KIND_LIST && add_wanted(call, visit, uris) > 0;
     acknowledge(call, has_any);

@@ -102,7 +102,7 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
         reply_structured(&to, revision, reply->json, false);
     else
         reply_failure(&to, revision, &reply->err);
-    free(to.id_json);
+    call_settle(call);
 }
 
 /* Another call of this client, made with the same words, may wait for the same ask. */

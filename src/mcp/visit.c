@@ -11,7 +11,12 @@
 #include "base/mem.h"
 #include "mcp/inside.h"
 
-enum { VISIT_NAME_BYTES = 128, VISIT_KEPT = 8, VISIT_MOST = 64 };
+enum {
+    VISIT_NAME_BYTES = 128,
+    VISIT_KEPT = 8,
+    VISIT_MOST = 64,
+    CONFIRMED_AT_ONCE = 256, /* the store keeps an event about them */
+};
 
 static void leave(struct mcp_visit *visit)
 {
@@ -174,16 +179,18 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
+    int count = 0;
 
     json_write_object(&writer, NULL);
     json_write_list(&writer, "session_ids");
-    while (*list) {
+    while (*list && count < CONFIRMED_AT_ONCE) {
         struct mcp_delivery *delivery = *list;
 
         if (delivery->visit != visit) {
             list = &delivery->next;
             continue;
         }
+        count++;
         json_write_text(&writer, NULL, delivery->session_id);
         *list = delivery->next;
         visit->uses--;

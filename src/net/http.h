@@ -89,9 +89,6 @@ const char *http_parameter(struct http_exchange *exchange, const char *name);
  * headers and body are empty afterwards. */
 void http_forget_request(struct http_exchange *exchange);
 
-/* The route's, guard's or front's own; who sets it frees it when the fate comes. */
-void http_set_context(struct http_exchange *exchange, void *context);
-void *http_context(const struct http_exchange *exchange);
 /* Called once, and the exchange is gone when it returns. A peer that leaves before the reply has
  * begun is LOST too: then no reply is wanted any more. Never called out of one of the functions
  * below, so whoever replies may go on using the exchange. */

@@ -77,16 +77,6 @@ void http_set_owner(struct http_exchange *exchange, uint64_t owner)
         exchange->connection->owner = owner;
 }
 
-void http_set_context(struct http_exchange *exchange, void *context)
-{
-    exchange->context = context;
-}
-
-void *http_context(const struct http_exchange *exchange)
-{
-    return exchange->context;
-}
-
 void http_on_fate(struct http_exchange *exchange,
                   void (*call)(void *context, struct http_exchange *exchange, enum http_fate fate),
                   void *context)

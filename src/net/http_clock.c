@@ -4,8 +4,14 @@
  */
 #include "loop/loop.h"
 #include "net/http_inside.h"
+#include "net/sse.h"
 
-enum { CLOCK_STEP_MS = 100, CLOCK_LOOK_MS = 50, CLOCK_RATE_MS = 1000 };
+enum {
+    CLOCK_STEP_MS = 100,
+    CLOCK_LOOK_MS = 50,
+    CLOCK_RATE_MS = 1000,
+    CLOCK_CALLS = 128, /* of a class in one turn: thousands that end together are many turns */
+};
 static const struct http_times default_times = {
     .idle_ms = 60000,
     .head_ms = 29000, /* the 408 is there within 30 s */
@@ -72,11 +78,10 @@ static void on_settle(struct http_wait *wait)
 
 static void on_beat(struct http_wait *wait)
 {
-    struct http_exchange *exchange =
-        (struct http_exchange *)(void *)((char *)wait - offsetof(struct http_exchange, beat));
+    struct http_connection *connection = connection_of(wait);
 
-    http_wait_begin(exchange->connection->server, wait, HTTP_WAIT_BEAT);
-    exchange->on_beat(exchange);
+    http_wait_begin(connection->server, wait, HTTP_WAIT_BEAT);
+    sse_beat(connection->exchange);
 }
 
 #define TIME(member) offsetof(struct http_times, member)
@@ -124,7 +129,7 @@ void http_wait_begin(struct http_server *server, struct http_wait *wait, enum ht
     int64_t limit_ms = limit_of(server, kind);
 
     http_link_remove(&wait->link);
-    wait->kind = kind;
+    wait->kind = (uint8_t)kind;
     wait->since_ms = loop_boot_ms();
     http_link_append(&server->waits[kind], &wait->link);
     arm(server, wait->since_ms + limit_ms);
@@ -147,17 +152,21 @@ static void tick(void *context)
     struct http_server *server = context;
     int64_t now_ms = loop_boot_ms();
 
-    server->references++; /* a fate may free the server */
+    http_server_enter(server); /* a fate may free the server */
     server->timer_ms = 0;
     for (int kind = HTTP_WAIT_DOOMED; kind < HTTP_CLASSES && !server->is_freed; kind++) {
         struct http_link *head = &server->waits[kind];
         int64_t limit_ms = limit_of(server, (enum http_class)kind);
 
-        while (head->next != head && !server->is_freed) {
+        for (int calls = 0; head->next != head && !server->is_freed; calls++) {
             struct http_wait *wait = (struct http_wait *)head->next;
 
             if (wait->since_ms + limit_ms > now_ms) {
                 arm(server, wait->since_ms + limit_ms + step_of(limit_ms));
+                break;
+            }
+            if (calls == CLOCK_CALLS) { /* whoever came meanwhile is served first */
+                arm(server, now_ms);
                 break;
             }
             http_wait_end(wait);
@@ -166,7 +175,7 @@ static void tick(void *context)
     }
     if (server->is_paused && !server->is_freed)
         http_server_listen_again(server);
-    http_server_unref(server);
+    http_server_leave(server);
 }
 
 void http_clock_init(struct http_server *server)

@@ -11,17 +11,65 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os.h"
 #include "loop/loop.h"
 #include "net/http_inside.h"
 
-static void on_closed(uv_handle_t *handle)
+static struct http_incoming *keep_in(struct http_connection *connection)
 {
-    struct http_connection *connection = (struct http_connection *)handle;
+    if (!connection->in)
+        connection->in = mem_new(sizeof *connection->in);
+    return connection->in;
+}
+
+static void drop_in(struct http_connection *connection)
+{
+    if (!connection->in)
+        return;
+    http_server_drop(connection->server, &connection->in->kept);
+    free(connection->in);
+    connection->in = NULL;
+}
+
+/* What is kept, to be used now; the caller drops it. */
+static struct text take_kept(struct http_connection *connection)
+{
+    struct text kept = { 0 };
+
+    if (!connection->in)
+        return kept;
+    kept = connection->in->kept;
+    connection->in->kept = (struct text){ 0 };
+    drop_in(connection);
+    return kept;
+}
+
+static size_t kept_bytes(const struct http_connection *connection)
+{
+    return connection->in ? connection->in->kept.used : 0;
+}
+
+void http_connection_free(struct http_connection *connection)
+{
+    if (connection->out)
+        text_release(&connection->out->text);
+    free(connection->out);
+    free(connection);
+}
+
+/* It is no longer one of ours; the descriptor stays open. */
+static void let_go(struct http_connection *connection)
+{
     struct http_server *server = connection->server;
 
-    text_release(&connection->out);
-    free(connection);
-    http_server_unref(server);
+    connection->phase = PHASE_CLOSED;
+    connection->exchange = NULL;
+    drop_in(connection);
+    http_wait_end(&connection->wait);
+    http_link_remove(&connection->dirty);
+    http_link_remove(&connection->all);
+    http_link_append(&server->gone, &connection->all);
+    os_poller_watch(server->poller, connection->fd, connection->interest, 0, NULL);
 }
 
 void http_connection_close(struct http_connection *connection)
@@ -30,14 +78,8 @@ void http_connection_close(struct http_connection *connection)
 
     if (connection->phase == PHASE_CLOSED)
         return;
-    connection->phase = PHASE_CLOSED;
-    connection->exchange = NULL;
-    http_server_drop(connection->server, &connection->kept);
-    http_wait_end(&connection->wait);
-    http_link_remove(&connection->dirty);
-    http_link_remove(&connection->all);
+    let_go(connection);
     connection->server->count--;
-    uv_close((uv_handle_t *)&connection->poll, on_closed);
     close(connection->fd);
     if (exchange)
         http_exchange_end(exchange, HTTP_LOST);
@@ -54,16 +96,15 @@ void http_connection_settle(struct http_connection *connection, enum http_fate f
 /* Bytes of the next request that are here already. */
 static bool has_backlog(const struct http_connection *connection)
 {
-    return connection->phase != PHASE_HEAD && connection->kept.used > 0;
+    return connection->phase != PHASE_HEAD && kept_bytes(connection) > 0;
 }
 
 static void wait_for_request(struct http_connection *connection)
 {
     connection->phase = PHASE_IDLE;
-    connection->scan = (struct http_scan){ 0 };
     connection->has_early_bytes = false;
     http_wait_begin(connection->server, &connection->wait,
-                    connection->kept.used  ? HTTP_WAIT_RESUME
+                    kept_bytes(connection) ? HTTP_WAIT_RESUME
                     : connection->is_known ? HTTP_WAIT_KNOWN_IDLE
                                            : HTTP_WAIT_IDLE);
     http_connection_watch(connection);
@@ -77,7 +118,7 @@ static void linger(struct http_connection *connection)
         http_connection_close(connection);
         return;
     }
-    http_server_drop(connection->server, &connection->kept);
+    drop_in(connection);
     connection->has_early_bytes = false;
     connection->phase = PHASE_LINGERING;
     http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_LINGER);
@@ -98,7 +139,7 @@ void http_connection_refuse(struct http_connection *connection, int status, cons
         http_connection_settle(connection, HTTP_LOST);
     if (connection->phase == PHASE_CLOSED)
         return;
-    http_server_drop(connection->server, &connection->kept);
+    drop_in(connection);
     connection->closes_after = true;
     connection->phase = PHASE_WRITING;
     http_wait_end(&connection->wait);
@@ -110,42 +151,54 @@ static void refuse_for_room(struct http_connection *connection)
     http_connection_refuse(connection, 503, "too much is waiting here; try again");
 }
 
-static void end_head(struct http_connection *connection, const char *head)
+/* `head`: where nothing of it was kept. */
+static void end_head(struct http_connection *connection, const char *head, size_t length)
 {
-    struct text kept = connection->kept; /* lives until the request is understood */
+    struct text kept = take_kept(connection); /* lives until the request is understood */
 
-    connection->kept = (struct text){ 0 };
     http_wait_end(&connection->wait);
-    http_exchange_begin(connection, kept.used ? kept.bytes : head, connection->scan.at);
+    http_exchange_begin(connection, kept.used ? kept.bytes : head, length);
     http_server_drop(connection->server, &kept);
+}
+
+/* False: there is no room for it. */
+static bool keep_head(struct http_connection *connection, const char *bytes, size_t length)
+{
+    size_t most = (size_t)HTTP_HEAD_BYTES + 1 - kept_bytes(connection);
+
+    return http_server_keep(connection->server, &keep_in(connection)->kept, bytes,
+                            length < most ? length : most);
 }
 
 /* Returns how much was used. A head that comes in one piece is not copied first. */
 static size_t take_head(struct http_connection *connection, const char *bytes, size_t length)
 {
-    size_t before = connection->kept.used, most = (size_t)HTTP_HEAD_BYTES + 1 - before;
-    struct http_server *server = connection->server;
+    size_t before = kept_bytes(connection);
+    struct http_scan scan = { 0 };
     struct http_fault fault = { 0 };
     enum http_scanned scanned;
 
     if (before > 0) {
-        if (!http_server_keep(server, &connection->kept, bytes, length < most ? length : most)) {
+        scan = connection->in->scan;
+        if (!keep_head(connection, bytes, length)) {
             refuse_for_room(connection);
             return length;
         }
-        scanned = http_scan_head(&connection->scan, connection->kept.bytes, connection->kept.used,
-                                 &fault);
+        scanned =
+            http_scan_head(&scan, connection->in->kept.bytes, connection->in->kept.used, &fault);
     } else {
-        scanned = http_scan_head(&connection->scan, bytes, length, &fault);
+        scanned = http_scan_head(&scan, bytes, length, &fault);
     }
     if (scanned == HTTP_SCAN_DONE) {
-        end_head(connection, bytes);
-        return connection->scan.at - before;
+        end_head(connection, bytes, scan.at);
+        return scan.at - before;
     }
     if (scanned == HTTP_SCAN_REFUSED)
         http_connection_refuse(connection, fault.status, fault.why);
-    else if (before == 0 && !http_server_keep(server, &connection->kept, bytes, length))
+    else if (before == 0 && !keep_head(connection, bytes, length))
         refuse_for_room(connection);
+    else
+        connection->in->scan = scan;
     return length;
 }
 
@@ -169,7 +222,7 @@ static void take_bytes(struct http_connection *connection, const char *bytes, si
         case PHASE_WRITING:
         case PHASE_SETTLING:
             connection->has_early_bytes = true;
-            if (!http_server_keep(connection->server, &connection->kept, bytes, length))
+            if (!http_server_keep(connection->server, &keep_in(connection)->kept, bytes, length))
                 connection->closes_after = true; /* said when it is too late to be in the head */
             return;
         case PHASE_LINGERING:
@@ -183,9 +236,8 @@ static void take_bytes(struct http_connection *connection, const char *bytes, si
 
 void http_connection_resume(struct http_connection *connection)
 {
-    struct text rest = connection->kept;
+    struct text rest = take_kept(connection);
 
-    connection->kept = (struct text){ 0 };
     take_bytes(connection, text_string(&rest), rest.used);
     http_server_drop(connection->server, &rest);
     if (connection->phase == PHASE_CLOSED)
@@ -207,8 +259,8 @@ static void read_bytes(struct http_connection *connection)
         return;
     }
     if (connection->phase == PHASE_LINGERING) {
-        connection->lingered_bytes += (uint32_t)got;
-        if (connection->lingered_bytes > HTTP_LINGER_BYTES)
+        keep_in(connection)->lingered_bytes += (uint32_t)got;
+        if (connection->in->lingered_bytes > HTTP_LINGER_BYTES)
             http_connection_close(connection);
         return;
     }
@@ -232,19 +284,23 @@ static void look(struct http_connection *connection, bool has_hung_up)
         http_connection_check_fate(connection);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+/* What was found may be stale: others had their turn since. */
+void http_connection_ready(struct http_connection *connection, unsigned events)
 {
-    struct http_connection *connection = (struct http_connection *)poll;
+    bool is_broken = events & OS_BROKEN;
 
-    if (status < 0 || connection->is_doomed) {
+    events &= connection->interest;
+    if (connection->phase == PHASE_CLOSED || (!events && !is_broken))
+        return;
+    if (is_broken || connection->is_doomed) {
         http_connection_close(connection);
         return;
     }
-    if (events & UV_WRITABLE)
+    if (events & OS_WRITABLE)
         http_connection_write(connection);
-    if (connection->phase != PHASE_CLOSED && (events & (UV_READABLE | UV_DISCONNECT))) {
+    if (connection->phase != PHASE_CLOSED && (events & (OS_READABLE | OS_HUNG_UP))) {
         if (connection->phase >= PHASE_HELD && connection->phase <= PHASE_SETTLING)
-            look(connection, !(events & UV_READABLE));
+            look(connection, !(events & OS_READABLE));
         else if (!has_backlog(connection))
             read_bytes(connection);
     }
@@ -256,35 +312,33 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     http_connection_watch(connection);
 }
 
-static int wanted_events(const struct http_connection *connection)
+static unsigned wanted_events(const struct http_connection *connection)
 {
     /* What waits for the flush needs no sign that there is room. */
-    bool is_stuck = connection->out.used > connection->out_sent && !connection->dirty.next;
-    int events = is_stuck ? UV_WRITABLE : 0;
+    bool is_stuck = http_connection_unsent(connection) > 0 && !connection->dirty.next;
+    unsigned events = is_stuck ? OS_WRITABLE : 0;
 
     if (connection->has_ended || has_backlog(connection)) {
         /* With bytes of ours to look at first, all that matters of the peer is that it goes. */
         if (!connection->has_ended)
-            events |= UV_DISCONNECT;
+            events |= OS_HUNG_UP;
         return events;
     }
-    return events | (connection->has_early_bytes ? UV_DISCONNECT : UV_READABLE);
+    return events | (connection->has_early_bytes ? OS_HUNG_UP : OS_READABLE);
 }
 
 void http_connection_watch(struct http_connection *connection)
 {
-    int events;
+    unsigned events;
 
     if (connection->phase == PHASE_CLOSED)
         return;
     events = wanted_events(connection);
-    if (events == connection->interest)
-        return;
-    connection->interest = (uint8_t)events;
-    if (events == 0)
-        uv_poll_stop(&connection->poll);
+    if (os_poller_watch(connection->server->poller, connection->fd, connection->interest, events,
+                        connection))
+        connection->interest = (uint8_t)events;
     else
-        uv_poll_start(&connection->poll, events, on_poll);
+        http_connection_doom(connection); /* nobody would hear of it any more */
 }
 
 void http_connection_new(struct http_server *server, int fd)
@@ -293,12 +347,6 @@ void http_connection_new(struct http_server *server, int fd)
 
     connection->server = server;
     connection->fd = fd;
-    if (uv_poll_init(loop_uv(server->loop), &connection->poll, fd) != 0) {
-        close(fd);
-        free(connection);
-        return;
-    }
-    server->references++;
     server->count++;
     http_link_append(&server->connections, &connection->all);
     wait_for_request(connection);

@@ -60,7 +60,8 @@ void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
     struct http_connection *connection = exchange->connection;
     struct http_server *server = connection->server;
 
-    http_wait_end(&exchange->beat);
+    if (connection->wait.kind == HTTP_WAIT_BEAT)
+        http_wait_end(&connection->wait);
     server->exchange_count--;
     if (exchange->is_counted)
         server->stranger_count--;
@@ -68,7 +69,9 @@ void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
     if (exchange->on_fate)
         exchange->on_fate(exchange->fate_context, exchange, fate);
     http_asked_free(server, exchange->asked);
-    text_release(&exchange->headers);
+    if (exchange->headers)
+        text_release(exchange->headers);
+    free(exchange->headers);
     free(exchange);
 }
 
@@ -113,7 +116,7 @@ static void begin_body(struct http_exchange *exchange)
     exchange->asked->body_began_ms = loop_boot_ms();
     http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BODY_START);
     if (exchange->asked->request.expects_continue) {
-        text_add_text(&connection->out, "HTTP/1.1 100 Continue\r\n\r\n");
+        text_add_text(http_connection_out(connection), "HTTP/1.1 100 Continue\r\n\r\n");
         http_connection_mark_dirty(connection);
     }
 }

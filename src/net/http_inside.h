@@ -22,6 +22,8 @@ enum {
     HTTP_LINGER_BYTES = 8388608,
     HTTP_BODY_BYTES_PER_S = 1024,
     HTTP_HELD_BYTES = 67108864,
+    HTTP_TURN_PEERS =
+        128, /* whose bytes are looked at in one turn; then everybody else has theirs */
 };
 
 /* A place in a list that goes round through its head. */
@@ -52,8 +54,8 @@ enum http_class {
 };
 struct http_wait {
     struct http_link link; /* first */
-    int64_t since_ms;
-    enum http_class kind;
+    int64_t since_ms : 56;
+    uint64_t kind : 8; /* enum http_class */
 };
 void http_wait_begin(struct http_server *server, struct http_wait *wait, enum http_class kind);
 void http_wait_end(struct http_wait *wait);
@@ -72,24 +74,34 @@ enum http_phase {
     PHASE_CLOSED,
 };
 
+/* Bytes of the peer that could not be used at once. */
+struct http_incoming {
+    /* PHASE_HEAD: the part of a head that came; else read with the request before */
+    struct text kept;
+    struct http_scan scan;
+    uint32_t lingered_bytes;
+};
+
+struct http_outgoing {
+    struct text text; /* from `sent` on not yet taken by the kernel */
+    size_t sent;
+};
+
+/* Ten thousand may wait for a person, so it has no handle of libuv's, and what a peer that waits
+ * does not need is outside. Freed at the end of the turn in which it closed. */
 struct http_connection {
-    uv_poll_t poll; /* first: a handle is a connection */
     struct http_server *server;
     struct http_link all, dirty;
     struct http_wait wait;
     struct http_exchange *exchange;
-    struct text
-        kept; /* PHASE_HEAD: the part of a head that came; else read with the request before */
-    struct text out; /* from out_sent on not yet taken by the kernel */
-    size_t out_sent;
-    uint64_t owner; /* 0: nobody */
-    struct http_scan scan;
-    uint32_t lingered_bytes;
+    struct http_incoming *in;  /* NULL: nothing is kept */
+    struct http_outgoing *out; /* NULL: everything is sent */
+    uint64_t owner;            /* 0: nobody */
     int fd;
-    uint8_t phase, interest;
-    bool closes_after, is_known, is_doomed;
-    bool has_early_bytes; /* of the next request, left in the kernel until this one is done */
-    bool has_ended;       /* the peer sends nothing more */
+    uint8_t phase, interest; /* enum http_phase, enum os_events */
+    bool closes_after : 1, is_known : 1, is_doomed : 1;
+    bool has_early_bytes : 1; /* of the next request, left in the kernel until this one is done */
+    bool has_ended : 1;       /* the peer sends nothing more */
 };
 
 /* What was asked: gone as soon as nobody needs it, because a person takes long. */
@@ -108,15 +120,14 @@ void http_asked_free(struct http_server *server, struct http_asked *asked); /* N
 struct http_exchange {
     struct http_connection *connection; /* NULL: gone */
     struct http_asked *asked;           /* NULL: forgotten */
-    struct text headers;                /* of the reply, as they will be sent */
-    void *context;
+    struct text *headers;               /* of the reply, as they will be sent; NULL: none */
     void (*on_fate)(void *context, struct http_exchange *exchange, enum http_fate fate);
     void *fate_context;
-    struct http_wait beat;
-    void (*on_beat)(struct http_exchange *exchange);
     int64_t written_ms;
     uint8_t minor; /* of HTTP/1; outlives the request */
-    bool is_body_done, has_begun, has_ended, is_chunked, is_head, is_counted;
+    bool is_body_done : 1, has_begun : 1, has_ended : 1, is_chunked : 1, is_head : 1;
+    bool is_counted : 1;
+    bool beats : 1; /* a sign of life now and then */
 };
 
 struct http_listener {
@@ -131,8 +142,12 @@ struct http_server {
     struct http_times times;
     struct http_listener listeners[2]; /* IPv4, IPv6 */
     int port, spare_fd;
+    int poller;     /* for all connections */
+    uv_poll_t poll; /* for the poller */
     int references; /* the server, and every handle */
+    int depth;      /* above 0: a connection may be on the stack */
     struct http_link connections, dirty;
+    struct http_link gone;         /* closed in this turn */
     size_t held_bytes, most_bytes; /* heads and bodies: what all peers together may make us keep */
     size_t count, most, reserved, exchange_count, stranger_count;
     struct http_link waits[HTTP_CLASSES];
@@ -144,6 +159,9 @@ struct http_server {
     char read_bytes[HTTP_READ_BYTES];
 };
 void http_server_unref(struct http_server *server);
+/* Between these nothing that closes is freed. */
+void http_server_enter(struct http_server *server);
+void http_server_leave(struct http_server *server);
 void http_server_listen_again(struct http_server *server);
 /* Adds to what a peer makes us keep; false: all of them together have reached the maximum. */
 bool http_server_keep(struct http_server *server, struct text *text, const char *bytes,
@@ -156,6 +174,8 @@ void http_connection_close(struct http_connection *connection); /* its exchange 
 void http_connection_settle(struct http_connection *connection, enum http_fate fate);
 void http_connection_next(struct http_connection *connection); /* after an exchange, or the end */
 void http_connection_watch(struct http_connection *connection);
+void http_connection_ready(struct http_connection *connection, unsigned events);
+void http_connection_free(struct http_connection *connection);
 /* The one way of every malformed, late or oversized request: a reply, and the end. */
 void http_connection_refuse(struct http_connection *connection, int status, const char *why);
 void http_connection_resume(struct http_connection *connection);
@@ -163,6 +183,8 @@ void http_connection_resume(struct http_connection *connection);
 /* http_write.c: bytes out. */
 enum http_sight { HTTP_SEES_NOTHING, HTTP_SEES_BYTES, HTTP_SEES_END, HTTP_SEES_RESET };
 enum http_sight http_connection_peek(struct http_connection *connection);
+struct text *http_connection_out(struct http_connection *connection); /* to be added to */
+size_t http_connection_unsent(const struct http_connection *connection);
 void http_connection_mark_dirty(struct http_connection *connection);
 void http_connection_doom(struct http_connection *connection);
 void http_connection_write(struct http_connection *connection);
@@ -176,7 +198,8 @@ void http_exchange_check_rate(struct http_exchange *exchange);
 
 /* http_reply.c */
 void http_write_refusal(struct http_connection *connection, int status, const char *why);
-/* Called every times.beat_ms until the end. */
-void http_set_beat(struct http_exchange *exchange, void (*call)(struct http_exchange *exchange));
+/* From now until the end sse_beat is called whenever nothing else was waited for in times.beat_ms.
+ */
+void http_begin_beat(struct http_exchange *exchange);
 
 #endif

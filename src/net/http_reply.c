@@ -1,6 +1,7 @@
 /* http_reply.c - replies: their head, whole or in parts. What is said goes out with the next flush.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -99,8 +100,8 @@ static void add_head(struct http_connection *connection, struct http_exchange *e
                      const char *type)
 {
     static const struct text no_headers = { 0 };
-    const struct text *headers = exchange ? &exchange->headers : &no_headers;
-    struct text *out = &connection->out;
+    const struct text *headers = exchange && exchange->headers ? exchange->headers : &no_headers;
+    struct text *out = http_connection_out(connection);
 
     if (connection->server->handler.on_reply)
         connection->server->handler.on_reply(connection->server->handler.context, exchange, status);
@@ -119,6 +120,7 @@ static void add_head(struct http_connection *connection, struct http_exchange *e
 
 void http_write_refusal(struct http_connection *connection, int status, const char *why)
 {
+    struct text *out = http_connection_out(connection);
     struct text body = { 0 };
 
     text_add_format(&body, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}",
@@ -128,8 +130,8 @@ void http_write_refusal(struct http_connection *connection, int status, const ch
                                     : "bad_request",
                     why);
     add_head(connection, NULL, status, "application/json");
-    text_add_format(&connection->out, "Content-Length: %zu\r\n\r\n", body.used);
-    text_add(&connection->out, body.bytes, body.used);
+    text_add_format(out, "Content-Length: %zu\r\n\r\n", body.used);
+    text_add(out, body.bytes, body.used);
     text_release(&body);
 }
 
@@ -140,13 +142,17 @@ static bool may_reply(const struct http_exchange *exchange)
 
 void http_set_header(struct http_exchange *exchange, const char *name, const char *value)
 {
+    struct text *headers = exchange->headers;
+
     if (exchange->has_begun)
         return;
-    text_add_format(&exchange->headers, "%s: ", name);
+    if (!headers)
+        headers = exchange->headers = mem_new(sizeof *headers);
+    text_add_text(headers, name);
+    text_add_text(headers, ": ");
     for (; *value; value++) /* a line end in a value would begin a header of its own */
-        text_add_char(&exchange->headers,
-                      (unsigned char)*value < ' ' || *value == 0x7f ? ' ' : *value);
-    text_add_text(&exchange->headers, "\r\n");
+        text_add_char(headers, (unsigned char)*value < ' ' || *value == 0x7f ? ' ' : *value);
+    text_add_text(headers, "\r\n");
 }
 
 void http_close_after(struct http_exchange *exchange)
@@ -169,30 +175,41 @@ static void begin(struct http_exchange *exchange, int status, const char *type)
     if (!exchange->is_body_done || connection->server->is_draining)
         connection->closes_after = true;
     add_head(connection, exchange, status, type);
-    text_release(&exchange->headers);
+    if (exchange->headers)
+        text_release(exchange->headers);
+    free(exchange->headers);
+    exchange->headers = NULL;
 }
 
 static void finish(struct http_exchange *exchange)
 {
+    struct http_connection *connection = exchange->connection;
+
     exchange->has_ended = true;
-    http_wait_end(&exchange->beat);
-    exchange->connection->phase = PHASE_WRITING;
-    http_connection_mark_dirty(exchange->connection);
+    if (connection->wait.kind == HTTP_WAIT_BEAT)
+        http_wait_end(&connection->wait);
+    connection->phase = PHASE_WRITING;
+    http_connection_mark_dirty(connection);
 }
 
 void http_reply(struct http_exchange *exchange, int status, const char *type, const char *body,
                 size_t length)
 {
     bool has_body = status >= 200 && status != 204 && status != 304;
+    struct text *out;
 
     if (!may_reply(exchange) || exchange->has_begun)
         return;
     begin(exchange, status, type);
-    if (has_body)
-        text_add_format(&exchange->connection->out, "Content-Length: %zu\r\n", length);
-    text_add_text(&exchange->connection->out, "\r\n");
+    out = http_connection_out(exchange->connection);
+    if (has_body) {
+        text_add_text(out, "Content-Length: ");
+        text_add_integer(out, (int64_t)length);
+        text_add_text(out, "\r\n");
+    }
+    text_add_text(out, "\r\n");
     if (has_body && !exchange->is_head)
-        text_add(&exchange->connection->out, body, length);
+        text_add(out, body, length);
     finish(exchange);
 }
 
@@ -206,25 +223,27 @@ void http_begin(struct http_exchange *exchange, int status, const char *type)
     if (!exchange->is_chunked) /* HTTP/1.0: the end of the connection is the end of the body */
         connection->closes_after = true;
     begin(exchange, status, type);
-    text_add_text(&connection->out,
+    text_add_text(http_connection_out(connection),
                   exchange->is_chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
 }
 
 void http_send(struct http_exchange *exchange, const char *bytes, size_t length)
 {
     struct http_connection *connection = exchange->connection;
+    struct text *out;
 
     if (!may_reply(exchange) || !exchange->has_begun || length == 0 || exchange->is_head)
         return;
-    if (connection->out.used - connection->out_sent + length > HTTP_STREAM_BYTES) {
+    if (http_connection_unsent(connection) + length > HTTP_STREAM_BYTES) {
         http_connection_doom(connection);
         return;
     }
+    out = http_connection_out(connection);
     if (exchange->is_chunked)
-        text_add_format(&connection->out, "%zx\r\n", length);
-    text_add(&connection->out, bytes, length);
+        text_add_format(out, "%zx\r\n", length);
+    text_add(out, bytes, length);
     if (exchange->is_chunked)
-        text_add_text(&connection->out, "\r\n");
+        text_add_text(out, "\r\n");
     http_connection_mark_dirty(connection);
 }
 
@@ -233,14 +252,17 @@ void http_end(struct http_exchange *exchange)
     if (!may_reply(exchange) || !exchange->has_begun)
         return;
     if (exchange->is_chunked && !exchange->is_head)
-        text_add_text(&exchange->connection->out, "0\r\n\r\n");
+        text_add_text(http_connection_out(exchange->connection), "0\r\n\r\n");
     finish(exchange);
 }
 
-void http_set_beat(struct http_exchange *exchange, void (*call)(struct http_exchange *exchange))
+void http_begin_beat(struct http_exchange *exchange)
 {
+    struct http_connection *connection = exchange->connection;
+
     if (!may_reply(exchange))
         return;
-    exchange->on_beat = call;
-    http_wait_begin(exchange->connection->server, &exchange->beat, HTTP_WAIT_BEAT);
+    exchange->beats = true;
+    if (connection->wait.kind == HTTP_WAIT_NONE) /* else when that is over */
+        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BEAT);
 }

@@ -2,11 +2,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "loop/loop.h"
 #include "net/http_inside.h"
 #include "net/http_listen.h"
@@ -25,6 +28,18 @@ void http_server_unref(struct http_server *server)
 {
     if (--server->references == 0)
         free(server);
+}
+
+void http_server_enter(struct http_server *server)
+{
+    server->references++;
+    server->depth++;
+}
+
+void http_server_leave(struct http_server *server)
+{
+    server->depth--;
+    http_server_unref(server);
 }
 
 bool http_server_keep(struct http_server *server, struct text *text, const char *bytes,
@@ -132,6 +147,38 @@ static void on_newcomer(uv_poll_t *poll, int status, int events)
     }
 }
 
+static struct http_connection *first_of(struct http_link *head, size_t offset)
+{
+    return head->next == head ? NULL
+                              : (struct http_connection *)(void *)((char *)head->next - offset);
+}
+
+/* One look for all peers; those that are left over are found first in the next turn. */
+static void on_peers(uv_poll_t *poll, int status, int events)
+{
+    struct http_server *server =
+        (struct http_server *)(void *)((char *)poll - offsetof(struct http_server, poll));
+    struct os_ready ready[HTTP_TURN_PEERS];
+    int count = os_poller_take(server->poller, ready, HTTP_TURN_PEERS);
+
+    (void)status;
+    (void)events;
+    http_server_enter(server);
+    for (int i = 0; i < count; i++)
+        http_connection_ready(ready[i].thing, ready[i].events);
+    http_server_leave(server);
+}
+
+static void free_gone(struct http_server *server)
+{
+    struct http_connection *connection;
+
+    while ((connection = first_of(&server->gone, offsetof(struct http_connection, all)))) {
+        http_link_remove(&connection->all);
+        http_connection_free(connection);
+    }
+}
+
 void http_server_listen_again(struct http_server *server)
 {
     server->is_paused = false;
@@ -167,18 +214,39 @@ static void begin_listening(struct http_server *server, const int *fds)
             abort();
         server->references++;
     }
+    if (uv_poll_init(loop_uv(server->loop), &server->poll, server->poller) != 0)
+        abort();
+    server->references++;
+    uv_poll_start(&server->poll, UV_READABLE, on_peers);
     http_server_listen_again(server);
+}
+
+static void close_all(const int *fds)
+{
+    for (int i = 0; i < 2; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
 }
 
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err)
 {
     struct http_server *server;
-    int fds[2], port;
+    int fds[2], port, poller;
 
     if (!http_listen(options->port, options->may_move, fds, &port, err))
         return false;
+    poller = os_poller_open();
+    if (poller < 0) {
+        int why = errno;
+
+        close_all(fds);
+        return error_set(err, ERROR_unavailable, "", "can't listen on port %d: %s", port,
+                         strerror(why));
+    }
     server = mem_new(sizeof *server);
+    server->poller = poller;
     server->loop = loop;
     server->handler = options->handler;
     server->times = options->times;
@@ -189,6 +257,7 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     server->spare_fd = -1;
     server->references = 1;
     http_link_init(&server->connections);
+    http_link_init(&server->gone);
     http_link_init(&server->dirty);
     http_clock_init(server);
     begin_listening(server, fds);
@@ -201,12 +270,6 @@ int http_server_port(const struct http_server *server)
     return server->port;
 }
 
-static struct http_connection *first_of(struct http_link *head, size_t offset)
-{
-    return head->next == head ? NULL
-                              : (struct http_connection *)(void *)((char *)head->next - offset);
-}
-
 void http_server_flush(struct http_server *server)
 {
     struct http_connection *connection;
@@ -215,6 +278,17 @@ void http_server_flush(struct http_server *server)
         http_link_remove(&connection->dirty);
         http_connection_write(connection);
     }
+    if (server->depth == 0)
+        free_gone(server);
+}
+
+static void on_poller_closed(uv_handle_t *handle)
+{
+    struct http_server *server =
+        (struct http_server *)(void *)((char *)handle - offsetof(struct http_server, poll));
+
+    free_gone(server);
+    http_server_unref(server);
 }
 
 static void on_listener_closed(uv_handle_t *handle)
@@ -328,6 +402,8 @@ void http_server_free(struct http_server *server)
     while ((connection = first_of(&server->connections, offsetof(struct http_connection, all))))
         http_connection_close(connection);
     http_clock_release(server);
+    uv_close((uv_handle_t *)&server->poll, on_poller_closed);
+    close(server->poller);
     if (server->spare_fd >= 0)
         close(server->spare_fd);
     http_server_unref(server);

@@ -4,13 +4,35 @@
  * closed in order, or stayed.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/mem.h"
 #include "base/os.h"
 #include "loop/loop.h"
 #include "net/http_inside.h"
 
 enum { WRITE_KEPT_BYTES = 65536 };
+
+struct text *http_connection_out(struct http_connection *connection)
+{
+    if (!connection->out)
+        connection->out = mem_new(sizeof *connection->out);
+    return &connection->out->text;
+}
+
+size_t http_connection_unsent(const struct http_connection *connection)
+{
+    return connection->out ? connection->out->text.used - connection->out->sent : 0;
+}
+
+static void drop_out(struct http_connection *connection)
+{
+    if (connection->out)
+        text_release(&connection->out->text);
+    free(connection->out);
+    connection->out = NULL;
+}
 
 void http_connection_mark_dirty(struct http_connection *connection)
 {
@@ -24,8 +46,7 @@ void http_connection_doom(struct http_connection *connection)
     if (connection->phase == PHASE_CLOSED)
         return;
     connection->is_doomed = true;
-    text_release(&connection->out);
-    connection->out_sent = 0;
+    drop_out(connection);
     http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_DOOMED);
 }
 
@@ -120,23 +141,39 @@ void http_connection_check_fate(struct http_connection *connection)
 
 static void drop_sent(struct http_connection *connection)
 {
-    if (connection->out_sent == connection->out.used) {
-        text_release(&connection->out);
-    } else if (connection->out_sent >= WRITE_KEPT_BYTES) {
-        text_drop_front(&connection->out, connection->out_sent);
-    } else {
-        return;
+    struct http_outgoing *out = connection->out;
+
+    if (http_connection_unsent(connection) == 0) {
+        drop_out(connection);
+    } else if (out->sent >= WRITE_KEPT_BYTES) {
+        text_drop_front(&out->text, out->sent);
+        out->sent = 0;
     }
-    connection->out_sent = 0;
+}
+
+/* A peer is waited for until it takes more; a stream that it has all of goes on beating. */
+static void wait_while_stuck(struct http_connection *connection, bool has_moved)
+{
+    const struct http_exchange *exchange = connection->exchange;
+    bool is_stalled = connection->wait.kind == HTTP_WAIT_STALL;
+
+    if (connection->out && (has_moved || !is_stalled)) {
+        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_STALL);
+    } else if (!connection->out && is_stalled) {
+        http_wait_end(&connection->wait);
+        if (exchange && exchange->beats && !exchange->has_ended)
+            http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BEAT);
+    }
 }
 
 static bool send_bytes(struct http_connection *connection)
 {
     bool has_moved = false;
 
-    while (connection->out_sent < connection->out.used) {
-        ssize_t sent = send(connection->fd, connection->out.bytes + connection->out_sent,
-                            connection->out.used - connection->out_sent, MSG_NOSIGNAL);
+    while (http_connection_unsent(connection) > 0) {
+        struct http_outgoing *out = connection->out;
+        ssize_t sent = send(connection->fd, out->text.bytes + out->sent, out->text.used - out->sent,
+                            MSG_NOSIGNAL);
 
         if (sent < 0 && errno == EINTR)
             continue;
@@ -144,14 +181,11 @@ static bool send_bytes(struct http_connection *connection)
             return false;
         if (sent < 0)
             break;
-        connection->out_sent += (size_t)sent;
+        out->sent += (size_t)sent;
         has_moved = true;
     }
     drop_sent(connection);
-    if (connection->out.used > 0 && (has_moved || connection->wait.kind != HTTP_WAIT_STALL))
-        http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_STALL);
-    else if (connection->out.used == 0 && connection->wait.kind == HTTP_WAIT_STALL)
-        http_wait_end(&connection->wait);
+    wait_while_stuck(connection, has_moved);
     return true;
 }
 
@@ -164,7 +198,7 @@ void http_connection_write(struct http_connection *connection)
         return;
     if (!send_bytes(connection))
         http_connection_doom(connection);
-    else if (connection->out.used == 0 && connection->phase == PHASE_WRITING)
+    else if (!connection->out && connection->phase == PHASE_WRITING)
         end_reply(connection);
     http_connection_watch(connection);
 }

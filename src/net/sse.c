@@ -9,7 +9,7 @@
 
 static const char keep_alive[] = ": keepalive\n\n";
 
-static void beat(struct http_exchange *exchange)
+void sse_beat(struct http_exchange *exchange)
 {
     http_send(exchange, keep_alive, sizeof keep_alive - 1);
 }
@@ -19,8 +19,8 @@ void sse_begin(struct http_exchange *exchange)
     http_set_header(exchange, "Cache-Control", "no-cache, no-transform");
     http_set_header(exchange, "X-Accel-Buffering", "no");
     http_begin(exchange, 200, "text/event-stream");
-    beat(exchange);
-    http_set_beat(exchange, beat);
+    sse_beat(exchange);
+    http_begin_beat(exchange);
 }
 
 /* A value on a line of its own; what would end the line is left out. */

@@ -112,6 +112,7 @@ static void delivered(struct desk *desk, struct desk_visit *visit, const struct 
                       desk_done *done, void *context)
 {
     (void)visit;
+    stage_of(desk)->deliveries++;
     stage_of(desk)->delivered += json_length(json_member(params, "session_ids"));
     reply_nothing(done, context);
 }

@@ -44,7 +44,7 @@ struct stage {
     int64_t now_ms, wake_ms;
     struct stage_act acts[STAGE_ACTS];
     size_t act_count, submits, waits, detaches;
-    size_t delivered;
+    size_t delivered, deliveries; /* results, and how often the desk was told */
     size_t cut_offs;
     size_t looks, follows;
     int64_t held_ms;   /* of the last of those */

@@ -220,6 +220,43 @@ static void test_a_small_form_is_not_read_again(void **state)
     scene_close(&scene);
 }
 
+/* Too long to be kept: what was read to check the answer serves the result too. */
+static void test_a_long_form_is_read_once(void **state)
+{
+    char *words = mem_new(2001);
+    struct call asked = { .label = "long" };
+    struct scene scene;
+    struct json *created;
+
+    memset(words, 'x', 2000);
+    scene_open(&scene, state, "cli", "");
+    call_start(&asked, scene.agent, scene.ops->submit,
+               "{'tool':'provide_choice','wait_seconds':-1,'tag':'long','arguments':{'title':"
+               "'Long','prompt':'Much is to be said about each of these.','selection_mode':"
+               "'single','options':[{'id':'a','label':'A','recommended':true,'description':'%s'},{'"
+               "id':'b','label':"
+               "'B','description':'%s'},{'id':'c','label':'C','description':'%s'}]}}",
+               words, words, words);
+    stage_settle(scene.stage);
+    assert_int_equal(asked.replies, 0);
+    created = caller_event(scene.agent, "ask/created");
+    scene.stage->store.holds_replies = true;
+    call_start(&scene.did, scene.person, scene.ops->answer,
+               "{'session_id':'%s','selected_ids':['c']}",
+               json_text(json_at(created, "/params/session_id")));
+    stage_settle(scene.stage);
+    scene.stage->store.fails_reads = true;
+    stage_release(scene.stage);
+    scene.stage->store.fails_reads = false;
+    assert_worked(&scene.did);
+    assert_worked(&asked);
+    assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "c");
+    json_free(created);
+    call_release(&asked);
+    free(words);
+    scene_close(&scene);
+}
+
 /* The first result is written from memory, the second from what the store has. */
 static void test_a_result_is_the_same_when_it_is_read_back(void **state)
 {
@@ -517,6 +554,7 @@ int main(void)
         CASE(test_a_failed_change_changes_nothing),
         CASE(test_reads_that_fail_are_told),
         CASE(test_a_small_form_is_not_read_again),
+        CASE(test_a_long_form_is_read_once),
         CASE(test_a_result_is_the_same_when_it_is_read_back),
         CASE(test_a_result_that_cannot_be_read),
         CASE(test_one_of_two_wins),

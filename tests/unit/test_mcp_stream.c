@@ -119,6 +119,30 @@ static void a_delivery_counts_when_its_stream_was_taken(void **state)
     assert_true(mcp_is_idle(pair->stage.mcp));
 }
 
+static void results_that_arrive_together_are_told_together(void **state)
+{
+    struct pair *pair = *state;
+
+    ask(pair, &pair->one, 1, "");
+    ask(pair, &pair->two, 2, "");
+    stage_name(&pair->stage, 0, id_a);
+    stage_name(&pair->stage, 1, id_b);
+    stage_answer(&pair->stage, 1, true);
+    stage_answer(&pair->stage, 0, true);
+    mcp_confirm_soon(pair->stage.mcp, &pair->one.mcp);
+    mcp_confirm_soon(pair->stage.mcp, &pair->two.mcp);
+    mcp_drop(pair->stage.mcp, &pair->one.mcp); /* its end takes nothing back */
+    assert_int_equal(pair->stage.delivered, 0);
+    assert_string_equal(pair->stage.detached, "");
+    assert_false(mcp_is_idle(pair->stage.mcp));
+    mcp_tell_confirmed(pair->stage.mcp);
+    assert_int_equal(pair->stage.delivered, 2);
+    assert_int_equal(pair->stage.deliveries, 1);
+    assert_true(mcp_is_idle(pair->stage.mcp));
+    mcp_tell_confirmed(pair->stage.mcp);
+    assert_int_equal(pair->stage.deliveries, 1);
+}
+
 static void a_stream_that_ends_detaches_its_calls(void **state)
 {
     struct pair *pair = *state;
@@ -352,6 +376,7 @@ int main(void)
         TEST(each_stream_gets_its_own_with_the_same_id),
         TEST(what_is_answered_at_once_does_not_wait),
         TEST(a_delivery_counts_when_its_stream_was_taken),
+        TEST(results_that_arrive_together_are_told_together),
         TEST(a_stream_that_ends_detaches_its_calls),
         TEST(a_call_dropped_before_it_had_a_name_is_detached_when_it_has),
         TEST(whoever_made_the_same_call_keeps_the_ask),

@@ -207,6 +207,15 @@ void http_mcp_free(struct http_mcp *front)
     free(front);
 }
 
+void http_mcp_flush(struct http_mcp *front)
+{
+    if (!front->is_confirming)
+        return;
+    front->is_confirming = false;
+    for (struct peer *peer = front->first; peer; peer = peer->next)
+        mcp_tell_confirmed(peer->mcp);
+}
+
 void http_mcp_forget_token(struct http_mcp *front, const char *token)
 {
     struct peer *next;

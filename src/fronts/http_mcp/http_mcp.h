@@ -26,6 +26,8 @@ struct http_mcp_parts {
 };
 struct http_mcp *http_mcp_new(const struct http_mcp_parts *parts);
 void http_mcp_free(struct http_mcp *front); /* after the server, whose exchanges it uses */
+/* Before the loop sleeps: the desk hears what has arrived, of all streams at once. */
+void http_mcp_flush(struct http_mcp *front);
 void http_mcp_add_routes(struct http_mcp *front, struct guard *guard);
 
 /* The token was revoked: whoever came with it is cut off. */

@@ -47,13 +47,13 @@ struct stream {
     struct stream *next, *previous;
     struct peer *peer;
     struct http_exchange *exchange; /* NULL: the client is away */
-    bool is_streaming;              /* events, not one JSON */
+    int64_t number, seq;            /* event ids are NUMBER-SEQ */
+    struct text *body;              /* the response, while nothing was streamed; NULL: none yet */
+    struct event *events;           /* oldest first */
+    uint32_t event_bytes;
+    uint16_t status;
+    bool is_streaming; /* events, not one JSON */
     bool is_finished;
-    int status;
-    int64_t number, seq;  /* event ids are NUMBER-SEQ */
-    struct text body;     /* the response, while nothing was streamed */
-    struct event *events; /* oldest first */
-    size_t event_bytes;
     int64_t away_until_boot_ms;
 };
 
@@ -64,6 +64,7 @@ struct http_mcp {
     struct table by_id;
     struct peer *first, *last;
     size_t peer_count;
+    bool is_confirming; /* a peer has results that the desk does not know to have arrived */
 };
 
 /* peer.c */
@@ -75,6 +76,8 @@ struct peer *peer_new_session(struct http_mcp *front, const struct guard_identit
 struct peer *peer_find_session(struct http_mcp *front, const struct guard_identity *who,
                                const char *id);
 void peer_free(struct peer *peer);
+/* Everything said on this stream has arrived: the desk is told at the end of the turn. */
+void peer_confirm(struct peer *peer, struct mcp_stream *stream);
 void peer_wake_at(struct http_mcp *front, int64_t boot_ms);
 void peer_on_time(void *context);
 

@@ -102,6 +102,12 @@ static void link_first(struct peer *peer)
     front->first = peer;
 }
 
+void peer_confirm(struct peer *peer, struct mcp_stream *stream)
+{
+    mcp_confirm_soon(peer->mcp, stream);
+    peer->front->is_confirming = true;
+}
+
 void peer_free(struct peer *peer)
 {
     while (peer->streams)

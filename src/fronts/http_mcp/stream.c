@@ -37,7 +37,7 @@ static void drop_event(struct stream *stream, struct event **at)
     struct event *event = *at;
 
     *at = event->next;
-    stream->event_bytes -= strlen(event->data);
+    stream->event_bytes -= (uint32_t)strlen(event->data);
     free(event->data);
     free(event);
 }
@@ -73,7 +73,7 @@ static struct event *keep_event(struct stream *stream, const struct mcp_message 
     event->seq = ++stream->seq;
     event->kind = message->kind;
     event->data = mem_text_n(message->line, message->length - 1);
-    stream->event_bytes += message->length - 1;
+    stream->event_bytes += (uint32_t)message->length - 1;
     return event;
 }
 
@@ -111,8 +111,10 @@ static void on_message(struct mcp_stream *mcp, const struct mcp_message *message
     const struct event *event;
 
     if (message->kind == MCP_RESPONSE && !stream->is_streaming) {
-        text_add(&stream->body, message->line, message->length);
-        stream->status = message->status;
+        if (!stream->body)
+            stream->body = mem_new(sizeof *stream->body);
+        text_add(stream->body, message->line, message->length);
+        stream->status = (uint16_t)message->status;
         return;
     }
     begin_events(stream);
@@ -142,9 +144,9 @@ static void on_finished(struct mcp_stream *mcp)
         return;
     if (stream->is_streaming)
         sse_end(stream->exchange);
-    else if (stream->body.used)
-        http_reply(stream->exchange, stream->status, json_type, stream->body.bytes,
-                   stream->body.used);
+    else if (stream->body)
+        http_reply(stream->exchange, stream->status, json_type, stream->body->bytes,
+                   stream->body->used);
     else
         http_reply(stream->exchange, STATUS_ACCEPTED, NULL, "", 0);
 }
@@ -192,7 +194,9 @@ void stream_free(struct stream *stream)
     }
     while (stream->events)
         drop_event(stream, &stream->events);
-    text_release(&stream->body);
+    if (stream->body)
+        text_release(stream->body);
+    free(stream->body);
     free(stream);
 }
 
@@ -219,7 +223,7 @@ static void on_fate(void *context, struct http_exchange *exchange, enum http_fat
 
     (void)exchange;
     if (fate == HTTP_TAKEN)
-        mcp_confirm(stream->peer->mcp, &stream->mcp);
+        peer_confirm(stream->peer, &stream->mcp);
     stream->exchange = NULL;
     if (can_come_back && (fate == HTTP_LOST || !stream->is_finished))
         go_away(stream);

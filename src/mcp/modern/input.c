@@ -38,20 +38,22 @@ bool input_read(struct mcp_request *request, const struct json *arguments, struc
     const struct mcp_parts *parts = &request->to.mcp->parts;
     const struct json *responses = json_member(request->params, "inputResponses");
     const struct json *sealed = json_member(request->params, "requestState");
+    struct call_work *work;
 
     if (responses && json_kind(responses) != KIND_OBJECT)
         return refuse(call, "inputResponses must be an object");
     if (sealed && (!json_text(sealed) || strlen(json_text(sealed)) != json_length(sealed)))
         return refuse(call, "requestState must be the text an earlier result gave");
-    call->binding = binding_of(request, arguments);
+    work = call_work(call);
+    work->binding = binding_of(request, arguments);
     if (sealed) {
-        call->state =
-            parts->unseal ? parts->unseal(parts->context, call->binding, json_text(sealed)) : NULL;
-        if (!call->state)
+        work->state =
+            parts->unseal ? parts->unseal(parts->context, work->binding, json_text(sealed)) : NULL;
+        if (!work->state)
             return refuse(call, "this requestState is not ours, was altered, belongs to another "
                                 "call or is too old; call again without it");
     }
-    call->responses = responses ? json_keep(responses) : NULL;
+    work->responses = responses ? json_keep(responses) : NULL;
     return true;
 }
 
@@ -76,7 +78,8 @@ void input_reply(struct mcp_call *call, const char *requests_json, const char *s
 void call_need_input(struct mcp_call *call, const char *requests_json, const char *state)
 {
     const struct mcp_parts *parts = &call->to.mcp->parts;
-    char *sealed = state && parts->seal ? parts->seal(parts->context, call->binding, state) : NULL;
+    const char *binding = call->work ? call->work->binding : NULL;
+    char *sealed = state && parts->seal ? parts->seal(parts->context, binding, state) : NULL;
 
     input_reply(call, requests_json, sealed);
     free(sealed);
@@ -97,5 +100,5 @@ void call_reply_unable(struct mcp_call *call, unsigned abilities)
         &to, MODERN_BAD_REQUEST, is_modern ? MODERN_MISSING_CAPABILITY : JSONRPC_INVALID_REQUEST,
         "this cannot be done without a capability the client did not declare", text_string(&data));
     text_release(&data);
-    free(to.id_json);
+    call_settle(call);
 }
