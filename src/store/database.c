@@ -21,6 +21,7 @@
 #include "store/aside.h"
 #include "store/event.h"
 #include "store/failure.h"
+#include "store/log_vfs.h"
 #include "store/schema.h"
 
 enum {
@@ -224,7 +225,8 @@ static enum open_outcome open_writer(struct database *database, const char *vfs_
 
     if (!prepare_file(database->path, &is_large, err))
         return REFUSED;
-    db = connect(database->path, vfs_name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    db =
+        connect(database->path, log_vfs_over(vfs_name), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     rc = sqlite3_extended_errcode(db);
     sqlite3_busy_timeout(db, DATABASE_BUSY_MS);
     if (rc == SQLITE_OK)

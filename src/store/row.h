@@ -9,6 +9,8 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
+#include "store/schema.h"
+
 struct store_row;
 
 #define ROW_ASK_COLUMNS(COLUMN)                                                                    \
@@ -52,9 +54,9 @@ struct store_row;
 #define ROW_JOIN                    " JOIN events t ON t.seq = k.number" ROW_JOIN_ANSWER
 /* The parts of the index of ids, newest first; see schema.c. */
 #define ROW_PARTS                                                                                  \
-    "WITH RECURSIVE part (n) AS (SELECT (SELECT max(number) FROM asks) >> 11"                      \
-    " UNION ALL SELECT n - 1 FROM part WHERE n > (SELECT min(number) FROM asks) >> 11) "
-#define ROW_IN_PART " part CROSS JOIN asks k ON k.number >> 11 = part.n "
+    "WITH RECURSIVE part (n) AS (SELECT (SELECT max(number) FROM asks) " SCHEMA_PART               \
+    " UNION ALL SELECT n - 1 FROM part WHERE n > (SELECT min(number) FROM asks) " SCHEMA_PART ") "
+#define ROW_IN_PART " part CROSS JOIN asks k ON k.number " SCHEMA_PART " = part.n "
 /* A whole row by its id. */
 #define ROW_GET                                                                                    \
     ROW_PARTS "SELECT " ROW_WHOLE "0 FROM" ROW_IN_PART "AND k.id = ?1" ROW_JOIN "LIMIT 1"

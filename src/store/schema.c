@@ -8,7 +8,7 @@
  * once, in the event that brought it: the texts of an ask in the event of its creation, whose
  * number it has, and an answer in its own. asks.answer_seq names the answer that decided (negative:
  * undone), asks.seq the newest event of an ask, events.earlier_seq the one before. Ids are random
- * and would touch a page each: they are indexed in parts, 2048 numbers each, and searched for from
+ * and would touch a page each: they are indexed in parts, 256 numbers each, and searched for from
  * the newest part on. What is open or undelivered is found without an index: counter.unsettled says
  * from which number on. What references would only repeat is left to the code: who asks is written
  * before the ask, and drafts go with it.
@@ -49,7 +49,7 @@ static const char ask_tables[] =
     " delivered_ms INTEGER NOT NULL, decided_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL,"
     " seq INTEGER NOT NULL, earlier_seq INTEGER NOT NULL, answer_seq INTEGER NOT NULL,"
     " tool TEXT, title TEXT, origin TEXT, idempotency_key TEXT, launch_code_hash BLOB) STRICT;"
-    "CREATE UNIQUE INDEX asks_id ON asks (number >> 11, id);"
+    "CREATE UNIQUE INDEX asks_id ON asks (number " SCHEMA_PART ", id);"
     "CREATE INDEX asks_ended ON asks (ended_ms) WHERE state > 2;"
     "CREATE TABLE drafts (ask TEXT NOT NULL, person TEXT NOT NULL,"
     " body TEXT NOT NULL, counter INTEGER NOT NULL,"

@@ -7,6 +7,8 @@
 #define STORE_SCHEMA_H
 #include <sqlite3.h>
 
+#define SCHEMA_PART ">> 8" /* from the number of an ask to the part of the index its id is in */
+
 /* "says", so that file(1) and we know our own. */
 enum { SCHEMA_APPLICATION_ID = 0x73617973 };
 

@@ -39,7 +39,8 @@ enum read_statement {
               " AND (?4 IS NULL OR k.principal = ?4)"                                              \
               " AND (?5 = 0 OR (?5 >> k.state) & 1) AND (?6 IS NULL OR " AGENT_IS ") " NEWEST "?1"
 /* Ids are made of a-z and 2-7, and '{' is what follows z. */
-#define PREFIX " AND k.number >> 11 IN (SELECT n FROM part) AND k.id >= ?7 AND k.id < ?7 || '{'"
+#define PREFIX                                                                                     \
+    " AND k.number " SCHEMA_PART " IN (SELECT n FROM part) AND k.id >= ?7 AND k.id < ?7 || '{'"
 
 static const char *const read_sql[READ_COUNT] = {
     [READ_GET] = ROW_GET,
