@@ -15,11 +15,29 @@
 #include "cli/call.h"
 #include "cli/say.h"
 
-static void write_ids(struct json_writer *writer, const char *key, const char *commas)
+/* How much of a list between commas is its first id: ids may have commas in them. */
+static size_t first_id(const struct json *field, const char *commas)
+{
+    const struct json *options = json_member(field, "options");
+    size_t longest = 0;
+
+    for (size_t i = 0; i < json_length(options); i++) {
+        const char *id = json_member_text(json_item(options, i), "id");
+        size_t length = id ? strlen(id) : 0;
+
+        if (length > longest && strncmp(commas, id, length) == 0 &&
+            (commas[length] == ',' || commas[length] == '\0'))
+            longest = length;
+    }
+    return longest ? longest : strcspn(commas, ",");
+}
+
+static void write_ids(struct json_writer *writer, const char *key, const struct json *field,
+                      const char *commas)
 {
     json_write_list(writer, key);
     while (*commas) {
-        size_t length = strcspn(commas, ",");
+        size_t length = first_id(field, commas);
 
         if (length)
             json_write_text_n(writer, NULL, commas, length);
@@ -60,14 +78,15 @@ static const char *yes_or_no(const char *value)
 }
 
 /* A value as the field wants it: a list of ids, a number, yes or no; else the text itself. */
-static void write_value(struct json_writer *writer, const char *kind, const char *value)
+static void write_value(struct json_writer *writer, const struct json *field, const char *value)
 {
+    const char *known = json_member_text(field, "kind"), *kind = known ? known : "";
     struct json *json = NULL;
 
     if (strcmp(kind, "confirm") == 0)
         value = yes_or_no(value);
     if (strcmp(kind, "multi") == 0) {
-        write_ids(writer, NULL, value);
+        write_ids(writer, NULL, field, value);
     } else if ((strcmp(kind, "number") == 0 || strcmp(kind, "confirm") == 0) &&
                json_parse(value, strlen(value), &json, NULL) && json_kind(json) != KIND_TEXT) {
         json_write_raw(writer, NULL, value);
@@ -77,33 +96,106 @@ static void write_value(struct json_writer *writer, const char *kind, const char
     json_free(json);
 }
 
-/* Repeated NAME=VALUE as an object; false (and said so) without an =. With a form the values are
- * those of its fields. */
-static bool write_pairs(const struct arguments *arguments, const char *option, const char *key,
+/* NAME=VALUE at its =, which check_pairs saw to. The name is the caller's to free. */
+static char *split_pair(const struct json *form, const char *pair, const char **ret_value)
+{
+    const char *known = json_member_text(find_field(form, pair), "name");
+    size_t length = known ? strlen(known) : strcspn(pair, "=");
+
+    *ret_value = pair + length + 1;
+    return mem_text_n(pair, length);
+}
+
+/* Repeated NAME=TEXT as an object; the names are those of the form's fields, if there is one. */
+static void write_texts(const struct arguments *arguments, const char *option, const char *key,
                         const struct json *form, struct json_writer *writer)
 {
-    const char *pair;
+    const char *pair, *value;
     size_t at = 0;
 
     if (!arguments_value(arguments, option))
-        return true;
+        return;
     json_write_object(writer, key);
     while ((pair = arguments_next(arguments, option, &at))) {
-        const struct json *field = find_field(form, pair);
-        const char *known = json_member_text(field, "name");
-        const char *kind = json_member_text(field, "kind");
-        size_t length = known ? strlen(known) : strcspn(pair, "="); /* check_pairs saw to it */
-        char *name = mem_text_n(pair, length);
+        char *name = split_pair(form, pair, &value);
 
         json_write_foreign_key(writer, name);
-        write_value(writer, kind ? kind : "", pair + length + 1);
+        json_write_text(writer, NULL, value);
         free(name);
     }
     json_write_end_object(writer);
-    return true;
 }
 
-static bool write_answer(const struct arguments *arguments, const char *id, const char *code,
+/* What an option says of the field of this name; NULL: nothing. */
+static const char *said_of(const struct arguments *arguments, const char *option,
+                           const struct json *form, const char *wanted)
+{
+    const char *pair, *value, *found = NULL;
+    size_t at = 0;
+
+    while (!found && (pair = arguments_next(arguments, option, &at))) {
+        char *name = split_pair(form, pair, &value);
+
+        if (strcmp(name, wanted) == 0)
+            found = value;
+        free(name);
+    }
+    return found;
+}
+
+static bool is_hybrid(const struct json *field)
+{
+    const char *kind = json_member_text(field, "kind");
+
+    return kind && strcmp(kind, "hybrid") == 0;
+}
+
+/* Options, own words, or both; where neither is said, what stood there stays. */
+static void write_hybrid(struct json_writer *writer, const struct json *field, const char *picks,
+                         const char *words)
+{
+    json_write_object(writer, NULL);
+    if (picks)
+        write_ids(writer, "selected_ids", field, picks);
+    if (words)
+        json_write_text(writer, "custom_input", words);
+    json_write_end_object(writer);
+}
+
+static void write_fields(const struct arguments *arguments, const struct json *form,
+                         struct json_writer *writer)
+{
+    const char *pair, *value;
+    size_t at = 0;
+
+    if (!arguments_value(arguments, "field") && !arguments_value(arguments, "other"))
+        return;
+    json_write_object(writer, "fields");
+    while ((pair = arguments_next(arguments, "field", &at))) {
+        const struct json *field = find_field(form, pair);
+        char *name = split_pair(form, pair, &value);
+
+        json_write_foreign_key(writer, name);
+        if (is_hybrid(field))
+            write_hybrid(writer, field, value, said_of(arguments, "other", form, name));
+        else
+            write_value(writer, field, value);
+        free(name);
+    }
+    for (at = 0; (pair = arguments_next(arguments, "other", &at));) {
+        const struct json *field = find_field(form, pair);
+        char *name = split_pair(form, pair, &value);
+
+        if (!is_hybrid(field) || !said_of(arguments, "field", form, name)) {
+            json_write_foreign_key(writer, name);
+            write_hybrid(writer, field, NULL, value);
+        }
+        free(name);
+    }
+    json_write_end_object(writer);
+}
+
+static void write_answer(const struct arguments *arguments, const char *id, const char *code,
                          const struct json *form, struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
@@ -114,28 +206,28 @@ static bool write_answer(const struct arguments *arguments, const char *id, cons
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", id);
     if (select)
-        write_ids(&writer, "selected_ids", select);
+        write_ids(&writer, "selected_ids", json_item(json_member(form, "fields"), 0), select);
     if (text)
         json_write_text(&writer, "custom_input", text);
     if (note)
         json_write_text(&writer, "global_annotation", note);
     if (code)
         json_write_text(&writer, "code", code);
-    if (!write_pairs(arguments, "field", "fields", form, &writer) ||
-        !write_pairs(arguments, "option-note", "option_annotations", NULL, &writer))
-        return false;
+    write_fields(arguments, form, &writer);
+    write_texts(arguments, "option-note", "option_annotations", NULL, &writer);
+    write_texts(arguments, "field-note", "field_annotations", form, &writer);
     json_write_end_object(&writer);
-    return true;
 }
 
 /* Only what the terminal itself types counts; a pipe cannot do the second act. */
 static bool read_code(const struct arguments *arguments, const char *id, const char *title,
                       const char *code, char *typed, size_t size)
 {
+    static const char *const values[] = { "field", "other" };
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     FILE *tty = fd < 0 ? NULL : fdopen(fd, "r+");
     const char *chosen = arguments_value(arguments, "select"), *pair;
-    size_t at = 0;
+    size_t at;
     struct text line = { 0 };
     struct error err;
     bool ok;
@@ -158,10 +250,12 @@ static bool read_code(const struct arguments *arguments, const char *id, const c
         fprintf(tty, "  > %s\n", text_string(&line));
         text_clear(&line);
     }
-    while ((pair = arguments_next(arguments, "field", &at))) {
-        say_add_shown(&line, pair);
-        fprintf(tty, "  > %s\n", text_string(&line));
-        text_clear(&line);
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        for (at = 0; (pair = arguments_next(arguments, values[i], &at));) {
+            say_add_shown(&line, pair);
+            fprintf(tty, "  > %s\n", text_string(&line));
+            text_clear(&line);
+        }
     }
     i18n_format(&line, TEXT_CLI_TYPE_CODE, "code", code, NULL);
     fprintf(tty, "%s ", text_string(&line));
@@ -229,9 +323,8 @@ static bool send_answer(const struct arguments *arguments, struct link *link,
 
     if (json_is_yes(json_member(ask, "destructive")) && is_open)
         ok = second_act(arguments, link, id, title, typed, sizeof typed);
-    ok = ok &&
-         write_answer(arguments, id, typed[0] ? typed : NULL, json_member(got, "form"), &params) &&
-         call_hub(arguments, link, "ask/answer", text_string(&params), &reply);
+    write_answer(arguments, id, typed[0] ? typed : NULL, json_member(got, "form"), &params);
+    ok = ok && call_hub(arguments, link, "ask/answer", text_string(&params), &reply);
     if (ok)
         report(arguments, link, id, reply.result);
     wire_release(&reply);
@@ -260,11 +353,14 @@ static enum exit_code run_answer(const struct arguments *arguments)
 {
     char *params;
     bool ok;
+    static const char *const pairs[] = { "field", "other", "field-note", "option-note" };
     struct wire_message got = { 0 };
     struct link *link = NULL;
 
-    if (!check_pairs(arguments, "field") || !check_pairs(arguments, "option-note"))
-        return EXIT_USAGE;
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+        if (!check_pairs(arguments, pairs[i]))
+            return EXIT_USAGE;
+    }
     params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
     ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
          call_hub(arguments, link, "ask/get", params, &got) &&
@@ -280,13 +376,15 @@ static const struct verb_option options[] = {
     { "select", 's', "ID[,ID...]", TEXT_OPT_SELECT, false },
     { "text", 't', "TEXT", TEXT_OPT_TEXT, false },
     { "field", 'F', "NAME=VALUE", TEXT_OPT_FIELD, false },
+    { "other", 'O', "NAME=TEXT", TEXT_OPT_OTHER, false },
+    { "field-note", 0, "NAME=TEXT", TEXT_OPT_FIELD_NOTE, false },
     { "note", 'n', "TEXT", TEXT_OPT_NOTE, false },
     { "option-note", 'N', "ID=TEXT", TEXT_OPT_OPTION_NOTE, false },
 };
 static const char *const usage[] = {
     "answer [ID] --select ID[,ID...] [--note TEXT]",
     "answer [ID] --text TEXT",
-    "answer [ID] --field NAME=VALUE [--field NAME=VALUE...]",
+    "answer [ID] --field NAME=VALUE [--field NAME=VALUE...] [--other NAME=TEXT...]",
     NULL,
 };
 static const char *const examples[] = {
@@ -294,6 +392,7 @@ static const char *const examples[] = {
     "answer k3f7 --select unit,lint --note 'lint may stay a warning'",
     "answer k3f7 --text 'Call it Heron'",
     "answer k3f7 --field confirmed=yes",
+    "answer k3f7 --field q1=Redis --field q2=Unit,Lint --other q3='neither, ask Ada'",
     NULL,
 };
 const struct verb verb_answer = {

@@ -144,7 +144,7 @@ static enum exit_code exit_code_of(const char *status)
         { "cancelled", EXIT_REFUSED }, { "timeout", EXIT_TIMEOUT },
         { "pending", EXIT_PENDING },   { "pending_terminal_launch", EXIT_PENDING },
         { "accept", EXIT_DONE },       { "decline", EXIT_REFUSED },
-        { "cancel", EXIT_REFUSED },
+        { "cancel", EXIT_REFUSED },    { "answered", EXIT_DONE },
     };
 
     for (size_t i = 0; status && i < ARRAY_LEN(rows); i++) {
@@ -195,8 +195,9 @@ static void confirm_delivery(struct asking *asking, const char *id)
 
 static enum exit_code finish(struct asking *asking, const struct json *result)
 {
+    const char *choice = json_member_text(result, "action_status");
     const char *action = json_member_text(result, "action");
-    const char *status = action ? action : json_member_text(result, "action_status");
+    const char *status = action ? action : choice ? choice : json_member_text(result, "status");
     const char *id = json_member_text(result, "session_id");
     enum exit_code code = exit_code_of(status);
 
@@ -209,10 +210,10 @@ static enum exit_code finish(struct asking *asking, const struct json *result)
         printf("%s\n", id);
         say_note(TEXT_CLI_STILL_PENDING, NULL);
     } else {
-        if (action)
-            print_value(find_value(asking, result));
-        else
+        if (json_member(result, "selection"))
             print_values(result);
+        else
+            print_value(find_value(asking, result));
         if (code == EXIT_REFUSED || code == EXIT_TIMEOUT)
             say_note(ending_of(result, code), NULL);
     }
@@ -228,7 +229,9 @@ static void say_stopped(const struct asking *asking)
 {
     if (asking->arguments->is_json)
         printf("{\"%s\":\"pending\",\"session_id\":\"%s\"}\n",
-               asking->tool == &tool_provide_choice ? "action_status" : "action",
+               asking->tool == &tool_provide_choice      ? "action_status"
+               : asking->tool == &tool_ask_user_question ? "status"
+                                                         : "action",
                asking->session_id);
     say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id, NULL);
 }

@@ -95,6 +95,24 @@ static void print_fields(const struct json *fields)
     text_release(&line);
 }
 
+/* Each question with what was chosen, written and noted. */
+static void print_answers(const struct json *list)
+{
+    for (size_t i = 0; i < json_length(list); i++) {
+        const struct json *item = json_item(list, i), *selected = json_member(item, "selected");
+        const char *other = json_member_text(item, "other");
+        const char *notes = json_member_text(item, "notes");
+
+        say_lines(json_member_text(item, "question"), 2);
+        for (size_t k = 0; k < json_length(selected); k++)
+            say_lines(json_text(json_item(selected, k)), 4);
+        if (other)
+            say_lines(other, 4);
+        if (notes)
+            say_row(TEXT_ROW_NOTE, notes);
+    }
+}
+
 static void print_result(const struct json *ask, const struct json *result,
                          const struct json *answer)
 {
@@ -108,9 +126,13 @@ static void print_result(const struct json *ask, const struct json *result,
     if (state_is_open(state_find(json_member_text(ask, "status"))))
         return;
     printf("\n");
-    if (json_member_text(answer, "custom_input"))
-        say_lines(json_member_text(answer, "custom_input"), 2);
-    print_fields(json_member(answer, "fields"));
+    if (json_member(result, "answer_list")) {
+        print_answers(json_member(result, "answer_list"));
+    } else {
+        if (json_member_text(answer, "custom_input"))
+            say_lines(json_member_text(answer, "custom_input"), 2);
+        print_fields(json_member(answer, "fields"));
+    }
     if (summary)
         say_row(TEXT_ROW_ANSWER, summary);
     if (note)

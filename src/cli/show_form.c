@@ -29,8 +29,10 @@ static void print_option(const struct json *option)
     struct text line = { 0 };
 
     say_add_shown(&line, json_member_text(option, "id"));
-    text_add_text(&line, "  ");
-    say_add_shown(&line, json_member_text(option, "label"));
+    if (strcmp(json_member_text(option, "id"), json_member_text(option, "label")) != 0) {
+        text_add_text(&line, "  ");
+        say_add_shown(&line, json_member_text(option, "label"));
+    }
     if (json_is_yes(json_member(option, "recommended")))
         text_add_format(&line, "  (%s)", i18n_text(TEXT_RECOMMENDED));
     if (json_is_yes(json_member(option, "default")))
@@ -180,14 +182,27 @@ static void print_limits(const struct json *form, const struct json *field)
     text_release(&remarks);
 }
 
+static bool mentions_secret(const struct json *form)
+{
+    const struct json *fields = json_member(form, "fields");
+    bool is_mentioned = sensitive_is_mentioned(json_member_text(form, "title")) ||
+                        sensitive_is_mentioned(json_member_text(form, "prompt"));
+
+    for (size_t i = 0; i < json_length(fields); i++) {
+        const char *label = json_member_text(json_item(fields, i), "label");
+
+        is_mentioned = is_mentioned || (label && sensitive_is_mentioned(label));
+    }
+    return is_mentioned;
+}
+
 void show_limits(const struct json *form)
 {
     const struct json *fields = json_member(form, "fields");
 
     for (size_t i = 0; i < json_length(fields); i++)
         print_limits(form, json_item(fields, i));
-    if (sensitive_is_mentioned(json_member_text(form, "title")) ||
-        sensitive_is_mentioned(json_member_text(form, "prompt")))
+    if (mentions_secret(form))
         printf("! %s\n", i18n_text(TEXT_MENTIONS_SECRET));
 }
 
@@ -197,14 +212,20 @@ static void print_field(const struct json *field, bool has_heading)
     const char *label = json_member_text(field, "label");
     const char *description = json_member_text(field, "description");
     const char *preset = json_member_text(field, "default_text");
+    const char *header = json_member_text(field, "header");
+    const char *heading = header ? header : label;
     struct text line = { 0 };
 
     if (has_heading) {
         say_add_shown(&line, json_member_text(field, "name"));
-        text_add_text(&line, label ? ": " : "");
-        say_add_shown(&line, label ? label : "");
-        printf("  [%s]\n", text_string(&line));
+        text_add_text(&line, heading ? ": " : "");
     }
+    if (heading && (has_heading || header))
+        say_add_shown(&line, heading);
+    if (line.used)
+        printf("  [%s]\n", text_string(&line));
+    if (has_heading && header)
+        say_lines(label, 4);
     if (description)
         say_lines(description, 4);
     if (preset) {
@@ -226,7 +247,7 @@ void show_form(const struct json *form)
     say_add_shown(&line, title);
     printf("\n  %s\n\n", text_string(&line));
     text_release(&line);
-    if (strcmp(title, prompt) != 0) { /* else one line was all there was to say */
+    if (*prompt && strcmp(title, prompt) != 0) { /* else one line was all there was to say */
         say_lines(prompt, 2);
         printf("\n");
     }

@@ -45,6 +45,7 @@ void answer_release(struct answer *answer)
     for (size_t i = 0; i < answer->value_count; i++) {
         free(answer->values[i].is_selected);
         free(answer->values[i].text);
+        free(answer->values[i].note);
     }
     for (size_t i = 0; i < answer->option_note_count; i++)
         free(answer->option_notes[i]);

@@ -22,6 +22,7 @@ struct field_value {
     double number;
     bool has_confirm;
     bool confirmed;
+    char *note; /* on this field; NULL: none */
 };
 struct answer {
     struct field_value *values; /* one per field of the form */
@@ -35,8 +36,9 @@ void answer_release(struct answer *answer);
 
 /*
  * Reads {selected_ids?, custom_input?, fields? {name: value}, option_annotations? {id: text},
- * global_annotation?}: selected_ids and custom_input speak of the first field. A field that is not
- * mentioned keeps its defaults (R2.3); null or an empty text leaves it empty. Unknown ids, wrong
+ * field_annotations? {name: text}, global_annotation?}: selected_ids and custom_input speak of the
+ * first field, and so do the notes of options. A field that is not mentioned keeps its defaults
+ * (R2.3); null or an empty text leaves it empty. Unknown ids, wrong
  * counts, lengths over the limits, notes where they are off: false with the JSON pointer of the
  * culprit. Other members are ignored (they are the wire's: session_id, answer_key, …).
  */
@@ -58,6 +60,9 @@ bool answer_has_value(const struct field_value *value);
  * where there is none. */
 void answer_write_value(struct json_writer *writer, const struct field *field,
                         const struct field_value *value);
+/* field_annotations, where there are any. */
+void answer_write_field_notes(struct json_writer *writer, const struct form *form,
+                              const struct answer *answer);
 /* option_annotations and global_annotation, where there are any. */
 void answer_write_notes(struct json_writer *writer, const struct form *form,
                         const struct answer *answer);

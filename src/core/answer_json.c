@@ -26,6 +26,24 @@ void answer_write_notes(struct json_writer *writer, const struct form *form,
     json_write_text_if(writer, "global_annotation", answer->global_note);
 }
 
+void answer_write_field_notes(struct json_writer *writer, const struct form *form,
+                              const struct answer *answer)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < answer->value_count; i++) {
+        if (!answer->values[i].note)
+            continue;
+        if (!has_any)
+            json_write_object(writer, "field_annotations");
+        has_any = true;
+        json_write_foreign_key(writer, form->fields[i].name);
+        json_write_text(writer, NULL, answer->values[i].note);
+    }
+    if (has_any)
+        json_write_end_object(writer);
+}
+
 bool answer_has_value(const struct field_value *value)
 {
     return answer_count_picks(value) > 0 || value->has_number || value->has_confirm || value->text;
@@ -92,6 +110,7 @@ void answer_encode(const struct form *form, const struct answer *answer, struct 
             write_stored(&writer, &form->fields[i], &answer->values[i]);
         json_write_end_object(&writer);
     }
+    answer_write_field_notes(&writer, form, answer);
     answer_write_notes(&writer, form, answer);
     json_write_end_object(&writer);
 }

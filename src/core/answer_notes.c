@@ -1,4 +1,4 @@
-/* answer_notes.c - the notes of an answer: one for all, one for each option. */
+/* answer_notes.c - the notes of an answer: one for all, one for each option or field. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -44,11 +44,39 @@ static bool read_option_note(const struct field *field, const char *id, const st
     return true;
 }
 
+static bool read_field_note(const struct form *form, const char *name, const struct json *given,
+                            struct answer *answer, bool *has_any, struct error *err)
+{
+    const struct field *field = form_find_field(form, name);
+    char *note = NULL;
+
+    if (!field)
+        return error_set(err, ERROR_unknown_property, "", "the form has no field of this name");
+    if (!read_note(given, "", &note, err))
+        return false;
+    answer->values[field - form->fields].note = note;
+    *has_any = *has_any || note;
+    return true;
+}
+
+static bool read_field_notes(const struct form *form, const struct json *notes,
+                             struct answer *answer, bool *has_any, struct error *err)
+{
+    if (notes && json_kind(notes) != KIND_OBJECT)
+        return answer_refuse_type(notes, "/field_annotations", "an object", err);
+    for (void *it = json_first(notes); it; it = json_next(notes, it)) {
+        if (!read_field_note(form, json_key(it), json_value(it), answer, has_any, err))
+            return answer_error_below(err, "/field_annotations", json_key(it));
+    }
+    return true;
+}
+
 bool answer_read_notes(const struct form *form, const struct json *given, struct answer *answer,
                        struct error *err)
 {
     const struct json *notes = json_member(given, "option_annotations");
     const struct json *global_note = json_member(given, "global_annotation");
+    bool has_field_notes = false;
 
     if (notes && json_kind(notes) != KIND_OBJECT)
         return answer_refuse_type(notes, "/option_annotations", "an object", err);
@@ -56,11 +84,17 @@ bool answer_read_notes(const struct form *form, const struct json *given, struct
         if (!read_option_note(&form->fields[0], json_key(it), json_value(it), answer, err))
             return answer_error_below(err, "/option_annotations", json_key(it));
     }
+    if (!read_field_notes(form, json_member(given, "field_annotations"), answer, &has_field_notes,
+                          err))
+        return false;
     if (global_note && !read_note(global_note, "/global_annotation", &answer->global_note, err))
         return false;
-    if (!form->allow_annotations && (answer->option_notes || answer->global_note))
+    if (!form->allow_annotations &&
+        (answer->option_notes || has_field_notes || answer->global_note))
         return error_set(err, ERROR_unsupported_flag,
-                         answer->option_notes ? "/option_annotations" : "/global_annotation",
+                         answer->option_notes ? "/option_annotations"
+                         : has_field_notes    ? "/field_annotations"
+                                              : "/global_annotation",
                          "notes are switched off in this ask");
     return true;
 }

@@ -143,6 +143,37 @@ static bool check_count(const struct given *given, struct error *err)
         (long long)row->least, (long long)row->most, row->help);
 }
 
+/* Several questions may have options: the message says whose are meant. */
+static bool check_question_options(const struct given *given, struct error *err)
+{
+    const struct argument *row = given->row;
+    const struct json *question = json_member(given->beside, "question");
+    int64_t count = (int64_t)json_length(given->value);
+    char quote[ARGUMENT_QUOTE_BYTES];
+
+    if (count >= row->least && count <= row->most)
+        return true;
+    arguments_quote(json_text(question), json_length(question), quote);
+    return argument_refuse(
+        given->place, count < row->least ? given->class->too_few : given->class->too_many, err,
+        "question '%s' must have %lld-%lld options, but has %lld; \"Other\" with a text is "
+        "always offered beside them",
+        quote, (long long)row->least, (long long)row->most, (long long)count);
+}
+
+static bool check_questions(const struct given *given, struct error *err)
+{
+    const struct argument *row = given->row;
+    int64_t count = (int64_t)json_length(given->value);
+
+    if (count >= row->least && count <= row->most)
+        return true;
+    return argument_refuse(given->place,
+                           count < row->least ? given->class->too_few : given->class->too_many, err,
+                           "must have %lld-%lld questions, but has %lld: %s", (long long)row->least,
+                           (long long)row->most, (long long)count, row->help);
+}
+
 static bool check_texts(const struct given *given, struct error *err)
 {
     if (!check_count(given, err))
@@ -184,6 +215,11 @@ static const struct argument_class classes[] = {
                          ERROR_too_few_options, ERROR_too_many_options },
     [ARGUMENT_OBJECT] = { "an object", OBJECT, .storage = STORE_JSON },
     [ARGUMENT_ANY] = { "anything", ~0u, .storage = STORE_JSON },
+    [ARGUMENT_QUESTIONS] = { "a list of objects", LIST, STORE_JSON, check_items, check_questions,
+                             OBJECT, ERROR_too_few_questions, ERROR_too_many_questions },
+    [ARGUMENT_QUESTION_OPTIONS] = { "a list of objects", LIST, STORE_JSON, check_items,
+                                    check_question_options, OBJECT, ERROR_too_few_options,
+                                    ERROR_too_many_options },
     [ARGUMENT_PREVIEW] = { "a text or an object", TEXT | OBJECT, STORE_JSON,
                            .check_limits = check_length },
 };

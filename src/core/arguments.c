@@ -28,8 +28,8 @@ enum {
 };
 
 static const struct ask_tool *const tools[] = {
-    &tool_provide_choice, &tool_elicit_choice, &tool_elicit_input,
-    &tool_elicit_confirm, &tool_elicit_number, &tool_elicit_form,
+    &tool_provide_choice, &tool_elicit_choice, &tool_elicit_input,      &tool_elicit_confirm,
+    &tool_elicit_number,  &tool_elicit_form,   &tool_ask_user_question,
 };
 
 /* Clients put these into every tool's schema and pass them on when the model fills them in. */
@@ -164,7 +164,7 @@ static struct given given_at(const struct scope *scope, size_t i, struct place *
 
     *place = (struct place){ .outer = scope->place, .name = row->name };
     return (struct given){ row, argument_class_of(row->type), json_member(scope->object, row->name),
-                           place };
+                           place, scope->object };
 }
 
 static bool pass_unknown(const struct scope *scope, struct error *err)
@@ -260,6 +260,11 @@ void arguments_fill(const struct argument *rows, size_t row_count, const struct 
     }
 }
 
+char *arguments_copy_if_any(const char *text)
+{
+    return text && !visible_is_empty(text, strlen(text)) ? mem_text(text) : NULL;
+}
+
 static bool has_additions(const struct json *arguments)
 {
     for (size_t i = 0; i < ARRAY_LEN(added_by_clients); i++) {
@@ -350,6 +355,16 @@ void ask_call_release(struct ask_call *call)
     free(call->idempotency_key);
     free(call->arguments_json);
     *call = (struct ask_call){ 0 };
+}
+
+bool ask_tool_allows(const struct ask_tool *tool, bool is_sub_agent, struct error *err)
+{
+    if (!is_sub_agent || !tool->is_main_agents)
+        return true;
+    return error_set(err, ERROR_not_available_to_subagents, "",
+                     "%s is not available to sub-agents: return your question to the agent that "
+                     "started you, which can ask it",
+                     tool->name);
 }
 
 const struct ask_tool *ask_tool_at(size_t index)

@@ -26,14 +26,16 @@ enum argument_type {
     ARGUMENT_BOOL,
     ARGUMENT_INTEGER,
     ARGUMENT_ENUM,
-    ARGUMENT_ID,      /* a session id */
-    ARGUMENT_OPTIONS, /* list of option objects */
-    ARGUMENT_IDS,     /* list of option ids */
-    ARGUMENT_PREVIEW, /* text or {type, text, language?} */
-    ARGUMENT_NUMBER,  /* with or without a fraction */
-    ARGUMENT_TEXTS,   /* list of texts; the one row of `properties` limits each */
-    ARGUMENT_OBJECT,  /* looked into by the tool itself */
-    ARGUMENT_ANY,     /* known only to be refused by name */
+    ARGUMENT_ID,               /* a session id */
+    ARGUMENT_OPTIONS,          /* list of option objects */
+    ARGUMENT_IDS,              /* list of option ids */
+    ARGUMENT_PREVIEW,          /* text or {type, text, language?} */
+    ARGUMENT_NUMBER,           /* with or without a fraction */
+    ARGUMENT_TEXTS,            /* list of texts; the one row of `properties` limits each */
+    ARGUMENT_OBJECT,           /* looked into by the tool itself */
+    ARGUMENT_ANY,              /* known only to be refused by name */
+    ARGUMENT_QUESTIONS,        /* list of question objects */
+    ARGUMENT_QUESTION_OPTIONS, /* the options of one of them */
 };
 enum argument_unit { UNIT_CHARS, UNIT_BYTES, UNIT_NUMBER, UNIT_ITEMS };
 
@@ -71,6 +73,7 @@ struct ask_tool {
     bool (*check)(const struct json *arguments, const struct ask_call *call, struct error *err);
     const struct response_shape *response;
     const char *value_key; /* of the value in its result; NULL: the name of the only field */
+    bool is_main_agents;   /* sub-agents neither see nor may call it (R3.3) */
 };
 
 /* What a good call comes to. */
@@ -88,9 +91,12 @@ struct ask_call {
 
 extern const struct ask_tool tool_provide_choice;
 extern const struct ask_tool tool_elicit_choice, tool_elicit_input, tool_elicit_confirm;
-extern const struct ask_tool tool_elicit_number, tool_elicit_form;
+extern const struct ask_tool tool_elicit_number, tool_elicit_form, tool_ask_user_question;
 const struct ask_tool *ask_tool_find(const char *name); /* NULL if there is none */
 const struct ask_tool *ask_tool_at(size_t index);       /* NULL behind the last */
+
+/* False: `err` is for the sub-agent that called it. Asked before anything of the call is read. */
+bool ask_tool_allows(const struct ask_tool *tool, bool is_sub_agent, struct error *err);
 
 /* `arguments` must be an object (else bad_type without a path). On false nothing is in *ret_call.
  */
@@ -110,6 +116,9 @@ bool arguments_read(const struct argument *rows, size_t row_count, const struct 
  */
 void arguments_fill(const struct argument *rows, size_t row_count, const struct json *object,
                     void *values);
+
+/* NULL where there is nothing to see: such a text is as good as none. */
+char *arguments_copy_if_any(const char *text);
 
 enum { ARGUMENT_QUOTE_CHARS = 40, ARGUMENT_QUOTE_BYTES = 4 * ARGUMENT_QUOTE_CHARS + 4 };
 /* What a message may repeat of somebody's text: its shown form, cut between characters. */

@@ -26,6 +26,7 @@ struct given {
     const struct argument_class *class;
     const struct json *value;
     const struct place *place;
+    const struct json *beside; /* the object it stands in; NULL: it is an item of a list */
 };
 
 enum storage { STORE_TEXT, STORE_NUMBER, STORE_JSON };

@@ -131,9 +131,11 @@ static void write_hybrid(struct reading *reading, size_t field)
     if (is_words && !words) {
         words = take(reading, asked->name);
         json_write_raw(writer, NULL, "[]");
-    } else if (json_text(value)) {
+    } else if (json_text(value)) { /* a list nobody touched may come back as an empty text */
         json_write_list(writer, NULL);
-        write_value(writer, NULL, take(reading, asked->name), "");
+        value = take(reading, asked->name);
+        if (json_length(value) > 0)
+            write_value(writer, NULL, value, "");
         json_write_end_list(writer);
     } else {
         write_picks(reading, field);

@@ -25,11 +25,6 @@ const struct argument elicit_label_row = {
     .help = "labels are texts of 1 to 200 characters",
 };
 
-char *elicit_copy_if_any(const char *text)
-{
-    return text && visible_count(text, strlen(text)) > 0 ? mem_text(text) : NULL;
-}
-
 /* The first line in which there is something to see, cut to what a title may have. */
 static char *title_of(const char *message)
 {
@@ -53,7 +48,7 @@ void elicit_begin(const struct elicit_values *values, size_t field_count, struct
     *call = (struct ask_call){
         .timeout_s = values->timeout_s,
         .interface = interface_find(values->interface),
-        .idempotency_key = elicit_copy_if_any(values->idempotency_key),
+        .idempotency_key = arguments_copy_if_any(values->idempotency_key),
         .form = { .title = values->title ? mem_text(values->title) : title_of(values->message),
                   .prompt = mem_text(values->message),
                   .fields = field_count ? mem_new(field_count * sizeof(struct field)) : NULL,

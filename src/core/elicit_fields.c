@@ -45,7 +45,7 @@ bool schema_fill_text(const struct property_values *values, struct field *field,
     field->min_chars = values->min_chars;
     field->max_chars = values->max_chars;
     field->format = mem_text(values->format);
-    field->default_text = elicit_copy_if_any(values->default_text);
+    field->default_text = arguments_copy_if_any(values->default_text);
     if (field->max_chars > 0 && field->min_chars > field->max_chars)
         return schema_refuse(place, "minLength", ERROR_min_exceeds_max, err,
                              "minLength is greater than maxLength");

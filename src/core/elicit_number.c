@@ -66,7 +66,7 @@ static bool build(const void *filled, struct ask_call *call, struct error *err)
                              .kind = FIELD_NUMBER,
                              .is_required = true,
                              .step = json_number_of(values->step),
-                             .unit = elicit_copy_if_any(values->unit),
+                             .unit = arguments_copy_if_any(values->unit),
                              .style = style_of(values) };
     elicit_fill_bounds(field, values->minimum, values->maximum);
     if (field->style == NUMBER_RATING) {

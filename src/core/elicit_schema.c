@@ -95,8 +95,8 @@ static bool read_property(void *member, const struct place *outer, struct field 
     if (!argument_read_object(kind->rows, kind->row_count, property, &place, &values, err))
         return as_unsupported(err);
     field->name = mem_text(json_key(member));
-    field->label = elicit_copy_if_any(values.title);
-    field->description = elicit_copy_if_any(values.description);
+    field->label = arguments_copy_if_any(values.title);
+    field->description = arguments_copy_if_any(values.description);
     if (json_is_yes(values.secret) ||
         (kind->takes_words &&
          (sensitive_is_name(field->name) || (values.title && sensitive_is_name(values.title)))))

@@ -61,6 +61,7 @@ static void field_release(struct field *field)
     free(field->options);
     free(field->name);
     free(field->label);
+    free(field->header);
     free(field->description);
     free(field->placeholder);
     free(field->format);

@@ -41,6 +41,7 @@ struct option {
 struct field {
     char *name;        /* key of the value in an answer; provide_choice's only field is "choice" */
     char *label;       /* question or title of the field; may be NULL */
+    char *header;      /* a word or two for it where there is little room; may be NULL */
     char *description; /* what to put there; may be NULL */
     enum field_kind kind;
     bool is_required;

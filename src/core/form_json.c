@@ -76,6 +76,7 @@ static const struct shape option_shape = SHAPE(option);
 static const struct member field_members[] = {
     { .key = "name", .type = MEMBER_TEXT, .offset = FIELD(name), .is_needed = true },
     { .key = "label", .type = MEMBER_TEXT, .offset = FIELD(label) },
+    { .key = "header", .type = MEMBER_TEXT, .offset = FIELD(header) },
     { .key = "description", .type = MEMBER_TEXT, .offset = FIELD(description) },
     { .key = "kind",
       .type = MEMBER_NAME,

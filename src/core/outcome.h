@@ -6,12 +6,14 @@
 struct response_facts;
 
 struct outcome {
-    const char *status;       /* of provide_choice */
-    const char *action;       /* of the elicit tools */
-    const char *summary;      /* how it ended; stands before the values where there are any */
-    const char *instructions; /* for agents; NULL: none needed. Where it is open, how to collect
-                                 the answer stands between these */
-    const char *afterwards;   /* and these; NULL: nothing more */
+    const char *status;        /* of provide_choice */
+    const char *action;        /* of the elicit tools */
+    const char *reply;         /* of ask_user_question */
+    const char *summary;       /* how it ended; stands before the values where there are any */
+    const char *reply_summary; /* the same for ask_user_question; NULL: as above */
+    const char *instructions;  /* for agents; NULL: none needed. Where it is open, how to collect
+                                  the answer stands between these */
+    const char *afterwards;    /* and these; NULL: nothing more */
     bool is_open;
     bool is_hand_off; /* the command is what it is about */
     bool has_rule;

@@ -8,11 +8,11 @@
 #include "base/mem.h"
 #include "core/arguments.h"
 #include "core/limits.h"
+#include "core/preview_argument.h"
 #include "core/response.h"
 #include "core/validation.h"
-#include "core/visible_text.h"
 
-enum { NOT_GIVEN = -1, PREVIEW_LANGUAGE_CHARS = 64, DEFAULT_WAIT_S = 30 };
+enum { NOT_GIVEN = -1, DEFAULT_WAIT_S = 30 };
 
 /* As arguments_fill leaves them: texts and lists are borrowed from the call. */
 struct choice_values {
@@ -37,38 +37,12 @@ struct option_values {
     const char *annotation;
     const struct json *preview;
 };
-struct preview_values {
-    const char *type, *text, *language;
-};
-#define VALUE(name)   offsetof(struct choice_values, name)
-#define OPTION(name)  offsetof(struct option_values, name)
-#define PREVIEW(name) offsetof(struct preview_values, name)
+#define VALUE(name)  offsetof(struct choice_values, name)
+#define OPTION(name) offsetof(struct option_values, name)
 
 static const char *const mode_names[] = {
     [FIELD_SINGLE] = "single", [FIELD_MULTI] = "multi",   [FIELD_TEXT] = "text_input",
     [FIELD_HYBRID] = "hybrid", [FIELD_HYBRID + 1] = NULL,
-};
-
-static const struct argument preview_properties[] = {
-    { .name = "type",
-      .type = ARGUMENT_ENUM,
-      .choices = preview_type_names + PREVIEW_TEXT,
-      .is_needed = true,
-      .offset = PREVIEW(type),
-      .help = "How to show the preview: text, markdown, code or diff." },
-    { .name = "text",
-      .type = ARGUMENT_TEXT,
-      .most = LIMIT_PREVIEW_BYTES,
-      .unit = UNIT_BYTES,
-      .is_needed = true,
-      .offset = PREVIEW(text),
-      .help = "What to show, up to 64 KiB." },
-    { .name = "language",
-      .type = ARGUMENT_TEXT,
-      .most = PREVIEW_LANGUAGE_CHARS,
-      .unit = UNIT_CHARS,
-      .offset = PREVIEW(language),
-      .help = "Language of the code, such as c or python." },
 };
 
 static const struct argument option_properties[] = {
@@ -113,7 +87,7 @@ static const struct argument option_properties[] = {
       .help = "What choosing it would give: a text, or {type, text, language} with type text, "
               "markdown, code or diff; up to 64 KiB.",
       .properties = preview_properties,
-      .property_count = ARRAY_LEN(preview_properties) },
+      .property_count = PREVIEW_PROPERTIES },
 };
 
 static const struct argument choice_arguments[] = {
@@ -250,27 +224,6 @@ static const struct argument choice_arguments[] = {
       .help = "Asking again with the same key gives the same ask; up to 128 bytes." },
 };
 
-/* A text nobody could see is as good as none. */
-static char *copy_if_any(const char *text)
-{
-    return text && !visible_is_empty(text, strlen(text)) ? mem_text(text) : NULL;
-}
-
-static void build_preview(const struct json *given, struct preview *preview)
-{
-    struct preview_values values = { .type = preview_type_names[PREVIEW_TEXT] };
-
-    if (json_kind(given) == KIND_OBJECT)
-        arguments_fill(preview_properties, ARRAY_LEN(preview_properties), given, &values);
-    else
-        values.text = json_text(given);
-    preview->text = copy_if_any(values.text);
-    if (!preview->text)
-        return;
-    preview->type = form_name_find(preview_type_names, values.type, PREVIEW_TEXT);
-    preview->language = copy_if_any(values.language);
-}
-
 static void build_option(const struct json *given, struct option *option)
 {
     struct option_values values = { 0 };
@@ -278,10 +231,10 @@ static void build_option(const struct json *given, struct option *option)
     arguments_fill(option_properties, ARRAY_LEN(option_properties), given, &values);
     option->id = mem_text(values.id);
     option->label = mem_text(values.label);
-    option->description = copy_if_any(values.description);
-    option->annotation = copy_if_any(values.annotation);
+    option->description = arguments_copy_if_any(values.description);
+    option->annotation = arguments_copy_if_any(values.annotation);
     option->is_recommended = values.recommended;
-    build_preview(values.preview, &option->preview);
+    preview_build(values.preview, &option->preview);
 }
 
 static void build_options(const struct choice_values *values, struct field *field)
@@ -319,7 +272,7 @@ static void build_field(const struct choice_values *values, struct field *field)
 {
     field->name = mem_text("choice");
     field->kind = form_name_find(mode_names, values->selection_mode, FIELD_SINGLE);
-    field->placeholder = copy_if_any(values->placeholder);
+    field->placeholder = arguments_copy_if_any(values->placeholder);
     field->placeholder_visible =
         values->placeholder_visible && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID);
     build_options(values, field);
@@ -335,7 +288,7 @@ static void build_form(const struct choice_values *values, struct form *form)
                            .fields = mem_new(sizeof *form->fields),
                            .field_count = 1,
                            .allow_annotations = values->allow_annotations,
-                           .global_annotation = copy_if_any(values->global_annotation),
+                           .global_annotation = arguments_copy_if_any(values->global_annotation),
                            .is_destructive = values->destructive };
     build_field(values, &form->fields[0]);
     is_single = form->fields[0].kind == FIELD_SINGLE;
@@ -353,7 +306,7 @@ static bool build_choice(const void *filled, struct ask_call *call, struct error
         .wait_s = values->wait_s,
         .timeout_s = values->timeout_s,
         .interface = interface_find(values->interface),
-        .idempotency_key = copy_if_any(values->idempotency_key),
+        .idempotency_key = arguments_copy_if_any(values->idempotency_key),
         .defaults_ignored = values->destructive && json_length(values->default_selection_ids) > 0,
         .cancel_always_available = values->allow_cancel != NOT_GIVEN,
     };

@@ -25,6 +25,12 @@ static const struct response_shape *shape_of(const struct response_facts *facts)
     return facts->shape ? facts->shape : &response_unknown;
 }
 
+/* Their notes stand beside what they are about, and the seed has words for how they end. */
+static bool is_about_questions(const struct response_facts *facts)
+{
+    return shape_of(facts)->has_reply && !shape_of(facts)->has_status;
+}
+
 const char *response_status(const struct response_facts *facts)
 {
     return outcome_find(facts)->status;
@@ -96,7 +102,9 @@ void response_summary(const struct response_facts *facts, struct text *out)
         text_add_text(out, facts->terminal_command);
         return;
     }
-    text_add_text(&line, outcome->summary);
+    text_add_text(&line, is_about_questions(facts) && outcome->reply_summary
+                             ? outcome->reply_summary
+                             : outcome->summary);
     for (size_t i = 0; answer && i < answer->value_count; i++)
         summarize_value(&line, &is_first, &facts->form->fields[i], &answer->values[i]);
     if (outcome->has_values && is_first)
@@ -141,6 +149,8 @@ static void write_notes(struct json_writer *writer, const struct response_facts 
 {
     const struct answer *answer = response_answer(facts);
 
+    if (answer && !is_about_questions(facts))
+        answer_write_field_notes(writer, facts->form, answer);
     if (answer)
         answer_write_notes(writer, facts->form, answer);
     else if (outcome_find(facts)->has_decider)
@@ -193,6 +203,7 @@ const struct response_shape response_selection = {
 const struct response_shape response_unknown = {
     .has_status = true,
     .has_action = true,
+    .has_reply = true,
     .collector = "get_answer",
     .write_values = write_selection,
 };
@@ -259,11 +270,14 @@ void response_write(const struct response_facts *facts, struct text *out)
         json_write_text(&writer, "action_status", outcome->status);
     if (shape->has_action)
         json_write_text(&writer, "action", outcome->action);
+    if (shape->has_reply)
+        json_write_text(&writer, "status", outcome->reply);
     json_write_text(&writer, "session_id", facts->session_id);
     shape->write_values(&writer, facts);
     json_write_bool(&writer, "explicit", outcome->is_explicit);
     json_write_bool_if(&writer, "auto_submitted", outcome->is_auto);
-    json_write_bool_if(&writer, "declined", outcome->is_declined && shape->has_status);
+    json_write_bool_if(&writer, "declined",
+                       outcome->is_declined && (shape->has_status || shape->has_reply));
     json_write_bool_if(&writer, "withdrawn", outcome->is_withdrawn);
     json_write_bool_if(&writer, "replayed", facts->is_replayed);
     if (outcome->has_rule)

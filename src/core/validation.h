@@ -1,8 +1,8 @@
 /*
  * validation.h - decides whether a call whose every argument is well-formed makes sense as a whole.
- * Pure. Every rule is one row in validation.c or validation_elicit.c; the first broken rule is
- * reported. The form tells what was asked, the arguments what was said: some rules are about saying
- * it at all.
+ * Pure. Every rule is one row in validation.c, validation_elicit.c or validation_questions.c; the
+ * first broken rule is reported. The form tells what was asked, the arguments what was said: some
+ * rules are about saying it at all.
  */
 #ifndef CORE_VALIDATION_H
 #define CORE_VALIDATION_H
@@ -22,6 +22,8 @@ bool validation_check_elicit_input(const struct json *arguments, const struct as
                                    struct error *err);
 bool validation_check_elicit_confirm(const struct json *arguments, const struct ask_call *call,
                                      struct error *err);
+bool validation_check_questions(const struct json *arguments, const struct ask_call *call,
+                                struct error *err);
 bool validation_check_elicit_number(const struct json *arguments, const struct ask_call *call,
                                     struct error *err);
 

@@ -132,6 +132,7 @@ static const char *const taken_names[] = {
     "error",
     "notices_more",
     "option_annotations",
+    "field_annotations",
     "global_annotation",
     "action_status",
     "selection",

@@ -314,6 +314,7 @@ static char *read_state(const struct json *state)
 
 static bool read_call(struct submission *submission, const struct json *params, struct error *err)
 {
+    struct visit *visit = submission->errand.visit;
     const char *tool = json_member_text(params, "tool");
     int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
 
@@ -322,11 +323,12 @@ static bool read_call(struct submission *submission, const struct json *params, 
         error_set(err, ERROR_bad_enum, "", "there is no such tool");
         return false;
     }
+    if (!ask_tool_allows(submission->tool, visit->is_sub_agent, err))
+        return false;
     if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
-    submission->terms.wait_ms =
-        patience_bound_ms(submission->errand.visit, wait_s < 0 ? -1 : wait_s * 1000);
+    submission->terms.wait_ms = patience_bound_ms(visit, wait_s < 0 ? -1 : wait_s * 1000);
     submission->terms.comes_back =
         json_is_yes(json_member(params, "comes_back")) &&
         come_back_may(submission->errand.engine, submission->errand.visit, 1);

@@ -45,6 +45,7 @@ static void write_tool(struct json_writer *writer, const struct tool *tool,
 
 void content_write_tools(struct json_writer *writer, const struct mcp_request *request)
 {
+    const struct mcp_parts *parts = &request->to.mcp->parts;
     enum mcp_revision revision = request->revision;
     enum content_shape shape = revision_has_structured(revision)    ? SHAPE_STRUCTURED
                                : revision_has_annotations(revision) ? SHAPE_ANNOTATED
@@ -52,8 +53,10 @@ void content_write_tools(struct json_writer *writer, const struct mcp_request *r
 
     *writer = result_begin(revision, writer->out);
     json_write_list(writer, "tools");
-    for (const struct tool *const *rows = request->to.mcp->parts.offer->tools; *rows; rows++)
-        write_tool(writer, *rows, shape);
+    for (const struct tool *const *rows = parts->offer->tools; *rows; rows++) {
+        if (!(*rows)->ask || ask_tool_allows((*rows)->ask, parts->is_sub_agent, NULL))
+            write_tool(writer, *rows, shape);
+    }
     json_write_end_list(writer);
     result_end(writer, revision, CACHE_PUBLIC);
 }
@@ -62,14 +65,16 @@ const char *content_make(struct content_made *made, const struct mcp_request *re
                          void (*write)(struct json_writer *writer,
                                        const struct mcp_request *request))
 {
-    struct json_writer writer = json_writer_to(&made->json);
+    const struct mcp_parts *parts = &request->to.mcp->parts;
+    struct text *json = &made->json[parts->is_sub_agent];
+    struct json_writer writer = json_writer_to(json);
 
-    if (made->offer != request->to.mcp->parts.offer) {
-        made->offer = request->to.mcp->parts.offer;
-        text_clear(&made->json);
+    if (made->offer[parts->is_sub_agent] != parts->offer) {
+        made->offer[parts->is_sub_agent] = parts->offer;
+        text_clear(json);
         write(&writer, request);
     }
-    return made->json.bytes;
+    return json->bytes;
 }
 
 void content_write_server_info(struct json_writer *writer, const char *key, bool has_title)

@@ -123,13 +123,35 @@ static void begin_property(struct writing *writing, const char *key, const char 
     }
 }
 
-static void write_title(struct writing *writing, const struct field *field)
+/* `before` stands in front; "" for nothing. */
+static void write_title_after(struct writing *writing, const struct field *field,
+                              const char *before)
 {
     const char *title = field->label ? field->label : NULL;
+    struct text out = { 0 };
 
     if (!title && writing->form->field_count == 1)
         title = writing->form->title;
-    write_shown(&writing->json, "title", title ? title : field->name);
+    text_add_text(&out, before);
+    if (field->header) {
+        add_shown(&out, field->header, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        text_add_text(&out, ": ");
+    }
+    add_shown(&out, title ? title : field->name, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    json_write_text(&writing->json, "title", text_string(&out));
+    text_release(&out);
+}
+
+static void write_title(struct writing *writing, const struct field *field)
+{
+    write_title_after(writing, field, "");
+}
+
+/* A question that a title would cut. */
+static bool is_long_question(const struct writing *writing, const struct field *field)
+{
+    return writing->form->field_count > 1 && field->label &&
+           text_count(field->label, strlen(field->label)) > FORM_LABEL_CHARS;
 }
 
 /* The agent's words about the field, then ours about what it takes. */
@@ -138,6 +160,10 @@ static void write_description(struct writing *writing, const struct field *field
 {
     struct text out = { 0 };
 
+    if (is_long_question(writing, field))
+        add_shown(&out, field->label, VISIBLE_LINES, FORM_MESSAGE_CHARS);
+    if (field->description && out.used)
+        text_add_text(&out, " · ");
     if (field->description)
         add_shown(&out, field->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     if (hint && hint->used && out.used)
@@ -288,7 +314,7 @@ static void write_hybrid(struct writing *writing, size_t index)
     const struct field *field = &writing->form->fields[index];
     bool has_words = writing->client->leaves_text_free;
     bool is_required = !has_words && field->min_selections > 0;
-    struct text key = { 0 };
+    struct text key = { 0 }, before = { 0 };
 
     if (field->max_selections == 1)
         write_single(writing, index, is_required);
@@ -300,10 +326,16 @@ static void write_hybrid(struct writing *writing, size_t index)
         return;
     client_form_words_key(writing->form, index, &key);
     begin_property(writing, text_string(&key), "string", false);
-    json_write_text(&writing->json, "title", i18n_text_in(writing->language, TEXT_OWN_WORDS));
+    if (writing->form->field_count > 1) /* whose words? */
+        text_add_format(&before, "%s – ", i18n_text_in(writing->language, TEXT_OWN_WORDS));
+    if (before.used)
+        write_title_after(writing, field, text_string(&before));
+    else
+        json_write_text(&writing->json, "title", i18n_text_in(writing->language, TEXT_OWN_WORDS));
     if (field->placeholder && field->placeholder_visible)
         write_shown(&writing->json, "description", field->placeholder);
     json_write_end_object(&writing->json);
+    text_release(&before);
     text_release(&key);
 }
 

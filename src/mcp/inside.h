@@ -207,10 +207,11 @@ void subscribe_drop_all(struct mcp *mcp);
 void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params);
 
 /* content.c: what both eras say alike */
-/* What is asked for often and never another is written once for each offer. */
+/* What is asked for often and never another is written once for each offer, and once more for
+ * sub-agents. */
 struct content_made {
-    const struct mcp_offer *offer;
-    struct text json;
+    const struct mcp_offer *offer[2];
+    struct text json[2];
 };
 const char *content_make(struct content_made *made, const struct mcp_request *request,
                          void (*write)(struct json_writer *writer,

@@ -98,6 +98,7 @@ static void write_properties(struct json_writer *writer, const struct argument *
         [ARGUMENT_OPTIONS] = write_list_type,    [ARGUMENT_IDS] = write_list_type,
         [ARGUMENT_PREVIEW] = write_preview_type, [ARGUMENT_NUMBER] = write_real_type,
         [ARGUMENT_TEXTS] = write_list_type,      [ARGUMENT_OBJECT] = write_object_type,
+        [ARGUMENT_QUESTIONS] = write_list_type,  [ARGUMENT_QUESTION_OPTIONS] = write_list_type,
     };
 
     json_write_object(writer, "properties");

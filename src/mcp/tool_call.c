@@ -382,7 +382,9 @@ static void call_tool(struct mcp_request *request, const struct tool *tool,
 
     if (tool->run)
         run(request, tool, arguments);
-    else if (!tool_plan(tool, arguments, &plan, &err))
+    else if ((tool->ask &&
+              !ask_tool_allows(tool->ask, request->to.mcp->parts.is_sub_agent, &err)) ||
+             !tool_plan(tool, arguments, &plan, &err))
         reply_failure(&request->to, request->revision, &err);
     else if (plan.wish == TOOL_ANSWERED)
         reply_structured(&request->to, request->revision, text_string(&plan.result), false);

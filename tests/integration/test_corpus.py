@@ -1,4 +1,4 @@
-"""Every call of provide_choice in the corpus through `sayso ask`, every hostile text to the screen.
+"""Every call of provide_choice and ask_user_question in the corpus through `sayso ask`, every hostile text to the screen.
 
 Proves: R2.1 R2.2 R6.5 P13
 """
@@ -161,6 +161,17 @@ def is_refused(case: dict[str, Any]) -> bool:
 
 
 CHOICES = [case for case in CALLS["cases"] if case["tool"] == "provide_choice"]
+QUESTIONS = [case for case in CALLS["cases"] if case["tool"] == "ask_user_question" and "context" not in case]
+for case in QUESTIONS:
+    @test(f"{case['id']} is refused by sayso ask --tool: {case['expect']['code']}", "R2.1 R3.1")
+    def refused_questions(home: Home, case: dict[str, Any] = case) -> None:
+        given = input_of(case)
+        error = assert_clean_refusal(ask(home, given, "--tool", "ask_user_question"), given)
+        assert (error["code"], error["path"]) == (case["expect"]["code"], case["expect"]["path"]), error
+        assert_nobody_disturbed(home)
+        assert_nothing_asked(home)
+
+
 for case in filter(is_refused, CHOICES):
     @test(f"{case['id']} is refused: {' or '.join(code for code, _ in wanted_errors(case['expect']))}", "R2.1")
     def refused_call(home: Home, case: dict[str, Any] = case) -> None:
@@ -195,6 +206,7 @@ for case in [case for case in CHOICES if not is_refused(case)]:
 
 @test("the corpus holds what these tests know how to run", "R2.1")
 def corpus_is_known() -> None:
+    assert len(QUESTIONS) == 8 and all(is_refused(case) for case in QUESTIONS)
     assert len(CHOICES) > 40 and len({case["id"] for case in CHOICES}) == len(CHOICES)
     known = {"id", "tool", "arguments", "raw", "gen", "expect", "why"}
     assert all(set(case) <= known for case in CHOICES)

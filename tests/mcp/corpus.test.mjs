@@ -1,6 +1,6 @@
-// Every call of provide_choice and the elicit tools and every JSON-RPC message of the corpus on stdio
+// Every call of provide_choice, ask_user_question and the elicit tools and every JSON-RPC message of the corpus on stdio
 // and over HTTP, byte for byte, at each revision; and what always holds, whatever was sent.
-// Proves: R2.1 R2.2 R4.1 R10.1 R10.2 P13
+// Proves: R2.1 R2.2 R3.1 R4.1 R10.1 R10.2 P13
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
@@ -13,8 +13,8 @@ import { Person } from "./lib/wire.mjs";
 import { named } from "./lib/asks.mjs";
 
 const CORPUS = JSON.parse(readFileSync(path.join(ROOT, "tests/corpus/ask_inputs.json"), "utf8"));
-// What needs a host of its own (context) is in elicit.test.mjs.
-const CASES = CORPUS.cases.filter(({ tool, context }) => /^(provide_choice|jsonrpc|elicit_.*)$/.test(tool) && !context);
+// What needs a host of its own (context) is in elicit.test.mjs and questions.test.mjs.
+const CASES = CORPUS.cases.filter(({ tool, context }) => /^(provide_choice|ask_user_question|jsonrpc|elicit_.*)$/.test(tool) && !context);
 const OTHERS = "{OTHER_PRINCIPALS_SESSION}";
 const SOON_MS = 100, TRIES = 20; // the fastest counts: this machine has other things to do
 const ECHO_MOST = 120;

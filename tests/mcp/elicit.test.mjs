@@ -8,7 +8,7 @@ import { KINDS, Sdk } from "./lib/sdk.mjs";
 import { REVISIONS, toolValidator } from "./lib/schema.mjs";
 import { openedHttp } from "./lib/web.mjs";
 
-const LIST_BYTES_MOST = 16384; // every model pays for every byte
+const LIST_BYTES_MOST = 18432; // every model pays for every byte
 const COLOURS = { type: "string", enum: ["red", "blue"], enumNames: ["Red", "Blue"] };
 const FORM = {
     type: "object",

@@ -77,6 +77,8 @@ static const struct reading_case {
       "{\"custom_input\":\"neither\"}" },
     { "one option as a text", "provide_choice", hybrid,
       "{\"choice\":\"a\",\"choice_own_words\":\"\"}", "{\"selected_ids\":[\"a\"]}" },
+    { "a list nobody touched", "provide_choice", hybrid,
+      "{\"choice\":\"\",\"choice_own_words\":\"mine\"}", "{\"custom_input\":\"mine\"}" },
     { "neither", "provide_choice", hybrid, "{\"choice_own_words\":\" \"}", NULL },
     { "a number", "elicit_number", number, "{\"value\":92.5}", "{\"fields\":{\"value\":92.5}}" },
     { "a number as text", "elicit_number", number, "{\"value\":\"92.5\"}",

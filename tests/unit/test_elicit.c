@@ -509,7 +509,7 @@ static void test_tools_are_found(void **state)
     (void)state;
     for (; ask_tool_at(count); count++)
         assert_ptr_equal(ask_tool_find(ask_tool_at(count)->name), ask_tool_at(count));
-    assert_int_equal(count, 6);
+    assert_int_equal(count, 7);
 }
 
 int main(void)

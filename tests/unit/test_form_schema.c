@@ -34,7 +34,13 @@ static const char form[] = "{'message':'Details','requestedSchema':{'type':'obje
                            "'loud':{'type':'boolean','default':true},"
                            "'mail':{'type':'string','format':'email'}},'required':['name']}}";
 
-#define A "Alpha (recommended) – fast"
+static const char questions[] =
+    "{'questions':[{'question':'Which cache?','header':'Cache','options':[{'label':'Redis',"
+    "'description':'fast'},{'label':'None'}]},{'question':'Which tests?','multiSelect':true,"
+    "'options':[{'label':'Unit'},{'label':'Lint'}]}]}";
+
+#define A     "Alpha (recommended) – fast"
+#define PICKS "[{'const':'Redis','title':'Redis – fast'},{'const':'None','title':'None'}]"
 
 /* Each names a place in the params by its keys, and what stands there as JSON; "" : nothing. */
 static const struct {
@@ -99,6 +105,24 @@ static const struct {
       "{'type':'string','title':'mail','format':'email'}" },
     { "elicit_form", form, "codex-mcp-client", REVISION_2025_06_18, "mail", "" },
     { "elicit_form", form, "codex-mcp-client", REVISION_2025_06_18, "required", "['name']" },
+    { "ask_user_question", questions, "any", REVISION_2026_07_28, "message",
+      "'Which cache? (+1)'" },
+    { "ask_user_question", questions, "any", REVISION_2026_07_28, "q1",
+      "{'type':'string','title':'Cache: Which cache?','oneOf':" PICKS "}" },
+    { "ask_user_question", questions, "any", REVISION_2026_07_28, "q1_own_words",
+      "{'type':'string','title':'In your own words – Cache: Which cache?'}" },
+    { "ask_user_question", questions, "any", REVISION_2026_07_28, "q2",
+      "{'type':'array','title':'Which tests?','description':'Choose 1 to 2','items':{'anyOf':["
+      "{'const':'Unit','title':'Unit'},{'const':'Lint','title':'Lint'}]},'minItems':0,"
+      "'maxItems':2}" },
+    { "ask_user_question", questions, "any", REVISION_2026_07_28, "required", "[]" },
+    { "ask_user_question", questions, "any", REVISION_2025_06_18, "q2_1",
+      "{'type':'boolean','title':'Unit','description':'Choose 1 to 2'}" },
+    { "ask_user_question", questions, "codex-mcp-client", REVISION_2025_06_18, "q1",
+      "{'type':'string','title':'Cache: Which cache?','oneOf':" PICKS "}" },
+    { "ask_user_question", questions, "codex-mcp-client", REVISION_2025_06_18, "q1_own_words", "" },
+    { "ask_user_question", questions, "codex-mcp-client", REVISION_2025_06_18, "required",
+      "['q1']" },
 };
 
 static char *quoted(const char *json)
@@ -205,6 +229,29 @@ static void test_an_agents_text_is_harmless_and_bounded(void **state)
     text_release(&arguments);
 }
 
+/* A title is short; of several questions the message says only the first. */
+static void test_a_long_question_is_shown_whole(void **state)
+{
+    struct text arguments = { 0 };
+    struct json *params;
+    const struct json *place;
+
+    (void)state;
+    text_add_text(&arguments, "{'questions':[{'question':'");
+    for (int i = 0; i < 300; i++)
+        text_add_text(&arguments, "x");
+    text_add_text(&arguments, " end','options':[{'label':'a'},{'label':'b'}]},"
+                              "{'question':'Short?','options':[{'label':'a'},{'label':'b'}]}]}");
+    params = written("ask_user_question", text_string(&arguments), "any", REVISION_2026_07_28,
+                     LANGUAGE_EN);
+    place = place_of(params, "q1");
+    assert_non_null(strstr(json_member_text(place, "title"), "…"));
+    assert_non_null(strstr(json_member_text(place, "description"), "x end"));
+    assert_null(json_member_text(place_of(params, "q2"), "description"));
+    json_free(params);
+    text_release(&arguments);
+}
+
 static void test_an_address_has_an_id_at_every_revision(void **state)
 {
     struct ask_call call;
@@ -236,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_forms_fit_revision_and_client),
         cmocka_unit_test(test_words_of_ours_are_the_persons),
         cmocka_unit_test(test_an_agents_text_is_harmless_and_bounded),
+        cmocka_unit_test(test_a_long_question_is_shown_whole),
         cmocka_unit_test(test_an_address_has_an_id_at_every_revision),
         cmocka_unit_test(test_whose_clock_stands_still),
     };

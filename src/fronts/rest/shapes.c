@@ -24,6 +24,7 @@ static const struct member answer_members[] = {
     { "custom_input", MEMBER_TEXT, ONE_OF, "Own words.", NULL },
     { "fields", MEMBER_ANY_OBJECT, ONE_OF, "Values of a form, by the name of the field.", NULL },
     { "option_annotations", MEMBER_TEXT_BY_NAME, 0, "Notes, by the id of the option.", NULL },
+    { "field_annotations", MEMBER_TEXT_BY_NAME, 0, "Notes, by the name of the field.", NULL },
     { "global_annotation", MEMBER_TEXT, 0, "A note on the whole.", NULL },
 };
 SHAPE(answer, "Answer", "What a person decides.", answer_members, true);

@@ -30,6 +30,7 @@ static const struct schema_property results[] = {
     { "action_status", "\"type\":\"string\"", "Of provide_choice." },
     { "selection", "\"type\":\"object\"", "Of provide_choice." },
     { "action", "\"type\":\"string\"", "Of the elicit tools; beside it the value." },
+    { "status", "\"type\":\"string\"", "Of ask_user_question; beside it answers." },
     { "session_id", "\"type\":\"string\"", "The ask's id." },
     { "instructions", "\"type\":\"string\"", "What to do now." },
     TOOL_ERROR_RESULT,

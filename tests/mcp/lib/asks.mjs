@@ -1,6 +1,6 @@
 // asks.mjs - the questions the tests ask, and the messages they ask them with.
 export const TOOLS = [
-    "provide_choice", "elicit_choice", "elicit_input", "elicit_confirm", "elicit_number", "elicit_form",
+    "provide_choice", "ask_user_question", "elicit_choice", "elicit_input", "elicit_confirm", "elicit_number", "elicit_form",
     "get_answer", "check_decision",
 ];
 
@@ -19,6 +19,13 @@ export const written = (title, more = {}) => ({
     selection_mode: "text_input",
     ...more,
 });
+
+export const QUESTIONS = {
+    questions: [
+        { question: "Which cache?", header: "Cache", options: [{ label: "Redis", description: "fast" }, { label: "None, please", preview: "-" }] },
+        { question: "Which tests?", multiSelect: true, options: [{ label: "Unit" }, { label: "Lint" }, { label: "Load" }] },
+    ],
+};
 
 export const request = (id, method, params) => ({ jsonrpc: "2.0", id, method, params });
 

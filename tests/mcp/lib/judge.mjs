@@ -43,6 +43,7 @@ const ASKED = ["action_status", "session_id", "selection", "explicit"];
 const ELICITED = ["action", "session_id", "explicit", "summary"];
 const ALWAYS = {
     provide_choice: ASKED,
+    ask_user_question: ["status", "session_id", "explicit", "summary"],
     elicit_choice: ELICITED,
     elicit_input: ELICITED,
     elicit_confirm: ELICITED,

@@ -1,0 +1,234 @@
+/*
+ * ask_user_question.c - the tool ask_user_question: one to four questions of two to four options,
+ * each with "Other" and a text of one's own (R3.1, R3.2; seed 001). A question is a hybrid field,
+ * q1 to q4; its labels are the ids, since they are what the agent gets back.
+ */
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/elicit.h"
+#include "core/preview_argument.h"
+#include "core/response.h"
+#include "core/validation.h"
+
+struct questions_values {
+    struct elicit_values common; /* first; the message is the first question */
+    const struct json *questions;
+};
+struct question_values {
+    const char *question, *header;
+    const struct json *options;
+    int64_t is_multi;
+};
+struct option_values {
+    const char *label, *description;
+    const struct json *preview;
+};
+#define QUESTION(name) offsetof(struct question_values, name)
+#define OPTION(name)   offsetof(struct option_values, name)
+
+static const struct argument option_properties[] = {
+    { .name = "label",
+      .type = ARGUMENT_TEXT,
+      .least = 1,
+      .most = LIMIT_LABEL_CHARS,
+      .unit = UNIT_CHARS,
+      .is_needed = true,
+      .offset = OPTION(label),
+      .is_obvious = true,
+      .help = "what the person reads and you get back, 1 to 200 characters" },
+    { .name = "description",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_DESCRIPTION_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = OPTION(description),
+      .is_obvious = true,
+      .help = "what follows from choosing it, up to 2000 characters" },
+    { .name = "preview",
+      .type = ARGUMENT_PREVIEW,
+      .most = LIMIT_PREVIEW_BYTES,
+      .unit = UNIT_BYTES,
+      .offset = OPTION(preview),
+      .is_obvious = true,
+      .help = "a text, or {type, text, language}; up to 64 KiB",
+      .properties = preview_properties,
+      .property_count = PREVIEW_PROPERTIES },
+};
+
+static const struct argument question_properties[] = {
+    { .name = "question",
+      .type = ARGUMENT_TEXT,
+      .least = 1,
+      .most = LIMIT_QUESTION_CHARS,
+      .unit = UNIT_CHARS,
+      .is_needed = true,
+      .offset = QUESTION(question),
+      .help = "The full question; the key of its answer." },
+    { .name = "header",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_HEADER_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = QUESTION(header),
+      .is_obvious = true,
+      .help = "a short label, up to 12 characters" },
+    { .name = "options",
+      .type = ARGUMENT_QUESTION_OPTIONS,
+      .least = LIMIT_QUESTION_OPTIONS_MIN,
+      .most = LIMIT_QUESTION_OPTIONS,
+      .unit = UNIT_ITEMS,
+      .is_needed = true,
+      .offset = QUESTION(options),
+      .help = "2-4. \"Other\" is always offered beside them.",
+      .properties = option_properties,
+      .property_count = ARRAY_LEN(option_properties) },
+    { .name = "multiSelect",
+      .type = ARGUMENT_BOOL,
+      .offset = QUESTION(is_multi),
+      .is_obvious = true,
+      .help = "true: several may be chosen" },
+};
+
+static const struct argument questions_arguments[] = {
+    { .name = "questions",
+      .type = ARGUMENT_QUESTIONS,
+      .least = 1,
+      .most = LIMIT_QUESTIONS,
+      .unit = UNIT_ITEMS,
+      .is_needed = true,
+      .offset = offsetof(struct questions_values, questions),
+      .help = "Needed: 1-4 questions {question, header?, options, multiSelect?}.",
+      .properties = question_properties,
+      .property_count = ARRAY_LEN(question_properties) },
+    ELICIT_REST,
+};
+
+static void build_option(const struct json *given, struct option *option)
+{
+    struct option_values values = { 0 };
+
+    arguments_fill(option_properties, ARRAY_LEN(option_properties), given, &values);
+    option->id = mem_text(values.label);
+    option->label = mem_text(values.label);
+    option->description = arguments_copy_if_any(values.description);
+    preview_build(values.preview, &option->preview);
+}
+
+static void build_question(const struct question_values *values, size_t number, struct field *field)
+{
+    size_t count = json_length(values->options);
+
+    *field = (struct field){ .name = mem_format("q%zu", number),
+                             .label = mem_text(values->question),
+                             .header = arguments_copy_if_any(values->header),
+                             .kind = FIELD_HYBRID,
+                             .is_required = true,
+                             .options = mem_new(count * sizeof *field->options),
+                             .option_count = count,
+                             .min_selections = 1,
+                             .max_selections = values->is_multi ? (int64_t)count : 1 };
+    for (size_t i = 0; i < count; i++)
+        build_option(json_item(values->options, i), &field->options[i]);
+}
+
+/* Of several questions each field says its own, and the list shows how many more there are. */
+static void name_several(const struct questions_values *values, struct form *form)
+{
+    char *title = form->title;
+
+    if (form->field_count == 1)
+        return;
+    free(form->prompt);
+    form->prompt = mem_text("");
+    if (values->common.title)
+        return;
+    form->title = mem_format("%s (+%zu)", title, form->field_count - 1);
+    free(title);
+}
+
+static bool build(const void *filled, struct ask_call *call, struct error *err)
+{
+    const struct questions_values *values = filled;
+    struct elicit_values common = values->common;
+    size_t count = json_length(values->questions);
+
+    (void)err;
+    common.message = json_member_text(json_item(values->questions, 0), "question");
+    elicit_begin(&common, count, call);
+    for (size_t i = 0; i < count; i++) {
+        struct question_values question = { 0 };
+
+        arguments_fill(question_properties, ARRAY_LEN(question_properties),
+                       json_item(values->questions, i), &question);
+        build_question(&question, i + 1, &call->form.fields[i]);
+    }
+    name_several(values, &call->form);
+    return true;
+}
+
+/* Result --------------------------------------------------------------------------------------- */
+
+/* Labels and own words in one text, as the seed has it; answer_list tells them apart. */
+static void write_joined(struct json_writer *writer, const struct field *field,
+                         const struct field_value *value)
+{
+    struct text joined = { 0 };
+
+    for (size_t i = 0; i < value->option_count; i++) {
+        if (value->is_selected[i])
+            text_add_format(&joined, "%s%s", joined.used ? ", " : "", field->options[i].label);
+    }
+    if (value->text)
+        text_add_format(&joined, "%s%s", joined.used ? ", " : "", value->text);
+    json_write_foreign_key(writer, field->label);
+    json_write_text(writer, NULL, text_string(&joined));
+    text_release(&joined);
+}
+
+static void write_item(struct json_writer *writer, const struct field *field,
+                       const struct field_value *value)
+{
+    json_write_object(writer, NULL);
+    json_write_text(writer, "question", field->label);
+    json_write_text_if(writer, "header", field->header);
+    answer_write_picks(writer, "selected", field, value);
+    json_write_text_if(writer, "other", value->text);
+    json_write_text_if(writer, "notes", value->note);
+    json_write_end_object(writer);
+}
+
+static void write_answers(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct answer *answer = response_answer(facts);
+
+    if (answer) {
+        json_write_object(writer, "answers");
+        for (size_t i = 0; i < answer->value_count; i++)
+            write_joined(writer, &facts->form->fields[i], &answer->values[i]);
+        json_write_end_object(writer);
+        json_write_list(writer, "answer_list");
+        for (size_t i = 0; i < answer->value_count; i++)
+            write_item(writer, &facts->form->fields[i], &answer->values[i]);
+        json_write_end_list(writer);
+    }
+    response_write_words(writer, facts);
+}
+
+static const struct response_shape shape = {
+    .has_reply = true,
+    .collector = "get_answer",
+    .write_values = write_answers,
+};
+const struct ask_tool tool_ask_user_question = {
+    .name = "ask_user_question",
+    .arguments = questions_arguments,
+    .argument_count = ARRAY_LEN(questions_arguments),
+    .values_bytes = sizeof(struct questions_values),
+    .build = build,
+    .check = validation_check_questions,
+    .response = &shape,
+    .value_key = "answers",
+    .is_main_agents = true,
+};

@@ -1,0 +1,52 @@
+/* preview_argument.c - see preview_argument.h. */
+#include "core/preview_argument.h"
+
+#include "base/json.h"
+#include "core/limits.h"
+
+enum { PREVIEW_LANGUAGE_CHARS = 64 };
+
+struct preview_values {
+    const char *type, *text, *language;
+};
+#define PREVIEW(name) offsetof(struct preview_values, name)
+
+const struct argument preview_properties[PREVIEW_PROPERTIES] = {
+    { .name = "type",
+      .type = ARGUMENT_ENUM,
+      .choices = preview_type_names + PREVIEW_TEXT,
+      .is_needed = true,
+      .offset = PREVIEW(type),
+      .is_obvious = true,
+      .help = "How to show the preview: text, markdown, code or diff." },
+    { .name = "text",
+      .type = ARGUMENT_TEXT,
+      .most = LIMIT_PREVIEW_BYTES,
+      .unit = UNIT_BYTES,
+      .is_needed = true,
+      .offset = PREVIEW(text),
+      .is_obvious = true,
+      .help = "What to show, up to 64 KiB." },
+    { .name = "language",
+      .type = ARGUMENT_TEXT,
+      .most = PREVIEW_LANGUAGE_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = PREVIEW(language),
+      .is_obvious = true,
+      .help = "Language of the code, such as c or python." },
+};
+
+void preview_build(const struct json *given, struct preview *preview)
+{
+    struct preview_values values = { .type = preview_type_names[PREVIEW_TEXT] };
+
+    if (json_kind(given) == KIND_OBJECT)
+        arguments_fill(preview_properties, PREVIEW_PROPERTIES, given, &values);
+    else
+        values.text = json_text(given);
+    preview->text = arguments_copy_if_any(values.text);
+    if (!preview->text)
+        return;
+    preview->type = form_name_find(preview_type_names, values.type, PREVIEW_TEXT);
+    preview->language = arguments_copy_if_any(values.language);
+}

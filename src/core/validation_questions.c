@@ -1,0 +1,90 @@
+/* validation_questions.c - the rules between the questions of ask_user_question (R3.1). */
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/arguments_inside.h"
+#include "core/limits.h"
+#include "core/validation.h"
+#include "core/visible_text.h"
+
+/* What the person is offered beside the options, in every language of ours. */
+static const char *const reserved_labels[] = { "Other", "其他", "其它" };
+
+/* Answers are kept by question, and a person must be able to tell which one is meant. */
+static bool questions_differ(const struct form *form, struct error *err)
+{
+    for (size_t i = 0; i < form->field_count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            const char *a = form->fields[k].label, *b = form->fields[i].label;
+            const struct place list = { .name = "questions" }, item = { &list, NULL, i };
+            const struct place place = { .outer = &item, .name = "question" };
+
+            if (visible_alike(a, strlen(a), b, strlen(b)))
+                return argument_refuse(&place, ERROR_duplicate_question, err,
+                                       "questions %zu and %zu are the same: ask each once", k, i);
+        }
+    }
+    return true;
+}
+
+static bool refuse_label(size_t question, size_t option, enum error_code code, struct error *err,
+                         const char *message)
+{
+    const struct place list = { .name = "questions" }, item = { &list, NULL, question };
+    const struct place options = { &item, "options", 0 }, one = { &options, NULL, option };
+    const struct place place = { .outer = &one, .name = "label" };
+
+    return argument_refuse(&place, code, err, "%s", message);
+}
+
+static bool labels_differ(const struct form *form, struct error *err)
+{
+    size_t first, second;
+
+    for (size_t i = 0; i < form->field_count; i++) {
+        if (field_find_same_labels(&form->fields[i], &first, &second))
+            return refuse_label(i, second, ERROR_ambiguous_label, err,
+                                "a person cannot tell this label from an earlier one: use other "
+                                "words in one of them");
+    }
+    return true;
+}
+
+static bool is_reserved(const char *label)
+{
+    for (size_t i = 0; i < ARRAY_LEN(reserved_labels); i++) {
+        if (visible_alike(label, strlen(label), reserved_labels[i], strlen(reserved_labels[i])))
+            return true;
+    }
+    return false;
+}
+
+static bool labels_are_free(const struct form *form, struct error *err)
+{
+    for (size_t i = 0; i < form->field_count; i++) {
+        for (size_t k = 0; k < form->fields[i].option_count; k++) {
+            if (is_reserved(form->fields[i].options[k].label))
+                return refuse_label(i, k, ERROR_reserved_label, err,
+                                    "\"Other\" with a text is offered with every question: leave "
+                                    "this option out");
+        }
+    }
+    return true;
+}
+
+bool validation_check_questions(const struct json *arguments, const struct ask_call *call,
+                                struct error *err)
+{
+    static bool (*const rules[])(const struct form *form, struct error *err) = {
+        questions_differ,
+        labels_differ,
+        labels_are_free,
+    };
+
+    (void)arguments;
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        if (!rules[i](&call->form, err))
+            return false;
+    }
+    return true;
+}
