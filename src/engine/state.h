@@ -132,7 +132,8 @@ struct visit {
     int references;
     bool is_gone;
     bool is_watching;
-    bool is_following; /* an agent's: told of its own asks */
+    bool wants_remaining; /* what time is left, again and again */
+    bool is_following;    /* an agent's: told of its own asks */
     struct waiter *waiters;
     struct handed *handed; /* results it has not confirmed */
     size_t handed_count;
@@ -195,6 +196,10 @@ struct engine {
     struct delivered_errand *delivering;         /* confirmations on their way to the store */
     struct portal_code codes[PORTAL_CODES];
     char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */
+    int64_t browser_boot_ms;           /* when one was opened last; 0: never */
+    size_t page_count, inbox_count;    /* that watch */
+    size_t ticking_count;              /* of these, who wants to know what time is left */
+    struct alarm remaining_alarm;
 };
 
 #endif
