@@ -25,6 +25,9 @@ bool os_process(int64_t pid, struct os_process *ret_process); /* false: gone */
 /* True when `pid` is, or has among its ancestors, the process {ancestor, start}. */
 bool os_descends_from(int64_t pid, int64_t ancestor, uint64_t start);
 bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
+/* Whose process is at the other end of a TCP connection within this machine. False: not known, as
+ * when it comes from elsewhere. */
+bool os_tcp_peer_user(int socket_fd, int64_t *ret_uid);
 /* What was written to a TCP socket and not yet acknowledged by the other side; -1: unknown. */
 int64_t os_unacknowledged_bytes(int socket_fd);
 int os_socket_error(int socket_fd); /* errno of what went wrong, once; 0: nothing */
@@ -84,6 +87,20 @@ int os_open_log(const char *path, size_t room_bytes);
  */
 bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
                      const char *const *environment_names, int64_t limit_ms, struct error *err);
+/* Starts a program that outlives us and is not waited for: own session, /dev/null for all three
+ * streams and no other file, only the named environment variables, the usual limit of open files.
+ * False: no process could be made. */
+bool os_start_detached(const char *program, const char *const *arguments,
+                       const char *const *environment_names);
+/* Where the person's browser was found, or why none was: we are at the far end of an SSH session,
+ * in a container, or there is no screen. */
+enum os_browser {
+    OS_BROWSER_OPENED,
+    OS_BROWSER_FAR,
+    OS_BROWSER_CONTAINED,
+    OS_BROWSER_NONE,
+};
+enum os_browser os_open_browser(const char *url);
 /* In the daemon, once: NULL, it serves or another one already does; else why it does not. */
 void os_tell_starter(const char *failure);
 

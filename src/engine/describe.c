@@ -8,7 +8,7 @@
 #include "core/response.h"
 #include "engine/inside.h"
 
-static int64_t remaining_s(const struct engine *engine, const struct live *live)
+int64_t describe_remaining_s(const struct engine *engine, const struct live *live)
 {
     int64_t left_ms;
 
@@ -49,7 +49,7 @@ static void write_summary(const struct engine *engine, const struct store_row *r
     const struct ask *ask = &row->ask;
     const struct live *live = live_find(engine, ask->id);
     bool is_open = state_is_open(ask->state);
-    int64_t left_s = remaining_s(engine, live), silent_s = quiet_s(engine, live);
+    int64_t left_s = describe_remaining_s(engine, live), silent_s = quiet_s(engine, live);
 
     json_write_object(writer, key);
     json_write_text(writer, "session_id", ask->id);
@@ -169,12 +169,14 @@ static void release_readings(struct readings *readings)
     json_free(readings->actor_json);
 }
 
-void describe_result(const struct store_row *row, const struct form *form,
-                     const struct known *known, bool is_replayed, struct text *out)
+void describe_result(const struct engine *engine, const struct store_row *row,
+                     const struct form *form, const struct known *known, bool is_replayed,
+                     struct text *out)
 {
     const char *warnings[8];
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
     struct readings readings = { 0 };
+    struct text url = { 0 };
     struct response_facts facts = {
         .shape = tool ? tool->response : NULL,
         .session_id = row->ask.id,
@@ -194,8 +196,11 @@ void describe_result(const struct store_row *row, const struct form *form,
     } else {
         read_row(row, &readings, &facts);
     }
+    if (state_is_open(row->ask.state) && portal_write_url(engine, row->ask.id, &url))
+        facts.url = text_string(&url);
     response_write(&facts, out);
     release_readings(&readings);
+    text_release(&url);
 }
 
 void describe_winner(const struct store_row *row, struct text *out)

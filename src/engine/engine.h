@@ -30,6 +30,8 @@ struct engine_parts {
     void (*portal_url)(void *context, const char *id, struct text *out);
     /* A token was revoked: whoever came with it is to be cut off. May be NULL. */
     void (*on_revoked)(void *context, const uint8_t *hash);
+    /* A link to be opened in the person's browser, where there is one. May be NULL. */
+    void (*open_browser)(void *context, const char *link);
     void *context;
 };
 /* What a token that is alive stands for. */
@@ -46,6 +48,16 @@ struct desk *engine_desk(struct engine *engine);
 /* From memory; `hash` is of the secret (crypto/token.h). False: unknown, revoked or expired. */
 bool engine_find_token(const struct engine *engine, const uint8_t *hash,
                        struct engine_token *ret_token);
+
+/* Where the portal is, "http://127.0.0.1:7297"; until it is said there is none. */
+void engine_set_portal(struct engine *engine, const char *url);
+/* An address with which a browser signs in, once; false: there is no portal. */
+bool engine_make_link(struct engine *engine, struct text *out);
+/* A browser's one-time code for a tab's token: {id, label, token}. It is spent by the first who
+ * shows it. Fails with not_found. Once `done` was called nothing more happens; it is called in any
+ * case. */
+void engine_sign_in(struct engine *engine, const char *code, const char *label, desk_done *done,
+                    void *context);
 
 /* Texts that clients carry for us (crypto/seal.h): bound to what both calls name, good for
  * lifetime_ms. False: no key is on disk yet, or the payload is too long. */

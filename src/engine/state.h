@@ -30,6 +30,8 @@ enum {
     LINE_KEPT_BYTES = 16384,
     LIVE_FORMS = 1024,      /* kept at most, */
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
+    PORTAL_CODES = 16,      /* at once; the oldest goes */
+    PORTAL_URL_BYTES = 64,
 };
 
 struct ask_tool;
@@ -37,7 +39,7 @@ struct visit;
 struct live;
 
 /* What rings; time.c has the functions. */
-enum alarm_kind { ALARM_DEADLINE, ALARM_DRAFT, ALARM_WAIT, ALARM_SWEEP, ALARM_KINDS };
+enum alarm_kind { ALARM_DEADLINE, ALARM_DRAFT, ALARM_WAIT, ALARM_SWEEP, ALARM_REMAINING, ALARM_KINDS };
 
 /* What the client behind a call can show, as its front says. */
 struct client_side {
@@ -160,7 +162,8 @@ struct visit {
     int references;
     bool is_gone;
     bool is_watching;
-    bool is_following; /* an agent's: told of its own asks */
+    bool wants_remaining; /* what time is left, again and again */
+    bool is_following;    /* an agent's: told of its own asks */
     struct waiter *waiters;
     struct handed *handed; /* results it has not confirmed */
     size_t handed_count;
@@ -184,6 +187,12 @@ struct visit {
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);
+};
+
+/* A link into the portal that was given out and not used yet. */
+struct portal_code {
+    uint8_t hash[HASH_BYTES];
+    int64_t until_boot_ms; /* 0: a free place */
 };
 
 /* Counted since the start. */
@@ -215,6 +224,12 @@ struct engine {
     struct table undelivered, undelivered_calls; /* see undelivered.c */
     bool forgets_undelivered;                    /* there are more than these */
     struct delivered_errand *delivering;         /* confirmations on their way to the store */
+    struct portal_code codes[PORTAL_CODES];
+    char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */
+    int64_t browser_boot_ms;           /* when one was opened last; 0: never */
+    size_t page_count, inbox_count;    /* that watch */
+    size_t ticking_count;              /* of these, who wants to know what time is left */
+    struct alarm remaining_alarm;
 };
 
 #endif

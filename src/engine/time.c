@@ -44,6 +44,7 @@ static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *ala
     [ALARM_DRAFT] = draft_ring,
     [ALARM_WAIT] = wait_ring,
     [ALARM_SWEEP] = sweep_ring,
+    [ALARM_REMAINING] = remaining_ring,
 };
 
 void engine_on_time(struct engine *engine)

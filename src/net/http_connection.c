@@ -85,6 +85,20 @@ void http_connection_close(struct http_connection *connection)
         http_exchange_end(exchange, HTTP_LOST);
 }
 
+void http_connection_hand_over(struct http_connection *connection)
+{
+    struct http_server *server = connection->server;
+    struct text kept = take_kept(connection);
+    int fd = connection->fd;
+
+    http_connection_settle(connection, HTTP_TAKEN);
+    if (connection->phase != PHASE_CLOSED) {
+        let_go(connection);
+        server->handler.taken(server->handler.taken_context, server, fd, kept.bytes, kept.used);
+    }
+    http_server_drop(server, &kept);
+}
+
 void http_connection_settle(struct http_connection *connection, enum http_fate fate)
 {
     struct http_exchange *exchange = connection->exchange;
