@@ -39,6 +39,7 @@ static const struct desk_ops engine_ops = {
     .draft = draft_act,
     .switch_interface = switch_act,
     .challenge = challenge_act,
+    .attach = attach_act,
     .list = list_act,
     .get = get_act,
     .watch = watch_act,
@@ -95,6 +96,7 @@ static void recover(void *context, const struct store_row *row)
     json_free(origin);
     live->is_stored = true;
     live->seq = row->seq;
+    launch_keep(engine, live, row->ask.launch_hash);
     live->flags |= ASK_DETACHED;
     live->detached_ms = engine_utc_ms(engine);
     if (state_is_open(live->state)) {
@@ -118,6 +120,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->by_call = TABLE_OF(live, by_call, match.call);
     engine->by_key = TABLE_OF(live, by_key, match.key);
     undelivered_init(engine);
+    launch_init(engine);
     engine->principals = TABLE_OF(principal, link, id);
     handed_init(engine);
     engine->armed_boot_ms = -1;
@@ -151,6 +154,7 @@ void engine_free(struct engine *engine)
     table_release(&engine->by_id);
     table_release(&engine->by_call);
     table_release(&engine->by_key);
+    table_release(&engine->by_launch);
     table_release(&engine->principals);
     table_release(&engine->handed);
     tokens_release(engine);

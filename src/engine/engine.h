@@ -26,6 +26,7 @@ struct engine_parts {
     const char *person;        /* the one who answers here */
     const char *settings_path; /* the host's settings file; NULL: not saved */
     bool portal_built, terminal_built;
+    const char *program; /* absolute path of ours, for the command of a launch */
     /* A token was revoked: whoever came with it is to be cut off. May be NULL. */
     void (*on_revoked)(void *context, const uint8_t *hash);
     void *context;

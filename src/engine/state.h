@@ -33,6 +33,7 @@ enum {
 };
 
 struct ask_tool;
+struct launch;
 struct visit;
 struct live;
 
@@ -122,6 +123,7 @@ struct live {
     const struct ask_tool *tool;       /* NULL: one that is not known here */
     char *title, *agent, *origin_json; /* owned */
     struct form *form;                 /* NULL: only the store has it */
+    struct launch *launch;             /* NULL: it was never handed to a terminal */
 };
 
 /* A connection at the desk. Counted, because store work may still name it when it is gone. */
@@ -132,7 +134,8 @@ struct visit {
     bool is_watching;
     bool is_following; /* an agent's: told of its own asks */
     struct waiter *waiters;
-    struct handed *handed; /* results it has not confirmed */
+    char attached[ASK_ID_BYTES]; /* the ask this terminal opened, and the store knows of it */
+    struct handed *handed;       /* results it has not confirmed */
     size_t handed_count;
     struct announced *announced; /* late answers it was told of; NULL: of none */
     int64_t late_seen;           /* the principal's late_count when it was told of all */
@@ -165,7 +168,7 @@ struct tally {
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
-    struct table by_id, by_call, by_key, principals, handed, tokens;
+    struct table by_id, by_call, by_key, by_launch, principals, handed, tokens;
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;

@@ -79,6 +79,7 @@ void visit_leave(struct desk *desk, struct desk_visit *leaving)
         engine->visits = visit->next;
     if (visit->next)
         visit->next->previous = visit->previous;
+    launch_lose(engine, visit);
     wait_drop_visit(engine, visit);
     handed_return_all(engine, visit);
     visit_release(visit);

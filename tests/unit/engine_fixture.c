@@ -515,6 +515,7 @@ static void open_engine(struct stage *stage)
         .person = "owner",
         .settings_path = stage->settings_path,
         .terminal_built = stage->terminal_built,
+        .program = stage->program ? stage->program : "/usr/bin/sayso",
     };
     struct error err = { 0 };
 

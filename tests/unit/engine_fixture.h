@@ -56,6 +56,7 @@ struct stage {
     struct desk *desk;
     struct caller *callers; /* owned */
     bool terminal_built;
+    const char *program; /* NULL: /usr/bin/sayso */
     char *notes[STAGE_NOTES];
     size_t note_count;
 };
@@ -144,6 +145,8 @@ struct scene {
     char id[ASK_ID_BYTES];
 };
 void scene_open(struct scene *scene, void **state, const char *via, const char *more);
+/* With interface terminal: the agent has its command at once and waits for nothing. */
+void scene_open_handed(struct scene *scene, void **state, const char *more);
 void scene_close(struct scene *scene);
 void scene_answer(struct scene *scene, const char *option); /* the reply is in did */
 void scene_do(struct scene *scene, desk_act *act, const char *more);
