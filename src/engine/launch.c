@@ -190,6 +190,14 @@ void launch_renew(struct engine *engine, struct visit *visit, struct live *live,
     save(opening, live, EVENT_INTERFACE_SWITCHED, &facts, on_renewed);
 }
 
+/* From now on it is told of this ask. */
+static void show(struct errand *errand, bool is_kept)
+{
+    errand->visit->is_attach_kept = is_kept;
+    memcpy(errand->visit->attached, errand->id, sizeof errand->id);
+    look_reply(errand);
+}
+
 static void on_attached(void *context, const struct store_reply *reply)
 {
     struct opening *opening = context;
@@ -200,9 +208,7 @@ static void on_attached(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_DONE) {
         if (live)
             take_over(opening, live, reply);
-        if (live && !errand->visit->is_gone)
-            memcpy(errand->visit->attached, errand->id, sizeof errand->id);
-        look_reply(errand);
+        show(errand, true);
     } else if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
     } else if (reply->row && !state_is_open(reply->row->ask.state)) {
@@ -236,7 +242,7 @@ static void attach_found(struct errand *errand)
     if (live && live->is_stored && live->state == STATE_PENDING_TERMINAL_LAUNCH)
         attach(errand, live, NULL);
     else
-        look_reply(errand);
+        show(errand, false);
 }
 
 static void attach_by_code(struct errand *errand, const char *code, const char *key)
@@ -299,7 +305,7 @@ static void on_lost(void *context, const struct store_reply *reply)
 void launch_lose(struct engine *engine, const struct visit *visit)
 {
     const struct lifecycle_facts facts = { 0 };
-    struct live *live = visit->attached[0] ? live_find(engine, visit->attached) : NULL;
+    struct live *live = visit->is_attach_kept ? live_find(engine, visit->attached) : NULL;
     struct opening *opening;
 
     if (!live || live->state != STATE_PENDING)

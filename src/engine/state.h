@@ -134,7 +134,8 @@ struct visit {
     bool is_watching;
     bool is_following; /* an agent's: told of its own asks */
     struct waiter *waiters;
-    char attached[ASK_ID_BYTES]; /* the ask this terminal opened, and the store knows of it */
+    char attached[ASK_ID_BYTES]; /* the ask this terminal shows, told of as if it watched */
+    bool is_attach_kept;         /* the store knows that it does */
     struct handed *handed;       /* results it has not confirmed */
     size_t handed_count;
     struct announced *announced; /* late answers it was told of; NULL: of none */

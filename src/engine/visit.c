@@ -120,6 +120,11 @@ void visit_tell(struct visit *visit, const char *line, size_t length)
         visit->event(visit->context, line, length);
 }
 
+bool visit_sees(const struct visit *visit, const char *id)
+{
+    return visit->is_watching || strcmp(visit->attached, id) == 0;
+}
+
 void visit_write_origin(const struct visit *visit, struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
