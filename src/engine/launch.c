@@ -79,26 +79,6 @@ bool launch_is_usable(const struct engine *engine)
     return engine->parts.terminal_built && settings_is_on(engine->parts.settings, SETTING_TERMINAL);
 }
 
-/* In quotes where a shell would read it otherwise. */
-static void add_program(struct text *out, const char *path)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "/._-+@%=:,";
-
-    if (path[strspn(path, plain)] == '\0') {
-        text_add_text(out, path);
-        return;
-    }
-    text_add_char(out, '\'');
-    for (const char *at = path; *at; at++) {
-        if (*at == '\'')
-            text_add_text(out, "'\\''");
-        else
-            text_add_char(out, *at);
-    }
-    text_add_char(out, '\'');
-}
-
 void launch_reply(struct engine *engine, struct visit *visit, const struct live *live,
                   const struct launch_code *code, desk_done *done, void *context)
 {
@@ -106,7 +86,7 @@ void launch_reply(struct engine *engine, struct visit *visit, const struct live 
     struct store_row row = live_row(live);
     struct desk_reply reply = { .session_id = live->id };
 
-    add_program(&command, engine->parts.program ? engine->parts.program : "sayso");
+    text_add_shell_word(&command, engine->parts.program ? engine->parts.program : "sayso");
     text_add_format(&command, " attach --launch %s", code->text);
     describe_hand_off(&row, text_string(&command), &result);
     reply.json = text_string(&result);

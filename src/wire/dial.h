@@ -1,6 +1,6 @@
 /*
  * dial.h - a connection from a loop to the hub: found, or started, on another thread, because that
- * waits; then lines in and out. What they mean is its owner's business (remote.c, person.c).
+ * waits; then lines in and out. What they mean is its owner's business (remote.c, phone.c).
  */
 #ifndef WIRE_DIAL_H
 #define WIRE_DIAL_H
