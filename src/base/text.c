@@ -292,3 +292,22 @@ bool text_parse_integer(const char *text, int64_t *ret_value)
     *ret_value = value;
     return true;
 }
+
+void text_add_shell_word(struct text *text, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "/._-+@%=:,";
+
+    if (*word && word[strspn(word, plain)] == '\0') {
+        text_add_text(text, word);
+        return;
+    }
+    text_add_char(text, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            text_add_text(text, "'\\''");
+        else
+            text_add_char(text, *word);
+    }
+    text_add_char(text, '\'');
+}

@@ -28,6 +28,8 @@ const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES]); /* w
 void text_add_code_point(struct text *text, int32_t code_point);            /* as UTF-8 */
 void text_add_format(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* One word of a shell command, in quotes where a shell would read it otherwise. */
+void text_add_shell_word(struct text *text, const char *word);
 void text_drop_front(struct text *text, size_t bytes);
 char *text_take(struct text *text);               /* the caller owns the bytes; "" when empty */
 const char *text_string(const struct text *text); /* borrowed, never NULL */

@@ -32,6 +32,7 @@ struct asking {
     char *arguments_json;
     char session_id[27]; /* "" until the hub told it */
     int64_t wait_s;      /* -1: to the end */
+    bool wants_launch;   /* collecting: a fresh command for a terminal */
     struct link *link;
 };
 
@@ -62,6 +63,7 @@ static bool check(struct asking *asking, const struct text *given, struct error 
     ok = arguments_check(asking->tool, json, &call, err);
     if (ok && call.session_id[0]) {
         snprintf(asking->session_id, sizeof asking->session_id, "%s", call.session_id);
+        asking->wants_launch = call.interface == INTERFACE_TERMINAL;
         if (asking->wait_s < 0)
             asking->wait_s = call.wait_s;
     } else if (ok && asking->tool != &tool_provide_choice) {
@@ -87,6 +89,8 @@ static char *request_params(const struct asking *asking)
     json_write_object(&writer, NULL);
     if (asking->session_id[0]) {
         json_write_text(&writer, "session_id", asking->session_id);
+        if (asking->wants_launch)
+            json_write_text(&writer, "interface", interface_name(INTERFACE_TERMINAL));
     } else {
         json_write_text(&writer, "tool", asking->tool->name);
         json_write_raw(&writer, "arguments", asking->arguments_json);

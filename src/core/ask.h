@@ -26,9 +26,10 @@ struct ask {
     const char *tool;                /* texts are borrowed; the giver says for how long */
     const char *title;               /* copied out of the form for lists */
     const char *form_json, *arguments_json;
-    const char *origin_json;      /* who asked: client name and version, pid, cwd, … */
-    const char *idempotency_key;  /* NULL: none */
-    uint8_t digest[DIGEST_BYTES]; /* of tool and canonical arguments */
+    const char *origin_json;           /* who asked: client name and version, pid, cwd, … */
+    const char *idempotency_key;       /* NULL: none */
+    uint8_t digest[DIGEST_BYTES];      /* of tool and canonical arguments */
+    uint8_t launch_hash[DIGEST_BYTES]; /* of the code that opens it in a terminal; zero: none */
     enum ask_state state;
     enum ask_interface interface;
     uint32_t flags;

@@ -189,12 +189,14 @@ static bool is_decision(enum ask_state state)
     return state == STATE_SUBMITTED || state == STATE_CANCELLED || state == STATE_DECLINED;
 }
 
-/* The four places where the next step depends on more than state and event. */
+/* The five places where the next step depends on more than state and event. */
 static struct cell refine(enum ask_state state, enum ask_event event, struct cell cell,
                           const struct lifecycle_facts *facts)
 {
     if (state == STATE_NEW && event == EVENT_CREATED && facts->wait_for_terminal)
         cell.to = WAITS;
+    if (event == EVENT_INTERFACE_SWITCHED && state_is_open(state) && facts->wait_for_terminal)
+        return (struct cell){ CELL_SAYS, WAITS };
     if (event == EVENT_UNDONE && is_decision(state) && facts->within_undo && !facts->is_delivered)
         return (struct cell){ CELL_REOPENS, OPEN };
     if (event == EVENT_EXPIRED && cell.kind == CELL_ENDS && facts->submits_defaults &&

@@ -7,6 +7,7 @@
  *                                                        |--expired----> timeout | auto_submitted
  *                                                        |--cancelled, declined, agent_withdrew
  *                                                        `--rule_applied--> auto_submitted
+ * A fresh launch leads from pending back to pending_terminal_launch.
  * Every (state, event) pair has a cell. An empty-handed cell says why: too late, or not here.
  */
 #ifndef CORE_LIFECYCLE_H
@@ -66,7 +67,7 @@ enum { LIFECYCLE_MAX_EFFECTS = 6 };
 
 /* What the pure table cannot know by itself. */
 struct lifecycle_facts {
-    bool wait_for_terminal; /* routing chose the terminal hand-off */
+    bool wait_for_terminal; /* routing chose the terminal hand-off, or a fresh one is given */
     bool is_delivered;      /* the agent has the answer */
     bool within_undo;       /* deliver_after lies ahead */
     bool submits_defaults;  /* the person's setting says so and the form allows it */

@@ -203,6 +203,22 @@ void describe_result(const struct engine *engine, const struct store_row *row,
     text_release(&url);
 }
 
+void describe_hand_off(const struct store_row *row, const char *command, struct text *out)
+{
+    const char *warnings[8];
+    const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
+    const struct response_facts facts = {
+        .shape = tool ? tool->response : NULL,
+        .session_id = row->ask.id,
+        .state = row->ask.state,
+        .interface = row->ask.interface,
+        .terminal_command = command,
+        .warnings = list_warnings(row->ask.flags, warnings) > 0 ? warnings : NULL,
+    };
+
+    response_write(&facts, out);
+}
+
 void describe_winner(const struct store_row *row, struct text *out)
 {
     struct json_writer writer = json_writer_to(out);

@@ -91,7 +91,7 @@ static void share_draft(const struct engine *engine, const struct live *live,
     json_write_end_object(&writer);
     json_write_end_object(&writer);
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-        if (visit->is_watching && visit != from)
+        if (visit_sees(visit, live->id) && visit != from)
             visit_tell(visit, line.bytes, line.used);
     }
     text_release(&line);

@@ -37,6 +37,7 @@ static const struct desk_ops engine_ops = {
     .draft = draft_act,
     .switch_interface = switch_act,
     .challenge = challenge_act,
+    .attach = attach_act,
     .list = list_act,
     .get = get_act,
     .watch = watch_act,
@@ -94,6 +95,7 @@ static void recover(void *context, const struct store_row *row)
     json_free(origin);
     live->is_stored = true;
     live->seq = row->seq;
+    launch_keep(engine, live, row->ask.launch_hash);
     live->flags |= ASK_DETACHED;
     if (state_is_open(live->state)) {
         time_start(engine, live);
@@ -116,6 +118,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->by_call = TABLE_OF(live, by_call, call_match);
     engine->by_key = TABLE_OF(live_key, link, key);
     undelivered_init(engine);
+    launch_init(engine);
     engine->principals = TABLE_OF(principal, link, id);
     handed_init(engine);
     engine->armed_boot_ms = -1;
@@ -149,6 +152,7 @@ void engine_free(struct engine *engine)
     table_release(&engine->by_id);
     table_release(&engine->by_call);
     table_release(&engine->by_key);
+    table_release(&engine->by_launch);
     table_release(&engine->principals);
     table_release(&engine->handed);
     tokens_release(engine);

@@ -28,6 +28,7 @@ struct engine_parts {
     bool portal_built, terminal_built;
     /* Appends where an ask is answered in a browser. NULL: nowhere. */
     void (*portal_url)(void *context, const char *id, struct text *out);
+    const char *program; /* absolute path of ours, for the command of a launch */
     /* A token was revoked: whoever came with it is to be cut off. May be NULL. */
     void (*on_revoked)(void *context, const uint8_t *hash);
     /* A link to be opened in the person's browser, where there is one. May be NULL. */

@@ -52,6 +52,7 @@ bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *
                void *context);
 void visit_tell(struct visit *visit, const char *line, size_t length);
 void visit_watch(struct engine *engine, struct visit *visit, bool wants_remaining);
+bool visit_sees(const struct visit *visit, const char *id); /* it is told of changes of this ask */
 void visit_write_origin(const struct visit *visit, struct text *out);
 struct asker visit_read_asker(const char *origin_json); /* of an ask that is not in memory */
 struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
@@ -107,9 +108,10 @@ void origin_release(struct principal *principal, struct origin *origin);
 /* wait.c: parked calls */
 void wait_ring(struct engine *engine, struct alarm *alarm);
 struct wait_terms {
-    int64_t wait_ms; /* -1: until it is over */
-    bool comes_back; /* the client is not shown that it is pending */
-    bool is_retried; /* by state: what was delivered before is marked as replayed */
+    int64_t wait_ms;   /* -1: until it is over */
+    bool comes_back;   /* the client is not shown that it is pending */
+    bool is_retried;   /* by state: what was delivered before is marked as replayed */
+    bool wants_launch; /* a fresh command to open it in a terminal, if it is open */
     struct client_side client;
     struct round round; /* where it is retried */
 };
@@ -147,6 +149,25 @@ bool come_back_seal(struct engine *engine, const uint8_t call_match[MATCH_BYTES]
 /* `ret_id` has ASK_ID_BYTES. False, whatever is wrong with it. */
 bool come_back_open(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
                     const char *sealed, char *ret_id, struct round *ret_round);
+
+/* launch.c: asks that are handed to a terminal by a command that works once (R6.2) */
+struct launch_code {
+    char text[ASK_ID_BYTES]; /* 130 random bits; nobody keeps it */
+    uint8_t hash[DIGEST_BYTES];
+};
+void launch_init(struct engine *engine);
+struct launch_code launch_make(void);
+/* Zero: forgets it. */
+void launch_keep(struct engine *engine, struct live *live, const uint8_t hash[DIGEST_BYTES]);
+bool launch_is_usable(const struct engine *engine);
+/* Tells whoever asked for it how to open this ask, which is open; notices go along. */
+void launch_reply(struct engine *engine, struct visit *visit, const struct live *live,
+                  const struct launch_code *code, desk_done *done, void *context);
+/* The same with a fresh code; the one before is worth nothing any more. */
+void launch_renew(struct engine *engine, struct visit *visit, struct live *live, desk_done *done,
+                  void *context);
+void launch_lose(struct engine *engine, const struct visit *visit); /* a terminal is gone */
+desk_act attach_act;
 
 /* handed.c: results the agent's side was given and has not confirmed */
 void handed_init(struct engine *engine);
@@ -221,7 +242,8 @@ struct submission {
     char *state;           /* the client came back with it; NULL: it asks for the first time */
     struct json *response; /* and with this; NULL: nothing */
     struct submission *next_late;
-    char *tag; /* chosen by the front, comes back with ask/created */
+    char *tag;                 /* chosen by the front, comes back with ask/created */
+    struct launch_code launch; /* of an ask that waits for a terminal */
     struct text form_json, origin_json;
     bool opens_browser; /* once it is stored */
 };
@@ -239,6 +261,7 @@ desk_act answer_act, cancel_act, decline_act, withdraw_act, undo_act, challenge_
 desk_act extend_act, send_now_act, switch_act;
 desk_act draft_act;
 desk_act list_act, get_act, watch_act;
+void look_reply(struct errand *errand); /* errand->id whole, then it ends */
 desk_act settings_list_act, settings_set_act;
 
 /* mine.c: what an agent sees of its own asks */
@@ -315,6 +338,8 @@ struct known {
 void describe_result(const struct engine *engine, const struct store_row *row,
                      const struct form *form, const struct known *known, bool is_replayed,
                      struct text *out);
+/* That it is open and how a terminal gets it; `command` is ours alone. */
+void describe_hand_off(const struct store_row *row, const char *command, struct text *out);
 /* How it ended and by whom, for those who came too late. */
 void describe_winner(const struct store_row *row, struct text *out);
 

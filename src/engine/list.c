@@ -170,7 +170,7 @@ static void on_got(void *context, const struct store_reply *reply)
     text_release(&out);
 }
 
-static void get_found(struct errand *errand)
+void look_reply(struct errand *errand)
 {
     struct store *store = errand->engine->parts.store;
 
@@ -182,7 +182,7 @@ void get_act(struct desk *desk, struct desk_visit *visit, const struct json *par
 {
     struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
 
-    errand_find_ask(errand, params, get_found);
+    errand_find_ask(errand, params, look_reply);
 }
 
 void watch_act(struct desk *desk, struct desk_visit *visit, const struct json *params,

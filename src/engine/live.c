@@ -131,6 +131,7 @@ void live_free(struct engine *engine, struct live *live)
         live->principal->open_count--;
         engine->open_count--;
     }
+    launch_keep(engine, live, (const uint8_t[DIGEST_BYTES]){ 0 });
     if (live->form) {
         form_release(live->form);
         free(live->form);

@@ -83,7 +83,7 @@ static void tell_watchers(const struct engine *engine, enum setting_id id)
     json_write_end_object(&writer);
     json_write_end_object(&writer);
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-        if (visit->is_watching)
+        if (visit->is_watching || visit->attached[0])
             visit_tell(visit, line.bytes, line.used);
     }
     text_release(&line);

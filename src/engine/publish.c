@@ -28,7 +28,7 @@ void publish(struct engine *engine, struct live *live)
     struct json_writer writer = json_writer_to(&line);
 
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-        if (!visit->is_watching)
+        if (!visit_sees(visit, live->id))
             continue;
         if (!line.used) {
             json_write_object(&writer, NULL);

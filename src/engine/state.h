@@ -35,6 +35,7 @@ enum {
 };
 
 struct ask_tool;
+struct launch;
 struct visit;
 struct live;
 
@@ -153,6 +154,7 @@ struct live {
     struct live *next_dirty;
     const struct ask_tool *tool; /* NULL: one that is not known here */
     struct form *form;           /* NULL: only the store has it */
+    struct launch *launch;       /* NULL: it was never handed to a terminal */
     char title[];
 };
 
@@ -165,7 +167,9 @@ struct visit {
     bool wants_remaining; /* what time is left, again and again */
     bool is_following;    /* an agent's: told of its own asks */
     struct waiter *waiters;
-    struct handed *handed; /* results it has not confirmed */
+    char attached[ASK_ID_BYTES]; /* the ask this terminal shows, told of as if it watched */
+    bool is_attach_kept;         /* the store knows that it does */
+    struct handed *handed;       /* results it has not confirmed */
     size_t handed_count;
     struct announced *announced; /* late answers it was told of; NULL: of none */
     int64_t late_seen;           /* the principal's late_count when it was told of all */
@@ -204,7 +208,7 @@ struct tally {
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
-    struct table by_id, by_call, by_key, principals, handed, tokens;
+    struct table by_id, by_call, by_key, by_launch, principals, handed, tokens;
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;

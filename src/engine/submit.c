@@ -86,20 +86,44 @@ void submission_park(struct submission *submission, struct live *live)
 {
     struct errand *errand = &submission->errand;
 
-    if (errand->visit->is_gone)
-        return;
+    if (errand->visit->is_gone || live->state == STATE_PENDING_TERMINAL_LAUNCH)
+        return; /* the latter waits for nobody: it is told a command, and collects later */
     wait_add(errand->engine, live, errand->visit, &submission->terms, errand->done,
              errand->context);
 }
 
-/* Identical calls that came while the ask was being stored learn its id with the first. */
-static void end_late(struct submission *late, const char *id_or_null)
+/* It is not parked, so this is where it learns how it went. `failure` NULL: it is stored. */
+static void reply_hand_off(const struct submission *submission, struct live *live,
+                           const struct error *failure)
 {
+    const struct errand *errand = &submission->errand;
+    struct desk_reply reply = { 0 };
+
+    if (live->state != STATE_PENDING_TERMINAL_LAUNCH || errand->visit->is_gone)
+        return;
+    if (failure) {
+        reply.err = *failure;
+        errand_reply(errand, &reply);
+    } else if (submission->launch.text[0]) {
+        launch_reply(errand->engine, errand->visit, live, &submission->launch, errand->done,
+                     errand->context);
+    } else {
+        launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
+    }
+}
+
+/* Identical calls that came while the ask was being stored learn its id with the first. */
+static void end_late(struct live *live, const struct error *failure)
+{
+    struct submission *late = live->late;
+
+    live->late = NULL;
     while (late) {
         struct submission *next = late->next_late;
 
-        if (id_or_null)
-            submission_tell_created(late, id_or_null);
+        if (!failure)
+            submission_tell_created(late, live->id);
+        reply_hand_off(late, live, failure);
         errand_end(&late->errand);
         late = next;
     }
@@ -114,7 +138,8 @@ static void on_created(void *context, const struct store_reply *reply)
     CRASH_POINT(engine_after_create);
     if (reply->outcome != STORE_DONE) {
         wait_fail(engine, live, &reply->err);
-        end_late(live->late, NULL);
+        reply_hand_off(submission, live, &reply->err);
+        end_late(live, &reply->err);
         live_free(engine, live);
         errand_end(&submission->errand);
         return;
@@ -122,7 +147,7 @@ static void on_created(void *context, const struct store_reply *reply)
     live->is_stored = true;
     live->seq = reply->seq;
     engine->tally.created++;
-    if (!live->waiters)
+    if (!live->waiters && live->state != STATE_PENDING_TERMINAL_LAUNCH)
         live->flags |= ASK_DETACHED;
     for (const enum ask_effect *effect = submission->step.effects; *effect; effect++) {
         if (*effect == DO_START_CLOCK)
@@ -131,8 +156,8 @@ static void on_created(void *context, const struct store_reply *reply)
             live_mark_dirty(engine, live);
     }
     submission_tell_created(submission, live->id);
-    end_late(live->late, live->id);
-    live->late = NULL;
+    reply_hand_off(submission, live, NULL);
+    end_late(live, NULL);
     wait_stored(engine, live);
     client_offer(engine, live, text_string(&submission->form_json));
     if (submission->opens_browser)
@@ -178,6 +203,10 @@ static bool route(struct submission *submission, struct error *err)
     life.wait_for_terminal = chosen.wait_for_terminal;
     submission->step = lifecycle_next(STATE_NEW, EVENT_CREATED, &life);
     ask->state = submission->step.state;
+    if (chosen.wait_for_terminal) {
+        submission->launch = launch_make();
+        memcpy(ask->launch_hash, submission->launch.hash, sizeof ask->launch_hash);
+    }
     return true;
 }
 
@@ -232,6 +261,7 @@ static void create(struct submission *submission)
     fill_ask(submission);
     live = live_new(engine, &submission->ask, &submission->match, &asker, principal.name);
     live->quiet_until_boot_ms = engine_boot_ms(engine) + submission->quiet_ms;
+    launch_keep(engine, live, submission->ask.launch_hash);
     submission_park(submission, live);
     errand_begin_write(&submission->errand);
     CRASH_POINT(engine_before_create);
@@ -297,6 +327,7 @@ static void match_or_create(struct submission *submission)
     submission_park(submission, live);
     if (live->is_stored) {
         submission_tell_created(submission, live->id);
+        reply_hand_off(submission, live, NULL);
         client_offer(engine, live, NULL);
         errand_end(&submission->errand);
     } else { /* an id that may not survive a crash is nobody's yet */
@@ -348,6 +379,7 @@ static void collect(struct submission *submission)
     struct errand *errand = &submission->errand;
     const struct wait_terms terms = {
         .wait_ms = patience_bound_ms(errand->visit, submission->call->wait_s * 1000),
+        .wants_launch = submission->call->interface == INTERFACE_TERMINAL,
     };
 
     wait_begin(errand->engine, errand->visit, submission->call->session_id, &terms, errand->done,

@@ -100,6 +100,7 @@ void visit_leave(struct desk *desk, struct desk_visit *leaving)
         engine->visits = visit->next;
     if (visit->next)
         visit->next->previous = visit->previous;
+    launch_lose(engine, visit);
     wait_drop_visit(engine, visit);
     handed_return_all(engine, visit);
     visit_release(visit);
@@ -138,6 +139,11 @@ void visit_tell(struct visit *visit, const char *line, size_t length)
 {
     if (!visit->is_gone && visit->event)
         visit->event(visit->context, line, length);
+}
+
+bool visit_sees(const struct visit *visit, const char *id)
+{
+    return visit->is_watching || strcmp(visit->attached, id) == 0;
 }
 
 void visit_write_origin(const struct visit *visit, struct text *out)

@@ -388,6 +388,12 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         errand_fail(errand, &err, NULL);
         return;
     }
+    if (live && live->is_stored && state_is_open(live->state) && wait->terms.wants_launch &&
+        launch_is_usable(errand->engine)) {
+        launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
+        errand_end(errand);
+        return;
+    }
     if (live && live->is_stored && wait->terms.wait_ms != 0) {
         tell_time_left(errand->engine, live, errand->visit);
         wait_add(errand->engine, live, errand->visit, &wait->terms, errand->done, errand->context);
@@ -396,6 +402,8 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         return;
     }
     row = *reply->row;
+    if (wait->terms.wants_launch && !launch_is_usable(errand->engine))
+        row.ask.flags |= ASK_INTERFACE_UNAVAILABLE;
     if (live && !state_is_open(row.ask.state)) {
         /* Within the undo window the answer is not the agent's yet; nor where it has just been
          * committed and the effects are still to come. */
@@ -431,6 +439,7 @@ void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
         .wait_ms = patience_bound_ms(waiting, wait_s < 0 ? -1 : wait_s * 1000),
         .comes_back = json_is_yes(json_member(params, "comes_back")),
         .client = client_read(params),
+        .wants_launch = interface_find(json_member_text(params, "interface")) == INTERFACE_TERMINAL,
     };
     struct error err;
 

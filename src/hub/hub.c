@@ -43,6 +43,7 @@ struct hub {
     bool is_leaving, is_idle_armed;
     const char *why; /* we leave */
     char person[128];
+    char program[4096];
     int lock_fd;
 };
 
@@ -231,6 +232,8 @@ static bool open_parts(struct hub *hub, struct error *err)
         .person = hub->person,
         .settings_path = hub->place.settings,
         .portal_built = true,
+        .terminal_built = true,
+        .program = hub->program,
         .on_revoked = on_revoked,
         .open_browser = open_browser,
         .context = hub,
@@ -243,6 +246,8 @@ static bool open_parts(struct hub *hub, struct error *err)
         !sqlite_store_open(hub->loop, hub->place.database, &hub->store, err))
         return false;
     os_user_name(hub->person, sizeof hub->person);
+    if (!os_own_program(hub->program, sizeof hub->program))
+        snprintf(hub->program, sizeof hub->program, "sayso");
     hub->store->ops->list_settings(hub->store, hub->person, put_person_setting, settings);
     log_warnings(settings);
     parts.store = hub->store;

@@ -60,7 +60,7 @@ struct desk_ops {
     /* agents */
     /* {tool, arguments, wait_seconds?, tag?, client?, state?, responses?}: parks until decided */
     desk_act *submit;
-    desk_act *wait;      /* {session_id, wait_seconds, client?} */
+    desk_act *wait;      /* {session_id, wait_seconds, client?, interface?} */
     desk_act *delivered; /* {session_ids}: the agent has these results */
     desk_act *withdraw;  /* {session_id} */
     desk_act *detach;    /* {session_id}: this visit waits for it no more */
@@ -75,6 +75,8 @@ struct desk_ops {
     /* people */
     desk_act *answer, *cancel, *decline, *extend, *undo, *send_now, *draft, *switch_interface;
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */
+    /* {session_id} or {launch, key}: as get, and a terminal shows it from now on */
+    desk_act *attach;
     desk_act *list, *get, *watch;
     desk_act *settings_list, *settings_set;
     desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?}: its secret, this once */

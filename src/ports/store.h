@@ -101,6 +101,8 @@ struct store_change {
     const char *answer_key;  /* unique per attempt; same key again: STORE_REPEATED */
     bool removes_answer;     /* undone: the decisive answer becomes the person's draft */
     bool skips_row;          /* STORE_DONE comes without the row: nobody looks at it */
+    /* Zero: left alone; and: whatever it is. */
+    uint8_t launch_hash[DIGEST_BYTES], if_launch_hash[DIGEST_BYTES];
 };
 /* A change that changes nothing but what is set afterwards. */
 struct store_change store_change_of(const char *ask_id, enum ask_event event);

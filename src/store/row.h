@@ -17,6 +17,7 @@ struct store_row;
     COLUMN("k.id", CHARS, ask.id)                                                                  \
     COLUMN("k.principal", CHARS, ask.principal)                                                    \
     COLUMN("k.digest", BYTES, ask.digest)                                                          \
+    COLUMN("k.launch_code_hash", BYTES, ask.launch_hash)                                           \
     COLUMN("k.state", NUMBER, ask.state)                                                           \
     COLUMN("k.interface", NUMBER, ask.interface)                                                   \
     COLUMN("k.flags", NUMBER, ask.flags)                                                           \

@@ -64,6 +64,8 @@ static struct statement bind_change(struct write *write, const struct store_chan
     statement_text(&update, change->principal);
     statement_text(&update, change->ask_id);
     statement_integer(&update, ask->seq);
+    statement_hash(&update, change->launch_hash);
+    statement_hash(&update, change->if_launch_hash);
     return update;
 }
 

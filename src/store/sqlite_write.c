@@ -18,9 +18,9 @@ const char *const write_sql[WRITE_COUNT] = {
         "INSERT INTO asks (id, principal, digest, state, interface, flags, version,"
         " form_version, created_ms, deadline_ms, original_ms, hold_used_ms,"
         " deliver_after_ms, delivered_ms, decided_ms, tool, title, origin,"
-        " idempotency_key, ended_ms, number, seq, earlier_seq, answer_seq) VALUES (?1, ?2, ?3, ?4,"
-        " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?21, 0,"
-        " 0)",
+        " idempotency_key, ended_ms, number, seq, earlier_seq, answer_seq, launch_code_hash)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
+        " ?19, ?20, ?21, ?21, 0, 0, ?22)",
     [WRITE_EVENT] = "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash)"
                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [WRITE_EVENT_CREATED] = "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq,"
@@ -39,10 +39,11 @@ const char *const write_sql[WRITE_COUNT] = {
         " delivered_ms = COALESCE(?10, delivered_ms), decided_ms = COALESCE(?11, decided_ms),"
         " flags = (flags | ?12) & ~?13, version = version + ?14,"
         " ended_ms = CASE WHEN ?4 IS NULL THEN ended_ms WHEN ?4 > 2 THEN ?15 ELSE 0 END,"
-        " earlier_seq = seq, seq = ?16,"
+        " earlier_seq = seq, seq = ?16, launch_code_hash = COALESCE(?22, launch_code_hash),"
         " answer_seq = CASE WHEN ?17 THEN -abs(answer_seq) WHEN ?18 THEN ?16 ELSE answer_seq END"
         " WHERE number = ?1 AND (?2 >> state) & 1 AND (?3 = 0 OR version = ?3)"
-        " AND (?19 IS NULL OR principal = ?19) AND id = ?20 AND seq = ?21",
+        " AND (?19 IS NULL OR principal = ?19) AND id = ?20 AND seq = ?21"
+        " AND (?23 IS NULL OR launch_code_hash = ?23)",
     [WRITE_DELIVERED] =
         "UPDATE asks SET delivered_ms = ?4"
         " WHERE number = ?1 AND id = ?2 AND (?3 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
@@ -222,6 +223,7 @@ static int write_ask(struct write *write, const struct ask *ask)
     statement_text(&insert, ask->idempotency_key);
     statement_integer(&insert, has_ended ? ask->created_ms : 0);
     statement_integer(&insert, write->head.seq + 1); /* the ask has its first event's number */
+    statement_hash(&insert, ask->launch_hash);
     return statement_run(&insert);
 }
 

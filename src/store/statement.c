@@ -1,6 +1,8 @@
 /* statement.c - see statement.h. Bound bytes stay the caller's until statement_end. */
 #include "store/statement.h"
 
+#include <string.h>
+
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -67,6 +69,16 @@ void statement_blob(struct statement *statement, const void *bytes, size_t lengt
     if (statement->handle)
         note(statement, sqlite3_bind_blob64(statement->handle, ++statement->bound, bytes, length,
                                             SQLITE_STATIC));
+}
+
+void statement_hash(struct statement *statement, const uint8_t hash[32])
+{
+    static const uint8_t none[32];
+
+    if (memcmp(hash, none, sizeof none) == 0)
+        statement_text(statement, NULL);
+    else
+        statement_blob(statement, hash, sizeof none);
 }
 
 bool statement_step(struct statement *statement)

@@ -29,7 +29,8 @@ void statement_text(struct statement *statement, const char *text); /* NULL bind
 void statement_integer(struct statement *statement, int64_t number);
 void statement_keep(struct statement *statement, int64_t number); /* STORE_KEEP binds NULL */
 void statement_blob(struct statement *statement, const void *bytes, size_t length);
-bool statement_step(struct statement *statement); /* true: there is a row */
+void statement_hash(struct statement *statement, const uint8_t hash[32]); /* zero binds NULL */
+bool statement_step(struct statement *statement);                         /* true: there is a row */
 /* Ends this use. Returns what went wrong, or SQLITE_OK. */
 int statement_end(struct statement *statement);
 int statement_run(struct statement *statement); /* step, then end */

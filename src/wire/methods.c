@@ -45,6 +45,7 @@ static const struct method {
     { "ask/draft", ROLE_PERSON, DESK_ACT(draft) },
     { "ask/switch", ROLE_PERSON, DESK_ACT(switch_interface) },
     { "ask/challenge", ROLE_PERSON, DESK_ACT(challenge) },
+    { "ask/attach", ROLE_PERSON, DESK_ACT(attach) },
     { "ask/list", ROLE_PERSON, DESK_ACT(list) },
     { "ask/get", ROLE_PERSON, DESK_ACT(get) },
     { "ask/watch", ROLE_PERSON, DESK_ACT(watch) },

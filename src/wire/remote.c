@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -12,9 +11,8 @@
 #include "core/limits.h"
 #include "loop/loop.h"
 #include "ports/desk.h"
-#include "wire/link.h"
+#include "wire/dial.h"
 
-enum { REMOTE_READ_BYTES = 65536 };
 /* A call whose wait was over so long ago is given up: its hub dies again and again. */
 static const int64_t REMOTE_GRACE_MS = 10000;
 
@@ -39,13 +37,9 @@ struct remote_call {
     void *context;
 };
 
-enum remote_state { REMOTE_IDLE, REMOTE_CONNECTING, REMOTE_CONNECTED, REMOTE_CLOSING };
 struct remote_visit {
-    uv_pipe_t pipe; /* first */
-    uv_work_t work;
     struct remote_desk *desk;
-    enum remote_state state;
-    bool is_gone;                               /* left: freed when nothing of it is under way */
+    struct dial *dial;
     bool is_stopped;                            /* the hub said that a person stopped it */
     bool is_retired;                            /* or that a newer one takes over */
     bool was_reached;                           /* there was a connection */
@@ -56,12 +50,9 @@ struct remote_visit {
     void (*event)(void *context, const char *line, size_t length);
     struct remote_call *calls, *last_call; /* in the order they were made */
     int64_t next_id;
-    struct text in, out;
+    struct text out; /* what this turn gave to say */
     bool is_unsent;
     struct remote_visit *next_unsent;
-    /* of the other thread, while connecting; `in` too */
-    int fd;
-    struct error err;
 };
 
 static void connect_visit(struct remote_visit *visit);
@@ -137,11 +128,19 @@ static void unmark_unsent(struct remote_visit *visit)
     visit->is_unsent = false;
 }
 
+/* What a turn gave to say goes out in one write. */
+static void flush(struct remote_visit *visit)
+{
+    if (visit->out.used && dial_is_open(visit->dial))
+        dial_send(visit->dial, &visit->out);
+}
+
 static void free_visit(struct remote_visit *visit)
 {
     drop_calls(visit);
+    flush(visit); /* last words */
     unmark_unsent(visit);
-    text_release(&visit->in);
+    dial_free(visit->dial);
     text_release(&visit->out);
     free(visit->name);
     free(visit->version);
@@ -159,34 +158,6 @@ static int64_t wait_left_s(const struct remote_call *call)
     if (call->until_boot_ms < 0)
         return -1;
     return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
-}
-
-struct write_errand {
-    uv_write_t write; /* first */
-    char *bytes;
-};
-
-static void on_written(uv_write_t *write, int status)
-{
-    (void)status; /* a broken connection shows when reading */
-    free(((struct write_errand *)write)->bytes);
-    free(write);
-}
-
-/* What a turn gave to say goes out in one write. */
-static void flush(struct remote_visit *visit)
-{
-    struct write_errand *errand;
-    uv_buf_t buffer;
-
-    if (!visit->out.used)
-        return;
-    errand = mem_new(sizeof *errand);
-    buffer = uv_buf_init(visit->out.bytes, (unsigned)visit->out.used);
-    errand->bytes = visit->out.bytes;
-    visit->out = (struct text){ 0 };
-    if (uv_write(&errand->write, (uv_stream_t *)&visit->pipe, &buffer, 1, on_written) != 0)
-        on_written(&errand->write, -1);
 }
 
 static void write_member(struct json_writer *writer, const struct json *params, const char *key)
@@ -307,8 +278,9 @@ static void take_note(struct remote_visit *visit, const struct wire_message *mes
         visit->event(visit->context, line, length);
 }
 
-static void take_line(struct remote_visit *visit, const char *line, size_t length)
+static void on_line(void *context, const char *line, size_t length)
 {
+    struct remote_visit *visit = context;
     struct wire_message message;
     int code;
 
@@ -321,17 +293,13 @@ static void take_line(struct remote_visit *visit, const char *line, size_t lengt
     wire_release(&message);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_closed(void *context)
 {
-    struct remote_visit *visit = (struct remote_visit *)handle;
+    struct remote_visit *visit = context;
     struct error err;
 
-    visit->state = REMOTE_IDLE;
-    text_release(&visit->in);
     text_release(&visit->out);
-    if (visit->is_gone) {
-        free_visit(visit);
-    } else if (visit->is_stopped) {
+    if (visit->is_stopped) {
         visit->is_stopped = false;
         error_set(&err, ERROR_unavailable, "",
                   "the hub was stopped by the person; the ask stays open: call again to go on");
@@ -339,71 +307,6 @@ static void on_closed(uv_handle_t *handle)
     } else if (visit->calls) {
         connect_visit(visit);
     }
-}
-
-static void close_visit(struct remote_visit *visit)
-{
-    flush(visit); /* last words */
-    visit->state = REMOTE_CLOSING;
-    uv_close((uv_handle_t *)&visit->pipe, on_closed);
-}
-
-static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
-{
-    static char bytes[REMOTE_READ_BYTES]; /* consumed before the callback returns */
-
-    (void)handle;
-    (void)wanted;
-    *buffer = uv_buf_init(bytes, sizeof bytes);
-}
-
-static void take_lines(struct remote_visit *visit)
-{
-    size_t done = 0;
-    char *end;
-
-    while (visit->state == REMOTE_CONNECTED && done < visit->in.used &&
-           (end = memchr(visit->in.bytes + done, '\n', visit->in.used - done))) {
-        const char *line = visit->in.bytes + done;
-
-        done += (size_t)(end - line) + 1;
-        take_line(visit, line, (size_t)(end - line));
-    }
-    text_drop_front(&visit->in, done);
-}
-
-static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
-{
-    struct remote_visit *visit = (struct remote_visit *)stream;
-
-    if (got < 0) {
-        close_visit(visit);
-        return;
-    }
-    text_add(&visit->in, buffer->base, (size_t)got);
-    take_lines(visit);
-}
-
-static void work_connect(uv_work_t *work)
-{
-    struct remote_visit *visit = work->data;
-    struct link_identity identity = {
-        .role = "agent",
-        .name = visit->name,
-        .client_version = visit->version,
-        .as_name = visit->as_name,
-        .directory = visit->directory,
-        .transport = visit->transport,
-        .is_sub_agent = visit->is_sub_agent,
-        .socket_path = visit->desk->socket_path,
-        .is_retired = visit->is_retired,
-        .was_reached = visit->was_reached,
-    };
-    struct link *link;
-
-    visit->fd = -1;
-    if (link_open(&identity, LINK_MAY_START, &link, &visit->err))
-        visit->fd = link_take_fd(link, &visit->in);
 }
 
 /* In the order they were made, so that a wait is taken up before it is ended. */
@@ -425,40 +328,46 @@ static void send_all(struct remote_visit *visit)
     }
 }
 
-static void on_connected(uv_work_t *work, int status)
+static void on_opened(void *context)
 {
-    struct remote_visit *visit = work->data;
+    struct remote_visit *visit = context;
 
-    (void)status;
-    visit->state = REMOTE_IDLE;
-    visit->desk->busy--;
-    if (visit->fd < 0) {
-        visit->was_reached = false; /* who calls next need not wait for it again */
-        if (visit->is_gone)
-            free_visit(visit);
-        else
-            fail_calls(visit, &visit->err);
-        return;
-    }
-    uv_pipe_init(loop_uv(visit->desk->loop), &visit->pipe, 0);
-    visit->state = REMOTE_CONNECTED;
-    if (uv_pipe_open(&visit->pipe, visit->fd) != 0 || visit->is_gone ||
-        uv_read_start((uv_stream_t *)&visit->pipe, on_alloc, on_read) != 0) {
-        close_visit(visit);
-        return;
-    }
     visit->is_retired = false; /* that was the one before */
     visit->was_reached = true;
     send_all(visit);
-    take_lines(visit); /* a farewell may have come with hello's reply */
 }
+
+static void on_failed(void *context, const struct error *err)
+{
+    struct remote_visit *visit = context;
+
+    visit->was_reached = false; /* who calls next need not wait for it again */
+    fail_calls(visit, err);
+}
+
+static const struct dial_ops dial_calls = {
+    .opened = on_opened,
+    .failed = on_failed,
+    .line = on_line,
+    .closed = on_closed,
+};
 
 static void connect_visit(struct remote_visit *visit)
 {
-    visit->state = REMOTE_CONNECTING;
-    visit->desk->busy++;
-    visit->work.data = visit;
-    uv_queue_work(loop_uv(visit->desk->loop), &visit->work, work_connect, on_connected);
+    const struct link_identity identity = {
+        .role = "agent",
+        .name = visit->name,
+        .client_version = visit->version,
+        .as_name = visit->as_name,
+        .directory = visit->directory,
+        .transport = visit->transport,
+        .is_sub_agent = visit->is_sub_agent,
+        .socket_path = visit->desk->socket_path,
+        .is_retired = visit->is_retired,
+        .was_reached = visit->was_reached,
+    };
+
+    dial_start(visit->dial, &identity, LINK_MAY_START);
 }
 
 static struct desk_visit *remote_enter(struct desk *desk, const struct desk_visitor *visitor)
@@ -474,21 +383,14 @@ static struct desk_visit *remote_enter(struct desk *desk, const struct desk_visi
     visit->is_sub_agent = visitor->is_sub_agent;
     visit->context = visitor->context;
     visit->event = visitor->event;
+    visit->dial = dial_new(visit->desk->loop, &dial_calls, visit, &visit->desk->busy);
     return (struct desk_visit *)visit;
 }
 
 static void remote_leave(struct desk *desk, struct desk_visit *leaving)
 {
-    struct remote_visit *visit = (struct remote_visit *)leaving;
-
     (void)desk;
-    visit->is_gone = true;
-    visit->event = NULL;
-    drop_calls(visit);
-    if (visit->state == REMOTE_CONNECTED)
-        close_visit(visit);
-    else if (visit->state == REMOTE_IDLE)
-        free_visit(visit);
+    free_visit((struct remote_visit *)leaving);
 }
 
 static void remote_act(const char *method, struct desk_visit *acting, const struct json *params,
@@ -511,9 +413,9 @@ static void remote_act(const char *method, struct desk_visit *acting, const stru
     else
         visit->calls = call;
     visit->last_call = call;
-    if (visit->state == REMOTE_CONNECTED)
+    if (dial_is_open(visit->dial))
         send_call(visit, call);
-    else if (visit->state == REMOTE_IDLE)
+    else if (dial_is_idle(visit->dial))
         connect_visit(visit);
 }
 
@@ -571,8 +473,7 @@ void remote_desk_flush(struct desk *flushing)
         struct remote_visit *visit = desk->unsent;
 
         unmark_unsent(visit);
-        if (visit->state == REMOTE_CONNECTED)
-            flush(visit);
+        flush(visit);
     }
 }
 

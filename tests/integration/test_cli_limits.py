@@ -121,7 +121,7 @@ def no_channel(home: Home) -> None:
 
 @test("an interface that is not built yet acts as auto, with a warning", "R2.6")
 def interfaces(home: Home) -> None:
-    for name in ("terminal", "client"):
+    for name in ("client",):
         result = ask_json(home, title=name, interface=name)
         assert result.code == PENDING and result.json["action_status"] == "pending", result
         assert result.json["warnings"] == ["interface_unavailable"], result

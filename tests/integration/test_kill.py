@@ -184,10 +184,25 @@ class Tour:
             person.call("ask/undo", session_id=id)
             person.call("ask/cancel", session_id=id)
             self.left.clear()
+            self.hand_over(agent, person)
             seen = agent.call("ask/wait", session_id=id, wait_seconds=0)
             if seen["action_status"] != "pending":  # it can still be taken back
                 self.oracle.complain(f"too early: {title}: {seen}")
         time.sleep(0.05)
+
+    def hand_over(self, agent: Wire, person: Wire) -> None:
+        """A command for a terminal works once, whatever died while it was used."""
+        handed = agent.call("ask/create", tool="provide_choice",
+                            arguments=arguments(f"hand-off {next(numbers)}") | {"interface": "terminal"})
+        self.left.add(handed["session_id"])
+        code = handed["terminal_command"].split()[-1]
+        shown = person.call("ask/attach", launch=code, key="ours")
+        if shown["ask"]["session_id"] != handed["session_id"]:
+            self.oracle.complain(f"another ask was opened: {shown}")
+        with contextlib.suppress(WireError):
+            self.oracle.complain(f"opened twice: {person.call('ask/attach', launch=code, key='theirs')}")
+        person.call("ask/cancel", session_id=handed["session_id"])
+        self.left.clear()
 
 
 def crash_rounds() -> Iterator[tuple[str, int]]:

@@ -264,19 +264,38 @@ void ask_open(struct call *call, struct caller *agent, const char *title, const 
     json_free(created);
 }
 
-void scene_open(struct scene *scene, void **state, const char *via, const char *more)
+/* The same question would get the last one's answer. */
+static void scene_enter(struct scene *scene, void **state, const char *via, char title[32])
 {
     struct desk_visitor agent = visitor_agent("bot"), person = visitor_person(via);
-    static int number; /* the same question would get the last one's answer */
-    char title[32];
+    static int number;
 
     *scene =
         (struct scene){ .stage = *state, .asked = { .label = "ask" }, .did = { .label = "act" } };
     scene->ops = scene->stage->desk->ops;
     scene->agent = caller_enter(scene->stage, "agent", &agent);
     scene->person = caller_enter(scene->stage, "person", &person);
-    snprintf(title, sizeof title, "Deploy %d", ++number);
+    snprintf(title, 32, "Deploy %d", ++number);
+}
+
+void scene_open(struct scene *scene, void **state, const char *via, const char *more)
+{
+    char title[32];
+
+    scene_enter(scene, state, via, title);
     ask_open(&scene->asked, scene->agent, title, more, scene->id);
+}
+
+void scene_open_handed(struct scene *scene, void **state, const char *more)
+{
+    char title[32], arguments[256];
+
+    scene_enter(scene, state, "terminal", title);
+    snprintf(arguments, sizeof arguments, ",'interface':'terminal'%s", more);
+    ask_start(&scene->asked, scene->agent, title, arguments, -1);
+    stage_settle(scene->stage);
+    assert_worked(&scene->asked);
+    snprintf(scene->id, sizeof scene->id, "%s", call_text(&scene->asked, "/session_id"));
 }
 
 void scene_close(struct scene *scene)

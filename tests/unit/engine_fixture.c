@@ -516,6 +516,7 @@ static void open_engine(struct stage *stage)
         .settings_path = stage->settings_path,
         .terminal_built = stage->terminal_built,
         .portal_url = stage->portal_url,
+        .program = stage->program ? stage->program : "/usr/bin/sayso",
     };
     struct error err = { 0 };
 

@@ -57,6 +57,7 @@ struct stage {
     struct caller *callers; /* owned */
     bool terminal_built;
     void (*portal_url)(void *context, const char *id, struct text *out); /* from the next start */
+    const char *program; /* NULL: /usr/bin/sayso */
     char *notes[STAGE_NOTES];
     size_t note_count;
 };
@@ -145,6 +146,8 @@ struct scene {
     char id[ASK_ID_BYTES];
 };
 void scene_open(struct scene *scene, void **state, const char *via, const char *more);
+/* With interface terminal: the agent has its command at once and waits for nothing. */
+void scene_open_handed(struct scene *scene, void **state, const char *more);
 void scene_close(struct scene *scene);
 void scene_answer(struct scene *scene, const char *option); /* the reply is in did */
 void scene_do(struct scene *scene, desk_act *act, const char *more);

@@ -197,7 +197,7 @@ static void test_a_switch_races_the_deadline(void **state)
 
     stage->terminal_built = true;
     stage_restart(stage);
-    scene_open(&scene, state, "cli", ",'timeout_seconds':10,'interface':'terminal'");
+    scene_open_handed(&scene, state, ",'timeout_seconds':10");
     scene_assert(&scene, "pending_terminal_launch", 1);
     stage_advance(stage, 9990);
     stage->store.holds_writes = 1U << EVENT_INTERFACE_SWITCHED | 1U << EVENT_EXPIRED;
@@ -210,7 +210,7 @@ static void test_a_switch_races_the_deadline(void **state)
     stage_release(stage);
     assert_worked(&scene.did);
     stage_advance(stage, 1000);
-    assert_string_equal(call_text(&scene.asked, "/action_status"), "timeout");
+    scene_assert(&scene, "timeout", 3);
     scene_close(&scene);
 }
 

@@ -197,6 +197,21 @@ static const struct {
       EVENT_UNDONE,
       { .within_undo = true },
       "-L" },
+    { "a fresh launch waits for a terminal again",
+      STATE_PENDING,
+      EVENT_INTERFACE_SWITCHED,
+      { .wait_for_terminal = true },
+      "sL" },
+    { "also where none came",
+      STATE_PENDING_TERMINAL_LAUNCH,
+      EVENT_INTERFACE_SWITCHED,
+      { .wait_for_terminal = true },
+      "sL" },
+    { "not of what is over",
+      STATE_SUBMITTED,
+      EVENT_INTERFACE_SWITCHED,
+      { .wait_for_terminal = true },
+      "!S" },
     { "the person's setting submits defaults",
       STATE_PENDING,
       EVENT_EXPIRED,
@@ -331,14 +346,15 @@ static bool is_persons_act(enum ask_event event)
     return acts[event];
 }
 
-/* R5.3: the version rises with state, deadline and form, and not with drafts or attaches. */
+/* R5.3: the version rises with state, deadline and form, and not with drafts or attaches; giving a
+ * fresh launch is the other side of attaching. */
 static void check_rules(enum ask_state state, enum ask_event event,
                         const struct lifecycle_facts *facts, const struct lifecycle_step *step)
 {
-    bool changes_state = step->state != state && event != EVENT_ATTACHED;
+    bool is_launch = event == EVENT_INTERFACE_SWITCHED && facts->wait_for_terminal;
+    bool changes_state = step->state != state && event != EVENT_ATTACHED && !is_launch;
     bool changes_ask = event == EVENT_EXTENDED || event == EVENT_FORM_CHANGED;
 
-    (void)facts;
     if (!step->is_legal || step->is_ignored)
         return;
     if (step->raises_version != (changes_state || changes_ask))

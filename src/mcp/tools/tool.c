@@ -30,6 +30,7 @@ static bool plan_ask(const struct tool *tool, const struct json *arguments,
     ret_plan->wish = call.session_id[0] ? TOOL_COLLECTS : TOOL_ASKS;
     memcpy(ret_plan->session_id, call.session_id, sizeof ret_plan->session_id);
     ret_plan->wait_s = call.wait_s;
+    ret_plan->wants_launch = call.interface == INTERFACE_TERMINAL;
     ask_call_release(&call);
     return true;
 }

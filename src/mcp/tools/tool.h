@@ -21,6 +21,7 @@ struct tool_plan {
     struct text result;  /* TOOL_ANSWERED: the structured result; the caller releases it */
     char session_id[27]; /* TOOL_COLLECTS */
     int64_t wait_s;      /* TOOL_COLLECTS */
+    bool wants_launch;   /* TOOL_COLLECTS: a command for a terminal, at once */
 };
 
 struct tool {

@@ -1,0 +1,331 @@
+/*
+ * tty.c - see tty.h. Ctrl-C and Ctrl-Z come as bytes; the signals are for what others send. A crash
+ * puts the terminal in order too: what that takes is kept where a handler can reach it.
+ */
+#include "tui/tty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "loop/loop.h"
+
+enum {
+    TTY_READ_BYTES = 65536,
+    TTY_REPLY_BYTES = 512,
+    TTY_ASK_MS = 100,
+    TTY_DRAIN_MS = 500, /* a terminal that takes nothing is not waited for longer */
+    TTY_ROWS = 24,
+    TTY_COLUMNS = 80,
+};
+
+static const char FOCUS_ON[] = "\033[?1004h", FOCUS_OFF[] = "\033[?1004l";
+static const char ALTERNATE_OFF[] = "\033[?1049l";
+
+enum { SIGNAL_SIZE, SIGNAL_STOP, SIGNAL_GO_ON, SIGNAL_TERM, SIGNAL_INT, SIGNAL_HUP, SIGNAL_COUNT };
+static const int signal_numbers[SIGNAL_COUNT] = { SIGWINCH, SIGTSTP, SIGCONT,
+                                                  SIGTERM,  SIGINT,  SIGHUP };
+static const int crash_numbers[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+
+struct tty {
+    uv_poll_t poll; /* first */
+    uv_signal_t signals[SIGNAL_COUNT];
+    int open_handles;
+    struct tty_calls calls;
+    int fd;
+    struct text out;
+    bool is_closed;
+    bool is_going_on; /* after tty_suspend: the SIGCONT that follows is ours */
+};
+
+/* For the handler of a crash, which may touch little. */
+static struct {
+    volatile sig_atomic_t is_raw;
+    int fd;
+    struct termios before;
+} kept = { .fd = -1 };
+
+static int open_tty(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+enum tty_trouble tty_check(void)
+{
+    int fd = open_tty();
+    struct termios modes;
+    bool ok = fd >= 0 && tcgetattr(fd, &modes) == 0;
+    int why = errno;
+
+    if (fd >= 0)
+        close(fd);
+    if (ok)
+        return TTY_FINE;
+    return why == EPERM || why == EACCES ? TTY_FORBIDDEN : TTY_NONE;
+}
+
+static void write_at_once(int fd, const char *bytes, size_t length)
+{
+    ssize_t put = write(fd, bytes, length);
+
+    (void)put; /* the last words of a program that is ending anyway */
+}
+
+static void on_crash(int number)
+{
+    if (kept.is_raw) {
+        write_at_once(kept.fd, ALTERNATE_OFF, sizeof ALTERNATE_OFF - 1);
+        write_at_once(kept.fd, painter_reset_bytes, strlen(painter_reset_bytes));
+        write_at_once(kept.fd, FOCUS_OFF, sizeof FOCUS_OFF - 1);
+        tcsetattr(kept.fd, TCSAFLUSH, &kept.before);
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void go_raw(struct tty *tty)
+{
+    struct termios raw = kept.before;
+
+    cfmakeraw(&raw);
+    raw.c_cc[VMIN] = 1;
+    raw.c_cc[VTIME] = 0;
+    tcsetattr(tty->fd, TCSADRAIN, &raw);
+    kept.is_raw = 1;
+}
+
+static void update_poll(struct tty *tty);
+
+/* False: the terminal is gone. */
+static bool flush(struct tty *tty)
+{
+    while (tty->out.used > 0) {
+        ssize_t put = write(tty->fd, tty->out.bytes, tty->out.used);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return errno == EAGAIN;
+        text_drop_front(&tty->out, (size_t)put);
+    }
+    return true;
+}
+
+/* Waits a little for a slow terminal; what it does not take then is given up. */
+static void drain(struct tty *tty)
+{
+    struct pollfd ready = { .fd = tty->fd, .events = POLLOUT };
+
+    while (flush(tty) && tty->out.used > 0 && poll(&ready, 1, TTY_DRAIN_MS) > 0)
+        continue;
+    text_clear(&tty->out);
+}
+
+/* What was typed and nobody read must not become a command of the shell's: it is thrown away. */
+static void go_back(struct tty *tty)
+{
+    text_add(&tty->out, FOCUS_OFF, sizeof FOCUS_OFF - 1);
+    drain(tty);
+    tcsetattr(tty->fd, TCSAFLUSH, &kept.before);
+    kept.is_raw = 0;
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events)
+{
+    struct tty *tty = (struct tty *)poll;
+    char bytes[TTY_READ_BYTES];
+    ssize_t got = 0;
+
+    if (status < 0 || ((events & UV_WRITABLE) && !flush(tty))) {
+        tty->calls.ended(tty->calls.context, 0);
+        return;
+    }
+    if (events & UV_WRITABLE && tty->out.used == 0) {
+        update_poll(tty);
+        tty->calls.written(tty->calls.context);
+    }
+    if (tty->is_closed || !(events & UV_READABLE))
+        return;
+    got = read(tty->fd, bytes, sizeof bytes);
+    if (got > 0)
+        tty->calls.typed(tty->calls.context, bytes, (size_t)got);
+    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        tty->calls.ended(tty->calls.context, 0);
+}
+
+static void update_poll(struct tty *tty)
+{
+    int events = UV_READABLE | (tty->out.used > 0 ? UV_WRITABLE : 0);
+
+    uv_poll_start(&tty->poll, events, on_ready);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct tty *tty = handle->data;
+
+    switch (number) {
+    case SIGWINCH:
+        tty->calls.resized(tty->calls.context);
+        break;
+    case SIGTSTP:
+        tty->calls.stop_wanted(tty->calls.context);
+        break;
+    case SIGCONT:
+        if (!tty->is_going_on) {
+            go_raw(tty);
+            tty->calls.resumed(tty->calls.context);
+        }
+        tty->is_going_on = false;
+        break;
+    default:
+        tty->calls.ended(tty->calls.context, number);
+        break;
+    }
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Before anything is drawn, and only for a moment: who does not answer is taken for dark. */
+static void ask_background(struct tty *tty, struct terminal_kind *kind)
+{
+    char bytes[TTY_REPLY_BYTES];
+    size_t length = 0;
+    int64_t until_ms = now_ms() + TTY_ASK_MS;
+    struct background_reply reply = { 0 };
+    struct pollfd ready = { .fd = tty->fd, .events = POLLIN };
+
+    write_at_once(tty->fd, background_question, strlen(background_question));
+    while (!reply.is_over && now_ms() < until_ms && length < sizeof bytes) {
+        ssize_t got = 0;
+
+        if (poll(&ready, 1, (int)(until_ms - now_ms())) > 0)
+            got = read(tty->fd, bytes + length, sizeof bytes - length);
+        if (got <= 0)
+            break;
+        length += (size_t)got;
+        reply = background_read(bytes, &length);
+        if (reply.is_known)
+            kind->is_light = reply.is_light;
+    }
+    /* keys typed before there was a question answer nothing: `length` of them are dropped */
+}
+
+static void start_signals(struct tty *tty, struct loop *loop)
+{
+    for (int i = 0; i < SIGNAL_COUNT; i++) {
+        uv_signal_init(loop_uv(loop), &tty->signals[i]);
+        tty->signals[i].data = tty;
+        uv_signal_start(&tty->signals[i], on_signal, signal_numbers[i]);
+        tty->open_handles++;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(crash_numbers); i++)
+        signal(crash_numbers[i], on_crash);
+}
+
+struct tty *tty_open(struct loop *loop, const struct tty_calls *calls, struct terminal_kind *kind)
+{
+    int fd = open_tty();
+    struct tty *tty;
+    struct text focus = { 0 };
+
+    if (fd < 0 || tcgetattr(fd, &kept.before) != 0) {
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    tty = mem_new(sizeof *tty);
+    tty->calls = *calls;
+    tty->fd = kept.fd = fd;
+    uv_poll_init(loop_uv(loop), &tty->poll, fd);
+    tty->open_handles = 1;
+    start_signals(tty, loop);
+    go_raw(tty);
+    if (kind->answers)
+        ask_background(tty, kind);
+    text_add(&focus, FOCUS_ON, sizeof FOCUS_ON - 1);
+    tty_write(tty, &focus);
+    return tty;
+}
+
+void tty_size(const struct tty *tty, int *ret_rows, int *ret_columns)
+{
+    struct winsize size = { 0 };
+
+    ioctl(tty->fd, TIOCGWINSZ, &size);
+    *ret_rows = size.ws_row > 0 ? size.ws_row : TTY_ROWS;
+    *ret_columns = size.ws_col > 0 ? size.ws_col : TTY_COLUMNS;
+}
+
+void tty_write(struct tty *tty, struct text *take_bytes)
+{
+    text_add(&tty->out, take_bytes->bytes, take_bytes->used);
+    text_release(take_bytes);
+    flush(tty); /* where it is gone, reading says so */
+    update_poll(tty);
+}
+
+bool tty_is_writing(const struct tty *tty)
+{
+    return tty->out.used > 0;
+}
+
+void tty_suspend(struct tty *tty)
+{
+    struct text focus = { 0 };
+
+    go_back(tty);
+    uv_signal_stop(&tty->signals[SIGNAL_STOP]);
+    tty->is_going_on = true;
+    kill(0, SIGTSTP); /* the whole job, as the terminal itself would */
+    uv_signal_start(&tty->signals[SIGNAL_STOP], on_signal, SIGTSTP);
+    go_raw(tty);
+    text_add(&focus, FOCUS_ON, sizeof FOCUS_ON - 1);
+    tty_write(tty, &focus);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct tty *tty = handle->data;
+
+    if (--tty->open_handles > 0)
+        return;
+    close(tty->fd);
+    text_release(&tty->out);
+    free(tty);
+}
+
+void tty_close(struct tty *tty)
+{
+    if (!tty)
+        return;
+    go_back(tty);
+    tty->is_closed = true;
+    tty->poll.data = tty;
+    uv_close((uv_handle_t *)&tty->poll, on_closed);
+    for (int i = 0; i < SIGNAL_COUNT; i++)
+        uv_close((uv_handle_t *)&tty->signals[i], on_closed);
+    for (size_t i = 0; i < ARRAY_LEN(crash_numbers); i++)
+        signal(crash_numbers[i], SIG_DFL);
+}

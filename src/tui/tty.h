@@ -1,0 +1,47 @@
+/*
+ * tty.h - the terminal a person sits at: /dev/tty and nothing else, so that nobody who writes into
+ * standard input can answer. Whatever ends us, the terminal is left as it was.
+ */
+#ifndef TUI_TTY_H
+#define TUI_TTY_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tui/terminal_kind.h"
+
+struct loop;
+struct text;
+struct tty;
+
+enum tty_trouble {
+    TTY_FINE,
+    TTY_NONE,      /* this process has no terminal */
+    TTY_FORBIDDEN, /* it may have one, and is kept from it: a sandbox */
+};
+enum tty_trouble tty_check(void); /* whether there is one; changes nothing */
+
+struct tty_calls {
+    void *context;
+    void (*typed)(void *context, const char *bytes, size_t length);
+    void (*resized)(void *context);
+    void (*written)(void *context); /* all that was given is out */
+    /* Somebody stopped us from outside: tty_suspend is to be called. */
+    void (*stop_wanted)(void *context);
+    /* We were stopped without a word and go on: the screen may be another's. */
+    void (*resumed)(void *context);
+    void (*ended)(void *context, int number); /* a signal that ends programs, or 0: it is gone */
+};
+
+/* Raw from here on. NULL: there is none, as tty_check says. `is_light` is asked for, for at most
+ * 100 ms, where kind->answers; then kind knows it. */
+struct tty *tty_open(struct loop *loop, const struct tty_calls *calls, struct terminal_kind *kind);
+void tty_size(const struct tty *tty, int *ret_rows, int *ret_columns);
+/* Out as soon as it takes them. */
+void tty_write(struct tty *tty, struct text *take_bytes);
+bool tty_is_writing(const struct tty *tty); /* it is slow: better draw later */
+/* Gives the terminal back, stops this job as Ctrl-Z does, returns when it goes on. */
+void tty_suspend(struct tty *tty);
+/* As it was before tty_open. NULL is fine; the loop must run once more for the rest of it. */
+void tty_close(struct tty *tty);
+
+#endif
