@@ -47,6 +47,7 @@ static const struct desk_ops engine_ops = {
     .token_new = token_new_act,
     .token_list = token_list_act,
     .token_revoke = token_revoke_act,
+    .portal_link = portal_link_act,
 };
 
 int64_t engine_boot_ms(const struct engine *engine)

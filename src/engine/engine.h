@@ -25,7 +25,7 @@ struct engine_parts {
     struct settings *settings;
     const char *person;        /* the one who answers here */
     const char *settings_path; /* the host's settings file; NULL: not saved */
-    bool portal_built, terminal_built;
+    bool terminal_built;
     /* A token was revoked: whoever came with it is to be cut off. May be NULL. */
     void (*on_revoked)(void *context, const uint8_t *hash);
     void *context;
@@ -44,6 +44,14 @@ struct desk *engine_desk(struct engine *engine);
 /* From memory; `hash` is of the secret (crypto/token.h). False: unknown, revoked or expired. */
 bool engine_find_token(const struct engine *engine, const uint8_t *hash,
                        struct engine_token *ret_token);
+
+/* Where the portal is, "http://127.0.0.1:7297"; until it is said there is none. */
+void engine_set_portal(struct engine *engine, const char *url);
+/* A browser's one-time code for a tab's token: {id, label, token}. It is spent by the first who
+ * shows it. Fails with not_found. Once `done` was called nothing more happens; it is called in any
+ * case. */
+void engine_sign_in(struct engine *engine, const char *code, const char *label, desk_done *done,
+                    void *context);
 
 /* Texts that clients carry for us (crypto/seal.h): bound to what both calls name, good for
  * lifetime_ms. False: no key is on disk yet, or the payload is too long. */

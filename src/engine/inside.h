@@ -236,6 +236,14 @@ desk_act token_new_act, token_list_act, token_revoke_act;
 void tokens_load(struct engine *engine);
 void tokens_release(struct engine *engine);
 
+/* A tab's token, for who came with a code; the oldest of too many tabs is signed out. */
+void tokens_add_tab(struct engine *engine, const char *label, desk_done *done, void *context);
+
+/* portal.c: the way into the portal */
+desk_act portal_link_act;
+/* Where a browser finds this ask; false: there is no portal. */
+bool portal_write_url(const struct engine *engine, const char *id, struct text *out);
+
 /* keys.c */
 void keys_load(struct engine *engine);
 void keys_release(struct engine *engine);

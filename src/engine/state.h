@@ -30,6 +30,8 @@ enum {
     LINE_KEPT_BYTES = 16384,
     LIVE_FORMS = 1024,      /* kept at most, */
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
+    PORTAL_CODES = 16,      /* at once; the oldest goes */
+    PORTAL_URL_BYTES = 64,
 };
 
 struct ask_tool;
@@ -156,6 +158,12 @@ struct visit {
     void (*event)(void *context, const char *line, size_t length);
 };
 
+/* A link into the portal that was given out and not used yet. */
+struct portal_code {
+    uint8_t hash[HASH_BYTES];
+    int64_t until_boot_ms; /* 0: a free place */
+};
+
 /* Counted since the start. */
 struct tally {
     int64_t created, undone, ended[STATE_COUNT];
@@ -185,6 +193,8 @@ struct engine {
     struct table undelivered, undelivered_calls; /* see undelivered.c */
     bool forgets_undelivered;                    /* there are more than these */
     struct delivered_errand *delivering;         /* confirmations on their way to the store */
+    struct portal_code codes[PORTAL_CODES];
+    char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */
 };
 
 #endif

@@ -148,7 +148,7 @@ static bool route(struct submission *submission, struct error *err)
         .saved = interface_find(settings_text(engine->parts.settings, SETTING_INTERFACE)),
         .portal_on = settings_is_on(engine->parts.settings, SETTING_PORTAL),
         .terminal_on = settings_is_on(engine->parts.settings, SETTING_TERMINAL),
-        .portal_built = engine->parts.portal_built,
+        .portal_built = engine->portal_url[0] != '\0',
         .terminal_built = engine->parts.terminal_built,
         /* a client's form takes no second, deliberate act (R2) */
         .client_form_works =

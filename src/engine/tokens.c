@@ -19,6 +19,8 @@ enum {
     TOKENS_LABEL_BYTES = 128,
     TOKENS_MOST_DAYS = 3650,
     TOKENS_LEAST_PREFIX = 4,
+    TOKENS_TABS = 64,
+    TOKENS_TAB_DAYS = 30,
 };
 static const int64_t DAY_MS = 86400000;
 
@@ -118,6 +120,15 @@ static void write_time(struct json_writer *writer, const char *key, int64_t utc_
     json_write_text(writer, key, utc_ms > 0 ? when : NULL);
 }
 
+/* Somebody who came with it is here right now. */
+static bool is_connected(const struct engine *engine, const struct token *token)
+{
+    for (const struct visit *visit = engine->visits; visit; visit = visit->next)
+        if (visit->token_id && strcmp(visit->token_id, token->id) == 0)
+            return true;
+    return false;
+}
+
 static void write_token(const struct engine *engine, const struct token *token, const char *secret,
                         struct json_writer *writer)
 {
@@ -129,6 +140,7 @@ static void write_token(const struct engine *engine, const struct token *token, 
     write_time(writer, "created_at", token->created_ms);
     write_time(writer, "expires_at", token->expires_ms);
     json_write_bool(writer, "expired", is_expired(engine, token));
+    json_write_bool_if(writer, "connected", is_connected(engine, token));
     json_write_text_if(writer, "token", secret);
     json_write_end_object(writer);
 }
@@ -255,6 +267,51 @@ void token_new_act(struct desk *desk, struct desk_visit *visit, const struct jso
     store->ops->save_token(store, &own->token, on_saved, own);
 }
 
+static void revoke_quietly(struct engine *engine, const struct token *token);
+
+static bool is_tab(const struct token *token)
+{
+    return strcmp(token->kind, "tab") == 0;
+}
+
+/* Tabs come and go, and nobody signs out: those that signed in first make room. */
+static void make_room_for_tab(struct engine *engine)
+{
+    const struct token *oldest = NULL;
+    struct table_link *link = NULL;
+    size_t count = 0;
+
+    while ((link = table_each(&engine->tokens, link))) {
+        const struct token *token = TABLE_THING(token, link, link);
+
+        if (!is_tab(token))
+            continue;
+        count++;
+        if (!oldest || token->created_ms < oldest->created_ms)
+            oldest = token;
+    }
+    if (count >= TOKENS_TABS)
+        revoke_quietly(engine, oldest);
+}
+
+void tokens_add_tab(struct engine *engine, const char *label, desk_done *done, void *context)
+{
+    struct store *store = engine->parts.store;
+    struct token_errand *own = errand_new(sizeof *own, engine, NULL, done, context);
+
+    own->errand.drop = token_errand_drop;
+    make_room_for_tab(engine);
+    own->label = mem_text(label);
+    own->token.label = own->label;
+    own->token.kind = "tab";
+    own->token.created_ms = engine_utc_ms(engine);
+    own->token.expires_ms = own->token.created_ms + TOKENS_TAB_DAYS * DAY_MS;
+    token_make('t', own->secret);
+    token_hash(own->secret, own->token.hash);
+    errand_begin_write(&own->errand);
+    store->ops->save_token(store, &own->token, on_saved, own);
+}
+
 static int by_age(const void *a, const void *b)
 {
     const struct token *const *first = a, *const *second = b;
@@ -313,6 +370,17 @@ static void on_revoked(void *context, const struct store_reply *reply)
         engine->parts.on_revoked(engine->parts.context, token->hash);
     reply_token(&own->errand, token, NULL);
     token_free(token);
+}
+
+static void revoke_quietly(struct engine *engine, const struct token *token)
+{
+    struct store *store = engine->parts.store;
+    struct token_errand *own = errand_new(sizeof *own, engine, NULL, NULL, NULL);
+
+    own->errand.drop = token_errand_drop;
+    memcpy(own->hash, token->hash, HASH_BYTES);
+    errand_begin_write(&own->errand);
+    store->ops->revoke_token(store, own->hash, engine_utc_ms(engine), on_revoked, own);
 }
 
 /* The one token whose id begins so. */

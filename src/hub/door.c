@@ -90,7 +90,9 @@ static bool open_server(struct door *door, struct error *err)
     struct http_options options = { .handler = { .context = door->guard,
                                                  .admit = guard_admit,
                                                  .serve = guard_serve,
-                                                 .on_reply = guard_on_reply } };
+                                                 .on_reply = guard_on_reply,
+                                                 .taken = routes_take,
+                                                 .taken_context = door->routes } };
     int64_t remembered = 0;
 
     if (!is_chosen && text_parse_integer(store->ops->meta(store, port_fact), &remembered) &&
@@ -114,15 +116,20 @@ struct door *door_open(const struct door_parts *parts)
     const struct guard_options options = { .context = door,
                                            .mcp_needs_token = mcp_needs_token,
                                            .find_token = find_token };
-    const struct routes_parts fronts = { parts->loop, parts->engine, parts->store, parts->settings,
-                                         parts->offer };
+    const struct routes_parts fronts = { parts->loop,        parts->engine, parts->store,
+                                         parts->settings,    parts->offer,  parts->context,
+                                         parts->write_status };
     struct error err;
+    char url[32];
 
     door->parts = *parts;
     door->guard = guard_new(&options);
     door->routes = routes_open(&fronts, door->guard);
-    if (open_server(door, &err))
+    if (open_server(door, &err)) {
+        snprintf(url, sizeof url, "http://127.0.0.1:%d", http_server_port(door->server));
+        engine_set_portal(parts->engine, url);
         return door;
+    }
     log_warning("http.no_port", "reason=%s", error_name(err.code));
     door_free(door);
     return NULL;
@@ -149,11 +156,11 @@ void door_drain(struct door *door)
     http_server_drain(door->server);
 }
 
-void door_dismiss(struct door *door)
+void door_dismiss(struct door *door, const char *why)
 {
     if (!door)
         return;
-    routes_dismiss(door->routes);
+    routes_dismiss(door->routes, why);
     http_server_dismiss(door->server);
 }
 
@@ -164,7 +171,7 @@ bool door_is_drained(const struct door *door)
 
 size_t door_peer_count(const struct door *door)
 {
-    return door ? http_server_peer_count(door->server) : 0;
+    return door ? http_server_peer_count(door->server) + routes_peer_count(door->routes) : 0;
 }
 
 void door_cut(struct door *door, const uint8_t *token_hash)
@@ -182,6 +189,7 @@ void door_free(struct door *door)
 {
     if (!door)
         return;
+    routes_end_peers(door->routes);
     http_server_free(door->server);
     routes_close(door->routes);
     guard_free(door->guard);

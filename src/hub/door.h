@@ -14,6 +14,7 @@ struct loop;
 struct mcp_offer;
 struct settings;
 struct store;
+struct text;
 
 /* Borrowed; they outlive the door. */
 struct door_parts {
@@ -21,7 +22,9 @@ struct door_parts {
     struct engine *engine;
     struct store *store;
     struct settings *settings;
-    const struct mcp_offer *offer; /* to MCP clients; NULL: the product's */
+    const struct mcp_offer *offer;                         /* to MCP clients; NULL: the product's */
+    void *context;                                         /* of the one below */
+    void (*write_status)(void *context, struct text *out); /* of the hub, a JSON object */
 };
 
 /* Port 7297 or the one it had last, else the next free one (R7.1). NULL, and logged: none. */
@@ -29,7 +32,7 @@ struct door *door_open(const struct door_parts *parts);
 int door_port(const struct door *door); /* 0: none */
 void door_flush(struct door *door);
 void door_drain(struct door *door);
-void door_dismiss(struct door *door);
+void door_dismiss(struct door *door, const char *why);
 bool door_is_drained(const struct door *door);
 size_t door_peer_count(const struct door *door);
 void door_cut(struct door *door, const uint8_t *token_hash); /* revoked: its holders go (D6) */

@@ -136,7 +136,7 @@ static void before_sleep(void *context)
     }
     if (hub->is_leaving && engine_is_settled(hub->engine)) {
         wire_server_dismiss(hub->server, hub->why);
-        door_dismiss(hub->door);
+        door_dismiss(hub->door, hub->why);
     }
     if (hub->is_leaving && wire_server_is_drained(hub->server) && door_is_drained(hub->door))
         loop_stop(hub->loop);
@@ -220,7 +220,9 @@ static bool open_parts(struct hub *hub, struct error *err)
         .on_revoked = on_revoked,
         .context = hub,
     };
-    struct door_parts door = { .loop = hub->loop, .settings = settings };
+    struct door_parts door = {
+        .loop = hub->loop, .settings = settings, .context = hub, .write_status = write_status
+    };
 
     if (!place_socket(&hub->place, hub->note.socket, err) ||
         !sqlite_store_open(hub->loop, hub->place.database, &hub->store, err))

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "channels/web/web.h"
 #include "core/limits.h"
 #include "crypto/hash.h"
 #include "engine/engine.h"
@@ -13,12 +14,14 @@
 #include "fronts/rest/rest.h"
 #include "net/guard.h"
 #include "ports/store.h"
+#include "settings/settings.h"
 
 struct routes {
     struct routes_parts parts;
     struct guard *guard;
     struct http_mcp *mcp;
     struct rest *rest;
+    struct web *web;
     bool is_leaving;
 };
 
@@ -64,6 +67,27 @@ static void write_metrics(void *context, struct text *out)
     engine_write_metrics(routes->parts.engine, out);
     store->ops->write_metrics(store, out);
     guard_write_metrics(routes->guard, out);
+    web_write_metrics(routes->web, out);
+}
+
+static void sign_in(void *context, const char *code, const char *label, desk_done *done,
+                    void *done_context)
+{
+    struct routes *routes = context;
+
+    engine_sign_in(routes->parts.engine, code, label, done, done_context);
+}
+
+static void write_status(void *context, struct text *out)
+{
+    struct routes *routes = context;
+
+    routes->parts.write_status(routes->parts.context, out);
+}
+
+static bool is_portal_on(void *context)
+{
+    return settings_is_on(((struct routes *)context)->parts.settings, SETTING_PORTAL);
 }
 
 struct routes *routes_open(const struct routes_parts *parts, struct guard *guard)
@@ -85,6 +109,15 @@ struct routes *routes_open(const struct routes_parts *parts, struct guard *guard
         .not_ready = not_ready,
         .write_metrics = write_metrics,
     };
+    const struct web_parts web = {
+        .loop = parts->loop,
+        .desk = engine_desk(parts->engine),
+        .guard = guard,
+        .context = routes,
+        .sign_in = sign_in,
+        .write_status = write_status,
+        .is_portal_on = is_portal_on,
+    };
 
     routes->parts = *parts;
     routes->guard = guard;
@@ -92,12 +125,15 @@ struct routes *routes_open(const struct routes_parts *parts, struct guard *guard
     http_mcp_add_routes(routes->mcp, guard);
     routes->rest = rest_new(&rest);
     rest_add_routes(routes->rest, guard);
+    routes->web = web_new(&web);
+    web_add_routes(routes->web, guard);
     return routes;
 }
 
 void routes_flush(struct routes *routes)
 {
     rest_flush(routes->rest);
+    web_flush(routes->web);
 }
 
 void routes_drain(struct routes *routes)
@@ -109,11 +145,28 @@ void routes_drain(struct routes *routes)
 void routes_forget_token(struct routes *routes, const char *token_id)
 {
     http_mcp_forget_token(routes->mcp, token_id);
+    web_forget_token(routes->web, token_id);
 }
 
-void routes_dismiss(struct routes *routes)
+void routes_dismiss(struct routes *routes, const char *why)
 {
     http_mcp_dismiss(routes->mcp);
+    web_dismiss(routes->web, why);
+}
+
+void routes_take(void *routes, struct http_server *http, int fd, char *bytes, size_t length)
+{
+    web_take(((struct routes *)routes)->web, http, fd, bytes, length);
+}
+
+size_t routes_peer_count(const struct routes *routes)
+{
+    return web_peer_count(routes->web);
+}
+
+void routes_end_peers(struct routes *routes)
+{
+    web_end_peers(routes->web);
 }
 
 void routes_close(struct routes *routes)
@@ -122,5 +175,6 @@ void routes_close(struct routes *routes)
         return;
     http_mcp_free(routes->mcp);
     rest_free(routes->rest);
+    web_free(routes->web);
     free(routes);
 }

@@ -4,6 +4,7 @@
  */
 #ifndef HUB_ROUTES_H
 #define HUB_ROUTES_H
+#include <stddef.h>
 
 struct engine;
 struct guard;
@@ -12,6 +13,8 @@ struct mcp_offer;
 struct routes;
 struct settings;
 struct store;
+struct text;
+struct http_server;
 
 /* Borrowed; they outlive the fronts. */
 struct routes_parts {
@@ -20,12 +23,20 @@ struct routes_parts {
     struct store *store;
     const struct settings *settings;
     const struct mcp_offer *offer; /* to MCP clients; NULL: the product's */
+    void *context;                 /* of the one below */
+    void (*write_status)(void *context, struct text *out);
 };
 struct routes *routes_open(const struct routes_parts *parts, struct guard *guard);
 void routes_flush(struct routes *routes); /* behind the engine's flush, before the server's */
 void routes_drain(struct routes *routes); /* we are about to go: polls end, nothing is ready */
 void routes_forget_token(struct routes *routes, const char *token_id); /* it was revoked */
-void routes_dismiss(struct routes *routes); /* we leave: whoever waits is told how to go on */
-void routes_close(struct routes *routes);   /* after the server, whose exchanges they use */
+/* We leave: whoever waits is told how to go on. */
+void routes_dismiss(struct routes *routes, const char *why);
+/* Connections that are no longer HTTP: where they go, how many they are, and their end before the
+ * server's. */
+void routes_take(void *routes, struct http_server *http, int fd, char *bytes, size_t length);
+size_t routes_peer_count(const struct routes *routes);
+void routes_end_peers(struct routes *routes);
+void routes_close(struct routes *routes); /* after the server, whose exchanges they use */
 
 #endif

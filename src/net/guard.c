@@ -204,15 +204,44 @@ static void note_bad_token(struct guard *guard)
     guard->oldest = (guard->oldest + 1) % GUARD_BAD_TOKENS;
 }
 
+int64_t guard_must_wait_s(const struct guard *guard)
+{
+    int64_t left_ms = guard->bad_token_ms[guard->oldest] + GUARD_BAD_TOKENS_MS - loop_boot_ms();
+
+    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+}
+
+int64_t guard_note_guess(struct guard *guard)
+{
+    int64_t wait_s = guard_must_wait_s(guard);
+
+    if (wait_s == 0)
+        note_bad_token(guard);
+    return wait_s;
+}
+
+bool guard_knows(struct guard *guard, const char *secret, struct guard_identity *ret_who,
+                 int64_t *ret_retry_s)
+{
+    uint8_t hash[HASH_BYTES];
+
+    *ret_retry_s = 0;
+    token_hash(secret, hash);
+    if (guard->options.find_token(guard->options.context, hash, ret_who))
+        return true;
+    *ret_retry_s = guard_note_guess(guard);
+    return false;
+}
+
 static bool refuse_unknown(struct passage *passage, bool has_tried)
 {
     struct guard *guard = passage->guard;
-    int64_t left_ms = guard->bad_token_ms[guard->oldest] + GUARD_BAD_TOKENS_MS - loop_boot_ms();
+    int64_t left_s = guard_must_wait_s(guard);
     char seconds[24];
 
     /* Who holds a token is never shut out by those who guess: only guesses are slowed. */
-    if (has_tried && left_ms > 0) {
-        snprintf(seconds, sizeof seconds, "%lld", (long long)(left_ms + 999) / 1000);
+    if (has_tried && left_s > 0) {
+        snprintf(seconds, sizeof seconds, "%lld", (long long)left_s);
         http_set_header(passage->exchange, "Retry-After", seconds);
         return refuse(passage, 429, "rate_limited", "too many unknown tokens: try later");
     }

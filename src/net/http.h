@@ -32,6 +32,11 @@ struct http_handler {
     void (*serve)(void *context, struct http_exchange *exchange);
     /* A reply begins; NULL for one to what was no request. May be NULL. */
     void (*on_reply)(void *context, struct http_exchange *exchange, int status);
+    /* The connection of an exchange that was upgraded is no longer HTTP: its descriptor, and what
+     * the peer sent behind its request. Whoever takes it holds a place of the server until
+     * http_server_free_place. NULL: nothing is upgraded here. */
+    void (*taken)(void *context, struct http_server *server, int fd, char *bytes, size_t length);
+    void *taken_context;
 };
 
 /* Whoever shows a token keeps its place when places are scarce; strangers go first. Called by the
@@ -114,5 +119,8 @@ void http_begin(struct http_exchange *exchange, int status, const char *type);
 void http_send(struct http_exchange *exchange, const char *bytes, size_t length);
 void http_end(struct http_exchange *exchange);
 bool http_has_begun(const struct http_exchange *exchange); /* a reply, whole or in parts */
+/* 101 with the headers that were set; once it is out the handler's `taken` has the connection. */
+void http_upgrade(struct http_exchange *exchange);
+void http_server_free_place(struct http_server *server);
 
 #endif

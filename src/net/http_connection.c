@@ -24,23 +24,44 @@ static void on_closed(uv_handle_t *handle)
     http_server_unref(server);
 }
 
-void http_connection_close(struct http_connection *connection)
+/* What every end has in common; the descriptor stays open, and the place taken. */
+static void let_go(struct http_connection *connection)
 {
-    struct http_exchange *exchange = connection->exchange;
-
-    if (connection->phase == PHASE_CLOSED)
-        return;
     connection->phase = PHASE_CLOSED;
     connection->exchange = NULL;
     http_server_drop(connection->server, &connection->kept);
     http_wait_end(&connection->wait);
     http_link_remove(&connection->dirty);
     http_link_remove(&connection->all);
-    connection->server->count--;
     uv_close((uv_handle_t *)&connection->poll, on_closed);
+}
+
+void http_connection_close(struct http_connection *connection)
+{
+    struct http_exchange *exchange = connection->exchange;
+
+    if (connection->phase == PHASE_CLOSED)
+        return;
+    let_go(connection);
+    connection->server->count--;
     close(connection->fd);
     if (exchange)
         http_exchange_end(exchange, HTTP_LOST);
+}
+
+void http_connection_hand_over(struct http_connection *connection)
+{
+    struct http_server *server = connection->server;
+    struct text kept = connection->kept;
+    int fd = connection->fd;
+
+    connection->kept = (struct text){ 0 };
+    http_connection_settle(connection, HTTP_TAKEN);
+    if (connection->phase == PHASE_CLOSED)
+        return;
+    let_go(connection);
+    server->handler.taken(server->handler.taken_context, server, fd, kept.bytes, kept.used);
+    http_server_drop(server, &kept);
 }
 
 void http_connection_settle(struct http_connection *connection, enum http_fate fate)

@@ -1,6 +1,6 @@
 /*
- * http_inside.h - server, connection and exchange as their own files see them; for http_*.c and
- * sse.c only.
+ * http_inside.h - server, connection and exchange as their own files see them; for http_*.c,
+ * ws_*.c and sse.c only.
  *
  *   IDLE --byte--> HEAD --head, admitted--> BODY --whole--> HELD --reply--> WRITING --sent-->
  *    ^                                                                          |
@@ -117,6 +117,7 @@ struct http_exchange {
     int64_t written_ms;
     uint8_t minor; /* of HTTP/1; outlives the request */
     bool is_body_done, has_begun, has_ended, is_chunked, is_head, is_counted;
+    bool is_upgraded; /* behind the reply it is no longer HTTP */
 };
 
 struct http_listener {
@@ -159,6 +160,7 @@ void http_connection_watch(struct http_connection *connection);
 /* The one way of every malformed, late or oversized request: a reply, and the end. */
 void http_connection_refuse(struct http_connection *connection, int status, const char *why);
 void http_connection_resume(struct http_connection *connection);
+void http_connection_hand_over(struct http_connection *connection); /* its reply is out */
 
 /* http_write.c: bytes out. */
 enum http_sight { HTTP_SEES_NOTHING, HTTP_SEES_BYTES, HTTP_SEES_END, HTTP_SEES_RESET };

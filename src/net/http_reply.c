@@ -196,6 +196,14 @@ void http_reply(struct http_exchange *exchange, int status, const char *type, co
     finish(exchange);
 }
 
+void http_upgrade(struct http_exchange *exchange)
+{
+    if (!may_reply(exchange) || exchange->has_begun || !exchange->connection->server->handler.taken)
+        return;
+    exchange->is_upgraded = true;
+    http_reply(exchange, 101, NULL, "", 0);
+}
+
 void http_begin(struct http_exchange *exchange, int status, const char *type)
 {
     struct http_connection *connection = exchange->connection;

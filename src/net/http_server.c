@@ -37,6 +37,11 @@ bool http_server_keep(struct http_server *server, struct text *text, const char 
     return true;
 }
 
+void http_server_free_place(struct http_server *server)
+{
+    server->count--;
+}
+
 void http_server_drop(struct http_server *server, struct text *text)
 {
     server->held_bytes -= text->used;

@@ -68,6 +68,10 @@ static void end_reply(struct http_connection *connection)
 {
     struct http_exchange *exchange = connection->exchange;
 
+    if (exchange && exchange->is_upgraded) {
+        http_connection_hand_over(connection);
+        return;
+    }
     if (!exchange || !exchange->on_fate) {
         if (exchange)
             http_connection_settle(connection, HTTP_TAKEN);

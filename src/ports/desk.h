@@ -79,6 +79,7 @@ struct desk_ops {
     desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?}: its secret, this once */
     desk_act *token_list;   /* {} */
     desk_act *token_revoke; /* {id}: whole, or its unique beginning */
+    desk_act *portal_link;  /* {session_id?}: an address with which a browser signs in, once */
 };
 struct desk {
     const struct desk_ops *ops; /* the implementation's own struct begins with this */

@@ -1,4 +1,6 @@
 /* methods.c - the methods of the wire, each a row with its roles and the act of the desk. */
+#include "wire/methods.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +53,7 @@ static const struct method {
     { "token/new", ROLE_PERSON, DESK_ACT(token_new) },
     { "token/list", ROLE_PERSON, DESK_ACT(token_list) },
     { "token/revoke", ROLE_PERSON, DESK_ACT(token_revoke) },
+    { "portal/link", ROLE_PERSON, DESK_ACT(portal_link) },
 };
 
 /* A request under way at the desk; after the visitor left nobody else frees it. */
@@ -285,6 +288,17 @@ static const struct method *find_method(const char *name)
             return &methods[i];
     }
     return NULL;
+}
+
+bool wire_find_method(const char *name, unsigned *ret_roles, size_t *ret_act)
+{
+    const struct method *method = find_method(name);
+
+    if (!method)
+        return false;
+    *ret_roles = method->roles;
+    *ret_act = method->act;
+    return true;
 }
 
 static void dispatch(struct connection *connection, const struct wire_message *message,

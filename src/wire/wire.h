@@ -22,6 +22,7 @@ enum wire_code {
     WIRE_OURS = -32000,
     WIRE_NUMBER_REFUSED = -32001, /* hello: the wire numbers do not fit; data.wire is the hub's */
     WIRE_NOT_YOURS = -32002,      /* the method is not for this role */
+    WIRE_NOT_SIGNED_IN = -32003,  /* hello of a page: data.code says why */
 };
 
 /* The number this process speaks: WIRE_NUMBER, or in test builds what SAYSO_WIRE says. */

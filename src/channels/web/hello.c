@@ -1,0 +1,213 @@
+/*
+ * hello.c - the first message of a page: a token of a person, or the code of a link, which becomes
+ * a token. A code is good only in the hands of this user's own processes, because addresses stand
+ * in lists of processes that everybody can read.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/jsonrpc.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "channels/web/inside.h"
+#include "net/ws_parser.h"
+#include "wire/wire.h"
+
+enum { SECRET_BYTES = 128 };
+
+/* A code on its way to the desk; outlives its page if that goes meanwhile. */
+struct sign_in {
+    struct session *session; /* NULL: gone */
+    struct web *web;
+    char *id_json; /* owned */
+    char *name;    /* owned */
+};
+
+static void refuse(struct session *session, const char *id_json, const char *code,
+                   const char *message, int64_t retry_s)
+{
+    struct text line = { 0 }, data = { 0 };
+    struct json_writer writer = json_writer_to(&data);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "code", code);
+    if (retry_s > 0)
+        json_write_integer(&writer, "retry_after_seconds", retry_s);
+    json_write_end_object(&writer);
+    if (id_json) {
+        jsonrpc_add_error(&line, id_json, WIRE_NOT_SIGNED_IN, message, text_string(&data));
+        session_send(session, &line);
+    }
+    text_release(&data);
+    ws_peer_close(session->peer, WS_CLOSE_POLICY, code);
+}
+
+static void welcome(struct session *session, const struct guard_identity *who, const char *name,
+                    const char *new_token, const char *id_json)
+{
+    struct desk *desk = session->web->parts.desk;
+    struct desk_visitor visitor = {
+        .role = ROLE_PERSON,
+        .via = "web",
+        .uid = -1,
+        .tty = "",
+        .name = name,
+        .token = who->label,
+        .token_id = who->token,
+        .context = session,
+        .event = session_event,
+    };
+    struct text line = { 0 }, out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    session->visit = desk->ops->enter(desk, &visitor);
+    snprintf(session->token_id, sizeof session->token_id, "%s", who->token);
+    ws_peer_know(session->peer);
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "wire", wire_number());
+    json_write_text(&writer, "version", SAYSO_VERSION);
+    json_write_text(&writer, "role", "person");
+    json_write_list(&writer, "features");
+    json_write_end_list(&writer);
+    json_write_text(&writer, "tab", who->token);
+    json_write_text_if(&writer, "token", new_token);
+    json_write_end_object(&writer);
+    if (id_json) {
+        jsonrpc_add_result(&line, id_json, text_string(&out));
+        session_send(session, &line);
+    }
+    if (out.bytes)
+        explicit_bzero(out.bytes, out.used);
+    text_release(&out);
+}
+
+static void end_sign_in(struct sign_in *sign_in)
+{
+    if (sign_in->session)
+        sign_in->session->sign_in = NULL;
+    free(sign_in->id_json);
+    free(sign_in->name);
+    free(sign_in);
+}
+
+static void on_signed_in(void *context, const struct desk_reply *reply)
+{
+    struct sign_in *sign_in = context;
+    struct session *session = sign_in->session;
+    struct guard_identity who = { .is_person = true };
+    struct json *token = NULL;
+
+    if (session && reply->err.code != ERROR_NONE) {
+        int64_t retry_s =
+            reply->err.code == ERROR_not_found ? guard_note_guess(sign_in->web->parts.guard) : 0;
+
+        refuse(session, sign_in->id_json,
+               reply->err.code == ERROR_not_found ? "code_spent" : error_name(reply->err.code),
+               reply->err.message, retry_s);
+    } else if (session && json_parse(reply->json, strlen(reply->json), &token, NULL)) {
+        snprintf(who.token, sizeof who.token, "%s", json_member_text(token, "id"));
+        snprintf(who.label, sizeof who.label, "%s", json_member_text(token, "label"));
+        sign_in->web->signed_in++;
+        welcome(session, &who, sign_in->name, json_member_text(token, "token"), sign_in->id_json);
+        json_free(token);
+    }
+    end_sign_in(sign_in);
+}
+
+/* One of another user of this machine is not whom the link was made for. Where the machine can't
+ * say whose it is, it comes from another one through a relay. */
+static bool is_own_user(const struct session *session)
+{
+    int64_t uid;
+
+    return !ws_peer_user(session->peer, &uid) || uid == 0 || uid == (int64_t)geteuid();
+}
+
+static void try_code(struct session *session, const char *code, const char *name,
+                     const char *id_json)
+{
+    const struct web_parts *parts = &session->web->parts;
+    int64_t wait_s = guard_must_wait_s(parts->guard);
+    struct sign_in *sign_in;
+
+    if (wait_s > 0) {
+        refuse(session, id_json, "rate_limited", "too many wrong codes: try later", wait_s);
+        return;
+    }
+    if (!is_own_user(session)) {
+        guard_note_guess(parts->guard);
+        refuse(session, id_json, "unauthorized", "this link is another user's", 0);
+        return;
+    }
+    sign_in = mem_new(sizeof *sign_in);
+    sign_in->session = session;
+    sign_in->web = session->web;
+    sign_in->id_json = id_json ? mem_text(id_json) : NULL;
+    sign_in->name = mem_text(name);
+    session->sign_in = sign_in;
+    parts->sign_in(parts->context, code, name, on_signed_in, sign_in);
+}
+
+static void try_token(struct session *session, const char *token, const char *name,
+                      const char *id_json)
+{
+    struct guard_identity who;
+    int64_t retry_s;
+
+    if (!guard_knows(session->web->parts.guard, token, &who, &retry_s))
+        refuse(session, id_json, retry_s ? "rate_limited" : "unauthorized",
+               retry_s ? "too many unknown tokens: try later"
+                       : "this tab is not signed in: run sayso open",
+               retry_s);
+    else if (!who.is_person)
+        refuse(session, id_json, "wrong_role", "agents' tokens cannot answer", 0);
+    else
+        welcome(session, &who, name, NULL, id_json);
+}
+
+/* A text of at most so many bytes without NUL; NULL: absent or not that. */
+static const char *read_text(const struct json *params, const char *key, size_t most)
+{
+    const struct json *given = json_member(params, key);
+    const char *text = json_text(given);
+
+    return text && strlen(text) == json_length(given) && strlen(text) <= most ? text : NULL;
+}
+
+void hello_take(struct session *session, const struct json *params, const char *id_json)
+{
+    int64_t wire = json_member_integer(params, "wire", 0);
+    const char *role = json_member_text(params, "role");
+    const char *token = read_text(params, "token", SECRET_BYTES);
+    const char *code = read_text(params, "code", SECRET_BYTES);
+    const char *name = read_text(params, "name", WEB_NAME_BYTES);
+
+    if (session->visit || session->sign_in) {
+        session_reply_error(session, id_json, JSONRPC_INVALID_REQUEST,
+                            "hello was said already; a connection has one role");
+        return;
+    }
+    if (wire < 1 || (wire != wire_number() && wire != wire_number() - 1)) {
+        session_reply_error(session, id_json, WIRE_NUMBER_REFUSED,
+                            "this hub speaks another wire number");
+        ws_peer_close(session->peer, WS_CLOSE_POLICY, "another wire number");
+    } else if (!role || strcmp(role, "person") != 0 || !token == !code) {
+        refuse(session, id_json, "unauthorized",
+               "hello needs role person and either the tab's token or the code of a link", 0);
+    } else if (code) {
+        try_code(session, code, name && *name ? name : "browser", id_json);
+    } else {
+        try_token(session, token, name && *name ? name : "browser", id_json);
+    }
+}
+
+void hello_forget(struct session *session)
+{
+    if (session->sign_in)
+        session->sign_in->session = NULL;
+    session->sign_in = NULL;
+}

@@ -1,0 +1,58 @@
+/* inside.h - what the files of channels/web offer each other. */
+#ifndef CHANNELS_WEB_INSIDE_H
+#define CHANNELS_WEB_INSIDE_H
+#include "channels/web/web.h"
+#include "net/guard.h"
+#include "net/websocket.h"
+
+struct call;
+struct sign_in;
+
+enum {
+    WEB_EVENT_BYTES = 1048576, /* a page further behind gets `resync` instead */
+    WEB_OUT_BYTES = 4194304,   /* a page further behind is not read from */
+    WEB_CALLS = 1024,          /* of one page, under way at once */
+    WEB_ID_BYTES = 256,
+    WEB_NAME_BYTES = 128,
+};
+
+/* One page that is connected. */
+struct session {
+    struct session *next, *previous;
+    struct web *web;
+    struct ws_peer *peer;
+    struct desk_visit *visit; /* NULL before hello */
+    struct call *calls;       /* under way at the desk */
+    struct sign_in *sign_in;  /* a code is being exchanged; NULL: none */
+    uint16_t call_count;
+    bool needs_resync;
+    char token_id[17];
+};
+
+struct web {
+    struct web_parts parts;
+    struct ws_server *server;
+    struct session *sessions;
+    struct ws_frame
+        *newest; /* the event that was told last: the next page most likely gets it too */
+    bool is_leaving;
+    int64_t signed_in; /* since the start */
+};
+
+/* session.c: one page, from its first message on */
+extern const struct ws_handler session_handler; /* without its context */
+void session_reply_error(struct session *session, const char *id_json, int code,
+                         const char *message);
+void session_send(struct session *session, struct text *take_line); /* one message with line end */
+void session_event(void *session, const char *line, size_t length);
+
+/* hello.c: who it is */
+struct json;
+void hello_take(struct session *session, const struct json *params, const char *id_json);
+void hello_forget(struct session *session); /* it is gone; what is under way comes to nothing */
+
+/* pages.c */
+extern const struct guard_route page_routes[];
+extern const size_t page_route_count;
+
+#endif

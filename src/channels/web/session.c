@@ -1,0 +1,219 @@
+/* session.c - one page that is connected: messages to acts of the desk, replies and events back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/jsonrpc.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "channels/web/inside.h"
+#include "wire/methods.h"
+#include "wire/wire.h"
+
+/* A request under way at the desk; after the page left nobody else frees it. */
+struct call {
+    struct call *next, *previous;
+    struct session *session;
+    char *id_json; /* NULL: a notification, nobody wants the reply */
+};
+
+static void end_call(struct call *call)
+{
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        call->session->calls = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    call->session->call_count--;
+    free(call->id_json);
+    free(call);
+}
+
+static void drop_calls(struct session *session)
+{
+    while (session->calls)
+        end_call(session->calls);
+}
+
+void session_send(struct session *session, struct text *take_line)
+{
+    ws_send(session->peer, take_line->bytes, take_line->used - 1);
+    text_release(take_line);
+}
+
+void session_reply_error(struct session *session, const char *id_json, int code,
+                         const char *message)
+{
+    struct text line = { 0 };
+
+    if (!id_json)
+        return;
+    wire_add_error(&line, id_json, code, message);
+    session_send(session, &line);
+}
+
+static void on_done(void *context, const struct desk_reply *reply)
+{
+    struct call *call = context;
+    struct text line = { 0 };
+
+    if (call->id_json) {
+        if (reply->err.code != ERROR_NONE)
+            wire_add_failure(&line, call->id_json, &reply->err, reply->json);
+        else
+            jsonrpc_add_result(&line, call->id_json, reply->json ? reply->json : "{}");
+        session_send(call->session, &line);
+    }
+    end_call(call);
+}
+
+/* All pages are told the same one after the other: it is encoded for the first of them. */
+void session_event(void *context, const char *line, size_t length)
+{
+    struct session *session = context;
+    struct web *web = session->web;
+
+    if (ws_peer_behind(session->peer) > WEB_EVENT_BYTES) {
+        session->needs_resync = true;
+        return;
+    }
+    if (!ws_frame_is(web->newest, line, length)) {
+        ws_frame_release(web->newest);
+        web->newest = ws_frame_new(line, length);
+    }
+    ws_send_frame(session->peer, web->newest);
+}
+
+static void act(struct session *session, size_t which, const struct json *params,
+                const char *id_json)
+{
+    struct desk *desk = session->web->parts.desk;
+    struct call *call;
+
+    if (session->call_count >= WEB_CALLS) {
+        session_reply_error(session, id_json, JSONRPC_INVALID_REQUEST,
+                            "too many calls under way: wait for some of them");
+        return;
+    }
+    call = mem_new(sizeof *call);
+    call->session = session;
+    call->id_json = id_json ? mem_text(id_json) : NULL;
+    call->next = session->calls;
+    if (call->next)
+        call->next->previous = call;
+    session->calls = call;
+    session->call_count++;
+    desk_act_at(desk, which)(desk, session->visit, params, on_done, call);
+}
+
+static void reply_status(struct session *session, const char *id_json)
+{
+    const struct web_parts *parts = &session->web->parts;
+    struct text status = { 0 }, line = { 0 };
+
+    if (!id_json)
+        return;
+    parts->write_status(parts->context, &status);
+    jsonrpc_add_result(&line, id_json, text_string(&status));
+    session_send(session, &line);
+    text_release(&status);
+}
+
+static void dispatch(struct session *session, const struct wire_message *message,
+                     const char *id_json)
+{
+    unsigned roles;
+    size_t which;
+
+    if (strcmp(message->method, "hello") == 0)
+        hello_take(session, message->params, id_json);
+    else if (!session->visit)
+        session_reply_error(session, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
+    else if (strcmp(message->method, "hub/status") == 0)
+        reply_status(session, id_json);
+    else if (!wire_find_method(message->method, &roles, &which))
+        session_reply_error(session, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");
+    else if (!(roles & ROLE_PERSON))
+        session_reply_error(session, id_json, WIRE_NOT_YOURS,
+                            "agents ask and people answer: this method is not for your role");
+    else
+        act(session, which, message->params, id_json);
+}
+
+static void take_message(void *owner, const char *text, size_t length)
+{
+    struct session *session = owner;
+    struct wire_message message;
+    char *id_json = NULL;
+    int code;
+
+    if (!wire_parse(text, length, &message, &code)) {
+        session_reply_error(session, "null", code,
+                            code == JSONRPC_PARSE_ERROR ? "not JSON"
+                                                        : "not a JSON-RPC 2.0 message");
+        return;
+    }
+    if (message.id)
+        id_json = json_encode(message.id);
+    if (id_json && strlen(id_json) > WEB_ID_BYTES)
+        session_reply_error(session, "null", JSONRPC_INVALID_REQUEST, "the id is too long");
+    else if (message.method) /* we send no requests, so a response is nobody's */
+        dispatch(session, &message, id_json);
+    free(id_json);
+    wire_release(&message);
+    if (ws_peer_behind(session->peer) > WEB_OUT_BYTES)
+        ws_peer_pause(session->peer, true);
+}
+
+static void on_drained(void *owner)
+{
+    static const char resync[] = "{\"jsonrpc\":\"2.0\",\"method\":\"resync\",\"params\":{}}";
+    struct session *session = owner;
+
+    if (session->needs_resync) {
+        session->needs_resync = false;
+        ws_send(session->peer, resync, strlen(resync));
+    }
+    ws_peer_pause(session->peer, false);
+}
+
+static void *open_session(void *context, struct ws_peer *peer)
+{
+    struct web *web = context;
+    struct session *session = mem_new(sizeof *session);
+
+    session->web = web;
+    session->peer = peer;
+    session->next = web->sessions;
+    if (session->next)
+        session->next->previous = session;
+    web->sessions = session;
+    return session;
+}
+
+static void close_session(void *owner)
+{
+    struct session *session = owner;
+    struct web *web = session->web;
+    struct desk *desk = web->parts.desk;
+
+    if (session->previous)
+        session->previous->next = session->next;
+    else
+        web->sessions = session->next;
+    if (session->next)
+        session->next->previous = session->previous;
+    if (session->visit)
+        desk->ops->leave(desk, session->visit);
+    drop_calls(session);
+    hello_forget(session);
+    free(session);
+}
+
+const struct ws_handler session_handler = {
+    .opened = open_session,
+    .message = take_message,
+    .drained = on_drained,
+    .closed = close_session,
+};

@@ -1,0 +1,42 @@
+/*
+ * web.h - the portal's channel (R7): the page and what it loads, and the wire on WebSockets. A page
+ * signs in by its first message and is then a person at the desk (docs/portal.md).
+ */
+#ifndef CHANNELS_WEB_WEB_H
+#define CHANNELS_WEB_WEB_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ports/desk.h"
+
+struct guard;
+struct http_server;
+struct loop;
+struct text;
+struct web;
+
+/* Borrowed; all of it must outlive the channel. */
+struct web_parts {
+    struct loop *loop;
+    struct desk *desk;
+    struct guard *guard;
+    void *context; /* of the ones below */
+    void (*sign_in)(void *context, const char *code, const char *label, desk_done *done,
+                    void *done_context);
+    void (*write_status)(void *context, struct text *out); /* a JSON object */
+    bool (*is_portal_on)(void *context);
+};
+struct web *web_new(const struct web_parts *parts);
+void web_free(struct web *web); /* NULL is fine */
+void web_add_routes(struct web *web, struct guard *guard);
+/* The `taken` of the HTTP server. */
+void web_take(void *web, struct http_server *http, int fd, char *bytes, size_t length);
+void web_flush(struct web *web); /* behind the desk's own flush */
+size_t web_peer_count(const struct web *web);
+void web_forget_token(struct web *web, const char *token_id); /* revoked: its tabs are closed */
+void web_dismiss(struct web *web, const char *why); /* pages are told, and connect again */
+void web_end_peers(struct web *web);                /* before the HTTP server goes */
+void web_write_metrics(const struct web *web, struct text *out);
+
+#endif

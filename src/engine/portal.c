@@ -1,0 +1,124 @@
+/*
+ * portal.c - the way into the portal (R12.2): addresses of asks, which anybody may see, and
+ * one-time codes with which a browser becomes a tab that is signed in. Only the hash of a code is
+ * kept, and only here: a hub that ends takes its codes with it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "crypto/token.h"
+#include "engine/inside.h"
+
+enum { PORTAL_CODE_S = 60 };
+
+void engine_set_portal(struct engine *engine, const char *url)
+{
+    snprintf(engine->portal_url, sizeof engine->portal_url, "%s", url);
+}
+
+bool portal_write_url(const struct engine *engine, const char *id, struct text *out)
+{
+    if (!engine->portal_url[0] || !settings_is_on(engine->parts.settings, SETTING_PORTAL))
+        return false;
+    text_add_format(out, "%s/%s%s", engine->portal_url, id[0] ? "choice/" : "", id);
+    return true;
+}
+
+/* A free place, one that is out of time, or the oldest. */
+static struct portal_code *find_place(struct engine *engine)
+{
+    struct portal_code *oldest = &engine->codes[0];
+
+    for (size_t i = 1; i < PORTAL_CODES; i++)
+        if (engine->codes[i].until_boot_ms < oldest->until_boot_ms)
+            oldest = &engine->codes[i];
+    return oldest;
+}
+
+static void make_code(struct engine *engine, char secret[TOKEN_BYTES])
+{
+    struct portal_code *code = find_place(engine);
+
+    token_make('c', secret);
+    token_hash(secret, code->hash);
+    code->until_boot_ms = engine_boot_ms(engine) + PORTAL_CODE_S * 1000;
+}
+
+static void reply_link(struct errand *errand)
+{
+    struct text url = { 0 }, out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    char secret[TOKEN_BYTES];
+    struct error err;
+
+    if (!portal_write_url(errand->engine, errand->id, &url)) {
+        error_set(
+            &err, ERROR_unavailable, "",
+            "there is no portal: it is switched off (sayso settings set portal on) or no port "
+            "was free");
+        errand_fail(errand, &err, NULL);
+        return;
+    }
+    make_code(errand->engine, secret);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "url", text_string(&url));
+    text_add_format(&url, "#code=%s", secret);
+    json_write_text(&writer, "link", text_string(&url));
+    json_write_integer(&writer, "seconds", PORTAL_CODE_S);
+    json_write_end_object(&writer);
+    errand_ok(errand, text_string(&out));
+    explicit_bzero(secret, sizeof secret);
+    explicit_bzero(url.bytes, url.used);
+    explicit_bzero(out.bytes, out.used);
+    text_release(&url);
+    text_release(&out);
+}
+
+void portal_link_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
+{
+    struct errand *errand;
+
+    if (!visit_may(visit, ROLE_PERSON, done, context))
+        return;
+    errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
+    if (json_member(params, "session_id"))
+        errand_find_ask(errand, params, reply_link);
+    else
+        reply_link(errand);
+}
+
+/* Found or not, whatever was shown is no code afterwards. */
+static bool spend(struct engine *engine, const char *secret)
+{
+    uint8_t hash[HASH_BYTES];
+    bool is_good = false;
+
+    token_hash(secret, hash);
+    for (size_t i = 0; i < PORTAL_CODES; i++) {
+        struct portal_code *code = &engine->codes[i];
+
+        if (code->until_boot_ms == 0 || !hash_same(code->hash, hash, HASH_BYTES))
+            continue;
+        is_good = engine_boot_ms(engine) < code->until_boot_ms;
+        *code = (struct portal_code){ 0 };
+    }
+    return is_good;
+}
+
+void engine_sign_in(struct engine *engine, const char *code, const char *label, desk_done *done,
+                    void *context)
+{
+    struct desk_reply reply = { 0 };
+
+    if (spend(engine, code)) {
+        tokens_add_tab(engine, label, done, context);
+        return;
+    }
+    error_set(&reply.err, ERROR_not_found, "/code",
+              "this link was used already or is too old: run sayso open for a new one");
+    done(context, &reply);
+}

@@ -1,0 +1,284 @@
+/* ws_peer.c - one WebSocket peer: bytes to messages, and how it ends. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "loop/loop.h"
+#include "net/ws_inside.h"
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct ws_peer *peer = (struct ws_peer *)handle;
+    struct ws_server *server = peer->server;
+
+    free(peer);
+    ws_server_unref(server);
+}
+
+static void forget_unread(struct ws_peer *peer)
+{
+    if (!peer->unread)
+        return;
+    ws_parser_release(&peer->unread->parser);
+    text_release(&peer->unread->backlog);
+    free(peer->unread);
+    peer->unread = NULL;
+}
+
+void ws_peer_drop(struct ws_peer *peer)
+{
+    struct ws_server *server = peer->server;
+
+    if (peer->is_gone)
+        return;
+    peer->is_gone = true;
+    http_link_remove(&peer->all);
+    http_link_remove(&peer->dirty);
+    ws_wait_end(peer);
+    ws_peer_drop_queue(peer);
+    forget_unread(peer);
+    server->count--;
+    uv_close((uv_handle_t *)&peer->poll, on_closed);
+    close(peer->fd);
+    http_server_free_place(peer->http);
+    if (peer->owner)
+        server->handler.closed(peer->owner);
+    peer->owner = NULL;
+}
+
+void ws_peer_close(struct ws_peer *peer, int code, const char *reason)
+{
+    char payload[WS_CONTROL_BYTES];
+    size_t length = strlen(reason);
+
+    if (peer->is_gone || peer->is_closing)
+        return;
+    if (length > sizeof payload - 2)
+        length = sizeof payload - 2;
+    payload[0] = (char)(code >> 8);
+    payload[1] = (char)code;
+    memcpy(payload + 2, reason, length);
+    ws_peer_send_control(peer, WS_CLOSE, payload, code == WS_CLOSE_NONE ? 0 : length + 2);
+    peer->is_closing = true;
+    peer->is_paused = false;
+    ws_wait_begin(peer, WS_WAIT_CLOSE);
+}
+
+/* Everything is with the kernel. */
+void ws_peer_drained(struct ws_peer *peer)
+{
+    if (peer->is_closing && !peer->has_shut) {
+        /* Closing while bytes of the peer are unread would reset the connection, and our reason
+         * with it: it goes when the peer has closed, or late. */
+        peer->has_shut = true;
+        if (shutdown(peer->fd, SHUT_WR) != 0)
+            ws_peer_drop(peer);
+    } else if (!peer->is_closing && peer->owner) {
+        peer->server->handler.drained(peer->owner);
+    }
+}
+
+static void take_piece(struct ws_peer *peer, const struct ws_piece *piece)
+{
+    switch (piece->opcode) {
+    case WS_TEXT:
+        peer->server->messages++;
+        peer->server->handler.message(peer->owner, piece->bytes, piece->length);
+        break;
+    case WS_PING:
+        if (peer->behind <
+            WS_MESSAGE_BYTES) /* who only pings and never reads is not buffered for */
+            ws_peer_send_control(peer, WS_PONG, piece->bytes, piece->length);
+        break;
+    case WS_CLOSE:
+        ws_peer_close(peer, piece->code, "");
+        break;
+    case WS_CONTINUATION:
+    case WS_BINARY:
+    case WS_PONG:
+        break;
+    }
+}
+
+static const char *reason_of(int code)
+{
+    static const struct {
+        int code;
+        const char *reason;
+    } rows[] = {
+        { WS_CLOSE_TYPE, "text messages only" },
+        { WS_CLOSE_TEXT, "not UTF-8" },
+        { WS_CLOSE_POLICY, "too many fragments" },
+        { WS_CLOSE_SIZE, "a message has at most 1048576 bytes" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].code == code)
+            return rows[i].reason;
+    return "not RFC 6455";
+}
+
+/* Nothing is kept between messages; else what is left moves to memory of its own. */
+static void keep_unread(struct ws_peer *peer, struct ws_parser *take_parser, const char *rest,
+                        size_t length)
+{
+    if (ws_parser_is_idle(take_parser) && length == 0) {
+        ws_parser_release(take_parser);
+        return;
+    }
+    peer->unread = mem_new(sizeof *peer->unread);
+    peer->unread->parser = *take_parser;
+    if (length)
+        text_add(&peer->unread->backlog, rest, length);
+}
+
+static void take_bytes(struct ws_peer *peer, char *bytes, size_t length)
+{
+    struct ws_parser parser = { 0 };
+    size_t at = 0;
+
+    if (peer->unread) {
+        parser = peer->unread->parser;
+        peer->unread->parser = (struct ws_parser){ 0 };
+        forget_unread(peer);
+    }
+    while (at < length && !peer->is_gone && !peer->is_closing && !peer->is_paused) {
+        struct ws_piece piece;
+        size_t used;
+        enum ws_outcome outcome = ws_parse(&parser, bytes + at, length - at, &used, &piece);
+
+        at += used;
+        if (outcome == WS_HAS_PIECE)
+            take_piece(peer, &piece);
+        else if (outcome == WS_FAILED)
+            ws_peer_close(peer, piece.code, reason_of(piece.code));
+    }
+    if (peer->is_gone || peer->is_closing)
+        ws_parser_release(&parser);
+    else
+        keep_unread(peer, &parser, bytes + at, length - at);
+}
+
+static void discard(struct ws_peer *peer, size_t length)
+{
+    peer->discarded += (uint32_t)length;
+    if (peer->discarded > WS_DISCARD_BYTES)
+        ws_peer_drop(peer);
+}
+
+static void read_bytes(struct ws_peer *peer)
+{
+    char *bytes = peer->server->read_bytes;
+    ssize_t got = recv(peer->fd, bytes, WS_READ_BYTES, 0);
+
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) {
+        ws_peer_drop(peer);
+        return;
+    }
+    peer->heard_ms = loop_boot_ms();
+    if (peer->is_closing)
+        discard(peer, (size_t)got);
+    else
+        take_bytes(peer, bytes, (size_t)got);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct ws_peer *peer = (struct ws_peer *)poll;
+
+    if (status < 0) {
+        ws_peer_drop(peer);
+        return;
+    }
+    if (events & UV_WRITABLE)
+        ws_peer_write(peer);
+    if (!peer->is_gone && !peer->is_paused && (events & UV_READABLE))
+        read_bytes(peer);
+    else if (!peer->is_gone && (events & UV_DISCONNECT))
+        ws_peer_drop(peer);
+    if (peer->dirty.next) {
+        http_link_remove(&peer->dirty);
+        ws_peer_write(peer);
+    }
+    ws_peer_watch(peer);
+}
+
+void ws_peer_watch(struct ws_peer *peer)
+{
+    int events;
+
+    if (peer->is_gone)
+        return;
+    events = peer->is_paused ? UV_DISCONNECT : UV_READABLE;
+    if (peer->queued > 0 && !peer->dirty.next) /* what waits for the flush needs no sign of room */
+        events |= UV_WRITABLE;
+    if (events == peer->interest)
+        return;
+    peer->interest = (uint8_t)events;
+    if (uv_poll_start(&peer->poll, events, on_poll) != 0)
+        ws_peer_drop(peer);
+}
+
+void ws_peer_know(struct ws_peer *peer)
+{
+    peer->is_known = true;
+    if (!peer->is_gone && !peer->is_closing)
+        ws_wait_begin(peer, WS_WAIT_QUIET);
+}
+
+void ws_peer_pause(struct ws_peer *peer, bool is_paused)
+{
+    if (peer->is_gone || peer->is_closing || peer->is_paused == is_paused)
+        return;
+    peer->is_paused = is_paused;
+    if (!is_paused && peer->unread && peer->unread->backlog.used) {
+        struct text rest = peer->unread->backlog;
+
+        peer->unread->backlog = (struct text){ 0 };
+        take_bytes(peer, rest.bytes, rest.used);
+        text_release(&rest);
+    }
+    ws_peer_watch(peer);
+}
+
+bool ws_peer_user(const struct ws_peer *peer, int64_t *ret_uid)
+{
+    return os_tcp_peer_user(peer->fd, ret_uid);
+}
+
+void ws_peer_new(struct ws_server *server, struct http_server *http, int fd, char *bytes,
+                 size_t length)
+{
+    struct ws_peer *peer = mem_new(sizeof *peer);
+
+    peer->server = server;
+    peer->http = http;
+    peer->fd = fd;
+    if (uv_poll_init(loop_uv(server->loop), &peer->poll, fd) != 0) {
+        close(fd);
+        http_server_free_place(http);
+        free(peer);
+        return;
+    }
+    server->references++;
+    server->count++;
+    server->opened++;
+    http_link_append(&server->peers, &peer->all);
+    ws_wait_begin(peer, WS_WAIT_HELLO);
+    peer->owner = server->handler.opened(server->handler.context, peer);
+    if (!peer->owner)
+        ws_peer_drop(peer);
+    else if (length > 0)
+        take_bytes(peer, bytes, length);
+    if (peer->dirty.next) { /* this turn's flush may be over */
+        http_link_remove(&peer->dirty);
+        ws_peer_write(peer);
+    }
+    ws_peer_watch(peer);
+}

@@ -1,0 +1,11 @@
+/* methods.h - the table of methods, for whoever speaks the wire on something else than the socket.
+ */
+#ifndef WIRE_METHODS_H
+#define WIRE_METHODS_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Roles are bits of enum desk_role, the act is for desk_act_at. False: no such method. */
+bool wire_find_method(const char *name, unsigned *ret_roles, size_t *ret_act);
+
+#endif
