@@ -1,0 +1,358 @@
+/*
+ * markdown.c - Markdown by md4c's core, GitHub's dialect without HTML, into blocks and spans.
+ * md4c has no static archive; it is loaded when the first text is parsed, because a program that
+ * shows none should not pay for it at its start. Without it texts are shown as they are.
+ */
+#include <dlfcn.h>
+#include <md4c.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "markup/inside.h"
+
+enum { MARKDOWN_ENTITY_BYTES = 12, MARKDOWN_CODE_POINT_MOST = 0x10ffff };
+
+struct reading {
+    struct builder *builder;
+    unsigned styles;
+    int depth, quotes, lists;
+    int64_t numbers[MARKUP_MAX_DEPTH]; /* of the next item by depth; -1: bullets */
+    bool is_item_due;                  /* an item began and has no block yet */
+    bool is_head;
+    int link_depth; /* a link within an image's text has the image's address */
+    int struck, strong, emphasis;
+};
+
+typedef int md_parse_function(const MD_CHAR *, MD_SIZE, const MD_PARSER *, void *);
+
+static md_parse_function *load_parser(void)
+{
+    static md_parse_function *parser;
+    static bool is_tried;
+    void *library, *symbol;
+
+    if (is_tried)
+        return parser;
+    is_tried = true;
+    library = dlopen("libmd4c.so.0", RTLD_NOW | RTLD_LOCAL);
+    symbol = library ? dlsym(library, "md_parse") : NULL;
+    memcpy(&parser, &symbol, sizeof parser); /* ISO C has no cast from data to functions */
+    return parser;
+}
+
+static int list_place(const struct reading *reading)
+{
+    int place = reading->depth < MARKUP_MAX_DEPTH ? reading->depth : MARKUP_MAX_DEPTH;
+
+    return place > 0 ? place - 1 : 0;
+}
+
+static struct markup_block place_block(const struct reading *reading, enum markup_kind kind)
+{
+    int quotes = reading->quotes < MARKUP_MAX_DEPTH ? reading->quotes : MARKUP_MAX_DEPTH;
+    int depth = reading->depth < MARKUP_MAX_DEPTH ? reading->depth : MARKUP_MAX_DEPTH;
+
+    return (struct markup_block){ .kind = kind, .depth = depth, .quotes = quotes };
+}
+
+static void begin_item(struct reading *reading)
+{
+    struct markup_block block = place_block(reading, MARKUP_ITEM);
+    int64_t *number = &reading->numbers[list_place(reading)];
+
+    block.number = *number;
+    if (*number >= 0)
+        ++*number;
+    reading->is_item_due = false;
+    builder_begin(reading->builder, block);
+}
+
+/* Text of tight items comes without a paragraph around it. */
+static void need_block(struct reading *reading)
+{
+    if (reading->is_item_due)
+        begin_item(reading);
+    else if (!reading->builder->has_block)
+        builder_begin(reading->builder, place_block(reading, MARKUP_PARAGRAPH));
+}
+
+static void begin_list(struct reading *reading, int64_t number)
+{
+    if (reading->is_item_due) /* a list that is all there is of an item */
+        begin_item(reading);
+    reading->depth++;
+    reading->numbers[list_place(reading)] = number;
+}
+
+static void begin_code(struct reading *reading, const MD_BLOCK_CODE_DETAIL *detail)
+{
+    if (reading->is_item_due)
+        begin_item(reading);
+    builder_begin(reading->builder, place_block(reading, MARKUP_CODE));
+    if (detail->lang.size > 0)
+        builder_language(reading->builder, detail->lang.text, detail->lang.size);
+}
+
+static void begin_part(struct reading *reading, struct markup_block block)
+{
+    if (reading->is_item_due)
+        begin_item(reading);
+    builder_begin(reading->builder, block);
+}
+
+static void begin_task(struct reading *reading, const MD_BLOCK_LI_DETAIL *detail)
+{
+    reading->is_item_due = true;
+    if (detail->is_task) {
+        begin_item(reading);
+        builder_add(reading->builder, 0, detail->task_mark == ' ' ? "[ ] " : "[x] ", 4);
+    }
+}
+
+static int is_stopped(const struct reading *reading)
+{
+    return reading->builder->markup->is_full;
+}
+
+static int on_enter_block(MD_BLOCKTYPE type, void *detail, void *context)
+{
+    struct reading *reading = context;
+    struct markup_block block = place_block(reading, MARKUP_PARAGRAPH);
+
+    switch (type) {
+    case MD_BLOCK_QUOTE:
+        builder_end(reading->builder);
+        reading->quotes++;
+        break;
+    case MD_BLOCK_UL:
+        begin_list(reading, -1);
+        break;
+    case MD_BLOCK_OL:
+        begin_list(reading, ((const MD_BLOCK_OL_DETAIL *)detail)->start);
+        break;
+    case MD_BLOCK_LI:
+        builder_end(reading->builder);
+        begin_task(reading, detail);
+        break;
+    case MD_BLOCK_HR:
+        block.kind = MARKUP_RULE;
+        begin_part(reading, block);
+        break;
+    case MD_BLOCK_H:
+        block.kind = MARKUP_HEADING;
+        block.level = (int)((const MD_BLOCK_H_DETAIL *)detail)->level;
+        begin_part(reading, block);
+        break;
+    case MD_BLOCK_CODE:
+        begin_code(reading, detail);
+        break;
+    case MD_BLOCK_P:
+        if (!reading->is_item_due)
+            builder_begin(reading->builder, block);
+        break;
+    case MD_BLOCK_THEAD:
+        reading->is_head = true;
+        break;
+    case MD_BLOCK_TR:
+        block.kind = MARKUP_ROW;
+        block.is_head = reading->is_head;
+        begin_part(reading, block);
+        break;
+    case MD_BLOCK_TH:
+    case MD_BLOCK_TD:
+        builder_end_span(reading->builder);
+        reading->builder->styles = MARKUP_CELL;
+        break;
+    default:
+        break;
+    }
+    return is_stopped(reading);
+}
+
+static int on_leave_block(MD_BLOCKTYPE type, void *detail, void *context)
+{
+    struct reading *reading = context;
+
+    (void)detail;
+    switch (type) {
+    case MD_BLOCK_QUOTE:
+        reading->quotes--;
+        break;
+    case MD_BLOCK_UL:
+    case MD_BLOCK_OL:
+        reading->depth--;
+        break;
+    case MD_BLOCK_LI:
+        if (reading->is_item_due)
+            begin_item(reading);
+        break;
+    case MD_BLOCK_THEAD:
+        reading->is_head = false;
+        break;
+    case MD_BLOCK_TH:
+    case MD_BLOCK_TD:
+        builder_end_span(reading->builder);
+        return is_stopped(reading);
+    default:
+        break;
+    }
+    builder_end(reading->builder);
+    return is_stopped(reading);
+}
+
+static void add_code_point(struct text *out, long code_point)
+{
+    bool is_none = code_point <= 0 || code_point > MARKDOWN_CODE_POINT_MOST ||
+                   (code_point >= 0xd800 && code_point <= 0xdfff);
+
+    text_add_code_point(out, is_none ? 0xfffd : (int32_t)code_point);
+}
+
+/* The entities that people write; the others stay as they were written. */
+static void add_entity(struct text *out, const char *bytes, size_t length)
+{
+    static const struct {
+        const char *entity, *text;
+    } known[] = {
+        { "&amp;", "&" },   { "&lt;", "<" },    { "&gt;", ">" },   { "&quot;", "\"" },
+        { "&apos;", "'" },  { "&nbsp;", " " },  { "&copy;", "©" }, { "&hellip;", "…" },
+        { "&mdash;", "—" }, { "&ndash;", "–" },
+    };
+    char number[MARKDOWN_ENTITY_BYTES] = "";
+    bool is_hex = length > 3 && (bytes[2] == 'x' || bytes[2] == 'X');
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strlen(known[i].entity) == length && memcmp(known[i].entity, bytes, length) == 0) {
+            text_add_text(out, known[i].text);
+            return;
+        }
+    }
+    if (length < 4 || length > sizeof number || bytes[1] != '#') {
+        text_add(out, bytes, length);
+        return;
+    }
+    memcpy(number, bytes + 2 + is_hex, length - 3 - (size_t)is_hex);
+    add_code_point(out, strtol(number, NULL, is_hex ? 16 : 10));
+}
+
+static void read_attribute(const MD_ATTRIBUTE *attribute, struct text *out)
+{
+    text_clear(out);
+    for (size_t i = 0; attribute->size > 0 && attribute->substr_offsets[i] < attribute->size; i++) {
+        const char *part = attribute->text + attribute->substr_offsets[i];
+        size_t length = attribute->substr_offsets[i + 1] - attribute->substr_offsets[i];
+
+        if (attribute->substr_types[i] == MD_TEXT_ENTITY)
+            add_entity(out, part, length);
+        else
+            text_add(out, part, length);
+    }
+}
+
+static void begin_link(struct reading *reading, const MD_ATTRIBUTE *address, unsigned style)
+{
+    need_block(reading);
+    if (reading->link_depth++ > 0)
+        return;
+    builder_end_span(reading->builder);
+    read_attribute(address, &reading->builder->address);
+    reading->styles |= style;
+    builder_add(reading->builder, reading->styles, "", 0);
+}
+
+static void end_link(struct reading *reading)
+{
+    if (--reading->link_depth > 0)
+        return;
+    builder_end_span(reading->builder);
+    reading->styles &= ~(unsigned)(MARKUP_LINK | MARKUP_IMAGE);
+}
+
+/* Emphasis may be nested in itself; the style ends with the outermost. */
+static void change_style(struct reading *reading, unsigned style, int *count, int by)
+{
+    *count += by;
+    if (*count > 0)
+        reading->styles |= style;
+    else
+        reading->styles &= ~style;
+}
+
+static void on_span(struct reading *reading, MD_SPANTYPE type, int by)
+{
+    if (type == MD_SPAN_EM)
+        change_style(reading, MARKUP_EMPHASIS, &reading->emphasis, by);
+    else if (type == MD_SPAN_STRONG)
+        change_style(reading, MARKUP_STRONG, &reading->strong, by);
+    else if (type == MD_SPAN_DEL)
+        change_style(reading, MARKUP_STRUCK, &reading->struck, by);
+    else if (type == MD_SPAN_CODE)
+        reading->styles ^= MARKUP_LITERAL;
+}
+
+static int on_enter_span(MD_SPANTYPE type, void *detail, void *context)
+{
+    struct reading *reading = context;
+
+    if (type == MD_SPAN_A)
+        begin_link(reading, &((const MD_SPAN_A_DETAIL *)detail)->href, MARKUP_LINK);
+    else if (type == MD_SPAN_IMG)
+        begin_link(reading, &((const MD_SPAN_IMG_DETAIL *)detail)->src, MARKUP_LINK | MARKUP_IMAGE);
+    else
+        on_span(reading, type, 1);
+    return is_stopped(reading);
+}
+
+static int on_leave_span(MD_SPANTYPE type, void *detail, void *context)
+{
+    struct reading *reading = context;
+
+    (void)detail;
+    if (type == MD_SPAN_A || type == MD_SPAN_IMG)
+        end_link(reading);
+    else
+        on_span(reading, type, -1);
+    return is_stopped(reading);
+}
+
+static int on_text(MD_TEXTTYPE type, const MD_CHAR *bytes, MD_SIZE length, void *context)
+{
+    struct reading *reading = context;
+    struct text entity = { 0 };
+
+    need_block(reading);
+    switch (type) {
+    case MD_TEXT_BR:
+        builder_add(reading->builder, reading->styles, "\n", 1);
+        break;
+    case MD_TEXT_SOFTBR:
+        builder_add(reading->builder, reading->styles, " ", 1);
+        break;
+    case MD_TEXT_ENTITY:
+        add_entity(&entity, bytes, length);
+        builder_add(reading->builder, reading->styles, text_string(&entity), entity.used);
+        text_release(&entity);
+        break;
+    default:
+        builder_add(reading->builder, reading->styles, bytes, length);
+    }
+    return is_stopped(reading);
+}
+
+bool markdown_build(struct builder *builder, const char *text, size_t length)
+{
+    static const MD_PARSER parser = {
+        .flags = MD_DIALECT_GITHUB | MD_FLAG_NOHTML | MD_FLAG_NOINDENTEDCODEBLOCKS,
+        .enter_block = on_enter_block,
+        .leave_block = on_leave_block,
+        .enter_span = on_enter_span,
+        .leave_span = on_leave_span,
+        .text = on_text,
+    };
+    struct reading reading = { .builder = builder };
+    md_parse_function *parse = load_parser();
+    bool is_whole = parse && parse(text, (MD_SIZE)length, &parser, &reading) == 0;
+
+    builder_end(builder);
+    return is_whole;
+}
