@@ -75,6 +75,10 @@ struct desk_ops {
     desk_act *answer, *cancel, *decline, *extend, *undo, *send_now, *draft, *switch_interface;
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */
     desk_act *list, *get, *watch;
+    desk_act *history; /* {search?, via?, since_ms?, …}: looking back, with what was answered */
+    desk_act *statistics; /* {days?} */
+    desk_act *later;      /* {session_id?, seconds}: silent until then; 0: not any more */
+    desk_act *hide;       /* {session_id?, option_id, hidden}: an option nobody wants to see */
     desk_act *settings_list, *settings_set;
     desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?}: its secret, this once */
     desk_act *token_list;   /* {} */
