@@ -73,6 +73,20 @@ int os_open_log(const char *path, size_t room_bytes);
  */
 bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
                      const char *const *environment_names, int64_t limit_ms, struct error *err);
+/* Starts a program that outlives us and is not waited for: own session, /dev/null for all three
+ * streams and no other file, only the named environment variables, the usual limit of open files.
+ * False: no process could be made. */
+bool os_start_detached(const char *program, const char *const *arguments,
+                       const char *const *environment_names);
+/* Where the person's browser was found, or why none was: we are at the far end of an SSH session,
+ * in a container, or there is no screen. */
+enum os_browser {
+    OS_BROWSER_OPENED,
+    OS_BROWSER_FAR,
+    OS_BROWSER_CONTAINED,
+    OS_BROWSER_NONE,
+};
+enum os_browser os_open_browser(const char *url);
 /* In the daemon, once: NULL, it serves or another one already does; else why it does not. */
 void os_tell_starter(const char *failure);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 enum {
     DAEMON_READY_FD = 3,
     DAEMON_MAX_ENVIRONMENT = 128,
+    DETACHED_FILES = 1024,
     DAEMON_READY = 'r',  /* the first byte of what the daemon tells its starter */
     DAEMON_FAILED = 'e', /* and then why */
 };
@@ -71,8 +73,57 @@ static void keep_environment(const char *const *names, char **kept)
                 kept[count++] = mem_text(*entry);
         }
     }
-    kept[count++] = mem_format("SAYSO_READY_FD=%d", DAEMON_READY_FD);
     kept[count] = NULL;
+}
+
+static void free_environment(char **environment)
+{
+    for (char **entry = environment; *entry; entry++)
+        free(*entry);
+}
+
+/* One that is started with few files open may use an old interface that takes no more. */
+static void reset_files(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > DETACHED_FILES) {
+        files.rlim_cur = DETACHED_FILES;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+static void become_detached(const char *program, const char *const *arguments, char **environment)
+{
+    int null_fd = open("/dev/null", O_RDWR);
+
+    setsid();
+    if (fork() != 0)
+        _exit(0);
+    reset_signals();
+    reset_files();
+    if (chdir("/") != 0 || null_fd < 0 || dup2(null_fd, 0) < 0 || dup2(null_fd, 1) < 0 ||
+        dup2(null_fd, 2) < 0)
+        _exit(1);
+    close_range(3, ~0U, 0);
+    execve(program, (char *const *)(uintptr_t)arguments, environment);
+    _exit(127);
+}
+
+bool os_start_detached(const char *program, const char *const *arguments,
+                       const char *const *environment_names)
+{
+    char *environment[DAEMON_MAX_ENVIRONMENT] = { NULL };
+    pid_t child;
+
+    keep_environment(environment_names, environment);
+    child = fork();
+    if (child == 0)
+        become_detached(program, arguments, environment);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    free_environment(environment);
+    return child > 0;
 }
 
 static void become_daemon(const char *program, const char *const *arguments, int log_fd,
@@ -130,6 +181,7 @@ bool os_start_daemon(const char *program, const char *const *arguments, const ch
     int ready[2];
     char reason[400] = "";
     bool is_ready = false;
+    char **entry;
     pid_t child;
 
     if (log_fd < 0 || pipe2(ready, O_CLOEXEC) != 0) {
@@ -139,6 +191,9 @@ bool os_start_daemon(const char *program, const char *const *arguments, const ch
                          strerror(errno));
     }
     keep_environment(environment_names, environment);
+    for (entry = environment; *entry; entry++)
+        continue;
+    *entry = mem_format("SAYSO_READY_FD=%d", DAEMON_READY_FD);
     child = fork();
     if (child == 0)
         become_daemon(program, arguments, log_fd, ready[1], environment);
@@ -149,8 +204,7 @@ bool os_start_daemon(const char *program, const char *const *arguments, const ch
         is_ready = wait_ready(ready[0], limit_ms, reason, sizeof reason);
     }
     close(ready[0]);
-    for (char **entry = environment; *entry; entry++)
-        free(*entry);
+    free_environment(environment);
     if (is_ready)
         return true;
     if (reason[0] == DAEMON_FAILED)

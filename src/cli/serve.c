@@ -1,6 +1,8 @@
 /* serve.c - `sayso serve`: the hub in the foreground. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -14,7 +16,13 @@
 #include "mcp/fixture/fixture.h"
 #endif
 
-static void on_ready(void *context, const char *status_json)
+/* What a service manager keeps is read by others, and later than a link is good for. */
+static bool is_logged(void)
+{
+    return getenv("JOURNAL_STREAM") && !isatty(STDOUT_FILENO);
+}
+
+static void on_ready(void *context, const char *status_json, const char *link)
 {
     const struct arguments *arguments = context;
     struct json *status = NULL;
@@ -32,6 +40,8 @@ static void on_ready(void *context, const char *status_json)
             say_result(TEXT_CLI_SERVING_URL, "url", json_member_text(status, "url"), NULL);
         else
             say_note(TEXT_CLI_NO_PORT, NULL);
+        if (link && !is_logged())
+            say_result(TEXT_CLI_SERVING_LINK, "link", link, NULL);
         if (aside)
             say_note(TEXT_CLI_RECOVERED, "file", aside, NULL);
         json_free(status);
@@ -49,6 +59,11 @@ static bool put_flags(const struct arguments *arguments, struct settings *settin
 {
     struct error err;
 
+    if (arguments_value(arguments, "no-browser") &&
+        !settings_put_flag(settings, SETTING_BROWSER, "off", &err)) {
+        say_error(arguments, &err, NULL);
+        return false;
+    }
     for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
         const char *value = arguments_value(arguments, flags[i].name);
 
@@ -100,12 +115,14 @@ static enum exit_code run_serve(const struct arguments *arguments)
 static const struct verb_option options[] = {
     { "port", 0, "N", TEXT_HELP_PORT, false },
     { "mcp-auth", 0, "token|none", TEXT_HELP_MCP_AUTH, false },
+    { "no-browser", 0, NULL, TEXT_OPT_NO_BROWSER, false },
     { "auto-started", 0, NULL, TEXT_OPT_AUTO_STARTED, true },
 #ifdef SAYSO_CONFORMANCE_FIXTURE
     { "conformance-fixture", 0, NULL, TEXT_OPT_AUTO_STARTED, true }, /* hidden: never shown */
 #endif
 };
-static const char *const usage[] = { "serve [--port N] [--mcp-auth token|none]", NULL };
+static const char *const usage[] = { "serve [--port N] [--mcp-auth token|none] [--no-browser]",
+                                     NULL };
 static const char *const examples[] = { "serve", "serve --port 8080", NULL };
 const struct verb verb_serve = {
     .name = "serve",

@@ -9,9 +9,8 @@
 #include "core/visible_text.h"
 #include "engine/inside.h"
 
-static int64_t remaining_s(const struct engine *engine, const char *id)
+int64_t describe_remaining_s(const struct engine *engine, const struct live *live)
 {
-    const struct live *live = live_find(engine, id);
     int64_t left_ms;
 
     if (!live || !state_is_open(live->state))
@@ -89,7 +88,8 @@ static void write_members(const struct engine *engine, const struct store_row *r
 {
     const struct ask *ask = &row->ask;
     bool is_open = state_is_open(ask->state);
-    int64_t left_s = remaining_s(engine, ask->id), later_ms = later_until_ms(engine, ask->id);
+    int64_t left_s = describe_remaining_s(engine, live_find(engine, ask->id));
+    int64_t later_ms = later_until_ms(engine, ask->id);
 
     json_write_text(writer, "session_id", ask->id);
     json_write_text(writer, "title", ask->title);
@@ -219,12 +219,14 @@ static void release_readings(struct readings *readings)
     json_free(readings->actor_json);
 }
 
-void describe_result(const struct store_row *row, const struct form *form,
-                     const struct known *known, bool is_replayed, struct text *out)
+void describe_result(const struct engine *engine, const struct store_row *row,
+                     const struct form *form, const struct known *known, bool is_replayed,
+                     struct text *out)
 {
     const char *warnings[8];
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
     struct readings readings = { 0 };
+    struct text url = { 0 };
     struct response_facts facts = {
         .shape = tool ? tool->response : NULL,
         .session_id = row->ask.id,
@@ -244,8 +246,11 @@ void describe_result(const struct store_row *row, const struct form *form,
     } else {
         read_row(row, &readings, &facts);
     }
+    if (state_is_open(row->ask.state) && portal_write_url(engine, row->ask.id, &url))
+        facts.url = text_string(&url);
     response_write(&facts, out);
     release_readings(&readings);
+    text_release(&url);
 }
 
 void describe_winner(const struct store_row *row, struct text *out)

@@ -25,9 +25,11 @@ struct engine_parts {
     struct settings *settings;
     const char *person;        /* the one who answers here */
     const char *settings_path; /* the host's settings file; NULL: not saved */
-    bool terminal_built;
+    bool portal_built, terminal_built;
     /* A token was revoked: whoever came with it is to be cut off. May be NULL. */
     void (*on_revoked)(void *context, const uint8_t *hash);
+    /* A link to be opened in the person's browser, where there is one. May be NULL. */
+    void (*open_browser)(void *context, const char *link);
     void *context;
 };
 /* What a token that is alive stands for. */
@@ -47,6 +49,8 @@ bool engine_find_token(const struct engine *engine, const uint8_t *hash,
 
 /* Where the portal is, "http://127.0.0.1:7297"; until it is said there is none. */
 void engine_set_portal(struct engine *engine, const char *url);
+/* An address with which a browser signs in, once; false: there is no portal. */
+bool engine_make_link(struct engine *engine, struct text *out);
 /* A browser's one-time code for a tab's token: {id, label, token}. It is spent by the first who
  * shows it. Fails with not_found. Once `done` was called nothing more happens; it is called in any
  * case. */

@@ -49,6 +49,7 @@ void visit_release(struct visit *visit);
 bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *done,
                void *context);
 void visit_tell(struct visit *visit, const char *line, size_t length);
+void visit_watch(struct engine *engine, struct visit *visit, bool wants_remaining);
 void visit_write_origin(const struct visit *visit, struct text *out);
 struct asker visit_read_asker(const char *origin_json); /* of an ask that is not in memory */
 struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
@@ -209,6 +210,7 @@ struct submission {
     struct submission *next_late;
     char *tag; /* chosen by the front, comes back with ask/created */
     struct text form_json, origin_json;
+    bool opens_browser; /* once it is stored */
 };
 void submission_tell_created(const struct submission *submission, const char *id);
 void submission_park(struct submission *submission, struct live *live);
@@ -262,6 +264,11 @@ void tokens_add_tab(struct engine *engine, const char *label, desk_done *done, v
 desk_act portal_link_act;
 /* Where a browser finds this ask; false: there is no portal. */
 bool portal_write_url(const struct engine *engine, const char *id, struct text *out);
+void portal_open(struct engine *engine, const char *id);      /* in the person's browser */
+int64_t portal_since_browser_ms(const struct engine *engine); /* -1: never */
+
+/* remaining.c */
+void remaining_arm(struct engine *engine);
 
 /* keys.c */
 void keys_load(struct engine *engine);
@@ -296,6 +303,7 @@ void line_give(struct engine *engine, struct text *take_line);
 void publish(struct engine *engine, struct live *live);
 
 /* describe.c: JSON of asks */
+int64_t describe_remaining_s(const struct engine *engine, const struct live *live); /* -1: none */
 void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
 /* The members alone, for an object that has more of them. */
@@ -311,8 +319,9 @@ struct known {
 };
 /* The agent's result (R2.2) for a row; `out` gets one JSON object. `form` and `known` may be NULL:
  * then the row's own texts are read. */
-void describe_result(const struct store_row *row, const struct form *form,
-                     const struct known *known, bool is_replayed, struct text *out);
+void describe_result(const struct engine *engine, const struct store_row *row,
+                     const struct form *form, const struct known *known, bool is_replayed,
+                     struct text *out);
 /* How it ended and by whom, for those who came too late. */
 void describe_winner(const struct store_row *row, struct text *out);
 

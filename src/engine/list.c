@@ -162,7 +162,7 @@ static void on_got(void *context, const struct store_reply *reply)
     {
         struct text result = { 0 };
 
-        describe_result(row, NULL, NULL, false, &result);
+        describe_result(engine, row, NULL, NULL, false, &result);
         json_write_raw(&writer, "result", text_string(&result));
         text_release(&result);
     }
@@ -189,6 +189,7 @@ void get_act(struct desk *desk, struct desk_visit *visit, const struct json *par
 void watch_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                desk_done *done, void *context)
 {
-    ((struct visit *)visit)->is_watching = true;
+    visit_watch(engine_of(desk), (struct visit *)visit,
+                json_is_yes(json_member(params, "remaining")));
     list_act(desk, visit, params, done, context);
 }

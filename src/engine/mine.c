@@ -169,7 +169,7 @@ static void on_got(void *context, const struct store_reply *reply)
     write_ask(errand->engine, row, &writer);
     json_write_raw(&writer, "form", row->ask.form_json);
     if (!is_open(errand->engine, row)) {
-        describe_result(row, NULL, NULL, false, &result);
+        describe_result(errand->engine, row, NULL, NULL, false, &result);
         json_write_raw(&writer, "result", text_string(&result));
     }
     json_write_end_object(&writer);

@@ -38,20 +38,31 @@ static struct portal_code *find_place(struct engine *engine)
     return oldest;
 }
 
-static void make_code(struct engine *engine, char secret[TOKEN_BYTES])
+/* Behind the address, in its fragment: a browser sends that to nobody. */
+static void add_code(struct engine *engine, struct text *url)
 {
     struct portal_code *code = find_place(engine);
+    char secret[TOKEN_BYTES];
 
     token_make('c', secret);
     token_hash(secret, code->hash);
     code->until_boot_ms = engine_boot_ms(engine) + PORTAL_CODE_S * 1000;
+    text_add_format(url, "#code=%s", secret);
+    explicit_bzero(secret, sizeof secret);
+}
+
+bool engine_make_link(struct engine *engine, struct text *out)
+{
+    if (!portal_write_url(engine, "", out))
+        return false;
+    add_code(engine, out);
+    return true;
 }
 
 static void reply_link(struct errand *errand)
 {
     struct text url = { 0 }, out = { 0 };
     struct json_writer writer = json_writer_to(&out);
-    char secret[TOKEN_BYTES];
     struct error err;
 
     if (!portal_write_url(errand->engine, errand->id, &url)) {
@@ -62,15 +73,13 @@ static void reply_link(struct errand *errand)
         errand_fail(errand, &err, NULL);
         return;
     }
-    make_code(errand->engine, secret);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "url", text_string(&url));
-    text_add_format(&url, "#code=%s", secret);
+    add_code(errand->engine, &url);
     json_write_text(&writer, "link", text_string(&url));
     json_write_integer(&writer, "seconds", PORTAL_CODE_S);
     json_write_end_object(&writer);
     errand_ok(errand, text_string(&out));
-    explicit_bzero(secret, sizeof secret);
     explicit_bzero(url.bytes, url.used);
     explicit_bzero(out.bytes, out.used);
     text_release(&url);
@@ -89,6 +98,27 @@ void portal_link_act(struct desk *desk, struct desk_visit *visit, const struct j
         errand_find_ask(errand, params, reply_link);
     else
         reply_link(errand);
+}
+
+/* A new window is as loud as it gets: not while the person wants quiet. */
+void portal_open(struct engine *engine, const char *id)
+{
+    const struct settings *settings = engine->parts.settings;
+    struct text link = { 0 };
+
+    if (!engine->parts.open_browser || !settings_is_on(settings, SETTING_BROWSER) ||
+        settings_is_on(settings, SETTING_DO_NOT_DISTURB) || !portal_write_url(engine, id, &link))
+        return;
+    add_code(engine, &link);
+    engine->browser_boot_ms = engine_boot_ms(engine);
+    engine->parts.open_browser(engine->parts.context, text_string(&link));
+    explicit_bzero(link.bytes, link.used);
+    text_release(&link);
+}
+
+int64_t portal_since_browser_ms(const struct engine *engine)
+{
+    return engine->browser_boot_ms ? engine_boot_ms(engine) - engine->browser_boot_ms : -1;
 }
 
 /* Found or not, whatever was shown is no code afterwards. */

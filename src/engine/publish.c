@@ -55,5 +55,6 @@ void engine_flush(struct engine *engine)
         live->is_dirty = false;
         publish(engine, live);
     }
+    remaining_arm(engine);
     time_arm(engine);
 }

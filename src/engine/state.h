@@ -135,7 +135,8 @@ struct visit {
     int references;
     bool is_gone;
     bool is_watching;
-    bool is_following; /* an agent's: told of its own asks */
+    bool wants_remaining; /* what time is left, again and again */
+    bool is_following;    /* an agent's: told of its own asks */
     struct waiter *waiters;
     struct handed *handed; /* results it has not confirmed */
     size_t handed_count;
@@ -208,6 +209,10 @@ struct engine {
     char (*hidden)[HIDDEN_BYTES]; /* HIDDEN_KEPT of them; owned */
     size_t hidden_count;
     char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */
+    int64_t browser_boot_ms;           /* when one was opened last; 0: never */
+    size_t page_count, inbox_count;    /* that watch */
+    size_t ticking_count;              /* of these, who wants to know what time is left */
+    struct alarm remaining_alarm;
 };
 
 #endif

@@ -135,6 +135,8 @@ static void on_created(void *context, const struct store_reply *reply)
     live->late = NULL;
     wait_stored(engine, live);
     client_offer(engine, live, text_string(&submission->form_json));
+    if (submission->opens_browser)
+        portal_open(engine, live->id);
     errand_end(&submission->errand);
     sweep_soon(engine);
 }
@@ -148,21 +150,21 @@ static bool route(struct submission *submission, struct error *err)
         .saved = interface_find(settings_text(engine->parts.settings, SETTING_INTERFACE)),
         .portal_on = settings_is_on(engine->parts.settings, SETTING_PORTAL),
         .terminal_on = settings_is_on(engine->parts.settings, SETTING_TERMINAL),
-        .portal_built = engine->portal_url[0] != '\0',
+        .portal_built = engine->parts.portal_built && engine->portal_url[0],
         .terminal_built = engine->parts.terminal_built,
         /* a client's form takes no second, deliberate act (R2) */
         .client_form_works =
             !submission->call->form.is_destructive &&
             client_may_show(engine, submission->errand.visit, &submission->terms.client),
-        .since_browser_ms = -1,
+        .page_connected = engine->page_count > 0,
+        .inbox_connected = engine->inbox_count > 0,
+        .since_browser_ms = portal_since_browser_ms(engine),
     };
     struct lifecycle_facts life = { 0 };
     struct route chosen;
 
     if (settings_source(engine->parts.settings, SETTING_INTERFACE) == SETTING_BUILT_IN)
         facts.saved = INTERFACE_NONE;
-    for (const struct visit *visit = engine->visits; visit; visit = visit->next)
-        facts.inbox_connected = facts.inbox_connected || visit->is_watching;
     chosen = routing_decide(&facts);
     if (!chosen.has_channel)
         return error_set(err, ERROR_no_human_channel, "",
@@ -171,6 +173,7 @@ static bool route(struct submission *submission, struct error *err)
     ask->interface = chosen.interface;
     if (chosen.interface_unavailable)
         ask->flags |= ASK_INTERFACE_UNAVAILABLE;
+    submission->opens_browser = chosen.open_browser;
     life.wait_for_terminal = chosen.wait_for_terminal;
     submission->step = lifecycle_next(STATE_NEW, EVENT_CREATED, &life);
     ask->state = submission->step.state;

@@ -67,12 +67,33 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     return (struct desk_visit *)visit;
 }
 
+/* Pages and inboxes are told apart: what reaches a person in one need not be opened in the other.
+ */
+static size_t *watcher_count(struct engine *engine, const struct visit *visit)
+{
+    return strcmp(visit->via, "web") == 0 ? &engine->page_count : &engine->inbox_count;
+}
+
+void visit_watch(struct engine *engine, struct visit *visit, bool wants_remaining)
+{
+    if (!visit->is_watching)
+        (*watcher_count(engine, visit))++;
+    if (visit->wants_remaining != wants_remaining)
+        engine->ticking_count += wants_remaining ? 1 : (size_t)-1;
+    visit->is_watching = true;
+    visit->wants_remaining = wants_remaining;
+}
+
 void visit_leave(struct desk *desk, struct desk_visit *leaving)
 {
     struct engine *engine = engine_of(desk);
     struct visit *visit = (struct visit *)leaving;
 
     visit->is_gone = true;
+    if (visit->is_watching)
+        (*watcher_count(engine, visit))--;
+    if (visit->wants_remaining)
+        engine->ticking_count--;
     if (visit->previous)
         visit->previous->next = visit->next;
     else

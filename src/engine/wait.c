@@ -72,7 +72,7 @@ static void reply_unseen(const struct errand *errand, const struct store_row *ro
     struct text result = { 0 };
     struct desk_reply reply = { .session_id = row->ask.id };
 
-    describe_result(row, NULL, NULL, false, &result);
+    describe_result(errand->engine, row, NULL, NULL, false, &result);
     reply.json = text_string(&result);
     errand_reply(errand, &reply);
     text_release(&result);
@@ -287,7 +287,7 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
     struct desk_reply reply = { .session_id = row->ask.id,
                                 .is_final = !state_is_open(row->ask.state) };
 
-    describe_result(row, NULL, NULL, is_replayed, &result);
+    describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
     reply.json = text_string(&result);
     if (!errand->visit->is_gone)
         notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
@@ -300,7 +300,7 @@ static void reply_result(struct engine *engine, struct live *live, const struct 
     struct text result = line_take(engine);
     struct desk_reply reply = { .session_id = live->id, .is_final = true };
 
-    describe_result(row, form, known, false, &result);
+    describe_result(engine, row, form, known, false, &result);
     reply.json = text_string(&result);
     reply_all(engine, live, &reply);
     line_give(engine, &result);

@@ -197,6 +197,19 @@ static void on_revoked(void *context, const uint8_t *hash)
     door_cut(((struct hub *)context)->door, hash);
 }
 
+static void open_browser(void *context, const char *link)
+{
+    static const char *const said[] = {
+        [OS_BROWSER_OPENED] = "opened",
+        [OS_BROWSER_FAR] = "ssh",
+        [OS_BROWSER_CONTAINED] = "container",
+        [OS_BROWSER_NONE] = "none",
+    };
+
+    (void)context;
+    log_info("browser", "outcome=%s", said[os_open_browser(link)]); /* never the link */
+}
+
 static void put_person_setting(void *context, const char *name, const char *value)
 {
     settings_put_saved(context, name, value);
@@ -217,7 +230,9 @@ static bool open_parts(struct hub *hub, struct error *err)
         .settings = settings,
         .person = hub->person,
         .settings_path = hub->place.settings,
+        .portal_built = true,
         .on_revoked = on_revoked,
+        .open_browser = open_browser,
         .context = hub,
     };
     struct door_parts door = {
@@ -247,7 +262,8 @@ static bool open_parts(struct hub *hub, struct error *err)
 static bool announce(struct hub *hub, struct error *err)
 {
     struct os_process self;
-    struct text status = { 0 };
+    struct text status = { 0 }, link = { 0 };
+    bool has_link;
 
     hub->note.pid = getpid();
     hub->note.wire = wire_number();
@@ -261,8 +277,11 @@ static bool announce(struct hub *hub, struct error *err)
              engine_open_count(hub->engine));
     if (hub->options->on_ready) {
         write_status(hub, &status);
-        hub->options->on_ready(hub->options->context, text_string(&status));
+        has_link = engine_make_link(hub->engine, &link);
+        hub->options->on_ready(hub->options->context, text_string(&status),
+                               has_link ? text_string(&link) : NULL);
         text_release(&status);
+        text_release(&link);
     }
     return true;
 }

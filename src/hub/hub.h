@@ -21,8 +21,9 @@ struct hub_options {
     struct settings *settings; /* flags already put; borrowed */
     /* What MCP clients are offered instead of the product, for tests; NULL: the product. */
     const struct mcp_offer *(*offer)(struct loop *loop);
-    /* Serving: called once, with the status object; may be NULL. */
-    void (*on_ready)(void *context, const char *status_json);
+    /* Serving: called once, with the status object and a link into the portal, NULL without one;
+     * may be NULL. */
+    void (*on_ready)(void *context, const char *status_json, const char *link);
     void *context;
 };
 enum hub_outcome hub_run(const struct hub_options *options, struct error *err);

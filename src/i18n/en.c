@@ -320,6 +320,13 @@ const struct catalog catalog_en = {
         [TEXT_ROW_URL] = "Address",
         [TEXT_CLI_SERVING_URL] = "Over HTTP: {url}",
         [TEXT_CLI_NO_PORT] = "No port could be had: the hub serves without HTTP. Another one: sayso serve --port 0",
+        [TEXT_CLI_OPEN] = "Open the portal in a browser; the link works once.",
+        [TEXT_OPT_NO_BROWSER] = "Open no browser.",
+        [TEXT_CLI_OPENED] = "Opened in your browser. The link works once, within 60 s.",
+        [TEXT_CLI_OPEN_TUNNEL] = "You are here over SSH. On your own machine run: {command}\nThen open the link there within 60 s (sayso open makes another).",
+        [TEXT_CLI_OPEN_CONTAINER] = "You are in a container: run it with --network=host, or forward this port to the same one outside, then open the link there within 60 s (sayso open makes another).",
+        [TEXT_CLI_OPEN_YOURSELF] = "No browser was found here: open the link yourself within 60 s. It works once.",
+        [TEXT_CLI_SERVING_LINK] = "Sign in, once and within 60 s (later: sayso open): {link}",
 
         /* Command line: limits */
         [TEXT_CLI_TOO_LONG] = "{name} has at most {most} bytes.",
@@ -427,6 +434,8 @@ const struct catalog catalog_en = {
         [TEXT_REASON_INPUT_TOO_LONG] = "the input has more than {limit} bytes",
         [TEXT_REASON_HUB_REFUSED] = "the hub refused",
         [TEXT_REASON_HUB_REPLY] = "the hub's reply lacks what it must have: end it with sayso stop, then try again",
+        [TEXT_REASON_NO_PORTAL] = "there is no portal: it is switched off (sayso settings set portal on) or no port was free",
+        [TEXT_REASON_CODE_SPENT] = "this link was used already or is too old: run sayso open for a new one",
         [TEXT_REASON_CONFIG_LINK_NOWHERE] = "{path} is a symbolic link to nothing: make the file it names, or remove it",
         [TEXT_REASON_CONFIG_LINK_SHARED] = "{path} is a symbolic link through a directory that others may write in: put the file itself there",
         [TEXT_REASON_CONFIG_NOT_FILE] = "{path} is not a file: move it away",

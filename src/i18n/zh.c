@@ -320,6 +320,13 @@ const struct catalog catalog_zh = {
         [TEXT_ROW_URL] = "地址",
         [TEXT_CLI_SERVING_URL] = "HTTP 地址：{url}",
         [TEXT_CLI_NO_PORT] = "没有可用端口：中枢在没有 HTTP 的情况下运行。换一个：sayso serve --port 0",
+        [TEXT_CLI_OPEN] = "在浏览器中打开网页门户；链接只能使用一次。",
+        [TEXT_OPT_NO_BROWSER] = "不打开浏览器。",
+        [TEXT_CLI_OPENED] = "已在浏览器中打开。链接只能使用一次，60 秒内有效。",
+        [TEXT_CLI_OPEN_TUNNEL] = "您正通过 SSH 使用本机。请在您自己的电脑上运行：{command}\n然后在 60 秒内在那里打开链接（sayso open 可以再生成一个）。",
+        [TEXT_CLI_OPEN_CONTAINER] = "您在容器中：请用 --network=host 运行容器，或把此端口转发到外部的同一端口，然后在 60 秒内在外部打开链接（sayso open 可以再生成一个）。",
+        [TEXT_CLI_OPEN_YOURSELF] = "这里没有找到浏览器：请在 60 秒内自行打开链接。它只能使用一次。",
+        [TEXT_CLI_SERVING_LINK] = "登录链接，只能使用一次，60 秒内有效（之后用 sayso open）：{link}",
 
         /* Command line: limits */
         [TEXT_CLI_TOO_LONG] = "{name} 最多 {most} 字节。",
@@ -427,6 +434,8 @@ const struct catalog catalog_zh = {
         [TEXT_REASON_INPUT_TOO_LONG] = "输入超过 {limit} 字节",
         [TEXT_REASON_HUB_REFUSED] = "中枢拒绝了请求",
         [TEXT_REASON_HUB_REPLY] = "hub 的回复缺少必要内容：请用 sayso stop 结束它，然后重试",
+        [TEXT_REASON_NO_PORTAL] = "没有网页门户：它已关闭（sayso settings set portal on），或没有可用端口",
+        [TEXT_REASON_CODE_SPENT] = "此链接已被使用或已过期：请运行 sayso open 获取新链接",
         [TEXT_REASON_CONFIG_LINK_NOWHERE] = "{path} 是指向不存在文件的符号链接：请创建它所指的文件，或删除该链接",
         [TEXT_REASON_CONFIG_LINK_SHARED] = "{path} 是经过他人可写目录的符号链接：请把文件本身放在那里",
         [TEXT_REASON_CONFIG_NOT_FILE] = "{path} 不是文件：请把它移走",

@@ -55,6 +55,14 @@ static const char *const passed_on[] = {
     "TZ",
     "TMPDIR",
     "CHOICE_LANG",
+    /* with which it finds the person's browser, or that there is none */
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "BROWSER",
+    "WSL_*",
+    "SSH_CONNECTION",
     "SAYSO_*",
 #ifdef SAYSO_CRASH_POINTS
     "ASAN_OPTIONS",

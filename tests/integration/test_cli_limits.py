@@ -119,13 +119,13 @@ def no_channel(home: Home) -> None:
         error_of(other.sayso("ask", "T", *WORDS, "--wait", "0", "--json"), "no_human_channel")
 
 
-@test("an interface that is not built yet acts as auto, with a warning and without an address", "R2.6")
+@test("an interface that is not built yet acts as auto, with a warning", "R2.6")
 def interfaces(home: Home) -> None:
-    for name in ("web", "terminal", "client"):
+    for name in ("terminal", "client"):
         result = ask_json(home, title=name, interface=name)
         assert result.code == PENDING and result.json["action_status"] == "pending", result
         assert result.json["warnings"] == ["interface_unavailable"], result
-        assert "url" not in result.json and "terminal_command" not in result.json, result
+        assert "terminal_command" not in result.json, result
         assert row_of(home, result.json["session_id"])["interface"] == "auto"
     assert "warnings" not in ask_json(home, title="auto", interface="auto").json
 

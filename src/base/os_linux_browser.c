@@ -1,0 +1,128 @@
+/*
+ * os_linux_browser.c - an address of ours in the person's browser. No shell is used: a fixed
+ * program gets the address as one argument, and little else from us.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/text.h"
+
+enum { PATH_BYTES = 4096, BROWSER_WORDS = 4 };
+
+/* What finds a screen, a session and a browser. Nothing of ours, no key of another tool. */
+static const char *const passed_on[] = {
+    "HOME",    "PATH",  "USER",   "LOGNAME",         "LANG",       "LC_*",
+    "DISPLAY", "XDG_*", "TMPDIR", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS",
+    "BROWSER", "WSL*",  "TZ",     "VSCODE_*",        NULL,
+};
+
+/* The address goes behind the words. */
+static const struct opener {
+    const char *words[BROWSER_WORDS];
+} openers[] = { { { "xdg-open" } }, { { "gio", "open" } }, { { "x-www-browser" } } };
+static const struct opener wsl_openers[] = {
+    { { "wslview" } },
+    { { "rundll32.exe", "url.dll,FileProtocolHandler" } },
+    { { "/mnt/c/Windows/System32/rundll32.exe", "url.dll,FileProtocolHandler" } },
+};
+
+static bool has(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value && *value;
+}
+
+/* Along PATH; only absolute folders of it, so that where we stand decides nothing. */
+static bool find_program(const char *name, char out[PATH_BYTES])
+{
+    const char *folders = getenv("PATH");
+
+    if (name[0] == '/')
+        return snprintf(out, PATH_BYTES, "%s", name) < PATH_BYTES && access(out, X_OK) == 0;
+    while (folders && *folders) {
+        size_t length = strcspn(folders, ":");
+
+        if (folders[0] == '/' &&
+            snprintf(out, PATH_BYTES, "%.*s/%s", (int)length, folders, name) < PATH_BYTES &&
+            access(out, X_OK) == 0)
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
+static bool start(const struct opener *opener, const char *url)
+{
+    const char *arguments[BROWSER_WORDS + 2] = { NULL };
+    char program[PATH_BYTES];
+    size_t count = 0;
+
+    if (!find_program(opener->words[0], program))
+        return false;
+    while (count < BROWSER_WORDS && opener->words[count]) {
+        arguments[count] = opener->words[count];
+        count++;
+    }
+    arguments[count] = url;
+    return os_start_detached(program, arguments, passed_on);
+}
+
+static bool start_one_of(const struct opener *rows, size_t count, const char *url)
+{
+    for (size_t i = 0; i < count; i++)
+        if (start(&rows[i], url))
+            return true;
+    return false;
+}
+
+/* The first of the list in BROWSER, where it is the name of a program and nothing more. */
+static bool start_chosen(const char *url)
+{
+    const char *chosen = getenv("BROWSER");
+    struct opener opener = { { NULL } };
+    char name[PATH_BYTES];
+    size_t length = chosen ? strcspn(chosen, ":") : 0;
+
+    if (length == 0 || length >= sizeof name || strcspn(chosen, " %\t\"'") < length)
+        return false;
+    memcpy(name, chosen, length);
+    name[length] = '\0';
+    opener.words[0] = name;
+    return start(&opener, url);
+}
+
+static bool is_wsl(void)
+{
+    struct text release = { 0 };
+    bool found = os_read_file("/proc/sys/kernel/osrelease", 256, &release, NULL) &&
+                 strstr(text_string(&release), "icrosoft");
+
+    text_release(&release);
+    return found;
+}
+
+static bool is_container(void)
+{
+    return has("container") || access("/.dockerenv", F_OK) == 0 ||
+           access("/run/.containerenv", F_OK) == 0;
+}
+
+enum os_browser os_open_browser(const char *url)
+{
+    bool has_screen = has("DISPLAY") || has("WAYLAND_DISPLAY");
+
+    if (start_chosen(url))
+        return OS_BROWSER_OPENED;
+    if (is_wsl() && start_one_of(wsl_openers, ARRAY_LEN(wsl_openers), url))
+        return OS_BROWSER_OPENED;
+    if (has_screen && start_one_of(openers, ARRAY_LEN(openers), url))
+        return OS_BROWSER_OPENED;
+    if (has("SSH_CONNECTION") || has("SSH_TTY"))
+        return OS_BROWSER_FAR;
+    return is_container() ? OS_BROWSER_CONTAINED : OS_BROWSER_NONE;
+}

@@ -1,0 +1,106 @@
+/* open.c - `sayso open`: a link that signs a browser in, printed and opened. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "cli/call.h"
+#include "cli/say.h"
+
+/* On the person's own machine; the numbers of both ports are the same, because the hub looks at
+ * the one the browser names. */
+static void say_tunnel(const char *url)
+{
+    const char *port = strrchr(url, ':'), *ends = getenv("SSH_CONNECTION");
+    char user[128], host[128] = "HOST", command[512];
+    int length = port ? (int)strspn(port + 1, "0123456789") : 0;
+
+    if (ends) /* whose address and port, then ours */
+        sscanf(ends, "%*s %*s %127s", host);
+    os_user_name(user, sizeof user);
+    snprintf(command, sizeof command, "ssh -N -L %.*s:127.0.0.1:%.*s %s@%s", length,
+             port ? port + 1 : "", length, port ? port + 1 : "", user, host);
+    say_note(TEXT_CLI_OPEN_TUNNEL, "command", command, NULL);
+}
+
+static void say_outcome(enum os_browser outcome, const char *url)
+{
+    static const enum text_id notes[] = {
+        [OS_BROWSER_OPENED] = TEXT_CLI_OPENED,
+        [OS_BROWSER_CONTAINED] = TEXT_CLI_OPEN_CONTAINER,
+        [OS_BROWSER_NONE] = TEXT_CLI_OPEN_YOURSELF,
+    };
+
+    if (outcome == OS_BROWSER_FAR)
+        say_tunnel(url);
+    else
+        say_note(notes[outcome], NULL);
+}
+
+static void print_json(const struct json *link, bool is_opened)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "url", json_member_text(link, "url"));
+    json_write_text(&writer, "link", json_member_text(link, "link"));
+    json_write_integer(&writer, "seconds", json_member_integer(link, "seconds", 0));
+    json_write_bool(&writer, "opened", is_opened);
+    json_write_end_object(&writer);
+    say_json(text_string(&out));
+    text_release(&out);
+}
+
+static void show(const struct arguments *arguments, const struct json *link)
+{
+    const char *address = json_member_text(link, "link");
+    bool is_wanted = !arguments_value(arguments, "no-browser");
+    enum os_browser outcome = is_wanted ? os_open_browser(address) : OS_BROWSER_NONE;
+
+    if (arguments->is_json) {
+        print_json(link, outcome == OS_BROWSER_OPENED);
+        return;
+    }
+    printf("%s\n", address);
+    fflush(stdout);
+    if (is_wanted)
+        say_outcome(outcome, json_member_text(link, "url"));
+}
+
+static enum exit_code run_open(const struct arguments *arguments)
+{
+    char *params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
+    struct wire_message reply = { 0 };
+    struct link *link = NULL;
+    bool ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
+              call_hub(arguments, link, "portal/link", params, &reply) &&
+              call_expect(arguments, reply.result, "link") &&
+              call_expect(arguments, reply.result, "url");
+
+    if (ok)
+        show(arguments, reply.result);
+    wire_release(&reply);
+    link_close(link);
+    free(params);
+    return ok ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const struct verb_option options[] = {
+    { "no-browser", 0, NULL, TEXT_OPT_NO_BROWSER, false },
+};
+static const char *const usage[] = { "open [ID] [--no-browser]", NULL };
+static const char *const examples[] = { "open", "open k3f7", NULL };
+const struct verb verb_open = {
+    .name = "open",
+    .about = TEXT_CLI_OPEN,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 1,
+    .run = run_open,
+};

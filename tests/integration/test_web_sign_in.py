@@ -1,0 +1,281 @@
+"""The way into the portal: links that work once, tokens of tabs, and attacks from other origins, other
+users and other ports (R12.2; reliability.md 0.6, A1-A9, C3, D6).
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+from harness import Home, Skip, Wire, WireError, run, test, wait_until
+from web_stage import Closed, Page, code_of, get, hello, link_of, raw_http, signed_in, start_hub
+from wire_stage import agent, choice, make_ask, person
+
+
+def refused(page: Page, wanted: str, **params: Any) -> dict[str, Any]:
+    """Says hello, is told why not, and closed with 1008."""
+    try:
+        hello(page, **params)
+    except WireError as error:
+        assert error.code == -32003 and error.data["code"] == wanted, error
+        assert page.close_code() == 1008
+        return error.data
+    raise AssertionError("was let in")
+
+
+@test("a link works once, for a tab that stays signed in when the hub is killed", "R12.2 R7.2 P1")
+def once(home: Home) -> None:
+    port = start_hub(home)
+    code = code_of(link_of(home))
+    with Page(port) as page:
+        result = hello(page, code=code)
+        token, tab = result["token"], result["tab"]
+        assert re.fullmatch(r"sayso_t_[\w-]{43}", token) and "code" not in result
+        assert page.call("ask/list")["asks"] == []
+        with Page(port) as again:
+            refused(again, "code_spent", code=code)
+        home.kill_hub(signal.SIGKILL)
+        try:
+            page.read()
+            raise AssertionError("the hub is gone and its page is not")
+        except Closed:
+            pass
+    home.spawn("serve", "--port", str(port))
+    home.wait_hub()
+    with Page(port) as page:
+        assert hello(page, token=token) == {"wire": 1, "version": result["version"], "role": "person",
+                                            "features": [], "tab": tab}
+        listed = page.call("token/list")["tokens"]
+        assert [(row["id"], row["kind"], row["label"], row["connected"]) for row in listed] == \
+            [(tab, "tab", "test page", True)], listed
+    with Page(port) as page:
+        refused(page, "code_spent", code=code)
+
+
+@test("of many that use one link at the same moment one wins", "R12.2")
+def at_once(home: Home) -> None:
+    port = start_hub(home)
+    for _ in range(5):
+        code, won, lost = code_of(link_of(home)), [], []
+        pages = [Page(port) for _ in range(8)]
+        barrier = threading.Barrier(len(pages))
+
+        def use(page: Page) -> None:
+            barrier.wait()
+            try:
+                won.append(hello(page, code=code)["token"])
+            except WireError as error:
+                lost.append(error.data["code"])
+
+        threads = [threading.Thread(target=use, args=(page,)) for page in pages]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for page in pages:
+            page.stop()
+        assert len(won) == 1, (won, lost)
+        assert set(lost) <= {"code_spent", "rate_limited"} and len(lost) == 7, lost
+        home.kill_hub(signal.SIGTERM)  # guesses are slowed: a new hub has a clean slate
+        home.spawn("serve", "--port", str(port))
+        home.wait_hub()
+
+
+@test("a code is worth nothing after 60 s", "R12.2")
+def too_old(home: Home) -> None:
+    library = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+    if not library.exists():
+        raise Skip("libfaketime is not installed")
+    home.spawn("serve", "--port", "0", env={"LD_PRELOAD": str(library), "FAKETIME": "+0 x30"})
+    home.wait_hub()
+    code = code_of(link_of(home))
+    time.sleep(2.5)  # 75 s of the hub's
+    with Page(home.hub()["port"]) as page:
+        refused(page, "code_spent", code=code)
+
+
+@test("revoking a tab closes its pages at once and for good; tabs beyond 64 go, the oldest first", "R12.2 R12.4")
+def revoked(home: Home) -> None:
+    port = start_hub(home)
+    with signed_in(home) as (page, token), Page(port) as second, person(home) as wire:
+        hello(second, token=token)
+        tab = wire.call("token/list")["tokens"][0]["id"]
+        began = time.monotonic()
+        wire.call("token/revoke", id=tab)
+        assert page.close_code() == 1008 and second.close_code() == 1008
+        assert time.monotonic() - began < 5
+        with Page(port) as late:
+            refused(late, "unauthorized", token=token)
+        tokens = []
+        for _ in range(66):
+            with Page(port) as one:
+                tokens.append(hello(one, code=code_of(wire.call("portal/link")["link"]))["token"])
+        assert len(wire.call("token/list")["tokens"]) == 64
+        with Page(port) as first, Page(port) as last:
+            refused(first, "unauthorized", token=tokens[0])
+            hello(last, token=tokens[-1])
+
+
+@test("an agent's token is no person's; hello must be whole; guesses are slowed", "R12.1 R12.2")
+def roles(home: Home) -> None:
+    port = start_hub(home)
+    with person(home) as wire:
+        own = wire.call("token/new", kind="person")["token"]
+        agents = wire.call("token/new", kind="agent")["token"]
+    with Page(port) as page:
+        assert "token" not in hello(page, token=own)
+        for method in ("ask/create", "ask/wait", "mine/list", "client/result"):
+            try:
+                page.call(method)
+                raise AssertionError(f"{method} is for agents")
+            except WireError as error:
+                assert error.code == -32002, (method, error)
+        for method in ("hub/stop", "hub/retire", "nothing"):
+            try:
+                page.call(method)
+                raise AssertionError(f"{method} is not for pages")
+            except WireError as error:
+                assert error.code == -32601, (method, error)
+        try:
+            hello(page, token=own)
+            raise AssertionError("hello twice")
+        except WireError as error:
+            assert error.code == -32600
+    with Page(port) as page:
+        refused(page, "wrong_role", token=agents)
+    for params in ({}, {"token": own, "code": "x"}, {"role": "agent", "token": own}, {"token": 7}, {"token": ["a"]},
+                   {"token": own + "\0"}, {"token": "x" * 200}):
+        with Page(port) as page:
+            refused(page, "unauthorized", **params)
+    with Page(port) as page:
+        try:
+            hello(page, wire=99, token=own)
+            raise AssertionError("another wire number")
+        except WireError as error:
+            assert error.code == -32001 and page.close_code() == 1008
+    told = []
+    for number in range(14):
+        with Page(port) as page:
+            try:
+                hello(page, **({"token": f"sayso_t_{number}"} if number % 2 else {"code": f"sayso_c_{number}"}))
+            except WireError as error:
+                told.append(error.data["code"])
+    assert told[-1] == "rate_limited" and told[0] == "code_spent" and told[1] == "unauthorized", told
+    with Page(port) as page:
+        hello(page, token=own)  # who holds a token is not shut out by those who guess
+
+
+@test("another user of this machine cannot use a link, though he may read it", "R12.2")
+def other_user(home: Home) -> None:
+    if os.geteuid() != 0:
+        raise Skip("needs root to be somebody else")
+    port = start_hub(home)
+    link = link_of(home)
+    script = f"""
+import encodings.idna, os, sys
+sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})
+from web_stage import Page, hello
+from harness import WireError
+os.setgid(12345); os.setuid(12345)
+with Page({port}) as page:
+    try:
+        print(sorted(hello(page, code={code_of(link)!r})))
+    except WireError as error:
+        print(error.data["code"])
+"""
+    took = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, timeout=30)
+    assert took.stdout.strip() == "unauthorized", took
+    with Page(port) as page:  # and it was not spent by that
+        assert hello(page, code=code_of(link))["token"]
+
+
+def fingerprint(home: Home) -> str:
+    """Of everything a person or an agent can have changed."""
+    with sqlite3.connect(f"file:{home.data / 'sayso.db'}?mode=ro", uri=True) as database:
+        rows = [database.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall()
+                for name in ("asks", "events", "tokens", "settings", "drafts")]
+    return hashlib.sha256(repr(rows).encode()).hexdigest()
+
+
+@test("pages of other origins, rebound names and other ports have no effect (A1-A5, A9)", "R12.1 R12.2")
+def attacks(home: Home) -> None:
+    port = start_hub(home)
+    ask = make_ask(home, "Delete it?")
+    with signed_in(home) as (_, token):
+        before = fingerprint(home)
+        body = json.dumps({"selected_ids": ["a"]})
+        rebound = [f"rebind.example:{port}", "rebind.example", f"127.0.0.1.rebind.example:{port}", f"evil.localhost:{port}"]
+        paths = ["/", f"/choice/{ask}", "/history", "/settings", "/static/x", "/ws", "/api/asks", f"/api/asks/{ask}",
+                 "/healthz", "/mcp", "/metrics"]
+        for host in rebound:  # A1, A2: no Sec-Fetch headers at all, Origin as the page's own
+            for path in paths:
+                for extra in ({}, {"Origin": f"http://{host}"}, {"Authorization": f"Bearer {token}"}):
+                    status, headers, content = get(port, path, extra, host=host)
+                    assert status in (403, 421), (host, path, status)
+                    assert b"Delete it" not in content and "set-cookie" not in headers
+            with Page(port, host=host, origin=f"http://{host}") as page:
+                assert page.status in (403, 421), page.head
+        foreign = ["http://127.0.0.1:9", "http://localhost:9", f"http://127.0.0.1:{port + 1}", "null", "https://evil.example"]
+        for origin in foreign:  # A3: simple posts; A4: WebSockets; A5: with whatever cookie
+            for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json"):
+                status, headers, _ = raw_http(port, (
+                    f"POST /api/asks/{ask}/answer HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: {origin}\r\n"
+                    f"Cookie: sayso={token}; token={token}\r\nContent-Type: {kind}\r\n"
+                    f"Content-Length: {len(body)}\r\n\r\n{body}"))
+                assert status == 403 and "access-control-allow-origin" not in headers, (origin, kind, status)
+            with Page(port, origin=origin, headers={"Cookie": f"sayso={token}"}) as page:
+                assert page.status == 403, (origin, page.head)
+        for site in ("cross-site", "same-site"):  # a form or an image that navigates to us
+            assert get(port, f"/api/asks/{ask}", {"Sec-Fetch-Site": site, "Cookie": f"sayso={token}"})[0] == 403
+        # A5: a cookie is nothing here, with the right origin too; a page gets none
+        assert get(port, "/api/asks", {"Cookie": f"sayso={token}", "Origin": f"http://127.0.0.1:{port}"})[0] == 401
+        for path in ("/", f"/choice/{ask}", "/static/nothing", "/api/asks"):
+            assert "set-cookie" not in get(port, path)[1]
+        # A9: a token or a code in an address is not taken
+        for query in (f"token={token}", f"access_token={token}"):
+            assert get(port, f"/?{query}")[0] == 400
+        with Page(port) as page:  # the right origin and no hello: nothing is told
+            page.send({"jsonrpc": "2.0", "id": 1, "method": "ask/answer", "params": {"session_id": ask, "selected_ids": ["a"]}})
+            page.send({"jsonrpc": "2.0", "id": 2, "method": "ask/get", "params": {"session_id": ask}})
+            assert page.read()["error"]["code"] == page.read()["error"]["code"] == -32600
+        assert fingerprint(home) == before
+
+
+@test("neither tokens nor codes stand in logs, process lists or files (A9, C3)", "R12.2")
+def traces(home: Home) -> None:
+    port = start_hub(home)
+    ask = make_ask(home, "Which one?")
+    link = link_of(home, session_id=ask[:6])
+    assert link.startswith(f"http://127.0.0.1:{port}/choice/{ask}#code=sayso_c_"), link
+    with Page(port) as page:
+        token = hello(page, code=code_of(link))["token"]
+        page.call("ask/answer", session_id=ask, selected_ids=["a"])
+        secrets = [token.encode(), code_of(link).encode()]
+        for path in pathlib.Path("/proc").glob("[0-9]*"):
+            for name in ("cmdline", "environ"):
+                try:
+                    data = (path / name).read_bytes()
+                except OSError:
+                    continue
+                assert not any(secret in data for secret in secrets), (path, name)
+        for path in home.path.rglob("*"):
+            if path.is_file():
+                assert not any(secret in path.read_bytes() for secret in secrets), path
+    process = home.spawned[0]
+    home.kill_hub(signal.SIGTERM)
+    out, err = process.communicate(timeout=10)
+    home.spawned.remove(process)
+    assert not any(secret.decode() in out + err for secret in secrets)
+    assert out.count("#code=sayso_c_") == 1, out  # the one link that serve prints
+
+
+run()
