@@ -496,6 +496,7 @@ int stage_set_up(void **state)
     snprintf(stage->path, sizeof stage->path, "%s/store.db", stage->directory);
     snprintf(stage->settings_path, sizeof stage->settings_path, "%s/settings.json",
              stage->directory);
+    stage_add_reads(&stage_ops);
     stage->store.port.ops = &stage_ops;
     stage->store.stage = stage;
     stage->clock = (struct stage_clock){
@@ -528,7 +529,6 @@ int stage_tear_down(void **state)
 void stage_restart(struct stage *stage)
 {
     close_engine(stage);
-    stage_add_reads(&stage_ops);
     stage->store = (struct stage_store){ .port.ops = &stage_ops, .stage = stage };
     open_engine(stage);
     stage_settle(stage);
