@@ -6,6 +6,7 @@
 #include "core/answer.h"
 #include "core/arguments.h"
 #include "core/response.h"
+#include "core/visible_text.h"
 #include "engine/inside.h"
 
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live)
@@ -43,15 +44,65 @@ static void write_time(struct json_writer *writer, const char *key, int64_t utc_
     json_write_text(writer, key, when);
 }
 
-static void write_summary(const struct engine *engine, const struct store_row *row,
-                          const char *agent, struct json_writer *writer, const char *key)
+/* Most texts are shown as they are; then there is nothing to say. */
+static bool is_plain(const char *text)
+{
+    for (; text && *text; text++) {
+        if ((unsigned char)*text < ' ' || (unsigned char)*text >= 0x7f || *text == '\\')
+            return false;
+    }
+    return true;
+}
+
+static void write_visible(struct json_writer *writer, const char *key, const char *text)
+{
+    struct text out = { 0 };
+
+    if (!text)
+        return;
+    visible_text(text, strlen(text), VISIBLE_ONE_LINE, &out);
+    json_write_text_n(writer, key, text_string(&out), out.used);
+    text_release(&out);
+}
+
+/* What an agent wrote, as a person may see it. */
+static void write_shown(const struct ask *ask, const char *agent, struct json_writer *writer)
+{
+    const char *json = ask->origin_json;
+    struct json *origin = NULL;
+
+    if (is_plain(ask->title) && is_plain(agent) && is_plain(json))
+        return;
+    if (json)
+        json_parse(json, strlen(json), &origin, NULL);
+    json_write_object(writer, "shown");
+    write_visible(writer, "title", ask->title);
+    write_visible(writer, "agent", agent);
+    write_visible(writer, "directory", json_member_text(origin, "directory"));
+    write_visible(writer, "token", json_member_text(origin, "token"));
+    json_write_end_object(writer);
+    json_free(origin);
+}
+
+/* How long a decision can still be taken back. */
+static void write_undo(const struct engine *engine, const char *id, struct json_writer *writer)
+{
+    const struct live *live = live_find(engine, id);
+    int64_t left_ms = live ? live->deadline.boot_ms - engine_boot_ms(engine) : 0;
+
+    if (live && !state_is_open(live->state) && live->deadline.place && left_ms > 0)
+        json_write_integer(writer, "undo_ms", left_ms);
+}
+
+static void write_members(const struct engine *engine, const struct store_row *row,
+                          const char *agent, struct json_writer *writer)
 {
     const struct ask *ask = &row->ask;
     const struct live *live = live_find(engine, ask->id);
     bool is_open = state_is_open(ask->state);
     int64_t left_s = describe_remaining_s(engine, live), silent_s = quiet_s(engine, live);
+    int64_t later_ms = later_until_ms(engine, ask->id);
 
-    json_write_object(writer, key);
     json_write_text(writer, "session_id", ask->id);
     json_write_text(writer, "title", ask->title);
     json_write_text(writer, "status", state_name(ask->state));
@@ -70,13 +121,16 @@ static void write_summary(const struct engine *engine, const struct store_row *r
         json_write_integer(writer, "held_seconds", ask->hold_used_ms / 1000);
     if (silent_s > 0)
         json_write_integer(writer, "quiet_seconds", silent_s);
+    if (is_open && later_ms > 0)
+        write_time(writer, "later_until", later_ms);
+    write_undo(engine, ask->id, writer);
+    write_shown(ask, agent, writer);
     json_write_raw(writer, "origin", ask->origin_json ? ask->origin_json : "null");
     json_write_raw(writer, "answered_by", row->actor_json ? row->actor_json : "null");
-    json_write_end_object(writer);
 }
 
-void describe_summary(const struct engine *engine, const struct store_row *row,
-                      struct json_writer *writer, const char *key)
+void describe_members(const struct engine *engine, const struct store_row *row,
+                      struct json_writer *writer)
 {
     struct json *origin = NULL;
     const char *json = row->ask.origin_json;
@@ -93,8 +147,16 @@ void describe_summary(const struct engine *engine, const struct store_row *row,
         shown.ask.flags = live->flags;
         shown.ask.hold_used_ms = live->hold_used_ms;
     }
-    write_summary(engine, &shown, agent, writer, key);
+    write_members(engine, &shown, agent, writer);
     json_free(origin);
+}
+
+void describe_summary(const struct engine *engine, const struct store_row *row,
+                      struct json_writer *writer, const char *key)
+{
+    json_write_object(writer, key);
+    describe_members(engine, row, writer);
+    json_write_end_object(writer);
 }
 
 void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,
@@ -102,7 +164,9 @@ void describe_live(const struct engine *engine, const struct live *live, struct 
 {
     struct store_row row = live_row(live);
 
-    write_summary(engine, &row, live->origin->agent, writer, key);
+    json_write_object(writer, key);
+    write_members(engine, &row, live->origin->agent, writer);
+    json_write_end_object(writer);
 }
 
 static void read_actor(const struct json *actor, struct answered_by *by)

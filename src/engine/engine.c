@@ -41,6 +41,10 @@ static const struct desk_ops engine_ops = {
     .list = list_act,
     .get = get_act,
     .watch = watch_act,
+    .history = history_act,
+    .statistics = statistics_act,
+    .later = later_act,
+    .hide = hide_act,
     .settings_list = settings_list_act,
     .settings_set = settings_set_act,
     .token_new = token_new_act,
@@ -126,6 +130,8 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->sweep_alarm = (struct alarm){ .kind = ALARM_SWEEP };
     tokens_load(engine);
     keys_load(engine);
+    later_load(engine);
+    hidden_load(engine);
     parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
     sweep_soon(engine);
     time_arm(engine);
@@ -157,6 +163,7 @@ void engine_free(struct engine *engine)
     table_release(&engine->handed);
     tokens_release(engine);
     keys_release(engine);
+    hidden_release(engine);
     alarm_heap_release(&engine->alarms);
     free(engine);
 }

@@ -262,6 +262,25 @@ desk_act extend_act, send_now_act, switch_act;
 desk_act draft_act;
 desk_act list_act, get_act, watch_act;
 void look_reply(struct errand *errand); /* errand->id whole, then it ends */
+/* which, agent, before and before_ms of a list. */
+struct store_list_query;
+bool list_read_query(const struct json *params, struct store_list_query *query, struct error *err);
+
+/* history.c, statistics.c */
+desk_act history_act, statistics_act;
+
+/* later.c */
+desk_act later_act;
+void later_load(struct engine *engine);
+int64_t later_until_ms(const struct engine *engine, const char *id); /* 0: it is not put off */
+
+/* hidden.c */
+desk_act hide_act;
+void hidden_load(struct engine *engine);
+void hidden_release(struct engine *engine);
+/* `hidden`, the ids of the options that are; nothing where none can be. */
+void hidden_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
+
 desk_act settings_list_act, settings_set_act;
 
 /* mine.c: what an agent sees of its own asks */
@@ -324,6 +343,9 @@ void publish(struct engine *engine, struct live *live);
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live); /* -1: none */
 void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
+/* The members alone, for an object that has more of them. */
+void describe_members(const struct engine *engine, const struct store_row *row,
+                      struct json_writer *writer);
 void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,
                    const char *key);
 /* A decision as it was just made, so that its own texts need not be read back. Borrowed. */

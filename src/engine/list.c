@@ -93,7 +93,7 @@ static bool read_cursor(const struct json *params, struct store_list_query *quer
            query->before_number > 0;
 }
 
-static bool read_query(const struct json *params, struct store_list_query *query, struct error *err)
+bool list_read_query(const struct json *params, struct store_list_query *query, struct error *err)
 {
     query->before_ms = json_member_integer(params, "before_ms", 0);
     query->agent = json_member_text(params, "agent");
@@ -118,7 +118,7 @@ void list_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
     struct error err;
 
     listing->errand.drop = listing_drop;
-    if (!read_query(params, &query, &err)) {
+    if (!list_read_query(params, &query, &err)) {
         errand_fail(&listing->errand, &err, NULL);
         return;
     }
@@ -158,6 +158,7 @@ static void on_got(void *context, const struct store_reply *reply)
     json_write_raw(&writer, "answer", row->answer_json ? row->answer_json : "null");
     engine->parts.store->ops->get_draft(engine->parts.store, row->ask.id, engine->parts.person,
                                         write_draft, &writer);
+    hidden_write(engine, &row->ask, &writer);
     {
         struct text result = { 0 };
 

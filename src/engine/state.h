@@ -32,6 +32,9 @@ enum {
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
     PORTAL_CODES = 16,      /* at once; the oldest goes */
     PORTAL_URL_BYTES = 64,
+    LATER_KEPT = 64,
+    HIDDEN_KEPT = 1024,
+    HIDDEN_BYTES = 17, /* of the name of a hidden option */
 };
 
 struct ask_tool;
@@ -205,6 +208,12 @@ struct tally {
     struct metrics_histogram waited_ms;
 };
 
+/* An ask that is silent until a time. */
+struct later {
+    char id[ASK_ID_BYTES];
+    int64_t until_ms; /* UTC */
+};
+
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
@@ -229,6 +238,10 @@ struct engine {
     bool forgets_undelivered;                    /* there are more than these */
     struct delivered_errand *delivering;         /* confirmations on their way to the store */
     struct portal_code codes[PORTAL_CODES];
+    struct later later[LATER_KEPT];
+    size_t later_count;
+    char (*hidden)[HIDDEN_BYTES]; /* HIDDEN_KEPT of them; owned */
+    size_t hidden_count;
     char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */
     int64_t browser_boot_ms;           /* when one was opened last; 0: never */
     size_t page_count, inbox_count;    /* that watch */

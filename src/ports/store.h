@@ -118,6 +118,13 @@ struct store_list_query {
     uint32_t states;       /* bits of enum ask_state; 0: any */
     const char *agent;     /* what the agent calls itself; NULL: any */
 };
+/* Looking back: filters that have to read form and answer. id_prefix and principal don't count. */
+struct store_history_query {
+    struct store_list_query list;
+    const char *via;    /* the channel it was answered through; NULL: any */
+    const char *search; /* stands somewhere in question, answer or notes; NULL: any */
+    int64_t since_ms;   /* created at that time or later; 0: no bound */
+};
 /* Rows come newest first, one call each, texts of form and arguments left out (NULL); the last
  * call has row NULL. */
 typedef void store_each(void *context, const struct store_row *row);
@@ -173,6 +180,9 @@ struct store_ops {
                              store_each *each, void *context);
     void (*list)(struct store *store, const struct store_list_query *query, store_each *each,
                  void *context);
+    /* The same with form and answer. */
+    void (*history)(struct store *store, const struct store_history_query *query, store_each *each,
+                    void *context);
     /* Recovery: every open ask, every one whose deliver_after lies ahead of now_ms, and every
      * answer by a person that is not delivered. Texts left out. */
     void (*list_live)(struct store *store, int64_t now_ms, store_each *each, void *context);

@@ -202,6 +202,12 @@ static void store_list_undelivered(struct store *store, const char *principal, s
     reader_list_undelivered(&own(store)->reader, principal, as_limit(limit), each, context);
 }
 
+static void store_history(struct store *store, const struct store_history_query *query,
+                          store_each *each, void *context)
+{
+    reader_history(&own(store)->reader, query, each, context);
+}
+
 static void store_list(struct store *store, const struct store_list_query *query, store_each *each,
                        void *context)
 {
@@ -298,6 +304,7 @@ static const struct store_ops sqlite_ops = {
     .find_undelivered = store_find_undelivered,
     .list_undelivered = store_list_undelivered,
     .list = store_list,
+    .history = store_history,
     .list_live = store_list_live,
     .get_draft = store_get_draft,
     .list_settings = store_list_settings,

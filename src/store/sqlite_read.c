@@ -77,11 +77,13 @@ void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bo
 {
     *reader = (struct reader){ .db = db, .path = path, .is_broken = is_broken };
     statements_init(&reader->statements, db, read_sql, READ_COUNT);
+    statements_init(&reader->history, db, history_sql, history_sql_count);
 }
 
 void reader_release(struct reader *reader)
 {
     statements_release(&reader->statements);
+    statements_release(&reader->history);
     text_release(&reader->meta);
 }
 
@@ -141,7 +143,7 @@ void reader_find_undelivered(struct reader *reader, const char *principal, const
     answer_one(reader, &find, done, context);
 }
 
-static void answer_rows(struct reader *reader, struct statement *statement, store_each *each,
+void reader_answer_rows(struct reader *reader, struct statement *statement, store_each *each,
                         void *context)
 {
     struct store_row row;
@@ -161,7 +163,7 @@ void reader_list_undelivered(struct reader *reader, const char *principal, int64
 
     statement_text(&list, principal);
     statement_integer(&list, limit);
-    answer_rows(reader, &list, each, context);
+    reader_answer_rows(reader, &list, each, context);
 }
 
 void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
@@ -178,7 +180,7 @@ void reader_list(struct reader *reader, const struct store_list_query *query, st
     statement_text(&list, query->agent);
     if (query->id_prefix)
         statement_text(&list, query->id_prefix);
-    answer_rows(reader, &list, each, context);
+    reader_answer_rows(reader, &list, each, context);
 }
 
 void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context)
@@ -186,7 +188,7 @@ void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, v
     struct statement list = statement_of(&reader->statements, READ_LIVE);
 
     statement_integer(&list, now_ms);
-    answer_rows(reader, &list, each, context);
+    reader_answer_rows(reader, &list, each, context);
 }
 
 static void answer_pairs(struct reader *reader, struct statement *statement, store_pair *each,

@@ -13,7 +13,8 @@ struct reader {
     const char *path;       /* borrowed */
     atomic_bool *is_broken; /* borrowed */
     struct statements statements;
-    struct text meta; /* what reader_meta returned last */
+    struct statements history; /* of sqlite_history.c */
+    struct text meta;          /* what reader_meta returned last */
 };
 
 void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bool *is_broken);
@@ -27,6 +28,14 @@ void reader_list_undelivered(struct reader *reader, const char *principal, int64
                              store_each *each, void *context);
 void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
                  void *context);
+/* sqlite_history.c */
+extern const char *const history_sql[];
+extern const size_t history_sql_count;
+void reader_history(struct reader *reader, const struct store_history_query *query,
+                    store_each *each, void *context);
+/* Hands on each row of a statement, then NULL, and ends it. */
+void reader_answer_rows(struct reader *reader, struct statement *statement, store_each *each,
+                        void *context);
 void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context);
 void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
                       store_pair *each, void *context);

@@ -306,30 +306,6 @@ static void stage_store_undelivered(struct store *port, const char *principal,
         store->inner->ops->find_undelivered(store->inner, principal, digest, key, done, context);
 }
 
-static void stage_store_list_undelivered(struct store *port, const char *principal, size_t limit,
-                                         store_each *each, void *context)
-{
-    own(port)->inner->ops->list_undelivered(own(port)->inner, principal, limit, each, context);
-}
-
-static void stage_store_list(struct store *port, const struct store_list_query *query,
-                             store_each *each, void *context)
-{
-    own(port)->inner->ops->list(own(port)->inner, query, each, context);
-}
-
-static void stage_store_list_live(struct store *port, int64_t now_ms, store_each *each,
-                                  void *context)
-{
-    own(port)->inner->ops->list_live(own(port)->inner, now_ms, each, context);
-}
-
-static void stage_store_get_draft(struct store *port, const char *ask_id, const char *person,
-                                  store_pair *each, void *context)
-{
-    own(port)->inner->ops->get_draft(own(port)->inner, ask_id, person, each, context);
-}
-
 static void stage_store_save_token(struct store *port, const struct store_token *token,
                                    store_done *done, void *context)
 {
@@ -350,11 +326,6 @@ static void stage_store_revoke_token(struct store *port, const uint8_t *hash, in
         inner->ops->revoke_token(inner, hash, now_ms, on_inner_reply, passage);
 }
 
-static void stage_store_list_tokens(struct store *port, store_token_each *each, void *context)
-{
-    own(port)->inner->ops->list_tokens(own(port)->inner, each, context);
-}
-
 static void stage_store_save_key(struct store *port, const struct store_key *key, store_done *done,
                                  void *context)
 {
@@ -365,39 +336,25 @@ static void stage_store_save_key(struct store *port, const struct store_key *key
         inner->ops->save_key(inner, key, on_inner_reply, passage);
 }
 
-static void stage_store_list_keys(struct store *port, const char *purpose, store_key_each *each,
-                                  void *context)
+static void stage_store_save_meta(struct store *port, const char *name, const char *value,
+                                  store_done *done, void *context)
 {
-    own(port)->inner->ops->list_keys(own(port)->inner, purpose, each, context);
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_settings, "meta", done, context);
+
+    if (passage)
+        inner->ops->save_meta(inner, name, value, on_inner_reply, passage);
 }
 
-static void stage_store_get_cut_off(struct store *port, const struct store_client *client,
-                                    store_done *done, void *context)
-{
-    own(port)->inner->ops->get_cut_off(own(port)->inner, client, done, context);
-}
-
-static void stage_store_get_form_fact(struct store *port, const struct store_client *client,
-                                      store_done *done, void *context)
-{
-    own(port)->inner->ops->get_form_fact(own(port)->inner, client, done, context);
-}
-
-static int64_t stage_store_last_seq(struct store *port)
-{
-    return own(port)->inner->ops->last_seq(own(port)->inner);
-}
-
-static const struct store_ops stage_ops = {
+static struct store_ops stage_ops = {
+    /* the reads are added at the start */
     .create = stage_store_create,
     .change = stage_store_change,
     .save_draft = stage_store_save_draft,
     .save_setting = stage_store_save_setting,
     .save_token = stage_store_save_token,
     .revoke_token = stage_store_revoke_token,
-    .list_tokens = stage_store_list_tokens,
     .save_key = stage_store_save_key,
-    .list_keys = stage_store_list_keys,
     .save_cut_off = stage_store_save_cut_off,
     .save_form_fact = stage_store_save_form_fact,
     .forget_cut_offs = stage_store_forget_cut_offs,
@@ -405,13 +362,7 @@ static const struct store_ops stage_ops = {
     .sweep = stage_store_sweep,
     .get = stage_store_get,
     .find_undelivered = stage_store_undelivered,
-    .list_undelivered = stage_store_list_undelivered,
-    .list = stage_store_list,
-    .list_live = stage_store_list_live,
-    .get_draft = stage_store_get_draft,
-    .get_cut_off = stage_store_get_cut_off,
-    .get_form_fact = stage_store_get_form_fact,
-    .last_seq = stage_store_last_seq,
+    .save_meta = stage_store_save_meta,
 };
 
 static int64_t clock_boot_ms(struct clock *clock)
@@ -547,6 +498,7 @@ int stage_set_up(void **state)
     snprintf(stage->path, sizeof stage->path, "%s/store.db", stage->directory);
     snprintf(stage->settings_path, sizeof stage->settings_path, "%s/settings.json",
              stage->directory);
+    stage_add_reads(&stage_ops);
     stage->store.port.ops = &stage_ops;
     stage->store.stage = stage;
     stage->clock = (struct stage_clock){

@@ -84,6 +84,7 @@ struct call {
     struct caller *leaves; /* who leaves from within the reply */
 };
 
+void stage_add_reads(struct store_ops *ops); /* engine_reads.c */
 int stage_set_up(void **state);
 int stage_tear_down(void **state);
 /* The hub ends in good order and another one starts on the same file. */

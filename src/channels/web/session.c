@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "channels/web/inside.h"
+#include "channels/web/shown.h"
 #include "wire/methods.h"
 #include "wire/wire.h"
 
@@ -15,6 +16,7 @@ struct call {
     struct call *next, *previous;
     struct session *session;
     char *id_json; /* NULL: a notification, nobody wants the reply */
+    bool is_get;   /* what may be shown of the ask goes along */
 };
 
 static void end_call(struct call *call)
@@ -53,6 +55,15 @@ void session_reply_error(struct session *session, const char *id_json, int code,
     session_send(session, &line);
 }
 
+static void add_shown(struct text *line, const char *id_json, const char *reply_json)
+{
+    struct text out = { 0 };
+
+    shown_add(reply_json, &out);
+    jsonrpc_add_result(line, id_json, text_string(&out));
+    text_release(&out);
+}
+
 static void on_done(void *context, const struct desk_reply *reply)
 {
     struct call *call = context;
@@ -61,6 +72,8 @@ static void on_done(void *context, const struct desk_reply *reply)
     if (call->id_json) {
         if (reply->err.code != ERROR_NONE)
             wire_add_failure(&line, call->id_json, &reply->err, reply->json);
+        else if (call->is_get)
+            add_shown(&line, call->id_json, reply->json);
         else
             jsonrpc_add_result(&line, call->id_json, reply->json ? reply->json : "{}");
         session_send(call->session, &line);
@@ -99,6 +112,7 @@ static void act(struct session *session, size_t which, const struct json *params
     call = mem_new(sizeof *call);
     call->session = session;
     call->id_json = id_json ? mem_text(id_json) : NULL;
+    call->is_get = which == DESK_ACT(get);
     call->next = session->calls;
     if (call->next)
         call->next->previous = call;

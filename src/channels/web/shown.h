@@ -1,0 +1,21 @@
+/*
+ * shown.h - what a page may show of an ask: every text of the agent's through the one sanitizer,
+ * the prompt and previews as blocks of spans. A page has no sanitizer of its own and builds no
+ * HTML; what it sends back are ids, never shown text.
+ */
+#ifndef CHANNELS_WEB_SHOWN_H
+#define CHANNELS_WEB_SHOWN_H
+
+struct form;
+struct text;
+
+/* The reply of ask/get with a member `shown` more; as it was if it holds no form. */
+void shown_add(const char *reply_json, struct text *out);
+/*
+ * {title, prompt, mentions_secret?, marks?, fields: [{label?, description?, placeholder?, unit?,
+ *  marks?, options?: [{id, label, description?, preview?, marks?}]}]}, in the form's order.
+ * `marks` says of a text by its name what it hides: "hidden", "mixed_script".
+ */
+void shown_write(const struct form *form, struct text *out);
+
+#endif

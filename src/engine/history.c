@@ -1,0 +1,157 @@
+/* history.c - looking back: asks with what was answered, found by words, channel, agent and time.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "core/answer.h"
+#include "core/form.h"
+#include "core/visible_text.h"
+#include "engine/inside.h"
+
+enum {
+    HISTORY_MOST = 200,
+    HISTORY_DEFAULT = 20,
+    HISTORY_SEARCH_BYTES = 800,
+    HISTORY_SUMMARY_BYTES = 400,
+};
+
+struct looking {
+    struct errand errand; /* first */
+    struct text out;
+    struct json_writer writer;
+    size_t limit, count;
+    int64_t last_ms, last_number;
+    bool has_more;
+};
+
+static void looking_drop(struct errand *errand)
+{
+    text_release(&((struct looking *)errand)->out);
+}
+
+static void add_shown(struct text *out, const char *text)
+{
+    if (out->used > 0)
+        text_add_text(out, "; ");
+    visible_text(text, strlen(text), VISIBLE_ONE_LINE, out);
+}
+
+static void add_value(struct text *out, const struct field *field, const struct field_value *value)
+{
+    char number[32];
+
+    for (size_t i = 0; value->is_selected && i < value->option_count; i++) {
+        if (value->is_selected[i])
+            add_shown(out, field->options[i].label);
+    }
+    if (value->text)
+        add_shown(out, value->text);
+    if (value->has_number) {
+        snprintf(number, sizeof number, "%.10g", value->number);
+        add_shown(out, number);
+    }
+}
+
+/* What was answered, in one line; yes and no are words of the reader's own language. */
+static void write_answer(struct json_writer *writer, const struct store_row *row)
+{
+    struct text summary = { .max_bytes = HISTORY_SUMMARY_BYTES };
+    struct answer answer = { 0 };
+    struct form form = { 0 };
+    struct json *given = NULL;
+    const char *note;
+
+    if (!row->answer_json || !json_parse(row->answer_json, strlen(row->answer_json), &given, NULL))
+        return;
+    note = json_member_text(given, "global_annotation");
+    if (form_parse(row->ask.form_json, strlen(row->ask.form_json), &form, NULL) &&
+        row->ask.state != STATE_CANCELLED && row->ask.state != STATE_DECLINED &&
+        answer_check(&form, given, &answer, NULL)) {
+        for (size_t i = 0; i < answer.value_count; i++)
+            add_value(&summary, &form.fields[i], &answer.values[i]);
+        if (answer.value_count == 1 && answer.values[0].has_confirm)
+            json_write_bool(writer, "confirmed", answer.values[0].confirmed);
+    }
+    if (summary.used == 0 && note)
+        add_shown(&summary, note);
+    if (summary.used > 0)
+        json_write_text_n(writer, "summary", text_string(&summary), summary.used);
+    answer_release(&answer);
+    form_release(&form);
+    json_free(given);
+    text_release(&summary);
+}
+
+static void on_row(void *context, const struct store_row *row)
+{
+    struct looking *looking = context;
+
+    if (row && looking->count == looking->limit) {
+        looking->has_more = true;
+        return;
+    }
+    if (row) {
+        looking->count++;
+        looking->last_ms = row->ask.created_ms;
+        looking->last_number = row->number;
+        json_write_object(&looking->writer, NULL);
+        describe_members(looking->errand.engine, row, &looking->writer);
+        write_answer(&looking->writer, row);
+        json_write_end_object(&looking->writer);
+        return;
+    }
+    json_write_end_list(&looking->writer);
+    if (looking->has_more) {
+        char next[48];
+
+        snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, looking->last_ms, looking->last_number);
+        json_write_text(&looking->writer, "next", next);
+    }
+    json_write_end_object(&looking->writer);
+    errand_ok(&looking->errand, text_string(&looking->out));
+}
+
+static bool read_filters(const struct json *params, struct store_history_query *query,
+                         struct error *err)
+{
+    const struct json *search = json_member(params, "search");
+
+    if (!list_read_query(params, &query->list, err))
+        return false;
+    query->via = json_member_text(params, "via");
+    query->search = json_text(search);
+    query->since_ms = json_member_integer(params, "since_ms", 0);
+    if (search && (!query->search || strlen(query->search) != json_length(search)))
+        return error_set(err, ERROR_bad_type, "/search", "search is a text");
+    if (query->search && json_length(search) > HISTORY_SEARCH_BYTES)
+        return error_set(err, ERROR_too_long, "/search", "at most %d bytes", HISTORY_SEARCH_BYTES);
+    if (query->search && !*query->search)
+        query->search = NULL;
+    return true;
+}
+
+void history_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                 desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct store *store = engine->parts.store;
+    struct looking *looking = errand_new(sizeof *looking, engine, visit, done, context);
+    int64_t limit = json_member_integer(params, "limit", HISTORY_DEFAULT);
+    struct store_history_query query = { .list.which = STORE_LIST_ALL };
+    struct error err;
+
+    looking->errand.drop = looking_drop;
+    if (!read_filters(params, &query, &err)) {
+        errand_fail(&looking->errand, &err, NULL);
+        return;
+    }
+    looking->limit = limit < 1 ? 1 : limit > HISTORY_MOST ? HISTORY_MOST : (size_t)limit;
+    query.list.limit = looking->limit + 1;
+    looking->writer = json_writer_to(&looking->out);
+    json_write_object(&looking->writer, NULL);
+    json_write_list(&looking->writer, "asks");
+    store->ops->history(store, &query, on_row, looking);
+}

@@ -1,0 +1,46 @@
+/* banners.js - conditions that last: the line is cut, the agent has gone, notifications are off. */
+import { button, icon, make, setText } from "./dom.js";
+import { say } from "./language.js";
+import { connect, line } from "./wire.js";
+import { canAskPermission, askPermission, dismissPermission } from "./notify.js";
+
+/**
+ * @param {string} tone info or warn
+ * @param {string} symbol
+ * @param {string} head
+ * @param {string} rest
+ * @param {...Node} buttons
+ */
+function buildBanner(tone, symbol, head, rest, ...buttons) {
+    return make("div", { class: `banner ${tone}`, role: "status" }, icon(symbol),
+        make("p", {}, make("b", {}, head), " ", make("span", {}, rest)), buttons);
+}
+
+export function buildOfflineBanner() {
+    const node = buildBanner("warn", "off", say("line_lost"), "",
+        button({ class: "small", "data-key": "try-now", click: connect }, say("try_now")));
+    const rest = node.querySelector("p > span");
+    const sync = () => {
+        const wait = Math.max(1, Math.ceil((line.retry_at - Date.now()) / 1000));
+        node.hidden = line.state !== "lost";
+        setText(rest, say("line_lost_more", { count: wait }));
+    };
+    sync();
+    return { node, sync };
+}
+
+export function buildDetachedBanner() {
+    return buildBanner("info", "plug", say("agent_gone"), say("agent_gone_more"));
+}
+
+export function buildNotifyBanner() {
+    if (!canAskPermission())
+        return null;
+    const node = buildBanner("info", "bell", say("notify_ask"), say("notify_ask_more"),
+        button({ class: "small primary", click: () => askPermission().then(() => node.remove()) }, say("turn_on")),
+        button({ class: "small ghost", click: () => {
+            dismissPermission();
+            node.remove();
+        } }, say("not_now")));
+    return node;
+}

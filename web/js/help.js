@@ -1,0 +1,48 @@
+/* help.js - all keys, as a table: the dialog and the page show the same. */
+import { make } from "./dom.js";
+import { say } from "./language.js";
+import { buildKeys } from "./dialogs.js";
+
+/** @typedef {{name: string, rows: [string, string[]][]}} KeyGroup */
+
+/** @returns {KeyGroup[][]} columns */
+export function KEY_GROUPS() {
+    return [
+        [{ name: say("keys_answer"), rows: [
+            [say("key_move"), ["↑", "↓", "J", "K"]],
+            [say("key_pick"), ["1", "–", "9"]],
+            [say("key_tick"), ["Space"]],
+            [say("key_send"), ["⏎"]],
+            [say("key_send_field"), ["Ctrl", "⏎"]],
+            [say("key_own"), ["O"]],
+            [say("key_cancel"), ["Esc"]],
+            [say("undo"), ["U"]],
+        ] }],
+        [{ name: say("keys_notes"), rows: [
+            [say("key_option_note"), ["Tab"]],
+            [say("note_to_agent"), ["N"]],
+            [say("key_preview"), ["P"]],
+            [say("filter_options"), ["/"]],
+        ] }, { name: say("keys_time"), rows: [
+            [say("key_more_time"), ["E"]],
+            [say("answer_later"), ["L"]],
+            [say("key_terminal"), ["T"]],
+            [say("settings"), ["S"]],
+        ] }],
+        [{ name: say("keys_asks"), rows: [
+            [say("key_next_ask"), ["]", "["]],
+            [say("key_next_question"), ["→", "←"]],
+            [say("inbox"), ["G", "I"]],
+            [say("history"), ["G", "H"]],
+            [say("key_help"), ["?"]],
+        ] }],
+    ];
+}
+
+/** @param {HTMLElement} main */
+export function showHelp(main) {
+    main.replaceChildren(make("div", { class: "page" },
+        make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("shortcuts"))),
+        make("div", { class: "keys" }, buildKeys()), make("p", { class: "hint" }, say("keys_more"))));
+    return {};
+}

@@ -1,0 +1,193 @@
+/*
+ * keys.js - one key, one act. Off in fields, while a dialog is open, with Ctrl, Alt or Meta, and
+ * where the person switched them off; Ctrl+Enter and Enter always work.
+ */
+import { all } from "./dom.js";
+import { isOn, activeAsks, urgentAsk } from "./model.js";
+import { isComposing, isTooEarly } from "./guard.js";
+import { hasDialog, openKeys } from "./dialogs.js";
+import { isOneOf, takesPicks } from "./values.js";
+import { hasSteps, picksSend, hasWritten } from "./entry.js";
+import { announce } from "./announce.js";
+import { say } from "./language.js";
+
+/** @typedef {ReturnType<ReturnType<typeof import("./ask_view.js").showAsk>["keys"]>} AskKeys */
+
+const SEQUENCE_MS = 1200;
+let wentAt = -Infinity;
+
+/** @param {EventTarget|null} target */
+function isField(target) {
+    return target instanceof HTMLElement &&
+        target.matches("textarea, select, input:not([type=radio]):not([type=checkbox]):not([type=range])");
+}
+
+/** The option whose row has the keyboard, or else the first.
+ * @param {number} by
+ */
+function move(by) {
+    const inputs = /** @type {HTMLInputElement[]} */ (all(document, ".ask .opt:not([hidden]):not(.filtered) > input, .ask .star input"));
+    if (inputs.length === 0)
+        return;
+    const at = inputs.indexOf(/** @type {HTMLInputElement} */ (document.activeElement));
+    const next = inputs[at < 0 ? (by > 0 ? 0 : inputs.length - 1) : (at + by + inputs.length) % inputs.length];
+    next.focus();
+    if (next.type === "radio" && !next.checked)
+        next.click();
+}
+
+/** @param {number} digit
+ * @param {AskKeys} ask */
+function pick(digit, ask) {
+    const entry = ask.entry;
+    if (!entry)
+        return;
+    if (hasSteps(entry) && entry.step === entry.form.fields.length) {
+        if (digit <= entry.form.fields.length)
+            ask.go(digit - 1);
+        return;
+    }
+    const stars = /** @type {HTMLInputElement[]} */ (all(document, ".ask .star input"));
+    const rows = /** @type {HTMLInputElement[]} */ (all(document, ".ask .opt:not(.own):not([hidden]) > input"))
+        .filter((input) => input.closest("fieldset") === firstGroup());
+    const input = stars.length ? stars.find((star) => star.value === String(digit)) : rows[digit - 1];
+    if (!input)
+        return;
+    input.focus();
+    const wasChecked = input.checked;
+    if (!wasChecked || input.type === "checkbox")
+        input.click();
+    const field = entry.form.fields[0];
+    if (input.type === "radio" && picksSend(entry) && !hasWritten(entry) &&
+        (field.kind === "confirm" || (takesPicks(field) && isOneOf(field))))
+        ask.send("pick");
+}
+
+/** Where digits go: the group with the keyboard, else the first. */
+function firstGroup() {
+    return document.activeElement?.closest(".ask fieldset.opts, .ask fieldset.cmp") ??
+        document.querySelector(".ask fieldset.opts, .ask fieldset.cmp");
+}
+
+/** @param {string} selector */
+function focusOn(selector) {
+    /** @type {HTMLElement|null} */ (document.querySelector(selector))?.focus();
+}
+
+/**
+ * @param {number} by
+ * @param {{current: () => string, go: (path: string) => void}} shell
+ */
+function otherAsk(by, shell) {
+    const ids = activeAsks().map((ask) => ask.session_id);
+    const at = ids.indexOf(shell.current());
+    const next = at < 0 ? urgentAsk()?.session_id : ids[(at + by + ids.length) % ids.length];
+    if (next && next !== shell.current())
+        shell.go(`/choice/${next}`);
+}
+
+/**
+ * Keys that only make sense with a question.
+ * @param {string} name
+ * @param {AskKeys} ask
+ * @returns {boolean} done
+ */
+function askKey(name, ask) {
+    /** @type {Record<string, () => void>} */
+    const acts = {
+        j: () => move(1), k: () => move(-1),
+        o: () => focusOn(".ask .own input"), n: () => focusOn("#gn"),
+        p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later,
+        "/": () => focusOn(".opt-find input"),
+        ArrowRight: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step + 1),
+        ArrowLeft: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step - 1),
+    };
+    if (/^[1-9]$/.test(name)) {
+        pick(Number(name), ask);
+        return true;
+    }
+    acts[name]?.();
+    return name in acts;
+}
+
+/**
+ * @param {{ask: () => AskKeys|null, current: () => string, go: (path: string) => void,
+ *     toggleSettings: () => void, hasPanel: () => boolean}} shell
+ */
+export function startKeys(shell) {
+    /** @param {KeyboardEvent} event */
+    const everywhere = (event) => {
+        const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+        const isSecond = performance.now() - wentAt < SEQUENCE_MS;
+        wentAt = -Infinity;
+        if (isSecond && (name === "i" || name === "h")) {
+            shell.go(name === "i" ? "/" : "/history");
+            return true;
+        }
+        if (name === "g")
+            wentAt = performance.now();
+        else if (name === "s")
+            shell.toggleSettings();
+        else if (name === "?")
+            openKeys();
+        else if (name === "]" || name === "[")
+            otherAsk(name === "]" ? 1 : -1, shell);
+        else if (name === "/" && !shell.ask())
+            focusOn(".filters input");
+        else if (name === "u")
+            shell.ask()?.undo();
+        else
+            return false;
+        return true;
+    };
+    document.addEventListener("keydown", (event) => {
+        const ask = shell.ask();
+        const target = event.target;
+        if (isComposing(event) || hasDialog() || event.defaultPrevented)
+            return;
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+            if (ask?.isOpen && !event.repeat)
+                ask.send("button");
+            return;
+        }
+        if (event.ctrlKey || event.altKey || event.metaKey)
+            return;
+        if (event.key === "Escape") {
+            if (isField(target))
+                /** @type {HTMLElement} */ (target).blur();
+            else if (shell.hasPanel())
+                shell.toggleSettings();
+            else if (ask?.isOpen)
+                ask.cancel();
+            return;
+        }
+        if (isField(target))
+            return;
+        const isPress = event.key === "Enter" || event.key === " " || /^[1-9]$/.test(event.key);
+        if (isPress && ask?.isOpen && isTooEarly() && !(target instanceof HTMLAnchorElement)) {
+            event.preventDefault();
+            announce(say("too_early"), true);
+            document.getElementById("tally")?.replaceChildren(say("too_early"));
+            return;
+        }
+        if (event.repeat && isPress) {
+            event.preventDefault();
+            return;
+        }
+        if (event.key === "Enter" && ask?.isOpen && !(target instanceof HTMLElement && target.matches("button, a, summary"))) {
+            event.preventDefault();
+            ask.send("enter");
+            return;
+        }
+        if (event.key === "Enter" && !ask && target === document.body) {
+            /** @type {HTMLElement|null} */ (document.querySelector("[data-key=most-urgent]"))?.click();
+            return;
+        }
+        if (!isOn("single_keys"))
+            return;
+        const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+        const isArrowInGroup = name.startsWith("Arrow") && target instanceof HTMLInputElement;
+        if (everywhere(event) || (ask?.isOpen && !isArrowInGroup && askKey(name, ask)))
+            event.preventDefault();
+    });
+}

@@ -1,0 +1,141 @@
+/*
+ * list.js - the left side: who waits and what was finished last. A new ask comes in on top without
+ * moving what is under the pointer: rows are kept and only their words change.
+ */
+import { foreign, icon, make, ring, setText } from "./dom.js";
+import { say, sayClock, sayDuration } from "./language.js";
+import { activeAsks, finishedAsks, isLater, model, partLeft, secondsBlocked, secondsLeft } from "./model.js";
+import { line } from "./wire.js";
+import { END_MARKS } from "./ask_ended.js";
+import { folderOf, sayAgent, urgency } from "./ask_bar.js";
+
+/** @typedef {import("./model.js").Ask} Ask */
+
+const LATEST = 5;
+const COMPLETED_SHOWN = 20;
+/** @type {Record<string, string>} */
+const VIA_ICONS = { terminal: "term", web: "web", client: "plug", cli: "term", api: "plug" };
+
+/** @param {string} via */
+export function buildVia(via) {
+    return [icon(VIA_ICONS[via] ?? "web"), make("span", {}, say(/** @type {any} */ (`channel_${via}`)))];
+}
+
+/** @param {Ask} ask */
+function whereShown(ask) {
+    return ask.interface === "auto" ? null : ask.interface;
+}
+
+/** @param {Ask} ask */
+function buildActive(ask) {
+    const left = secondsLeft(ask);
+    const tone = line.state === "open" ? urgency(left) : "";
+    const folder = folderOf(ask).split("/").filter(Boolean).pop();
+    const shown = whereShown(ask);
+    return [
+        ring(line.state === "open" ? partLeft(ask) : 0, tone ? "soon" : ""),
+        make("span", { class: "row-title" }, foreign(ask.shown?.title ?? ask.title)),
+        make("span", { class: `row-left ${tone ? "soon" : ""}` },
+            line.state !== "open" || left === null ? "" : sayClock(left)),
+        make("span", { class: "row-meta" },
+            ask.destructive && make("span", { class: "danger-t" }, icon("warn"), say("destructive_word")),
+            ask.detached && make("span", {}, say("state_detached")),
+            isLater(ask) && make("span", {}, say("later")),
+            make("span", {}, foreign(sayAgent(ask))),
+            shown && make("span", {}, buildVia(shown)),
+            folder && make("span", {}, foreign(folder)),
+            !ask.detached && make("span", {}, say("blocked", { time: sayDuration(secondsBlocked(ask)) }))),
+    ];
+}
+
+/** @param {Ask} ask */
+function buildFinished(ask) {
+    const [symbol, tone] = END_MARKS[ask.status] ?? ["done", ""];
+    const via = ask.answered_by?.via;
+    const ago = (Date.now() - Date.parse(ask.decided_at ?? ask.created_at)) / 1000;
+    return [
+        icon(symbol, tone),
+        make("span", { class: "row-title" }, foreign(ask.shown?.title ?? ask.title)),
+        make("span", { class: "row-left" }, sayDuration(ago)),
+        make("span", { class: "row-meta" }, make("span", {}, say(/** @type {any} */ (`state_${ask.status}`))),
+            via && make("span", {}, buildVia(via)), make("span", {}, foreign(sayAgent(ask)))),
+    ];
+}
+
+/** @param {Ask} ask */
+function sayRow(ask) {
+    return `${ask.session_id}|${ask.status}|${ask.version}`;
+}
+
+/**
+ * Rows by id, so that focus and pointer stay where they are.
+ * @param {HTMLUListElement} list
+ * @param {Ask[]} asks
+ * @param {(ask: Ask) => any[]} build
+ * @param {string} current
+ * @param {string} className
+ */
+function syncRows(list, asks, build, current, className) {
+    const rows = new Map([...list.children].map((node) => [/** @type {HTMLElement} */ (node).dataset.id, node]));
+    const wanted = asks.map((ask) => {
+        const item = /** @type {HTMLElement} */ (rows.get(ask.session_id) ??
+            make("li", { "data-id": ask.session_id }, make("a", { href: `/choice/${ask.session_id}`,
+                "data-key": `row-${ask.session_id}` })));
+        const link = /** @type {HTMLElement} */ (item.firstElementChild);
+        link.className = className;
+        link.dataset.row = sayRow(ask);
+        link.replaceChildren(...build(ask).filter(Boolean));
+        if (ask.session_id === current)
+            link.setAttribute("aria-current", "page");
+        else
+            link.removeAttribute("aria-current");
+        return item;
+    });
+    for (const node of [...list.children]) {
+        if (!wanted.includes(/** @type {HTMLElement} */ (node)))
+            node.remove();
+    }
+    wanted.forEach((item, at) => {
+        if (list.children[at] !== item)
+            list.insertBefore(item, list.children[at] ?? null);
+    });
+}
+
+/** @param {{current: () => string}} shell */
+export function buildList(shell) {
+    let which = "active";
+    const active = make("ul", { class: "asks" });
+    const finished = make("ul", { class: "asks" });
+    const none = make("p", { class: "none" });
+    const head = make("h2", { class: "list-h" });
+    const count = make("b", { class: "n" });
+    const pick = (/** @type {string} */ name, /** @type {import("./language.js").Word} */ word, /** @type {Node|null} */ extra) =>
+        make("label", {}, make("input", {
+            type: "radio", name: "show", value: name, checked: which === name, "data-key": `show-${name}`,
+            change: () => {
+                which = name;
+                sync();
+            },
+        }), make("span", {}, say(word), extra && [" ", extra]));
+    const node = make("nav", { class: "list", "aria-label": say("asks") },
+        make("fieldset", { class: "seg side-seg" }, make("legend", { class: "vh" }, say("show")),
+            pick("active", "active", count), pick("completed", "completed", null)),
+        make("div", { class: "scroll", tabindex: -1 }, none, active, head, finished));
+    const sync = () => {
+        const waiting = activeAsks();
+        const done = finishedAsks();
+        const isActive = which === "active";
+        setText(count, String(waiting.length));
+        count.hidden = waiting.length === 0;
+        setText(none, !model.is_ready ? "" : isActive && waiting.length === 0 ? say("none_waiting")
+            : !isActive && done.length === 0 ? say("none_finished") : "");
+        none.hidden = none.textContent === "";
+        active.hidden = !isActive;
+        setText(head, say("latest_finished"));
+        head.hidden = !isActive || done.length === 0;
+        syncRows(active, waiting, buildActive, shell.current(), "row");
+        syncRows(finished, done.slice(0, isActive ? LATEST : COMPLETED_SHOWN), buildFinished, shell.current(), "row fin");
+    };
+    sync();
+    return { node, sync };
+}

@@ -1,0 +1,181 @@
+/* model.js - what the page knows: asks, settings, the time left. The hub's word is the truth. */
+import { call, hear, line } from "./wire.js";
+import { on, tell } from "./signals.js";
+import { setLanguage } from "./language.js";
+
+/**
+ * @typedef {{session_id: string, title: string, status: string, interface: string, agent: string,
+ *     created_at: string, remaining_seconds: number|null, version: number, detached: boolean,
+ *     destructive: boolean, decided_at: string|null, held_seconds?: number, undo_ms?: number,
+ *     later_until?: string, origin: any, answered_by: any, shown?: any,
+ *     ends?: number, whole?: number}} Ask
+ * @typedef {{name: string, value: any, source: string, scope: string, built_in: string}} Setting
+ */
+
+const FINISHED_SHOWN = 5;
+const ACTIVE_MOST = 500;
+const OPEN_STATES = ["pending", "pending_terminal_launch"];
+
+/** @type {Map<string, Ask>} */
+export const asks = new Map();
+/** @type {Map<string, Setting>} */
+const settings = new Map();
+export const model = { is_ready: false };
+
+/** @param {{status: string}} ask */
+export function isOpen(ask) {
+    return OPEN_STATES.includes(ask.status);
+}
+
+/** Keeps when its time is over, on a clock that nobody can set.
+ * @param {Ask} ask
+ * @param {number|null} seconds
+ */
+function setRemaining(ask, seconds) {
+    ask.remaining_seconds = seconds;
+    ask.ends = seconds === null ? undefined : performance.now() + seconds * 1000;
+    if (seconds !== null)
+        ask.whole = Math.max(ask.whole ?? 0, seconds);
+}
+
+/** @param {Ask} ask */
+export function secondsLeft(ask) {
+    return ask.ends === undefined ? null : Math.max(0, (ask.ends - performance.now()) / 1000);
+}
+
+/** @param {Ask} ask */
+export function secondsBlocked(ask) {
+    return (Date.now() - Date.parse(ask.created_at)) / 1000;
+}
+
+/** What of the whole time is left, for rings and rails.
+ * @param {Ask} ask
+ */
+export function partLeft(ask) {
+    const left = secondsLeft(ask);
+    const whole = Math.max(ask.whole ?? 0, (left ?? 0) + (isOpen(ask) ? secondsBlocked(ask) : 0));
+    return left === null || whole <= 0 ? 0 : Math.min(1, left / whole);
+}
+
+/** @param {Ask} ask */
+function keep(ask) {
+    const before = asks.get(ask.session_id);
+    ask.whole ??= before?.whole;
+    setRemaining(ask, ask.remaining_seconds);
+    asks.set(ask.session_id, ask);
+    return before;
+}
+
+/** The active ones, newest first; those of one second in the order they came. */
+export function activeAsks() {
+    return [...asks.values()].filter(isOpen).reverse()
+        .sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
+}
+
+export function urgentAsk() {
+    return activeAsks().filter((ask) => !isLater(ask))
+        .sort((a, b) => (secondsLeft(a) ?? Infinity) - (secondsLeft(b) ?? Infinity))[0];
+}
+
+export function finishedAsks() {
+    return [...asks.values()].filter((ask) => !isOpen(ask))
+        .sort((a, b) => Date.parse(b.decided_at ?? b.created_at) -
+            Date.parse(a.decided_at ?? a.created_at));
+}
+
+/** @param {Ask} ask */
+export function isLater(ask) {
+    return !!ask.later_until && Date.parse(ask.later_until) > Date.now();
+}
+
+/** Old finished ones are the history page's.
+ */
+function forgetOld() {
+    for (const ask of finishedAsks().slice(FINISHED_SHOWN * 4))
+        asks.delete(ask.session_id);
+}
+
+/**
+ * @param {string} name
+ * @returns {any}
+ */
+export function setting(name) {
+    return settings.get(name)?.value;
+}
+
+/** @param {string} name */
+export function isOn(name) {
+    return setting(name) === true || setting(name) === "on";
+}
+
+/** @param {string} name */
+export function settingRow(name) {
+    return settings.get(name);
+}
+
+/**
+ * @param {string} name
+ * @param {string|null} value null: back to the built-in one
+ */
+export function saveSetting(name, value) {
+    return call("settings/set", value === null ? { name } : { name, value });
+}
+
+/** @param {Setting[]} rows */
+function takeSettings(rows) {
+    for (const row of rows)
+        settings.set(row.name, row);
+    setLanguage(String(setting("language") ?? "auto"));
+    const theme = setting("theme");
+    if (theme === "light" || theme === "dark")
+        document.documentElement.dataset.theme = theme;
+    else
+        delete document.documentElement.dataset.theme;
+    document.documentElement.dataset.hints = isOn("navigation_hints") ? "on" : "off";
+    tell("settings");
+}
+
+/** Everything anew: at first, after the line was cut, and when we fell behind. */
+async function load() {
+    const [watched, finished, all] = await Promise.all([
+        call("ask/watch", { which: "active", limit: ACTIVE_MOST, remaining: true }),
+        call("ask/list", { which: "completed", limit: FINISHED_SHOWN }),
+        call("settings/list"),
+    ]);
+    const before = new Map(asks);
+    asks.clear();
+    for (const ask of [...watched.asks, ...finished.asks].reverse()) { /* the hub's are newest first */
+        ask.whole = before.get(ask.session_id)?.whole;
+        keep(ask);
+    }
+    takeSettings(all.settings);
+    model.is_ready = true;
+    tell("asks", null);
+}
+
+function reload() {
+    if (line.state === "open")
+        load().catch(() => {}); /* the line is cut: it is loaded again with the next one */
+}
+
+export function startModel() {
+    hear("ask/changed", ({ ask }) => {
+        const before = keep(ask);
+        forgetOld();
+        tell("asks", { ask, before });
+        tell("ask", ask);
+    });
+    hear("ask/remaining", ({ asks: left }) => {
+        for (const [id, seconds] of Object.entries(left)) {
+            const ask = asks.get(id);
+            if (ask)
+                setRemaining(ask, seconds);
+        }
+        tell("time");
+    });
+    hear("ask/drafted", (draft) => tell("draft", draft));
+    hear("settings/changed", ({ settings: rows }) => takeSettings(rows));
+    hear("resync", reload);
+    on("line", reload);
+    setInterval(() => tell("tick"), 1000);
+}

@@ -1,0 +1,12 @@
+/* problems.js - what went wrong, in the person's words. */
+import { hasWord, say } from "./language.js";
+
+/** @param {any} error of a call */
+export function sayProblem(error) {
+    const code = error?.data?.code ?? "";
+    if (error?.code === 0)
+        return say("problem_line");
+    if (hasWord(`problem_${code}`))
+        return say(/** @type {any} */ (`problem_${code}`));
+    return say("problem_other", { text: error?.message ?? String(error) });
+}

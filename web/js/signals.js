@@ -1,0 +1,25 @@
+/* signals.js - what happened, to whoever wants to know. */
+
+/** @type {Map<string, Set<(detail: any) => void>>} */
+const listeners = new Map();
+
+/**
+ * @param {"asks"|"ask"|"time"|"draft"|"settings"|"language"|"line"|"tick"|"page"} name
+ * @param {(detail: any) => void} told
+ * @returns {() => void} ends it
+ */
+export function on(name, told) {
+    const set = listeners.get(name) ?? new Set();
+    listeners.set(name, set);
+    set.add(told);
+    return () => void set.delete(told);
+}
+
+/**
+ * @param {Parameters<typeof on>[0]} name
+ * @param {any} [detail]
+ */
+export function tell(name, detail) {
+    for (const told of [...listeners.get(name) ?? []])
+        told(detail);
+}

@@ -1,0 +1,285 @@
+/*
+ * values.js - what stands in a form, apart from how it looks: read from defaults, drafts and answers,
+ * written as an answer, and judged as the hub will judge it. The hub judges again.
+ */
+import { say, sayCount, sayNumber } from "./language.js";
+
+/**
+ * @typedef {{id: string, label: string, description?: string, annotation?: string,
+ *     recommended?: boolean, default?: boolean, preview?: any, shown?: any}} Option
+ * @typedef {{name: string, label?: string, description?: string, kind: string, required?: boolean,
+ *     options?: Option[], min_selections?: number, max_selections?: number, placeholder?: string,
+ *     placeholder_visible?: boolean, min_chars?: number, max_chars?: number, format?: string,
+ *     integer?: boolean, minimum?: number, maximum?: number, step?: number, unit?: string,
+ *     style?: string, default_text?: string, default_number?: number, default_confirm?: string,
+ *     shown?: any}} Field
+ * @typedef {{title: string, prompt: string, fields: Field[], allow_annotations?: boolean,
+ *     global_annotation?: string, single_submit?: boolean, destructive?: boolean,
+ *     shown?: any}} Form
+ * @typedef {{picks: Set<string>, words: string, number: string, confirm: boolean|null,
+ *     own: boolean}} Value
+ * @typedef {{fields: Record<string, Value>, notes: Record<string, string>, note: string}} Values
+ */
+
+/** @param {Field} field */
+export function takesPicks(field) {
+    return ["single", "multi", "hybrid"].includes(field.kind);
+}
+
+/** @param {Field} field */
+export function takesWords(field) {
+    return field.kind === "text" || field.kind === "hybrid";
+}
+
+/** At most one can be picked.
+ * @param {Field} field
+ */
+export function isOneOf(field) {
+    return field.kind === "single" || (field.max_selections ?? 0) === 1;
+}
+
+/**
+ * @param {Field} field
+ * @param {boolean} isDestructive
+ * @returns {Value}
+ */
+function defaultValue(field, isDestructive) {
+    const picks = (field.options ?? []).filter((option) => option.default && !isDestructive);
+    return {
+        picks: new Set(picks.map((option) => option.id)),
+        words: field.default_text ?? "",
+        number: field.default_number === undefined ? "" : String(field.default_number),
+        confirm: field.default_confirm === "yes" ? true : field.default_confirm === "no" ? false : null,
+        own: false,
+    };
+}
+
+/**
+ * @param {Form} form
+ * @returns {Values}
+ */
+export function defaultValues(form) {
+    /** @type {Values} */
+    const values = { fields: {}, notes: {}, note: form.global_annotation ?? "" };
+    for (const field of form.fields)
+        values.fields[field.name] = defaultValue(field, !!form.destructive);
+    for (const option of form.fields[0].options ?? []) {
+        if (option.annotation)
+            values.notes[option.id] = option.annotation;
+    }
+    return values;
+}
+
+/**
+ * @param {Field} field
+ * @param {any} said a value as agents and drafts write it
+ * @param {Value} value
+ */
+function readValue(field, said, value) {
+    if (field.kind === "hybrid" && said && typeof said === "object" && !Array.isArray(said)) {
+        value.picks = new Set(said.selected_ids ?? []);
+        value.words = said.custom_input ?? "";
+        value.own = value.words !== "";
+    } else if (takesPicks(field)) {
+        value.picks = new Set(Array.isArray(said) ? said : said ? [said] : []);
+    } else if (field.kind === "text") {
+        value.words = said ?? "";
+    } else if (field.kind === "number") {
+        value.number = said === null ? "" : String(said);
+    } else {
+        value.confirm = said;
+    }
+}
+
+/**
+ * What a draft or an answer says, over the defaults.
+ * @param {Form} form
+ * @param {any} said
+ * @returns {Values}
+ */
+export function readValues(form, said) {
+    const values = defaultValues(form);
+    const first = form.fields[0];
+
+    if (!said)
+        return values;
+    if (said.selected_ids)
+        readValue(first, first.kind === "hybrid"
+            ? { selected_ids: said.selected_ids, custom_input: said.custom_input } : said.selected_ids,
+        values.fields[first.name]);
+    else if (said.custom_input !== undefined)
+        readValue(first, first.kind === "hybrid"
+            ? { custom_input: said.custom_input } : said.custom_input, values.fields[first.name]);
+    for (const field of form.fields) {
+        if (said.fields && field.name in said.fields)
+            readValue(field, said.fields[field.name], values.fields[field.name]);
+    }
+    values.notes = { ...said.option_annotations };
+    values.note = said.global_annotation ?? "";
+    return values;
+}
+
+/**
+ * @param {Field} field
+ * @param {Value} value
+ */
+function writeValue(field, value) {
+    const picks = (field.options ?? []).map((option) => option.id).filter((id) => value.picks.has(id));
+    if (field.kind === "hybrid")
+        return value.words.trim() ? { selected_ids: picks, custom_input: value.words }
+            : { selected_ids: picks };
+    if (takesPicks(field))
+        return picks;
+    if (field.kind === "text")
+        return value.words;
+    if (field.kind === "number")
+        return value.number.trim() === "" ? null : Number(value.number);
+    return value.confirm;
+}
+
+/**
+ * @param {Form} form
+ * @param {Values} values
+ * @param {boolean} withNotes notes may be switched off
+ */
+export function writeAnswer(form, values, withNotes) {
+    /** @type {any} */
+    const answer = { fields: {} };
+    for (const field of form.fields)
+        answer.fields[field.name] = writeValue(field, values.fields[field.name]);
+    if (!withNotes)
+        return answer;
+    const notes = Object.entries(values.notes).filter(([, text]) => text.trim());
+    if (notes.length)
+        answer.option_annotations = Object.fromEntries(notes);
+    if (values.note.trim())
+        answer.global_annotation = values.note;
+    return answer;
+}
+
+/**
+ * @param {Field} field
+ * @param {Value} value
+ */
+function judgePicks(field, value) {
+    const count = value.picks.size;
+    const least = field.min_selections ?? 0;
+    const most = field.max_selections ?? Infinity;
+    const hasWords = field.kind === "hybrid" && value.words.trim() !== "";
+
+    if (count === 0 && (hasWords || !field.required))
+        return value.own && !hasWords ? say("write_own") : "";
+    if (field.kind === "single")
+        return count ? "" : say("choose_first");
+    if (count > most)
+        return say("too_many", { count: most });
+    return count < least && !hasWords ? sayCount(least - count, "one_more_needed", "more_needed") : "";
+}
+
+/**
+ * @param {Field} field
+ * @param {string} text
+ */
+function judgeWords(field, text) {
+    const count = [...text].length;
+    if (text.trim() === "")
+        return field.required ? say("write_something") : "";
+    if (field.min_chars && [...text.trim()].length < field.min_chars)
+        return say("chars_least", { count: field.min_chars });
+    return field.max_chars && count > field.max_chars ? say("chars_most", { count: field.max_chars }) : "";
+}
+
+/**
+ * @param {Field} field
+ * @param {string} text
+ */
+function judgeNumber(field, text) {
+    const number = Number(text);
+    const { minimum, maximum, step } = field;
+
+    if (text.trim() === "")
+        return field.required ? say("number_needed") : "";
+    if (!Number.isFinite(number))
+        return say("number_needed");
+    if (field.integer && !Number.isInteger(number))
+        return say("number_whole");
+    if (minimum !== undefined && number < minimum)
+        return say("number_least", { number: sayNumber(minimum) });
+    if (maximum !== undefined && number > maximum)
+        return say("number_most", { number: sayNumber(maximum) });
+    const steps = step ? (number - (minimum ?? 0)) / step : 0;
+    return Math.abs(steps - Math.round(steps)) > 1e-6 ? say("number_step", { number: sayNumber(step ?? 0) }) : "";
+}
+
+/**
+ * What is missing or wrong, in words; "" if it can be sent.
+ * @param {Field} field
+ * @param {Value} value
+ */
+export function judge(field, value) {
+    if (takesPicks(field))
+        return judgePicks(field, value);
+    if (field.kind === "text")
+        return judgeWords(field, value.words);
+    if (field.kind === "number")
+        return judgeNumber(field, value.number);
+    return field.required && value.confirm === null ? say("choose_first") : "";
+}
+
+/** @param {any} thing a form, field or option: what of it may be shown
+ * @param {string} name
+ * @returns {string}
+ */
+export function shownOf(thing, name) {
+    return thing.shown?.[name] ?? thing[name] ?? "";
+}
+
+/**
+ * A value in words: labels, text, number with its unit, yes or no.
+ * @param {Field} field
+ * @param {Value} value
+ */
+export function describeValue(field, value) {
+    const labels = (field.options ?? []).filter((option) => value.picks.has(option.id))
+        .map((option) => shownOf(option, "label"));
+    if (takesPicks(field))
+        return [...labels, ...value.words.trim() ? [value.words.trim()] : []].join("; ");
+    if (field.kind === "text")
+        return value.words.trim();
+    if (field.kind === "number")
+        return value.number === "" ? "" : [sayNumber(Number(value.number)), shownOf(field, "unit")]
+            .filter(Boolean).join(" ");
+    return value.confirm === null ? "" : say(value.confirm ? "yes" : "no");
+}
+
+/**
+ * All of it as one text, for keeping and copying; "" if there is nothing of the person's own.
+ * @param {Form} form
+ * @param {Values} values
+ */
+export function describeValues(form, values) {
+    const lines = form.fields.map((field) => {
+        const text = describeValue(field, values.fields[field.name]);
+        return text && form.fields.length > 1 ? `${shownOf(field, "label") || field.name}: ${text}` : text;
+    });
+    for (const option of form.fields[0].options ?? []) {
+        if (values.notes[option.id]?.trim())
+            lines.push(`${shownOf(option, "label")}: ${values.notes[option.id].trim()}`);
+    }
+    lines.push(values.note.trim());
+    return lines.filter(Boolean).join("\n");
+}
+
+/**
+ * Takes over what another device says, in place: the fields on the page hold on to these objects.
+ * @param {Values} values
+ * @param {Values} from
+ */
+export function assignValues(values, from) {
+    for (const [name, value] of Object.entries(from.fields))
+        Object.assign(values.fields[name], value);
+    for (const id of Object.keys(values.notes))
+        delete values.notes[id];
+    Object.assign(values.notes, from.notes);
+    values.note = from.note;
+}

@@ -1,0 +1,189 @@
+/*
+ * wire.js - the line to the hub: JSON-RPC over one WebSocket, which comes back by itself. The token
+ * belongs to this tab; it is never in an address, and a code is taken out of it at once.
+ */
+import { tell } from "./signals.js";
+
+/** @typedef {{code: number, message: string, data?: any}} WireError */
+
+const WIRE_NUMBER = 1;
+const TOKEN_KEY = "sayso-token";
+const NOT_SIGNED_IN = -32003;
+const BACKOFF_MS = [250, 500, 1000, 2000, 3000, 5000];
+const HELLO_ID = 0;
+
+/** What the line is: "connecting", "open", "lost" or "signed_out". */
+export const line = {
+    state: "connecting",
+    retry_at: 0,
+    tab: "",
+    version: "",
+    why: "",
+};
+/** @type {WebSocket|null} */
+let socket = null;
+let failures = 0;
+let lastId = HELLO_ID;
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let retryTimer;
+/** @type {Map<number, {resolve: (value: any) => void, reject: (error: WireError) => void}>} */
+const calls = new Map();
+/** @type {Map<string, (params: any) => void>} */
+const events = new Map();
+let signInCode = "";
+
+/** Takes the one-time code out of the address before anything else can see it. */
+function takeCode() {
+    const found = /^#code=([\w-]+)$/.exec(location.hash);
+    if (!found)
+        return;
+    signInCode = found[1];
+    history.replaceState(history.state, "", location.pathname + location.search);
+}
+
+/** @returns {string} */
+function deviceName() {
+    const agent = navigator.userAgent;
+    const browser = /Edg\//.test(agent) ? "Edge" : /Firefox\//.test(agent) ? "Firefox"
+        : /Chrome\//.test(agent) ? "Chromium" : /Safari\//.test(agent) ? "Safari" : "Browser";
+    const system = /Android/.test(agent) ? "Android" : /iPhone|iPad/.test(agent) ? "iOS"
+        : /Windows/.test(agent) ? "Windows" : /Mac OS/.test(agent) ? "macOS" : "Linux";
+    return `${browser}, ${system}`;
+}
+
+/** @param {string} state */
+function setState(state) {
+    line.state = state;
+    tell("line", state);
+}
+
+/** @param {WireError} error */
+function failCalls(error) {
+    for (const call of calls.values())
+        call.reject(error);
+    calls.clear();
+}
+
+function sayHello() {
+    const token = sessionStorage.getItem(TOKEN_KEY);
+    const proof = signInCode ? { code: signInCode } : { token: token ?? "" };
+    socket?.send(JSON.stringify({
+        jsonrpc: "2.0", id: HELLO_ID, method: "hello",
+        params: { wire: WIRE_NUMBER, role: "person", name: deviceName(), ...proof },
+    }));
+}
+
+/** @param {{result?: any, error?: WireError}} message */
+function heardHello(message) {
+    if (message.error) {
+        if (signInCode && sessionStorage.getItem(TOKEN_KEY)) { /* signed in before: try that */
+            signInCode = "";
+            return;
+        }
+        signInCode = "";
+        line.why = message.error.data?.code ?? "";
+        if (message.error.code === NOT_SIGNED_IN && line.why !== "rate_limited") {
+            sessionStorage.removeItem(TOKEN_KEY);
+            setState("signed_out");
+        }
+        return;
+    }
+    signInCode = "";
+    failures = 0;
+    if (message.result.token)
+        sessionStorage.setItem(TOKEN_KEY, message.result.token);
+    line.tab = message.result.tab ?? "";
+    line.version = message.result.version;
+    setState("open");
+}
+
+/** @param {MessageEvent} event */
+function heard(event) {
+    const message = JSON.parse(event.data);
+
+    if (message.method) {
+        events.get(message.method)?.(message.params ?? {});
+    } else if (message.id === HELLO_ID) {
+        heardHello(message);
+    } else {
+        const call = calls.get(message.id);
+        calls.delete(message.id);
+        if (message.error)
+            call?.reject(message.error);
+        else
+            call?.resolve(message.result);
+    }
+}
+
+function lost() {
+    socket = null;
+    failCalls({ code: 0, message: "the line is cut" });
+    if (line.state === "signed_out")
+        return;
+    const wait = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] * (0.8 + Math.random() * 0.4);
+    failures++;
+    line.retry_at = Date.now() + wait;
+    clearTimeout(retryTimer);
+    retryTimer = setTimeout(connect, wait);
+    if (line.state !== "connecting" || failures > 2)
+        setState("lost");
+}
+
+export function connect() {
+    clearTimeout(retryTimer);
+    if (socket)
+        return;
+    if (!signInCode && !sessionStorage.getItem(TOKEN_KEY)) {
+        setState("signed_out");
+        return;
+    }
+    const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
+    const opened = new WebSocket(address);
+    socket = opened;
+    opened.addEventListener("open", sayHello);
+    opened.addEventListener("message", heard);
+    opened.addEventListener("close", () => {
+        if (socket === opened)
+            lost();
+    });
+}
+
+/**
+ * @param {string} method
+ * @param {Record<string, any>} [params]
+ * @returns {Promise<any>} rejected with a WireError; code 0: the line is cut
+ */
+export function call(method, params = {}) {
+    return new Promise((resolve, reject) => {
+        if (!socket || line.state !== "open") {
+            reject({ code: 0, message: "the line is cut" });
+            return;
+        }
+        const id = ++lastId;
+        calls.set(id, { resolve, reject });
+        socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    });
+}
+
+/**
+ * @param {string} method
+ * @param {(params: any) => void} told
+ */
+export function hear(method, told) {
+    events.set(method, told);
+}
+
+export function startLine() {
+    takeCode();
+    addEventListener("hashchange", () => { /* a fresh link opened in this very tab */
+        takeCode();
+        if (signInCode && line.state === "signed_out")
+            connect();
+    });
+    addEventListener("online", connect);
+    document.addEventListener("visibilitychange", () => {
+        if (!document.hidden && line.state === "lost")
+            connect();
+    });
+    connect();
+}
