@@ -43,7 +43,14 @@ struct visit;
 struct live;
 
 /* What rings; time.c has the functions. */
-enum alarm_kind { ALARM_DEADLINE, ALARM_DRAFT, ALARM_WAIT, ALARM_SWEEP, ALARM_REMAINING, ALARM_KINDS };
+enum alarm_kind {
+    ALARM_DEADLINE,
+    ALARM_DRAFT,
+    ALARM_WAIT,
+    ALARM_SWEEP,
+    ALARM_REMAINING,
+    ALARM_KINDS
+};
 
 /* What the client behind a call can show, as its front says. */
 struct client_side {

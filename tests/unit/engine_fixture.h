@@ -57,7 +57,7 @@ struct stage {
     struct caller *callers; /* owned */
     bool terminal_built;
     void (*portal_url)(void *context, const char *id, struct text *out); /* from the next start */
-    const char *program; /* NULL: /usr/bin/sayso */
+    const char *program;                                                 /* NULL: /usr/bin/sayso */
     char *notes[STAGE_NOTES];
     size_t note_count;
 };
