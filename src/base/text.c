@@ -191,10 +191,26 @@ static bool is_plain(uint8_t byte)
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
+/* Each of fewer than eight, some of them twice, blanks instead of the rest. */
+static uint64_t few_at(const char *bytes, size_t length)
+{
+    const uint8_t *byte = (const uint8_t *)bytes;
+    uint32_t first, last;
+
+    if (length < sizeof first)
+        return EACH * ' ' << 24 | byte[0] | (uint64_t)byte[length / 2] << 8 |
+               (uint64_t)byte[length - 1] << 16;
+    memcpy(&first, bytes, sizeof first);
+    memcpy(&last, bytes + length - sizeof last, sizeof last);
+    return (uint64_t)last << 32 | first;
+}
+
 static size_t plain_run_of_few(const char *bytes, size_t length)
 {
     size_t run = 0;
 
+    if (length > 0 && !not_plain(few_at(bytes, length)))
+        return length;
     while (run < length && is_plain((uint8_t)bytes[run]))
         run++;
     return run;
