@@ -27,7 +27,7 @@ const struct argument elicit_label_row = {
 
 char *elicit_copy_if_any(const char *text)
 {
-    return text && visible_count(text, strlen(text)) > 0 ? mem_text(text) : NULL;
+    return text && visible_count(text, strlen(text), 1) > 0 ? mem_text(text) : NULL;
 }
 
 /* The first line in which there is something to see, cut to what a title may have. */
@@ -37,7 +37,8 @@ static char *title_of(const char *message)
     struct text title = { 0 };
     size_t chars = 0;
 
-    for (end = line + strcspn(line, "\n"); *end && visible_count(line, (size_t)(end - line)) == 0;
+    for (end = line + strcspn(line, "\n");
+         *end && visible_count(line, (size_t)(end - line), 1) == 0;
          end = line + strcspn(line, "\n"))
         line = end + 1;
     for (at = line; at < end && chars < LIMIT_TITLE_CHARS - 1; chars++)
