@@ -15,7 +15,7 @@
 
 /* 2^53: from here on a real without a fraction no longer names one integer. */
 static const double JSON_MAX_WHOLE = 9007199254740992.0;
-enum { STACK_FIRST = 32, FEW_MEMBERS = 8 };
+enum { STACK_FEW = 16, FEW_MEMBERS = 8 };
 
 struct reader {
     const char *begin, *at, *end;
@@ -24,6 +24,7 @@ struct reader {
     char *free_text;         /* likewise */
     struct json *stack;      /* parts of what is not closed yet */
     size_t stacked, stack_room;
+    struct json *few; /* where the stack begins; owned by the caller */
     const char *problem;
 };
 
@@ -230,12 +231,21 @@ static bool read_word(struct reader *reader, const char *word)
     return true;
 }
 
+static void grow_stack(struct reader *reader)
+{
+    bool is_first = reader->stack == reader->few;
+
+    reader->stack_room *= 2;
+    reader->stack =
+        mem_resize(is_first ? NULL : reader->stack, reader->stack_room * sizeof *reader->stack);
+    if (is_first)
+        memcpy(reader->stack, reader->few, reader->stacked * sizeof *reader->stack);
+}
+
 static void push(struct reader *reader, const struct json *part)
 {
-    if (reader->stacked == reader->stack_room) {
-        reader->stack_room = reader->stack_room ? reader->stack_room * 2 : STACK_FIRST;
-        reader->stack = mem_resize(reader->stack, reader->stack_room * sizeof *reader->stack);
-    }
+    if (reader->stacked == reader->stack_room)
+        grow_stack(reader);
     reader->stack[reader->stacked++] = *part;
 }
 
@@ -393,7 +403,8 @@ static size_t most_values(const char *bytes, size_t length)
 
 bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err)
 {
-    struct reader reader = { .begin = bytes, .at = bytes, .end = bytes + length };
+    struct json few[STACK_FEW]; /* most documents need no more */
+    struct reader reader = { .begin = bytes, .at = bytes, .end = bytes + length, .few = few };
     size_t room = most_values(bytes, length) * sizeof(struct json);
     struct json root = { 0 };
     bool ok;
@@ -404,11 +415,14 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
     reader.document->owners = 1;
     reader.free_value = reader.document->values + 1;
     reader.free_text = (char *)reader.document->values + room;
+    reader.stack = few;
+    reader.stack_room = STACK_FEW;
     ok = read_value(&reader, 0, &root);
     skip_blanks(&reader);
     if (ok && reader.at != reader.end)
         ok = fail_syntax(&reader);
-    free(reader.stack);
+    if (reader.stack != few)
+        free(reader.stack);
     if (!ok) {
         free(reader.document);
         /* Where, but not what: the input may be hostile and is not repeated. */

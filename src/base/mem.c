@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MEM_SMALL_BYTES = 4096 };
+
 static void *mem_or_abort(void *memory)
 {
     static const char words[] = "sayso: out of memory\n";
@@ -18,9 +20,12 @@ static void *mem_or_abort(void *memory)
     abort();
 }
 
+/* glibc's calloc leaves what was freed lately to malloc; large memory it gets zeroed anyhow. */
 void *mem_new(size_t bytes)
 {
-    return mem_or_abort(calloc(1, bytes ? bytes : 1));
+    if (bytes > MEM_SMALL_BYTES)
+        return mem_or_abort(calloc(1, bytes));
+    return memset(mem_or_abort(malloc(bytes ? bytes : 1)), 0, bytes);
 }
 
 void *mem_resize(void *take_old, size_t bytes)
@@ -35,10 +40,11 @@ char *mem_text(const char *text)
 
 char *mem_text_n(const char *bytes, size_t length)
 {
-    char *copy = mem_new(length + 1);
+    char *copy = mem_or_abort(malloc(length + 1));
 
     if (length)
         memcpy(copy, bytes, length);
+    copy[length] = '\0';
     return copy;
 }
 

@@ -1,6 +1,7 @@
 /* text.c - growing bytes and strict UTF-8. */
 #include "base/text.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -167,17 +168,22 @@ const char *text_string(const struct text *text)
 /* Of eight bytes at once. */
 static const uint64_t EACH = 0x0101010101010101, HIGH = 0x8080808080808080;
 
-/* The highest bit of each that is not plain; what borrows or carries may mark those behind the
- * first one too. 0: all are plain. */
-static uint64_t find_special(const char *bytes)
+/* A high bit in each byte that is not plain, and perhaps in some behind the first of those. */
+static uint64_t not_plain(uint64_t eight)
 {
-    uint64_t eight, low;
-
-    memcpy(&eight, bytes, sizeof eight);
-    low = (eight - EACH * 0x20) | ((eight ^ EACH * '"') - EACH) |
-          ((eight ^ EACH * '\\') - EACH); /* borrows where a byte is one of those */
+    uint64_t low = (eight - EACH * 0x20) | ((eight ^ EACH * '"') - EACH) |
+                   ((eight ^ EACH * '\\') - EACH); /* borrows where a byte is one of those */
 
     return ((low & ~eight) | eight | (eight + EACH)) & HIGH;
+}
+
+/* The first byte is the lowest, whatever the machine's order is. */
+static uint64_t eight_at(const char *bytes)
+{
+    uint64_t eight;
+
+    memcpy(&eight, bytes, sizeof eight);
+    return le64toh(eight);
 }
 
 static bool is_plain(uint8_t byte)
@@ -185,24 +191,46 @@ static bool is_plain(uint8_t byte)
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-size_t text_plain_run(const char *bytes, size_t length)
+/* Each of fewer than eight, some of them twice, blanks instead of the rest. */
+static uint64_t few_at(const char *bytes, size_t length)
+{
+    const uint8_t *byte = (const uint8_t *)bytes;
+    uint32_t first, last;
+
+    if (length < sizeof first)
+        return EACH * ' ' << 24 | byte[0] | (uint64_t)byte[length / 2] << 8 |
+               (uint64_t)byte[length - 1] << 16;
+    memcpy(&first, bytes, sizeof first);
+    memcpy(&last, bytes + length - sizeof last, sizeof last);
+    return (uint64_t)last << 32 | first;
+}
+
+static size_t plain_run_of_few(const char *bytes, size_t length)
 {
     size_t run = 0;
 
-    for (; length - run >= sizeof EACH; run += sizeof EACH) {
-        uint64_t special = find_special(bytes + run);
-
-        if (special && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-            return run + (size_t)__builtin_ctzll(special) / 8;
-        if (special)
-            break;
-    }
-    if (length >= sizeof EACH && length - run < sizeof EACH &&
-        !find_special(bytes + length - sizeof EACH))
+    if (length > 0 && !not_plain(few_at(bytes, length)))
         return length;
     while (run < length && is_plain((uint8_t)bytes[run]))
         run++;
     return run;
+}
+
+size_t text_plain_run(const char *bytes, size_t length)
+{
+    size_t run = 0;
+    uint64_t found;
+
+    if (length < sizeof found)
+        return plain_run_of_few(bytes, length);
+    for (; run < length; run += sizeof found) {
+        if (length - run < sizeof found)
+            run = length - sizeof found; /* some of them once more */
+        found = not_plain(eight_at(bytes + run));
+        if (found)
+            return run + (size_t)__builtin_ctzll(found) / 8;
+    }
+    return length;
 }
 
 bool text_is_ascii(const char *bytes, size_t length)

@@ -181,7 +181,8 @@ static bool judge_words(const struct field *field, const struct said *said,
         return error_set(err, ERROR_empty_text, path, "write something that can be seen");
     if (!text)
         return true;
-    if ((int64_t)visible_count(text, strlen(text)) < field->min_chars)
+    if (field->min_chars > 0 &&
+        (int64_t)visible_count(text, strlen(text), (size_t)field->min_chars) < field->min_chars)
         return error_set(err, ERROR_too_short, path, "must have at least %lld characters",
                          (long long)field->min_chars);
     if (field->max_chars > 0 && (int64_t)text_count(text, strlen(text)) > field->max_chars)

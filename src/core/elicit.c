@@ -32,7 +32,8 @@ static char *title_of(const char *message)
     struct text title = { 0 };
     size_t chars = 0;
 
-    for (end = line + strcspn(line, "\n"); *end && visible_count(line, (size_t)(end - line)) == 0;
+    for (end = line + strcspn(line, "\n");
+         *end && visible_count(line, (size_t)(end - line), 1) == 0;
          end = line + strcspn(line, "\n"))
         line = end + 1;
     for (at = line; at < end && chars < LIMIT_TITLE_CHARS - 1; chars++)

@@ -65,7 +65,7 @@ static bool check_name(void *member, const struct place *place, struct error *er
 {
     const char *name = json_key(member);
 
-    if (visible_count(name, strlen(name)) == 0)
+    if (visible_count(name, strlen(name), 1) == 0)
         return argument_refuse(place, ERROR_empty_text, err, "a property needs a name");
     if (strlen(name) > LIMIT_FIELD_NAME_BYTES)
         return argument_refuse(place, ERROR_too_long, err, "a name has at most %d bytes",

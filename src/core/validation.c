@@ -258,7 +258,7 @@ static bool prompt_says_enough(const struct rule *rule, const struct subject *su
                                struct error *err)
 {
     const char *prompt = subject->form->prompt;
-    size_t count = visible_count(prompt, strlen(prompt));
+    size_t count = visible_count(prompt, strlen(prompt), LIMIT_PROMPT_CHARS_MIN);
 
     if (count >= LIMIT_PROMPT_CHARS_MIN)
         return true;

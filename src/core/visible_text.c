@@ -243,12 +243,12 @@ bool visible_is_empty(const char *bytes, size_t length)
     return true;
 }
 
-size_t visible_count(const char *bytes, size_t length)
+size_t visible_count(const char *bytes, size_t length, size_t enough)
 {
     struct reading reading = reading_of(bytes, length);
     size_t count = 0, blanks = 0;
 
-    while (reading.at < reading.end) {
+    while (reading.at < reading.end && count < enough) {
         size_t run = skip_ascii(&reading);
         int32_t code_point;
         enum treatment treatment;
@@ -280,10 +280,21 @@ static bool add_plain(const char *bytes, size_t length, struct text *plain)
     bool has_blank = false, has_hidden = false;
 
     while (reading.at < reading.end) {
+        const char *from = reading.at;
+        size_t run = skip_ascii(&reading);
         int32_t code_point;
-        enum treatment treatment = read_next(&reading, &code_point);
-        enum trace trace = trace_of(treatment, code_point);
+        enum treatment treatment;
+        enum trace trace;
 
+        if (run > 0) {
+            if (has_blank && plain->used)
+                text_add_char(plain, ' ');
+            text_add(plain, from, run);
+            has_blank = false;
+            continue;
+        }
+        treatment = read_next(&reading, &code_point);
+        trace = trace_of(treatment, code_point);
         has_hidden |= treatment != KEPT;
         if (trace == TRACE_NONE)
             continue;
@@ -363,14 +374,17 @@ static int32_t fold_ascii(int32_t code_point)
 /* ASCII is composed of nothing else and passes for nothing else. */
 static void add_ascii_keys(const struct text *plain, struct text *keys)
 {
+    size_t size = plain->used * sizeof(int32_t);
+    char *letters = text_add_room(&keys[0], size), *strokes = text_add_room(&keys[2], size);
+
     for (size_t i = 0; i < plain->used; i++) {
         int32_t letter = fold_ascii(plain->bytes[i]);
         int32_t stroke = fold_ascii(look_alike_stroke(plain->bytes[i]));
 
-        text_add(&keys[0], (const char *)&letter, sizeof letter);
-        text_add(&keys[1], (const char *)&letter, sizeof letter);
-        text_add(&keys[2], (const char *)&stroke, sizeof stroke);
+        memcpy(letters + i * sizeof letter, &letter, sizeof letter);
+        memcpy(strokes + i * sizeof stroke, &stroke, sizeof stroke);
     }
+    text_add(&keys[1], letters, size);
 }
 
 /* Case is folded after the shapes: capital Cyrillic VE passes for B, the small one for nothing. */
@@ -402,43 +416,49 @@ static void add_shown_plain(const char *bytes, size_t length, struct text *plain
     text_release(&shown);
 }
 
-/* Where nothing is hidden the shown form is the text itself, and its keys are the same. */
 void visible_look_init(struct visible_look *look, const char *bytes, size_t length)
 {
-    struct text *shown = look->keys + VISIBLE_LOOKS / 2;
     struct text plain = { 0 };
-    bool has_hidden;
 
     *look = (struct visible_look){ 0 };
-    has_hidden = add_plain(bytes, length, &plain);
+    look->has_hidden = add_plain(bytes, length, &plain);
     add_keys(&plain, look->keys);
-    if (has_hidden) {
+    if (look->has_hidden) {
         text_clear(&plain);
         add_shown_plain(bytes, length, &plain);
-        add_keys(&plain, shown);
-    } else {
-        for (size_t i = 0; i < VISIBLE_LOOKS / 2; i++)
-            text_add(&shown[i], text_string(&look->keys[i]), look->keys[i].used);
+        add_keys(&plain, look->shown_keys);
     }
     text_release(&plain);
 }
 
 void visible_look_release(struct visible_look *look)
 {
-    for (size_t i = 0; i < VISIBLE_LOOKS; i++)
+    for (size_t i = 0; i < VISIBLE_LOOKS; i++) {
         text_release(&look->keys[i]);
+        text_release(&look->shown_keys[i]);
+    }
+}
+
+static bool have_same_key(const struct text *keys, const struct text *others)
+{
+    for (size_t i = 0; i < VISIBLE_LOOKS; i++) {
+        if (keys[i].used == others[i].used &&
+            memcmp(text_string(&keys[i]), text_string(&others[i]), keys[i].used) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where nothing is hidden the shown form is the text itself, and its keys are the same. */
+static const struct text *shown_keys(const struct visible_look *look)
+{
+    return look->has_hidden ? look->shown_keys : look->keys;
 }
 
 bool visible_look_alike(const struct visible_look *a, const struct visible_look *b)
 {
-    for (size_t i = 0; i < VISIBLE_LOOKS; i++) {
-        const struct text *key = &a->keys[i], *other = &b->keys[i];
-
-        if (key->used == other->used &&
-            memcmp(text_string(key), text_string(other), key->used) == 0)
-            return true;
-    }
-    return false;
+    return have_same_key(a->keys, b->keys) ||
+           ((a->has_hidden || b->has_hidden) && have_same_key(shown_keys(a), shown_keys(b)));
 }
 
 bool visible_alike(const char *a, size_t a_length, const char *b, size_t b_length)

@@ -27,8 +27,9 @@ enum visible_flags {
  * UTF-8 are written \xNN one by one, so this is total. */
 unsigned visible_text(const char *bytes, size_t length, enum visible_lines lines, struct text *out);
 
-/* Code points that are left after trimming blanks and dropping invisible ones (minimums, R2). */
-size_t visible_count(const char *bytes, size_t length);
+/* Code points that are left after trimming blanks and dropping invisible ones (minimums, R2); not
+ * all of them once there are `enough`. */
+size_t visible_count(const char *bytes, size_t length, size_t enough);
 bool visible_is_empty(const char *bytes, size_t length); /* that none is left */
 
 /* True when a person could take one label for the other: equal after NFKC, without invisible
@@ -36,9 +37,10 @@ bool visible_is_empty(const char *bytes, size_t length); /* that none is left */
 bool visible_alike(const char *a, size_t a_length, const char *b, size_t b_length);
 
 /* What visible_alike compares, for comparing many labels with each other: made once a label. */
-enum { VISIBLE_LOOKS = 6 };
+enum { VISIBLE_LOOKS = 3 };
 struct visible_look {
-    struct text keys[VISIBLE_LOOKS];
+    struct text keys[VISIBLE_LOOKS], shown_keys[VISIBLE_LOOKS]; /* the latter where has_hidden */
+    bool has_hidden;
 };
 void visible_look_init(struct visible_look *look, const char *bytes, size_t length);
 void visible_look_release(struct visible_look *look);

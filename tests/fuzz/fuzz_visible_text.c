@@ -82,7 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_shown(bytes, size, VISIBLE_ONE_LINE);
     check_shown(bytes, size, VISIBLE_LINES);
     check_composed(bytes, size);
-    demand(visible_count(bytes, size) <= size);
+    demand(visible_count(bytes, size, SIZE_MAX) <= size);
+    demand((visible_count(bytes, size, 1) > 0) == (visible_count(bytes, size, SIZE_MAX) > 0));
     demand(visible_alike(bytes, size, bytes, size));
     demand(visible_alike(bytes, half, bytes + half, size - half) ==
            visible_alike(bytes + half, size - half, bytes, half));

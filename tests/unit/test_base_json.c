@@ -165,6 +165,36 @@ static void depth_ends_at_64(void **state)
     text_release(&text);
 }
 
+/* The first few parts that are open lie elsewhere than the many. */
+static void many_parts_are_read_as_few(void **state)
+{
+    struct text text = { 0 };
+
+    (void)state;
+    for (int count = 1; count < 70; count++) {
+        struct json *value;
+        char *again;
+
+        text_clear(&text);
+        for (int i = 0; i < count; i++) {
+            text_add_text(&text, i == 0 ? "[" : ",");
+            text_add_text(&text, i % 3 ? "{\"a\":[" : "[");
+            text_add_integer(&text, i);
+            text_add_text(&text, i % 3 ? ",\"x\"]}" : ",null]");
+        }
+        text_add_char(&text, ']');
+        value = parse(text.bytes);
+        assert_int_equal(json_length(value), count);
+        again = json_encode(value);
+        assert_string_equal(again, text.bytes);
+        free(again);
+        json_free(value);
+        text.bytes[text.used - 1] = '}'; /* ends while they are open */
+        check_refused(text.bytes, text.used);
+    }
+    text_release(&text);
+}
+
 static void brackets_in_texts_are_not_depth(void **state)
 {
     struct text text = { 0 };
@@ -362,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_nul_byte_is_refused_wherever_it_is),
         cmocka_unit_test(duplicates_are_named),
         cmocka_unit_test(depth_ends_at_64),
+        cmocka_unit_test(many_parts_are_read_as_few),
         cmocka_unit_test(brackets_in_texts_are_not_depth),
         cmocka_unit_test(values_have_a_kind_and_one_encoding),
         cmocka_unit_test(equal_values_have_equal_bytes),

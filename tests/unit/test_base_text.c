@@ -206,6 +206,25 @@ static void plain_ascii_is_told_from_the_rest(void **state)
     }
 }
 
+/* Whatever stands behind the first that is not plain, and however much of it. */
+static void the_first_that_is_not_plain_is_found(void **state)
+{
+    static const char others[] = { '\0', '\x1f', '"', '\\', '\x7f', '\x80', '\xff', ' ' };
+    char bytes[28];
+
+    (void)state;
+    for (size_t length = 1; length <= sizeof bytes; length++) {
+        for (size_t at = 0; at < length; at++) {
+            for (size_t i = 0; i < 49; i++) {
+                memset(bytes, 'a', at);
+                bytes[at] = others[i % 7];
+                memset(bytes + at + 1, others[1 + i / 7], length - at - 1);
+                assert_int_equal(text_plain_run(bytes, length), at);
+            }
+        }
+    }
+}
+
 static void integers_are_written(void **state)
 {
     static const int64_t numbers[] = { 0, 7, -1, 10, 1234567890, INT64_MAX, INT64_MIN };
@@ -273,6 +292,7 @@ int main(void)
         cmocka_unit_test(bad_utf8_is_refused),
         cmocka_unit_test(good_utf8_is_counted),
         cmocka_unit_test(plain_ascii_is_told_from_the_rest),
+        cmocka_unit_test(the_first_that_is_not_plain_is_found),
         cmocka_unit_test(integers_are_written),
         cmocka_unit_test(integers_are_whole),
     };

@@ -372,11 +372,16 @@ static void counts_are_of_what_is_seen(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        size_t count = visible_count(cases[i].text, strlen(cases[i].text));
+        size_t count = visible_count(cases[i].text, strlen(cases[i].text), SIZE_MAX);
 
         assert_int_equal(visible_is_empty(cases[i].text, strlen(cases[i].text)), count == 0);
         if (count != cases[i].count)
             fail_msg("case %zu counts %zu", i, count);
+        for (size_t enough = 0; enough < 8; enough++) {
+            size_t found = visible_count(cases[i].text, strlen(cases[i].text), enough);
+
+            assert_int_equal(found >= enough, count >= enough);
+        }
     }
 }
 
