@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void *mem_or_abort(void *memory)
+void *mem_or_abort(void *memory)
 {
     static const char words[] = "sayso: out of memory\n";
 
