@@ -9,7 +9,7 @@
 
 enum { MEM_SMALL_BYTES = 4096 };
 
-static void *mem_or_abort(void *memory)
+void *mem_or_abort(void *memory)
 {
     static const char words[] = "sayso: out of memory\n";
 

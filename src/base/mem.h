@@ -9,6 +9,7 @@
 
 #define ARRAY_LEN(array) (sizeof(array) / sizeof *(array))
 
+void *mem_or_abort(void *memory);                   /* as it is; NULL ends the process */
 void *mem_new(size_t bytes);                        /* zeroed */
 void *mem_resize(void *take_old, size_t bytes);     /* like realloc, new bytes undefined */
 char *mem_text(const char *text);                   /* copy; NULL stays NULL */

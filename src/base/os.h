@@ -55,6 +55,11 @@ bool os_write_file_as(const char *path, const char *bytes, size_t length, unsign
 /* Who listens on a TCP port of this machine's loopback: a uid, or -1: nobody, or not to be told. */
 int64_t os_port_owner(int port);
 
+/* Zeroed memory of whole pages that lies at a multiple of its size, a power of two; only what is
+ * touched is taken from the system. NULL: there is none. */
+void *os_map_aligned(size_t bytes);
+void os_unmap(void *memory, size_t bytes);
+
 /* Many descriptors watched through one, which is readable whenever one of them is ready. */
 enum os_events { OS_READABLE = 1, OS_WRITABLE = 2, OS_HUNG_UP = 4, OS_BROKEN = 8 };
 enum { OS_POLLER_MOST = 256 };

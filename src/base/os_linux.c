@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -406,4 +407,23 @@ bool os_is_locked(const char *path)
     if (fd >= 0)
         close(fd);
     return is_locked;
+}
+
+void *os_map_aligned(size_t bytes)
+{
+    char *found = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t before;
+
+    if (found == MAP_FAILED)
+        return NULL;
+    before = (bytes - (uintptr_t)found % bytes) % bytes;
+    if (before)
+        munmap(found, before);
+    munmap(found + before + bytes, bytes - before);
+    return found + before;
+}
+
+void os_unmap(void *memory, size_t bytes)
+{
+    munmap(memory, bytes);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pool.h"
 #include "core/arguments.h"
 #include "core/form.h"
 #include "crypto/hash.h"
@@ -41,11 +42,16 @@ static void add_key(struct engine *engine, struct live *live, const uint8_t key[
     table_insert(&engine->by_key, &live->key->link);
 }
 
+static size_t live_bytes(size_t title_bytes)
+{
+    return sizeof(struct live) + title_bytes + 1;
+}
+
 struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
                       const struct asker *asker, const char *agent)
 {
     size_t title_bytes = ask->title ? strlen(ask->title) : 0;
-    struct live *live = mem_new(sizeof *live + title_bytes + 1);
+    struct live *live = pool_new(live_bytes(title_bytes));
 
     memcpy(live->id, ask->id, sizeof live->id);
     memcpy(live->call_match, match->call, MATCH_BYTES);
@@ -137,7 +143,7 @@ void live_free(struct engine *engine, struct live *live)
         free(live->form);
         engine->form_count--;
     }
-    free(live);
+    pool_free(live, live_bytes(strlen(live->title)));
 }
 
 void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,

@@ -159,7 +159,7 @@ static void on_created(void *context, const struct store_reply *reply)
     reply_hand_off(submission, live, NULL);
     end_late(live, NULL);
     wait_stored(engine, live);
-    client_offer(engine, live, text_string(&submission->form_json));
+    client_offer(engine, live, submission->form_json.used ? submission->form_json.bytes : NULL);
     if (submission->opens_browser)
         portal_open(engine, live->id);
     errand_end(&submission->errand);
@@ -236,6 +236,21 @@ static void fill_ask(struct submission *submission)
     ask->flags |= call->cancel_always_available ? ASK_CANCEL_ALWAYS : 0;
 }
 
+/* The store has its own copy of what was asked; many may wait for it at once. */
+static void drop_words(struct submission *submission)
+{
+    struct ask *ask = &submission->ask;
+
+    ask->title = ask->origin_json = ask->form_json = ask->arguments_json = NULL;
+    ask->idempotency_key = NULL;
+    ask_call_release(submission->call);
+    free(submission->call);
+    submission->call = NULL;
+    text_release(&submission->origin_json);
+    if (!submission->terms.client.has_form) /* else it is about to be shown */
+        text_release(&submission->form_json);
+}
+
 static void create(struct submission *submission)
 {
     struct engine *engine = submission->errand.engine;
@@ -268,6 +283,7 @@ static void create(struct submission *submission)
     engine->parts.store->ops->create(engine->parts.store, &submission->ask, &principal, on_created,
                                      submission);
     live_keep_form(engine, live, &submission->call->form, submission->form_json.used);
+    drop_words(submission);
 }
 
 /* Same key, other words: giving the old answer to a new question would invent one. */

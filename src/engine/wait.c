@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "base/text.h"
 #include "core/arguments.h"
 #include "core/limits.h"
@@ -33,7 +34,7 @@ static void free_waiter(struct engine *engine, struct waiter *waiter)
     if (waiter->visit_next)
         waiter->visit_next->visit_previous = waiter->visit_previous;
     visit_release(waiter->visit);
-    free(waiter);
+    pool_free(waiter, sizeof *waiter);
 }
 
 static void on_flag_saved(void *context, const struct store_reply *reply)
@@ -168,7 +169,7 @@ void wait_stored(struct engine *engine, struct live *live)
 void wait_add(struct engine *engine, struct live *live, struct visit *visit,
               const struct wait_terms *terms, desk_done *done, void *context)
 {
-    struct waiter *waiter = mem_new(sizeof *waiter);
+    struct waiter *waiter = pool_new(sizeof *waiter);
     bool was_detached = live->flags & ASK_DETACHED;
 
     waiter->live = live;

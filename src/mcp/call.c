@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "mcp/inside.h"
 
 static void want_progress(struct mcp_call *call, const struct json *token)
@@ -59,7 +60,7 @@ struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit
 {
     struct mcp *mcp = request->to.mcp;
     size_t id_bytes = strlen(request->to.id_json) + 1;
-    struct mcp_call *call = mem_new(sizeof *call + id_bytes);
+    struct mcp_call *call = pool_new(sizeof *call + id_bytes);
 
     call->to = request->to;
     memcpy(call->id_json, request->to.id_json, id_bytes);
@@ -119,7 +120,7 @@ void call_end(struct mcp_call *call)
     free_work(call->work);
     free(call->progress);
     free(call->come_back);
-    free(call);
+    pool_free(call, sizeof *call + strlen(call->id_json) + 1);
 }
 
 /* What the desk owes a reply for stays until that comes; the others are gone. */

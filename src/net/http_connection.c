@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/pool.h"
 #include "loop/loop.h"
 #include "net/http_inside.h"
 
@@ -54,7 +55,7 @@ void http_connection_free(struct http_connection *connection)
     if (connection->out)
         text_release(&connection->out->text);
     free(connection->out);
-    free(connection);
+    pool_free(connection, sizeof *connection);
 }
 
 /* It is no longer one of ours; the descriptor stays open. */
@@ -357,7 +358,7 @@ void http_connection_watch(struct http_connection *connection)
 
 void http_connection_new(struct http_server *server, int fd)
 {
-    struct http_connection *connection = mem_new(sizeof *connection);
+    struct http_connection *connection = pool_new(sizeof *connection);
 
     connection->server = server;
     connection->fd = fd;

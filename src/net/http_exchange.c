@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pool.h"
 #include "loop/loop.h"
 #include "net/http_inside.h"
 
@@ -72,7 +73,7 @@ void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
     if (exchange->headers)
         text_release(exchange->headers);
     free(exchange->headers);
-    free(exchange);
+    pool_free(exchange, sizeof *exchange);
 }
 
 void http_forget_request(struct http_exchange *exchange)
@@ -155,7 +156,7 @@ bool http_exchange_begin(struct http_connection *connection, const char *head, s
         http_connection_refuse(connection, fault.status, fault.why);
         return false;
     }
-    exchange = mem_new(sizeof *exchange);
+    exchange = pool_new(sizeof *exchange);
     exchange->connection = connection;
     exchange->minor = request.minor;
     exchange->is_head = strcmp(request.method, "HEAD") == 0;

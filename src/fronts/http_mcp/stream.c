@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pool.h"
 #include "fronts/http_mcp/inside.h"
 #include "loop/loop.h"
 #include "net/http.h"
@@ -197,7 +198,7 @@ void stream_free(struct stream *stream)
     if (stream->body)
         text_release(stream->body);
     free(stream->body);
-    free(stream);
+    pool_free(stream, sizeof *stream);
 }
 
 /* The client may come back until then. */
@@ -240,7 +241,7 @@ static void attach(struct stream *stream, struct http_exchange *exchange)
 
 static struct stream *stream_new(struct peer *peer, struct http_exchange *exchange)
 {
-    struct stream *stream = mem_new(sizeof *stream);
+    struct stream *stream = pool_new(sizeof *stream);
 
     stream->mcp.ops = &stream_ops;
     stream->peer = peer;
