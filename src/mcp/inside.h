@@ -128,7 +128,8 @@ struct mcp_method {
 };
 
 /* mcp.c */
-/* By the row of its method, or with an error where there is none: `status` is that one's. */
+/* By the row of its method, one of these or of both eras, or with an error where there is none:
+ * `status` is that one's. */
 void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count,
                int status);
 
