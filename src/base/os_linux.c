@@ -1,6 +1,7 @@
 /* os_linux.c - processes, peers, private files and locks on Linux; see os.h. */
 #include "base/os.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -309,6 +310,39 @@ static void sync_directory_of(const char *path)
         return;
     fsync(fd);
     close(fd);
+}
+
+/* PATH.PID.new, as os_write_file_as calls it. */
+static bool is_unfinished(const char *entry, const char *name)
+{
+    size_t length = strlen(name), digits;
+
+    if (strncmp(entry, name, length) != 0 || entry[length] != '.')
+        return false;
+    digits = strspn(entry + length + 1, "0123456789");
+    return digits > 0 && strcmp(entry + length + 1 + digits, ".new") == 0;
+}
+
+void os_drop_unfinished(const char *path)
+{
+    char directory[OS_PATH_BYTES];
+    char *slash;
+    DIR *entries;
+    struct dirent *entry;
+
+    if (snprintf(directory, sizeof directory, "%s", path) >= (int)sizeof directory)
+        return;
+    slash = strrchr(directory, '/');
+    if (!slash)
+        return;
+    *slash = '\0';
+    entries = opendir(slash == directory ? "/" : directory);
+    while (entries && (entry = readdir(entries))) {
+        if (is_unfinished(entry->d_name, slash + 1))
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    }
+    if (entries)
+        closedir(entries);
 }
 
 bool os_write_file(const char *path, const char *bytes, size_t length, struct error *err)

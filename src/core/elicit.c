@@ -9,20 +9,10 @@
 #include "core/visible_text.h"
 
 const struct argument elicit_value_row = {
-    .name = "a value",
-    .type = ARGUMENT_TEXT,
-    .least = 1,
-    .most = LIMIT_OPTION_ID_BYTES,
-    .unit = UNIT_BYTES,
-    .help = "values are texts of 1 to 128 bytes",
+    ELICIT_VALUE("a value", "values are texts of 1 to 128 bytes"),
 };
 const struct argument elicit_label_row = {
-    .name = "a label",
-    .type = ARGUMENT_TEXT,
-    .least = 1,
-    .most = LIMIT_LABEL_CHARS,
-    .unit = UNIT_CHARS,
-    .help = "labels are texts of 1 to 200 characters",
+    ELICIT_LABEL("a label", "labels are texts of 1 to 200 characters"),
 };
 
 /* The first line in which there is something to see, cut to what a title may have. */

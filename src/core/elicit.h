@@ -53,7 +53,21 @@ struct elicit_values {
         .help = "Same key, same ask."                                                              \
     }
 
-/* Limits of one value and of one label in a list of them. */
+/* A value that the agent gets back, and the label a person reads for it: in a list of either, or as
+ * two members of an object. */
+#define ELICIT_VALUE(key, words)                                                                   \
+    .name = key, .type = ARGUMENT_TEXT, .least = 1, .most = LIMIT_OPTION_ID_BYTES,                 \
+    .unit = UNIT_BYTES, .help = words
+#define ELICIT_LABEL(key, words)                                                                   \
+    .name = key, .type = ARGUMENT_TEXT, .least = 1, .most = LIMIT_LABEL_CHARS, .unit = UNIT_CHARS, \
+    .help = words
+#define ELICIT_PAIR(value_key, label_key)                                                          \
+    { ELICIT_VALUE(value_key, "what you get back, 1 to 128 bytes"), .is_needed = true,             \
+      .is_obvious = true },                                                                        \
+    {                                                                                              \
+        ELICIT_LABEL(label_key, "what the person reads, 1 to 200 characters"), .is_needed = true,  \
+                                                                               .is_obvious = true  \
+    }
 extern const struct argument elicit_value_row, elicit_label_row;
 
 /* Everything of the call but the fields, of which there are so many, empty. */

@@ -12,24 +12,7 @@ struct choice_values {
 };
 #define VALUE(name) offsetof(struct choice_values, name)
 
-static const struct argument option_properties[] = {
-    { .name = "value",
-      .type = ARGUMENT_TEXT,
-      .least = 1,
-      .most = LIMIT_OPTION_ID_BYTES,
-      .unit = UNIT_BYTES,
-      .is_needed = true,
-      .is_obvious = true,
-      .help = "what you get back, 1 to 128 bytes" },
-    { .name = "label",
-      .type = ARGUMENT_TEXT,
-      .least = 1,
-      .most = LIMIT_LABEL_CHARS,
-      .unit = UNIT_CHARS,
-      .is_needed = true,
-      .is_obvious = true,
-      .help = "what the person reads, 1 to 200 characters" },
-};
+static const struct argument option_properties[] = { ELICIT_PAIR("value", "label") };
 
 static const struct argument choice_arguments[] = {
     ELICIT_MESSAGE,

@@ -13,22 +13,7 @@ static const char *const string_type[] = { "string", NULL };
 static const char *const property_types[] = { "string",  "number", "integer",
                                               "boolean", "array",  NULL };
 
-static const struct argument labelled_rows[] = {
-    { .name = "const",
-      .type = ARGUMENT_TEXT,
-      .least = 1,
-      .most = LIMIT_OPTION_ID_BYTES,
-      .unit = UNIT_BYTES,
-      .is_needed = true,
-      .help = "what you get back, 1 to 128 bytes" },
-    { .name = "title",
-      .type = ARGUMENT_TEXT,
-      .least = 1,
-      .most = LIMIT_LABEL_CHARS,
-      .unit = UNIT_CHARS,
-      .is_needed = true,
-      .help = "what the person reads, 1 to 200 characters" },
-};
+static const struct argument labelled_rows[] = { ELICIT_PAIR("const", "title") };
 
 #define ENUM_ROW(place)                                                                            \
     {                                                                                              \

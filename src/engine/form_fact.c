@@ -2,28 +2,9 @@
  * form_fact.c - what is known of the forms of agents' own clients, by name, version and transport:
  * whether a person has used them, or they were found not to work (R4.3).
  */
-#include <string.h>
-
 #include "base/log.h"
 #include "core/client_form.h"
 #include "engine/inside.h"
-
-static struct store_client client_of(const struct visit *visit)
-{
-    return (struct store_client){
-        .name = visit->name,
-        .version = visit->version ? visit->version : "",
-        .transport = visit->transport,
-    };
-}
-
-static bool is_same_client(const struct visit *one, const struct visit *other)
-{
-    struct store_client a = client_of(one), b = client_of(other);
-
-    return a.transport && b.transport && strcmp(a.transport, b.transport) == 0 &&
-           strcmp(a.name, b.name) == 0 && strcmp(a.version, b.version) == 0;
-}
 
 static void on_loaded(void *context, const struct store_reply *reply)
 {
@@ -37,7 +18,7 @@ static void on_loaded(void *context, const struct store_reply *reply)
 void form_fact_load(struct engine *engine, struct visit *visit)
 {
     struct store *store = engine->parts.store;
-    struct store_client client = client_of(visit);
+    struct store_client client = visit_client(visit);
 
     if (client.transport)
         store->ops->get_form_fact(
@@ -55,7 +36,7 @@ static void on_learnt(void *context, const struct store_reply *reply)
 void form_fact_learn(struct engine *engine, const struct visit *visit, bool worked)
 {
     struct store *store = engine->parts.store;
-    struct store_client client = client_of(visit);
+    struct store_client client = visit_client(visit);
     int64_t fact = client_form_learn(visit->form_fact, worked, engine_utc_ms(engine));
     struct errand *errand;
 
@@ -63,7 +44,7 @@ void form_fact_learn(struct engine *engine, const struct visit *visit, bool work
         return;
     log_info("client.form", "works=%s transport=%s", worked ? "yes" : "no", client.transport);
     for (struct visit *other = engine->visits; other; other = other->next) {
-        if (is_same_client(other, visit))
+        if (visit_is_of(other, &client))
             other->form_fact = fact;
     }
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);

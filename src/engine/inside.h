@@ -53,6 +53,9 @@ bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *
 void visit_tell(struct visit *visit, const char *line, size_t length);
 void visit_watch(struct engine *engine, struct visit *visit, bool wants_remaining);
 bool visit_sees(const struct visit *visit, const char *id); /* it is told of changes of this ask */
+/* The client behind it, by which is known what was learnt; without a transport it is none. */
+struct store_client visit_client(const struct visit *visit);
+bool visit_is_of(const struct visit *visit, const struct store_client *client);
 void visit_write_origin(const struct visit *visit, struct text *out);
 struct asker visit_read_asker(const char *origin_json); /* of an ask that is not in memory */
 struct answered_by visit_actor(const struct engine *engine, struct visit *visit,

@@ -11,23 +11,6 @@
 #include "base/log.h"
 #include "engine/inside.h"
 
-static struct store_client client_of(const struct visit *visit)
-{
-    return (struct store_client){
-        .name = visit->name,
-        .version = visit->version ? visit->version : "",
-        .transport = visit->transport,
-    };
-}
-
-static bool is_same_client(const struct visit *visit, const struct store_client *client)
-{
-    struct store_client own = client_of(visit);
-
-    return own.transport && strcmp(own.transport, client->transport) == 0 &&
-           strcmp(own.name, client->name) == 0 && strcmp(own.version, client->version) == 0;
-}
-
 /* The front keeps the limit itself where the hub is not there to. */
 static void tell_hold(struct visit *visit)
 {
@@ -59,7 +42,7 @@ static void on_loaded(void *context, const struct store_reply *reply)
 void patience_load(struct engine *engine, struct visit *visit)
 {
     struct store *store = engine->parts.store;
-    struct store_client client = client_of(visit);
+    struct store_client client = visit_client(visit);
 
     if (client.transport)
         store->ops->get_cut_off(
@@ -87,7 +70,7 @@ static void on_learnt(void *context, const struct store_reply *reply)
 {
     struct lesson *lesson = context;
     struct errand *errand = &lesson->errand;
-    struct store_client client = client_of(errand->visit);
+    struct store_client client = visit_client(errand->visit);
 
     if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
@@ -96,7 +79,7 @@ static void on_learnt(void *context, const struct store_reply *reply)
     log_info("client.cut_off", "transport=%s cut_off_ms=%lld", client.transport,
              (long long)lesson->cut_off_ms);
     for (struct visit *visit = errand->engine->visits; visit; visit = visit->next) {
-        if (!is_same_client(visit, &client))
+        if (!visit_is_of(visit, &client))
             continue;
         visit->cut_off_ms = lesson->cut_off_ms;
         if (lesson->cut_off_ms > 0)
@@ -111,7 +94,7 @@ void cut_off_act(struct desk *desk, struct desk_visit *visit, const struct json 
     struct engine *engine = engine_of(desk);
     struct lesson *lesson = errand_new(sizeof *lesson, engine, visit, done, context);
     const struct visit *gave_up = lesson->errand.visit;
-    struct store_client client = client_of(gave_up);
+    struct store_client client = visit_client(gave_up);
     int64_t held_ms = json_member_integer(params, "held_ms", 0);
 
     lesson->cut_off_ms =

@@ -247,18 +247,28 @@ static bool read_new(const struct json *params, struct token_errand *own, struct
     return true;
 }
 
+/* NULL, and replied: only people deal with tokens. */
+static struct token_errand *begin(struct desk *desk, struct desk_visit *visit, desk_done *done,
+                                  void *context)
+{
+    struct token_errand *own;
+
+    if (!visit_may(visit, ROLE_PERSON, done, context))
+        return NULL;
+    own = errand_new(sizeof *own, engine_of(desk), visit, done, context);
+    own->errand.drop = token_errand_drop;
+    return own;
+}
+
 void token_new_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                    desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
-    struct store *store = engine->parts.store;
-    struct token_errand *own;
+    struct store *store = engine_of(desk)->parts.store;
+    struct token_errand *own = begin(desk, visit, done, context);
     struct error err;
 
-    if (!visit_may(visit, ROLE_PERSON, done, context))
+    if (!own)
         return;
-    own = errand_new(sizeof *own, engine, visit, done, context);
-    own->errand.drop = token_errand_drop;
     if (!read_new(params, own, &err)) {
         errand_fail(&own->errand, &err, NULL);
         return;
@@ -417,14 +427,12 @@ void token_revoke_act(struct desk *desk, struct desk_visit *visit, const struct 
 {
     struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;
+    struct token_errand *own = begin(desk, visit, done, context);
     const struct token *token;
-    struct token_errand *own;
     struct error err;
 
-    if (!visit_may(visit, ROLE_PERSON, done, context))
+    if (!own)
         return;
-    own = errand_new(sizeof *own, engine, visit, done, context);
-    own->errand.drop = token_errand_drop;
     token = find_by_id(engine, json_member_text(params, "id"), &err);
     if (!token) {
         errand_fail(&own->errand, &err, NULL);

@@ -135,6 +135,23 @@ bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *
     return false;
 }
 
+struct store_client visit_client(const struct visit *visit)
+{
+    return (struct store_client){
+        .name = visit->name,
+        .version = visit->version ? visit->version : "",
+        .transport = visit->transport,
+    };
+}
+
+bool visit_is_of(const struct visit *visit, const struct store_client *client)
+{
+    struct store_client own = visit_client(visit);
+
+    return own.transport && strcmp(own.transport, client->transport) == 0 &&
+           strcmp(own.name, client->name) == 0 && strcmp(own.version, client->version) == 0;
+}
+
 void visit_tell(struct visit *visit, const char *line, size_t length)
 {
     if (!visit->is_gone && visit->event)

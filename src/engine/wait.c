@@ -513,7 +513,6 @@ static const char *list_ids(struct engine *engine, const struct json *ids, const
 
         if (!id || !ask_id_is_valid(id))
             continue;
-        handed_confirm(engine, principal, id);
         undelivered_remove(engine, id, principal);
         handed_confirm(engine, principal, id);
         if (first) {

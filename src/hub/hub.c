@@ -322,6 +322,8 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
                   hub.place.lock, strerror(errno));
         return HUB_FAILED;
     }
+    os_drop_unfinished(hub.place.note);
+    os_drop_unfinished(hub.place.settings);
     if (options->leaves_when_idle)
         log_keep_short(hub.place.log);
     settings_load_file(options->settings, hub.place.settings);

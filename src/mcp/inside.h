@@ -138,7 +138,8 @@ struct mcp_method {
 };
 
 /* mcp.c */
-/* By the row of its method, or with an error where there is none: `status` is that one's. */
+/* By the row of its method, one of these or of both eras, or with an error where there is none:
+ * `status` is that one's. */
 void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count,
                int status);
 
@@ -224,7 +225,7 @@ void content_write_tools(struct json_writer *writer, const struct mcp_request *r
 
 /* tool_call.c: tools/call, and the desk */
 mcp_method_call tool_call;
-void tool_on_event(struct mcp_visit *visit, const char *line, size_t length);
+void tool_on_event(struct mcp_visit *visit, const char *method, const struct json *params);
 /* One act of the desk with parameters written by us; `done` NULL: whatever comes of it. */
 void tool_act(desk_act *chosen, struct mcp_visit *visit, const struct text *params, desk_done *done,
               void *context);

@@ -61,16 +61,38 @@ void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream)
     refuse(&to, NULL, JSONRPC_INVALID_REQUEST, "a message has at most 1048576 bytes");
 }
 
-void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count,
-               int status)
+static void list_tools(struct mcp_request *request)
+{
+    static struct content_made made[REVISION_COUNT];
+
+    mcp_reply(&request->to, content_make(&made[request->revision], request, content_write_tools));
+}
+
+/* Of both eras. */
+static const struct mcp_method common_methods[] = {
+    { "tools/list", list_tools },         { "tools/call", tool_call },
+    { "prompts/list", prompts_list },     { "prompts/get", prompts_get },
+    { "resources/list", resources_list }, { "resources/templates/list", resources_list_templates },
+    { "resources/read", resources_read }, { "completion/complete", complete },
+};
+
+static bool serve_by(struct mcp_request *request, const struct mcp_method *methods, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(methods[i].name, request->method) == 0) {
             methods[i].call(request);
-            return;
+            return true;
         }
     }
-    mcp_refuse(&request->to, status, JSONRPC_METHOD_NOT_FOUND, "no such method", NULL);
+    return false;
+}
+
+void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count,
+               int status)
+{
+    if (!serve_by(request, methods, count) &&
+        !serve_by(request, common_methods, ARRAY_LEN(common_methods)))
+        mcp_refuse(&request->to, status, JSONRPC_METHOD_NOT_FOUND, "no such method", NULL);
 }
 
 static void serve(const struct mcp_to *to, const struct mcp_headers *headers,

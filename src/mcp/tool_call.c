@@ -203,25 +203,18 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
     }
 }
 
-void tool_on_event(struct mcp_visit *visit, const char *line, size_t length)
+void tool_on_event(struct mcp_visit *visit, const char *method, const struct json *params)
 {
-    struct json *json = NULL;
-    const char *method;
-
-    if (!json_parse(line, length, &json, NULL))
-        return;
-    method = json_member_text(json, "method");
-    if (method && strcmp(method, "client/hold") == 0)
-        hold_take(visit, json_member(json, "params"));
-    else if (method && strcmp(method, "client/present") == 0)
-        channel_present(visit, json_member(json, "params"));
-    else if (method && strcmp(method, "client/withdraw") == 0)
-        channel_withdraw(visit, json_member(json, "params"));
-    else if (method && strncmp(method, "mine/", 5) == 0)
-        asks_take_event(visit, method, json_member(json, "params"));
+    if (strcmp(method, "client/hold") == 0)
+        hold_take(visit, params);
+    else if (strcmp(method, "client/present") == 0)
+        channel_present(visit, params);
+    else if (strcmp(method, "client/withdraw") == 0)
+        channel_withdraw(visit, params);
+    else if (strncmp(method, "mine/", 5) == 0)
+        asks_take_event(visit, method, params);
     else
-        take_ask_event(visit->mcp, json_member(json, "params"));
-    json_free(json);
+        take_ask_event(visit->mcp, params);
 }
 
 static void refuse_busy(struct mcp_request *request)

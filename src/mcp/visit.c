@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "mcp/inside.h"
@@ -74,7 +75,16 @@ static char *short_name(const char *name)
 
 static void on_event(void *context, const char *line, size_t length)
 {
-    tool_on_event(context, line, length);
+    struct json *json = NULL;
+
+    if (json_parse(line, length, &json, NULL) && json_member_text(json, "method"))
+        tool_on_event(context, json_member_text(json, "method"), json_member(json, "params"));
+    json_free(json);
+}
+
+static void on_message(void *context, const char *method, const struct json *params)
+{
+    tool_on_event(context, method, params);
 }
 
 static struct mcp_visit *enter(struct mcp_request *request, char *take_name, char *take_version)
@@ -97,6 +107,7 @@ static struct mcp_visit *enter(struct mcp_request *request, char *take_name, cha
         .is_sub_agent = mcp->parts.is_sub_agent,
         .context = visit,
         .event = on_event,
+        .message = on_message,
     };
 
     visit->mcp = mcp;

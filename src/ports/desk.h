@@ -37,10 +37,12 @@ struct desk_visitor {
     const char *directory;      /* working directory; may be NULL */
     const char *transport; /* agents: how its client reaches us, "stdio"; NULL: it is no client */
     bool is_sub_agent;
-    void *context; /* handed to `event` */
+    void *context; /* handed to both */
     /* A JSON-RPC notification as one line without the line end; the bytes are shared by all
      * visitors and live for the call. */
     void (*event)(void *context, const char *line, size_t length);
+    /* The same by a desk that had to read it; NULL: `event` is called. */
+    void (*message)(void *context, const char *method, const struct json *params);
 };
 
 struct desk_reply {

@@ -48,6 +48,7 @@ struct remote_visit {
     bool is_sub_agent;
     void *context;
     void (*event)(void *context, const char *line, size_t length);
+    void (*message)(void *context, const char *method, const struct json *params);
     struct remote_call *calls, *last_call; /* in the order they were made */
     int64_t next_id;
     struct text out; /* what this turn gave to say */
@@ -274,7 +275,9 @@ static void take_note(struct remote_visit *visit, const struct wire_message *mes
         if (call->tag && strcmp(call->tag, tag) == 0)
             snprintf(call->session_id, sizeof call->session_id, "%s", id);
     }
-    if (visit->event)
+    if (visit->message)
+        visit->message(visit->context, message->method, message->params);
+    else if (visit->event)
         visit->event(visit->context, line, length);
 }
 
@@ -384,6 +387,7 @@ static struct desk_visit *remote_enter(struct desk *desk, const struct desk_visi
     visit->context = visitor->context;
     visit->event = visitor->event;
     visit->dial = dial_new(visit->desk->loop, &dial_calls, visit, &visit->desk->busy);
+    visit->message = visitor->message;
     return (struct desk_visit *)visit;
 }
 

@@ -9,9 +9,12 @@ import os
 import pathlib
 import pty
 import random
+import re
 import signal
 import stat
 import subprocess
+import urllib.error
+import urllib.request
 
 from cli_stage import DONE, FAILED, REFUSED, USAGE, expect, one_line
 from harness import BIN, CRASH_BIN, Home, Skip, counted, run, scaled, test, wait_until
@@ -335,6 +338,48 @@ def starts(home: Home) -> None:
     assert json.loads(reply.stdout)["result"]["serverInfo"]["name"] == "sayso", reply
 
 
+def headers_of(entry: dict, secret: str) -> dict[str, str]:
+    """As the client sends them: its reference to the variable is replaced by what stands in it."""
+    if "bearer_token_env_var" in entry:
+        assert entry["bearer_token_env_var"] == "MCP_SAYSO_TOKEN"
+        return {"Authorization": f"Bearer {secret}"}
+    return {name: re.sub(r"\$?\{(env:)?MCP_SAYSO_TOKEN\}", secret, value) for name, value in entry["headers"].items()}
+
+
+def answers(url: str, headers: dict[str, str]) -> bool:
+    """An MCP server is there, and lets this client in."""
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
+    wanted = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, body, wanted), timeout=30) as reply:
+            return json.load(reply)["result"]["protocolVersion"] == "2025-11-25"
+    except urllib.error.HTTPError as refused:
+        assert refused.code == 401, refused
+        return False
+
+
+@test("--http on every sample of every client that can: the rest is kept, the bytes come back", "R10.5")
+def http_round_trips(home: Home) -> None:
+    count = 0
+    for client in CLIENTS:
+        if not client.url:
+            continue
+        for before in samples(client):
+            path = put(home, client, before)
+            install(home, client, "--http", "--yes")
+            found, wanted = parse(client, path.read_bytes()), parse(client, before)
+            assert found[client.container].pop("sayso")[client.url].endswith("/mcp")
+            if client.container not in wanted:
+                assert found.pop(client.container) == {}, path.read_bytes()
+            assert found == wanted, (client.name, before, path.read_bytes())
+            install(home, client, "--undo", "--yes")
+            assert path.read_bytes() == before, (client.name, before, path.read_bytes())
+            count += 1
+        path_of(home, client).unlink()
+    counted(f"{count} round trips with --http")
+
+
 @test("--http writes the hub's address and refers to the token, never its secret; back to a program and undone", "R10.5 P23")
 def over_http(home: Home) -> None:
     secret = home.sayso("token", "new").out.strip()
@@ -349,6 +394,8 @@ def over_http(home: Home) -> None:
         assert entry[client.url] == f"http://127.0.0.1:{port}/mcp" and "command" not in entry, entry
         assert "MCP_SAYSO_TOKEN" in json.dumps(entry) and "sayso token new" in said.err
         assert secret not in path.read_text() + said.out + said.err
+        assert answers(entry[client.url], headers_of(entry, secret)), entry
+        assert not answers(entry[client.url], {}), "a hub that wants a token"
         install(home, client, "--yes")
         entry = entry_of(home, client)
         assert client.url not in entry and "headers" not in entry and "bearer_token_env_var" not in entry, entry
@@ -387,13 +434,14 @@ def killed() -> None:
                 dead = home.sayso("install", client.name, "--yes", env={"SAYSO_CRASH_POINT": point})
                 assert dead.code == -signal.SIGKILL and path.read_bytes() == before, (point, dead)
                 install(home, client, "--yes")
+                assert listing(home) == {client.file, client.file + ".before-sayso"}, (point, listing(home))
                 after = path.read_bytes()
                 parse(client, after)
                 for step in ("os_file_written", "install_restored"):
                     dead = home.sayso("install", client.name, "--undo", "--yes", env={"SAYSO_CRASH_POINT": step})
                     assert dead.code == -signal.SIGKILL and path.read_bytes() in (before, after), (step, dead)
                 install(home, client, "--undo", "--yes")
-                assert path.read_bytes() == before
+                assert path.read_bytes() == before and listing(home) == {client.file}, listing(home)
 
 
 def mutated(chance: random.Random, data: bytes) -> bytes:

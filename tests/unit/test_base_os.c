@@ -114,6 +114,29 @@ static void test_files_are_replaced_whole(void **state)
     free(left);
 }
 
+static void test_what_was_left_unfinished_goes(void **state)
+{
+    static const char *const left[] = { "file.1.new", "file.99999.new" };
+    static const char *const stay[] = { "file",      "file.new",    "file.1.newer", "file.x.new",
+                                        "file..new", "other.1.new", "file.1x.new",  "afile.1.new" };
+    struct place *place = *state;
+    struct error err;
+
+    for (size_t i = 0; i < ARRAY_LEN(left); i++)
+        assert_true(os_write_file(at(place, left[i]), "x", 1, &err));
+    for (size_t i = 0; i < ARRAY_LEN(stay); i++)
+        assert_true(os_write_file(at(place, stay[i]), "x", 1, &err));
+    assert_int_equal(mkdir(at(place, "file.7.new"), 0700), 0); /* whatever that is, not ours */
+    os_drop_unfinished(at(place, "file"));
+    for (size_t i = 0; i < ARRAY_LEN(left); i++)
+        assert_int_not_equal(access(at(place, left[i]), F_OK), 0);
+    for (size_t i = 0; i < ARRAY_LEN(stay); i++)
+        assert_content(at(place, stay[i]), "x");
+    assert_int_equal(access(at(place, "file.7.new"), F_OK), 0);
+    os_drop_unfinished(at(place, "nowhere/file"));
+    os_drop_unfinished("file");
+}
+
 static void test_files_keep_a_mode_of_their_own(void **state)
 {
     struct place *place = *state;
@@ -505,6 +528,7 @@ int main(void)
         CASE(test_files_that_cannot_be_written),
         CASE(test_reading_has_a_limit),
         CASE(test_one_holds_the_lock),
+        CASE(test_what_was_left_unfinished_goes),
         CASE(test_files_keep_a_mode_of_their_own),
         cmocka_unit_test(test_who_listens),
         CASE(test_locks_are_seen),

@@ -95,26 +95,26 @@ void check_store(struct doctor *doctor)
         enum doctor_state state;
         enum text_id found, remedy;
     } rows[] = {
-        [EXAMINED_WHOLE] = { DOCTOR_OK, TEXT_FOUND_STORE, DOCTOR_NO_REMEDY },
-        [EXAMINED_ABSENT] = { DOCTOR_OK, TEXT_FOUND_NOT_YET, DOCTOR_NO_REMEDY },
-        [EXAMINED_DAMAGED] = { DOCTOR_FAULT, TEXT_FOUND_STORE_DAMAGED, TEXT_MEND_STORE_DAMAGED },
-        [EXAMINED_NEWER] = { DOCTOR_FAULT, TEXT_FOUND_STORE_NEWER, TEXT_MEND_STORE_NEWER },
-        [EXAMINED_FOREIGN] = { DOCTOR_FAULT, TEXT_FOUND_STORE_FOREIGN, TEXT_MEND_STORE_FOREIGN },
-        [EXAMINED_UNREADABLE] = { DOCTOR_FAULT, TEXT_FOUND_STORE_UNREADABLE,
-                                  TEXT_MEND_STORE_UNREADABLE },
+        [INSPECT_WHOLE] = { DOCTOR_OK, TEXT_FOUND_STORE, DOCTOR_NO_REMEDY },
+        [INSPECT_ABSENT] = { DOCTOR_OK, TEXT_FOUND_NOT_YET, DOCTOR_NO_REMEDY },
+        [INSPECT_DAMAGED] = { DOCTOR_FAULT, TEXT_FOUND_STORE_DAMAGED, TEXT_MEND_STORE_DAMAGED },
+        [INSPECT_NEWER] = { DOCTOR_FAULT, TEXT_FOUND_STORE_NEWER, TEXT_MEND_STORE_NEWER },
+        [INSPECT_FOREIGN] = { DOCTOR_FAULT, TEXT_FOUND_STORE_FOREIGN, TEXT_MEND_STORE_FOREIGN },
+        [INSPECT_UNREADABLE] = { DOCTOR_FAULT, TEXT_FOUND_STORE_UNREADABLE,
+                                 TEXT_MEND_STORE_UNREADABLE },
     };
-    const struct examination *store = &doctor->store;
+    const struct inspection *store = &doctor->store;
     enum text_id found;
     char version[16], ours[16];
 
-    doctor->store.outcome = EXAMINED_ABSENT;
+    doctor->store.outcome = INSPECT_ABSENT;
     if (!doctor->has_place)
         return;
     hub_examine_store(doctor->place.database, &doctor->store);
     snprintf(version, sizeof version, "%d", store->version);
     snprintf(ours, sizeof ours, "%d", store->our_version);
     found = rows[store->outcome].found;
-    if (store->outcome == EXAMINED_WHOLE && store->version < store->our_version)
+    if (store->outcome == INSPECT_WHOLE && store->version < store->our_version)
         found = TEXT_FOUND_STORE_OLD;
     doctor_report(doctor, rows[store->outcome].state, found, rows[store->outcome].remedy, "path",
                   doctor->place.database, "version", version, "ours", ours, "message",
@@ -171,12 +171,12 @@ void check_http(struct doctor *doctor)
 void check_tokens(struct doctor *doctor)
 {
     const char *client = doctor_http_client();
-    const struct examination *store = &doctor->store;
+    const struct inspection *store = &doctor->store;
     char count[24], expired[24];
 
-    snprintf(count, sizeof count, "%lld", (long long)store->tokens);
+    snprintf(count, sizeof count, "%lld", (long long)store->all_tokens);
     snprintf(expired, sizeof expired, "%lld", (long long)store->expired_tokens);
-    if (store->outcome != EXAMINED_WHOLE && store->outcome != EXAMINED_ABSENT)
+    if (store->outcome != INSPECT_WHOLE && store->outcome != INSPECT_ABSENT)
         doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_TOKENS_UNKNOWN, DOCTOR_NO_REMEDY, NULL);
     else if (client && store->agent_tokens == 0)
         doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_TOKENS_NONE, TEXT_MEND_TOKENS_NONE, "client",

@@ -135,6 +135,17 @@ bool config_file_read_backup(const struct config_file *file, struct text *out)
     return ok;
 }
 
+void config_file_drop_same_backup(const struct config_file *file)
+{
+    struct text backup = { 0 };
+
+    if (file->is_there && config_file_read_backup(file, &backup) &&
+        backup.used == file->bytes.used &&
+        memcmp(text_string(&backup), text_string(&file->bytes), backup.used) == 0)
+        unlink(file->backup);
+    text_release(&backup);
+}
+
 static bool make_directories(const struct config_file *file, struct error *err)
 {
     char *partial = mem_text(file->path);
@@ -168,6 +179,10 @@ int config_file_lock(const struct config_file *file, struct error *err)
                 close(fd);
             fd = -1;
         }
+    }
+    if (fd >= 0) {
+        os_drop_unfinished(file->path);
+        os_drop_unfinished(file->backup);
     }
     free(directory);
     return fd;

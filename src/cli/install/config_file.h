@@ -28,9 +28,12 @@ void config_file_release(struct config_file *file);
 /* False, and no error: there is no backup. */
 bool config_file_read_backup(const struct config_file *file, struct text *out);
 
-/* Nobody else who locks changes files of that directory meanwhile; made if missing. Ends with
- * close(). -1: err says why. */
+/* Nobody else who locks changes files of that directory meanwhile; made if missing. What one that
+ * was killed left is gone. Ends with close(). -1: err says why. */
 int config_file_lock(const struct config_file *file, struct error *err);
+/* One that is the file itself: left by somebody who was killed after restoring it. To be called
+ * with the lock. */
+void config_file_drop_same_backup(const struct config_file *file);
 /* Replaces it; `keeps_backup`: the one that is there is of the first time and stays. */
 bool config_file_write(const struct config_file *file, const struct text *bytes, bool keeps_backup,
                        struct error *err);

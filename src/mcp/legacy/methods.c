@@ -37,26 +37,11 @@ static void ping(struct mcp_request *request)
     mcp_reply(&request->to, "{}");
 }
 
-static void list_tools(struct mcp_request *request)
-{
-    static struct content_made made[REVISION_COUNT];
-
-    mcp_reply(&request->to, content_make(&made[request->revision], request, content_write_tools));
-}
-
 static const struct mcp_method methods[] = {
     { "initialize", initialize },
     { "ping", ping },
-    { "tools/list", list_tools },
-    { "tools/call", tool_call },
-    { "prompts/list", prompts_list },
-    { "prompts/get", prompts_get },
-    { "resources/list", resources_list },
-    { "resources/templates/list", resources_list_templates },
-    { "resources/read", resources_read },
     { "resources/subscribe", subscribe },
     { "resources/unsubscribe", unsubscribe },
-    { "completion/complete", complete },
     { "logging/setLevel", logging_set_level },
 };
 

@@ -29,24 +29,9 @@ static void discover(struct mcp_request *request)
     mcp_reply(&request->to, content_make(&made, request, write_discovery));
 }
 
-static void list_tools(struct mcp_request *request)
-{
-    static struct content_made made;
-
-    mcp_reply(&request->to, content_make(&made, request, content_write_tools));
-}
-
 static const struct mcp_method methods[] = {
     { "server/discover", discover },
-    { "tools/list", list_tools },
-    { "tools/call", tool_call },
-    { "prompts/list", prompts_list },
-    { "prompts/get", prompts_get },
-    { "resources/list", resources_list },
-    { "resources/templates/list", resources_list_templates },
-    { "resources/read", resources_read },
     { "subscriptions/listen", listen_to },
-    { "completion/complete", complete },
 };
 
 static void refuse_version(struct mcp_request *request, const char *asked)
