@@ -575,6 +575,11 @@ const struct catalog catalog_en = {
         [TEXT_MEND_SCREEN_NONE] = "Answer from a terminal of yours: sayso list, sayso answer",
         [TEXT_DOCTOR_WELL] = "Nothing is wrong.",
         [TEXT_DOCTOR_UNWELL] = "{faults} faults, {warnings} warnings.",
+
+        /* The screens of the terminal */
+#define TERMINAL_TEXT(name, english, chinese) [TEXT_##name] = english,
+#include "i18n/terminal.def"
+#undef TERMINAL_TEXT
     },
 };
 /* clang-format on */

@@ -575,6 +575,11 @@ const struct catalog catalog_zh = {
         [TEXT_MEND_SCREEN_NONE] = "请在你的终端中回答：sayso list、sayso answer",
         [TEXT_DOCTOR_WELL] = "没有问题。",
         [TEXT_DOCTOR_UNWELL] = "{faults} 个故障，{warnings} 个警告。",
+
+        /* The screens of the terminal */
+#define TERMINAL_TEXT(name, english, chinese) [TEXT_##name] = chinese,
+#include "i18n/terminal.def"
+#undef TERMINAL_TEXT
     },
 };
 /* clang-format on */

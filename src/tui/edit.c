@@ -115,9 +115,9 @@ static struct row row_at(const struct edit *edit, size_t begin)
 {
     struct row row = { .begin = begin };
     size_t left = edit->text.used - begin, next;
+    int room = edit->columns - 1 - (begin == 0 ? edit->indent : 0); /* the cursor's place is kept */
 
-    row.bytes =
-        glyph_wrap(bytes_of(edit) + begin, left, edit->columns > 1 ? edit->columns - 1 : 1, &next);
+    row.bytes = glyph_wrap(bytes_of(edit) + begin, left, room > 1 ? room : 1, &next);
     row.next = begin + next;
     /* behind a closing line feed there is one more row, an empty one */
     row.is_last = next == left && (row.bytes == left || bytes_of(edit)[begin + row.bytes] != '\n');
@@ -250,29 +250,43 @@ bool edit_key(struct edit *edit, const struct key *key)
     }
 }
 
-int edit_draw(struct edit *edit, struct canvas *canvas, int row, int column, int end, int rows,
-              bool has_focus)
+static void put_cursor(const struct edit *edit, struct canvas *canvas, struct row drawn, int row,
+                       int column)
+{
+    canvas->cursor_row = row;
+    canvas->cursor_column =
+        column + glyph_columns(bytes_of(edit) + drawn.begin, edit->at - drawn.begin);
+}
+
+int edit_draw_from(struct edit *edit, struct canvas *canvas, int row, int first, int column,
+                   int end, int rows, bool has_focus)
 {
     struct row cursor, drawn;
     size_t before;
     int above;
 
     edit->columns = end - column;
+    edit->indent = first - column;
     cursor = cursor_row(edit, &above, &before);
     drawn = row_at(edit, 0);
     for (; above >= rows; above--) /* the cursor's row is the last one drawn, if need be */
         drawn = row_at(edit, drawn.next);
     for (; rows > 0; rows--, row++) {
+        int begin = drawn.begin == 0 ? first : column;
+
         canvas_need_row(canvas, row);
-        canvas_put(canvas, row, column, end, INK_FIELD, bytes_of(edit) + drawn.begin, drawn.bytes);
-        if (has_focus && drawn.begin == cursor.begin) {
-            canvas->cursor_row = row;
-            canvas->cursor_column =
-                column + glyph_columns(bytes_of(edit) + drawn.begin, edit->at - drawn.begin);
-        }
+        canvas_put(canvas, row, begin, end, INK_FIELD, bytes_of(edit) + drawn.begin, drawn.bytes);
+        if (has_focus && drawn.begin == cursor.begin)
+            put_cursor(edit, canvas, drawn, row, begin);
         if (drawn.is_last)
             return row + 1;
         drawn = row_at(edit, drawn.next);
     }
     return row;
+}
+
+int edit_draw(struct edit *edit, struct canvas *canvas, int row, int column, int end, int rows,
+              bool has_focus)
+{
+    return edit_draw_from(edit, canvas, row, column, column, end, rows, has_focus);
 }

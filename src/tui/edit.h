@@ -20,6 +20,7 @@ struct edit {
     bool is_full;    /* the last insertion was cut */
     int wish_column; /* that Up and Down keep to; -1: wherever it is */
     int columns;     /* of the field, as drawn last */
+    int indent;      /* of its first row */
 };
 void edit_init(struct edit *edit, bool has_lines, size_t most_bytes, const char *text);
 void edit_release(struct edit *edit);
@@ -29,5 +30,9 @@ bool edit_key(struct edit *edit, const struct key *key);
  * the cursor. Returns the row behind the last. */
 int edit_draw(struct edit *edit, struct canvas *canvas, int row, int column, int end, int rows,
               bool has_focus);
+
+/* The same where the first row begins further right, behind a label. */
+int edit_draw_from(struct edit *edit, struct canvas *canvas, int row, int first, int column,
+                   int end, int rows, bool has_focus);
 
 #endif

@@ -1,6 +1,7 @@
 /* glyph.c - see glyph.h. Clusters by utf8proc; Unicode 15 tables. */
 #include "tui/glyph.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <utf8proc.h>
 
@@ -106,27 +107,52 @@ int glyph_columns(const char *text, size_t length)
     return columns;
 }
 
+/* Closing signs never begin a line, opening ones never end it. */
+static bool is_among(const char *text, size_t bytes, const char *signs)
+{
+    for (; *signs; signs += 3) { /* each has three bytes */
+        if (bytes == 3 && signs[0] == text[0] && signs[1] == text[1] && signs[2] == text[2])
+            return true;
+    }
+    return false;
+}
+
+static bool may_break_between(const char *text, size_t before, size_t at, struct glyph glyph)
+{
+    static const char closing[] = "，。；：？！）》、」』】”’";
+    static const char opening[] = "（《「『【“‘";
+    size_t bytes = at - before;
+    bool was_wide = glyph_columns(text + before, bytes) == 2;
+
+    return (was_wide || glyph.columns == 2) && text[before] != ' ' && text[at] != ' ' &&
+           !is_among(text + at, glyph.bytes, closing) && !is_among(text + before, bytes, opening) &&
+           (glyph.columns == 2 || !ispunct((unsigned char)text[at]));
+}
+
 size_t glyph_wrap(const char *text, size_t length, int columns, size_t *ret_next)
 {
-    size_t at = 0, blank = 0, behind_blank = 0;
+    size_t at = 0, before = 0, end = 0, next = 0; /* of the line, as far as a good break is known */
     int used = 0;
 
     while (at < length && text[at] != '\n') {
         struct glyph glyph = glyph_first(text + at, length - at);
 
+        if (at > 0 && may_break_between(text, before, at, glyph))
+            end = next = at;
         if (used + glyph.columns > columns && at > 0) {
             if (text[at] == ' ') { /* the blank itself is what does not fit */
                 *ret_next = at + 1;
                 return at;
             }
-            *ret_next = behind_blank ? behind_blank : at;
-            return behind_blank ? blank : at;
+            *ret_next = next ? next : at;
+            return next ? end : at;
         }
         if (text[at] == ' ') {
-            blank = at;
-            behind_blank = at + 1;
+            end = at;
+            next = at + 1;
         }
         used += glyph.columns;
+        before = at;
         at += glyph.bytes;
     }
     *ret_next = at < length ? at + 1 : at;

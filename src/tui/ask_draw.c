@@ -1,0 +1,438 @@
+/*
+ * ask_draw.c - the picture of a question, from pieces, in as many rows as there are.
+ * Where it does not fit, in this order: descriptions of other options go, the prompt is cut, the
+ * list becomes a window, then facts, then the configuration line. What is left out is one key away.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "i18n/i18n.h"
+#include "markup/markup.h"
+#include "tui/ask_inside.h"
+#include "tui/draw.h"
+#include "tui/glyph.h"
+#include "tui/list.h"
+#include "tui/settings_panel.h"
+
+enum { LIST_ROWS_LEAST = 6, PROMPT_ROWS_LEAST = 3, PANE_ROWS_LEAST = 4, EVERYTHING = 1 << 20 };
+
+static void draw_lost(const struct ask_screen *screen, struct pen *pen)
+{
+    int64_t left_ms = screen->retry_mono_ms - screen->now.mono_ms;
+    struct text line = { 0 };
+    char seconds[TEXT_INTEGER_BYTES];
+
+    i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_LOST_SHORT : TEXT_TUI_LOST, "seconds",
+                text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds), NULL);
+    pen_lines(pen, INK_WARN, text_string(&line));
+    text_release(&line);
+}
+
+/* The last row of a cut prompt says so, and how to see the rest. */
+static void draw_more(const struct ask_screen *screen, struct pen *pen, int row)
+{
+    const char *word = i18n_text(TEXT_TUI_KEY_MORE);
+    int column = pen->end - 4 - 1 - glyph_columns(word, strlen(word)), last = pen->end;
+
+    while (last > pen->left && canvas_cell(pen->canvas, row, last - 1)->length == 0 &&
+           canvas_cell(pen->canvas, row, last - 1)->columns == 1)
+        last--;
+    if (last < column)
+        column = last;
+    while (column > pen->left + 1 && column < last &&
+           canvas_cell(pen->canvas, row, column)->length > 0 &&
+           !(canvas_cell(pen->canvas, row, column)->length == 1 &&
+             pen->canvas->bytes.bytes[canvas_cell(pen->canvas, row, column)->offset] == ' '))
+        column--;
+    for (int i = column; i < last; i++)
+        canvas_put_text(pen->canvas, row, i, pen->end, INK_PLAIN, " ");
+    column = canvas_put_text(pen->canvas, row, column, pen->end, INK_QUIET, screen->marks->cut_end);
+    column = canvas_put_text(pen->canvas, row, column + 2, pen->end, INK_ACCENT, "m");
+    canvas_put_text(pen->canvas, row, column + 1, pen->end, INK_QUIET, word);
+}
+
+static void draw_prompt(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
+{
+    int all;
+
+    if (!screen->prompt || plan->prompt_rows == 0)
+        return;
+    all = draw_markup(pen, screen->prompt, 0, plan->prompt_rows);
+    if (all > plan->prompt_rows)
+        draw_more(screen, pen, pen->row - 1);
+    pen->row++;
+}
+
+/* The preview beside the list, or below it. */
+static void draw_list_with_pane(struct ask_screen *screen, struct field_state *state,
+                                struct pen *pen, const struct draw_plan *plan)
+{
+    int column = draw_pane_column(screen, pen->canvas->columns), top = pen->row;
+    struct pen list = { pen->canvas, top, pen->left, column > 0 ? column : pen->end };
+    struct pen pane = { pen->canvas, top, column + 2, pen->end };
+
+    draw_list(screen, state, &list, plan);
+    if (column == 0) {
+        list.row++;
+        draw_rail(screen, &list, true);
+        pane.row = list.row;
+        pane.left = pen->left;
+        draw_pane(screen, &pane, plan->pane_rows);
+        pen->row = pane.row;
+        return;
+    }
+    draw_pane(screen, &pane, list.row - top > plan->pane_rows ? list.row - top : plan->pane_rows);
+    pen->row = list.row > pane.row ? list.row : pane.row;
+    for (int row = top; row < pen->row; row++)
+        canvas_put_text(pen->canvas, row, column, pen->end, INK_QUIET, screen->marks->divider);
+}
+
+static bool has_previews(const struct ask_screen *screen, const struct field_state *state)
+{
+    for (size_t i = 0; state == screen->fields && i < state->field->option_count; i++) {
+        if (screen->previews[i])
+            return true;
+    }
+    return false;
+}
+
+/* In the question of several: its words, and at the right how many may be chosen. */
+static void draw_question(const struct ask_screen *screen, const struct field_state *state,
+                          struct pen *pen)
+{
+    const struct field *shown = state->shown;
+    const char *words = shown->description && *shown->description ? shown->description
+                        : shown->label                            ? shown->label
+                                                                  : shown->name;
+
+    if (screen->form.field_count == 1 || state->field->kind == FIELD_NUMBER)
+        return;
+    pen_lines(pen, INK_STRONG, words);
+}
+
+static void draw_body(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (!state) {
+        draw_review(screen, pen);
+        return;
+    }
+    draw_question(screen, state, pen);
+    if (state->field->kind == FIELD_TEXT)
+        draw_text_field(screen, state, pen);
+    else if (state->field->kind == FIELD_NUMBER)
+        draw_number(screen, state, pen);
+    else if (has_previews(screen, state))
+        draw_list_with_pane(screen, state, pen, plan);
+    else
+        draw_list(screen, state, pen, plan);
+    if (state->problem.used > 0)
+        pen_lines(pen, INK_DANGER, text_string(&state->problem));
+}
+
+static bool shows_common_note(const struct ask_screen *screen)
+{
+    const struct field_state *state = ask_field(screen);
+    bool is_rating = state && state->field->kind == FIELD_NUMBER &&
+                     state->field->style == NUMBER_RATING && !screen->is_tight;
+
+    return ask_has_notes(screen) && (screen->focus == FOCUS_NOTE || screen->focus == FOCUS_COMMON ||
+                                     screen->common.text.used > 0 || is_rating);
+}
+
+static void draw_second_act(struct ask_screen *screen, struct pen *pen)
+{
+    struct field_state *state = &screen->fields[0];
+    bool is_narrow = pen->end < SCREEN_NARROW;
+    struct text words = { 0 }, line = { 0 };
+    const char *id = "";
+
+    ask_describe(screen, 0, &words);
+    for (size_t i = 0; i < state->field->option_count; i++) {
+        if (state->is_picked[i])
+            id = state->shown->options[i].id;
+    }
+    i18n_format(&line,
+                is_narrow ? TEXT_TUI_SECOND_ACT_SHORT
+                : *id     ? TEXT_TUI_SECOND_ACT
+                          : TEXT_TUI_SECOND_ACT_PLAIN,
+                "answer", text_string(&words), "id", id, NULL);
+    pen->row++;
+    pen_lines(pen, INK_DANGER, text_string(&line));
+    text_clear(&line);
+    i18n_format(&line, TEXT_TUI_TYPE_CODE, "code", screen->challenge, NULL);
+    draw_labelled_edit(pen, pen->left, text_string(&line), &screen->code, 1, true, NULL);
+    pen->row++;
+    if (screen->said.used > 0) {
+        pen_lines(pen, (enum ink)screen->said_ink, text_string(&screen->said));
+    }
+    pen_lines(pen, INK_QUIET, i18n_text(is_narrow ? TEXT_TUI_CODE_BACK_SHORT : TEXT_TUI_CODE_BACK));
+    text_release(&words);
+    text_release(&line);
+}
+
+static void draw_messages(struct ask_screen *screen, struct pen *pen)
+{
+    if (screen->problem.used > 0)
+        pen_lines(pen, INK_DANGER, text_string(&screen->problem));
+    if (screen->phase == PHASE_SENDING)
+        pen_lines(pen, INK_QUIET, i18n_text(TEXT_TUI_SENDING));
+    if (screen->focus == FOCUS_TIME)
+        draw_labelled_edit(pen, pen->left, i18n_text(TEXT_TUI_MINUTES), &screen->minutes, 1, true,
+                           NULL);
+    if (screen->said.used > 0 && screen->focus != FOCUS_CODE)
+        pen_lines(pen, (enum ink)screen->said_ink, text_string(&screen->said));
+}
+
+static void draw_above(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
+{
+    bool is_review = ask_is_review(screen);
+
+    draw_header(screen, pen);
+    if (screen->is_lost)
+        draw_lost(screen, pen);
+    else if (plan->has_facts && !is_review)
+        draw_facts(screen, pen);
+    if (screen->facts.is_detached && !screen->is_lost)
+        pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_AGENT_GONE));
+    if (plan->has_facts || plan->has_strip || screen->focus != FOCUS_FILTER)
+        pen->row++;
+    if (!screen->is_lost && !is_review)
+        draw_prompt(screen, pen, plan);
+    if (plan->has_strip && !screen->is_lost && !is_review) {
+        draw_strip(screen, pen);
+        pen->row++;
+    }
+    if (screen->form.field_count > 1) {
+        draw_tabs(screen, pen);
+        pen->row++;
+    }
+}
+
+static void draw_whole(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
+{
+    draw_above(screen, pen, plan);
+    draw_body(screen, pen, plan);
+    if (shows_common_note(screen)) {
+        pen->row++;
+        draw_common_note(screen, pen);
+    }
+    if (screen->focus == FOCUS_CODE) {
+        draw_second_act(screen, pen);
+        return;
+    }
+    pen->row++;
+    draw_messages(screen, pen);
+    draw_hints(screen, pen);
+}
+
+static int measure(struct ask_screen *screen, int columns, const struct draw_plan *plan)
+{
+    struct canvas scratch = { 0 };
+    struct pen pen = { .canvas = &scratch, .left = 1, .end = columns - 1 };
+
+    canvas_reset(&scratch, columns);
+    draw_whole(screen, &pen, plan);
+    canvas_release(&scratch);
+    return pen.row;
+}
+
+static int count_prompt_rows(const struct ask_screen *screen, int columns)
+{
+    struct canvas scratch = { 0 };
+    struct pen pen = { .canvas = &scratch, .left = 1, .end = columns - 1 };
+    int rows;
+
+    if (!screen->prompt || screen->is_lost || ask_is_review(screen))
+        return 0;
+    canvas_reset(&scratch, columns);
+    rows = draw_markup(&pen, screen->prompt, 0, 1);
+    canvas_release(&scratch);
+    return rows;
+}
+
+/* Leaves out more and more until the rest fits; the prompt is none of it here. */
+static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns, int rows)
+{
+    struct field_state *state = ask_field(screen);
+    bool is_long = state && list_item_count(state) > LIST_ROWS_LEAST;
+    int used = measure(screen, columns, plan);
+
+    for (int cut = 0; used > rows && cut < 6; cut++) {
+        if (cut == 0)
+            plan->describe = plan->describe == DESCRIBE_ALL ? DESCRIBE_CURRENT : plan->describe;
+        else if (cut == 1 && is_long)
+            plan->list_rows = LIST_ROWS_LEAST;
+        else if (cut == 2)
+            plan->describe = DESCRIBE_NONE, screen->is_tight = true;
+        else if (cut == 3)
+            plan->has_facts = false;
+        else if (cut == 4)
+            plan->has_strip = false;
+        else if (cut == 5 && state && state->field->kind != FIELD_TEXT &&
+                 state->field->kind != FIELD_NUMBER)
+            plan->list_rows = PROMPT_ROWS_LEAST;
+        used = measure(screen, columns, plan);
+    }
+    return used;
+}
+
+static struct draw_plan make_plan(struct ask_screen *screen, int columns, int rows)
+{
+    bool is_narrow = columns < SCREEN_NARROW;
+    struct draw_plan plan = { .has_facts = true,
+                              .has_strip = true,
+                              .describe = is_narrow ? DESCRIBE_CURRENT : DESCRIBE_ALL,
+                              .pane_rows = PANE_ROWS_LEAST };
+    int prompt = count_prompt_rows(screen, columns), wanted = prompt > 0 ? prompt + 1 : 0;
+    int used, room;
+
+    screen->is_tight = false;
+    used = measure(screen, columns, &plan);
+    if (used + wanted > rows && plan.describe == DESCRIBE_ALL) {
+        plan.describe = DESCRIBE_CURRENT;
+        used = measure(screen, columns, &plan);
+    }
+    if (used > rows)
+        used = shrink(screen, &plan, columns, rows);
+    room = rows - used;
+    if (prompt > 0 && room >= 1 + (prompt < PROMPT_ROWS_LEAST ? prompt : PROMPT_ROWS_LEAST)) {
+        int most = plan.list_rows > 0 ? room / 2 : room - 1;
+
+        plan.prompt_rows = prompt < most ? prompt : most;
+        room -= plan.prompt_rows + 1;
+    }
+    if (plan.list_rows > 0 && room > 0)
+        plan.list_rows += room;
+    else if (room > 0)
+        plan.pane_rows += room;
+    screen->wants_alternate = used > rows;
+    if (plan.prompt_rows >= prompt)
+        screen->is_prompt_seen = true;
+    return plan;
+}
+
+static void draw_cancel(struct ask_screen *screen, struct pen *pen)
+{
+    bool is_narrow = pen->end < SCREEN_NARROW;
+    const struct hint hints[] = {
+        { "Enter",
+          i18n_text(screen->is_declining ? TEXT_TUI_KEY_DECLINE_IT : TEXT_TUI_KEY_CANCEL_IT), 9,
+          false },
+        { "Esc", i18n_text(TEXT_TUI_KEY_KEEP_OPEN), 8, false },
+        { "Tab",
+          i18n_text(screen->is_declining ? TEXT_TUI_KEY_CANCEL_INSTEAD
+                                         : TEXT_TUI_KEY_DECLINE_INSTEAD),
+          3, false },
+    };
+    struct text line = { 0 };
+
+    draw_header(screen, pen);
+    pen->row++;
+    i18n_format(&line,
+                screen->is_declining ? TEXT_TUI_DECLINE_ASK
+                : is_narrow          ? TEXT_TUI_CANCEL_ASK_SHORT
+                                     : TEXT_TUI_CANCEL_ASK,
+                "agent", screen->facts.agent, NULL);
+    pen_lines(pen, INK_PLAIN, text_string(&line));
+    if (ask_has_notes(screen))
+        draw_labelled_edit(pen, pen->left, i18n_text(TEXT_TUI_WHY), &screen->why, 4, true, NULL);
+    pen->row++;
+    draw_messages(screen, pen);
+    draw_hint_row(pen, hints, 3);
+    text_release(&line);
+}
+
+/* A text on a screen of its own, to be scrolled. */
+static void draw_reading(struct ask_screen *screen, struct pen *pen, const struct markup *markup,
+                         int rows)
+{
+    const struct hint hints[] = {
+        { "j k PgUp PgDn", i18n_text(TEXT_TUI_KEY_SCROLL_SHORT), 8, false },
+        { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 9, false },
+    };
+    int all, room = rows - 5 > 1 ? rows - 5 : 1;
+
+    draw_header(screen, pen);
+    pen->row++;
+    all = draw_markup(pen, markup, screen->scroll, room);
+    screen->scroll_most = all > room ? all - room : 0;
+    if (screen->panel == PANEL_PROMPT && screen->scroll >= screen->scroll_most)
+        screen->is_prompt_seen = true;
+    pen->row++;
+    draw_hint_row(pen, hints, 2);
+    screen->wants_alternate = true;
+}
+
+static void draw_settings(struct ask_screen *screen, struct pen *pen)
+{
+    bool is_narrow = pen->end < SCREEN_NARROW;
+    const struct hint hints[] = {
+        { i18n_text(TEXT_TUI_SIDEWAYS), i18n_text(TEXT_TUI_KEY_CHANGE), 9, false },
+        { "r", i18n_text(is_narrow ? TEXT_TUI_KEY_RESET : TEXT_TUI_KEY_BUILT_IN), 5, false },
+        { is_narrow ? "Esc" : i18n_text(TEXT_TUI_ESC_OR_S),
+          i18n_text(is_narrow ? TEXT_TUI_KEY_BACK : TEXT_TUI_KEY_TO_QUESTION), 8, false },
+    };
+    struct text line = { 0 }, left = { 0 }, until = { 0 };
+    int64_t left_ms = ask_left_ms(screen);
+
+    settings_panel_draw(&screen->preferences, screen->setting,
+                        (int)list_hidden_count(screen, &screen->fields[0]), screen->setup.is_ascii,
+                        pen);
+    pen->row++;
+    if (left_ms >= 0 && !is_narrow) {
+        facts_add_clock(&left, (left_ms + 999) / 1000 * 1000);
+        facts_add_time_of_day(&until, screen->now.utc_ms + left_ms);
+        i18n_format(&line, TEXT_TUI_THIS_ASK, "left", text_string(&left), "until",
+                    text_string(&until), NULL);
+        pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));
+        pen_right(pen, INK_QUIET, i18n_text(TEXT_TUI_MORE_TIME));
+        pen->row += 2;
+    }
+    draw_hint_row(pen, hints, 3);
+    text_release(&line);
+    text_release(&left);
+    text_release(&until);
+}
+
+static void draw_panel(struct ask_screen *screen, struct pen *pen, int rows)
+{
+    if (screen->panel == PANEL_SETTINGS)
+        draw_settings(screen, pen);
+    else if (screen->panel == PANEL_HELP)
+        draw_help(pen);
+    else
+        draw_reading(screen, pen,
+                     screen->panel == PANEL_PROMPT ? screen->prompt : ask_preview(screen), rows);
+    if (pen->row > rows)
+        screen->wants_alternate = true;
+}
+
+void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int columns, int rows,
+                     struct screen_time now)
+{
+    struct pen pen = { .canvas = canvas, .left = 1, .end = columns - 1 };
+
+    ask_pass_time(screen, now);
+    screen->wants_alternate = false;
+    canvas_reset(canvas, columns);
+    if (screen->panel == PANEL_PREVIEW && !ask_preview(screen))
+        screen->panel = PANEL_NONE;
+    if (screen->phase == PHASE_SAVED) {
+        draw_saved(screen, &pen);
+    } else if (screen->phase == PHASE_THEIRS || screen->phase == PHASE_OURS) {
+        draw_ended(screen, &pen);
+    } else if (screen->panel != PANEL_NONE) {
+        draw_panel(screen, &pen, rows);
+    } else if (screen->focus == FOCUS_CANCEL) {
+        draw_cancel(screen, &pen);
+    } else {
+        struct draw_plan plan = make_plan(screen, columns, rows);
+
+        canvas_reset(canvas, columns);
+        draw_whole(screen, &pen, &plan);
+    }
+    if (screen->visible_mono_ms < 0)
+        screen->visible_mono_ms = now.mono_ms;
+}

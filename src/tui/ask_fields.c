@@ -1,0 +1,319 @@
+/* ask_fields.c - keys while a text, a number, a code or a panel has them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "i18n/i18n.h"
+#include "tui/ask_inside.h"
+#include "tui/canvas.h"
+#include "tui/list.h"
+#include "tui/settings_panel.h"
+
+static bool is_letter(const struct key *key, char letter)
+{
+    return key->code == KEY_TEXT && key->length == 1 && key->text[0] == letter;
+}
+
+static void clear(struct edit *edit)
+{
+    text_clear(&edit->text);
+    edit->at = 0;
+}
+
+static void back_to_list(struct ask_screen *screen)
+{
+    screen->focus = FOCUS_LIST;
+}
+
+/* Enter that comes with a paste or from an input method is not the person's. */
+static bool is_calm(const struct ask_screen *screen)
+{
+    return screen->key_mono_ms < 0 || screen->now.mono_ms - screen->key_mono_ms >= SCREEN_CALM_MS;
+}
+
+static void write(struct ask_screen *screen, struct edit *edit, const struct key *key)
+{
+    if (!edit_key(edit, key))
+        return;
+    screen->is_typing = true;
+    ask_touch(screen);
+    if (edit->is_full)
+        ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_FULL));
+}
+
+static void key_in_words(struct ask_screen *screen, const struct key *key)
+{
+    struct field_state *state = ask_field(screen);
+    size_t before = state->words.text.used;
+    bool is_one_line = ask_is_one_line(screen, state->field);
+
+    if (key->code == KEY_ESCAPE) {
+        back_to_list(screen);
+    } else if (key->code == KEY_SEND) {
+        ask_send(screen);
+    } else if (key->code == KEY_TAB || key->code == KEY_BACK_TAB) {
+        screen->focus = ask_has_notes(screen) ? FOCUS_COMMON : FOCUS_LIST;
+    } else if (key->code == KEY_ENTER && is_one_line) {
+        if (is_calm(screen) && screen->form.field_count > 1)
+            ask_step(screen, 1);
+        else if (is_calm(screen))
+            ask_send(screen);
+    } else {
+        write(screen, &state->words, key);
+        if (state->field->kind == FIELD_HYBRID && state->words.text.used > before)
+            list_pick(screen, state, state->field->option_count);
+    }
+}
+
+static void key_in_note(struct ask_screen *screen, const struct key *key)
+{
+    bool is_common = screen->focus == FOCUS_COMMON;
+    struct field_state *state = &screen->fields[0];
+    struct edit *edit = is_common ? &screen->common : &screen->notes[state->cursor];
+
+    switch (key->code) {
+    case KEY_ESCAPE:
+        clear(edit);
+        ask_touch(screen);
+        ask_focus_field(screen);
+        break;
+    case KEY_ENTER:
+        if (is_calm(screen))
+            ask_focus_field(screen);
+        break;
+    case KEY_TAB:
+    case KEY_BACK_TAB:
+        screen->focus = is_common ? FOCUS_LIST : FOCUS_COMMON;
+        break;
+    case KEY_SEND:
+        if (!is_common && list_is_one_of_many(state) && !list_is_picked(state, state->cursor))
+            list_pick(screen, state, state->cursor);
+        ask_send(screen);
+        break;
+    default:
+        write(screen, edit, key);
+        if (!is_common && edit->text.used > 0 && list_is_one_of_many(state))
+            list_pick(screen, state, state->cursor);
+    }
+}
+
+static void key_in_filter(struct ask_screen *screen, const struct key *key)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (key->code == KEY_ESCAPE) {
+        clear(&screen->filter);
+        back_to_list(screen);
+    } else if (key->code == KEY_ENTER) {
+        back_to_list(screen);
+    } else if (key->code == KEY_UP || key->code == KEY_DOWN) {
+        list_move(screen, state, key->code == KEY_UP ? -1 : 1);
+    } else if (is_letter(key, ' ')) {
+        list_toggle(screen, state, state->cursor);
+    } else if (key->code == KEY_CONTROL && key->text[0] == 'a' && !list_is_one_of_many(state)) {
+        list_tick_all(screen, state, true);
+    } else if (edit_key(&screen->filter, key)) {
+        list_move_to_shown(screen, state);
+    }
+}
+
+static void key_in_cancel(struct ask_screen *screen, const struct key *key)
+{
+    if (key->code == KEY_ESCAPE) {
+        clear(&screen->why);
+        ask_focus_field(screen);
+    } else if (key->code == KEY_TAB || key->code == KEY_BACK_TAB) {
+        screen->is_declining = !screen->is_declining;
+    } else if (key->code == KEY_ENTER || key->code == KEY_SEND) {
+        if (screen->is_lost)
+            ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_NOT_SENT_LOST));
+        else if (is_calm(screen))
+            ask_cancel(screen);
+    } else if (ask_has_notes(screen)) {
+        edit_key(&screen->why, key);
+    }
+}
+
+static bool is_digits(const struct key *key)
+{
+    if (key->code != KEY_TEXT)
+        return key->code != KEY_PASTE; /* editing keys pass, pasted codes do not */
+    return key->length == 1 && key->text[0] >= '0' && key->text[0] <= '9';
+}
+
+static void key_in_code(struct ask_screen *screen, const struct key *key)
+{
+    if (key->code == KEY_ESCAPE)
+        ask_leave_code(screen);
+    else if (key->code == KEY_ENTER)
+        ask_take_code(screen);
+    else if (is_digits(key))
+        edit_key(&screen->code, key);
+}
+
+static void key_in_time(struct ask_screen *screen, const struct key *key)
+{
+    int64_t minutes = 0;
+
+    if (key->code == KEY_ESCAPE || key->code == KEY_ENTER) {
+        if (key->code == KEY_ENTER &&
+            text_parse_integer(text_string(&screen->minutes.text), &minutes) && minutes > 0)
+            ask_extend(screen, minutes * 60);
+        clear(&screen->minutes);
+        ask_focus_field(screen);
+    } else if (is_digits(key)) {
+        edit_key(&screen->minutes, key);
+    }
+}
+
+/* Keys that move through a text longer than its place. */
+static bool scrolls(struct ask_screen *screen, const struct key *key)
+{
+    int by = 0;
+
+    if (key->code == KEY_DOWN || is_letter(key, 'j'))
+        by = 1;
+    else if (key->code == KEY_UP || is_letter(key, 'k'))
+        by = -1;
+    else if (key->code == KEY_PAGE_DOWN || is_letter(key, ' '))
+        by = 10;
+    else if (key->code == KEY_PAGE_UP)
+        by = -10;
+    else if (key->code == KEY_HOME)
+        by = -screen->scroll;
+    else if (key->code == KEY_END)
+        by = screen->scroll_most - screen->scroll;
+    else
+        return false;
+    screen->scroll += by;
+    if (screen->scroll > screen->scroll_most)
+        screen->scroll = screen->scroll_most;
+    if (screen->scroll < 0)
+        screen->scroll = 0;
+    return true;
+}
+
+static void key_in_preview(struct ask_screen *screen, const struct key *key)
+{
+    if (scrolls(screen, key))
+        return;
+    if (is_letter(key, 'v'))
+        screen->panel = PANEL_PREVIEW;
+    else if (key->code == KEY_ESCAPE || is_letter(key, 'p') || is_letter(key, 'q'))
+        back_to_list(screen);
+}
+
+static void key_in_reading(struct ask_screen *screen, const struct key *key)
+{
+    bool is_back = key->code == KEY_ESCAPE || key->code == KEY_ENTER || is_letter(key, 'q') ||
+                   is_letter(key, 'm') || is_letter(key, 'v') || is_letter(key, '?');
+
+    if (!scrolls(screen, key) && is_back) {
+        screen->panel = PANEL_NONE;
+        screen->scroll = 0;
+    }
+}
+
+static void key_in_settings(struct ask_screen *screen, const struct key *key)
+{
+    int by = key->code == KEY_DOWN || is_letter(key, 'j') ? 1
+             : key->code == KEY_UP || is_letter(key, 'k') ? -1
+                                                          : 0;
+
+    if (by != 0)
+        screen->setting = settings_panel_move(screen->setting, by);
+    else if (key->code == KEY_ESCAPE || is_letter(key, 's') || is_letter(key, 'q'))
+        screen->panel = PANEL_NONE;
+    else if (is_letter(key, 'e'))
+        ask_extend(screen, SCREEN_EXTEND_S);
+    else if (is_letter(key, 'E')) {
+        screen->panel = PANEL_NONE;
+        screen->focus = FOCUS_TIME;
+    } else if (key->code == KEY_LEFT || key->code == KEY_RIGHT || key->code == KEY_ENTER) {
+        enum setting_id id = settings_panel_id(screen->setting);
+        char *next = preferences_next(&screen->preferences, id, key->code == KEY_LEFT ? -1 : 1);
+
+        if (next && !screen->is_lost)
+            ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_SETTING,
+                                                      .name = setting_row(id)->name,
+                                                      .text = next });
+        free(next);
+    } else if (is_letter(key, 'r') && !screen->is_lost) {
+        enum setting_id id = settings_panel_id(screen->setting);
+
+        ask_emit(screen,
+                 &(struct screen_effect){ .kind = EFFECT_SETTING, .name = setting_row(id)->name });
+    }
+}
+
+bool ask_key_in_field(struct ask_screen *screen, const struct key *key)
+{
+    screen->is_typing = false;
+    if (screen->panel == PANEL_SETTINGS) {
+        key_in_settings(screen, key);
+        return true;
+    }
+    if (screen->panel != PANEL_NONE) {
+        key_in_reading(screen, key);
+        return true;
+    }
+    switch (screen->focus) {
+    case FOCUS_WORDS:
+        key_in_words(screen, key);
+        return true;
+    case FOCUS_NUMBER:
+        return ask_key_in_number(screen, key);
+    case FOCUS_NOTE:
+    case FOCUS_COMMON:
+        key_in_note(screen, key);
+        return true;
+    case FOCUS_FILTER:
+        key_in_filter(screen, key);
+        return true;
+    case FOCUS_PREVIEW:
+        key_in_preview(screen, key);
+        return true;
+    case FOCUS_CANCEL:
+        key_in_cancel(screen, key);
+        return true;
+    case FOCUS_CODE:
+        key_in_code(screen, key);
+        return true;
+    case FOCUS_TIME:
+        key_in_time(screen, key);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What was written here and did not go out, for the clipboard. */
+void ask_add_written(const struct ask_screen *screen, struct text *out)
+{
+    const struct edit *edits[LIST_MOST + LIMIT_FORM_FIELDS];
+    size_t count = 0;
+
+    for (size_t i = 0; i < screen->form.field_count && count < LIMIT_FORM_FIELDS; i++)
+        edits[count++] = &screen->fields[i].words;
+    for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
+        edits[count++] = &screen->notes[i];
+    edits[count++] = &screen->common;
+    for (size_t i = 0; i < count; i++) {
+        if (edits[i]->text.used == 0)
+            continue;
+        text_add_text(out, out->used ? "\n" : "");
+        text_add(out, text_string(&edits[i]->text), edits[i]->text.used);
+    }
+}
+
+void ask_copy_written(struct ask_screen *screen)
+{
+    struct text words = { 0 };
+
+    ask_add_written(screen, &words);
+    if (words.used > 0) {
+        ask_emit(screen,
+                 &(struct screen_effect){ .kind = EFFECT_COPY, .text = text_string(&words) });
+        ask_say(screen, INK_QUIET, i18n_text(TEXT_TUI_COPIED));
+    }
+    text_release(&words);
+}

@@ -1,0 +1,524 @@
+/*
+ * ask_keys.c - the keys of a question while letters are commands (ui.md 8). A key is a row.
+ * Keys that go into a text, a code or a panel are ask_fields.c's.
+ */
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "i18n/i18n.h"
+#include "tui/ask_inside.h"
+#include "tui/canvas.h"
+#include "tui/list.h"
+
+typedef void ask_act(struct ask_screen *screen);
+
+static bool is_list(const struct field_state *state)
+{
+    return state && state->field->kind != FIELD_TEXT && state->field->kind != FIELD_NUMBER;
+}
+
+static bool is_many(const struct field_state *state)
+{
+    return is_list(state) && !list_is_one_of_many(state);
+}
+
+void ask_step(struct ask_screen *screen, int by)
+{
+    size_t last = screen->form.field_count > 1 ? screen->form.field_count : 0;
+
+    if ((by < 0 && screen->step == 0) || (by > 0 && screen->step >= last))
+        return;
+    screen->step = by < 0 ? screen->step - 1 : screen->step + 1;
+    screen->scroll = 0;
+    ask_focus_field(screen);
+}
+
+static void move_down(struct ask_screen *screen)
+{
+    if (is_list(ask_field(screen)))
+        list_move(screen, ask_field(screen), 1);
+}
+
+static void move_up(struct ask_screen *screen)
+{
+    if (is_list(ask_field(screen)))
+        list_move(screen, ask_field(screen), -1);
+}
+
+static void open_common_note(struct ask_screen *screen)
+{
+    if (ask_has_notes(screen))
+        screen->focus = FOCUS_COMMON;
+    else
+        ask_say(screen, INK_QUIET, i18n_text(TEXT_TUI_NOTES_OFF));
+}
+
+/* Tab: the note of the option under the cursor, then the common one. */
+static void open_note(struct ask_screen *screen)
+{
+    struct field_state *state = ask_field(screen);
+    bool has_own_note =
+        state == screen->fields && is_list(state) && state->cursor < state->field->option_count;
+
+    open_common_note(screen);
+    if (ask_has_notes(screen) && has_own_note)
+        screen->focus = FOCUS_NOTE;
+}
+
+static void open_words(struct ask_screen *screen)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (state && state->field->kind == FIELD_HYBRID) {
+        state->cursor = state->field->option_count;
+        screen->focus = FOCUS_WORDS;
+    } else if (state && state->field->kind == FIELD_TEXT) {
+        screen->focus = FOCUS_WORDS;
+    }
+}
+
+static void open_filter(struct ask_screen *screen)
+{
+    if (is_list(ask_field(screen)))
+        screen->focus = FOCUS_FILTER;
+}
+
+static void open_preview(struct ask_screen *screen)
+{
+    if (ask_preview(screen)) {
+        screen->focus = FOCUS_PREVIEW;
+        screen->scroll = 0;
+    }
+}
+
+static void open_full_preview(struct ask_screen *screen)
+{
+    if (ask_preview(screen)) {
+        screen->panel = PANEL_PREVIEW;
+        screen->scroll = 0;
+    }
+}
+
+static void widen_list(struct ask_screen *screen)
+{
+    screen->pane_shift += 4;
+}
+
+static void narrow_list(struct ask_screen *screen)
+{
+    screen->pane_shift -= 4;
+}
+
+static void open_settings(struct ask_screen *screen)
+{
+    screen->panel = PANEL_SETTINGS;
+}
+
+static void open_help(struct ask_screen *screen)
+{
+    screen->panel = PANEL_HELP;
+}
+
+static void open_prompt(struct ask_screen *screen)
+{
+    if (screen->prompt) {
+        screen->panel = PANEL_PROMPT;
+        screen->scroll = 0;
+    }
+}
+
+static void open_minutes(struct ask_screen *screen)
+{
+    if (ask_left_ms(screen) >= 0)
+        screen->focus = FOCUS_TIME;
+}
+
+void ask_extend(struct ask_screen *screen, int64_t by_s)
+{
+    int64_t left_ms = ask_left_ms(screen);
+
+    if (!ask_may_answer(screen) || left_ms < 0)
+        return;
+    ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_EXTEND,
+                                              .number = (left_ms + 999) / 1000 + by_s });
+}
+
+static void extend(struct ask_screen *screen)
+{
+    ask_extend(screen, SCREEN_EXTEND_S);
+}
+
+static void go_to_browser(struct ask_screen *screen)
+{
+    if (!screen->setup.has_portal) {
+        ask_say(screen, INK_QUIET, i18n_text(TEXT_TUI_NO_PORTAL));
+        return;
+    }
+    screen->is_draft_dirty = screen->is_draft_dirty || ask_has_written(screen);
+    ask_flush_draft(screen);
+    ask_emit_kind(screen, EFFECT_BROWSER);
+}
+
+static void go_to_neighbour(struct ask_screen *screen, int64_t by)
+{
+    if (!screen->setup.is_inbox)
+        return;
+    ask_flush_draft(screen);
+    ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_NEIGHBOUR, .number = by });
+}
+
+static void go_before(struct ask_screen *screen)
+{
+    go_to_neighbour(screen, -1);
+}
+
+static void go_behind(struct ask_screen *screen)
+{
+    go_to_neighbour(screen, 1);
+}
+
+static void open_cancel(struct ask_screen *screen)
+{
+    if (screen->filter.text.used > 0) { /* Esc clears before it cancels */
+        text_clear(&screen->filter.text);
+        screen->filter.at = 0;
+        return;
+    }
+    screen->focus = FOCUS_CANCEL;
+    screen->is_declining = false;
+}
+
+static void tick_all(struct ask_screen *screen)
+{
+    if (is_many(ask_field(screen)))
+        list_tick_all(screen, ask_field(screen), true);
+}
+
+static void tick_none(struct ask_screen *screen)
+{
+    if (is_many(ask_field(screen)))
+        list_tick_all(screen, ask_field(screen), false);
+}
+
+static void show_hidden(struct ask_screen *screen)
+{
+    screen->shows_hidden = !screen->shows_hidden;
+    if (is_list(ask_field(screen)))
+        list_move_to_shown(screen, ask_field(screen));
+}
+
+static void emit_hidden(struct ask_screen *screen, const struct field_state *state)
+{
+    struct text json = { 0 };
+    struct json_writer writer = json_writer_to(&json);
+
+    json_write_object(&writer, NULL);
+    json_write_list(&writer, "hidden");
+    for (size_t i = 0; i < state->field->option_count; i++) {
+        if (state->is_hidden[i])
+            json_write_text(&writer, NULL, state->field->options[i].id);
+    }
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_HIDE, .json = text_string(&json) });
+    text_release(&json);
+}
+
+/* Hides the option under the cursor from now on, or shows it again; never below the minimum. */
+static void hide(struct ask_screen *screen)
+{
+    struct field_state *state = ask_field(screen);
+    size_t left = 0, item;
+    int64_t least;
+
+    if (state != screen->fields || !is_list(state) || screen->form.is_destructive ||
+        state->cursor >= state->field->option_count)
+        return;
+    item = state->cursor;
+    for (size_t i = 0; i < state->field->option_count; i++)
+        left += !state->is_hidden[i];
+    least = state->field->min_selections > 1 ? state->field->min_selections : 1;
+    if (!state->is_hidden[item] && (int64_t)left <= least) {
+        ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_HIDE_REFUSED));
+        return;
+    }
+    state->is_hidden[item] = !state->is_hidden[item];
+    if (state->is_hidden[item])
+        state->is_picked[item] = false;
+    list_move_to_shown(screen, state);
+    emit_hidden(screen, state);
+}
+
+static void reconnect(struct ask_screen *screen)
+{
+    if (screen->is_lost)
+        ask_emit_kind(screen, EFFECT_RECONNECT);
+}
+
+/* The letters; those that only some screens have do nothing in the others. */
+static const struct {
+    char letter;
+    ask_act *act;
+} letters[] = {
+    { 'j', move_down },    { 'k', move_up },       { 'n', open_common_note },  { 'o', open_words },
+    { '/', open_filter },  { 'p', open_preview },  { 'v', open_full_preview }, { '>', widen_list },
+    { '<', narrow_list },  { 's', open_settings }, { 'w', go_to_browser },     { 'e', extend },
+    { 'E', open_minutes }, { 'm', open_prompt },   { 'q', open_cancel },       { '[', go_before },
+    { ']', go_behind },    { 'a', tick_all },      { 'x', tick_none },         { 'H', show_hidden },
+    { '-', hide },         { 'r', reconnect },     { '?', open_help },
+};
+
+/* Defaults that nobody has looked at are not sent by one key (ui.md 9.5). */
+static bool needs_second_enter(struct ask_screen *screen, const struct field_state *state)
+{
+    bool is_preset = is_list(state) && list_is_one_of_many(state)
+                         ? list_is_picked(state, state->cursor)
+                         : ask_is_answered(screen, (size_t)(state - screen->fields));
+
+    if (state->is_touched || !is_preset || !field_has_default(state->field))
+        return false;
+    screen->fields[state - screen->fields].is_touched = true;
+    ask_say(screen, INK_ACCENT, i18n_text(TEXT_TUI_ENTER_AGAIN));
+    return true;
+}
+
+static void send_or_go_on(struct ask_screen *screen)
+{
+    if (screen->form.field_count > 1)
+        ask_step(screen, 1);
+    else
+        ask_send(screen);
+}
+
+static void enter(struct ask_screen *screen)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (!state) {
+        ask_send(screen);
+        return;
+    }
+    if (needs_second_enter(screen, state))
+        return;
+    if (is_list(state) && list_is_own(state, state->cursor) &&
+        (!state->has_own || state->words.text.used == 0)) {
+        open_words(screen);
+        return;
+    }
+    if (is_list(state) && list_is_one_of_many(state))
+        list_pick(screen, state, state->cursor);
+    if (is_list(state) && preferences_is_on(&screen->preferences, SETTING_NOTE_FOCUS) &&
+        ask_has_notes(screen) && !screen->has_offered_note && state == screen->fields) {
+        screen->has_offered_note = true;
+        open_note(screen);
+        return;
+    }
+    send_or_go_on(screen);
+}
+
+static void tick(struct ask_screen *screen)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (!is_list(state))
+        return;
+    if (list_is_own(state, state->cursor) && !state->has_own)
+        open_words(screen);
+    else
+        list_toggle(screen, state, state->cursor);
+}
+
+static bool is_shown(const struct ask_screen *screen, const struct field_state *state, size_t item)
+{
+    size_t items[LIST_MOST], count = list_items(screen, state, items);
+
+    for (size_t i = 0; i < count; i++) {
+        if (items[i] == item)
+            return true;
+    }
+    return false;
+}
+
+static void pick_number(struct ask_screen *screen, struct field_state *state, size_t number)
+{
+    if (number == 0 || number > list_item_count(state) - (state->field->kind == FIELD_HYBRID) ||
+        !is_shown(screen, state, number - 1))
+        return;
+    state->cursor = number - 1;
+    if (list_toggle(screen, state, number - 1) && ask_sends_at_once(screen))
+        ask_send(screen);
+}
+
+void ask_take_digits(struct ask_screen *screen)
+{
+    struct field_state *state = ask_field(screen);
+    size_t number = screen->digit;
+
+    screen->digit = 0;
+    if (is_list(state))
+        pick_number(screen, state, number);
+}
+
+static void take_digit(struct ask_screen *screen, size_t digit)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (ask_is_review(screen) && digit >= 1 && digit <= screen->form.field_count) {
+        screen->step = digit - 1;
+        ask_focus_field(screen);
+    } else if (state && state->field->kind == FIELD_NUMBER) {
+        ask_number_digit(screen, state, (char)('0' + digit));
+    } else if (is_list(state)) {
+        screen->digit = screen->digit * 10 + digit;
+        screen->digit_mono_ms = screen->now.mono_ms;
+        if (screen->digit * 10 > list_item_count(state))
+            ask_take_digits(screen);
+    }
+}
+
+static void take_letter(struct ask_screen *screen, char letter)
+{
+    bool is_off = !preferences_is_on(&screen->preferences, SETTING_SINGLE_KEYS);
+
+    if (letter == ' ') {
+        tick(screen);
+        return;
+    }
+    if (letter >= '0' && letter <= '9') {
+        take_digit(screen, (size_t)(letter - '0'));
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(letters); i++) {
+        if (letters[i].letter == letter && (!is_off || letter == '?' || letter == 'r'))
+            letters[i].act(screen);
+    }
+}
+
+static void page(struct ask_screen *screen, int by)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (is_list(state))
+        list_move(screen, state, by);
+    else if (state && state->field->kind == FIELD_NUMBER)
+        ask_number_key(screen, state, by > 0 ? KEY_PAGE_DOWN : KEY_PAGE_UP);
+}
+
+static void sideways(struct ask_screen *screen, enum key_code code)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (state && state->field->kind == FIELD_NUMBER)
+        ask_number_key(screen, state, code);
+    else if (code == KEY_LEFT || code == KEY_RIGHT)
+        ask_step(screen, code == KEY_LEFT ? -1 : 1);
+    else if (is_list(state))
+        list_move(screen, state, code == KEY_HOME ? -LIST_MOST : LIST_MOST);
+}
+
+static void take_list_key(struct ask_screen *screen, const struct key *key)
+{
+    switch (key->code) {
+    case KEY_TEXT:
+        if (key->length == 1)
+            take_letter(screen, key->text[0]);
+        break;
+    case KEY_UP:
+        move_up(screen);
+        break;
+    case KEY_DOWN:
+        move_down(screen);
+        break;
+    case KEY_LEFT:
+    case KEY_RIGHT:
+    case KEY_HOME:
+    case KEY_END:
+        sideways(screen, key->code);
+        break;
+    case KEY_PAGE_UP:
+        page(screen, -10);
+        break;
+    case KEY_PAGE_DOWN:
+        page(screen, 10);
+        break;
+    case KEY_ENTER:
+        enter(screen);
+        break;
+    case KEY_SEND:
+        ask_send(screen);
+        break;
+    case KEY_TAB:
+        open_note(screen);
+        break;
+    case KEY_BACK_TAB:
+        open_common_note(screen);
+        break;
+    case KEY_ESCAPE:
+        open_cancel(screen);
+        break;
+    default:
+        break; /* a paste never answers */
+    }
+}
+
+/* Once it is decided: the undo line, or what became of it. */
+static void take_end_key(struct ask_screen *screen, const struct key *key)
+{
+    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+
+    if (screen->phase == PHASE_SAVED && letter == 'u') {
+        ask_emit_kind(screen, EFFECT_UNDO);
+    } else if (screen->phase == PHASE_SAVED && key->code == KEY_ENTER) {
+        screen->phase = PHASE_OURS;
+        ask_emit_kind(screen, EFFECT_SEND_NOW);
+        ask_emit_kind(screen, EFFECT_CLOSE);
+    } else if (screen->phase == PHASE_THEIRS && letter == 'y') {
+        ask_copy_written(screen);
+    } else if (screen->phase == PHASE_THEIRS &&
+               (key->code == KEY_ENTER || key->code == KEY_ESCAPE || letter == 'q')) {
+        ask_emit_kind(screen, EFFECT_CLOSE);
+    }
+}
+
+static bool take_control(struct ask_screen *screen, const struct key *key)
+{
+    if (key->code == KEY_FOCUS_IN || key->code == KEY_FOCUS_OUT)
+        return true;
+    if (key->code != KEY_CONTROL)
+        return false;
+    if (key->text[0] == 'c') {
+        ask_flush_draft(screen);
+        ask_emit_kind(screen, EFFECT_QUIT);
+    } else if (key->text[0] == 'z') {
+        ask_emit_kind(screen, EFFECT_SUSPEND);
+    }
+    return key->text[0] == 'c' || key->text[0] == 'z';
+}
+
+/* Whoever was typing when the question appeared did not mean it. */
+static bool is_too_early(const struct ask_screen *screen)
+{
+    bool is_answerable = screen->phase == PHASE_OPEN || screen->phase == PHASE_THEIRS;
+
+    return is_answerable && (screen->visible_mono_ms < 0 ||
+                             screen->now.mono_ms - screen->visible_mono_ms < SCREEN_TOO_EARLY_MS);
+}
+
+void ask_screen_key(struct ask_screen *screen, const struct key *key, struct screen_time now)
+{
+    ask_pass_time(screen, now);
+    text_clear(&screen->said);
+    text_clear(&screen->problem);
+    if (take_control(screen, key))
+        return;
+    if (is_too_early(screen))
+        ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_TOO_EARLY));
+    else if (screen->phase == PHASE_SENDING)
+        return;
+    else if (screen->phase != PHASE_OPEN)
+        take_end_key(screen, key);
+    else if (!ask_key_in_field(screen, key))
+        take_list_key(screen, key);
+    screen->key_mono_ms = now.mono_ms;
+}

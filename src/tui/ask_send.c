@@ -1,0 +1,201 @@
+/* ask_send.c - from what stands there to what is sent: checks, the second act, drafts. */
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "i18n/i18n.h"
+#include "tui/ask_inside.h"
+#include "tui/canvas.h"
+
+static void describe_all(struct ask_screen *screen)
+{
+    text_clear(&screen->sent);
+    for (size_t i = 0; i < screen->form.field_count; i++) {
+        if (screen->sent.used > 0 && ask_is_answered(screen, i))
+            text_add_text(&screen->sent, "; ");
+        ask_describe(screen, i, &screen->sent);
+    }
+    screen->has_sent_note = screen->common.text.used > 0;
+    for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
+        screen->has_sent_note = screen->has_sent_note || screen->notes[i].text.used > 0;
+    screen->has_sent_note = screen->has_sent_note && ask_has_notes(screen);
+}
+
+void ask_submit(struct ask_screen *screen, const char *code)
+{
+    text_clear(&screen->sending);
+    ask_write_answer(screen, code, &screen->sending);
+    describe_all(screen);
+    screen->is_cancelled = false;
+    screen->sending_kind = EFFECT_ANSWER;
+    screen->phase = PHASE_SENDING;
+    ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_ANSWER,
+                                              .json = text_string(&screen->sending) });
+}
+
+void ask_cancel(struct ask_screen *screen)
+{
+    struct json_writer writer = json_writer_to(&screen->sending);
+    enum screen_effect_kind kind = screen->is_declining ? EFFECT_DECLINE : EFFECT_CANCEL;
+
+    if (!ask_may_answer(screen))
+        return;
+    text_clear(&screen->sending);
+    json_write_object(&writer, NULL);
+    if (screen->why.text.used > 0)
+        json_write_text(&writer, "global_annotation", text_string(&screen->why.text));
+    json_write_end_object(&writer);
+    text_clear(&screen->sent);
+    text_add_text(&screen->sent,
+                  i18n_text(screen->is_declining ? TEXT_STATE_DECLINED : TEXT_STATE_CANCELLED));
+    if (screen->why.text.used > 0) {
+        text_add_text(&screen->sent, ": ");
+        facts_add_visible(&screen->sent, text_string(&screen->why.text));
+    }
+    screen->has_sent_note = false;
+    screen->is_cancelled = true;
+    screen->sending_kind = kind;
+    screen->phase = PHASE_SENDING;
+    ask_emit(screen,
+             &(struct screen_effect){ .kind = kind, .json = text_string(&screen->sending) });
+}
+
+/* Nothing is sent by one act here: the hub gives a code, and the person types it. */
+static void begin_second_act(struct ask_screen *screen)
+{
+    if (!screen->is_prompt_seen) {
+        ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_READ_TO_THE_END));
+        return;
+    }
+    if (screen->is_challenged)
+        return;
+    screen->is_challenged = true;
+    screen->challenge[0] = '\0';
+    ask_emit_kind(screen, EFFECT_CHALLENGE);
+}
+
+void ask_send(struct ask_screen *screen)
+{
+    if (screen->is_lost) {
+        ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_NOT_SENT_LOST));
+        return;
+    }
+    if (screen->phase != PHASE_OPEN)
+        return;
+    if (!ask_check(screen)) {
+        enum field_kind kind = screen->form.fields[screen->step].kind;
+
+        screen->focus = kind == FIELD_TEXT ? FOCUS_WORDS : FOCUS_LIST;
+        return;
+    }
+    if (screen->form.is_destructive)
+        begin_second_act(screen);
+    else
+        ask_submit(screen, NULL);
+}
+
+/* The second act: the code as it was typed, or back. */
+void ask_take_code(struct ask_screen *screen)
+{
+    const char *typed = text_string(&screen->code.text);
+
+    if (*typed && strcmp(typed, screen->challenge) == 0) {
+        ask_submit(screen, screen->challenge);
+    } else if (*typed) {
+        ask_say(screen, INK_DANGER, i18n_text(TEXT_TUI_OTHER_CODE));
+        text_clear(&screen->code.text);
+        screen->code.at = 0;
+        return;
+    }
+    ask_leave_code(screen);
+}
+
+void ask_leave_code(struct ask_screen *screen)
+{
+    text_clear(&screen->code.text);
+    screen->code.at = 0;
+    screen->challenge[0] = '\0';
+    screen->is_challenged = false;
+    ask_focus_field(screen);
+    if (screen->focus == FOCUS_WORDS && screen->form.fields[0].kind == FIELD_HYBRID)
+        screen->focus = FOCUS_LIST;
+}
+
+void ask_touch(struct ask_screen *screen)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (state) {
+        state->is_touched = true;
+        text_clear(&state->problem);
+    }
+    screen->is_draft_dirty = true;
+    screen->is_draft_saved = false;
+}
+
+void ask_flush_draft(struct ask_screen *screen)
+{
+    struct text draft = { 0 };
+
+    if (!screen->is_draft_dirty || !ask_may_answer(screen))
+        return;
+    ask_write_answer(screen, NULL, &draft);
+    screen->is_draft_dirty = false;
+    screen->is_draft_saved = true;
+    screen->draft_mono_ms = screen->now.mono_ms;
+    ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_DRAFT, .json = text_string(&draft) });
+    text_release(&draft);
+}
+
+/* What time alone does: drafts, the second digit, the end of undo, the bell. */
+void ask_pass_time(struct ask_screen *screen, struct screen_time now)
+{
+    int64_t left_ms;
+
+    screen->now = now;
+    left_ms = ask_left_ms(screen);
+    if (screen->is_draft_dirty &&
+        (screen->draft_mono_ms < 0 || now.mono_ms - screen->draft_mono_ms >= SCREEN_DRAFT_MS))
+        ask_flush_draft(screen);
+    if (screen->digit > 0 && now.mono_ms - screen->digit_mono_ms >= SCREEN_DIGIT_MS)
+        ask_take_digits(screen);
+    if (screen->phase == PHASE_SAVED && now.mono_ms >= screen->undo_until_mono_ms) {
+        screen->phase = PHASE_OURS;
+        ask_emit_kind(screen, EFFECT_CLOSE);
+    }
+    if (screen->phase == PHASE_OPEN && left_ms >= 0 && left_ms < 10000 && !screen->has_rung &&
+        !screen->is_lost) {
+        screen->has_rung = true;
+        if (preferences_is_on(&screen->preferences, SETTING_SOUND))
+            ask_emit_kind(screen, EFFECT_BELL);
+    }
+    if (left_ms >= 10000)
+        screen->has_rung = false;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+int64_t ask_screen_wake_ms(const struct ask_screen *screen)
+{
+    int64_t now = screen->now.mono_ms, wake = -1;
+    bool is_open = screen->phase == PHASE_OPEN || screen->phase == PHASE_SENDING;
+
+    if (is_open && !screen->is_lost) /* the clocks step together, with what is left */
+        wake = screen->facts.deadline_mono_ms > now
+                   ? now + (screen->facts.deadline_mono_ms - now - 1) % 1000 + 1
+                   : now + 1000;
+    if (screen->is_lost && screen->retry_mono_ms > now)
+        wake = earlier(wake, now + (screen->retry_mono_ms - now - 1) % 1000 + 1);
+    if (screen->phase == PHASE_SAVED)
+        wake = earlier(wake, screen->undo_until_mono_ms > now
+                                 ? now + (screen->undo_until_mono_ms - now - 1) % 1000 + 1
+                                 : now);
+    if (screen->is_draft_dirty && ask_may_answer(screen))
+        wake = earlier(wake,
+                       screen->draft_mono_ms < 0 ? now : screen->draft_mono_ms + SCREEN_DRAFT_MS);
+    if (screen->digit > 0)
+        wake = earlier(wake, screen->digit_mono_ms + SCREEN_DIGIT_MS);
+    return wake;
+}

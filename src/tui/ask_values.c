@@ -1,0 +1,296 @@
+/* ask_values.c - what stands in the fields: as the wire's answer, from a draft, and in words. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "core/answer.h"
+#include "i18n/i18n.h"
+#include "tui/ask_inside.h"
+#include "tui/list.h"
+
+static bool takes_words(const struct field_state *state)
+{
+    return state->field->kind == FIELD_TEXT ||
+           (state->field->kind == FIELD_HYBRID && state->has_own);
+}
+
+static void write_picks(struct json_writer *writer, const char *key,
+                        const struct field_state *state)
+{
+    json_write_list(writer, key);
+    for (size_t i = 0; i < state->field->option_count; i++) {
+        if (state->is_picked[i])
+            json_write_text(writer, NULL, state->field->options[i].id);
+    }
+    json_write_end_list(writer);
+}
+
+static void write_members(struct json_writer *writer, const struct field_state *state)
+{
+    if (state->field->kind != FIELD_TEXT)
+        write_picks(writer, "selected_ids", state);
+    if (state->field->kind == FIELD_TEXT || state->field->kind == FIELD_HYBRID)
+        json_write_text(writer, "custom_input",
+                        takes_words(state) ? text_string(&state->words.text) : "");
+}
+
+static void write_value(struct json_writer *writer, const struct field_state *state)
+{
+    switch (state->field->kind) {
+    case FIELD_SINGLE:
+    case FIELD_MULTI:
+        write_picks(writer, NULL, state);
+        break;
+    case FIELD_HYBRID:
+        json_write_object(writer, NULL);
+        write_members(writer, state);
+        json_write_end_object(writer);
+        break;
+    case FIELD_TEXT:
+        json_write_text(writer, NULL, text_string(&state->words.text));
+        break;
+    case FIELD_NUMBER:
+        if (state->has_number)
+            json_write_number(writer, NULL, state->number);
+        else
+            json_write_null(writer, NULL);
+        break;
+    default:
+        if (state->confirm == CONFIRM_OPEN)
+            json_write_null(writer, NULL);
+        else
+            json_write_bool(writer, NULL, state->confirm == CONFIRM_YES);
+    }
+}
+
+static bool is_by_members(const struct ask_screen *screen)
+{
+    enum field_kind kind = screen->form.fields[0].kind;
+
+    return screen->form.field_count == 1 && kind != FIELD_NUMBER && kind != FIELD_CONFIRM;
+}
+
+static void write_notes(struct json_writer *writer, const struct ask_screen *screen)
+{
+    const struct field *field = &screen->form.fields[0];
+    bool has_any = false;
+
+    for (size_t i = 0; i < field->option_count; i++) {
+        if (screen->notes[i].text.used == 0)
+            continue;
+        if (!has_any)
+            json_write_object(writer, "option_annotations");
+        has_any = true;
+        json_write_foreign_key(writer, field->options[i].id);
+        json_write_text(writer, NULL, text_string(&screen->notes[i].text));
+        writer->needs_comma = true;
+    }
+    if (has_any)
+        json_write_end_object(writer);
+    if (screen->common.text.used > 0)
+        json_write_text(writer, "global_annotation", text_string(&screen->common.text));
+}
+
+void ask_write_answer(const struct ask_screen *screen, const char *code, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    if (is_by_members(screen)) {
+        write_members(&writer, &screen->fields[0]);
+    } else {
+        json_write_object(&writer, "fields");
+        for (size_t i = 0; i < screen->form.field_count; i++) {
+            json_write_foreign_key(&writer, screen->form.fields[i].name);
+            write_value(&writer, &screen->fields[i]);
+            writer.needs_comma = true;
+        }
+        json_write_end_object(&writer);
+    }
+    if (ask_has_notes(screen))
+        write_notes(&writer, screen);
+    json_write_text_if(&writer, "code", code);
+    json_write_end_object(&writer);
+}
+
+static void set_edit(struct edit *edit, const char *text)
+{
+    bool has_lines = edit->has_lines;
+    size_t most = edit->most_bytes;
+
+    if (!text || strcmp(text_string(&edit->text), text) == 0 || strlen(text) > most)
+        return;
+    edit_release(edit);
+    edit_init(edit, has_lines, most, text);
+}
+
+static void read_picks(struct field_state *state, const struct json *picks)
+{
+    size_t count = json_kind(picks) == KIND_LIST ? json_length(picks) : 1;
+
+    if (json_kind(picks) != KIND_LIST && json_kind(picks) != KIND_TEXT)
+        return;
+    for (size_t i = 0; i < state->field->option_count; i++)
+        state->is_picked[i] = false;
+    for (size_t i = 0; i < count; i++) {
+        const char *id = json_text(json_kind(picks) == KIND_LIST ? json_item(picks, i) : picks);
+        const struct option *option = id ? field_find_option(state->field, id) : NULL;
+
+        if (option)
+            state->is_picked[option - state->field->options] = true;
+    }
+}
+
+static void read_members(struct field_state *state, const struct json *object)
+{
+    const char *words = json_member_text(object, "custom_input");
+
+    if (state->field->option_count > 0)
+        read_picks(state, json_member(object, "selected_ids"));
+    if (!words || (state->field->kind != FIELD_TEXT && state->field->kind != FIELD_HYBRID))
+        return;
+    set_edit(&state->words, words);
+    state->has_own = *words != '\0';
+}
+
+static void read_value(struct field_state *state, const struct json *value)
+{
+    switch (state->field->kind) {
+    case FIELD_SINGLE:
+    case FIELD_MULTI:
+        read_picks(state, value);
+        break;
+    case FIELD_HYBRID:
+        read_members(state, value);
+        break;
+    case FIELD_TEXT:
+        set_edit(&state->words, json_text(value));
+        break;
+    case FIELD_NUMBER:
+        state->has_number = json_kind(value) == KIND_INTEGER || json_kind(value) == KIND_REAL;
+        state->number = json_number_of(value);
+        break;
+    default:
+        if (json_kind(value) == KIND_BOOL)
+            state->confirm = json_is_yes(value) ? CONFIRM_YES : CONFIRM_NO;
+    }
+}
+
+void ask_read_draft(struct ask_screen *screen, const struct json *draft)
+{
+    const struct json *fields = json_member(draft, "fields");
+    const struct json *notes = json_member(draft, "option_annotations");
+
+    if (json_kind(draft) != KIND_OBJECT)
+        return;
+    read_members(&screen->fields[0], draft);
+    for (size_t i = 0; i < screen->form.field_count; i++) {
+        const struct json *value = json_member(fields, screen->form.fields[i].name);
+
+        if (value)
+            read_value(&screen->fields[i], value);
+    }
+    for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
+        set_edit(&screen->notes[i], json_member_text(notes, screen->form.fields[0].options[i].id));
+    set_edit(&screen->common, json_member_text(draft, "global_annotation"));
+}
+
+/* The field that a refusal is about; the first where it names none. */
+static size_t find_culprit(const struct ask_screen *screen, const char *path)
+{
+    const char *name = strncmp(path, "/fields/", 8) == 0 ? path + 8 : "";
+    size_t length = strcspn(name, "/");
+
+    for (size_t i = 0; length > 0 && i < screen->form.field_count; i++) {
+        if (strlen(screen->form.fields[i].name) == length &&
+            strncmp(screen->form.fields[i].name, name, length) == 0)
+            return i;
+    }
+    return 0;
+}
+
+bool ask_check(struct ask_screen *screen)
+{
+    struct text json = { 0 };
+    struct json *given = NULL;
+    struct answer answer = { 0 };
+    struct error err = { 0 };
+    bool ok;
+
+    for (size_t i = 0; i < screen->form.field_count; i++)
+        text_clear(&screen->fields[i].problem);
+    ask_write_answer(screen, NULL, &json);
+    ok = json_parse(text_string(&json), json.used, &given, &err) &&
+         answer_check(&screen->form, given, &answer, &err);
+    if (!ok) {
+        struct field_state *state = &screen->fields[find_culprit(screen, err.path)];
+
+        if (!i18n_reason(&state->problem, err.message))
+            text_add_text(&state->problem, err.message);
+        screen->step = (size_t)(state - screen->fields);
+    }
+    answer_release(&answer);
+    json_free(given);
+    text_release(&json);
+    return ok;
+}
+
+void ask_add_number(struct text *out, double number)
+{
+    text_add_format(out, "%.15g", number);
+}
+
+static void add_word(struct text *out, const char *word)
+{
+    text_add_text(out, out->used ? ", " : "");
+    text_add_text(out, word);
+}
+
+static void describe_words(const struct field_state *state, bool has_quotes, struct text *out)
+{
+    char *visible = facts_visible(text_string(&state->words.text), false);
+    struct text quoted = { 0 };
+
+    text_add_format(&quoted, has_quotes ? "\"%s\"" : "%s", visible);
+    if (*visible)
+        add_word(out, text_string(&quoted));
+    text_release(&quoted);
+    free(visible);
+}
+
+void ask_describe(const struct ask_screen *screen, size_t field, struct text *out)
+{
+    const struct field_state *state = &screen->fields[field];
+    struct text words = { 0 };
+
+    for (size_t i = 0; i < state->field->option_count; i++) {
+        if (state->is_picked[i])
+            add_word(&words, state->shown->options[i].label);
+    }
+    if (takes_words(state))
+        describe_words(state, state->field->kind == FIELD_HYBRID, &words);
+    if (state->field->kind == FIELD_NUMBER && state->has_number) {
+        ask_add_number(&words, state->number);
+        if (state->shown->unit)
+            text_add_format(&words, " %s", state->shown->unit);
+    }
+    if (state->field->kind == FIELD_CONFIRM && state->confirm != CONFIRM_OPEN)
+        add_word(&words, i18n_text(state->confirm == CONFIRM_YES ? TEXT_TUI_YES : TEXT_TUI_NO));
+    text_add(out, text_string(&words), words.used);
+    text_release(&words);
+}
+
+bool ask_is_answered(const struct ask_screen *screen, size_t field)
+{
+    struct text words = { 0 };
+    bool is_answered;
+
+    ask_describe(screen, field, &words);
+    is_answered = words.used > 0;
+    text_release(&words);
+    return is_answered;
+}

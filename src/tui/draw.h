@@ -1,0 +1,92 @@
+/*
+ * draw.h - the pieces a question's picture is made of, from the title to the line of keys. Each
+ * draws at its pen and moves it on; the pen's canvas may be a scratch one, to see how much room a
+ * picture needs.
+ */
+#ifndef TUI_DRAW_H
+#define TUI_DRAW_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tui/canvas.h"
+
+struct ask_screen;
+struct edit;
+struct field_state;
+struct markup;
+struct text;
+
+struct pen {
+    struct canvas *canvas;
+    int row;
+    int left, end; /* columns that text may stand in: from, and before */
+};
+
+/* One line at a column; the text is visible already. Returns the column behind. */
+int pen_at(struct pen *pen, int column, enum ink ink, const char *text);
+int pen_cut(struct pen *pen, int column, int end, enum ink ink, const char *text, const char *cut);
+/* Lines from the pen's left on, wrapped; the pen is below them afterwards. */
+void pen_lines(struct pen *pen, enum ink ink, const char *text);
+/* The same from another column on; the last row is *ret_row, returns the column behind it. */
+int pen_wrap(struct pen *pen, int column, enum ink ink, const char *text, size_t length);
+void pen_right(struct pen *pen, enum ink ink, const char *text); /* ends at the pen's end */
+int draw_columns(const struct text *text);
+const char *draw_knob(const struct ask_screen *screen); /* of a scale; one column */
+
+/* How much of a question is drawn; what does not fit is left out in the order of ask_draw.c. */
+enum draw_describe { DESCRIBE_ALL, DESCRIBE_CURRENT, DESCRIBE_NONE };
+struct draw_plan {
+    bool has_facts, has_strip;
+    enum draw_describe describe;
+    int prompt_rows; /* 0: none; more than it has: all */
+    int list_rows;   /* at most; 0: all */
+    int pane_rows;   /* of a preview, at least */
+};
+
+/* prose.c: blocks of spans; at most `most` rows (0: all) from `skip` on. Returns its rows in all.
+ */
+int draw_markup(struct pen *pen, const struct markup *markup, int skip, int most);
+
+/* header.c */
+void draw_header(const struct ask_screen *screen, struct pen *pen);
+void draw_facts(const struct ask_screen *screen, struct pen *pen);
+void draw_strip(const struct ask_screen *screen, struct pen *pen);
+void draw_rail(const struct ask_screen *screen, struct pen *pen, bool is_plain);
+
+/* option_list.c */
+void draw_list(struct ask_screen *screen, struct field_state *state, struct pen *pen,
+               const struct draw_plan *plan);
+/* text_field.c */
+void draw_edit(struct ask_screen *screen, struct field_state *state, struct pen *pen, int column,
+               int rows, bool has_focus);
+void draw_labelled_edit(struct pen *pen, int column, const char *label, struct edit *edit, int rows,
+                        bool has_focus, const char *cut);
+void draw_text_field(struct ask_screen *screen, struct field_state *state, struct pen *pen);
+void draw_common_note(struct ask_screen *screen, struct pen *pen);
+/* number.c */
+void draw_number(struct ask_screen *screen, struct field_state *state, struct pen *pen);
+/* stepper.c */
+void draw_tabs(const struct ask_screen *screen, struct pen *pen);
+void draw_review(const struct ask_screen *screen, struct pen *pen);
+/* preview.c */
+/* The preview of the option under the cursor within the pen's columns; at most so many rows. */
+void draw_pane(struct ask_screen *screen, struct pen *pen, int rows);
+int draw_pane_column(const struct ask_screen *screen, int columns); /* 0: it goes below */
+/* outcome.c */
+void draw_ended(const struct ask_screen *screen, struct pen *pen);
+void draw_saved(const struct ask_screen *screen, struct pen *pen);
+/* help.c */
+void draw_help(struct pen *pen);
+/* hints.c: the line of keys */
+void draw_hints(const struct ask_screen *screen, struct pen *pen);
+
+/* "Enter send  Tab note"; the most important last to go where it is narrow. */
+struct hint {
+    const char *key;
+    const char *word;
+    int weight;    /* the lightest is shortened, then dropped first */
+    bool is_terse; /* its key alone says enough */
+};
+void draw_hint_row(struct pen *pen, const struct hint *hints, size_t count);
+
+#endif

@@ -1,0 +1,151 @@
+/* facts.c - see facts.h. */
+#include "tui/facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/visible_text.h"
+#include "i18n/i18n.h"
+
+enum { MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400 };
+
+void facts_release(struct facts *facts)
+{
+    free(facts->title);
+    free(facts->agent);
+    free(facts->directory);
+    free(facts->token);
+    free(facts->via);
+    free(facts->person);
+    memset(facts, 0, sizeof *facts);
+}
+
+void facts_add_visible(struct text *out, const char *bytes)
+{
+    if (bytes)
+        visible_text(bytes, strlen(bytes), VISIBLE_ONE_LINE, out);
+}
+
+char *facts_visible(const char *bytes, bool has_lines)
+{
+    struct text out = { 0 };
+
+    if (!bytes)
+        return NULL;
+    visible_text(bytes, strlen(bytes), has_lines ? VISIBLE_LINES : VISIBLE_ONE_LINE, &out);
+    return text_take(&out);
+}
+
+static void put(char **slot, const char *bytes)
+{
+    char *visible = facts_visible(bytes ? bytes : "", false);
+
+    free(*slot);
+    *slot = visible;
+}
+
+/* "2026-07-28T14:02:23.000Z" */
+static int64_t read_time(const struct json *value)
+{
+    const char *text = json_text(value);
+    struct tm parts = { 0 };
+
+    if (!text || sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d", &parts.tm_year, &parts.tm_mon,
+                        &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec) != 6)
+        return 0;
+    parts.tm_year -= 1900;
+    parts.tm_mon -= 1;
+    return (int64_t)timegm(&parts) * 1000;
+}
+
+static void read_directory(struct facts *facts, const char *directory, const char *home)
+{
+    size_t length = home ? strlen(home) : 0;
+    struct text out = { 0 };
+
+    if (directory && length > 1 && strncmp(directory, home, length) == 0 &&
+        (directory[length] == '/' || directory[length] == '\0')) {
+        text_add_char(&out, '~');
+        directory += length;
+    }
+    facts_add_visible(&out, directory);
+    free(facts->directory);
+    facts->directory = text_take(&out);
+}
+
+void facts_read(struct facts *facts, const struct json *ask, const char *home,
+                struct screen_time now)
+{
+    const struct json *origin = json_member(ask, "origin"), *by = json_member(ask, "answered_by");
+    int64_t left_s = json_member_integer(ask, "remaining_seconds", -1);
+    const char *id = json_member_text(ask, "session_id");
+
+    snprintf(facts->id, sizeof facts->id, "%s", id ? id : "");
+    put(&facts->title, json_member_text(ask, "title"));
+    put(&facts->agent, json_member_text(ask, "agent"));
+    put(&facts->token, json_member_text(origin, "token"));
+    put(&facts->via, json_member_text(by, "via"));
+    put(&facts->person, json_member_text(by, "person"));
+    read_directory(facts, json_member_text(origin, "directory"), home);
+    facts->pid = json_member_integer(origin, "pid", 0);
+    facts->uid = json_member_integer(origin, "uid", -1);
+    facts->state = state_find(json_member_text(ask, "status"));
+    facts->version = json_member_integer(ask, "version", 0);
+    facts->created_utc_ms = read_time(json_member(ask, "created_at"));
+    facts->decided_utc_ms = read_time(json_member(ask, "decided_at"));
+    facts->is_detached = json_is_yes(json_member(ask, "detached"));
+    facts->is_destructive = json_is_yes(json_member(ask, "destructive"));
+    facts->deadline_mono_ms = left_s < 0 ? -1 : now.mono_ms + left_s * 1000;
+    facts->total_ms = left_s < 0 ? 0 : left_s * 1000 + now.utc_ms - facts->created_utc_ms;
+}
+
+int64_t facts_left_ms(const struct facts *facts, struct screen_time now)
+{
+    if (facts->deadline_mono_ms < 0)
+        return -1;
+    return facts->deadline_mono_ms > now.mono_ms ? facts->deadline_mono_ms - now.mono_ms : 0;
+}
+
+void facts_add_clock(struct text *out, int64_t ms)
+{
+    int64_t s = ms / 1000;
+
+    if (s >= 2 * DAY_S)
+        facts_add_duration(out, s);
+    else if (s >= HOUR_S)
+        text_add_format(out, "%d:%02d:%02d", (int)(s / HOUR_S), (int)(s / MINUTE_S % 60),
+                        (int)(s % 60));
+    else
+        text_add_format(out, "%d:%02d", (int)(s / MINUTE_S), (int)(s % 60));
+}
+
+void facts_add_duration(struct text *out, int64_t s)
+{
+    char room[TEXT_INTEGER_BYTES];
+    enum text_id unit = TEXT_DURATION_SECONDS;
+
+    if (s >= 2 * DAY_S || (s >= DAY_S && s % DAY_S == 0)) {
+        unit = TEXT_DURATION_DAYS;
+        s /= DAY_S;
+    } else if (s >= 2 * HOUR_S || (s >= HOUR_S && s % HOUR_S == 0)) {
+        unit = TEXT_DURATION_HOURS;
+        s /= HOUR_S;
+    } else if (s >= 2 * MINUTE_S || (s >= MINUTE_S && s % MINUTE_S == 0)) {
+        unit = TEXT_DURATION_MINUTES;
+        s /= MINUTE_S;
+    }
+    i18n_format(out, unit, "count", text_of_integer(s, room), NULL);
+}
+
+void facts_add_time_of_day(struct text *out, int64_t utc_ms)
+{
+    time_t s = (time_t)(utc_ms / 1000);
+    struct tm local;
+
+    if (localtime_r(&s, &local))
+        text_add_format(out, "%02d:%02d:%02d", local.tm_hour, local.tm_min, local.tm_sec);
+}

@@ -1,0 +1,43 @@
+/*
+ * facts.h - what the hub says about an ask beside its form: who asks, from where, since when, how
+ * long it is open, and how it ended. Texts are made visible; times are put on our own clock.
+ */
+#ifndef TUI_FACTS_H
+#define TUI_FACTS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "core/lifecycle.h"
+#include "tui/screen.h"
+
+struct json;
+
+struct facts {
+    char id[32];
+    char *title, *agent, *directory, *token; /* owned; visible; "" where unknown */
+    int64_t pid, uid;
+    enum ask_state state;
+    int64_t version;
+    int64_t created_utc_ms, decided_utc_ms;
+    int64_t deadline_mono_ms; /* -1: none */
+    int64_t total_ms;         /* from being asked to the deadline */
+    bool is_detached, is_destructive;
+    char *via, *person; /* of whoever decided; owned; "" */
+};
+void facts_release(struct facts *facts);
+/* Reads the `ask` of ask/get, ask/list and ask/changed; `home` becomes ~. */
+void facts_read(struct facts *facts, const struct json *ask, const char *home,
+                struct screen_time now);
+
+/* Appends visible text; NULL is nothing. */
+void facts_add_visible(struct text *out, const char *bytes);
+char *facts_visible(const char *bytes, bool has_lines); /* owned by the caller */
+
+/* "4:12", "1:02:03", "3 d"; what is left is rounded up, what has passed down. */
+void facts_add_clock(struct text *out, int64_t ms);
+void facts_add_duration(struct text *out, int64_t s); /* "48 s", "12 min", in words */
+void facts_add_time_of_day(struct text *out, int64_t utc_ms);
+int64_t facts_left_ms(const struct facts *facts, struct screen_time now); /* -1: no deadline */
+
+#endif

@@ -1,0 +1,210 @@
+/* header.c - what is ours alone on the screen: title row, rail, facts, configuration (R6.4). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "i18n/i18n.h"
+#include "tui/ask_inside.h"
+#include "tui/draw.h"
+#include "tui/glyph.h"
+
+enum { WARN_MS = 60000, URGENT_MS = 10000, DIRECTORY_LEAST = 12 };
+
+/* Which clock it is: calm, under a minute, under ten seconds. */
+static enum ink clock_ink(const struct ask_screen *screen)
+{
+    int64_t left_ms = ask_left_ms(screen);
+
+    if (screen->is_lost || left_ms < 0)
+        return INK_QUIET;
+    return left_ms < URGENT_MS ? INK_DANGER : left_ms < WARN_MS ? INK_WARN : INK_PLAIN;
+}
+
+static void add_clock(const struct ask_screen *screen, struct text *out)
+{
+    int64_t left_ms = ask_left_ms(screen);
+    struct text clock = { 0 };
+
+    if (screen->is_lost) {
+        text_add_text(out, "-:--");
+        return;
+    }
+    if (left_ms < 0)
+        return;
+    facts_add_clock(&clock, (left_ms + 999) / 1000 * 1000);
+    if (ask_is_held(screen))
+        i18n_format(out, TEXT_TUI_HELD, "time", text_string(&clock), NULL);
+    else if (left_ms < URGENT_MS)
+        i18n_format(out, TEXT_TUI_LEFT, "time", text_string(&clock), NULL);
+    else
+        text_add(out, text_string(&clock), clock.used);
+    text_release(&clock);
+}
+
+void draw_rail(const struct ask_screen *screen, struct pen *pen, bool is_plain)
+{
+    int64_t left_ms = ask_left_ms(screen), total_ms = screen->facts.total_ms;
+    int columns = pen->canvas->columns, left = columns;
+
+    if (is_plain || screen->is_lost)
+        left = 0;
+    else if (left_ms >= 0 && total_ms > 0)
+        left = (int)((left_ms * columns + total_ms / 2) / total_ms);
+    for (int i = 0; i < columns; i++) {
+        enum ink ink = clock_ink(screen) == INK_PLAIN ? INK_ACCENT : clock_ink(screen);
+
+        canvas_put_text(pen->canvas, pen->row, i, columns, i < left ? ink : INK_QUIET,
+                        i < left ? screen->marks->left : screen->marks->gone);
+    }
+    pen->row++;
+}
+
+/* The clock's place at the right is never reached by the title. */
+void draw_header(const struct ask_screen *screen, struct pen *pen)
+{
+    bool is_narrow = pen->end < SCREEN_NARROW, is_flagged = screen->form.is_destructive;
+    struct text clock = { 0 }, asked = { 0 }, when = { 0 };
+    int end, column = pen->left;
+
+    add_clock(screen, &clock);
+    end = pen->end - draw_columns(&clock) - (clock.used > 0 ? 2 : 0);
+    pen_right(pen, clock_ink(screen), text_string(&clock));
+    if (!is_narrow) {
+        facts_add_time_of_day(&when, screen->facts.created_utc_ms);
+        i18n_format(&asked, TEXT_TUI_ASKED, "time", text_string(&when), NULL);
+        end -= draw_columns(&asked);
+        pen_at(pen, end, INK_QUIET, text_string(&asked));
+        end -= 2;
+    }
+    if (is_flagged)
+        column = pen_at(pen, column, INK_DANGER, i18n_text(TEXT_TUI_DESTRUCTIVE)) + 2;
+    if (!is_flagged || !is_narrow)
+        pen_cut(pen, column, is_narrow && clock.used <= 5 ? end - 1 : end, INK_STRONG,
+                screen->shown.title, screen->marks->cut_end);
+    pen->row++;
+    draw_rail(screen, pen, false);
+    if (is_flagged && is_narrow)
+        pen_lines(pen, INK_STRONG, screen->shown.title);
+    text_release(&clock);
+    text_release(&asked);
+    text_release(&when);
+}
+
+static void add_who(const struct ask_screen *screen, struct text *out)
+{
+    const struct facts *facts = &screen->facts;
+    char pid[TEXT_INTEGER_BYTES];
+
+    if (*facts->token)
+        i18n_format(out, TEXT_TUI_BY_TOKEN, "token", facts->token, NULL);
+    else if (facts->pid > 0 && facts->uid == screen->setup.uid)
+        i18n_format(out, TEXT_TUI_BY_YOU, "pid", text_of_integer(facts->pid, pid), NULL);
+    else if (facts->pid > 0)
+        i18n_format(out, TEXT_TUI_BY_PID, "pid", text_of_integer(facts->pid, pid), NULL);
+    else
+        text_add_text(out, i18n_text(TEXT_TUI_BY_NOBODY));
+}
+
+/* The end of a path says more than its beginning. */
+static void put_directory(const struct ask_screen *screen, struct pen *pen, int column, int end)
+{
+    const char *directory = screen->facts.directory;
+    size_t length = strlen(directory), at = 0;
+
+    if (column + glyph_columns(directory, length) <= end) {
+        pen_at(pen, column, INK_QUIET, directory);
+        return;
+    }
+    while (at < length && column + 1 + glyph_columns(directory + at, length - at) > end)
+        at += glyph_first(directory + at, length - at).bytes;
+    pen_at(pen, column, INK_QUIET, screen->marks->cut_start);
+    pen_at(pen, column + 1, INK_QUIET, directory + at);
+}
+
+void draw_facts(const struct ask_screen *screen, struct pen *pen)
+{
+    struct text agent = { 0 }, who = { 0 }, blocked = { 0 }, clock = { 0 };
+    int64_t waited_ms = screen->now.utc_ms - screen->facts.created_utc_ms;
+    int column, wanted;
+
+    text_add_format(&agent, "\"%s\"", *screen->facts.agent ? screen->facts.agent : "?");
+    add_who(screen, &who);
+    facts_add_clock(&clock, waited_ms > 0 ? waited_ms : 0);
+    i18n_format(&blocked, TEXT_BLOCKED, "time", text_string(&clock), NULL);
+    column = pen_cut(pen, pen->left, pen->end - draw_columns(&who) - 2, INK_PLAIN,
+                     text_string(&agent), screen->marks->cut_end) +
+             2;
+    column = pen_at(pen, column, INK_QUIET, text_string(&who)) + 2;
+    wanted = *screen->facts.directory ? DIRECTORY_LEAST + 2 : 0;
+    if (column + wanted + draw_columns(&blocked) > pen->end) {
+        pen->row++;
+        column = pen->left;
+    }
+    if (wanted > 0) {
+        int end = pen->end - draw_columns(&blocked) - 2;
+
+        put_directory(screen, pen, column, end);
+        column += glyph_columns(screen->facts.directory, strlen(screen->facts.directory));
+        column = (column > end ? end : column) + 2;
+    }
+    pen_at(pen, column, INK_QUIET, text_string(&blocked));
+    pen->row++;
+    text_release(&agent);
+    text_release(&who);
+    text_release(&blocked);
+    text_release(&clock);
+}
+
+static enum text_id sending_words(const struct ask_screen *screen, bool is_narrow)
+{
+    if (screen->form.is_destructive)
+        return TEXT_TUI_TWO_ACTS;
+    if (ask_sends_at_once(screen))
+        return is_narrow ? TEXT_TUI_AT_ONCE : TEXT_TUI_SENDS_AT_ONCE;
+    return is_narrow ? TEXT_TUI_ENTER : TEXT_TUI_WAITS_FOR_ENTER;
+}
+
+static const char *interface_words(const struct ask_screen *screen)
+{
+    const char *value = preferences_value(&screen->preferences, SETTING_INTERFACE);
+
+    if (strcmp(value, "web") == 0)
+        return i18n_text(TEXT_CHANNEL_WEB);
+    if (strcmp(value, "terminal") == 0)
+        return i18n_text(TEXT_CHANNEL_TERMINAL);
+    if (strcmp(value, "client") == 0)
+        return i18n_text(TEXT_CHANNEL_CLIENT);
+    return i18n_text(TEXT_TUI_AUTO);
+}
+
+/* What is in force and the key that changes it. */
+void draw_strip(const struct ask_screen *screen, struct pen *pen)
+{
+    bool is_narrow = pen->end < SCREEN_NARROW;
+    struct text line = { 0 }, time = { 0 }, key = { 0 };
+    const char *notes = i18n_text(ask_has_notes(screen) ? TEXT_ON : TEXT_OFF);
+    int64_t total_s = (screen->facts.total_ms + 500) / 1000;
+
+    if (total_s > 0)
+        facts_add_duration(&time, total_s);
+    else
+        text_add_text(&time, "-");
+    i18n_format(&line, is_narrow ? TEXT_TUI_STRIP_NARROW : TEXT_TUI_STRIP, "interface",
+                interface_words(screen), "time", text_string(&time), "sending",
+                i18n_text(sending_words(screen, is_narrow)), "notes",
+                is_narrow ? i18n_text(ask_has_notes(screen) ? TEXT_TUI_NOTES_ON_SHORT
+                                                            : TEXT_TUI_NOTES_OFF_SHORT)
+                          : notes,
+                "language",
+                is_narrow && i18n_language() == LANGUAGE_EN ? language_tag(i18n_language())
+                                                            : language_name(i18n_language()),
+                NULL);
+    text_add_format(&key, is_narrow ? "s" : "s %s", i18n_text(TEXT_TUI_KEY_SETTINGS));
+    pen_cut(pen, pen->left, pen->end - draw_columns(&key) - 1, INK_QUIET, text_string(&line),
+            screen->marks->cut_end);
+    pen_right(pen, INK_QUIET, text_string(&key));
+    pen_at(pen, pen->end - draw_columns(&key), INK_ACCENT, "s");
+    pen->row++;
+    text_release(&line);
+    text_release(&time);
+    text_release(&key);
+}

@@ -1,0 +1,51 @@
+/* inbox_inside.h - the insides of inbox_screen: inbox_screen.c has its life, inbox_list.c its rows.
+ */
+#ifndef TUI_INBOX_INSIDE_H
+#define TUI_INBOX_INSIDE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+#include "tui/edit.h"
+#include "tui/facts.h"
+#include "tui/marks.h"
+#include "tui/preferences.h"
+#include "tui/screen.h"
+
+struct ask_screen;
+struct canvas;
+struct json;
+
+enum { INBOX_ROWS = 1000, INBOX_FINISHED = 5 };
+enum inbox_panel { INBOX_LIST, INBOX_SETTINGS, INBOX_HELP };
+
+struct inbox_screen {
+    struct screen_setup setup;
+    const struct marks *marks;
+    struct preferences preferences;
+    struct json *settings_json;
+    struct facts rows[INBOX_ROWS + 1]; /* newest first */
+    size_t count;
+    char cursor[32], opening[32]; /* ids */
+    size_t top;
+    enum inbox_panel panel;
+    size_t setting;
+    struct edit filter;
+    bool is_filtering, is_lost, wants_cancel, is_ask_done;
+    int neighbour;
+    int64_t retry_mono_ms;
+    char *url;
+    struct text said;
+    struct screen_time now;
+    struct ask_screen *ask;
+};
+
+/* The open ones that fit the filter, in the order drawn. */
+size_t inbox_open_rows(struct inbox_screen *screen, struct facts *rows[INBOX_ROWS]);
+size_t inbox_cursor(struct inbox_screen *screen); /* its place among them */
+void inbox_move(struct inbox_screen *screen, int by);
+/* After a change: the row under the cursor stays where it is on the screen. */
+void inbox_keep_cursor(struct inbox_screen *screen, size_t before);
+void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns, int rows);
+
+#endif

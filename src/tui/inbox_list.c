@@ -1,0 +1,314 @@
+/* inbox_list.c - the rows of the inbox: who waits, since when, and what was finished lately. */
+#include <string.h>
+
+#include "i18n/i18n.h"
+#include "tui/ask_inside.h"
+#include "tui/draw.h"
+#include "tui/glyph.h"
+#include "tui/inbox_inside.h"
+#include "tui/settings_panel.h"
+
+enum { CLOCK_END = 8, FLAG_COLUMN = 9, TITLE_COLUMN = 11, AGE_COLUMN = 5, AGE_COLUMNS = 8 };
+
+static bool fits(const struct inbox_screen *screen, const struct facts *facts)
+{
+    const char *words = text_string(&screen->filter.text);
+
+    return !*words || strcasestr(facts->title, words) || strcasestr(facts->agent, words) ||
+           strcasestr(facts->directory, words);
+}
+
+size_t inbox_open_rows(struct inbox_screen *screen, struct facts *rows[INBOX_ROWS])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < screen->count && count < INBOX_ROWS; i++) {
+        if (state_is_open(screen->rows[i].state) && fits(screen, &screen->rows[i]))
+            rows[count++] = &screen->rows[i];
+    }
+    return count;
+}
+
+size_t inbox_cursor(struct inbox_screen *screen)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows);
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(rows[i]->id, screen->cursor) == 0)
+            return i;
+    }
+    return 0;
+}
+
+void inbox_move(struct inbox_screen *screen, int by)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+
+    if (count == 0)
+        return;
+    if (by < 0 ? at > 0 : at + 1 < count)
+        at = by < 0 ? at - 1 : at + 1;
+    memcpy(screen->cursor, rows[at]->id, sizeof screen->cursor);
+}
+
+void inbox_keep_cursor(struct inbox_screen *screen, size_t before)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows), now = inbox_cursor(screen);
+
+    if (count == 0)
+        return;
+    if (strcmp(rows[now]->id, screen->cursor) != 0) { /* it is gone: the next takes its place */
+        now = before < count ? before : count - 1;
+        memcpy(screen->cursor, rows[now]->id, sizeof screen->cursor);
+    } else if (now > before) {
+        screen->top += now - before;
+    } else if (before > now && screen->top >= before - now) {
+        screen->top -= before - now;
+    }
+}
+
+static const char *base_name(const char *directory)
+{
+    const char *slash = strrchr(directory, '/');
+
+    return slash && slash[1] ? slash + 1 : directory;
+}
+
+static enum ink clock_ink(int64_t left_ms)
+{
+    if (left_ms < 0)
+        return INK_QUIET;
+    return left_ms < 10000 ? INK_DANGER : left_ms < 60000 ? INK_WARN : INK_PLAIN;
+}
+
+static void draw_clock(struct inbox_screen *screen, const struct facts *facts, struct pen *pen)
+{
+    int64_t left_ms = facts_left_ms(facts, screen->now);
+    struct text clock = { 0 };
+    int column;
+
+    if (screen->is_lost || left_ms < 0)
+        text_add_text(&clock, "-:--");
+    else
+        facts_add_clock(&clock, (left_ms + 999) / 1000 * 1000);
+    column = CLOCK_END - draw_columns(&clock);
+    pen_at(pen, column > 3 ? column : 3, clock_ink(left_ms), text_string(&clock));
+    text_release(&clock);
+}
+
+static int title_columns(struct facts **rows, size_t count, int most)
+{
+    int columns = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int own = glyph_columns(rows[i]->title, strlen(rows[i]->title));
+
+        columns = own > columns ? own : columns;
+    }
+    return columns < most ? columns : most;
+}
+
+static int agent_columns(struct facts **rows, size_t count)
+{
+    int columns = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int own = glyph_columns(rows[i]->agent, strlen(rows[i]->agent)) + 2;
+
+        columns = own > columns ? own : columns;
+    }
+    return columns < 24 ? columns : 24;
+}
+
+static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t count, size_t i,
+                     struct pen *pen)
+{
+    const struct facts *facts = rows[i];
+    bool is_here = inbox_cursor(screen) == i, is_narrow = pen->end < SCREEN_NARROW;
+    int agents = agent_columns(rows, count), room = pen->end - TITLE_COLUMN - agents - 2 - 12;
+    int titles = is_narrow ? pen->end - TITLE_COLUMN : title_columns(rows, count, room), column;
+    const char *directory = base_name(facts->directory), *cut = screen->marks->cut_end;
+    struct text agent = { 0 };
+
+    text_add_format(&agent, "\"%s\"", *facts->agent ? facts->agent : "?");
+    if (is_here)
+        pen_at(pen, pen->left, INK_ACCENT, screen->marks->cursor);
+    draw_clock(screen, facts, pen);
+    if (facts->is_destructive)
+        pen_at(pen, FLAG_COLUMN, INK_DANGER, "!");
+    pen_cut(pen, TITLE_COLUMN, TITLE_COLUMN + titles, is_here ? INK_STRONG : INK_PLAIN,
+            facts->title, cut);
+    column = TITLE_COLUMN + titles + 2;
+    if (is_narrow) {
+        pen->row++;
+        column = pen_cut(pen, TITLE_COLUMN, pen->end, INK_QUIET, text_string(&agent), cut);
+    } else {
+        pen_cut(pen, column, column + agents, INK_QUIET, text_string(&agent), cut);
+        column += agents;
+    }
+    pen_cut(pen, column + 1, pen->end, INK_QUIET, directory, cut);
+    pen->row++;
+    text_release(&agent);
+}
+
+static const char *end_mark(const struct inbox_screen *screen, enum ask_state state)
+{
+    if (state == STATE_SUBMITTED || state == STATE_AUTO_SUBMITTED)
+        return screen->marks->done;
+    return state == STATE_CANCELLED || state == STATE_DECLINED ? screen->marks->crossed : "-";
+}
+
+static const char *via_words(const char *via)
+{
+    if (strcmp(via, "terminal") == 0)
+        return i18n_text(TEXT_CHANNEL_TERMINAL);
+    if (strcmp(via, "web") == 0)
+        return i18n_text(TEXT_CHANNEL_WEB);
+    if (strcmp(via, "client") == 0)
+        return i18n_text(TEXT_CHANNEL_CLIENT);
+    if (strcmp(via, "api") == 0)
+        return i18n_text(TEXT_CHANNEL_API);
+    return *via ? i18n_text(TEXT_CHANNEL_CLI) : "";
+}
+
+static void draw_finished(struct inbox_screen *screen, const struct facts *facts, struct pen *pen)
+{
+    struct text age = { 0 };
+    int64_t age_s = (screen->now.utc_ms - facts->decided_utc_ms) / 1000;
+    const char *mark = end_mark(screen, facts->state), *cut = screen->marks->cut_end;
+    int end = pen->end - 34;
+
+    facts_add_duration(&age, age_s > 0 ? age_s : 0);
+    pen_at(pen, 3, facts->state == STATE_SUBMITTED ? INK_OK : INK_QUIET, mark);
+    if (pen->end < SCREEN_NARROW) {
+        pen_cut(pen, AGE_COLUMN, pen->end, INK_PLAIN, facts->title, cut);
+    } else {
+        pen_at(pen, AGE_COLUMN, INK_QUIET, text_string(&age));
+        pen_cut(pen, AGE_COLUMN + AGE_COLUMNS, end, INK_PLAIN, facts->title, cut);
+        pen_cut(pen, end + 2, end + 20, INK_QUIET, i18n_state(facts->state), cut);
+        pen_cut(pen, end + 22, pen->end, INK_QUIET, via_words(facts->via), cut);
+    }
+    pen->row++;
+    text_release(&age);
+}
+
+static void draw_head(struct inbox_screen *screen, size_t count, struct pen *pen)
+{
+    struct text line = { 0 };
+    char number[TEXT_INTEGER_BYTES];
+    const char *url = screen->url ? screen->url : "";
+    const char *port = strrchr(url, ':');
+
+    i18n_format(&line, TEXT_TUI_WAITING, "count", text_of_integer((int64_t)count, number), NULL);
+    pen_at(pen, pen->left, INK_STRONG, "sayso");
+    pen_at(pen, pen->left + 7, INK_PLAIN, text_string(&line));
+    text_clear(&line);
+    text_add_text(&line, pen->end < SCREEN_NARROW && port ? port : url);
+    if (pen->end < SCREEN_NARROW && line.used > 0 && line.bytes[line.used - 1] == '/')
+        line.bytes[--line.used] = '\0';
+    pen_right(pen, INK_QUIET, text_string(&line));
+    pen->row++;
+    for (int i = 0; i < pen->canvas->columns; i++)
+        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET,
+                        screen->marks->gone);
+    pen->row++;
+    text_release(&line);
+}
+
+static void draw_open(struct inbox_screen *screen, struct facts **rows, size_t count, int most,
+                      struct pen *pen)
+{
+    size_t each = pen->end < SCREEN_NARROW ? 2 : 1, room = most > 0 ? (size_t)most / each : 1;
+    size_t at = inbox_cursor(screen);
+
+    if (room < 1)
+        room = 1;
+    if (screen->top > at)
+        screen->top = at;
+    if (at >= screen->top + room)
+        screen->top = at - room + 1;
+    if (count <= room)
+        screen->top = 0;
+    for (size_t i = screen->top; i < count && i < screen->top + room; i++)
+        draw_row(screen, rows, count, i, pen);
+    if (count == 0) {
+        pen_at(pen, 3, INK_QUIET, i18n_text(TEXT_NOBODY_WAITING));
+        pen->row++;
+    }
+}
+
+static void draw_latest(struct inbox_screen *screen, struct pen *pen, int rows)
+{
+    size_t drawn = 0, most = pen->end < SCREEN_NARROW ? 3 : INBOX_FINISHED;
+
+    if (pen->row + (int)most + 3 > rows)
+        return;
+    pen->row++;
+    pen_at(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_FINISHED));
+    pen->row++;
+    for (size_t i = 0; i < screen->count && drawn < most; i++) {
+        if (state_is_open(screen->rows[i].state) || !fits(screen, &screen->rows[i]))
+            continue;
+        draw_finished(screen, &screen->rows[i], pen);
+        drawn++;
+    }
+}
+
+static void draw_keys(struct inbox_screen *screen, struct pen *pen)
+{
+    const struct hint hints[] = {
+        { "Enter", i18n_text(TEXT_TUI_KEY_ANSWER), 10, false },
+        { "/", i18n_text(TEXT_TUI_KEY_SEARCH), 9, false },
+        { "c", i18n_text(TEXT_TUI_KEY_CANCEL), 4, false },
+        { "e", i18n_text(TEXT_TUI_KEY_MORE_TIME), 3, false },
+        { "h", i18n_text(TEXT_TUI_KEY_HISTORY), 2, false },
+        { "s", i18n_text(TEXT_TUI_KEY_SETTINGS), 5, false },
+        { "q", i18n_text(TEXT_TUI_KEY_QUIT), 8, true },
+    };
+
+    pen->row++;
+    if (screen->is_lost) {
+        int64_t left_ms = screen->retry_mono_ms - screen->now.mono_ms;
+        struct text line = { 0 };
+        char seconds[TEXT_INTEGER_BYTES];
+
+        i18n_format(&line, TEXT_TUI_LOST_SHORT, "seconds",
+                    text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds), NULL);
+        pen_lines(pen, INK_WARN, text_string(&line));
+        text_release(&line);
+    }
+    if (screen->is_filtering || screen->filter.text.used > 0) {
+        pen_at(pen, pen->left, INK_ACCENT, "/");
+        pen->row = edit_draw(&screen->filter, pen->canvas, pen->row, pen->left + 2, pen->end, 1,
+                             screen->is_filtering);
+    }
+    draw_hint_row(pen, hints, 7);
+}
+
+void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns, int rows)
+{
+    struct pen pen = { .canvas = canvas, .left = 1, .end = columns - 1 };
+    struct facts *open[INBOX_ROWS];
+    size_t count;
+
+    canvas_reset(canvas, columns);
+    if (screen->panel == INBOX_SETTINGS) {
+        settings_panel_draw(&screen->preferences, screen->setting, -1, screen->setup.is_ascii,
+                            &pen);
+        pen.row++;
+        draw_hint_row(&pen, &(struct hint){ "Esc", i18n_text(TEXT_TUI_KEY_BACK), 1, false }, 1);
+        return;
+    }
+    if (screen->panel == INBOX_HELP) {
+        draw_help(&pen);
+        return;
+    }
+    count = inbox_open_rows(screen, open);
+    draw_head(screen, count, &pen);
+    draw_open(screen, open, count, rows - 4, &pen);
+    draw_latest(screen, &pen, rows - 2);
+    draw_keys(screen, &pen);
+}

@@ -1,0 +1,396 @@
+/* inbox_screen.c - see inbox_screen.h. The list and its keys; an open ask has them while it is. */
+#include "tui/inbox_screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "i18n/i18n.h"
+#include "tui/ask_screen.h"
+#include "tui/inbox_inside.h"
+#include "tui/keyboard.h"
+#include "tui/settings_panel.h"
+
+static void emit(struct inbox_screen *screen, const struct screen_effect *effect)
+{
+    struct screen_effect whole = *effect;
+
+    if (!whole.session_id)
+        whole.session_id = "";
+    screen->setup.effect(screen->setup.context, &whole);
+}
+
+static void emit_kind(struct inbox_screen *screen, enum screen_effect_kind kind)
+{
+    emit(screen, &(struct screen_effect){ .kind = kind });
+}
+
+static struct facts *find(struct inbox_screen *screen, const char *id)
+{
+    for (size_t i = 0; id && i < screen->count; i++) {
+        if (strcmp(screen->rows[i].id, id) == 0)
+            return &screen->rows[i];
+    }
+    return NULL;
+}
+
+/* Newest first; what is finished and old enough is let go. */
+static void add(struct inbox_screen *screen, const struct json *ask)
+{
+    struct facts facts = { 0 };
+    size_t at = 0;
+
+    facts_read(&facts, ask, screen->setup.home, screen->now);
+    while (at < screen->count && screen->rows[at].created_utc_ms > facts.created_utc_ms)
+        at++;
+    if (screen->count == INBOX_ROWS) {
+        if (at == screen->count) {
+            facts_release(&facts);
+            return;
+        }
+        facts_release(&screen->rows[--screen->count]);
+    }
+    memmove(screen->rows + at + 1, screen->rows + at, (screen->count - at) * sizeof *screen->rows);
+    screen->rows[at] = facts;
+    screen->count++;
+}
+
+static void take_ask(struct inbox_screen *screen, const struct json *ask, bool is_news)
+{
+    const char *id = json_member_text(ask, "session_id");
+    struct facts *row = find(screen, id);
+    size_t before = inbox_cursor(screen);
+
+    if (!id)
+        return;
+    if (row) {
+        if (json_member_integer(ask, "version", 0) >= row->version)
+            facts_read(row, ask, screen->setup.home, screen->now);
+    } else {
+        add(screen, ask);
+        row = find(screen, id);
+        if (is_news && row && state_is_open(row->state) &&
+            preferences_is_on(&screen->preferences, SETTING_NOTIFICATIONS) &&
+            !preferences_is_on(&screen->preferences, SETTING_DO_NOT_DISTURB))
+            emit(screen, &(struct screen_effect){ .kind = EFFECT_BELL, .session_id = id });
+    }
+    inbox_keep_cursor(screen, before);
+}
+
+static void take_list(struct inbox_screen *screen, const struct json *list)
+{
+    const struct json *asks = json_member(list, "asks");
+
+    for (size_t i = 0; i < screen->count; i++)
+        facts_release(&screen->rows[i]);
+    screen->count = 0;
+    for (size_t i = 0; i < json_length(asks); i++)
+        take_ask(screen, json_item(asks, i), false);
+    screen->is_lost = false;
+}
+
+struct inbox_screen *inbox_screen_new(const struct screen_setup *setup, const struct json *list,
+                                      struct screen_time now)
+{
+    struct inbox_screen *screen = mem_new(sizeof *screen);
+
+    screen->setup = *setup;
+    screen->setup.settings = NULL;
+    screen->setup.home = mem_text(setup->home);
+    screen->marks = marks_of(setup->is_ascii);
+    screen->now = now;
+    edit_init(&screen->filter, false, 100, "");
+    preferences_init(&screen->preferences);
+    if (setup->settings)
+        preferences_read(&screen->preferences, setup->settings);
+    take_list(screen, list);
+    return screen;
+}
+
+void inbox_screen_free(struct inbox_screen *screen)
+{
+    if (!screen)
+        return;
+    for (size_t i = 0; i < screen->count; i++)
+        facts_release(&screen->rows[i]);
+    ask_screen_free(screen->ask);
+    edit_release(&screen->filter);
+    preferences_release(&screen->preferences);
+    json_free(screen->settings_json);
+    text_release(&screen->said);
+    free((char *)(uintptr_t)screen->setup.home);
+    free(screen->url);
+    free(screen);
+}
+
+/* What the open ask wants: leaving it is ours, the rest goes on to whoever has the hub. */
+static void on_ask_effect(void *context, const struct screen_effect *effect)
+{
+    struct inbox_screen *screen = context;
+
+    if (effect->kind == EFFECT_CLOSE || effect->kind == EFFECT_QUIT)
+        screen->is_ask_done = true;
+    else if (effect->kind == EFFECT_NEIGHBOUR)
+        screen->neighbour = effect->number < 0 ? -1 : 1;
+    else
+        emit(screen, effect);
+}
+
+static void open_row(struct inbox_screen *screen, size_t cursor)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows);
+
+    if (cursor >= count)
+        return;
+    memcpy(screen->opening, rows[cursor]->id, sizeof screen->opening);
+    emit(screen, &(struct screen_effect){ .kind = EFFECT_OPEN, .session_id = screen->opening });
+}
+
+static void close_ask(struct inbox_screen *screen)
+{
+    if (screen->neighbour != 0 && screen->ask) {
+        struct facts *rows[INBOX_ROWS];
+        size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+
+        if (count > 1) {
+            at = (at + count + (size_t)(screen->neighbour + (int)count)) % count;
+            memcpy(screen->cursor, rows[at]->id, sizeof screen->cursor);
+            open_row(screen, at);
+        }
+        screen->neighbour = 0;
+    }
+    if (screen->is_ask_done) {
+        ask_screen_free(screen->ask);
+        screen->ask = NULL;
+        screen->is_ask_done = false;
+    }
+}
+
+static void open_ask(struct inbox_screen *screen, const struct json *whole)
+{
+    struct screen_setup setup = screen->setup;
+    const char *id = json_member_text(json_member(whole, "ask"), "session_id");
+    struct ask_screen *ask = NULL;
+
+    if (!id || strcmp(id, screen->opening) != 0)
+        return;
+    screen->opening[0] = '\0';
+    setup.context = screen;
+    setup.effect = on_ask_effect;
+    setup.is_inbox = true;
+    setup.settings = screen->settings_json;
+    if (!ask_screen_new(&setup, whole, screen->now, &ask, NULL))
+        return;
+    ask_screen_free(screen->ask);
+    screen->ask = ask;
+}
+
+static void take_settings(struct inbox_screen *screen, const struct json *json)
+{
+    preferences_read(&screen->preferences, json);
+    if (json_length(json_member(json, "settings")) > 1) { /* all of them, for asks to come */
+        json_free(screen->settings_json);
+        screen->settings_json = json_keep(json);
+    }
+}
+
+void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const struct json *json,
+                       struct screen_time now)
+{
+    screen->now = now;
+    switch (news) {
+    case NEWS_LIST:
+        take_list(screen, json);
+        break;
+    case NEWS_CHANGED:
+        take_ask(screen, json_member(json, "ask"), true);
+        break;
+    case NEWS_SETTINGS:
+        take_settings(screen, json);
+        break;
+    case NEWS_STATUS:
+        free(screen->url);
+        screen->url = facts_visible(json_member_text(json, "url"), false);
+        break;
+    case NEWS_LOST:
+        screen->is_lost = true;
+        screen->retry_mono_ms = now.mono_ms + json_member_integer(json, "retry_ms", 0);
+        break;
+    case NEWS_WHOLE:
+        open_ask(screen, json);
+        break;
+    default:
+        break;
+    }
+    if (screen->ask)
+        ask_screen_take(screen->ask, news, json, now);
+    close_ask(screen);
+}
+
+static void change_setting(struct inbox_screen *screen, const struct key *key, bool is_reset)
+{
+    enum setting_id id = settings_panel_id(screen->setting);
+    char *next = is_reset
+                     ? NULL
+                     : preferences_next(&screen->preferences, id, key->code == KEY_LEFT ? -1 : 1);
+
+    if (next || is_reset)
+        emit(screen, &(struct screen_effect){
+                         .kind = EFFECT_SETTING, .name = setting_row(id)->name, .text = next });
+    free(next);
+}
+
+static void key_in_settings(struct inbox_screen *screen, const struct key *key)
+{
+    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+
+    if (key->code == KEY_DOWN || letter == 'j')
+        screen->setting = settings_panel_move(screen->setting, 1);
+    else if (key->code == KEY_UP || letter == 'k')
+        screen->setting = settings_panel_move(screen->setting, -1);
+    else if (key->code == KEY_ESCAPE || letter == 's' || letter == 'q')
+        screen->panel = INBOX_LIST;
+    else if (key->code == KEY_LEFT || key->code == KEY_RIGHT || key->code == KEY_ENTER)
+        change_setting(screen, key, false);
+    else if (letter == 'r')
+        change_setting(screen, key, true);
+}
+
+static void key_in_filter(struct inbox_screen *screen, const struct key *key)
+{
+    if (key->code == KEY_ENTER || key->code == KEY_ESCAPE) {
+        screen->is_filtering = false;
+        if (key->code == KEY_ESCAPE) {
+            text_clear(&screen->filter.text);
+            screen->filter.at = 0;
+        }
+    } else {
+        edit_key(&screen->filter, key);
+    }
+}
+
+static void extend(struct inbox_screen *screen)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+    int64_t left_ms = at < count ? facts_left_ms(rows[at], screen->now) : -1;
+
+    if (left_ms >= 0)
+        emit(screen, &(struct screen_effect){ .kind = EFFECT_EXTEND,
+                                              .session_id = rows[at]->id,
+                                              .number = (left_ms + 999) / 1000 + 300 });
+}
+
+static void take_letter(struct inbox_screen *screen, char letter)
+{
+    switch (letter) {
+    case 'j':
+        inbox_move(screen, 1);
+        break;
+    case 'k':
+        inbox_move(screen, -1);
+        break;
+    case '/':
+        screen->is_filtering = true;
+        break;
+    case 's':
+        screen->panel = INBOX_SETTINGS;
+        break;
+    case '?':
+        screen->panel = INBOX_HELP;
+        break;
+    case 'e':
+        extend(screen);
+        break;
+    case 'c':
+        screen->wants_cancel = true;
+        open_row(screen, inbox_cursor(screen));
+        break;
+    case 'h':
+        emit_kind(screen, EFFECT_HISTORY);
+        break;
+    case 'r':
+        if (screen->is_lost)
+            emit_kind(screen, EFFECT_RECONNECT);
+        break;
+    case 'q':
+        emit_kind(screen, EFFECT_CLOSE);
+        break;
+    default:
+        break;
+    }
+}
+
+static void key_in_list(struct inbox_screen *screen, const struct key *key)
+{
+    switch (key->code) {
+    case KEY_TEXT:
+        if (key->length == 1)
+            take_letter(screen, key->text[0]);
+        break;
+    case KEY_DOWN:
+        inbox_move(screen, 1);
+        break;
+    case KEY_UP:
+        inbox_move(screen, -1);
+        break;
+    case KEY_ENTER:
+        open_row(screen, inbox_cursor(screen));
+        break;
+    case KEY_ESCAPE:
+        text_clear(&screen->filter.text);
+        screen->filter.at = 0;
+        break;
+    case KEY_CONTROL:
+        if (key->text[0] == 'c')
+            emit_kind(screen, EFFECT_QUIT);
+        else if (key->text[0] == 'z')
+            emit_kind(screen, EFFECT_SUSPEND);
+        break;
+    default:
+        break;
+    }
+}
+
+void inbox_screen_key(struct inbox_screen *screen, const struct key *key, struct screen_time now)
+{
+    screen->now = now;
+    if (screen->ask)
+        ask_screen_key(screen->ask, key, now);
+    else if (screen->panel == INBOX_SETTINGS && key->code != KEY_CONTROL)
+        key_in_settings(screen, key);
+    else if (screen->panel == INBOX_HELP && key->code != KEY_CONTROL)
+        screen->panel = INBOX_LIST;
+    else if (screen->is_filtering && !(key->code == KEY_CONTROL && strchr("cz", key->text[0])))
+        key_in_filter(screen, key);
+    else
+        key_in_list(screen, key);
+    close_ask(screen);
+}
+
+void inbox_screen_draw(struct inbox_screen *screen, struct canvas *canvas, int columns, int rows,
+                       struct screen_time now)
+{
+    screen->now = now;
+    if (screen->ask) {
+        ask_screen_draw(screen->ask, canvas, columns, rows, now);
+        close_ask(screen);
+    }
+    if (!screen->ask)
+        inbox_draw(screen, canvas, columns, rows);
+}
+
+bool inbox_screen_wants_alternate(const struct inbox_screen *screen)
+{
+    (void)screen;
+    return true; /* it comes and goes as a whole */
+}
+
+int64_t inbox_screen_wake_ms(const struct inbox_screen *screen)
+{
+    if (screen->ask)
+        return ask_screen_wake_ms(screen->ask);
+    return screen->now.mono_ms + 1000;
+}

@@ -1,0 +1,38 @@
+/*
+ * list.h - the rows a person chooses from: options, own words, yes and no. An item is the place of
+ * an option in its field; own words have the place behind the last option, yes and no are 0 and 1.
+ */
+#ifndef TUI_LIST_H
+#define TUI_LIST_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/limits.h"
+
+struct ask_screen;
+struct field_state;
+struct text;
+
+enum { LIST_MOST = LIMIT_OPTIONS + 2 };
+
+/* Those that are shown now, in their order: not hidden, not filtered out. */
+size_t list_items(const struct ask_screen *screen, const struct field_state *state,
+                  size_t items[LIST_MOST]);
+size_t list_item_count(const struct field_state *state); /* of all */
+size_t list_hidden_count(const struct ask_screen *screen, const struct field_state *state);
+size_t list_picked_count(const struct field_state *state); /* of options */
+bool list_is_own(const struct field_state *state, size_t item);
+bool list_is_picked(const struct field_state *state, size_t item);
+bool list_is_one_of_many(const struct field_state *state); /* picking one unpicks the others */
+
+void list_pick(struct ask_screen *screen, struct field_state *state, size_t item);
+/* Picks or unpicks; false: so many are picked already, and the person was told. */
+bool list_toggle(struct ask_screen *screen, struct field_state *state, size_t item);
+void list_move(struct ask_screen *screen, struct field_state *state, int by);
+void list_move_to_shown(struct ask_screen *screen, struct field_state *state);
+void list_tick_all(struct ask_screen *screen, struct field_state *state, bool is_on);
+/* What can still be ticked: "2 chosen, 1 more possible". Appends. */
+void list_add_count(const struct ask_screen *screen, const struct field_state *state, bool is_short,
+                    struct text *out);
+
+#endif

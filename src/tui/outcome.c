@@ -1,0 +1,216 @@
+/* outcome.c - how it ended: the undo line, who else decided, and the line that stays behind. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "i18n/i18n.h"
+#include "tui/ask_inside.h"
+#include "tui/draw.h"
+#include "tui/glyph.h"
+
+enum { WRITTEN_ROWS = 10 };
+
+void draw_saved(const struct ask_screen *screen, struct pen *pen)
+{
+    int64_t left_ms = screen->undo_until_mono_ms - screen->now.mono_ms;
+    struct text line = { 0 };
+    char seconds[TEXT_INTEGER_BYTES];
+    const struct hint hints[] = {
+        { "u", i18n_text(TEXT_TUI_KEY_UNDO), 9, false },
+        { "Enter", i18n_text(TEXT_TUI_KEY_NOW), 8, false },
+    };
+    bool is_narrow = pen->end < SCREEN_NARROW;
+    int column = pen_at(pen, pen->left, INK_OK, screen->marks->done) + 1, keys = 17;
+    struct pen tail = *pen;
+
+    text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds);
+    i18n_format(&line, is_narrow ? TEXT_TUI_SAVED_SHORT : TEXT_TUI_SAVED, "answer",
+                text_string(&screen->sent), "seconds",
+                text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds), NULL);
+    column = pen_cut(pen, column, is_narrow ? pen->end : pen->end - keys - 2, INK_PLAIN,
+                     text_string(&line), screen->marks->cut_end);
+    if (is_narrow)
+        tail.row++;
+    tail.left = is_narrow ? pen->left + 2 : column + 3;
+    draw_hint_row(&tail, hints, 2);
+    pen->row = tail.row;
+    text_release(&line);
+}
+
+static enum text_id where(const struct facts *facts)
+{
+    if (strcmp(facts->via, "terminal") == 0)
+        return TEXT_TUI_IN_TERMINAL;
+    if (strcmp(facts->via, "web") == 0)
+        return TEXT_TUI_IN_PORTAL;
+    if (strcmp(facts->via, "client") == 0)
+        return TEXT_TUI_IN_CLIENT;
+    if (strcmp(facts->via, "api") == 0)
+        return TEXT_TUI_IN_API;
+    return TEXT_TUI_IN_CLI;
+}
+
+/* The first row: what happened, where and when. */
+static void add_end(const struct ask_screen *screen, bool is_narrow, struct text *out)
+{
+    struct text when = { 0 };
+    const char *place = i18n_text(where(&screen->facts));
+    enum text_id text = is_narrow ? TEXT_TUI_ANSWERED : TEXT_TUI_ANSWERED_BY_YOU;
+
+    facts_add_time_of_day(&when, screen->facts.decided_utc_ms);
+    switch (screen->facts.state) {
+    case STATE_TIMEOUT:
+        text = TEXT_TUI_TIMED_OUT;
+        break;
+    case STATE_AUTO_SUBMITTED:
+        text = TEXT_TUI_AUTO_SUBMITTED;
+        break;
+    case STATE_CANCELLED:
+        text = TEXT_TUI_CANCELLED;
+        break;
+    case STATE_DECLINED:
+        text = TEXT_TUI_DECLINED;
+        break;
+    case STATE_WITHDRAWN:
+        text = TEXT_TUI_WITHDRAWN;
+        break;
+    default:
+        break;
+    }
+    i18n_format(out, text, "place", place, "time", text_string(&when), NULL);
+    text_release(&when);
+}
+
+static enum ink end_mark(const struct ask_screen *screen, const char **ret_mark)
+{
+    enum ask_state state = screen->facts.state;
+    bool is_ours = screen->phase == PHASE_OURS || screen->phase == PHASE_SAVED;
+
+    if (is_ours ? !screen->is_cancelled : state == STATE_SUBMITTED) {
+        *ret_mark = screen->marks->done;
+        return INK_OK;
+    }
+    if (is_ours || state == STATE_CANCELLED || state == STATE_DECLINED) {
+        *ret_mark = screen->marks->crossed;
+        return INK_QUIET;
+    }
+    *ret_mark = "-";
+    return INK_WARN;
+}
+
+static void draw_written(const struct ask_screen *screen, struct pen *pen)
+{
+    struct text written = { 0 };
+    char *visible;
+    struct pen inner = { pen->canvas, pen->row, pen->left + 2, pen->end };
+
+    ask_add_written(screen, &written);
+    visible = facts_visible(text_string(&written), true);
+    if (written.used > 0) {
+        pen->row++;
+        pen_lines(pen, INK_PLAIN, i18n_text(TEXT_TUI_NOT_SENT));
+        inner.row = pen->row;
+        pen_lines(&inner, INK_PLAIN, visible);
+        pen->row = inner.row;
+    }
+    free(visible);
+    text_release(&written);
+}
+
+void draw_ended(const struct ask_screen *screen, struct pen *pen)
+{
+    bool is_narrow = pen->end < SCREEN_NARROW;
+    const struct hint hints[] = {
+        { "y", i18n_text(TEXT_TUI_KEY_COPY), 5, false },
+        { "Enter", i18n_text(TEXT_TUI_KEY_CLOSE), 9, false },
+    };
+    struct text line = { 0 };
+    const char *mark;
+    enum ink ink = end_mark(screen, &mark);
+    int column = pen_at(pen, pen->left, ink, mark) + 1;
+
+    add_end(screen, is_narrow, &line);
+    pen_wrap(pen, column, INK_PLAIN, text_string(&line), line.used);
+    pen->row++;
+    text_clear(&line);
+    if (!is_narrow)
+        text_add_format(&line, "%s  ", screen->shown.title);
+    text_add_text(&line, text_string(&screen->sent));
+    pen_cut(pen, is_narrow ? pen->left + 2 : pen->left, pen->end, INK_PLAIN, text_string(&line),
+            screen->marks->cut_end);
+    pen->row++;
+    draw_written(screen, pen);
+    pen->row++;
+    if (screen->said.used > 0) {
+        pen_at(pen, pen->left, (enum ink)screen->said_ink, text_string(&screen->said));
+        pen->row++;
+    }
+    draw_hint_row(pen, ask_has_written(screen) ? hints : hints + 1,
+                  ask_has_written(screen) ? 2 : 1);
+    text_release(&line);
+}
+
+/* What is said of the end in the line that stays. */
+static void add_result(const struct ask_screen *screen, struct text *out)
+{
+    struct text time = { 0 };
+
+    if (screen->phase == PHASE_THEIRS && screen->facts.state == STATE_TIMEOUT) {
+        facts_add_duration(&time,
+                           (screen->facts.decided_utc_ms - screen->facts.created_utc_ms) / 1000);
+        i18n_format(out, TEXT_TUI_SUMMARY_TIMEOUT, "time", text_string(&time), NULL);
+    } else if (screen->phase == PHASE_THEIRS && screen->facts.state == STATE_WITHDRAWN) {
+        text_add_text(out, i18n_text(TEXT_TUI_SUMMARY_WITHDRAWN));
+    } else if (screen->phase == PHASE_THEIRS && screen->facts.state != STATE_SUBMITTED) {
+        text_add_text(out, i18n_state(screen->facts.state));
+    } else {
+        text_add_text(out, text_string(&screen->sent));
+    }
+    text_release(&time);
+}
+
+static void add_tail(const struct ask_screen *screen, struct text *out)
+{
+    int64_t taken_ms = screen->now.utc_ms - screen->facts.created_utc_ms;
+    bool is_answered = ask_screen_exit_code(screen) == 0;
+
+    if (screen->phase == PHASE_THEIRS && screen->facts.decided_utc_ms > 0)
+        taken_ms = screen->facts.decided_utc_ms - screen->facts.created_utc_ms;
+    if (!is_answered)
+        return;
+    if (screen->has_sent_note)
+        i18n_format(out, TEXT_TUI_WITH_NOTE, NULL);
+    text_add_text(out, "  ");
+    facts_add_duration(out, taken_ms > 0 ? taken_ms / 1000 : 0);
+}
+
+void ask_screen_draw_summary(const struct ask_screen *screen, struct canvas *canvas, int columns)
+{
+    bool is_narrow = columns < SCREEN_NARROW;
+    struct pen pen = { .canvas = canvas, .end = columns };
+    struct text result = { 0 }, tail = { 0 };
+    const char *mark, *cut = screen->marks->cut_end;
+    int column, end;
+    enum ink ink;
+
+    canvas_reset(canvas, columns);
+    if (ask_screen_exit_code(screen) == 5)
+        return;
+    ink = end_mark(screen, &mark);
+    add_result(screen, &result);
+    add_tail(screen, &tail);
+    column = pen_at(&pen, 0, ink, mark) + 1;
+    end = columns - draw_columns(&tail);
+    if (is_narrow) {
+        pen_cut(&pen, column, columns - 1, INK_PLAIN, screen->shown.title, cut);
+        pen.row++;
+        column = 2;
+    } else {
+        int least = draw_columns(&result) < end / 2 ? draw_columns(&result) : end / 2;
+
+        column = pen_cut(&pen, column, end - least - 2, INK_PLAIN, screen->shown.title, cut) + 2;
+    }
+    column = pen_cut(&pen, column, end - 1, INK_PLAIN, text_string(&result), cut);
+    pen_at(&pen, column, INK_QUIET, text_string(&tail));
+    text_release(&result);
+    text_release(&tail);
+}

@@ -1,0 +1,34 @@
+/*
+ * preferences.h - a person's settings as the hub told them, for screens that obey them and for the
+ * panel that changes them. The hub alone decides; here is a copy.
+ */
+#ifndef TUI_PREFERENCES_H
+#define TUI_PREFERENCES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "settings/settings.h"
+
+struct json;
+
+struct preference {
+    char *value; /* owned; as settings_parse reads it */
+    enum setting_source source;
+};
+struct preferences {
+    struct preference rows[SETTING_COUNT];
+    enum language language; /* where nothing is said: what the process spoke at the start */
+};
+void preferences_init(struct preferences *preferences); /* built-in values */
+void preferences_release(struct preferences *preferences);
+/* {settings: [{name, value, source}]}; what is not named stays. The language is spoken at once. */
+void preferences_read(struct preferences *preferences, const struct json *settings);
+
+bool preferences_is_on(const struct preferences *preferences, enum setting_id id);
+const char *preferences_value(const struct preferences *preferences, enum setting_id id);
+const char *preferences_source(const struct preferences *preferences, enum setting_id id);
+/* The value that `by` (1, -1) steps away, owned by the caller; NULL: there is none. */
+char *preferences_next(const struct preferences *preferences, enum setting_id id, int by);
+
+#endif

@@ -1,0 +1,130 @@
+/* settings_panel.c - see settings_panel.h. */
+#include "tui/settings_panel.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "tui/ask_inside.h"
+#include "tui/draw.h"
+#include "tui/glyph.h"
+
+enum { VALUE_COLUMN = 29, VALUE_COLUMN_ZH = 29 };
+
+static const struct {
+    enum setting_id id;
+    enum text_id label;
+} rows[] = {
+    { SETTING_INTERFACE, TEXT_LABEL_INTERFACE },
+    { SETTING_TIMEOUT_SECONDS, TEXT_LABEL_TIMEOUT_SECONDS },
+    { SETTING_SINGLE_SUBMIT, TEXT_LABEL_SINGLE_SUBMIT },
+    { SETTING_NOTES, TEXT_LABEL_NOTES },
+    { SETTING_NOTE_FOCUS, TEXT_TUI_LABEL_NOTE_FOCUS },
+    { SETTING_PLACEHOLDER, TEXT_LABEL_PLACEHOLDER },
+    { SETTING_SHOW_HIDDEN, TEXT_TUI_LABEL_HIDDEN },
+    { SETTING_NAVIGATION_HINTS, TEXT_LABEL_NAVIGATION_HINTS },
+    { SETTING_LANGUAGE, TEXT_LABEL_LANGUAGE },
+    { SETTING_SETTINGS_FIRST, TEXT_TUI_LABEL_SETTINGS_FIRST },
+};
+
+size_t settings_panel_move(size_t row, int by)
+{
+    return (row + ARRAY_LEN(rows) + (size_t)(by + (int)ARRAY_LEN(rows))) % ARRAY_LEN(rows);
+}
+
+enum setting_id settings_panel_id(size_t row)
+{
+    return rows[row < ARRAY_LEN(rows) ? row : 0].id;
+}
+
+/* Words people read instead of the values that are stored. */
+static const struct {
+    enum setting_id id;
+    const char *value;
+    enum text_id words;
+} meanings[] = {
+    { SETTING_INTERFACE, "auto", TEXT_TUI_AUTO },
+    { SETTING_INTERFACE, "web", TEXT_CHANNEL_WEB },
+    { SETTING_INTERFACE, "terminal", TEXT_CHANNEL_TERMINAL },
+    { SETTING_INTERFACE, "client", TEXT_CHANNEL_CLIENT },
+    { SETTING_SINGLE_SUBMIT, "agent", TEXT_TUI_AS_ASKED },
+    { SETTING_SINGLE_SUBMIT, "single", TEXT_TUI_SENDS_AT_ONCE },
+    { SETTING_SINGLE_SUBMIT, "batch", TEXT_TUI_WAITS_FOR_ENTER },
+    { SETTING_PLACEHOLDER, "on", TEXT_TUI_SHOWN },
+    { SETTING_PLACEHOLDER, "off", TEXT_TUI_NOT_SHOWN },
+    { SETTING_LANGUAGE, "auto", TEXT_TUI_AUTO },
+};
+
+static void add_value(const struct preferences *preferences, enum setting_id id, int hidden,
+                      struct text *out)
+{
+    const char *value = preferences_value(preferences, id);
+    char room[TEXT_INTEGER_BYTES];
+    enum language language;
+    int64_t seconds;
+
+    for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
+        if (meanings[i].id == id && strcmp(meanings[i].value, value) == 0) {
+            text_add_text(out, i18n_text(meanings[i].words));
+            return;
+        }
+    }
+    if (id == SETTING_SHOW_HIDDEN && hidden > 0 && strcmp(value, "off") == 0)
+        i18n_format(out, TEXT_TUI_COUNT_HIDDEN, "count", text_of_integer(hidden, room), NULL);
+    else if (id == SETTING_SHOW_HIDDEN)
+        text_add_text(out,
+                      i18n_text(strcmp(value, "on") == 0 ? TEXT_TUI_SHOWN : TEXT_TUI_NOT_SHOWN));
+    else if (id == SETTING_LANGUAGE && language_find(value, &language))
+        text_add_text(out, language_name(language));
+    else if (setting_row(id)->type == SETTING_TYPE_BOOL)
+        text_add_text(out, i18n_text(strcmp(value, "on") == 0 ? TEXT_ON : TEXT_OFF));
+    else if (setting_row(id)->type == SETTING_TYPE_SECONDS && text_parse_integer(value, &seconds))
+        i18n_format(out, TEXT_DURATION_SECONDS, "count", text_of_integer(seconds, room), NULL);
+    else
+        text_add_text(out, value);
+}
+
+static void draw_row(const struct preferences *preferences, size_t i, bool is_here, int hidden,
+                     bool is_ascii, struct pen *pen)
+{
+    enum setting_id id = rows[i].id;
+    struct text value = { 0 }, framed = { 0 };
+
+    add_value(preferences, id, hidden, &value);
+    text_add_format(&framed, is_here ? "< %s >" : "%s", text_string(&value));
+    if (is_here)
+        pen_at(pen, pen->left, INK_ACCENT, marks_of(is_ascii)->cursor);
+    pen_at(pen, pen->left + 2, is_here ? INK_STRONG : INK_PLAIN, i18n_text(rows[i].label));
+    if (pen->end < SCREEN_NARROW) {
+        pen_right(pen, is_here ? INK_ACCENT : INK_PLAIN, text_string(&framed));
+    } else {
+        pen_at(pen, VALUE_COLUMN, is_here ? INK_ACCENT : INK_PLAIN, text_string(&framed));
+        pen_right(pen, INK_QUIET, preferences_source(preferences, id));
+    }
+    pen->row++;
+    text_release(&value);
+    text_release(&framed);
+}
+
+static void draw_head(bool is_ascii, struct pen *pen)
+{
+    const struct marks *marks = marks_of(is_ascii);
+
+    if (pen->end < SCREEN_NARROW) {
+        pen_at(pen, pen->left, INK_STRONG, i18n_text(TEXT_TUI_SETTINGS_SHORT));
+    } else {
+        pen_at(pen, pen->left, INK_STRONG, i18n_text(TEXT_TUI_SETTINGS));
+        pen_right(pen, INK_QUIET, i18n_text(TEXT_TUI_SETTINGS_SAVED));
+    }
+    pen->row++;
+    for (int i = 0; i < pen->canvas->columns; i++)
+        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET, marks->gone);
+    pen->row++;
+}
+
+void settings_panel_draw(const struct preferences *preferences, size_t row, int hidden,
+                         bool is_ascii, struct pen *pen)
+{
+    draw_head(is_ascii, pen);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        draw_row(preferences, i, i == row, hidden, is_ascii, pen);
+}
