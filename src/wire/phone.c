@@ -16,7 +16,7 @@ struct phone_call {
     int64_t id;
     const char *method; /* constant */
     char *params;       /* owned */
-    phone_done *done;  /* NULL: nobody wants to know */
+    phone_done *done;   /* NULL: nobody wants to know */
     void *context;
 };
 
@@ -172,8 +172,8 @@ struct phone *phone_new(const struct phone_parts *parts)
     return phone;
 }
 
-void phone_call(struct phone *phone, const char *method, const char *params_json,
-                 phone_done *done, void *context)
+void phone_call(struct phone *phone, const char *method, const char *params_json, phone_done *done,
+                void *context)
 {
     struct phone_call *call = mem_new(sizeof *call), **at = &phone->calls;
 

@@ -31,8 +31,8 @@ typedef void phone_done(void *context, const struct error *err, const struct jso
 
 struct phone *phone_new(const struct phone_parts *parts); /* begins to look for the hub */
 /* Kept until there is a hub. */
-void phone_call(struct phone *phone, const char *method, const char *params_json,
-                 phone_done *done, void *context);
+void phone_call(struct phone *phone, const char *method, const char *params_json, phone_done *done,
+                void *context);
 void phone_retry(struct phone *phone); /* now, if it is lost */
 bool phone_is_busy(const struct phone *phone);
 /* Calls under way are forgotten. To be freed while it is busy it must be given up first. */
