@@ -14,6 +14,7 @@
 #include "cli/ask_arguments.h"
 #include "cli/call.h"
 #include "cli/say.h"
+#include "cli/seat.h"
 #include "core/arguments.h"
 #include "core/limits.h"
 
@@ -33,6 +34,7 @@ struct asking {
     char session_id[27]; /* "" until the hub told it */
     int64_t wait_s;      /* -1: to the end */
     bool wants_launch;   /* collecting: a fresh command for a terminal */
+    bool may_show;       /* here, if a person is looking: nobody said where */
     struct link *link;
 };
 
@@ -71,6 +73,8 @@ static bool check(struct asking *asking, const struct text *given, struct error 
             mem_text(asking->tool->value_key ? asking->tool->value_key : call.form.fields[0].name);
     }
     if (ok) {
+        asking->may_show = !call.session_id[0] && asking->wait_s < 0 &&
+                           (call.interface == INTERFACE_NONE || call.interface == INTERFACE_AUTO);
         asking->arguments_json = json_encode(json);
         if (strlen(asking->arguments_json) > LIMIT_WIRE_LINE_BYTES - ASK_ENVELOPE_BYTES)
             ok = error_set(err, ERROR_too_long, "", "the arguments have more than %d bytes",
@@ -211,8 +215,13 @@ static enum exit_code finish(struct asking *asking, const struct json *result)
         say_json(printed);
         free(printed);
     } else if (code == EXIT_PENDING) {
+        const char *command = json_member_text(result, "terminal_command");
+
         printf("%s\n", id);
-        say_note(TEXT_CLI_STILL_PENDING, NULL);
+        if (command)
+            say_note(TEXT_CLI_RUN_LAUNCH, "command", command, NULL);
+        else
+            say_note(TEXT_CLI_STILL_PENDING, NULL);
     } else {
         if (json_member(result, "selection"))
             print_values(result);
@@ -228,15 +237,20 @@ static enum exit_code finish(struct asking *asking, const struct json *result)
     return code;
 }
 
+static void print_pending(const struct asking *asking)
+{
+    printf("{\"%s\":\"pending\",\"session_id\":\"%s\"}\n",
+           asking->tool == &tool_provide_choice      ? "action_status"
+           : asking->tool == &tool_ask_user_question ? "status"
+                                                     : "action",
+           asking->session_id);
+}
+
 /* Somebody stopped the hub: it is not started again behind their back. */
 static void say_stopped(const struct asking *asking)
 {
     if (asking->arguments->is_json)
-        printf("{\"%s\":\"pending\",\"session_id\":\"%s\"}\n",
-               asking->tool == &tool_provide_choice      ? "action_status"
-               : asking->tool == &tool_ask_user_question ? "status"
-                                                         : "action",
-               asking->session_id);
+        print_pending(asking);
     say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id, NULL);
 }
 
@@ -276,6 +290,45 @@ static bool wait_once(struct asking *asking, enum exit_code *ret_code)
     link_close(asking->link);
     asking->link = NULL;
     return ok;
+}
+
+/* The answer is printed as ever; it counts as delivered once it is out. */
+static enum exit_code finish_shown(struct asking *asking, const char *result_json)
+{
+    struct json *result = NULL;
+    enum exit_code code = EXIT_ERROR;
+
+    if (json_parse(result_json, strlen(result_json), &result, NULL) &&
+        call_open(asking->arguments, &asking->identity, LINK_MAY_START, &asking->link))
+        code = finish(asking, result);
+    link_close(asking->link);
+    json_free(result);
+    return code;
+}
+
+/* On a person's terminal the ask is shown in place (R6.3). False: it can't be, wait as ever. */
+static bool show_here(struct asking *asking, enum exit_code *ret_code)
+{
+    char *params = request_params(asking);
+    const struct seat_options options = { .create_json = params, .asker = &asking->identity };
+    struct seat_result result;
+    bool was_shown;
+
+    seat_run(&options, &result);
+    was_shown = result.end != SEAT_NO_TERMINAL;
+    snprintf(asking->session_id, sizeof asking->session_id, "%s", result.session_id);
+    if (result.end == SEAT_DONE) {
+        *ret_code = finish_shown(asking, text_string(&result.result_json));
+    } else if (was_shown) {
+        if (result.end == SEAT_LEFT && !asking->arguments->is_json)
+            printf("%s\n", result.session_id);
+        else if (result.end == SEAT_LEFT)
+            print_pending(asking);
+        *ret_code = seat_finish(asking->arguments, &result);
+    }
+    seat_result_release(&result);
+    free(params);
+    return was_shown;
 }
 
 static bool choose_tool(struct asking *asking)
@@ -339,8 +392,10 @@ static enum exit_code run_ask(const struct arguments *arguments)
         asking.identity.directory = asking.directory;
     if (!gather(&asking, &code))
         return code;
-    while (!wait_once(&asking, &code))
-        continue;
+    if (!asking.may_show || !seat_is_person_here() || !show_here(&asking, &code)) {
+        while (!wait_once(&asking, &code))
+            continue;
+    }
     free(asking.arguments_json);
     free(asking.value_key);
     return code;

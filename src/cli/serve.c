@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "cli/say.h"
+#include "cli/serve_inbox.h"
 #include "hub/hub.h"
 #include "settings/settings.h"
 #ifdef SAYSO_CONFORMANCE_FIXTURE
@@ -82,6 +83,7 @@ static enum exit_code run_serve(const struct arguments *arguments)
     struct hub_options options = { .leaves_when_idle = is_auto, .settings = settings };
     struct error err;
     enum hub_outcome outcome;
+    enum exit_code code;
 
     if (!is_auto) {
         options.on_ready = on_ready;
@@ -97,6 +99,11 @@ static enum exit_code run_serve(const struct arguments *arguments)
         return EXIT_USAGE;
     }
     log_set_level((enum log_level)settings_integer(settings, SETTING_LOG_LEVEL));
+    if (!is_auto && serve_may_show(arguments)) {
+        code = serve_with_inbox(arguments, &options);
+        settings_free(settings);
+        return code;
+    }
     outcome = hub_run(&options, &err);
     settings_free(settings);
     if (outcome == HUB_BUSY && is_auto) {
@@ -116,12 +123,14 @@ static const struct verb_option options[] = {
     { "port", 0, "N", TEXT_HELP_PORT, false },
     { "mcp-auth", 0, "token|none", TEXT_HELP_MCP_AUTH, false },
     { "no-browser", 0, NULL, TEXT_OPT_NO_BROWSER, false },
+    { "no-inbox", 0, NULL, TEXT_OPT_NO_INBOX, false },
     { "auto-started", 0, NULL, TEXT_OPT_AUTO_STARTED, true },
 #ifdef SAYSO_CONFORMANCE_FIXTURE
     { "conformance-fixture", 0, NULL, TEXT_OPT_AUTO_STARTED, true }, /* hidden: never shown */
 #endif
 };
-static const char *const usage[] = { "serve [--port N] [--mcp-auth token|none] [--no-browser]",
+static const char *const usage[] = { "serve [--port N] [--mcp-auth token|none] [--no-browser] "
+                                     "[--no-inbox]",
                                      NULL };
 static const char *const examples[] = { "serve", "serve --port 8080", NULL };
 const struct verb verb_serve = {

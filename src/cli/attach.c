@@ -1,0 +1,44 @@
+/* attach.c - `sayso attach`: one ask in this terminal (R6.1), or what an agent handed to it (R6.2).
+ */
+#include <stddef.h>
+
+#include "base/mem.h"
+#include "cli/say.h"
+#include "cli/seat.h"
+
+static enum exit_code run_attach(const struct arguments *arguments)
+{
+    const char *id = arguments->word_count ? arguments->words[0] : NULL;
+    const char *launch = arguments_value(arguments, "launch");
+    const char *const words[] = { "attach", launch ? "--launch" : id, launch, NULL };
+    const struct seat_options options = { .session_id = id, .launch = launch };
+    struct seat_result result;
+    enum exit_code code;
+
+    if (id && launch) {
+        say_problem(TEXT_CLI_TOO_MANY, "verb", "attach", "name", id, NULL);
+        return EXIT_USAGE;
+    }
+    if (!seat_is_there(arguments, words, &code))
+        return code;
+    seat_run(&options, &result);
+    code = seat_finish(arguments, &result);
+    seat_result_release(&result);
+    return code;
+}
+
+static const struct verb_option options[] = {
+    { "launch", 0, "CODE", TEXT_OPT_LAUNCH, false },
+};
+static const char *const usage[] = { "attach [ID]", "attach --launch CODE", NULL };
+static const char *const examples[] = { "attach", "attach k7qm", NULL };
+const struct verb verb_attach = {
+    .name = "attach",
+    .about = TEXT_CLI_ATTACH,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 1,
+    .run = run_attach,
+};

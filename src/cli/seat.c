@@ -1,0 +1,183 @@
+/* seat.c - see seat.h. */
+#include "cli/seat.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/text.h"
+#include "cli/say.h"
+#include "tui/tty.h"
+#include "wire/link.h"
+
+enum { SEAT_PATH_BYTES = 4096 };
+
+static void add_command(struct text *out, const char *const *words)
+{
+    char program[SEAT_PATH_BYTES];
+
+    text_add_shell_word(out, os_own_program(program, sizeof program) ? program : "sayso");
+    for (; *words; words++) {
+        text_add_char(out, ' ');
+        text_add_shell_word(out, *words);
+    }
+}
+
+/* A terminal of its own over the person's, if they look at a tmux that we run in. False: no. */
+static bool run_popup(const char *command, enum exit_code *ret_code)
+{
+    const char *const arguments[] = { "tmux", "display-popup", "-E",    "-w", "90%",
+                                      "-h",   "90%",           command, NULL };
+    posix_spawn_file_actions_t actions;
+    const char *server = getenv("TMUX");
+    extern char **environ;
+    pid_t pid;
+    int status;
+    bool ok;
+
+    if (!server || !*server)
+        return false;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+    ok = posix_spawnp(&pid, "tmux", &actions, NULL, (char *const *)(uintptr_t)arguments, environ) ==
+         0;
+    posix_spawn_file_actions_destroy(&actions);
+    while (ok && waitpid(pid, &status, 0) < 0)
+        ok = errno == EINTR;
+    /* 1 is tmux's own "nobody is looking"; a seat ends so only after saying why */
+    if (!ok || !WIFEXITED(status) || WEXITSTATUS(status) == EXIT_ERROR)
+        return false;
+    *ret_code = (enum exit_code)WEXITSTATUS(status);
+    return true;
+}
+
+/* The portal's address, if a hub runs that has one; none is started for it. */
+static void find_url(struct text *out)
+{
+    const struct link_identity identity = { .role = "person", .channel = "cli", .name = "sayso" };
+    struct wire_message reply = { 0 };
+    struct link *link = NULL;
+    struct error err;
+
+    if (!link_open(&identity, LINK_MUST_RUN, &link, &err))
+        return;
+    if (link_call(link, "hub/status", "{}", &reply, &err) &&
+        json_is_yes(json_member(reply.result, "portal")) && json_member_text(reply.result, "url"))
+        text_add_text(out, json_member_text(reply.result, "url"));
+    wire_release(&reply);
+    link_close(link);
+}
+
+static void say_where(const struct arguments *arguments, enum tty_trouble trouble,
+                      const char *command)
+{
+    struct text url = { 0 }, out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    find_url(&url);
+    if (arguments->is_json) {
+        json_write_object(&writer, NULL);
+        json_write_text(&writer, "action_status", "pending");
+        json_write_text(&writer, "reason", trouble == TTY_FORBIDDEN ? "sandboxed" : "no_terminal");
+        json_write_text(&writer, "terminal_command", command);
+        json_write_text_if(&writer, "url", text_string(&url));
+        json_write_end_object(&writer);
+        say_json(text_string(&out));
+    } else {
+        say_problem(trouble == TTY_FORBIDDEN ? TEXT_CLI_SANDBOXED : TEXT_CLI_TERMINAL_NEEDED, NULL);
+        printf("%s\n", command);
+        if (url.used)
+            say_note(TEXT_CLI_OR_BROWSER, "url", text_string(&url), NULL);
+    }
+    text_release(&url);
+    text_release(&out);
+}
+
+bool seat_is_there(const struct arguments *arguments, const char *const *words,
+                   enum exit_code *ret_code)
+{
+    enum tty_trouble trouble = tty_check();
+    struct text command = { 0 };
+
+    if (trouble == TTY_FINE)
+        return true;
+    add_command(&command, words);
+    *ret_code = EXIT_PENDING;
+    if (!run_popup(text_string(&command), ret_code))
+        say_where(arguments, trouble, text_string(&command));
+    text_release(&command);
+    return false;
+}
+
+bool seat_is_person_here(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && tty_check() == TTY_FINE;
+}
+
+static enum exit_code finish_over(const struct arguments *arguments, const char *whole_json)
+{
+    static const struct {
+        const char *status;
+        enum text_id words;
+        enum exit_code code;
+    } rows[] = {
+        { "submitted", TEXT_STATE_SUBMITTED, EXIT_DONE },
+        { "auto_submitted", TEXT_STATE_AUTO_SUBMITTED, EXIT_TIMEOUT },
+        { "timeout", TEXT_STATE_TIMEOUT, EXIT_TIMEOUT },
+        { "declined", TEXT_STATE_DECLINED, EXIT_REFUSED },
+        { "withdrawn", TEXT_STATE_WITHDRAWN, EXIT_REFUSED },
+        { "cancelled", TEXT_STATE_CANCELLED, EXIT_REFUSED },
+    };
+    struct json *whole = NULL;
+    const char *status;
+    size_t found = ARRAY_LEN(rows) - 1;
+
+    if (!json_parse(whole_json, strlen(whole_json), &whole, NULL))
+        return EXIT_ERROR;
+    status = json_member_text(json_member(whole, "ask"), "status");
+    for (size_t i = 0; status && i < ARRAY_LEN(rows); i++) {
+        if (strcmp(rows[i].status, status) == 0)
+            found = i;
+    }
+    if (arguments->is_json)
+        say_json(whole_json);
+    else
+        say_note(TEXT_CLI_ALREADY_OVER, "state", i18n_text(rows[found].words), NULL);
+    json_free(whole);
+    return rows[found].code;
+}
+
+enum exit_code seat_finish(const struct arguments *arguments, const struct seat_result *result)
+{
+    struct json *detail = NULL;
+
+    switch (result->end) {
+    case SEAT_OVER:
+        return finish_over(arguments, text_string(&result->whole_json));
+    case SEAT_LEFT:
+        if (result->session_id[0])
+            say_note(TEXT_CLI_LEFT, "id", result->session_id, NULL);
+        return EXIT_PENDING;
+    case SEAT_FAILED:
+        if (!json_parse(text_string(&result->detail_json), result->detail_json.used, &detail, NULL))
+            detail = NULL;
+        say_error(arguments, &result->err, detail);
+        json_free(detail);
+        return EXIT_ERROR;
+    case SEAT_SIGNAL:
+        signal(result->signal_number, SIG_DFL);
+        raise(result->signal_number);
+        return EXIT_PENDING;
+    default:
+        return (enum exit_code)result->exit_code;
+    }
+}

@@ -1,0 +1,541 @@
+/* seat.c - see seat.h. The screens are pure; here is everything that happens between them, the
+ * terminal and the hub. */
+#include "tui/seat.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/os.h"
+#include "base/random.h"
+#include "core/lifecycle.h"
+#include "i18n/i18n.h"
+#include "loop/loop.h"
+#include "tui/seat_inside.h"
+#include "wire/phone.h"
+
+enum { SEAT_EXIT_PENDING = 5 };
+
+struct screen_time seat_now(void)
+{
+    return (struct screen_time){ loop_boot_ms(), loop_utc_ms() };
+}
+
+void seat_end(struct seat *seat, enum seat_end end)
+{
+    if (seat->is_over)
+        return;
+    seat->is_over = true;
+    seat->result->end = end;
+    loop_stop(seat->loop);
+}
+
+static void draw(struct seat *seat)
+{
+    struct screen_time now = seat_now();
+    struct text out = { 0 };
+    bool is_alternate;
+    int64_t wake_ms;
+
+    seat->is_drawing_due = tty_is_writing(seat->tty);
+    if (seat->is_drawing_due || seat->is_over)
+        return;
+    if (seat->ask) {
+        ask_screen_draw(seat->ask, &seat->canvas, seat->painter.columns, seat->painter.rows, now);
+        is_alternate = ask_screen_wants_alternate(seat->ask);
+        wake_ms = ask_screen_wake_ms(seat->ask);
+    } else {
+        inbox_screen_draw(seat->inbox, &seat->canvas, seat->painter.columns, seat->painter.rows,
+                          now);
+        is_alternate = inbox_screen_wants_alternate(seat->inbox);
+        wake_ms = inbox_screen_wake_ms(seat->inbox);
+    }
+    if (!seat->painter.has_begun || is_alternate != seat->painter.is_alternate) {
+        painter_end(&seat->painter, &out);
+        painter_begin(&seat->painter, is_alternate, &out);
+    }
+    painter_show(&seat->painter, &seat->canvas, &out);
+    tty_write(seat->tty, &out);
+    if (wake_ms >= 0)
+        loop_timer_at(seat->wake, wake_ms);
+    else
+        loop_timer_stop(seat->wake);
+}
+
+/* After whatever happened: what the screen wanted, then a picture of how it is now. */
+static void settle(struct seat *seat)
+{
+    wishes_perform(seat);
+    if (!seat->is_over && seat->tty && (seat->ask || seat->inbox)) {
+        draw(seat);
+        wishes_perform(seat);
+    }
+}
+
+void seat_take(struct seat *seat, enum screen_news news, const struct json *json)
+{
+    if (seat->ask)
+        ask_screen_take(seat->ask, news, json, seat_now());
+    else if (seat->inbox)
+        inbox_screen_take(seat->inbox, news, json, seat_now());
+    settle(seat);
+}
+
+static void on_key(void *context, const struct key *key)
+{
+    struct seat *seat = context;
+
+    if (seat->is_over)
+        return;
+    if (seat->ask)
+        ask_screen_key(seat->ask, key, seat_now());
+    else
+        inbox_screen_key(seat->inbox, key, seat_now());
+    wishes_perform(seat);
+}
+
+static void after_keys(struct seat *seat)
+{
+    if (keyboard_is_waiting(&seat->keyboard))
+        loop_timer_at(seat->escape, loop_boot_ms() + KEYBOARD_ESCAPE_MS);
+    settle(seat);
+}
+
+static void on_typed(void *context, const char *bytes, size_t length)
+{
+    struct seat *seat = context;
+
+    loop_timer_stop(seat->escape);
+    keyboard_feed(&seat->keyboard, bytes, length, on_key, seat);
+    after_keys(seat);
+}
+
+static void on_escape(void *context)
+{
+    struct seat *seat = context;
+
+    keyboard_time_out(&seat->keyboard, on_key, seat);
+    after_keys(seat);
+}
+
+static void on_resized(void *context)
+{
+    struct seat *seat = context;
+    struct text out = { 0 };
+    int rows, columns;
+
+    tty_size(seat->tty, &rows, &columns);
+    painter_resize(&seat->painter, rows, columns, &out);
+    tty_write(seat->tty, &out);
+    settle(seat);
+}
+
+static void on_written(void *context)
+{
+    struct seat *seat = context;
+
+    if (seat->is_drawing_due)
+        settle(seat);
+}
+
+static void on_stop_wanted(void *context)
+{
+    wish_note(context, &(struct screen_effect){ .kind = EFFECT_SUSPEND, .session_id = "" });
+    settle(context);
+}
+
+static void on_resumed(void *context)
+{
+    struct seat *seat = context;
+
+    painter_forget(&seat->painter);
+    on_resized(seat);
+}
+
+static void on_ended(void *context, int number)
+{
+    struct seat *seat = context;
+
+    seat->result->signal_number = number ? number : SIGHUP;
+    seat_end(seat, SEAT_SIGNAL);
+}
+
+static void on_wake(void *context)
+{
+    settle(context);
+}
+
+static const char *find_variable(const char *name)
+{
+    return getenv(name);
+}
+
+static const char *setting_of(const struct json *result, const char *name)
+{
+    const struct json *rows = json_member(result, "settings");
+
+    for (size_t i = 0; i < json_length(rows); i++) {
+        const struct json *row = json_item(rows, i);
+        const char *its = json_member_text(row, "name");
+
+        if (its && strcmp(its, name) == 0)
+            return json_member_text(row, "value");
+    }
+    return NULL;
+}
+
+static bool open_terminal(struct seat *seat)
+{
+    const struct tty_calls calls = { seat,           on_typed,   on_resized, on_written,
+                                     on_stop_wanted, on_resumed, on_ended };
+    const char *theme = setting_of(seat->settings, "theme");
+
+    seat->kind = terminal_kind_of(find_variable);
+    if (theme && (strcmp(theme, "light") == 0 || strcmp(theme, "dark") == 0)) {
+        seat->kind.is_light = strcmp(theme, "light") == 0;
+        seat->kind.answers = false;
+    }
+    seat->tty = tty_open(seat->loop, &calls, &seat->kind);
+    if (!seat->tty) {
+        seat_end(seat, SEAT_NO_TERMINAL);
+        return false;
+    }
+    seat->painter.look = (struct painter_look){ seat->kind.colours, seat->kind.is_light };
+    tty_size(seat->tty, &seat->painter.rows, &seat->painter.columns);
+    return true;
+}
+
+static struct screen_setup setup_of(struct seat *seat)
+{
+    return (struct screen_setup){
+        .context = seat,
+        .effect = wish_note,
+        .settings = seat->settings,
+        .home = seat->home[0] ? seat->home : NULL,
+        .uid = (int64_t)getuid(),
+        .is_ascii = seat->kind.is_ascii,
+        .has_portal = json_is_yes(json_member(seat->status, "portal")),
+        .is_inbox = seat->options->is_inbox,
+    };
+}
+
+static void fail(struct seat *seat, const struct error *err, const struct json *detail)
+{
+    char *json = detail ? json_encode(detail) : NULL;
+
+    seat->result->err = *err;
+    text_add_text(&seat->result->detail_json, json ? json : "");
+    free(json);
+    seat_end(seat, SEAT_FAILED);
+}
+
+static void keep_text(struct text *out, const struct json *json)
+{
+    char *encoded = json ? json_encode(json) : NULL;
+
+    text_clear(out);
+    text_add_text(out, encoded ? encoded : "");
+    free(encoded);
+}
+
+static void open_ask(struct seat *seat, const struct json *whole)
+{
+    const char *status = json_member_text(json_member(whole, "ask"), "status");
+    struct screen_setup setup;
+    struct error err;
+
+    if (!state_is_open(state_find(status))) {
+        keep_text(&seat->result->whole_json, whole);
+        seat_end(seat, SEAT_OVER);
+        return;
+    }
+    if (!open_terminal(seat))
+        return;
+    setup = setup_of(seat);
+    if (!ask_screen_new(&setup, whole, seat_now(), &seat->ask, &err))
+        fail(seat, &err, NULL);
+}
+
+static void on_whole(void *context, const struct error *err, const struct json *whole)
+{
+    struct seat *seat = context;
+    const char *id = json_member_text(json_member(whole, "ask"), "session_id");
+
+    if (err && !seat->ask) {
+        fail(seat, err, whole);
+        return;
+    }
+    if (err) {
+        seat_refused(seat, err, whole);
+        return;
+    }
+    snprintf(seat->shown, sizeof seat->shown, "%s", id ? id : "");
+    snprintf(seat->result->session_id, sizeof seat->result->session_id, "%s", seat->shown);
+    if (seat->ask)
+        seat_take(seat, NEWS_WHOLE, whole);
+    else
+        open_ask(seat, whole);
+    settle(seat);
+}
+
+static void on_list(void *context, const struct error *err, const struct json *list)
+{
+    struct seat *seat = context;
+    struct screen_setup setup;
+
+    if (err && !seat->inbox) {
+        fail(seat, err, list);
+    } else if (err) {
+        seat_refused(seat, err, list);
+    } else if (seat->inbox) {
+        seat_take(seat, NEWS_LIST, list);
+    } else if (open_terminal(seat)) {
+        setup = setup_of(seat);
+        seat->inbox = inbox_screen_new(&setup, list, seat_now());
+    }
+    settle(seat);
+}
+
+static void on_inner_whole(void *context, const struct error *err, const struct json *whole)
+{
+    struct seat *seat = context;
+
+    if (err)
+        seat_refused(seat, err, whole);
+    else
+        seat_take(seat, NEWS_WHOLE, whole);
+}
+
+static void on_settings(void *context, const struct error *err, const struct json *result)
+{
+    struct seat *seat = context;
+    const char *name = setting_of(result, "language");
+    enum language language;
+
+    if (err)
+        return;
+    json_free(seat->settings);
+    seat->settings = json_keep(result);
+    if (name && language_find(name, &language))
+        i18n_use(language);
+    seat_take(seat, NEWS_SETTINGS, result);
+}
+
+static void on_status(void *context, const struct error *err, const struct json *result)
+{
+    struct seat *seat = context;
+
+    if (err)
+        return;
+    json_free(seat->status);
+    seat->status = json_keep(result);
+    seat_take(seat, NEWS_STATUS, result);
+}
+
+/* Which ask: the one we show already, else what we were told to open. */
+static void attach(struct seat *seat)
+{
+    const struct seat_options *options = seat->options;
+    const char *id = seat->shown[0] ? seat->shown : options->session_id;
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    if (!seat->shown[0] && options->launch) {
+        json_write_text(&writer, "launch", options->launch);
+        json_write_text(&writer, "key", seat->key);
+    } else {
+        json_write_text_if(&writer, "session_id", id);
+    }
+    json_write_end_object(&writer);
+    phone_call(seat->person, "ask/attach", text_string(&params),
+               options->is_inbox ? on_inner_whole : on_whole, seat);
+    text_release(&params);
+}
+
+static void on_opened(void *context)
+{
+    struct seat *seat = context;
+    bool is_known = seat->shown[0] || !seat->options->create_json;
+
+    phone_call(seat->person, "settings/list", "{}", on_settings, seat);
+    phone_call(seat->person, "hub/status", "{}", on_status, seat);
+    if (seat->options->is_inbox)
+        phone_call(seat->person, "ask/watch", "{\"which\":\"all\"}", on_list, seat);
+    if (seat->options->is_inbox ? seat->shown[0] != '\0' : is_known)
+        attach(seat);
+}
+
+static void on_lost(void *context, int64_t retry_ms, const struct error *err)
+{
+    struct seat *seat = context;
+    struct json *json = NULL;
+    char text[64];
+
+    if (err && !seat->ask && !seat->inbox) {
+        fail(seat, err, NULL);
+        return;
+    }
+    snprintf(text, sizeof text, "{\"retry_ms\":%lld}", (long long)retry_ms);
+    if (json_parse(text, strlen(text), &json, NULL))
+        seat_take(seat, NEWS_LOST, json);
+    json_free(json);
+}
+
+static void on_note(void *context, const char *method, const struct json *params)
+{
+    static const struct {
+        const char *method;
+        enum screen_news news;
+    } rows[] = {
+        { "ask/changed", NEWS_CHANGED },
+        { "ask/drafted", NEWS_DRAFTED },
+        { "settings/changed", NEWS_SETTINGS },
+    };
+    struct seat *seat = context;
+
+    if (strcmp(method, "resync") == 0 && seat->options->is_inbox)
+        phone_call(seat->person, "ask/list", "{\"which\":\"all\"}", on_list, seat);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].method, method) == 0)
+            seat_take(seat, rows[i].news, params);
+    }
+}
+
+/* An ask of our own: its result is what we are for, whoever decides it. */
+static void on_asked(void *context, const struct error *err, const struct json *result)
+{
+    struct seat *seat = context;
+
+    seat->is_asking_done = true;
+    if (err) {
+        fail(seat, err, result);
+        return;
+    }
+    keep_text(&seat->result->result_json, result);
+    seat_end(seat, SEAT_DONE);
+}
+
+static void on_agent_opened(void *context)
+{
+    (void)context; /* the call itself is made again */
+}
+
+static void on_agent_lost(void *context, int64_t retry_ms, const struct error *err)
+{
+    struct seat *seat = context;
+
+    (void)retry_ms;
+    if (err && !seat->ask)
+        fail(seat, err, NULL);
+}
+
+static void on_agent_note(void *context, const char *method, const struct json *params)
+{
+    struct seat *seat = context;
+    const char *id = json_member_text(params, "session_id");
+
+    if (strcmp(method, "ask/created") != 0 || !id || seat->shown[0])
+        return;
+    snprintf(seat->shown, sizeof seat->shown, "%s", id);
+    attach(seat);
+}
+
+static void dial_up(struct seat *seat)
+{
+    struct phone_parts person = {
+        .loop = seat->loop,
+        .identity = { .role = "person", .channel = "terminal", .name = "sayso" },
+        .context = seat,
+        .opened = on_opened,
+        .lost = on_lost,
+        .note = on_note
+    };
+    struct phone_parts agent = { .loop = seat->loop,
+                                 .context = seat,
+                                 .opened = on_agent_opened,
+                                 .lost = on_agent_lost,
+                                 .note = on_agent_note };
+
+    seat->person = phone_new(&person);
+    if (!seat->options->create_json)
+        return;
+    agent.identity = *seat->options->asker;
+    seat->agent = phone_new(&agent);
+    phone_call(seat->agent, "ask/create", seat->options->create_json, on_asked, seat);
+}
+
+/* What stays on the terminal, in the place where the picture was. */
+static void leave_words(struct seat *seat)
+{
+    struct text out = { 0 };
+
+    painter_end(&seat->painter, &out);
+    if (seat->ask && seat->result->end != SEAT_SIGNAL) {
+        canvas_reset(&seat->canvas, seat->painter.columns);
+        ask_screen_draw_summary(seat->ask, &seat->canvas, seat->painter.columns);
+        for (int row = 0; row < seat->canvas.rows; row++) {
+            canvas_write_row(&seat->canvas, row, &out);
+            text_add_text(&out, "\r\n");
+        }
+    }
+    tty_write(seat->tty, &out);
+}
+
+static void release(struct seat *seat)
+{
+    bool is_busy;
+
+    wishes_release(seat);
+    ask_screen_free(seat->ask);
+    inbox_screen_free(seat->inbox);
+    keyboard_release(&seat->keyboard);
+    painter_release(&seat->painter);
+    canvas_release(&seat->canvas);
+    json_free(seat->settings);
+    json_free(seat->status);
+    loop_timer_free(seat->wake);
+    loop_timer_free(seat->escape);
+    phone_give_up(seat->person);
+    if (seat->agent)
+        phone_give_up(seat->agent);
+    is_busy = phone_is_busy(seat->person) || (seat->agent && phone_is_busy(seat->agent));
+    if (is_busy) /* a hub that hangs: the loop would wait for that thread, and the person for us */
+        return;
+    phone_free(seat->person);
+    phone_free(seat->agent);
+    loop_free(seat->loop);
+}
+
+void seat_run(const struct seat_options *options, struct seat_result *ret_result)
+{
+    struct seat seat = { .options = options, .result = ret_result };
+
+    *ret_result = (struct seat_result){ .exit_code = SEAT_EXIT_PENDING };
+    random_id(seat.key);
+    if (!os_home(seat.home, sizeof seat.home))
+        seat.home[0] = '\0';
+    seat.loop = loop_new();
+    seat.wake = loop_timer_new(seat.loop, on_wake, &seat);
+    seat.escape = loop_timer_new(seat.loop, on_escape, &seat);
+    dial_up(&seat);
+    loop_run(seat.loop);
+    if (seat.ask)
+        ret_result->exit_code = ask_screen_exit_code(seat.ask);
+    if (seat.tty) {
+        leave_words(&seat);
+        tty_close(seat.tty);
+    }
+    release(&seat);
+}
+
+void seat_result_release(struct seat_result *result)
+{
+    text_release(&result->detail_json);
+    text_release(&result->whole_json);
+    text_release(&result->result_json);
+}

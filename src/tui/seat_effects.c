@@ -1,0 +1,291 @@
+/* seat_effects.c - what a person did on a screen becomes calls to the hub, or bytes to the
+ * terminal. Each effect is a row: its method, how its parameters are made, and what its result is
+ * to the screen. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "i18n/i18n.h"
+#include "loop/loop.h"
+#include "tui/seat_inside.h"
+#include "wire/phone.h"
+
+enum { COPY_BYTES = 65536 };
+
+static void free_wish(struct wish *wish)
+{
+    free((void *)(uintptr_t)wish->effect.json);
+    free((void *)(uintptr_t)wish->effect.name);
+    free((void *)(uintptr_t)wish->effect.text);
+    free(wish);
+}
+
+void wish_note(void *context, const struct screen_effect *effect)
+{
+    struct seat *seat = context;
+    struct wish *wish = mem_new(sizeof *wish), **at = &seat->wishes;
+
+    wish->effect = *effect;
+    wish->effect.json = mem_text(effect->json);
+    wish->effect.name = mem_text(effect->name);
+    wish->effect.text = mem_text(effect->text);
+    if (effect->session_id)
+        memcpy(wish->session_id, effect->session_id,
+               strnlen(effect->session_id, sizeof wish->session_id - 1));
+    wish->effect.session_id = wish->session_id;
+    while (*at)
+        at = &(*at)->next;
+    *at = wish;
+}
+
+void wishes_release(struct seat *seat)
+{
+    while (seat->wishes) {
+        struct wish *wish = seat->wishes;
+
+        seat->wishes = wish->next;
+        free_wish(wish);
+    }
+}
+
+void seat_refused(struct seat *seat, const struct error *err, const struct json *detail)
+{
+    struct text out = { 0 }, words = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct json *json = NULL;
+    char *encoded = detail ? json_encode(detail) : NULL;
+
+    if (!i18n_reason(&words, err->message))
+        text_add_text(&words, err->message);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "code", error_name(err->code));
+    json_write_text(&writer, "path", err->path);
+    json_write_text(&writer, "message", text_string(&words));
+    if (encoded)
+        json_write_raw(&writer, "detail", encoded);
+    json_write_end_object(&writer);
+    if (json_parse(text_string(&out), out.used, &json, NULL))
+        seat_take(seat, NEWS_REFUSED, json);
+    json_free(json);
+    free(encoded);
+    text_release(&out);
+    text_release(&words);
+}
+
+static void take_result(struct seat *seat, enum screen_news news, const struct error *err,
+                        const struct json *json)
+{
+    if (err)
+        seat_refused(seat, err, json);
+    else
+        seat_take(seat, news, json);
+}
+
+static void on_decided(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_DECIDED, err, json);
+}
+
+static void on_code(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_CODE, err, json);
+}
+
+static void on_whole(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_WHOLE, err, json);
+}
+
+static void on_undone(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_UNDONE, err, json);
+}
+
+/* What changed comes as an event; only a refusal is news. */
+static void on_changed(void *context, const struct error *err, const struct json *json)
+{
+    if (err)
+        seat_refused(context, err, json);
+}
+
+static void write_members(struct json_writer *writer, const char *object_json)
+{
+    struct json *object = NULL;
+
+    if (!object_json || !json_parse(object_json, strlen(object_json), &object, NULL))
+        return;
+    for (void *at = json_first(object); at; at = json_next(object, at)) {
+        char *value = json_encode(json_value(at));
+
+        json_write_raw(writer, json_key(at), value);
+        free(value);
+    }
+    json_free(object);
+}
+
+enum carries { NOTHING, MEMBERS, ANSWER, DRAFT, SECONDS, SETTING, WEB };
+
+static void write_params(struct json_writer *writer, const struct wish *wish, enum carries carries)
+{
+    char key[27];
+
+    json_write_object(writer, NULL);
+    if (carries != SETTING)
+        json_write_text_if(writer, "session_id", wish->session_id);
+    switch (carries) {
+    case ANSWER: /* said again after a lost reply, it is still one answer */
+        random_id(key);
+        json_write_text(writer, "answer_key", key);
+        write_members(writer, wish->effect.json);
+        break;
+    case MEMBERS:
+        write_members(writer, wish->effect.json);
+        break;
+    case DRAFT:
+        json_write_raw(writer, "draft", wish->effect.json);
+        break;
+    case SECONDS:
+        json_write_integer(writer, "seconds", wish->effect.number);
+        break;
+    case SETTING:
+        json_write_text(writer, "name", wish->effect.name);
+        if (wish->effect.text)
+            json_write_text(writer, "value", wish->effect.text);
+        break;
+    case WEB:
+        json_write_text(writer, "interface", "web");
+        break;
+    case NOTHING:
+        break;
+    }
+    json_write_end_object(writer);
+}
+
+/* Effects that are one call; the others are done by hand below. */
+static const struct row {
+    enum screen_effect_kind kind;
+    const char *method;
+    enum carries carries;
+    phone_done *done;
+} rows[] = {
+    { EFFECT_ANSWER, "ask/answer", ANSWER, on_decided },
+    { EFFECT_CHALLENGE, "ask/challenge", NOTHING, on_code },
+    { EFFECT_CANCEL, "ask/cancel", MEMBERS, on_decided },
+    { EFFECT_DECLINE, "ask/decline", MEMBERS, on_decided },
+    { EFFECT_DRAFT, "ask/draft", DRAFT, on_changed },
+    { EFFECT_EXTEND, "ask/extend", SECONDS, on_changed },
+    { EFFECT_UNDO, "ask/undo", NOTHING, on_undone },
+    { EFFECT_UNDO, "ask/get", NOTHING, on_whole },
+    { EFFECT_SEND_NOW, "ask/send", NOTHING, on_decided },
+    { EFFECT_BROWSER, "ask/switch", WEB, on_changed },
+    { EFFECT_SETTING, "settings/set", SETTING, on_changed },
+    { EFFECT_LOOK, "ask/get", NOTHING, on_whole },
+    { EFFECT_OPEN, "ask/attach", NOTHING, on_whole },
+};
+
+static void call(struct seat *seat, const struct wish *wish)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct text params = { 0 };
+        struct json_writer writer = json_writer_to(&params);
+
+        if (rows[i].kind != wish->effect.kind)
+            continue;
+        write_params(&writer, wish, rows[i].carries);
+        phone_call(seat->person, rows[i].method, text_string(&params), rows[i].done, seat);
+        text_release(&params);
+    }
+}
+
+/* OSC 52: the terminal puts it on the clipboard, if it wants to. */
+static void copy(struct seat *seat, const char *text)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t length = strnlen(text, COPY_BYTES);
+    struct text out = { 0 };
+
+    text_add_text(&out, "\033]52;c;");
+    for (size_t i = 0; i < length; i += 3) {
+        unsigned long group = 0;
+
+        for (size_t k = 0; k < 3; k++)
+            group = group << 8 | (i + k < length ? (unsigned char)text[i + k] : 0);
+        for (size_t k = 0; k < 4; k++)
+            text_add_char(&out, i + k > length ? '=' : digits[group >> (18 - 6 * k) & 63]);
+    }
+    text_add_text(&out, "\033\\");
+    tty_write(seat->tty, &out);
+}
+
+/* The bell, and where the terminal has notifications a sentence of ours: nothing an agent wrote. */
+static void ring(struct seat *seat)
+{
+    struct text out = { 0 };
+
+    text_add_char(&out, '\a');
+    if (seat->inbox && !seat->kind.is_ascii)
+        text_add_format(&out, "\033]9;sayso: %s\033\\", i18n_text(TEXT_CLI_ASK_WAITS));
+    tty_write(seat->tty, &out);
+}
+
+static void suspend(struct seat *seat)
+{
+    struct text out = { 0 };
+    int rows_now, columns;
+
+    painter_end(&seat->painter, &out);
+    tty_write(seat->tty, &out);
+    tty_suspend(seat->tty);
+    tty_size(seat->tty, &rows_now, &columns);
+    painter_resize(&seat->painter, rows_now, columns, &out);
+    text_release(&out); /* where we begin anew there is nothing to clear */
+}
+
+static void perform(struct seat *seat, const struct wish *wish)
+{
+    switch (wish->effect.kind) {
+    case EFFECT_RECONNECT:
+        phone_retry(seat->person);
+        break;
+    case EFFECT_COPY:
+        if (wish->effect.text)
+            copy(seat, wish->effect.text);
+        break;
+    case EFFECT_BELL:
+        ring(seat);
+        break;
+    case EFFECT_SUSPEND:
+        suspend(seat);
+        break;
+    case EFFECT_CLOSE:
+        if (seat->inbox && wish->session_id[0]) /* the one inside is; the inbox goes on */
+            seat->shown[0] = '\0';
+        else if (!seat->options->create_json) /* else its result comes by itself */
+            seat_end(seat, SEAT_DONE);
+        break;
+    case EFFECT_QUIT:
+        seat_end(seat, SEAT_LEFT);
+        break;
+    default:
+        call(seat, wish);
+        break;
+    }
+    if (wish->effect.kind == EFFECT_OPEN)
+        memcpy(seat->shown, wish->session_id, sizeof seat->shown);
+    if (wish->effect.kind == EFFECT_BROWSER)
+        seat_end(seat, SEAT_LEFT);
+}
+
+void wishes_perform(struct seat *seat)
+{
+    while (seat->wishes && !seat->is_over) {
+        struct wish *wish = seat->wishes;
+
+        seat->wishes = wish->next;
+        perform(seat, wish);
+        free_wish(wish);
+    }
+}

@@ -1,0 +1,54 @@
+/* seat_inside.h - for seat.c and seat_effects.c only. */
+#ifndef TUI_SEAT_INSIDE_H
+#define TUI_SEAT_INSIDE_H
+#include "tui/ask_screen.h"
+#include "tui/inbox_screen.h"
+#include "tui/keyboard.h"
+#include "tui/painter.h"
+#include "tui/seat.h"
+#include "tui/tty.h"
+
+struct json;
+struct loop;
+struct loop_timer;
+struct phone;
+
+/* What a screen wanted while it was being called; done when that call has returned. */
+struct wish {
+    struct wish *next;
+    struct screen_effect effect; /* its texts are owned */
+    char session_id[27];
+};
+
+struct seat {
+    const struct seat_options *options;
+    struct seat_result *result;
+    struct loop *loop;
+    struct phone *person, *agent; /* the latter only where we ask ourselves */
+    struct tty *tty;              /* NULL until there is something to show */
+    struct terminal_kind kind;
+    struct keyboard keyboard;
+    struct painter painter;
+    struct canvas canvas;
+    struct loop_timer *wake, *escape;
+    struct ask_screen *ask; /* one of the two, once there is something to show */
+    struct inbox_screen *inbox;
+    struct json *settings, *status; /* newest results; NULL: not yet */
+    struct wish *wishes;
+    char shown[27]; /* the ask on the screen; "": none, or not yet */
+    char key[27];   /* with which we open what a launch names */
+    char home[4096];
+    bool is_over, is_drawing_due, is_asking_done;
+};
+
+void seat_take(struct seat *seat, enum screen_news news, const struct json *json);
+void seat_end(struct seat *seat, enum seat_end end);
+struct screen_time seat_now(void);
+
+/* seat_effects.c */
+void wish_note(void *context, const struct screen_effect *effect); /* context is a seat */
+void wishes_perform(struct seat *seat);
+void wishes_release(struct seat *seat);
+void seat_refused(struct seat *seat, const struct error *err, const struct json *detail);
+
+#endif
