@@ -31,9 +31,10 @@ static void tell(int fd, const char *said)
     (void)put; /* the inbox is gone: nobody wants to know */
 }
 
-static void on_ready(void *context, const char *status_json)
+static void on_ready(void *context, const char *status_json, const char *link)
 {
     (void)status_json;
+    (void)link; /* `w` in the inbox makes one when it is wanted */
     tell(*(int *)context, "R");
 }
 

@@ -59,7 +59,8 @@ struct ws_server {
     struct http_link peers, dirty;
     struct http_link waits[WS_CLASSES];
     struct loop_timer *timer;
-    int64_t timer_ms; /* 0: not armed */
+    int64_t timer_ms;       /* 0: not armed */
+    struct loop_wake *wake; /* a turn of the loop for what is left to flush */
     size_t count, most;
     int references; /* the server, and every handle */
     bool is_freed;
