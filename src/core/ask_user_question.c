@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "core/elicit.h"
 #include "core/preview_argument.h"
+#include "core/questions.h"
 #include "core/response.h"
 #include "core/validation.h"
 
@@ -199,27 +200,32 @@ static void write_item(struct json_writer *writer, const struct field *field,
     json_write_end_object(writer);
 }
 
-static void write_answers(struct json_writer *writer, const struct response_facts *facts)
+void questions_write_answers(struct json_writer *writer, const struct form *form,
+                             const struct answer *answer)
+{
+    json_write_object(writer, "answers");
+    for (size_t i = 0; i < answer->value_count; i++)
+        write_joined(writer, &form->fields[i], &answer->values[i]);
+    json_write_end_object(writer);
+    json_write_list(writer, "answer_list");
+    for (size_t i = 0; i < answer->value_count; i++)
+        write_item(writer, &form->fields[i], &answer->values[i]);
+    json_write_end_list(writer);
+}
+
+static void write_result(struct json_writer *writer, const struct response_facts *facts)
 {
     const struct answer *answer = response_answer(facts);
 
-    if (answer) {
-        json_write_object(writer, "answers");
-        for (size_t i = 0; i < answer->value_count; i++)
-            write_joined(writer, &facts->form->fields[i], &answer->values[i]);
-        json_write_end_object(writer);
-        json_write_list(writer, "answer_list");
-        for (size_t i = 0; i < answer->value_count; i++)
-            write_item(writer, &facts->form->fields[i], &answer->values[i]);
-        json_write_end_list(writer);
-    }
+    if (answer)
+        questions_write_answers(writer, facts->form, answer);
     response_write_words(writer, facts);
 }
 
 static const struct response_shape shape = {
     .has_reply = true,
     .collector = "get_answer",
-    .write_values = write_answers,
+    .write_values = write_result,
 };
 const struct ask_tool tool_ask_user_question = {
     .name = "ask_user_question",

@@ -1,0 +1,425 @@
+/* conversation.c - the table; a rule is one cell. See conversation.h for the drawing. */
+#include "core/conversation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/arguments.h"
+#include "core/questions.h"
+
+static const char *const state_names[CONVERSATION_STATE_COUNT] = {
+    [CONVERSATION_IDLE] = "idle",
+    [CONVERSATION_LLM_REQUESTING] = "llm_requesting",
+    [CONVERSATION_TOOL_EXECUTING] = "tool_executing",
+    [CONVERSATION_AWAITING] = "awaiting_user_response",
+};
+static const char *const event_names[CONVERSATION_EVENT_COUNT] = {
+    [SAID_TOOL_CALLS] = "tool_calls",       [SAID_QUESTION_PENDING] = "ask_user_question_pending",
+    [SAID_TOOL_COMPLETE] = "tool_complete", [SAID_RESPONSE] = "user_question_response",
+    [SAID_CANCEL] = "user_cancel",          [SAID_LLM_RETRY] = "llm_retry",
+    [SAID_TURN_ENDED] = "turn_ended",       [SAID_EXPIRED] = "expired",
+};
+
+const char *conversation_state_name(enum conversation_state state)
+{
+    return state_names[state];
+}
+
+const char *conversation_event_name(enum conversation_event_kind kind)
+{
+    return event_names[kind];
+}
+
+static void tool_use_release(struct tool_use *use)
+{
+    free(use->id);
+    free(use->name);
+    free(use->input_json);
+    *use = (struct tool_use){ 0 };
+}
+
+static void drop_remaining(struct conversation *conversation)
+{
+    for (size_t i = 0; i < conversation->remaining_count; i++)
+        tool_use_release(&conversation->remaining[i]);
+    free(conversation->remaining);
+    conversation->remaining = NULL;
+    conversation->remaining_count = 0;
+}
+
+static void drop_persisted(struct conversation *conversation)
+{
+    for (size_t i = 0; i < conversation->persisted_count; i++)
+        free(conversation->persisted[i]);
+    free(conversation->persisted);
+    conversation->persisted = NULL;
+    conversation->persisted_count = 0;
+}
+
+void conversation_release(struct conversation *conversation)
+{
+    drop_remaining(conversation);
+    drop_persisted(conversation);
+    tool_use_release(&conversation->current);
+    form_release(&conversation->form);
+    *conversation = (struct conversation){ 0 };
+}
+
+void conversation_step_release(struct conversation_step *step)
+{
+    for (size_t i = 0; i < step->result_count; i++) {
+        free(step->results[i].tool_use_id);
+        free(step->results[i].content);
+    }
+    free(step->results);
+    *step = (struct conversation_step){ 0 };
+}
+
+/* Results ---------------------------------------------------------------------------------------
+ */
+
+static bool has_result(const struct conversation *conversation, const char *tool_use_id)
+{
+    for (size_t i = 0; i < conversation->persisted_count; i++) {
+        if (strcmp(conversation->persisted[i], tool_use_id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A call has its result: in the step for the store, in the conversation as its id. */
+static void add_result(struct conversation *conversation, struct conversation_step *step,
+                       const char *tool_use_id, const char *content, bool is_error)
+{
+    step->results = mem_resize(step->results, (step->result_count + 1) * sizeof *step->results);
+    step->results[step->result_count++] =
+        (struct tool_result){ mem_text(tool_use_id), mem_text(content), is_error };
+    conversation->persisted =
+        mem_resize(conversation->persisted,
+                   (conversation->persisted_count + 1) * sizeof *conversation->persisted);
+    conversation->persisted[conversation->persisted_count++] = mem_text(tool_use_id);
+}
+
+static void finish_current(struct conversation *conversation, struct conversation_step *step,
+                           const char *content, bool is_error)
+{
+    add_result(conversation, step, conversation->current.id, content, is_error);
+    tool_use_release(&conversation->current);
+    form_release(&conversation->form);
+    conversation->timeout_s = 0;
+}
+
+/* The next call in order; after the last the model goes on. */
+static void advance(struct conversation *conversation)
+{
+    if (conversation->remaining_count == 0) {
+        conversation->state = CONVERSATION_LLM_REQUESTING;
+        conversation->attempt = 1;
+        return;
+    }
+    conversation->state = CONVERSATION_TOOL_EXECUTING;
+    conversation->current = conversation->remaining[0];
+    conversation->remaining_count--;
+    memmove(conversation->remaining, conversation->remaining + 1,
+            conversation->remaining_count * sizeof *conversation->remaining);
+}
+
+/* Cells -----------------------------------------------------------------------------------------
+ */
+
+typedef bool cell_act(struct conversation *conversation, const struct conversation_event *event,
+                      struct conversation_step *step, struct error *err);
+
+static bool refuse(struct conversation *conversation, const struct conversation_event *event,
+                   struct conversation_step *step, struct error *err)
+{
+    (void)step;
+    return error_set(err, ERROR_wrong_state, "", "%s has no place while the conversation is %s",
+                     event_names[event->kind], state_names[conversation->state]);
+}
+
+static bool ignore(struct conversation *conversation, const struct conversation_event *event,
+                   struct conversation_step *step, struct error *err)
+{
+    (void)conversation;
+    (void)event;
+    (void)err;
+    step->is_ignored = true;
+    return true;
+}
+
+/* A host that was not sure whether its result arrived may say it again. */
+static bool ignore_if_told(struct conversation *conversation,
+                           const struct conversation_event *event, struct conversation_step *step,
+                           struct error *err)
+{
+    if (has_result(conversation, event->tool_use_id))
+        return ignore(conversation, event, step, err);
+    return refuse(conversation, event, step, err);
+}
+
+/* Each id is answered once, so it may stand for one call only. */
+static bool check_calls(const struct conversation *conversation,
+                        const struct conversation_event *event, struct error *err)
+{
+    if (event->call_count == 0 || event->call_count > CONVERSATION_MAX_CALLS)
+        return error_set(err, ERROR_out_of_range, "/tool_calls", "a turn has 1 to %d calls",
+                         CONVERSATION_MAX_CALLS);
+    for (size_t i = 0; i < event->call_count; i++) {
+        bool is_known = has_result(conversation, event->calls[i].id);
+
+        for (size_t k = 0; k < i && !is_known; k++)
+            is_known = strcmp(event->calls[i].id, event->calls[k].id) == 0;
+        if (is_known) {
+            char path[48];
+
+            snprintf(path, sizeof path, "/tool_calls/%zu/id", i);
+            return error_set(err, ERROR_conflicting_arguments, path,
+                             "another call has this id: give each call its own");
+        }
+    }
+    return true;
+}
+
+static bool begin_turn(struct conversation *conversation, const struct conversation_event *event,
+                       struct conversation_step *step, struct error *err)
+{
+    (void)step;
+    if (!check_calls(conversation, event, err))
+        return false;
+    drop_persisted(conversation);
+    drop_remaining(conversation);
+    conversation->attempt = 0;
+    conversation->remaining = mem_new(event->call_count * sizeof *conversation->remaining);
+    conversation->remaining_count = event->call_count;
+    for (size_t i = 0; i < event->call_count; i++)
+        conversation->remaining[i] =
+            (struct tool_use){ mem_text(event->calls[i].id), mem_text(event->calls[i].name),
+                               mem_text(event->calls[i].input_json) };
+    advance(conversation);
+    return true;
+}
+
+static void copy_form(const struct form *form, struct form *ret_copy)
+{
+    struct text json = { 0 };
+
+    form_encode(form, &json);
+    form_parse(json.bytes, json.used, ret_copy, NULL);
+    text_release(&json);
+}
+
+static bool pause_for_person(struct conversation *conversation,
+                             const struct conversation_event *event, struct conversation_step *step,
+                             struct error *err)
+{
+    if (strcmp(event->tool_use_id, conversation->current.id) != 0)
+        return refuse(conversation, event, step, err);
+    conversation->state = CONVERSATION_AWAITING;
+    copy_form(event->form, &conversation->form);
+    conversation->timeout_s = event->timeout_s;
+    return true;
+}
+
+static bool complete_tool(struct conversation *conversation, const struct conversation_event *event,
+                          struct conversation_step *step, struct error *err)
+{
+    if (strcmp(event->tool_use_id, conversation->current.id) != 0)
+        return ignore_if_told(conversation, event, step, err);
+    finish_current(conversation, step, event->content, event->is_error);
+    advance(conversation);
+    return true;
+}
+
+static bool take_answers(struct conversation *conversation, const struct conversation_event *event,
+                         struct conversation_step *step, struct error *err)
+{
+    struct text content = { 0 };
+    struct json_writer writer = json_writer_to(&content);
+
+    (void)err;
+    json_write_object(&writer, NULL);
+    questions_write_answers(&writer, &conversation->form, event->answer);
+    json_write_end_object(&writer);
+    finish_current(conversation, step, text_string(&content), false);
+    text_release(&content);
+    advance(conversation);
+    return true;
+}
+
+static bool cancel(struct conversation *conversation, const struct conversation_event *event,
+                   struct conversation_step *step, struct error *err)
+{
+    (void)event;
+    (void)err;
+    finish_current(conversation, step, "User cancelled the question", true);
+    for (size_t i = 0; i < conversation->remaining_count; i++)
+        add_result(conversation, step, conversation->remaining[i].id, "Not run: user cancelled",
+                   true);
+    drop_remaining(conversation);
+    conversation->state = CONVERSATION_IDLE;
+    return true;
+}
+
+static bool expire(struct conversation *conversation, const struct conversation_event *event,
+                   struct conversation_step *step, struct error *err)
+{
+    (void)event;
+    (void)err;
+    finish_current(conversation, step, "User did not answer in time", true);
+    advance(conversation);
+    return true;
+}
+
+static bool retry_llm(struct conversation *conversation, const struct conversation_event *event,
+                      struct conversation_step *step, struct error *err)
+{
+    (void)event;
+    (void)step;
+    (void)err;
+    conversation->attempt++;
+    return true;
+}
+
+static bool end_turn(struct conversation *conversation, const struct conversation_event *event,
+                     struct conversation_step *step, struct error *err)
+{
+    (void)event;
+    (void)step;
+    (void)err;
+    conversation->state = CONVERSATION_IDLE;
+    conversation->attempt = 0;
+    return true;
+}
+
+static cell_act *const cells[CONVERSATION_STATE_COUNT][CONVERSATION_EVENT_COUNT] = {
+    [CONVERSATION_IDLE] = {
+        [SAID_TOOL_CALLS] = begin_turn,
+        [SAID_QUESTION_PENDING] = refuse,
+        [SAID_TOOL_COMPLETE] = ignore_if_told,
+        [SAID_RESPONSE] = refuse,
+        [SAID_CANCEL] = refuse,
+        [SAID_LLM_RETRY] = refuse,
+        [SAID_TURN_ENDED] = ignore,
+        [SAID_EXPIRED] = ignore,
+    },
+    [CONVERSATION_LLM_REQUESTING] = {
+        [SAID_TOOL_CALLS] = begin_turn,
+        [SAID_QUESTION_PENDING] = refuse,
+        [SAID_TOOL_COMPLETE] = ignore_if_told,
+        [SAID_RESPONSE] = refuse,
+        [SAID_CANCEL] = refuse,
+        [SAID_LLM_RETRY] = retry_llm,
+        [SAID_TURN_ENDED] = end_turn,
+        [SAID_EXPIRED] = ignore,
+    },
+    [CONVERSATION_TOOL_EXECUTING] = {
+        [SAID_TOOL_CALLS] = refuse,
+        [SAID_QUESTION_PENDING] = pause_for_person,
+        [SAID_TOOL_COMPLETE] = complete_tool,
+        [SAID_RESPONSE] = refuse,
+        [SAID_CANCEL] = refuse, /* the host runs a tool: its result must have a place */
+        [SAID_LLM_RETRY] = refuse,
+        [SAID_TURN_ENDED] = refuse,
+        [SAID_EXPIRED] = ignore,
+    },
+    [CONVERSATION_AWAITING] = {
+        [SAID_TOOL_CALLS] = refuse,
+        [SAID_QUESTION_PENDING] = refuse,
+        [SAID_TOOL_COMPLETE] = ignore_if_told, /* a host may not answer for the person */
+        [SAID_RESPONSE] = take_answers,
+        [SAID_CANCEL] = cancel,
+        [SAID_LLM_RETRY] = refuse,
+        [SAID_TURN_ENDED] = refuse,
+        [SAID_EXPIRED] = expire,
+    },
+};
+
+/* What is due on arriving in a state, behind the results, which are kept before it. */
+static const enum conversation_effect arrivals[CONVERSATION_STATE_COUNT] = {
+    [CONVERSATION_IDLE] = EFFECT_AGENT_DONE,
+    [CONVERSATION_LLM_REQUESTING] = EFFECT_REQUEST_LLM,
+    [CONVERSATION_TOOL_EXECUTING] = EFFECT_EXECUTE_TOOL,
+    [CONVERSATION_AWAITING] = EFFECT_NONE, /* the person's turn */
+};
+
+static void write_effects(const struct conversation *conversation, struct conversation_step *step)
+{
+    size_t count = 0;
+
+    if (step->is_ignored)
+        return;
+    if (step->result_count > 0)
+        step->effects[count++] = EFFECT_PERSIST_RESULTS;
+    step->effects[count++] = EFFECT_PERSIST_STATE;
+    step->effects[count++] = EFFECT_NOTIFY;
+    step->effects[count++] = arrivals[conversation->state];
+}
+
+/* Calls that are ours -----------------------------------------------------------------------------
+ */
+
+static bool is_ours(const struct conversation *conversation)
+{
+    return conversation->state == CONVERSATION_TOOL_EXECUTING &&
+           strcmp(conversation->current.name, tool_ask_user_question.name) == 0;
+}
+
+/* The question that `current` asks, or why it asks none. */
+static bool read_question(const struct conversation *conversation, struct ask_call *ret_call,
+                          struct error *err)
+{
+    const char *input = conversation->current.input_json;
+    struct json *json = NULL;
+    bool ok;
+
+    *ret_call = (struct ask_call){ 0 };
+    ok = ask_tool_allows(&tool_ask_user_question, conversation->is_sub_agent, err) &&
+         json_parse(input, strlen(input), &json, err) &&
+         arguments_check(&tool_ask_user_question, json, ret_call, err);
+    json_free(json);
+    return ok;
+}
+
+/* What the host would be told to run is asked instead, or answered with what is wrong with it. */
+static void intercept(struct conversation *conversation, struct conversation_step *step)
+{
+    struct conversation_event event = { .tool_use_id = conversation->current.id, .is_error = true };
+    struct ask_call call;
+    struct text words = { 0 };
+    struct error err;
+
+    if (read_question(conversation, &call, &err)) {
+        event.kind = SAID_QUESTION_PENDING;
+        event.form = &call.form;
+        event.timeout_s = call.timeout_s;
+    } else {
+        event.kind = SAID_TOOL_COMPLETE;
+        text_add_text(&words,
+                      err.code == ERROR_not_available_to_subagents ? "" : "Invalid input: ");
+        text_add_text(&words, err.message);
+        if (*err.path)
+            text_add_format(&words, " (at %s)", err.path);
+        event.content = text_string(&words);
+    }
+    cells[CONVERSATION_TOOL_EXECUTING][event.kind](conversation, &event, step, &err);
+    text_release(&words);
+    ask_call_release(&call);
+}
+
+bool conversation_next(struct conversation *conversation, const struct conversation_event *event,
+                       struct conversation_step *ret_step, struct error *err)
+{
+    *ret_step = (struct conversation_step){ 0 };
+    if (!cells[conversation->state][event->kind](conversation, event, ret_step, err))
+        return false;
+    while (!ret_step->is_ignored && is_ours(conversation))
+        intercept(conversation, ret_step);
+    write_effects(conversation, ret_step);
+    return true;
+}
