@@ -70,11 +70,6 @@ char *text_add_room(struct text *text, size_t bytes)
     return text->bytes + text->used - bytes;
 }
 
-void text_add_text(struct text *text, const char *nul_terminated)
-{
-    text_add(text, nul_terminated, strlen(nul_terminated));
-}
-
 void text_add_char(struct text *text, char byte)
 {
     if (!text_reserve(text, 1))

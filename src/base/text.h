@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text {
     char *bytes; /* owned; NUL-terminated whenever used > 0 */
@@ -18,7 +19,10 @@ struct text {
 void text_release(struct text *text); /* zeroed again afterwards, the maximum stays */
 void text_clear(struct text *text);   /* empty, memory kept */
 void text_add(struct text *text, const char *bytes, size_t length);
-void text_add_text(struct text *text, const char *nul_terminated);
+static inline void text_add_text(struct text *text, const char *nul_terminated)
+{
+    text_add(text, nul_terminated, strlen(nul_terminated)); /* known of a literal */
+}
 void text_add_char(struct text *text, char byte);
 /* Room for so many bytes behind what is there, which the caller fills all; NULL: too much. */
 char *text_add_room(struct text *text, size_t bytes);
