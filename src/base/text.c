@@ -26,7 +26,7 @@ void text_clear(struct text *text)
         text->bytes[0] = '\0';
 }
 
-static bool text_grow(struct text *text, size_t more)
+bool text_grow(struct text *text, size_t more)
 {
     size_t needed = text->used + more + 1;
     size_t capacity = text->capacity ? text->capacity : TEXT_FIRST_BYTES;
@@ -44,13 +44,6 @@ static bool text_grow(struct text *text, size_t more)
     return true;
 }
 
-static inline bool text_reserve(struct text *text, size_t more)
-{
-    if (text->used + more < text->capacity && !text->max_bytes)
-        return true;
-    return text_grow(text, more);
-}
-
 void text_add(struct text *text, const char *bytes, size_t length)
 {
     if (!text_reserve(text, length))
@@ -58,23 +51,6 @@ void text_add(struct text *text, const char *bytes, size_t length)
     if (length)
         memcpy(text->bytes + text->used, bytes, length);
     text->used += length;
-    text->bytes[text->used] = '\0';
-}
-
-char *text_add_room(struct text *text, size_t bytes)
-{
-    if (!text_reserve(text, bytes))
-        return NULL;
-    text->used += bytes;
-    text->bytes[text->used] = '\0';
-    return text->bytes + text->used - bytes;
-}
-
-void text_add_char(struct text *text, char byte)
-{
-    if (!text_reserve(text, 1))
-        return;
-    text->bytes[text->used++] = byte;
     text->bytes[text->used] = '\0';
 }
 
