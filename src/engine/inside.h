@@ -49,7 +49,7 @@ void visit_release(struct visit *visit);
 bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *done,
                void *context);
 void visit_tell(struct visit *visit, const char *line, size_t length);
-void visit_write_origin(const struct visit *visit, struct text *out);
+const char *visit_origin(struct visit *visit);          /* JSON for its asks; the visit's own */
 struct asker visit_read_asker(const char *origin_json); /* of an ask that is not in memory */
 struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
                                const struct asker *asker);
@@ -208,7 +208,7 @@ struct submission {
     struct json *response; /* and with this; NULL: nothing */
     struct submission *next_late;
     char *tag; /* chosen by the front, comes back with ask/created */
-    struct text form_json, origin_json;
+    struct text form_json;
 };
 void submission_tell_created(const struct submission *submission, const char *id);
 void submission_park(struct submission *submission, struct live *live);
