@@ -1,7 +1,6 @@
 /* text.c - growing bytes and strict UTF-8. */
 #include "base/text.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -154,7 +153,7 @@ static uint64_t eight_at(const char *bytes)
     uint64_t eight;
 
     memcpy(&eight, bytes, sizeof eight);
-    return le64toh(eight);
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(eight) : eight;
 }
 
 static bool is_plain(uint8_t byte)
