@@ -115,10 +115,8 @@ double json_number_of(const struct json *value)
     return json_kind(value) == KIND_REAL ? value->of.real : 0;
 }
 
-const struct json *json_member(const struct json *object, const char *key)
+const struct json *json_member_n(const struct json *object, const char *key, size_t length)
 {
-    size_t length = strlen(key);
-
     if (json_kind(object) != KIND_OBJECT)
         return NULL;
     for (size_t i = 0; i < object->length; i++) {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct json;
 struct error;
@@ -34,8 +35,13 @@ bool json_is_yes(const struct json *value);         /* false for anything but tr
 bool json_integer_of(const struct json *value, int64_t *ret_number);
 double json_number_of(const struct json *value); /* 0 unless a number */
 
-const struct json *json_member(const struct json *object, const char *key); /* NULL if absent */
-const char *json_member_text(const struct json *object, const char *key);   /* NULL unless text */
+/* NULL if absent. */
+const struct json *json_member_n(const struct json *object, const char *key, size_t length);
+static inline const struct json *json_member(const struct json *object, const char *key)
+{
+    return json_member_n(object, key, strlen(key)); /* known of a literal */
+}
+const char *json_member_text(const struct json *object, const char *key); /* NULL unless text */
 int64_t json_member_integer(const struct json *object, const char *key, int64_t otherwise);
 const struct json *json_item(const struct json *array, size_t index);
 

@@ -25,6 +25,7 @@ struct reader {
     struct json *stack;      /* parts of what is not closed yet */
     size_t stacked, stack_room;
     struct json *few; /* where the stack begins; owned by the caller */
+    bool has_nul;     /* the text that was read last */
     const char *problem;
 };
 
@@ -96,6 +97,7 @@ static void put_code_point(struct reader *reader, int32_t code_point)
 {
     struct text bytes = { 0 };
 
+    reader->has_nul |= code_point == 0;
     if (code_point < 0x80) {
         *reader->free_text++ = (char)code_point;
         return;
@@ -146,6 +148,7 @@ static bool read_text(struct reader *reader, const char **ret_text, uint32_t *re
 {
     char *begin = reader->free_text;
 
+    reader->has_nul = false;
     for (;;) {
         const char *from = reader->at;
 
@@ -311,7 +314,7 @@ static bool read_key(struct reader *reader, struct json *member)
     skip_blanks(reader);
     if (!skip(reader, '"') || !read_text(reader, &member->key, &member->key_length))
         return fail_syntax(reader);
-    if (strlen(member->key) != member->key_length) /* names are compared as C strings */
+    if (reader->has_nul) /* names are compared as C strings */
         return fail_syntax(reader);
     skip_blanks(reader);
     return skip(reader, ':') || fail_syntax(reader);

@@ -9,26 +9,40 @@
 
 enum { TABLE_FIRST_BUCKETS = 16 };
 
-static uint64_t seed(void)
-{
-    static uint64_t value;
+__extension__ typedef unsigned __int128 wide_integer;
 
-    while (value == 0)
-        random_bytes(&value, sizeof value);
-    return value;
+/* Nobody outside knows these: who chooses keys cannot choose where they fall. */
+static const uint64_t *secrets(void)
+{
+    static uint64_t values[2];
+
+    while (values[0] == 0 || values[1] == 0)
+        random_bytes(values, sizeof values);
+    return values;
 }
 
-/* FNV-1a, begun from the seed and mixed at the end. */
+/* Both halves of the product, so that every bit of what goes in moves those of what comes out. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    wide_integer product = (wide_integer)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Eight bytes at a time. */
 static uint64_t hash_of(const void *key, size_t bytes)
 {
-    const uint8_t *at = key;
-    uint64_t hash = seed();
+    const uint64_t *secret = secrets();
+    const char *at = key;
+    uint64_t hash = secret[0] ^ bytes, part = 0;
 
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3ULL;
-    hash ^= hash >> 32;
-    hash *= 0x9e3779b97f4a7c15ULL;
-    return hash ^ hash >> 29;
+    for (; bytes >= sizeof part; at += sizeof part, bytes -= sizeof part) {
+        memcpy(&part, at, sizeof part);
+        hash = mix(hash ^ part, secret[1]);
+    }
+    part = 0;
+    memcpy(&part, at, bytes);
+    return mix(hash ^ part, secret[1] ^ secret[0]);
 }
 
 static const void *key_of(const struct table *table, const struct table_link *link)

@@ -1,7 +1,6 @@
 /* text.c - growing bytes and strict UTF-8. */
 #include "base/text.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@ void text_clear(struct text *text)
         text->bytes[0] = '\0';
 }
 
-static bool text_grow(struct text *text, size_t more)
+bool text_grow(struct text *text, size_t more)
 {
     size_t needed = text->used + more + 1;
     size_t capacity = text->capacity ? text->capacity : TEXT_FIRST_BYTES;
@@ -44,13 +43,6 @@ static bool text_grow(struct text *text, size_t more)
     return true;
 }
 
-static inline bool text_reserve(struct text *text, size_t more)
-{
-    if (text->used + more < text->capacity && !text->max_bytes)
-        return true;
-    return text_grow(text, more);
-}
-
 void text_add(struct text *text, const char *bytes, size_t length)
 {
     if (!text_reserve(text, length))
@@ -58,28 +50,6 @@ void text_add(struct text *text, const char *bytes, size_t length)
     if (length)
         memcpy(text->bytes + text->used, bytes, length);
     text->used += length;
-    text->bytes[text->used] = '\0';
-}
-
-char *text_add_room(struct text *text, size_t bytes)
-{
-    if (!text_reserve(text, bytes))
-        return NULL;
-    text->used += bytes;
-    text->bytes[text->used] = '\0';
-    return text->bytes + text->used - bytes;
-}
-
-void text_add_text(struct text *text, const char *nul_terminated)
-{
-    text_add(text, nul_terminated, strlen(nul_terminated));
-}
-
-void text_add_char(struct text *text, char byte)
-{
-    if (!text_reserve(text, 1))
-        return;
-    text->bytes[text->used++] = byte;
     text->bytes[text->used] = '\0';
 }
 
@@ -183,7 +153,7 @@ static uint64_t eight_at(const char *bytes)
     uint64_t eight;
 
     memcpy(&eight, bytes, sizeof eight);
-    return le64toh(eight);
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(eight) : eight;
 }
 
 static bool is_plain(uint8_t byte)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text {
     char *bytes; /* owned; NUL-terminated whenever used > 0 */
@@ -18,10 +19,31 @@ struct text {
 void text_release(struct text *text); /* zeroed again afterwards, the maximum stays */
 void text_clear(struct text *text);   /* empty, memory kept */
 void text_add(struct text *text, const char *bytes, size_t length);
-void text_add_text(struct text *text, const char *nul_terminated);
-void text_add_char(struct text *text, char byte);
+static inline void text_add_text(struct text *text, const char *nul_terminated)
+{
+    text_add(text, nul_terminated, strlen(nul_terminated)); /* known of a literal */
+}
+bool text_grow(struct text *text, size_t more); /* for text_reserve: room, or has_overflowed */
+static inline bool text_reserve(struct text *text, size_t more)
+{
+    return (text->used + more < text->capacity && !text->max_bytes) || text_grow(text, more);
+}
+static inline void text_add_char(struct text *text, char byte)
+{
+    if (!text_reserve(text, 1))
+        return;
+    text->bytes[text->used++] = byte;
+    text->bytes[text->used] = '\0';
+}
 /* Room for so many bytes behind what is there, which the caller fills all; NULL: too much. */
-char *text_add_room(struct text *text, size_t bytes);
+static inline char *text_add_room(struct text *text, size_t bytes)
+{
+    if (!text_reserve(text, bytes))
+        return NULL;
+    text->used += bytes;
+    text->bytes[text->used] = '\0';
+    return text->bytes + text->used - bytes;
+}
 void text_add_integer(struct text *text, int64_t number); /* decimal */
 enum { TEXT_INTEGER_BYTES = 24 };
 const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES]); /* within `room` */

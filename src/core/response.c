@@ -68,9 +68,10 @@ static void summarize_value(struct text *out, bool *is_first, const struct field
     }
     if (value->text)
         summarize(out, is_first, "\"", value->text);
-    snprintf(number, sizeof number, "%.15g", value->number);
-    if (value->has_number)
+    if (value->has_number) {
+        snprintf(number, sizeof number, "%.15g", value->number);
         summarize(out, is_first, "", number);
+    }
     if (value->has_confirm)
         summarize(out, is_first, "", value->confirmed ? "yes" : "no");
 }

@@ -56,7 +56,7 @@ bool visit_sees(const struct visit *visit, const char *id); /* it is told of cha
 /* The client behind it, by which is known what was learnt; without a transport it is none. */
 struct store_client visit_client(const struct visit *visit);
 bool visit_is_of(const struct visit *visit, const struct store_client *client);
-void visit_write_origin(const struct visit *visit, struct text *out);
+const char *visit_origin(struct visit *visit);          /* JSON for its asks; the visit's own */
 struct asker visit_read_asker(const char *origin_json); /* of an ask that is not in memory */
 struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
                                const struct asker *asker);
@@ -247,7 +247,7 @@ struct submission {
     struct submission *next_late;
     char *tag;                 /* chosen by the front, comes back with ask/created */
     struct launch_code launch; /* of an ask that waits for a terminal */
-    struct text form_json, origin_json;
+    struct text form_json;
     bool opens_browser; /* once it is stored */
 };
 void submission_tell_created(const struct submission *submission, const char *id);

@@ -195,6 +195,7 @@ struct visit {
     char principal[PRINCIPAL_BYTES];
     char *name, *version, *as_name, *directory, *token, *token_id; /* owned */
     char *transport;    /* owned; NULL: no client's calls are held */
+    char *origin_json;  /* owned; NULL until it asks */
     int64_t cut_off_ms; /* what is known of its patience */
     int64_t form_fact;  /* and of its form (core/client_form.h) */
     bool is_hold_told;

@@ -25,7 +25,6 @@ static void submission_drop(struct errand *errand)
     free(submission->call);
     json_free(submission->response);
     text_release(&submission->form_json);
-    text_release(&submission->origin_json);
     free(submission->tag);
     free(submission->state);
 }
@@ -221,12 +220,11 @@ static void fill_ask(struct submission *submission)
         timeout_s = engine_setting(engine, SETTING_TIMEOUT_SECONDS);
     random_id(ask->id);
     form_encode(&call->form, &submission->form_json);
-    visit_write_origin(submission->errand.visit, &submission->origin_json);
     ask->tool = submission->tool->name;
     ask->title = call->form.title;
     ask->form_json = text_string(&submission->form_json);
     ask->arguments_json = call->arguments_json;
-    ask->origin_json = text_string(&submission->origin_json);
+    ask->origin_json = visit_origin(submission->errand.visit);
     ask->version = ask->form_version = 1;
     ask->created_ms = engine_utc_ms(engine);
     ask->original_ms = timeout_s * 1000;

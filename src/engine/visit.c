@@ -118,6 +118,7 @@ void visit_release(struct visit *visit)
     free(visit->token);
     free(visit->token_id);
     free(visit->transport);
+    free(visit->origin_json);
     free(visit);
 }
 
@@ -163,9 +164,10 @@ bool visit_sees(const struct visit *visit, const char *id)
     return visit->is_watching || strcmp(visit->attached, id) == 0;
 }
 
-void visit_write_origin(const struct visit *visit, struct text *out)
+static char *write_origin(const struct visit *visit)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct text origin = { 0 };
+    struct json_writer writer = json_writer_to(&origin);
 
     json_write_object(&writer, NULL);
     json_write_text(&writer, "name", visit->name);
@@ -184,6 +186,15 @@ void visit_write_origin(const struct visit *visit, struct text *out)
     }
     json_write_bool_if(&writer, "sub_agent", visit->is_sub_agent);
     json_write_end_object(&writer);
+    return text_take(&origin);
+}
+
+/* Nothing of it changes during a visit. */
+const char *visit_origin(struct visit *visit)
+{
+    if (!visit->origin_json)
+        visit->origin_json = write_origin(visit);
+    return visit->origin_json;
 }
 
 /* The agent is whoever started the front that asked: an answer from below it is its own. */

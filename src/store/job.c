@@ -32,15 +32,7 @@ void job_list_add(struct job_list *list, struct job *take_job)
     else
         list->first = take_job;
     list->last = take_job;
-}
-
-int64_t job_list_count(const struct job_list *list)
-{
-    int64_t count = 0;
-
-    for (const struct job *job = list->first; job; job = job->next)
-        count++;
-    return count;
+    list->count++;
 }
 
 void job_list_append(struct job_list *list, struct job_list *take_tail)
@@ -52,5 +44,6 @@ void job_list_append(struct job_list *list, struct job_list *take_tail)
     else
         list->first = take_tail->first;
     list->last = take_tail->last;
+    list->count += take_tail->count;
     *take_tail = (struct job_list){ 0 };
 }

@@ -73,13 +73,13 @@ struct job {
 
 struct job_list {
     struct job *first, *last;
+    int64_t count;
 };
 
 struct job *job_copy(const struct job *borrowed);
 void job_free(struct job *job);
 void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
 void job_list_add(struct job_list *list, struct job *take_job);
-int64_t job_list_count(const struct job_list *list);
 void job_list_append(struct job_list *list, struct job_list *take_tail);
 
 #endif

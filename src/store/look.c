@@ -3,12 +3,14 @@
 
 #include "store/write.h"
 
-/* Ids are random, so two of their characters spread well; anything else fits into a place too. */
+/* Ids are random, so three of their characters spread well; anything else fits into a place too. */
 static struct write_hint *place_of(struct write *write, const char *id)
 {
-    unsigned first = (unsigned char)id[0], second = first ? (unsigned char)id[1] : 0;
+    unsigned place = 0;
 
-    return &write->hints[(first * 32 + second) % WRITE_HINTS];
+    for (size_t i = 0; i < 3 && id[i]; i++)
+        place = place * 131 + (unsigned char)id[i];
+    return &write->hints[place % WRITE_HINTS];
 }
 
 void write_hint(struct write *write, const char *id, const struct found *ask)

@@ -9,7 +9,7 @@
 #include "store/job.h"
 #include "store/statement.h"
 
-enum { WRITE_HINTS = 1024 };
+enum { WRITE_HINTS = 4096 }; /* many more than asks come between two changes of one */
 
 /* An ask as the transaction has it. */
 struct found {

@@ -41,7 +41,6 @@ struct writer {
     /* the loop's own */
     struct loop_turn *turn;
     struct job_list added; /* not handed over yet */
-    int added_count;
     int64_t last_seq;
 };
 
@@ -120,7 +119,7 @@ static void *writer_main(void *context)
         batch_run(&writer->runner, batch.first);
         CRASH_POINT(store_before_hand_back);
         pthread_mutex_lock(&writer->lock);
-        metrics_observe(&writer->batches, &batch_scale, job_list_count(&batch));
+        metrics_observe(&writer->batches, &batch_scale, batch.count);
         job_list_append(&writer->done, &batch);
         pthread_mutex_unlock(&writer->lock);
         loop_wake_send(writer->wake);
@@ -168,7 +167,6 @@ static void hand_over(void *context)
 
     if (!writer->added.first)
         return;
-    writer->added_count = 0;
     atomic_store(&writer->is_idle, false);
     pthread_mutex_lock(&writer->lock);
     job_list_append(&writer->queue, &writer->added);
@@ -225,7 +223,7 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
 void writer_add(struct writer *writer, struct job *take_job)
 {
     job_list_add(&writer->added, take_job);
-    if (++writer->added_count >= EARLY_JOBS && atomic_load(&writer->is_idle))
+    if (writer->added.count >= EARLY_JOBS && atomic_load(&writer->is_idle))
         hand_over(writer);
 }
 
