@@ -102,11 +102,7 @@ bool client_may_show(const struct engine *engine, const struct visit *visit,
 
 bool client_has_others(const struct engine *engine)
 {
-    for (const struct visit *visit = engine->visits; visit; visit = visit->next) {
-        if (visit->is_watching)
-            return true;
-    }
-    return settings_is_on(engine->parts.settings, SETTING_PORTAL) ||
+    return engine->watcher_count > 0 || settings_is_on(engine->parts.settings, SETTING_PORTAL) ||
            settings_is_on(engine->parts.settings, SETTING_TERMINAL);
 }
 

@@ -188,6 +188,6 @@ void get_act(struct desk *desk, struct desk_visit *visit, const struct json *par
 void watch_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                desk_done *done, void *context)
 {
-    ((struct visit *)visit)->is_watching = true;
+    visit_watch(engine_of(desk), (struct visit *)visit);
     list_act(desk, visit, params, done, context);
 }

@@ -196,6 +196,7 @@ struct engine {
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
     struct visit *visits;
+    size_t watcher_count, follower_count; /* of them; most of the time nobody is to be told */
     struct live *dirty;
     struct seal_ring seals;
     bool is_making_key;

@@ -161,8 +161,7 @@ static bool route(struct submission *submission, struct error *err)
 
     if (settings_source(engine->parts.settings, SETTING_INTERFACE) == SETTING_BUILT_IN)
         facts.saved = INTERFACE_NONE;
-    for (const struct visit *visit = engine->visits; visit; visit = visit->next)
-        facts.inbox_connected = facts.inbox_connected || visit->is_watching;
+    facts.inbox_connected = engine->watcher_count > 0;
     chosen = routing_decide(&facts);
     if (!chosen.has_channel)
         return error_set(err, ERROR_no_human_channel, "",

@@ -67,12 +67,26 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     return (struct desk_visit *)visit;
 }
 
+void visit_watch(struct engine *engine, struct visit *visit)
+{
+    engine->watcher_count += !visit->is_watching;
+    visit->is_watching = true;
+}
+
+void visit_follow(struct engine *engine, struct visit *visit)
+{
+    engine->follower_count += !visit->is_following;
+    visit->is_following = true;
+}
+
 void visit_leave(struct desk *desk, struct desk_visit *leaving)
 {
     struct engine *engine = engine_of(desk);
     struct visit *visit = (struct visit *)leaving;
 
     visit->is_gone = true;
+    engine->watcher_count -= visit->is_watching;
+    engine->follower_count -= visit->is_following;
     if (visit->previous)
         visit->previous->next = visit->next;
     else
