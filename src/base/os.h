@@ -57,6 +57,9 @@ int64_t os_port_owner(int port);
 void *os_map_aligned(size_t bytes);
 void os_unmap(void *memory, size_t bytes);
 
+/* What is free goes back to the system, page by page: for when a burst is over. */
+void os_give_memory_back(void);
+
 /* Many descriptors watched through one, which is readable whenever one of them is ready. */
 enum os_events { OS_READABLE = 1, OS_WRITABLE = 2, OS_HUNG_UP = 4, OS_BROKEN = 8 };
 enum { OS_POLLER_MOST = 256 };
