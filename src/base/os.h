@@ -1,6 +1,6 @@
 /*
- * os.h - what is particular to the operating system, in one file (os_linux.c), so that another
- * system is a second one.
+ * os.h - what is particular to the operating system, in os_linux*.c alone, so that another
+ * system is others of that kind.
  */
 #ifndef BASE_OS_H
 #define BASE_OS_H
