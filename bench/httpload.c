@@ -41,6 +41,7 @@ enum {
     NAME_BYTES = 64,
     ASK_ID_BYTES = 64,
     PENDING_LIMIT_S = 200,
+    SETTLE_S = 3, /* servers tidy up when a burst is over */
 };
 
 static pid_t server_pid;
@@ -353,12 +354,12 @@ static void measure_pending(long at_once)
     began = load_now();
     hold(first, until);
     held_s = load_now() - began;
-    settle(1);
+    settle(SETTLE_S);
     before = load_usage(server_pid);
     began = load_now();
     hold(most, until);
     held_s += load_now() - began;
-    settle(1);
+    settle(SETTLE_S);
     holding = load_usage(server_pid);
     if (has_person)
         collect_asks();

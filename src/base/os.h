@@ -1,6 +1,6 @@
 /*
- * os.h - what is particular to the operating system, in one file (os_linux.c), so that another
- * system is a second one.
+ * os.h - what is particular to the operating system, in os_linux*.c alone, so that another
+ * system is others of that kind.
  */
 #ifndef BASE_OS_H
 #define BASE_OS_H
@@ -62,6 +62,9 @@ int64_t os_port_owner(int port);
  * touched is taken from the system. NULL: there is none. */
 void *os_map_aligned(size_t bytes);
 void os_unmap(void *memory, size_t bytes);
+
+/* What is free goes back to the system, page by page: for when a burst is over. */
+void os_give_memory_back(void);
 
 /* Many descriptors watched through one, which is readable whenever one of them is ready. */
 enum os_events { OS_READABLE = 1, OS_WRITABLE = 2, OS_HUNG_UP = 4, OS_BROKEN = 8 };

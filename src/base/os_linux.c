@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <malloc.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -460,4 +461,9 @@ void *os_map_aligned(size_t bytes)
 void os_unmap(void *memory, size_t bytes)
 {
     munmap(memory, bytes);
+}
+
+void os_give_memory_back(void)
+{
+    malloc_trim(0);
 }

@@ -34,11 +34,8 @@ struct client_side client_read(const struct json *params)
 
 bool client_has_others(const struct engine *engine)
 {
-    for (const struct visit *visit = engine->visits; visit; visit = visit->next) {
-        if (visit->is_watching)
-            return true;
-    }
-    return settings_is_on(engine->parts.settings, SETTING_PORTAL) ||
+    return engine->page_count > 0 || engine->inbox_count > 0 ||
+           settings_is_on(engine->parts.settings, SETTING_PORTAL) ||
            settings_is_on(engine->parts.settings, SETTING_TERMINAL);
 }
 

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "engine/inside.h"
 
 enum { SWEEP_BATCH = 200 };
@@ -183,6 +184,8 @@ static void on_swept(void *context, const struct store_reply *reply)
         log_error("retention.failed", "reason=%s", error_name(reply->err.code));
     engine->is_sweeping = false;
     errand_end(errand);
+    if (!is_more && engine->unsaved == 0)
+        os_give_memory_back(); /* thousands of asks on their way to the disk take much */
     if (is_more)
         sweep_ring(engine, &engine->sweep_alarm);
     else if (!engine->sweep_alarm.place)

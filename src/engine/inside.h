@@ -47,6 +47,8 @@ bool principal_admit(struct engine *engine, struct principal *principal, struct 
 struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor);
 void visit_leave(struct desk *desk, struct desk_visit *leaving);
 void visit_release(struct visit *visit);
+void visit_watch(struct engine *engine, struct visit *visit);  /* told of every ask */
+void visit_follow(struct engine *engine, struct visit *visit); /* an agent, of its own */
 /* False, and replied: this act is for the other role (R12.1). */
 bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *done,
                void *context);

@@ -174,6 +174,7 @@ void launch_renew(struct engine *engine, struct visit *visit, struct live *live,
 static void show(struct errand *errand, bool is_kept)
 {
     errand->visit->is_attach_kept = is_kept;
+    errand->engine->attached_count += errand->visit->attached[0] == '\0';
     memcpy(errand->visit->attached, errand->id, sizeof errand->id);
     look_reply(errand);
 }

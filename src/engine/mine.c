@@ -201,19 +201,19 @@ void mine_follow_act(struct desk *desk, struct desk_visit *visit, const struct j
     static const char line[] = "{\"jsonrpc\":\"2.0\",\"method\":\"mine/following\",\"params\":{}}";
     struct visit *follower = (struct visit *)visit;
 
-    (void)desk;
     (void)params;
     (void)done;
     (void)context;
-    follower->is_following = true;
+    visit_follow(engine_of(desk), follower);
     visit_tell(follower, line, sizeof line - 1);
 }
 
 static void tell(struct engine *engine, const struct live *live, bool is_over)
 {
     struct text line = { 0 };
+    struct visit *visit = engine->follower_count ? engine->visits : NULL;
 
-    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
+    for (; visit; visit = visit->next) {
         if (!visit->is_following || strcmp(visit->principal, live->principal->id) != 0)
             continue;
         if (!line.used)

@@ -22,27 +22,30 @@ void line_give(struct engine *engine, struct text *take_line)
     *take_line = (struct text){ 0 };
 }
 
-void publish(struct engine *engine, struct live *live)
+static void tell_watchers(struct engine *engine, const struct live *live)
 {
     struct text line = line_take(engine);
     struct json_writer writer = json_writer_to(&line);
 
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", "ask/changed");
+    json_write_object(&writer, "params");
+    json_write_integer(&writer, "seq", live->seq);
+    describe_live(engine, live, &writer, "ask");
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-        if (!visit_sees(visit, live->id))
-            continue;
-        if (!line.used) {
-            json_write_object(&writer, NULL);
-            json_write_text(&writer, "jsonrpc", "2.0");
-            json_write_text(&writer, "method", "ask/changed");
-            json_write_object(&writer, "params");
-            json_write_integer(&writer, "seq", live->seq);
-            describe_live(engine, live, &writer, "ask");
-            json_write_end_object(&writer);
-            json_write_end_object(&writer);
-        }
-        visit_tell(visit, line.bytes, line.used);
+        if (visit_sees(visit, live->id))
+            visit_tell(visit, line.bytes, line.used);
     }
     line_give(engine, &line);
+}
+
+void publish(struct engine *engine, struct live *live)
+{
+    if (engine->page_count || engine->inbox_count || engine->attached_count)
+        tell_watchers(engine, live);
     mine_publish(engine, live);
 }
 

@@ -217,15 +217,20 @@ static void on_sent(void *context, const struct store_reply *reply)
     text_release(&out);
 }
 
+/* Whoever comes too late learns how it ended. */
 static void on_nothing_to_send(void *context, const struct store_reply *reply)
 {
     struct error err = reply->err;
+    struct text winner = { 0 };
 
-    if (reply->outcome == STORE_DONE)
+    if (reply->outcome == STORE_DONE) {
         error_set(&err, ERROR_wrong_state, "/session_id", "there is nothing to send");
-    else if (reply->outcome != STORE_FAILED)
+        describe_winner(reply->row, &winner);
+    } else if (reply->outcome != STORE_FAILED) {
         error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
-    errand_fail(context, &err, NULL);
+    }
+    errand_fail(context, &err, winner.used ? text_string(&winner) : NULL);
+    text_release(&winner);
 }
 
 static void send_found(struct errand *errand)

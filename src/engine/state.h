@@ -230,6 +230,7 @@ struct engine {
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
     struct visit *visits;
+    size_t attached_count, follower_count; /* of them; most of the time nobody is to be told */
     struct live *dirty;
     struct seal_ring seals;
     bool is_making_key;

@@ -244,7 +244,6 @@ static void drop_words(struct submission *submission)
     ask_call_release(submission->call);
     free(submission->call);
     submission->call = NULL;
-    text_release(&submission->origin_json);
     if (!submission->terms.client.has_form) /* else it is about to be shown */
         text_release(&submission->form_json);
 }

@@ -84,6 +84,12 @@ void visit_watch(struct engine *engine, struct visit *visit, bool wants_remainin
     visit->wants_remaining = wants_remaining;
 }
 
+void visit_follow(struct engine *engine, struct visit *visit)
+{
+    engine->follower_count += !visit->is_following;
+    visit->is_following = true;
+}
+
 void visit_leave(struct desk *desk, struct desk_visit *leaving)
 {
     struct engine *engine = engine_of(desk);
@@ -94,6 +100,8 @@ void visit_leave(struct desk *desk, struct desk_visit *leaving)
         (*watcher_count(engine, visit))--;
     if (visit->wants_remaining)
         engine->ticking_count--;
+    engine->attached_count -= visit->attached[0] != '\0';
+    engine->follower_count -= visit->is_following;
     if (visit->previous)
         visit->previous->next = visit->next;
     else

@@ -95,6 +95,15 @@ static const char *date_of(struct http_server *server)
     return server->date;
 }
 
+/* Every reply has several, so they are not formatted. */
+static void add_line(struct text *out, const char *name, const char *value)
+{
+    text_add_text(out, name);
+    text_add_text(out, ": ");
+    text_add_text(out, value);
+    text_add_text(out, "\r\n");
+}
+
 /* Everything of a head but how the length of the body is said, and its end. */
 static void add_head(struct http_connection *connection, struct http_exchange *exchange, int status,
                      const char *type)
@@ -105,13 +114,16 @@ static void add_head(struct http_connection *connection, struct http_exchange *e
 
     if (connection->server->handler.on_reply)
         connection->server->handler.on_reply(connection->server->handler.context, exchange, status);
-    text_add_format(out, "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, reason_of(status),
-                    date_of(connection->server));
+    text_add_text(out, "HTTP/1.1 ");
+    text_add_integer(out, status);
+    text_add_char(out, ' ');
+    text_add_text(out, reason_of(status));
+    add_line(out, "\r\nDate", date_of(connection->server));
     if (type)
-        text_add_format(out, "Content-Type: %s\r\n", type);
+        add_line(out, "Content-Type", type);
     for (size_t i = 0; i < ARRAY_LEN(default_headers); i++)
         if (!has_header(headers, default_headers[i].name))
-            text_add_format(out, "%s: %s\r\n", default_headers[i].name, default_headers[i].value);
+            add_line(out, default_headers[i].name, default_headers[i].value);
     text_add(out, text_string(headers), headers->used);
     if (connection->closes_after)
         text_add_text(out, "Connection: close\r\n");

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -155,13 +156,48 @@ static void test_poller(void **state)
     close(poller);
 }
 
+static long resident_pages(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*s %ld", &pages), 1);
+    fclose(file);
+    return pages;
+}
+
+/* What lies behind the freed memory keeps it in the process, but not in the machine. */
+static void test_memory_goes_back(void **state)
+{
+    enum { MANY = 8000, BYTES = 2000, PAGES = MANY / 2 * BYTES / 4096 };
+    char **things;
+    long before;
+
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); /* malloc is another's */
+#endif
+    things = mem_new(MANY * sizeof *things);
+    for (int i = 0; i < MANY; i++) {
+        things[i] = mem_new(BYTES);
+        memset(things[i], 1, BYTES);
+    }
+    for (int i = 0; i < MANY - 1; i++)
+        free(things[i]);
+    before = resident_pages();
+    os_give_memory_back();
+    assert_true(before - resident_pages() > PAGES);
+    free(things[MANY - 1]);
+    free(things);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_things),
-        cmocka_unit_test(test_many_of_one_size),
-        cmocka_unit_test(test_aligned_pages),
-        cmocka_unit_test(test_poller),
+        cmocka_unit_test(test_random_things),    cmocka_unit_test(test_many_of_one_size),
+        cmocka_unit_test(test_aligned_pages),    cmocka_unit_test(test_poller),
+        cmocka_unit_test(test_memory_goes_back),
     };
 
     return cmocka_run_group_tests_name("base_pool", tests, NULL, NULL);

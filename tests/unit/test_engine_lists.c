@@ -114,12 +114,42 @@ static void test_a_cursor_is_ours(void **state)
     scene_close(&scene);
 }
 
+/* Whoever watches is an inbox, until they leave, however often they said that they watch. */
+static void test_a_watcher_counts_once(void **state)
+{
+    struct stage *stage = *state;
+    const struct desk_ops *ops = stage->desk->ops;
+    struct desk_visitor bot = visitor_agent("bot"), looking = visitor_person("terminal");
+    struct caller *agent = caller_enter(stage, "agent", &bot);
+    struct caller *one = caller_enter(stage, "one", &looking);
+    struct caller *two = caller_enter(stage, "two", &looking);
+    struct call asked = { .label = "ask" }, did = { .label = "watch" };
+
+    stage_set(stage, "portal", "off");
+    stage_set(stage, "terminal", "off");
+    call_run(&did, one, ops->watch, "{}");
+    call_run(&did, one, ops->watch, "{}");
+    call_run(&did, two, ops->watch, "{}");
+    caller_leave(one);
+    ask_start(&asked, agent, "Seen", "", 0);
+    stage_advance(stage, 1000);
+    assert_worked(&asked);
+    assert_true(caller_count(two, "ask/changed") > 0);
+    caller_leave(two);
+    ask_start(&asked, agent, "Unseen", "", 0);
+    stage_settle(stage);
+    assert_failed(&asked, ERROR_no_human_channel, "");
+    call_release(&asked);
+    call_release(&did);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_lists),
         CASE(test_pages),
         CASE(test_a_cursor_is_ours),
+        CASE(test_a_watcher_counts_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

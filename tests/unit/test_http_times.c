@@ -26,6 +26,7 @@
 #include "http_fixture.h"
 #include "loop/loop.h"
 #include "net/http_inside.h"
+#include "net/sse.h"
 
 #define HOST "Host: 127.0.0.1\r\n"
 #define GET  "GET /echo HTTP/1.1\r\n" HOST "\r\n"
@@ -190,6 +191,47 @@ static void test_stall(void **state)
 }
 
 /* A refused peer that goes on sending and never closes is let go all the same. */
+/* A stream whose peer does not read is not beaten on; once it reads again the beat goes on. */
+static void test_beat_behind_a_stall(void **state)
+{
+    enum { PIECE = 200000, PIECES = 200 };
+    static char piece[PIECE];
+    struct stage stage;
+    struct http_options options = { .times = patient };
+    const struct http_connection *connection;
+    struct text in = { 0 };
+    int peer;
+
+    (void)state;
+    memset(piece, 'x', sizeof piece);
+    options.times.beat_ms = 100;
+    stage_open(&stage, &options);
+    peer = peer_connect(&stage);
+    peer_say(peer, "GET /hold HTTP/1.1\r\n" HOST "\r\n");
+    while (!stage.held)
+        stage_turn(&stage);
+    connection = stage.held->connection;
+    sse_begin(stage.held);
+    assert_true(peer_await(&stage, peer, &in, "keepalive"));
+    assert_int_equal(connection->wait.kind, HTTP_WAIT_BEAT);
+    for (int i = 0; i < PIECES && connection->wait.kind != HTTP_WAIT_STALL; i++) {
+        sse_send(stage.held, NULL, NULL, piece, sizeof piece);
+        stage_turn(&stage);
+    }
+    assert_int_equal(connection->wait.kind, HTTP_WAIT_STALL);
+    sse_send(stage.held, NULL, NULL, "the last", 8);
+    assert_true(peer_await(&stage, peer, &in, "the last"));
+    assert_int_equal(connection->wait.kind, HTTP_WAIT_BEAT);
+    text_clear(&in);
+    assert_true(peer_await(&stage, peer, &in, "keepalive"));
+    text_clear(&in);
+    assert_true(peer_await(&stage, peer, &in, "keepalive"));
+    http_end(stage.held);
+    text_release(&in);
+    close(peer);
+    stage_close(&stage);
+}
+
 static void test_linger(void **state)
 {
     struct stage stage;
@@ -510,12 +552,19 @@ static void test_no_descriptor(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slow_head),     cmocka_unit_test(test_slow_body),
-        cmocka_unit_test(test_idle),          cmocka_unit_test(test_stall),
-        cmocka_unit_test(test_linger),        cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_size),          cmocka_unit_test(test_places),
-        cmocka_unit_test(test_held_bytes),    cmocka_unit_test(test_crowd),
-        cmocka_unit_test(test_no_descriptor), cmocka_unit_test(test_many_at_once),
+        cmocka_unit_test(test_slow_head),
+        cmocka_unit_test(test_slow_body),
+        cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_stall),
+        cmocka_unit_test(test_linger),
+        cmocka_unit_test(test_quiet),
+        cmocka_unit_test(test_size),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_held_bytes),
+        cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_no_descriptor),
+        cmocka_unit_test(test_many_at_once),
+        cmocka_unit_test(test_beat_behind_a_stall),
     };
 
     return cmocka_run_group_tests_name("http_times", tests, NULL, NULL);
