@@ -71,6 +71,17 @@ async function killSoon(home) {
     await until(() => home.hubPid() !== pid, "the hub is dead");
 }
 
+// By the end of its input, or by a signal.
+async function endsAtOnce(client, end) {
+    const began = Date.now();
+    if (end === "EOF")
+        client.child.stdin.end();
+    else
+        client.child.kill(end);
+    await client.ended();
+    assert.ok(Date.now() - began < 4000, `${end} took ${Date.now() - began} ms`);
+}
+
 describe("death", { concurrency: 4 }, () => {
     const KILLS = scaled(200), HOMES = 4, FRONTS = 3;
     for (let h = 0; h < HOMES; h++) {
@@ -320,13 +331,7 @@ describe("start and end", { concurrency: 4 }, () => {
                     const isOurs = ({ title }) => title.startsWith(end);
                     await until(async () => (await home.list("--active")).filter(isOurs).length === 10, "asks");
                 }
-                const began = Date.now();
-                if (end === "EOF")
-                    client.child.stdin.end();
-                else
-                    client.child.kill(end);
-                await client.ended();
-                assert.ok(Date.now() - began < 4000, `${end} took ${Date.now() - began} ms`);
+                await endsAtOnce(client, end);
             }
         }, NO_LIMITS));
     }
@@ -342,13 +347,7 @@ describe("start and end", { concurrency: 4 }, () => {
                 const client = await opened(home, "2025-11-25", { name: end });
                 client.startTool("provide_choice", named(end));
                 await sleep(200);
-                const began = Date.now();
-                if (end === "EOF")
-                    client.child.stdin.end();
-                else
-                    client.child.kill(end);
-                await client.ended();
-                assert.ok(Date.now() - began < 4000, `${end} took ${Date.now() - began} ms`);
+                await endsAtOnce(client, end);
             }
         } finally {
             process.kill(pid, "SIGCONT");
