@@ -440,6 +440,7 @@ static void call_modern_as(struct one *one, const char *capabilities, const char
                             "\"io.modelcontextprotocol/clientCapabilities\":%s}}}",
                             stage_ask, more, capabilities);
 
+    mcp_confirm(one->stage.mcp, &one->stream.mcp); /* what was on it has arrived */
     stage_stream_release(&one->stream);
     stage_take(&one->stage, &one->stream, line);
     stage_name(&one->stage, 0, ask_id);
