@@ -402,35 +402,20 @@ static void find_server(void)
 
 int main(int count, char **arguments)
 {
-    const char *message = "list";
-    double seconds = 2;
-    long in_flight = 1;
-    int option;
+    struct load_options options = { .most = most, .in_flight = 1, .seconds = 2, .kind = "list" };
 
-    if (count < 3)
-        load_fail("usage: httpload rate|pending PLAN [-n N] [-c N] [-t S] [-k KIND] [-p CPU] [-v]");
-    optind = 3;
-    while ((option = getopt(count, arguments, "n:c:t:k:p:v")) > 0) {
-        if (option == 'n')
-            most = strtol(optarg, NULL, 10);
-        else if (option == 'c')
-            in_flight = strtol(optarg, NULL, 10);
-        else if (option == 't')
-            seconds = strtod(optarg, NULL);
-        else if (option == 'k')
-            message = optarg;
-        else if (option == 'p')
-            load_pin((int)strtol(optarg, NULL, 10));
-        else
-            verbosity++;
-    }
+    load_read_options(
+        count, arguments,
+        "usage: httpload rate|pending PLAN [-n N] [-c N] [-t S] [-k KIND] [-p CPU] [-v]", &options);
+    most = options.most;
+    verbosity = options.verbosity;
     signal(SIGPIPE, SIG_IGN);
     allow_files();
     load_on_failure(on_failure);
     plan_load(arguments[2]);
     has_person = plan_find("answer.path") != NULL;
-    begun_s = calloc((size_t)most, sizeof *begun_s);
-    took_s = calloc((size_t)most, sizeof *took_s);
+    begun_s = load_new_times(most);
+    took_s = load_new_times(most);
     find_server();
     call_and_wait("init", 1);
     if (plan_find("inited.body"))
@@ -438,9 +423,9 @@ int main(int count, char **arguments)
     call_and_wait("list", 2);
     is_pending = strcmp(arguments[1], "pending") == 0;
     if (is_pending)
-        measure_pending(in_flight);
+        measure_pending(options.in_flight);
     else
-        measure_rate(message, in_flight, seconds);
+        measure_rate(options.kind, options.in_flight, options.seconds);
     if (is_started)
         plan_stop_server(server_pid);
     return 0;

@@ -53,6 +53,40 @@ void load_pin(int cpu)
         load_fail("no such processor");
 }
 
+void load_read_options(int count, char **arguments, const char *usage, struct load_options *options)
+{
+    int option;
+
+    if (count < 3)
+        load_fail(usage);
+    optind = 3;
+    while ((option = getopt(count, arguments, "n:c:t:k:p:v")) > 0) {
+        if (option == 'n')
+            options->most = strtol(optarg, NULL, 10);
+        else if (option == 'c')
+            options->in_flight = strtol(optarg, NULL, 10);
+        else if (option == 't')
+            options->seconds = strtod(optarg, NULL);
+        else if (option == 'k')
+            options->kind = optarg;
+        else if (option == 'p')
+            load_pin((int)strtol(optarg, NULL, 10));
+        else if (option == 'v')
+            options->verbosity++;
+        else
+            load_fail(usage);
+    }
+}
+
+double *load_new_times(long count)
+{
+    double *times = calloc((size_t)count, sizeof *times);
+
+    if (!times)
+        load_fail("out of memory");
+    return times;
+}
+
 static void make_room(struct bytes *bytes, size_t length)
 {
     if (bytes->taken == bytes->used)

@@ -11,6 +11,19 @@ _Noreturn void load_fail(const char *why);
 void load_on_failure(void (*call)(void));
 void load_pin(int cpu); /* this process and those it starts; -1: any */
 
+/* What all generators are told: MODE FILE [-n most] [-c in flight] [-t seconds] [-k kind] [-p cpu]
+ * [-v]. */
+struct load_options {
+    long most, in_flight;
+    double seconds;
+    const char *kind; /* NULL: not said */
+    int verbosity;
+};
+/* Over what is there already; `usage` where it cannot be understood. */
+void load_read_options(int count, char **arguments, const char *usage,
+                       struct load_options *options);
+double *load_new_times(long count);
+
 struct bytes {
     char *at;
     size_t used, capacity, taken; /* [taken, used) is what is still to be done */

@@ -207,36 +207,25 @@ static void measure_cold(double began_s, double ready_s)
 
 int main(int count, char **arguments)
 {
+    struct load_options options = { .most = most, .in_flight = 1, .seconds = 2 };
     const char *key = "call.body";
-    double seconds = 2, began, ready;
-    long in_flight = 1;
-    int option;
+    double began, ready;
 
-    if (count < 3)
-        load_fail("usage: mcpload cold|rate|ask PLAN [-n N] [-c N] [-t S] [-k KIND] [-p CPU] [-v]");
-    optind = 3;
-    while ((option = getopt(count, arguments, "n:c:t:k:p:v")) > 0) {
-        if (option == 'n')
-            most = strtol(optarg, NULL, 10);
-        else if (option == 'c')
-            in_flight = strtol(optarg, NULL, 10);
-        else if (option == 't')
-            seconds = strtod(optarg, NULL);
-        else if (option == 'k')
-            key = strcmp(optarg, "list") == 0 ? "list.body" : "ping.body";
-        else if (option == 'p')
-            load_pin((int)strtol(optarg, NULL, 10));
-        else
-            verbosity++;
-    }
+    load_read_options(
+        count, arguments,
+        "usage: mcpload cold|rate|ask PLAN [-n N] [-c N] [-t S] [-k KIND] [-p CPU] [-v]", &options);
+    most = options.most;
+    verbosity = options.verbosity;
+    if (options.kind)
+        key = strcmp(options.kind, "list") == 0 ? "list.body" : "ping.body";
     if (strcmp(arguments[1], "rate") == 0 && strcmp(key, "call.body") == 0)
         key = "ping.body";
     is_asking = strcmp(key, "call.body") == 0;
     signal(SIGPIPE, SIG_IGN);
     load_on_failure(on_failure);
     plan_load(arguments[2]);
-    begun_s = calloc((size_t)most, sizeof *begun_s);
-    took_s = calloc((size_t)most, sizeof *took_s);
+    begun_s = load_new_times(most);
+    took_s = load_new_times(most);
     began = load_now();
     start_server();
     call_and_wait("init.body", 1);
@@ -247,8 +236,8 @@ int main(int count, char **arguments)
     if (strcmp(arguments[1], "cold") == 0) {
         measure_cold(began, ready);
     } else {
-        warm_up(key, in_flight);
-        measure(key, in_flight, seconds);
+        warm_up(key, options.in_flight);
+        measure(key, options.in_flight, options.seconds);
     }
     plan_stop_server(server_pid);
     return 0;

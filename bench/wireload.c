@@ -339,48 +339,27 @@ static void measure_wakes(double seconds)
            errors, load_quantile_us(wakes, count, 0.5), load_quantile_us(wakes, count, 0.99));
 }
 
-static double *new_times(void)
-{
-    double *times = calloc((size_t)most, sizeof *times);
-
-    if (!times)
-        load_fail("out of memory");
-    return times;
-}
-
 int main(int count, char **arguments)
 {
-    double seconds = 2;
-    long in_flight = 1;
-    int option;
+    struct load_options options = { .most = most, .in_flight = 1, .seconds = 2 };
 
-    if (count < 3)
-        load_fail(
-            "usage: wireload ask|hold|wake|answer HUB.JSON [-n N] [-c N] [-t S] [-p CPU] [-v]");
-    optind = 3;
-    while ((option = getopt(count, arguments, "n:c:t:p:v")) > 0) {
-        if (option == 'n')
-            most = strtol(optarg, NULL, 10);
-        else if (option == 'c')
-            in_flight = strtol(optarg, NULL, 10);
-        else if (option == 't')
-            seconds = strtod(optarg, NULL);
-        else if (option == 'p')
-            load_pin((int)strtol(optarg, NULL, 10));
-        else
-            verbosity++;
-    }
+    load_read_options(
+        count, arguments,
+        "usage: wireload ask|hold|wake|answer HUB.JSON [-n N] [-c N] [-t S] [-p CPU] [-v]",
+        &options);
+    most = options.most;
+    verbosity = options.verbosity;
     signal(SIGPIPE, SIG_IGN);
-    begun_s = new_times();
-    took_s = new_times();
-    answered_s = new_times();
-    decided_s = new_times();
+    begun_s = load_new_times(most);
+    took_s = load_new_times(most);
+    answered_s = load_new_times(most);
+    decided_s = load_new_times(most);
     first_title = (long)getpid() * 10000000;
     is_holding = strcmp(arguments[1], "hold") == 0;
     is_answering = strcmp(arguments[1], "answer") == 0;
     open_peers(arguments[2]);
     if (is_holding) {
-        hold(in_flight, seconds);
+        hold(options.in_flight, options.seconds);
         return 0;
     }
     if (is_answering) {
@@ -389,13 +368,13 @@ int main(int count, char **arguments)
         for (;;)
             load_turn(peers, PEERS, load_now() + HANDSHAKE_S);
     }
-    warm_up(in_flight);
+    warm_up(options.in_flight);
     if (strcmp(arguments[1], "wake") == 0) {
         map_log_index(arguments[2]);
         memset(answered_s, 0, (size_t)most * sizeof *answered_s);
-        measure_wakes(seconds);
+        measure_wakes(options.seconds);
     } else {
-        measure(in_flight, seconds);
+        measure(options.in_flight, options.seconds);
     }
     return 0;
 }

@@ -32,7 +32,8 @@ struct client_side client_read(const struct json *params)
     };
 }
 
-bool client_has_others(const struct engine *engine)
+/* Somebody is reached without the client. */
+static bool has_others(const struct engine *engine)
 {
     return engine->page_count > 0 || engine->inbox_count > 0 ||
            settings_is_on(engine->parts.settings, SETTING_PORTAL) ||
@@ -227,7 +228,10 @@ static void ignore(void *context, const struct desk_reply *reply)
     (void)reply;
 }
 
-void client_give_up(struct engine *engine, struct visit *visit, const char *id,
+enum client_failure { CLIENT_REFUSED, CLIENT_BROKEN, CLIENT_INVALID };
+/* The ask goes on elsewhere; where there is nothing else, its call learns why. `refusal` is the
+ * event of CLIENT_REFUSED. */
+static void give_up(struct engine *engine, struct visit *visit, const char *id,
                     enum client_failure why, enum ask_event refusal)
 {
     struct live *live = live_find(engine, id);
@@ -237,7 +241,7 @@ void client_give_up(struct engine *engine, struct visit *visit, const char *id,
     if (!live || !state_is_open(live->state))
         return;
     end_showing(engine, live, visit);
-    if (client_has_others(engine))
+    if (has_others(engine))
         return;
     if (why == CLIENT_REFUSED) { /* with nobody else to ask it stands */
         decide_by_client(refusal, engine, visit, id, NULL, ignore, NULL);
@@ -270,7 +274,7 @@ static void on_decided(void *context, const struct desk_reply *reply)
         form_fact_learn(errand->engine, errand->visit, true);
     else if (is_about_content(reply->err.code) &&
              !(live && round_ask_again(errand->engine, live, errand->visit)))
-        client_give_up(errand->engine, errand->visit, errand->id, CLIENT_INVALID, EVENT_CANCELLED);
+        give_up(errand->engine, errand->visit, errand->id, CLIENT_INVALID, EVENT_CANCELLED);
     else if (reply->err.code == ERROR_storage_failed && live)
         wait_fail_visit(errand->engine, live, errand->visit, &reply->err);
     errand_ok(errand, "{}");
@@ -302,8 +306,8 @@ void client_take(struct errand *errand, const char *action, const struct json *c
     bool is_refusal = is_decline || (action && strcmp(action, "cancel") == 0);
 
     if (verdict == CLIENT_FAILED) {
-        client_give_up(errand->engine, errand->visit, errand->id,
-                       is_refusal ? CLIENT_REFUSED : CLIENT_BROKEN, refusal);
+        give_up(errand->engine, errand->visit, errand->id,
+                is_refusal ? CLIENT_REFUSED : CLIENT_BROKEN, refusal);
         errand_ok(errand, "{}");
         return;
     }
@@ -341,6 +345,6 @@ void client_failed_act(struct desk *desk, struct desk_visit *visit, const struct
     errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
     if (!find_open(errand, params))
         return;
-    client_give_up(errand->engine, errand->visit, errand->id, CLIENT_BROKEN, EVENT_CANCELLED);
+    give_up(errand->engine, errand->visit, errand->id, CLIENT_BROKEN, EVENT_CANCELLED);
     errand_ok(errand, "{}");
 }

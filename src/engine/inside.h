@@ -47,7 +47,6 @@ bool principal_admit(struct engine *engine, struct principal *principal, struct 
 struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor);
 void visit_leave(struct desk *desk, struct desk_visit *leaving);
 void visit_release(struct visit *visit);
-void visit_watch(struct engine *engine, struct visit *visit);  /* told of every ask */
 void visit_follow(struct engine *engine, struct visit *visit); /* an agent, of its own */
 /* False, and replied: this act is for the other role (R12.1). */
 bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *done,
@@ -208,19 +207,13 @@ void form_fact_learn(struct engine *engine, const struct visit *visit, bool work
 struct client_side client_read(const struct json *params);
 /* To clients of this ask that can show it and do not; `form_json` NULL: only the store has it. */
 void client_offer(struct engine *engine, struct live *live, const char *form_json);
-bool client_has_others(const struct engine *engine); /* somebody is reached without the client */
 bool client_shows(const struct live *live); /* one does, or is to bring it back (round.c) */
-enum client_failure { CLIENT_REFUSED, CLIENT_BROKEN, CLIENT_INVALID };
 /* An ask is over, or was taken back: who still shows it learns so, where the result does not say
  * it. Who showed it to the very end without a word shows it to nobody. */
 void client_end(struct engine *engine, struct live *live, enum ask_event event);
 /* What came back, to errand->id; `errand` ends. */
 void client_take(struct errand *errand, const char *action, const struct json *content,
                  int64_t shown_ms);
-/* The ask goes on elsewhere; where there is nothing else, its call learns why. `refusal` is the
- * event of CLIENT_REFUSED. */
-void client_give_up(struct engine *engine, struct visit *visit, const char *id,
-                    enum client_failure why, enum ask_event refusal);
 /* {form, language, notes, url?}: members of what a front is told. */
 void client_write_form(const struct engine *engine, const struct waiter *waiter,
                        struct json_writer *writer, const char *form_json);

@@ -171,7 +171,7 @@ static bool route(struct submission *submission, struct error *err)
     struct ask *ask = &submission->ask;
     struct routing_facts facts = {
         .asked = submission->call->interface,
-        .saved = interface_find(settings_text(engine->parts.settings, SETTING_INTERFACE)),
+        .saved = settings_interface(engine->parts.settings),
         .portal_on = settings_is_on(engine->parts.settings, SETTING_PORTAL),
         .terminal_on = settings_is_on(engine->parts.settings, SETTING_TERMINAL),
         .portal_built = engine->parts.portal_built && engine->portal_url[0],
@@ -187,8 +187,6 @@ static bool route(struct submission *submission, struct error *err)
     struct lifecycle_facts life = { 0 };
     struct route chosen;
 
-    if (settings_source(engine->parts.settings, SETTING_INTERFACE) == SETTING_BUILT_IN)
-        facts.saved = INTERFACE_NONE;
     chosen = routing_decide(&facts);
     if (!chosen.has_channel)
         return error_set(err, ERROR_no_human_channel, "",

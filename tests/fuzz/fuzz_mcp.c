@@ -8,7 +8,8 @@
  * The input is lines for the server. A line that begins with ! is an act of the world instead: the
  * desk tells a name (c), answers finally (a), not yet (p) or with an error (e), the deadline moves
  * (r), an ask of the client's changed (m), or who knows what (f), time goes by (t), output is
- * written (w), a line was too long (l); the client is away (x), is back (y), its stream is gone
+ * written (w), a line was too long (l); the client is to show a form (s) or an address (d), not any
+ * more (u), or by the reply to its call (i, j); it is away (x), is back (y), its stream is gone
  * (z).
  */
 #include <stdint.h>
@@ -366,27 +367,29 @@ static const char *form_members(void)
     return text_string(&members);
 }
 
-static void tell_form(struct act *act)
+static const char address[] = ",\"url\":\"http://127.0.0.1:7297/choice/x\"";
+
+static void tell_form(struct act *act, const char *more)
 {
     char line[2048];
 
     name_ask(act);
     snprintf(line, sizeof line,
              "{\"jsonrpc\":\"2.0\",\"method\":\"client/present\",\"params\":{\"session_id\":\"%s\","
-             "\"remaining_ms\":90000,%s}}",
-             act->session_id, form_members());
+             "\"remaining_ms\":90000,%s%s}}",
+             act->session_id, form_members(), more);
     act->visit->event(act->visit->context, line, strlen(line));
 }
 
-static void act_need_input(void)
+static void act_need_input(const char *more)
 {
     char json[2048], id[27];
     struct desk_reply reply = { .json = json, .session_id = id };
 
     name_ask(&world.acts[0]);
     memcpy(id, world.acts[0].session_id, sizeof id);
-    snprintf(json, sizeof json, "{\"session_id\":\"%s\",\"input_required\":{%s}}", id,
-             form_members());
+    snprintf(json, sizeof json, "{\"session_id\":\"%s\",\"input_required\":{%s%s}}", id,
+             form_members(), more);
     answer(0, &reply);
 }
 
@@ -426,12 +429,12 @@ static void act_of_world(struct mcp *mcp, struct mcp_stream *stream, char what)
         tell_event("mine/changed", &world.acts[0]);
     } else if (what == 'f') {
         tell_event("mine/following", &world.acts[0]);
-    } else if (what == 's') {
-        tell_form(&world.acts[0]);
+    } else if (what == 's' || what == 'd') {
+        tell_form(&world.acts[0], what == 'd' ? address : "");
     } else if (what == 'u') {
         tell_event("client/withdraw", &world.acts[0]);
-    } else if (what == 'i') {
-        act_need_input();
+    } else if (what == 'i' || what == 'j') {
+        act_need_input(what == 'j' ? address : "");
     } else if (what == 'a') {
         act_answer("selected", true);
     } else if (what == 'p') {

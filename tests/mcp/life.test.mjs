@@ -71,6 +71,17 @@ async function killSoon(home) {
     await until(() => home.hubPid() !== pid, "the hub is dead");
 }
 
+// By the end of its input, or by a signal.
+async function endsAtOnce(client, end) {
+    const began = Date.now();
+    if (end === "EOF")
+        client.child.stdin.end();
+    else
+        client.child.kill(end);
+    await client.ended();
+    assert.ok(Date.now() - began < 4000, `${end} took ${Date.now() - began} ms`);
+}
+
 describe("death", { concurrency: 4 }, () => {
     const KILLS = scaled(200), HOMES = 4, FRONTS = 3;
     for (let h = 0; h < HOMES; h++) {
@@ -292,6 +303,29 @@ describe("start and end", { concurrency: 4 }, () => {
         }
     }));
 
+    test("an answer read after the end of input was delivered: the next front asks anew", inHome(async (home) => {
+        const client = await opened(home, "2025-11-25", { name: "slow" });
+        client.startTool("provide_choice", GOOD);
+        const [{ session_id }] = await home.opened();
+        const { pid, stdout, stdin } = client.child;
+        const bytesRead = () => Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, "latin1"))[1]);
+        stdout.pause();
+        for (let n = 0; n < 50; n++)
+            client.start("tools/list", {}); // more than its pipe takes
+        await until(() => bytesRead() > 50 * JSON.stringify({ id: 1, method: "tools/list" }).length, "it has read them");
+        const before = bytesRead();
+        await home.must("answer", session_id, "--select", "b");
+        await until(() => bytesRead() > before + 200, "it has the answer, and nobody to give it to");
+        stdin.end();
+        stdout.resume();
+        await client.ended();
+        assert.ok(client.messages.some(({ result }) => result?.structuredContent?.session_id === session_id), "it was read");
+        const next = await opened(home, "2025-11-25", { name: "slow" });
+        next.startTool("provide_choice", GOOD);
+        const rows = await home.opened();
+        assert.notEqual(rows[0].session_id, session_id);
+    }, NO_LIMITS));
+
     test("on a terminal it is as usable, and ends with Ctrl-D and Ctrl-C", inHome(async (home) => {
         for (const key of ["\x04", "\x03"]) {
             const env = { ...home.env, TERM: "dumb", SHELL: "/bin/sh" };
@@ -320,13 +354,7 @@ describe("start and end", { concurrency: 4 }, () => {
                     const isOurs = ({ title }) => title.startsWith(end);
                     await until(async () => (await home.list("--active")).filter(isOurs).length === 10, "asks");
                 }
-                const began = Date.now();
-                if (end === "EOF")
-                    client.child.stdin.end();
-                else
-                    client.child.kill(end);
-                await client.ended();
-                assert.ok(Date.now() - began < 4000, `${end} took ${Date.now() - began} ms`);
+                await endsAtOnce(client, end);
             }
         }, NO_LIMITS));
     }
@@ -342,13 +370,7 @@ describe("start and end", { concurrency: 4 }, () => {
                 const client = await opened(home, "2025-11-25", { name: end });
                 client.startTool("provide_choice", named(end));
                 await sleep(200);
-                const began = Date.now();
-                if (end === "EOF")
-                    client.child.stdin.end();
-                else
-                    client.child.kill(end);
-                await client.ended();
-                assert.ok(Date.now() - began < 4000, `${end} took ${Date.now() - began} ms`);
+                await endsAtOnce(client, end);
             }
         } finally {
             process.kill(pid, "SIGCONT");

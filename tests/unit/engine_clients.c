@@ -71,6 +71,12 @@ char *state_of(const struct call *asked)
     return mem_text(text);
 }
 
+char *ask_modern(struct call *asked, struct caller *client, const char *title)
+{
+    ask(asked, client, title, "", MODERN);
+    return state_of(asked);
+}
+
 void come_back_as(struct call *asked, struct caller *client, const char *title, const char *side,
                   const char *state, const char *response)
 {

@@ -18,6 +18,7 @@ const char *shown_id(const struct caller *client);
 void return_form(struct caller *client, const char *id, const char *members);
 /* Modern: what its client is to come back with; the caller frees. */
 char *state_of(const struct call *asked);
+char *ask_modern(struct call *asked, struct caller *client, const char *title); /* and that */
 /* The same call again, with the state and what the client's form returned. */
 void come_back(struct call *asked, struct caller *client, const char *title, const char *state,
                const char *response);

@@ -381,3 +381,23 @@ struct json *stage_line(const struct stage_stream *stream, size_t index)
     assert_true(json_parse(stream->lines[index], strlen(stream->lines[index]), &value, NULL));
     return value;
 }
+
+char *stage_asked_id(const struct stage_stream *stream, size_t index)
+{
+    struct json *line = stage_line(stream, index);
+    char *id = json_encode(json_member(line, "id"));
+
+    assert_int_equal(stream->kinds[index], MCP_REQUEST);
+    assert_string_equal(json_member_text(line, "method"), "elicitation/create");
+    json_free(line);
+    return id;
+}
+
+void stage_respond(struct stage *stage, struct stage_stream *stream, const char *id_json,
+                   const char *rest)
+{
+    char *line = mem_format("{\"jsonrpc\":\"2.0\",\"id\":%s,%s}", id_json, rest);
+
+    stage_take(stage, stream, line);
+    free(line);
+}

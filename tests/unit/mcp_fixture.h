@@ -78,6 +78,12 @@ void stage_pass(struct stage *stage, int64_t ms); /* time, with the wake-up that
 /* A line of a stream, parsed; the caller frees. Fails where there is none. */
 struct json *stage_line(const struct stage_stream *stream, size_t index);
 
+/* The id, as JSON, of the form that stands there on a call's stream; the caller frees. */
+char *stage_asked_id(const struct stage_stream *stream, size_t index);
+/* The client responds to a request of ours: `rest` is "result":… or "error":…. */
+void stage_respond(struct stage *stage, struct stage_stream *stream, const char *id_json,
+                   const char *rest);
+
 extern const char stage_ask[]; /* good arguments of provide_choice */
 
 #endif

@@ -23,8 +23,7 @@ static void test_a_modern_client_is_asked_by_the_reply(void **state)
     struct call asked = { 0 };
     char *sealed;
 
-    ask(&asked, client, "Deploy", "", MODERN);
-    sealed = state_of(&asked);
+    sealed = ask_modern(&asked, client, "Deploy");
     assert_string_equal(call_text(&asked, "/input_required/form/title"), "Deploy");
     assert_int_equal(caller_count(client, "client/present"), 0);
     come_back(&asked, client, "Deploy", sealed, "{'action':'accept','content':{'choice':'b'}}");
@@ -44,15 +43,13 @@ static void test_a_modern_refusal_counts_after_two_seconds(void **state)
     struct call asked = { 0 };
     char *sealed;
 
-    ask(&asked, client, "One", "", MODERN);
-    sealed = state_of(&asked);
+    sealed = ask_modern(&asked, client, "One");
     stage_advance(stage, 2000);
     come_back(&asked, client, "One", sealed, "{'action':'decline'}");
     assert_true(call_is_yes(&asked, "/declined"));
     free(sealed);
     client = enter_client(stage, "2");
-    ask(&asked, client, "Two", "", MODERN);
-    sealed = state_of(&asked);
+    sealed = ask_modern(&asked, client, "Two");
     stage_advance(stage, 1999);
     come_back(&asked, client, "Two", sealed, "{'action':'decline'}");
     assert_int_equal(asked.replies, 0); /* held, and open everywhere else */
@@ -74,8 +71,7 @@ static void test_whatever_it_brings_it_gets_what_won(void **state)
         char title[24], *sealed;
 
         snprintf(title, sizeof title, "Ask %zu", i);
-        ask(&asked, client, title, "", MODERN);
-        sealed = state_of(&asked);
+        sealed = ask_modern(&asked, client, title);
         call_run(&did, person, stage->desk->ops->answer, "{'selected_ids':['b']}");
         assert_worked(&did);
         come_back(&asked, client, title, sealed, brought[i]);
@@ -96,8 +92,7 @@ static void test_bad_content_is_asked_again_once(void **state)
     struct call asked = { 0 };
     char *sealed;
 
-    ask(&asked, client, "One", "", MODERN);
-    sealed = state_of(&asked);
+    sealed = ask_modern(&asked, client, "One");
     come_back(&asked, client, "One", sealed, "{'action':'accept','content':{'choice':'x'}}");
     free(sealed);
     sealed = state_of(&asked);
@@ -136,8 +131,7 @@ static void test_a_state_is_good_for_one_call_of_one_principal(void **state)
 
     other.transport = "stdio";
     stranger = caller_enter(stage, "stranger", &other);
-    ask(&asked, client, "One", "", MODERN);
-    sealed = state_of(&asked);
+    sealed = ask_modern(&asked, client, "One");
     come_back(&asked, stranger, "One", sealed, NULL);
     assert_failed(&asked, ERROR_bad_format, "/state");
     come_back(&asked, client, "Two", sealed, NULL);
@@ -164,8 +158,7 @@ static void test_states_grow_old(void **state)
     struct call asked = { 0 };
     char *sealed;
 
-    ask(&asked, client, "One", "", MODERN);
-    sealed = state_of(&asked);
+    sealed = ask_modern(&asked, client, "One");
     stage_advance(stage, 300000);
     come_back(&asked, client, "One", sealed, "{'action':'accept','content':{'choice':'a'}}");
     assert_string_equal(call_text(&asked, "/action_status"), "timeout");
@@ -214,8 +207,7 @@ static void test_a_key_that_took_over_changes_nothing(void **state)
     stage_set(stage, "timeout_seconds", "2592000");
     stage_advance(stage, 29LL * DAY_MS); /* the first key is nearly done */
     client = enter_client(stage, "1");
-    ask(&asked, client, "One", "", MODERN);
-    sealed = state_of(&asked);
+    sealed = ask_modern(&asked, client, "One");
     stage_advance(stage, 2LL * DAY_MS);
     second = enter_client(stage, "2");
     ask(&other, second, "Two", "", MODERN); /* makes the new key */

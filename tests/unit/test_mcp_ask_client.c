@@ -156,62 +156,43 @@ static void call_modern(struct one *one, const char *meta, const char *more)
     free(line);
 }
 
-/* The id of the request that stands at `index` of the call's stream. */
-static char *asked_id(const struct one *one, size_t index)
-{
-    struct json *line = stage_line(&one->stream, index);
-    char *id = mem_text(json_member_text(line, "id"));
-
-    assert_int_equal(one->stream.kinds[index], MCP_REQUEST);
-    assert_string_equal(json_member_text(line, "method"), "elicitation/create");
-    json_free(line);
-    return id;
-}
-
 static void respond(struct one *one, const char *id_json, const char *rest)
 {
-    char *line = mem_format("{\"jsonrpc\":\"2.0\",\"id\":%s,%s}", id_json, rest);
-
-    stage_take(&one->stage, &one->other, line);
-    free(line);
+    stage_respond(&one->stage, &one->other, id_json, rest);
 }
 
 static void a_request_goes_on_the_calls_stream_and_its_response_comes_anywhere(void **state)
 {
     struct one *one = *state;
-    char *id, *quoted;
+    char *id;
 
     call_legacy(one, "{}");
     assert_int_equal(one->stream.count, 1);
-    id = asked_id(one, 0);
-    quoted = mem_format("\"%s\"", id);
+    id = stage_asked_id(&one->stream, 0);
     respond(one, "1", "\"result\":{}"); /* somebody else's id, and a number */
     respond(one, "\"sayso-99\"", "\"result\":{}");
     assert_int_equal(seen.answers, 0);
-    respond(one, quoted, "\"result\":{\"action\":\"accept\"}");
+    respond(one, id, "\"result\":{\"action\":\"accept\"}");
     assert_int_equal(seen.answer, CALL_ANSWERED);
     assert_string_equal(seen.json, "{\"action\":\"accept\"}");
-    respond(one, quoted, "\"result\":{}"); /* once */
+    respond(one, id, "\"result\":{}"); /* once */
     assert_int_equal(seen.answers, 1);
     assert_int_equal(one->stream.count, 2);
     assert_int_equal(one->stream.finished, 1);
     assert_int_equal(one->other.count, 0);
-    free(quoted);
     free(id);
 }
 
 static void a_client_that_refuses_is_heard(void **state)
 {
     struct one *one = *state;
-    char *id, *quoted;
+    char *id;
 
     call_legacy(one, "{}");
-    id = asked_id(one, 0);
-    quoted = mem_format("\"%s\"", id);
-    respond(one, quoted, "\"error\":{\"code\":-32601,\"message\":\"no\"}");
+    id = stage_asked_id(&one->stream, 0);
+    respond(one, id, "\"error\":{\"code\":-32601,\"message\":\"no\"}");
     assert_int_equal(seen.answer, CALL_REFUSED);
     assert_non_null(strstr(seen.json, "-32601"));
-    free(quoted);
     free(id);
 }
 

@@ -100,25 +100,15 @@ static void present(struct one *one)
     free(members);
 }
 
-/* The id of the form that stands last on the call's stream, as JSON; the caller frees. */
+/* Of the form that stands last on the call's stream. */
 static char *shown_id(const struct one *one)
 {
-    size_t last = one->stream.count - 1;
-    struct json *line = stage_line(&one->stream, last);
-    char *id = json_encode(json_member(line, "id"));
-
-    assert_int_equal(one->stream.kinds[last], MCP_REQUEST);
-    assert_string_equal(json_member_text(line, "method"), "elicitation/create");
-    json_free(line);
-    return id;
+    return stage_asked_id(&one->stream, one->stream.count - 1);
 }
 
 static void respond(struct one *one, const char *id_json, const char *rest)
 {
-    char *line = mem_format("{\"jsonrpc\":\"2.0\",\"id\":%s,%s}", id_json, rest);
-
-    stage_take(&one->stage, &one->other, line);
-    free(line);
+    stage_respond(&one->stage, &one->other, id_json, rest);
 }
 
 static bool is_withdrawal_of(const struct one *one, size_t index, const char *id_json)
@@ -450,6 +440,7 @@ static void call_modern_as(struct one *one, const char *capabilities, const char
                             "\"io.modelcontextprotocol/clientCapabilities\":%s}}}",
                             stage_ask, more, capabilities);
 
+    mcp_confirm(one->stage.mcp, &one->stream.mcp); /* what was on it has arrived */
     stage_stream_release(&one->stream);
     stage_take(&one->stage, &one->stream, line);
     stage_name(&one->stage, 0, ask_id);
