@@ -24,6 +24,8 @@
 #include "core/form.h"
 
 struct answer;
+struct json;
+struct json_writer;
 struct text;
 
 /* Stored by their names. */
@@ -103,9 +105,20 @@ bool conversation_next(struct conversation *conversation, const struct conversat
 void conversation_step_release(struct conversation_step *step);
 void conversation_release(struct conversation *conversation);
 
+/* From {tool_calls: [{id, name, input}]} to calls, which the caller frees with
+ * conversation_free_calls. How many there may be, and that ids differ, is the machine's to say. */
+bool conversation_read_calls(const struct json *body, struct tool_use **ret_calls,
+                             size_t *ret_count, struct error *err);
+void conversation_free_calls(struct tool_use *take_calls, size_t count);
+/* From {tool_use_id, content, is_error?} to TOOL_COMPLETE; borrows from `body`. */
+bool conversation_read_result(const struct json *body, struct conversation_event *ret_event,
+                              struct error *err);
+/* What listeners are told of a state: {type, attempt? | current? | questions?}. */
+void conversation_write_change(const struct conversation *conversation, struct json_writer *writer,
+                               const char *key);
+
 /* From {answers: {question: text or [labels]}, annotations?: {question: note}} to an answer of the
  * form. Text that is no label is own words. False: a question is unknown or has no answer. */
-struct json;
 bool conversation_read_response(const struct form *form, const struct json *body,
                                 struct answer *ret_answer, struct error *err);
 

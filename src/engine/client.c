@@ -48,7 +48,7 @@ void client_write_form(const struct engine *engine, const struct waiter *waiter,
 
     json_write_raw(writer, "form", form_json);
     if (waiter->is_url) {
-        engine->parts.portal_url(engine->parts.context, waiter->live->id, &url);
+        portal_write_url(engine, waiter->live->id, &url);
         json_write_text(writer, "url", text_string(&url));
     }
     text_release(&url);
@@ -99,7 +99,7 @@ static bool shows_as_url(const struct engine *engine, const struct waiter *waite
 {
     bool is_useful = !waiter->client.has_form || (waiter->live->flags & ASK_DESTRUCTIVE);
 
-    return waiter->client.has_url && is_useful && engine->parts.portal_url &&
+    return waiter->client.has_url && is_useful && engine->portal_url[0] &&
            settings_is_on(engine->parts.settings, SETTING_PORTAL);
 }
 

@@ -26,8 +26,6 @@ struct engine_parts {
     const char *person;        /* the one who answers here */
     const char *settings_path; /* the host's settings file; NULL: not saved */
     bool portal_built, terminal_built;
-    /* Appends where an ask is answered in a browser. NULL: nowhere. */
-    void (*portal_url)(void *context, const char *id, struct text *out);
     const char *program; /* absolute path of ours, for the command of a launch */
     /* A token was revoked: whoever came with it is to be cut off. May be NULL. */
     void (*on_revoked)(void *context, const uint8_t *hash);

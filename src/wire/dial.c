@@ -102,18 +102,17 @@ static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
 
 static void take_lines(struct dial *dial)
 {
+    size_t done = 0;
     char *end;
 
-    while (dial->state == DIAL_OPEN && dial->in.used &&
-           (end = memchr(dial->in.bytes, '\n', dial->in.used))) {
-        size_t length = (size_t)(end - dial->in.bytes);
-        struct text line = { 0 };
+    while (dial->state == DIAL_OPEN && done < dial->in.used &&
+           (end = memchr(dial->in.bytes + done, '\n', dial->in.used - done))) {
+        const char *line = dial->in.bytes + done;
 
-        text_add(&line, dial->in.bytes, length);
-        text_drop_front(&dial->in, length + 1);
-        dial->ops->line(dial->context, text_string(&line), line.used);
-        text_release(&line);
+        done += (size_t)(end - line) + 1;
+        dial->ops->line(dial->context, line, (size_t)(end - line));
     }
+    text_drop_front(&dial->in, done);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)

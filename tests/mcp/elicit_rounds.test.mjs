@@ -9,7 +9,7 @@ import { inHome, ROOT, until } from "./lib/home.mjs";
 import { opened, outcome } from "./lib/raw.mjs";
 import { demandType, MODERN } from "./lib/schema.mjs";
 import { newToken, openedHttp, startHub } from "./lib/web.mjs";
-import { GOOD, named } from "./lib/asks.mjs";
+import { GOOD, named, QUESTIONS } from "./lib/asks.mjs";
 
 const ELICITS = ["2025-06-18", "2025-11-25", MODERN];
 const FORMS = { elicitation: {} };
@@ -64,6 +64,7 @@ const ASKS = [
     ["provide_choice", { ...GOOD, title: "Hybrid", selection_mode: "hybrid", placeholder: "Else?" }],
     ["provide_choice", { ...GOOD, title: "One or own", selection_mode: "hybrid", max_selections: 1 }],
     ["provide_choice", { title: "Text", prompt: GOOD.prompt, selection_mode: "text_input" }],
+    ["ask_user_question", QUESTIONS],
     ["elicit_choice", { message: "Which?", enum: ["x", "y"] }],
     ["elicit_input", { message: "When?", format: "date" }],
     ["elicit_input", { message: "How many?", type: "integer", minimum: 1 }],

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/answer.h"

@@ -466,7 +466,6 @@ static void open_engine(struct stage *stage)
         .person = "owner",
         .settings_path = stage->settings_path,
         .terminal_built = stage->terminal_built,
-        .portal_url = stage->portal_url,
         .program = stage->program ? stage->program : "/usr/bin/sayso",
     };
     struct error err = { 0 };
@@ -475,6 +474,8 @@ static void open_engine(struct stage *stage)
         fail_msg("%s", err.message);
     stage->clock.wake_ms = -1;
     stage->engine = engine_new(&parts);
+    if (stage->portal_url)
+        engine_set_portal(stage->engine, stage->portal_url);
     stage->desk = engine_desk(stage->engine);
 }
 

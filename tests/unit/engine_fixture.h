@@ -56,8 +56,8 @@ struct stage {
     struct desk *desk;
     struct caller *callers; /* owned */
     bool terminal_built;
-    void (*portal_url)(void *context, const char *id, struct text *out); /* from the next start */
-    const char *program;                                                 /* NULL: /usr/bin/sayso */
+    const char *portal_url; /* from the next start; NULL: there is no portal */
+    const char *program;    /* NULL: /usr/bin/sayso */
     char *notes[STAGE_NOTES];
     size_t note_count;
 };

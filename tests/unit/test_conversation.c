@@ -381,6 +381,120 @@ static void test_long_notes_and_words_are_refused_where_they_stand(void **state)
     conversation_release(&asked);
 }
 
+/* What hosts say and listeners hear -------------------------------------------------------------
+ */
+
+#define ONE_CALL "{\"id\":\"t1\",\"name\":\"shell\",\"input\":{\"command\":\"ls\"}}"
+
+static const struct {
+    const char *body, *code, *path; /* NULL: good */
+} turns[] = {
+    { "{\"tool_calls\":[" ONE_CALL "]}", NULL, NULL },
+    { "{\"tool_calls\":[]}", NULL, NULL }, /* the machine refuses it */
+    { "[]", "bad_type", "" },
+    { "{}", "bad_type", "/tool_calls" },
+    { "{\"tool_calls\":{}}", "bad_type", "/tool_calls" },
+    { "{\"tool_calls\":[],\"x\":1}", "unknown_property", "" },
+    { "{\"tool_calls\":[" ONE_CALL ",1]}", "bad_type", "/tool_calls/1" },
+    { "{\"tool_calls\":[{}]}", "missing_property", "/tool_calls/0/id" },
+    { "{\"tool_calls\":[{\"id\":\"\",\"name\":\"n\",\"input\":{}}]}", "empty_text",
+      "/tool_calls/0/id" },
+    { "{\"tool_calls\":[{\"id\":\"a\\u0000\",\"name\":\"n\",\"input\":{}}]}", "nul_character",
+      "/tool_calls/0/id" },
+    { "{\"tool_calls\":[{\"id\":\"a\",\"name\":\"n\",\"input\":[]}]}", "bad_type",
+      "/tool_calls/0/input" },
+    { "{\"tool_calls\":[{\"id\":\"a\",\"name\":\"n\",\"input\":{},\"x\":1}]}", "unknown_property",
+      "/tool_calls/0/x" },
+};
+
+static void test_turns_are_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(turns); i++) {
+        struct json *body = NULL;
+        struct tool_use *calls = NULL;
+        struct error err = { 0 };
+        size_t count = 0;
+        bool is_good;
+
+        assert_true(json_parse(turns[i].body, strlen(turns[i].body), &body, NULL));
+        is_good = conversation_read_calls(body, &calls, &count, &err);
+        if (is_good != !turns[i].code)
+            fail_msg("%s: %s at '%s'", turns[i].body, error_name(err.code), err.path);
+        if (!is_good) {
+            assert_string_equal(error_name(err.code), turns[i].code);
+            assert_string_equal(err.path, turns[i].path);
+        } else if (count) {
+            assert_string_equal(calls[0].input_json, "{\"command\":\"ls\"}");
+        }
+        conversation_free_calls(calls, count);
+        json_free(body);
+    }
+}
+
+static void test_results_are_read(void **state)
+{
+    static const struct {
+        const char *body, *code, *path;
+    } cases[] = {
+        { "{\"tool_use_id\":\"t1\",\"content\":\"\",\"is_error\":true}", NULL, NULL },
+        { "[]", "bad_type", "" },
+        { "{\"tool_use_id\":\"t1\"}", "missing_property", "/content" },
+        { "{\"tool_use_id\":\"t1\",\"content\":{}}", "bad_type", "/content" },
+        { "{\"tool_use_id\":\"t1\",\"content\":\"x\",\"is_error\":\"no\"}", "bad_type",
+          "/is_error" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct conversation_event event = { 0 };
+        struct json *body = NULL;
+        struct error err = { 0 };
+        bool is_good;
+
+        assert_true(json_parse(cases[i].body, strlen(cases[i].body), &body, NULL));
+        is_good = conversation_read_result(body, &event, &err);
+        assert_int_equal(is_good, !cases[i].code);
+        if (!is_good) {
+            assert_string_equal(error_name(err.code), cases[i].code);
+            assert_string_equal(err.path, cases[i].path);
+        } else {
+            assert_int_equal(event.kind, SAID_TOOL_COMPLETE);
+            assert_string_equal(event.tool_use_id, "t1");
+            assert_true(event.is_error);
+        }
+        json_free(body);
+    }
+}
+
+static void test_listeners_are_told_the_state(void **state)
+{
+    static const char *const told[CONVERSATION_STATE_COUNT] = {
+        [CONVERSATION_IDLE] = "{\"type\":\"idle\"}",
+        [CONVERSATION_LLM_REQUESTING] = "{\"type\":\"llm_requesting\",\"attempt\":1}",
+        [CONVERSATION_TOOL_EXECUTING] = "{\"type\":\"tool_executing\",\"current\":{\"id\":\"t1\","
+                                        "\"name\":\"shell\",\"input\":{}}}",
+        [CONVERSATION_AWAITING] =
+            "{\"type\":\"awaiting_user_response\",\"tool_use_id\":\"t1\",\"questions\":["
+            "{\"question\":\"Which?\",\"options\":[{\"label\":\"Redis\"},{\"label\":\"None\"}],"
+            "\"multiSelect\":false},{\"question\":\"How?\",\"options\":[{\"label\":\"A\"},"
+            "{\"label\":\"B\"}],\"multiSelect\":true}]}",
+    };
+
+    (void)state;
+    for (int from = 0; from < CONVERSATION_STATE_COUNT; from++) {
+        struct conversation conversation;
+        struct text out = { 0 };
+        struct json_writer writer = json_writer_to(&out);
+
+        enter(&conversation, (enum conversation_state)from);
+        conversation_write_change(&conversation, &writer, NULL);
+        assert_string_equal(text_string(&out), told[from]);
+        text_release(&out);
+        conversation_release(&conversation);
+    }
+}
+
 /* The store's representation ----------------------------------------------------------------------
  */
 
@@ -452,6 +566,9 @@ int main(void)
         cmocka_unit_test(test_a_question_about_another_call_is_refused),
         cmocka_unit_test(test_responses),
         cmocka_unit_test(test_long_notes_and_words_are_refused_where_they_stand),
+        cmocka_unit_test(test_turns_are_read),
+        cmocka_unit_test(test_results_are_read),
+        cmocka_unit_test(test_listeners_are_told_the_state),
         cmocka_unit_test(test_every_state_is_stored_and_read),
         cmocka_unit_test(test_what_is_no_conversation),
     };

@@ -20,11 +20,7 @@
 #define URL_TOO    "'client':{'era':'legacy','form':true,'url':true}"
 #define URL_MODERN "'client':{'era':'modern','form':false,'url':true}"
 
-static void portal_url(void *context, const char *id, struct text *out)
-{
-    (void)context;
-    text_add_format(out, "http://127.0.0.1:7297/choice/%s", id);
-}
+static const char portal_url[] = "http://127.0.0.1:7297";
 
 static struct caller *enter_with_portal(struct stage *stage)
 {

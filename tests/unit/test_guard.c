@@ -89,7 +89,10 @@ static int set_up(void **state)
     scene->guard = guard_new(&options);
     guard_add_routes(scene->guard, first_rows, ARRAY_LEN(first_rows), first);
     guard_add_routes(scene->guard, second_rows, ARRAY_LEN(second_rows), second);
-    http.handler = (struct http_handler){ scene->guard, guard_admit, guard_serve, guard_on_reply };
+    http.handler = (struct http_handler){ .context = scene->guard,
+                                          .admit = guard_admit,
+                                          .serve = guard_serve,
+                                          .on_reply = guard_on_reply };
     stage_open(&scene->stage, &http);
     *state = scene;
     return 0;

@@ -1,0 +1,242 @@
+/* ask.c - see ask.h. */
+#include "cli/gate/ask.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/random.h"
+#include "core/arguments.h"
+#include "core/gate.h"
+#include "core/limits.h"
+#include "i18n/i18n.h"
+#include "wire/link.h"
+
+enum {
+    TRIES = 3,    /* a hub that dies is started again, the ask taken up by its key */
+    MARGIN_S = 3, /* the deadline comes before the watchdog */
+    USE_ID_BYTES = 100,
+    DIRECTORY_BYTES = 4096,
+    NAME_BYTES = 64,
+};
+
+/* For agents, who get them as the hook's reason. */
+static const char said_yes[] = "The person allowed this call, this once (rule: %s).";
+static const char said_no[] = "The person denied this call (rule: %s). Do not try another way; ask "
+                              "what to do instead.";
+static const char said_nothing[] = "Nobody answered in time, so this call is denied (rule: %s). "
+                                   "Nothing was decided: do not try another way, ask the person.";
+static const char wrote[] = " They wrote: %s";
+static const char unreachable[] = "The person can't be asked, so this call is denied: %s";
+static const char hub_is_gone[] = "the hub went away again and again; sayso doctor finds out why";
+static const char too_long[] = "This call is denied: it is too long to be shown to a person whole, "
+                               "and a rule speaks of it (%s). Do it in smaller steps.";
+static const char own_name[] = "sayso gate (%s)";
+
+/* A block whose fence no run of backticks inside can end. */
+static void add_block(struct text *out, const char *words)
+{
+    size_t longest = 2, run = 0;
+
+    for (const char *at = words; *at; at++) {
+        run = *at == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    text_add_text(out, "\n");
+    for (size_t i = 0; i <= longest; i++)
+        text_add_char(out, '`');
+    text_add_format(out, "\n%s\n", words);
+    for (size_t i = 0; i <= longest; i++)
+        text_add_char(out, '`');
+    text_add_text(out, "\n");
+}
+
+/* Everything the tool is called with, whole: a person must not say yes to what is left out. */
+static void add_input(struct text *out, const struct json *input)
+{
+    char *json;
+
+    for (void *it = json_first(input); it; it = json_next(input, it)) {
+        char quote[ARGUMENT_QUOTE_BYTES];
+
+        arguments_quote(json_key(it), json_key_length(it), quote);
+        text_add_format(out, "\n%s:", quote);
+        json = json_text(json_value(it)) ? NULL : json_encode(json_value(it));
+        add_block(out, json ? json : json_text(json_value(it)));
+        free(json);
+    }
+    if (json_kind(input) != KIND_OBJECT) {
+        json = json_encode(input);
+        add_block(out, json);
+        free(json);
+    }
+}
+
+static void add_prompt(struct text *out, const struct gate_question *question, const char *tool)
+{
+    static const enum text_id kinds[] = {
+        [GATE_TOOL] = TEXT_GATE_RULE_TOOL,
+        [GATE_COMMAND] = TEXT_GATE_RULE_COMMAND,
+        [GATE_WORD] = TEXT_GATE_RULE_WORD,
+        [GATE_PATH] = TEXT_GATE_RULE_PATH,
+    };
+
+    i18n_format(out, TEXT_GATE_PROMPT, "client", question->client, "tool", tool, NULL);
+    text_add_text(out, " ");
+    i18n_format(out, kinds[question->match->kind], "rule", question->match->pattern, NULL);
+    text_add_text(out, "\n");
+    add_input(out, question->input);
+}
+
+static void write_options(struct json_writer *writer)
+{
+    json_write_list(writer, "options");
+    json_write_object(writer, NULL);
+    json_write_text(writer, "id", "deny");
+    json_write_text(writer, "label", i18n_text(TEXT_GATE_DENY));
+    json_write_bool(writer, "recommended", true);
+    json_write_end_object(writer);
+    json_write_object(writer, NULL);
+    json_write_text(writer, "id", "allow");
+    json_write_text(writer, "label", i18n_text(TEXT_GATE_ALLOW));
+    json_write_end_object(writer);
+    json_write_end_list(writer);
+}
+
+/* A call of its own each time, so that an old yes is never given to a new call. */
+static void write_key(struct json_writer *writer, const char *use_id)
+{
+    char key[USE_ID_BYTES + 32];
+
+    random_id(key);
+    if (use_id && *use_id && strlen(use_id) <= USE_ID_BYTES &&
+        text_is_ascii(use_id, strlen(use_id)))
+        snprintf(key, sizeof key, "gate:%s", use_id);
+    json_write_text(writer, "idempotency_key", key);
+}
+
+/* False: it is too long to be shown whole. */
+static bool write_params(const struct gate_question *question, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+    struct text title = { 0 }, prompt = { 0 };
+    char tool[ARGUMENT_QUOTE_BYTES];
+    bool fits;
+
+    arguments_quote(question->tool, strlen(question->tool), tool);
+    i18n_format(&title, TEXT_GATE_TITLE, "tool", tool, NULL);
+    add_prompt(&prompt, question, tool);
+    fits = prompt.used <= LIMIT_PROMPT_BYTES;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "tool", tool_provide_choice.name);
+    json_write_object(&writer, "arguments");
+    json_write_text(&writer, "title", text_string(&title));
+    json_write_text(&writer, "prompt", text_string(&prompt));
+    json_write_text(&writer, "selection_mode", "single");
+    write_options(&writer);
+    json_write_bool(&writer, "destructive", true);
+    json_write_integer(&writer, "timeout_seconds",
+                       question->wait_s > MARGIN_S ? question->wait_s - MARGIN_S : 1);
+    write_key(&writer, question->use_id);
+    json_write_end_object(&writer);
+    json_write_text(&writer, "tag", "gate");
+    json_write_integer(&writer, "wait_seconds", -1);
+    json_write_end_object(&writer);
+    text_release(&title);
+    text_release(&prompt);
+    return fits;
+}
+
+/* Only what a person said themselves, about this, is a yes. */
+static void read_result(const struct gate_question *question, const struct json *result,
+                        struct gate_answer *answer)
+{
+    const char *status = json_member_text(result, "action_status");
+    const struct json *selection = json_member(result, "selection");
+    const char *picked = json_text(json_item(json_member(selection, "selected_ids"), 0));
+    const char *note = json_member_text(selection, "global_annotation");
+    const char *id = json_member_text(result, "session_id");
+
+    if (id)
+        snprintf(answer->session_id, sizeof answer->session_id, "%s", id);
+    answer->is_allowed = status && strcmp(status, "selected") == 0 && picked &&
+                         strcmp(picked, "allow") == 0 &&
+                         json_is_yes(json_member(result, "explicit"));
+    if (answer->is_allowed)
+        text_add_format(&answer->reason, said_yes, question->match->pattern);
+    else if (status && strcmp(status, "timeout") == 0)
+        text_add_format(&answer->reason, said_nothing, question->match->pattern);
+    else
+        text_add_format(&answer->reason, said_no, question->match->pattern);
+    if (note)
+        text_add_format(&answer->reason, wrote, note);
+}
+
+/* One connection's worth of waiting. False: lost, to be tried again. */
+static bool ask_once(const struct gate_question *question, const struct link_identity *identity,
+                     const char *params, struct gate_answer *answer)
+{
+    struct wire_message reply = { 0 };
+    struct error err = { 0 };
+    bool ok = link_open(identity, LINK_MAY_START, &answer->link, &err) &&
+              link_call(answer->link, "ask/create", params, &reply, &err);
+    bool is_lost = !ok && answer->link && link_is_lost(answer->link) &&
+                   strcmp(link_closing(answer->link), "stop") != 0;
+
+    if (ok)
+        read_result(question, reply.result, answer);
+    else if (!is_lost)
+        text_add_format(&answer->reason, unreachable, err.message);
+    wire_release(&reply);
+    if (!ok) {
+        link_close(answer->link);
+        answer->link = NULL;
+    }
+    return !is_lost;
+}
+
+void gate_ask(const struct gate_question *question, struct gate_answer *ret_answer)
+{
+    char name[NAME_BYTES], directory[DIRECTORY_BYTES];
+    struct link_identity identity = { .role = "agent", .name = name };
+    struct text params = { 0 };
+    bool is_settled = false;
+
+    snprintf(name, sizeof name, own_name, question->client);
+    if (os_working_directory(directory, sizeof directory))
+        identity.directory = directory;
+    if (!write_params(question, &params)) {
+        text_add_format(&ret_answer->reason, too_long, question->match->pattern);
+        is_settled = true;
+    }
+    for (int try = 0; try < TRIES && !is_settled; try++)
+        is_settled = ask_once(question, &identity, text_string(&params), ret_answer);
+    if (!is_settled)
+        text_add_format(&ret_answer->reason, unreachable, hub_is_gone);
+    text_release(&params);
+}
+
+void gate_confirm(struct gate_answer *take_answer)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    struct wire_message reply = { 0 };
+    struct error err;
+
+    if (take_answer->link && take_answer->session_id[0]) {
+        json_write_object(&writer, NULL);
+        json_write_list(&writer, "session_ids");
+        json_write_text(&writer, NULL, take_answer->session_id);
+        json_write_end_list(&writer);
+        json_write_end_object(&writer);
+        link_call(take_answer->link, "ask/delivered", text_string(&params), &reply, &err);
+        wire_release(&reply);
+    }
+    link_close(take_answer->link);
+    text_release(&take_answer->reason);
+    text_release(&params);
+}

@@ -1,0 +1,31 @@
+/* ask.h - the gate's question to a person, and what came of it. */
+#ifndef CLI_GATE_ASK_H
+#define CLI_GATE_ASK_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct gate_match;
+struct json;
+struct link;
+
+struct gate_question {
+    const char *client, *tool, *use_id; /* the last may be NULL */
+    const struct json *input;
+    const struct gate_match *match;
+    int64_t wait_s;
+};
+struct gate_answer {
+    bool is_allowed;    /* by a person, now, for this call */
+    struct text reason; /* for the agent; never empty */
+    char session_id[27];
+    struct link *link;
+};
+
+/* Returns when a person decided, nobody did, or it can't be asked. */
+void gate_ask(const struct gate_question *question, struct gate_answer *ret_answer);
+/* The client has the decision; ends the answer. */
+void gate_confirm(struct gate_answer *take_answer);
+
+#endif

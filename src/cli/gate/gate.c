@@ -1,0 +1,284 @@
+/*
+ * gate.c - `sayso gate`: what a client's hook runs before a tool of the agent's (R11.3). A call no
+ * rule speaks of goes its way; any other is put to a person, as destructive, and only their yes
+ * lets it through. Whatever goes wrong is a no with a reason: unreadable input, no hub, silence,
+ * and a program that hangs, which the watchdog ends.
+ *
+ * What is printed is for the client and its agent, in English; a person is asked in their language.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "cli/ask_arguments.h"
+#include "cli/gate/ask.h"
+#include "cli/gate/hook_format.h"
+#include "cli/say.h"
+#include "core/gate.h"
+#include "settings/settings.h"
+#include "wire/place.h"
+
+enum {
+    GATE_MARGIN_S = 5, /* before the client's patience ends */
+    GATE_WAIT_LEAST_S = 5,
+    GATE_WAIT_MOST_S = 86400,
+    GATE_UNKNOWN_S = 30,      /* the shortest patience of all formats */
+    GATE_BLOCKS = EXIT_USAGE, /* 2: what clients take for a no without reading further */
+    LAST_WORDS_BYTES = 512,
+    DIRECTORY_BYTES = 4096,
+};
+
+/* Of the watchdog, which may neither allocate nor print by stdio. */
+static struct {
+    char bytes[LAST_WORDS_BYTES];
+    size_t length;
+    int fd, code;
+} last_words;
+
+static void on_alarm(int number)
+{
+    ssize_t written = write(last_words.fd, last_words.bytes, last_words.length);
+
+    (void)number;
+    _exit(written == (ssize_t)last_words.length ? last_words.code : GATE_BLOCKS);
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+
+        if (written <= 0)
+            return false;
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+/* Without a format there is nothing to print that all would understand, only a way to end. */
+static void make_deny(const struct hook_format *format, const char *reason, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    if (!format) {
+        text_add_format(out, "sayso gate: %s\n", reason); /* not for people */
+        return;
+    }
+    json_write_object(&writer, NULL);
+    format->write_deny(&writer, reason);
+    json_write_end_object(&writer);
+    text_add_char(out, '\n');
+}
+
+static enum exit_code deny(const struct hook_format *format, const char *reason)
+{
+    struct text out = { 0 };
+    bool ok;
+
+    make_deny(format, reason, &out);
+    ok = write_all(format ? STDOUT_FILENO : STDERR_FILENO, out.bytes, out.used);
+    text_release(&out);
+    return format && ok ? EXIT_DONE : (enum exit_code)GATE_BLOCKS;
+}
+
+static enum exit_code allow(const struct hook_format *format, const char *reason_or_null)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    bool ok;
+
+    json_write_object(&writer, NULL);
+    if (reason_or_null)
+        format->write_allow(&writer, reason_or_null);
+    json_write_end_object(&writer);
+    text_add_char(&out, '\n');
+    ok = write_all(STDOUT_FILENO, out.bytes, out.used);
+    text_release(&out);
+    return ok ? EXIT_DONE : (enum exit_code)GATE_BLOCKS;
+}
+
+/* From now on no more than this long, whatever hangs. */
+static void watch(const struct hook_format *format, int64_t limit_s)
+{
+    struct text words = { 0 };
+
+    make_deny(format, "the gate got no decision in time, so this is denied; ask the person",
+              &words);
+    last_words.length = words.used < sizeof last_words.bytes ? words.used : 0;
+    memcpy(last_words.bytes, words.bytes, last_words.length);
+    last_words.fd = format ? STDOUT_FILENO : STDERR_FILENO;
+    last_words.code = format ? EXIT_DONE : (int)GATE_BLOCKS;
+    text_release(&words);
+    signal(SIGALRM, on_alarm);
+    alarm((unsigned)limit_s);
+}
+
+/* What was read of a hook. */
+struct hook {
+    const struct hook_format *format;
+    struct json *json, *inner; /* owned; the latter where the input was a text */
+    const char *tool, *directory, *use_id;
+    const struct json *input;
+};
+
+static const char *read_input(struct hook *hook)
+{
+    const struct json *input = json_member(hook->json, hook->format->input_key);
+    const char *text = json_text(input);
+
+    if (!input)
+        return "the hook's input does not say what the tool is called with";
+    hook->input = input;
+    if (text && hook->format->input_may_be_text && *text) {
+        if (!json_parse(text, json_length(input), &hook->inner, NULL))
+            return "what the tool is called with is not readable as JSON";
+        hook->input = hook->inner;
+    }
+    return NULL;
+}
+
+/* NULL, or why it can't be judged. */
+static const char *read_hook(struct hook *hook, const struct text *given)
+{
+    if (!json_parse(text_string(given), given->used, &hook->json, NULL) ||
+        json_kind(hook->json) != KIND_OBJECT)
+        return "the hook's input is not a JSON object";
+    if (!hook->format)
+        hook->format = hook_format_recognise(hook->json);
+    if (!hook->format)
+        return "the hook's input is of no format it knows; --client says whose it is";
+    hook->tool = json_member_text(hook->json, hook->format->tool_key);
+    hook->directory = json_member_text(hook->json, "cwd");
+    hook->use_id = json_member_text(hook->json, "tool_use_id");
+    if (!hook->tool || !*hook->tool)
+        return "the hook's input does not name the tool";
+    return read_input(hook);
+}
+
+static struct gate_match find_rule(const struct hook *hook)
+{
+    struct settings *settings = settings_new();
+    char home[DIRECTORY_BYTES];
+    struct place place;
+    struct gate_rules rules;
+    struct gate_match match;
+    struct gate_call call = {
+        .tool = hook->tool,
+        .input = hook->input,
+        .directory = hook->directory,
+        .home = os_home(home, sizeof home) ? home : NULL,
+    };
+
+    settings_load_environment(settings);
+    if (place_find(&place, NULL))
+        settings_load_file(settings, place.settings);
+    rules = (struct gate_rules){
+        .commands = settings_text(settings, SETTING_GATE_COMMANDS),
+        .words = settings_text(settings, SETTING_GATE_WORDS),
+        .paths = settings_text(settings, SETTING_GATE_PATHS),
+        .tools = settings_text(settings, SETTING_GATE_TOOLS),
+    };
+    match = gate_find(&rules, &call);
+    settings_free(settings);
+    return match;
+}
+
+static enum exit_code judge(const struct hook *hook, int64_t wait_s)
+{
+    struct gate_match match = find_rule(hook);
+    struct gate_question question = {
+        .client = hook->format->name,
+        .tool = hook->tool,
+        .input = hook->input,
+        .use_id = hook->use_id,
+        .match = &match,
+        .wait_s = wait_s,
+    };
+    struct gate_answer answer = { 0 };
+    enum exit_code code;
+
+    if (match.kind == GATE_NONE)
+        return allow(hook->format, NULL);
+    gate_ask(&question, &answer);
+    if (answer.is_allowed)
+        code = allow(hook->format, text_string(&answer.reason));
+    else
+        code = deny(hook->format, text_string(&answer.reason));
+    gate_confirm(&answer);
+    return code;
+}
+
+static bool read_options(const struct arguments *arguments, const struct hook_format **ret_format,
+                         int64_t *ret_wait_s)
+{
+    const char *client = arguments_value(arguments, "client");
+
+    *ret_format = client ? hook_format_find(client) : NULL;
+    if (client && !*ret_format) {
+        say_problem(TEXT_CLI_NO_HOOK, "name", client, NULL);
+        return false;
+    }
+    return arguments_integer(arguments, "wait", GATE_WAIT_LEAST_S, GATE_WAIT_MOST_S, ret_wait_s);
+}
+
+static int64_t wait_of(const struct hook_format *format, int64_t chosen_s)
+{
+    int64_t patience_s = format ? format->patience_s : GATE_UNKNOWN_S;
+
+    return chosen_s ? chosen_s : patience_s - GATE_MARGIN_S;
+}
+
+static enum exit_code run_gate(const struct arguments *arguments)
+{
+    struct hook hook = { 0 };
+    struct text given = { 0 };
+    struct error err;
+    const char *problem;
+    int64_t chosen_s = 0;
+    enum exit_code code;
+
+    if (!read_options(arguments, &hook.format, &chosen_s))
+        return (enum exit_code)GATE_BLOCKS;
+    watch(hook.format, wait_of(hook.format, chosen_s));
+    if (!ask_arguments_from_file("-", &given, &err)) {
+        code = deny(hook.format, err.message);
+        text_release(&given);
+        return code;
+    }
+    problem = read_hook(&hook, &given);
+    text_release(&given);
+    if (!problem)
+        watch(hook.format, wait_of(hook.format, chosen_s));
+    code = problem ? deny(hook.format, problem) : judge(&hook, wait_of(hook.format, chosen_s));
+    json_free(hook.inner);
+    json_free(hook.json);
+    return code;
+}
+
+static const struct verb_option options[] = {
+    { "client", 0, "NAME", TEXT_OPT_HOOK_CLIENT, false },
+    { "wait", 'w', "SECONDS", TEXT_OPT_HOOK_WAIT, false },
+};
+static const char *const usage[] = { "gate [--client NAME] [--wait SECONDS] < HOOK", NULL };
+static const char *const examples[] = {
+    "gate --client claude",
+    "gate --client copilot --wait 110",
+    "settings set gate_commands 'rm -r;git push --force*;terraform destroy'",
+    NULL,
+};
+const struct verb verb_gate = {
+    .name = "gate",
+    .about = TEXT_CLI_GATE,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .run = run_gate,
+};

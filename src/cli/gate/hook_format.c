@@ -1,0 +1,144 @@
+/*
+ * hook_format.c - the formats, the more particular before the more general.
+ *
+ * Claude Code   code.claude.com/docs/en/hooks, PreToolUse: decision in hookSpecificOutput
+ * Codex         openai/codex, codex-rs/hooks: schema/generated/pre-tool-use.command.*.schema.json
+ * and src/engine/output_parser.rs, which refuses an explicit allow, a deny without a reason, and
+ * members it does not know Gemini CLI    google-gemini/gemini-cli, docs/hooks/reference.md,
+ * BeforeTool: 60 s by default Copilot CLI   github/docs,
+ * content/copilot/reference/copilot-cli-reference/cli-hooks-reference.md and
+ * hooks-configuration.md: toolArgs is an object or JSON in a text, 30 s by default, and a hook that
+ * ends with an error is skipped. Configured as PreToolUse it sends the members of VS Code's format,
+ * with a timestamp.
+ */
+#include "cli/gate/hook_format.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+
+static bool is_event(const struct json *hook, const char *name)
+{
+    const char *event = json_member_text(hook, "hook_event_name");
+
+    return event && strcmp(event, name) == 0;
+}
+
+static bool is_gemini(const struct json *hook)
+{
+    return is_event(hook, "BeforeTool");
+}
+
+static bool is_copilot(const struct json *hook)
+{
+    return json_member(hook, "toolName") != NULL;
+}
+
+static bool is_vscode(const struct json *hook)
+{
+    return is_event(hook, "PreToolUse") && json_member(hook, "timestamp");
+}
+
+static bool is_codex(const struct json *hook)
+{
+    return is_event(hook, "PreToolUse") && json_member(hook, "model");
+}
+
+static bool is_claude(const struct json *hook)
+{
+    return is_event(hook, "PreToolUse");
+}
+
+static void write_specific(struct json_writer *writer, const char *decision, const char *reason)
+{
+    json_write_object(writer, "hookSpecificOutput");
+    json_write_text(writer, "hookEventName", "PreToolUse");
+    json_write_text(writer, "permissionDecision", decision);
+    json_write_text(writer, "permissionDecisionReason", reason);
+    json_write_end_object(writer);
+}
+
+static void write_plain(struct json_writer *writer, const char *decision, const char *reason)
+{
+    json_write_text(writer, "permissionDecision", decision);
+    json_write_text(writer, "permissionDecisionReason", reason);
+}
+
+static void allow_specific(struct json_writer *writer, const char *reason)
+{
+    write_specific(writer, "allow", reason);
+}
+
+static void deny_specific(struct json_writer *writer, const char *reason)
+{
+    write_specific(writer, "deny", reason);
+}
+
+static void allow_plain(struct json_writer *writer, const char *reason)
+{
+    write_plain(writer, "allow", reason);
+}
+
+static void deny_plain(struct json_writer *writer, const char *reason)
+{
+    write_plain(writer, "deny", reason);
+}
+
+/* Whichever of the two its reader looks for. */
+static void allow_both(struct json_writer *writer, const char *reason)
+{
+    allow_plain(writer, reason);
+    allow_specific(writer, reason);
+}
+
+static void deny_both(struct json_writer *writer, const char *reason)
+{
+    deny_plain(writer, reason);
+    deny_specific(writer, reason);
+}
+
+static void allow_by_silence(struct json_writer *writer, const char *reason)
+{
+    (void)writer;
+    (void)reason;
+}
+
+static void allow_decision(struct json_writer *writer, const char *reason)
+{
+    json_write_text(writer, "decision", "allow");
+    json_write_text(writer, "reason", reason);
+}
+
+static void deny_decision(struct json_writer *writer, const char *reason)
+{
+    json_write_text(writer, "decision", "deny");
+    json_write_text(writer, "reason", reason);
+}
+
+static const struct hook_format formats[] = {
+    { "gemini", is_gemini, "tool_name", "tool_input", false, allow_decision, deny_decision, 60 },
+    { "copilot", is_copilot, "toolName", "toolArgs", true, allow_plain, deny_plain, 30 },
+    { "vscode", is_vscode, "tool_name", "tool_input", true, allow_both, deny_both, 30 },
+    { "codex", is_codex, "tool_name", "tool_input", false, allow_by_silence, deny_specific, 60 },
+    { "claude", is_claude, "tool_name", "tool_input", false, allow_specific, deny_specific, 60 },
+};
+
+const struct hook_format *hook_format_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    }
+    return NULL;
+}
+
+const struct hook_format *hook_format_recognise(const struct json *hook)
+{
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        if (formats[i].recognises(hook))
+            return &formats[i];
+    }
+    return NULL;
+}

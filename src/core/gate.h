@@ -1,0 +1,50 @@
+/*
+ * gate.h - which calls of an agent's own tools a person must allow (R11.3). Pure: rules and a call
+ * in, the first rule that speaks of it out.
+ *
+ * It guards against mistakes, not against an agent that hides what it does: whoever may run any
+ * command can write it so that no rule sees it. In doubt a rule matches; asking once too often is
+ * the better mistake.
+ */
+#ifndef CORE_GATE_H
+#define CORE_GATE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
+
+/*
+ * Lists of patterns with ; between them; * stands for any characters.
+ * commands  words of one command, in order, each whole: the first may have a directory before it;
+ *           -rf wants these letters among the options, --force this option, wherever they stand
+ * words     whole words anywhere in a command
+ * paths     of files that are not only read; ~/ is the home directory, what ends in / is all below,
+ *           what begins neither with / nor with ~ or * may have anything before it
+ * tools     names of tools
+ * Case counts in paths only.
+ */
+struct gate_rules {
+    const char *commands, *words, *paths, *tools;
+};
+
+struct gate_call {
+    const char *tool;
+    const struct json *input;
+    const char *directory; /* where relative paths begin; NULL: not known */
+    const char *home;      /* NULL: not known */
+};
+
+enum gate_kind { GATE_NONE, GATE_TOOL, GATE_COMMAND, GATE_WORD, GATE_PATH };
+enum { GATE_PATTERN_BYTES = 128 };
+struct gate_match {
+    enum gate_kind kind; /* GATE_NONE: no rule speaks of it */
+    char pattern[GATE_PATTERN_BYTES];
+};
+
+struct gate_match gate_find(const struct gate_rules *rules, const struct gate_call *call);
+
+/* Pieces of it, for who shows a rule at work. */
+bool gate_matches_command(const char *pattern, const char *command);
+bool gate_matches_path(const char *pattern, const char *path, const struct gate_call *call);
+
+#endif
