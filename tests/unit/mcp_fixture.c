@@ -258,6 +258,12 @@ void stage_stream_release(struct stage_stream *stream)
     stage_stream_init(stream);
 }
 
+void stage_part(struct stage *stage, struct stage_stream *stream)
+{
+    mcp_drop(stage->mcp, &stream->mcp);
+    stage_stream_release(stream);
+}
+
 void stage_take(struct stage *stage, struct stage_stream *stream, const char *line)
 {
     mcp_take_line(stage->mcp, &stream->mcp, line, strlen(line));

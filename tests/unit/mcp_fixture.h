@@ -57,6 +57,7 @@ void stage_open(struct stage *stage, const struct mcp_parts *parts); /* others a
 void stage_close(struct stage *stage);
 void stage_stream_init(struct stage_stream *stream);
 void stage_stream_release(struct stage_stream *stream);
+void stage_part(struct stage *stage, struct stage_stream *stream); /* gone, and released */
 
 void stage_take(struct stage *stage, struct stage_stream *stream, const char *line);
 void stage_take_http(struct stage *stage, struct stage_stream *stream,

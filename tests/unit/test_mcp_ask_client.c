@@ -122,10 +122,8 @@ static int tear_down(void **state)
 {
     struct one *one = *state;
 
-    mcp_drop(one->stage.mcp, &one->stream.mcp);
-    mcp_drop(one->stage.mcp, &one->other.mcp);
-    stage_stream_release(&one->stream);
-    stage_stream_release(&one->other);
+    stage_part(&one->stage, &one->stream);
+    stage_part(&one->stage, &one->other);
     stage_close(&one->stage);
     free(one);
     return 0;
