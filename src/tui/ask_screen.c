@@ -112,7 +112,7 @@ static void init_field(struct ask_screen *screen, size_t i)
 static void init_notes(struct ask_screen *screen)
 {
     const struct field *field = &screen->form.fields[0];
-    size_t most = (size_t)LIMIT_ANNOTATION_CHARS;
+    size_t most = (size_t)LIMIT_ANNOTATION_CHARS * 4; /* bytes of UTF-8, at most */
 
     screen->notes = mem_new((field->option_count + 1) * sizeof *screen->notes);
     screen->previews = mem_new((field->option_count + 1) * sizeof *screen->previews);
