@@ -323,8 +323,7 @@ bool ask_sends_at_once(const struct ask_screen *screen)
         (has_note_text(screen) || preferences_is_on(&screen->preferences, SETTING_NOTE_FOCUS)))
         is_once = false;
     return is_once && screen->form.field_count == 1 && !screen->form.is_destructive &&
-           kind != FIELD_TEXT && kind != FIELD_NUMBER && kind != FIELD_CONFIRM &&
-           screen->focus != FOCUS_PREVIEW;
+           kind != FIELD_TEXT && kind != FIELD_NUMBER && kind != FIELD_CONFIRM;
 }
 
 int64_t ask_left_ms(const struct ask_screen *screen)

@@ -90,6 +90,7 @@ static void draw(struct world *world, struct canvas *canvas, int columns, int ro
 
     ask_screen_draw(world->screen, canvas, columns, rows, world->now);
     demand(canvas->columns == columns);
+    demand(canvas->rows <= rows || ask_screen_wants_alternate(world->screen));
     for (int i = 0; i < canvas->rows; i++) {
         text_clear(&row);
         canvas_write_row(canvas, i, &row);

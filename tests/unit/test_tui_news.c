@@ -75,7 +75,9 @@ static void somebody_was_faster(void **state)
     stage_expect_row(&stage, "my words");
     stage_type(&stage, CTRL_D); /* what was meant for the text does nothing now */
     stage_type(&stage, "1");
+    stage_type(&stage, ENTER);
     stage_expect_acts(&stage, "");
+    stage_wait(&stage, 600);
     stage_type(&stage, "y");
     stage_expect_acts(&stage, "COPY my words\n");
     stage_type(&stage, ENTER);
