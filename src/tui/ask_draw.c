@@ -433,8 +433,6 @@ static void draw_panel(struct ask_screen *screen, struct pen *pen, int rows)
     else
         draw_reading(screen, pen,
                      screen->panel == PANEL_PROMPT ? screen->prompt : ask_preview(screen), rows);
-    if (pen->row > rows)
-        screen->wants_alternate = true;
 }
 
 void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int columns, int rows,
@@ -461,6 +459,8 @@ void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int colum
         canvas_reset(canvas, columns);
         draw_whole(screen, &pen, &plan);
     }
+    if (canvas->rows > rows)
+        screen->wants_alternate = true;
     if (screen->visible_mono_ms < 0)
         screen->visible_mono_ms = now.mono_ms;
 }
