@@ -38,6 +38,8 @@ static void undo(void **state)
     stage_type(&stage, "2");
     stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
     text_clear(&stage.effects);
+    stage_expect_row(&stage,
+                     "✓ Saved: Materialized view,›. Goes to the agent in 5 s.   u undo  Enter now");
     stage_type(&stage, "u");
     stage_expect(&stage, "UNDO\n");
     stage_take(&stage, NEWS_UNDONE, "{}");
