@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/visible_text.h"
 #include "i18n/i18n.h"
 #include "markup/markup.h"
 #include "tui/ask_inside.h"
@@ -25,6 +26,8 @@ static void draw_lost(const struct ask_screen *screen, struct pen *pen)
     i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_LOST_SHORT : TEXT_TUI_LOST, "seconds",
                 text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds), NULL);
     pen_lines(pen, INK_WARN, text_string(&line));
+    if (pen->end < SCREEN_NARROW)
+        pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_KEPT));
     text_release(&line);
 }
 
@@ -68,7 +71,7 @@ static void draw_list_with_pane(struct ask_screen *screen, struct field_state *s
                                 struct pen *pen, const struct draw_plan *plan)
 {
     int column = draw_pane_column(screen, pen->canvas->columns), top = pen->row;
-    struct pen list = { pen->canvas, top, pen->left, column > 0 ? column : pen->end };
+    struct pen list = { pen->canvas, top, pen->left, column > 0 ? column - 1 : pen->end };
     struct pen pane = { pen->canvas, top, column + 2, pen->end };
 
     draw_list(screen, state, &list, plan);
@@ -78,11 +81,13 @@ static void draw_list_with_pane(struct ask_screen *screen, struct field_state *s
         pane.row = list.row;
         pane.left = pen->left;
         draw_pane(screen, &pane, plan->pane_rows);
-        pen->row = pane.row;
+        screen->pane_rows = plan->pane_rows;
+        pen->row = list.row + plan->pane_rows > pane.row ? pane.row : list.row + plan->pane_rows;
         return;
     }
     draw_pane(screen, &pane, list.row - top > plan->pane_rows ? list.row - top : plan->pane_rows);
     pen->row = list.row > pane.row ? list.row : pane.row;
+    screen->pane_rows = pen->row - top;
     for (int row = top; row < pen->row; row++)
         canvas_put_text(pen->canvas, row, column, pen->end, INK_QUIET, screen->marks->divider);
 }
@@ -100,14 +105,17 @@ static bool has_previews(const struct ask_screen *screen, const struct field_sta
 static void draw_question(const struct ask_screen *screen, const struct field_state *state,
                           struct pen *pen)
 {
-    const struct field *shown = state->shown;
-    const char *words = shown->description && *shown->description ? shown->description
-                        : shown->label                            ? shown->label
-                                                                  : shown->name;
+    const char *words = ask_question(state->shown);
+    struct text rule = { 0 };
 
     if (screen->form.field_count == 1 || state->field->kind == FIELD_NUMBER)
         return;
+    if (state->field->option_count > 0 && !list_is_one_of_many(state))
+        list_add_rule(state, &rule);
+    if (glyph_columns(words, strlen(words)) + draw_columns(&rule) + 2 < pen->end - pen->left)
+        pen_right(pen, INK_QUIET, text_string(&rule));
     pen_lines(pen, INK_STRONG, words);
+    text_release(&rule);
 }
 
 static void draw_body(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
@@ -137,8 +145,9 @@ static bool shows_common_note(const struct ask_screen *screen)
     bool is_rating = state && state->field->kind == FIELD_NUMBER &&
                      state->field->style == NUMBER_RATING && !screen->is_tight;
 
-    return ask_has_notes(screen) && (screen->focus == FOCUS_NOTE || screen->focus == FOCUS_COMMON ||
-                                     screen->common.text.used > 0 || is_rating);
+    return ask_has_notes(screen) &&
+           ((screen->focus == FOCUS_NOTE && !screen->is_lost) || screen->focus == FOCUS_COMMON ||
+            screen->common.text.used > 0 || is_rating);
 }
 
 static void draw_second_act(struct ask_screen *screen, struct pen *pen)
@@ -196,6 +205,10 @@ static void draw_above(struct ask_screen *screen, struct pen *pen, const struct 
         draw_facts(screen, pen);
     if (screen->facts.is_detached && !screen->is_lost)
         pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_AGENT_GONE));
+    if (screen->is_sensitive)
+        pen_lines(pen, INK_WARN, i18n_text(TEXT_MENTIONS_SECRET));
+    if (screen->flags & (VISIBLE_BIDI | VISIBLE_INVISIBLE | VISIBLE_MIXED_SCRIPT))
+        pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_STRANGE_TEXT));
     if (plan->has_facts || plan->has_strip || screen->focus != FOCUS_FILTER)
         pen->row++;
     if (!screen->is_lost && !is_review)
@@ -256,14 +269,16 @@ static int count_prompt_rows(const struct ask_screen *screen, int columns)
 static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns, int rows)
 {
     struct field_state *state = ask_field(screen);
-    bool is_long = state && list_item_count(state) > LIST_ROWS_LEAST;
+    size_t items[LIST_MOST];
+    bool is_long = state && state->field->option_count > 0 &&
+                   list_items(screen, state, items) > LIST_ROWS_LEAST;
     int used = measure(screen, columns, plan);
 
     for (int cut = 0; used > rows && cut < 6; cut++) {
         if (cut == 0)
             plan->describe = plan->describe == DESCRIBE_ALL ? DESCRIBE_CURRENT : plan->describe;
         else if (cut == 1 && is_long)
-            plan->list_rows = LIST_ROWS_LEAST;
+            plan->list_rows = LIST_ROWS_LEAST, plan->describe = DESCRIBE_BELOW;
         else if (cut == 2)
             plan->describe = DESCRIBE_NONE, screen->is_tight = true;
         else if (cut == 3)
@@ -278,6 +293,15 @@ static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns
     return used;
 }
 
+static bool is_longer(const struct ask_screen *screen, int rows)
+{
+    const struct field_state *state = ask_field(screen);
+    size_t items[LIST_MOST];
+
+    return state && state->field->option_count > 0 &&
+           list_items(screen, state, items) > (size_t)rows;
+}
+
 static struct draw_plan make_plan(struct ask_screen *screen, int columns, int rows)
 {
     bool is_narrow = columns < SCREEN_NARROW;
@@ -289,6 +313,10 @@ static struct draw_plan make_plan(struct ask_screen *screen, int columns, int ro
     int used, room;
 
     screen->is_tight = false;
+    if (is_longer(screen, rows)) { /* a window in any case: the whole is not even tried */
+        plan.list_rows = LIST_ROWS_LEAST;
+        plan.describe = DESCRIBE_BELOW;
+    }
     used = measure(screen, columns, &plan);
     if (used + wanted > rows && plan.describe == DESCRIBE_ALL) {
         plan.describe = DESCRIBE_CURRENT;
@@ -304,9 +332,9 @@ static struct draw_plan make_plan(struct ask_screen *screen, int columns, int ro
         room -= plan.prompt_rows + 1;
     }
     if (plan.list_rows > 0 && room > 0)
-        plan.list_rows += room;
+        plan.list_rows = screen->list_rows + room;
     else if (room > 0)
-        plan.pane_rows += room;
+        plan.pane_rows = screen->pane_rows + room;
     screen->wants_alternate = used > rows;
     if (plan.prompt_rows >= prompt)
         screen->is_prompt_seen = true;
@@ -405,8 +433,6 @@ static void draw_panel(struct ask_screen *screen, struct pen *pen, int rows)
     else
         draw_reading(screen, pen,
                      screen->panel == PANEL_PROMPT ? screen->prompt : ask_preview(screen), rows);
-    if (pen->row > rows)
-        screen->wants_alternate = true;
 }
 
 void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int columns, int rows,
@@ -433,6 +459,8 @@ void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int colum
         canvas_reset(canvas, columns);
         draw_whole(screen, &pen, &plan);
     }
+    if (canvas->rows > rows)
+        screen->wants_alternate = true;
     if (screen->visible_mono_ms < 0)
         screen->visible_mono_ms = now.mono_ms;
 }

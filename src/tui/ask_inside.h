@@ -80,6 +80,9 @@ struct ask_screen {
     struct markup *prompt;    /* NULL: the title says it all */
     struct markup **previews; /* of the options of the first field; NULL where none */
 
+    unsigned flags;    /* visible_flags of the agent's words */
+    bool is_sensitive; /* they speak of a secret */
+
     enum ask_phase phase;
     enum ask_focus focus;
     enum ask_panel panel;
@@ -90,6 +93,8 @@ struct ask_screen {
     int scroll;     /* of the panel or of the preview, first row drawn */
     int scroll_most;
     int pane_shift; /* columns the list beside a preview is wider than by itself */
+    int pane_rows;  /* of the preview, as drawn last */
+    int list_rows;  /* of the list, likewise */
     bool is_tight;  /* rows run short: what can be one row is one */
     bool has_offered_note;
     bool shows_hidden, shows_prompt;
@@ -164,6 +169,9 @@ void ask_copy_written(struct ask_screen *screen);
 
 /* preview.c: of the option under the cursor; NULL: it has none */
 const struct markup *ask_preview(const struct ask_screen *screen);
+
+/* stepper.c: the words of a question of several */
+const char *ask_question(const struct field *shown);
 
 /* number.c */
 void ask_number_key(struct ask_screen *screen, struct field_state *state, enum key_code code);
