@@ -31,6 +31,7 @@ struct ws_server *ws_server_new(const struct ws_options *options)
     server->handler = options->handler;
     server->times = options->times;
     server->most = options->most_peers ? options->most_peers : WS_MOST_PEERS;
+    server->most_strangers = options->most_strangers;
     server->references = 1;
     http_link_init(&server->peers);
     http_link_init(&server->dirty);

@@ -197,7 +197,7 @@ static void flush(void *context)
     ws_server_flush(((struct scene *)context)->server);
 }
 
-static void scene_open(struct scene *scene, const struct ws_times *times)
+static void scene_open_for(struct scene *scene, const struct ws_times *times, size_t strangers)
 {
     struct http_options http = { .handler = { .context = scene,
                                               .admit = admit_all,
@@ -208,6 +208,7 @@ static void scene_open(struct scene *scene, const struct ws_times *times)
         .handler = { scene, on_opened, on_message, on_drained, on_closed },
         .times = *times,
         .most_peers = 4,
+        .most_strangers = strangers,
     };
 
     *scene = (struct scene){ 0 };
@@ -215,6 +216,11 @@ static void scene_open(struct scene *scene, const struct ws_times *times)
     options.loop = scene->stage.loop;
     scene->server = ws_server_new(&options);
     scene->turn = loop_turn_new(scene->stage.loop, flush, scene);
+}
+
+static void scene_open(struct scene *scene, const struct ws_times *times)
+{
+    scene_open_for(scene, times, 0);
 }
 
 static void scene_close(struct scene *scene)
@@ -409,13 +415,41 @@ static void test_pause_and_places(void **state)
     scene_close(&scene);
 }
 
+/* Who says nothing makes room for the next, who is known stays. */
+static void test_strangers(void **state)
+{
+    struct scene scene;
+    struct text in[4] = { { 0 } };
+    int peers[4];
+
+    (void)state;
+    scene_open_for(&scene, &patient, 2);
+    peers[0] = join(&scene, &in[0]);
+    ws_peer_know(scene.peers[0]);
+    for (int i = 1; i < 4; i++)
+        peers[i] = join(&scene, &in[i]);
+    peer_await_end(&scene.stage, peers[1], &in[1]);
+    assert_int_equal(scene.closed, 1);
+    ws_send(scene.peers[0], "known", 5);
+    ws_send(scene.peers[2], "second", 6);
+    ws_send(scene.peers[3], "third", 5);
+    assert_true(peer_await(&scene.stage, peers[0], &in[0], "known"));
+    assert_true(peer_await(&scene.stage, peers[2], &in[2], "second"));
+    assert_true(peer_await(&scene.stage, peers[3], &in[3], "third"));
+    for (int i = 0; i < 4; i++) {
+        close(peers[i]);
+        text_release(&in[i]);
+    }
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parser),           cmocka_unit_test(test_heads),
         cmocka_unit_test(test_hello_limit),      cmocka_unit_test(test_pings),
         cmocka_unit_test(test_shared_frame),     cmocka_unit_test(test_stalled),
-        cmocka_unit_test(test_pause_and_places),
+        cmocka_unit_test(test_pause_and_places), cmocka_unit_test(test_strangers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
