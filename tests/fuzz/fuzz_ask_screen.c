@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             if (i % 3 == 0)
                 keyboard_time_out(&keyboard, on_key, &world);
         }
-        if (i % 4 == 0)
+        if (i % 16 == 0)
             draw(&world, &canvas, columns, rows);
     }
     draw(&world, &canvas, columns, rows);
