@@ -576,7 +576,6 @@ const struct catalog catalog_en = {
         [TEXT_DOCTOR_WELL] = "Nothing is wrong.",
         [TEXT_DOCTOR_UNWELL] = "{faults} faults, {warnings} warnings.",
 
-        /* The screens of the terminal */
 #define TERMINAL_TEXT(name, english, chinese) [TEXT_##name] = english,
 #include "i18n/terminal.def"
 #undef TERMINAL_TEXT

@@ -576,7 +576,6 @@ const struct catalog catalog_zh = {
         [TEXT_DOCTOR_WELL] = "没有问题。",
         [TEXT_DOCTOR_UNWELL] = "{faults} 个故障，{warnings} 个警告。",
 
-        /* The screens of the terminal */
 #define TERMINAL_TEXT(name, english, chinese) [TEXT_##name] = chinese,
 #include "i18n/terminal.def"
 #undef TERMINAL_TEXT

@@ -78,11 +78,13 @@ static void draw_list_with_pane(struct ask_screen *screen, struct field_state *s
         pane.row = list.row;
         pane.left = pen->left;
         draw_pane(screen, &pane, plan->pane_rows);
-        pen->row = pane.row;
+        screen->pane_rows = plan->pane_rows;
+        pen->row = list.row + plan->pane_rows > pane.row ? pane.row : list.row + plan->pane_rows;
         return;
     }
     draw_pane(screen, &pane, list.row - top > plan->pane_rows ? list.row - top : plan->pane_rows);
     pen->row = list.row > pane.row ? list.row : pane.row;
+    screen->pane_rows = pen->row - top;
     for (int row = top; row < pen->row; row++)
         canvas_put_text(pen->canvas, row, column, pen->end, INK_QUIET, screen->marks->divider);
 }
@@ -100,14 +102,17 @@ static bool has_previews(const struct ask_screen *screen, const struct field_sta
 static void draw_question(const struct ask_screen *screen, const struct field_state *state,
                           struct pen *pen)
 {
-    const struct field *shown = state->shown;
-    const char *words = shown->description && *shown->description ? shown->description
-                        : shown->label                            ? shown->label
-                                                                  : shown->name;
+    const char *words = ask_question(state->shown);
+    struct text rule = { 0 };
 
     if (screen->form.field_count == 1 || state->field->kind == FIELD_NUMBER)
         return;
+    if (state->field->option_count > 0 && !list_is_one_of_many(state))
+        list_add_rule(state, &rule);
+    if (glyph_columns(words, strlen(words)) + draw_columns(&rule) + 2 < pen->end - pen->left)
+        pen_right(pen, INK_QUIET, text_string(&rule));
     pen_lines(pen, INK_STRONG, words);
+    text_release(&rule);
 }
 
 static void draw_body(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
@@ -137,8 +142,9 @@ static bool shows_common_note(const struct ask_screen *screen)
     bool is_rating = state && state->field->kind == FIELD_NUMBER &&
                      state->field->style == NUMBER_RATING && !screen->is_tight;
 
-    return ask_has_notes(screen) && (screen->focus == FOCUS_NOTE || screen->focus == FOCUS_COMMON ||
-                                     screen->common.text.used > 0 || is_rating);
+    return ask_has_notes(screen) &&
+           ((screen->focus == FOCUS_NOTE && !screen->is_lost) || screen->focus == FOCUS_COMMON ||
+            screen->common.text.used > 0 || is_rating);
 }
 
 static void draw_second_act(struct ask_screen *screen, struct pen *pen)
@@ -256,7 +262,9 @@ static int count_prompt_rows(const struct ask_screen *screen, int columns)
 static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns, int rows)
 {
     struct field_state *state = ask_field(screen);
-    bool is_long = state && list_item_count(state) > LIST_ROWS_LEAST;
+    size_t items[LIST_MOST];
+    bool is_long = state && state->field->option_count > 0 &&
+                   list_items(screen, state, items) > LIST_ROWS_LEAST;
     int used = measure(screen, columns, plan);
 
     for (int cut = 0; used > rows && cut < 6; cut++) {
@@ -306,7 +314,7 @@ static struct draw_plan make_plan(struct ask_screen *screen, int columns, int ro
     if (plan.list_rows > 0 && room > 0)
         plan.list_rows += room;
     else if (room > 0)
-        plan.pane_rows += room;
+        plan.pane_rows = screen->pane_rows + room;
     screen->wants_alternate = used > rows;
     if (plan.prompt_rows >= prompt)
         screen->is_prompt_seen = true;

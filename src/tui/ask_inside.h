@@ -90,6 +90,7 @@ struct ask_screen {
     int scroll;     /* of the panel or of the preview, first row drawn */
     int scroll_most;
     int pane_shift; /* columns the list beside a preview is wider than by itself */
+    int pane_rows;  /* of the preview, as drawn last */
     bool is_tight;  /* rows run short: what can be one row is one */
     bool has_offered_note;
     bool shows_hidden, shows_prompt;
@@ -164,6 +165,9 @@ void ask_copy_written(struct ask_screen *screen);
 
 /* preview.c: of the option under the cursor; NULL: it has none */
 const struct markup *ask_preview(const struct ask_screen *screen);
+
+/* stepper.c: the words of a question of several */
+const char *ask_question(const struct field *shown);
 
 /* number.c */
 void ask_number_key(struct ask_screen *screen, struct field_state *state, enum key_code code);

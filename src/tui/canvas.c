@@ -135,6 +135,15 @@ int canvas_put_cut(struct canvas *canvas, int row, int column, int end, enum ink
         end = canvas->columns;
     if (column + glyph_columns(text, length) <= end)
         return canvas_put(canvas, row, column, end, ink, text, length);
+    for (size_t at = 0, next; at < length; at = next) { /* as much as leaves room for the mark */
+        next = at + glyph_first(text + at, length - at).bytes;
+        if (column + glyph_columns(text, next) > end - 1) {
+            length = at;
+            break;
+        }
+    }
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
     column = canvas_put(canvas, row, column, end - 1, ink, text, length);
     return canvas_put_text(canvas, row, column, end, INK_QUIET, cut);
 }

@@ -53,13 +53,14 @@ static int64_t read_time(const struct json *value)
 {
     const char *text = json_text(value);
     struct tm parts = { 0 };
+    int ms = 0;
 
-    if (!text || sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d", &parts.tm_year, &parts.tm_mon,
-                        &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec) != 6)
+    if (!text || sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3d", &parts.tm_year, &parts.tm_mon,
+                        &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &ms) < 6)
         return 0;
     parts.tm_year -= 1900;
     parts.tm_mon -= 1;
-    return (int64_t)timegm(&parts) * 1000;
+    return (int64_t)timegm(&parts) * 1000 + ms;
 }
 
 static void read_directory(struct facts *facts, const char *directory, const char *home)
@@ -130,13 +131,13 @@ void facts_add_duration(struct text *out, int64_t s)
 
     if (s >= 2 * DAY_S || (s >= DAY_S && s % DAY_S == 0)) {
         unit = TEXT_DURATION_DAYS;
-        s /= DAY_S;
+        s = (s + DAY_S / 2) / DAY_S;
     } else if (s >= 2 * HOUR_S || (s >= HOUR_S && s % HOUR_S == 0)) {
         unit = TEXT_DURATION_HOURS;
-        s /= HOUR_S;
+        s = (s + HOUR_S / 2) / HOUR_S;
     } else if (s >= 2 * MINUTE_S || (s >= MINUTE_S && s % MINUTE_S == 0)) {
         unit = TEXT_DURATION_MINUTES;
-        s /= MINUTE_S;
+        s = (s + MINUTE_S / 2) / MINUTE_S;
     }
     i18n_format(out, unit, "count", text_of_integer(s, room), NULL);
 }

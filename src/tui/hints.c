@@ -107,6 +107,7 @@ static void list_hints(const struct ask_screen *screen, const struct field_state
 {
     bool is_many = !list_is_one_of_many(state), is_step = screen->form.field_count > 1;
     bool has_preview = ask_preview(screen) != NULL, has_notes = ask_has_notes(screen);
+    bool is_narrow = pen->end < SCREEN_NARROW;
     int options = (int)list_item_count(state) - (state->field->kind == FIELD_HYBRID);
     struct text send = { 0 }, range = { 0 };
     struct row row = { .count = 0 };
@@ -114,11 +115,16 @@ static void list_hints(const struct ask_screen *screen, const struct field_state
     add_send(screen, state, &send);
     text_add_format(&range, "1-%d", options);
     add(&row, is_many, say(TEXT_TUI_SPACE), say(TEXT_TUI_KEY_TICK), 9);
-    add(&row, true, is_step ? say(TEXT_TUI_RIGHT_OR_ENTER) : "Enter", text_string(&send), 10);
+    add(&row, true,
+        !is_step    ? "Enter"
+        : is_narrow ? say(TEXT_TUI_RIGHT_KEY)
+                    : say(TEXT_TUI_RIGHT_OR_ENTER),
+        text_string(&send), 10);
     add(&row, is_step, say(TEXT_TUI_LEFT_KEY), say(TEXT_TUI_KEY_BACK), 2);
-    add(&row, has_preview, "p", say(TEXT_TUI_KEY_SCROLL), 4);
-    add(&row, has_preview, "v", say(TEXT_TUI_KEY_FULL), 3);
-    add(&row, has_preview && pen->end >= SCREEN_NARROW, "< >", say(TEXT_TUI_KEY_RESIZE), 2);
+    add(&row, has_preview, "p", say(is_narrow ? TEXT_TUI_KEY_SCROLL_SHORT : TEXT_TUI_KEY_SCROLL),
+        7);
+    add(&row, has_preview, "v", say(is_narrow ? TEXT_TUI_KEY_FULL_SHORT : TEXT_TUI_KEY_FULL), 6);
+    add(&row, has_preview && !is_narrow, "< >", say(TEXT_TUI_KEY_RESIZE), 2);
     add(&row, !has_preview && !is_many && !is_step, text_string(&range), say(TEXT_TUI_KEY_PICK), 3);
     add(&row, !has_preview && has_notes && screen->step == 0, "Tab", say(TEXT_TUI_KEY_NOTE), 6);
     add(&row, !has_preview && has_notes && !is_many && !is_step, "n", say(TEXT_TUI_KEY_COMMON_NOTE),
@@ -144,8 +150,9 @@ static void words_hints(const struct ask_screen *screen, const struct field_stat
         { "Ctrl-D", say(TEXT_TUI_KEY_SEND), 10, false },
         { "Enter", say(TEXT_TUI_KEY_NEW_LINE), 5, false },
         { "Esc",
-          say(state->field->kind == FIELD_HYBRID ? TEXT_TUI_KEY_BACK_TO_LIST
-                                                 : TEXT_TUI_KEY_COMMANDS),
+          say(state->field->kind != FIELD_HYBRID ? TEXT_TUI_KEY_COMMANDS
+              : pen->end < SCREEN_NARROW         ? TEXT_TUI_KEY_BACK
+                                                 : TEXT_TUI_KEY_BACK_TO_LIST),
           8, false },
         { "Ctrl-U", say(TEXT_TUI_KEY_CLEAR), 4, false },
         { "", screen->is_draft_saved ? say(TEXT_TUI_DRAFT_SAVED) : "", 7, false },
@@ -167,7 +174,7 @@ static void words_hints(const struct ask_screen *screen, const struct field_stat
 static void number_hints(const struct ask_screen *screen, const struct field_state *state,
                          struct pen *pen)
 {
-    bool is_rating = state->field->style == NUMBER_RATING;
+    bool is_rating = state->field->style == NUMBER_RATING, is_narrow = pen->end < SCREEN_NARROW;
     struct text step = { 0 }, page = { 0 }, stars = { 0 };
     const char *send = say(screen->form.field_count > 1 ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND);
 
@@ -189,7 +196,7 @@ static void number_hints(const struct ask_screen *screen, const struct field_sta
             { say(TEXT_TUI_SIDEWAYS), text_string(&step), 9, false },
             { "PgUp/PgDn", text_string(&page), 3, false },
             { "Home End", NULL, 2, false },
-            { "0-9", say(TEXT_TUI_KEY_TYPE), 7, false },
+            { "0-9", say(is_narrow ? TEXT_TUI_KEY_TYPE_SHORT : TEXT_TUI_KEY_TYPE), 7, false },
             { "Enter", send, 10, false },
             { "?", say(TEXT_TUI_KEY_KEYS), 4, false },
         };

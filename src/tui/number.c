@@ -188,7 +188,7 @@ static void draw_scale(struct ask_screen *screen, const struct field_state *stat
     ask_add_number(&most, field->maximum);
     add_value(state, &value);
     columns = pen->end - column - draw_columns(&least) - draw_columns(&most) - 2 -
-              (is_narrow ? 3 : 3 + draw_columns(&value));
+              (is_narrow ? 3 : 4 + draw_columns(&value));
     if (columns < SCALE_LEAST_COLUMNS)
         columns = SCALE_LEAST_COLUMNS;
     at = field->maximum > field->minimum

@@ -169,10 +169,14 @@ static void draw_item(struct ask_screen *screen, struct field_state *state, stru
 
     canvas_need_row(pen->canvas, pen->row);
     draw_mark(screen, state, pen, columns, item);
-    column = pen_wrap(pen, columns.label, is_cursor ? INK_STRONG : INK_PLAIN, label, strlen(label));
+    if (screen->is_tight && !is_cursor && !screen->form.is_destructive)
+        column = pen_cut(pen, columns.label, pen->end, INK_PLAIN, label, screen->marks->cut_end);
+    else
+        column =
+            pen_wrap(pen, columns.label, is_cursor ? INK_STRONG : INK_PLAIN, label, strlen(label));
     if (option && screen->form.is_destructive)
         draw_id(pen, columns, column, option);
-    else if (option && option->is_recommended)
+    else if (option && option->is_recommended && (!screen->is_tight || column + 9 < pen->end))
         draw_recommended(pen, columns, column, has_more);
     if (has_more) {
         pen->row++;
@@ -224,7 +228,7 @@ static void draw_window(struct ask_screen *screen, struct field_state *state, st
                         const struct draw_plan *plan, const size_t *items, size_t count)
 {
     int last = pen->row + plan->list_rows;
-    size_t top = 0;
+    size_t top = 0, all = count;
     struct text line = { 0 };
 
     if (plan->list_rows > 0) {
@@ -244,19 +248,19 @@ static void draw_window(struct ask_screen *screen, struct field_state *state, st
         }
         draw_item(screen, state, pen, plan, items[i]);
     }
-    if (plan->list_rows > 0 && (top > 0 || count < list_item_count(state))) {
-        char first[TEXT_INTEGER_BYTES], to[TEXT_INTEGER_BYTES], all[TEXT_INTEGER_BYTES];
+    if (plan->list_rows > 0 && (top > 0 || count < all)) {
+        char first[TEXT_INTEGER_BYTES], to[TEXT_INTEGER_BYTES], of[TEXT_INTEGER_BYTES];
 
         i18n_format(&line, TEXT_TUI_WINDOW, "first", text_of_integer((int64_t)top + 1, first),
                     "last", text_of_integer((int64_t)count, to), "all",
-                    text_of_integer((int64_t)list_item_count(state), all), NULL);
+                    text_of_integer((int64_t)all, of), NULL);
         pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));
         pen->row++;
     }
     text_release(&line);
 }
 
-static void add_rule(const struct field_state *state, struct text *out)
+void list_add_rule(const struct field_state *state, struct text *out)
 {
     int64_t least = state->field->min_selections, most = state->field->max_selections;
     bool may_write = state->field->kind == FIELD_HYBRID;
@@ -275,7 +279,8 @@ static void add_rule(const struct field_state *state, struct text *out)
 static void draw_legend(struct ask_screen *screen, struct field_state *state, struct pen *pen,
                         size_t shown)
 {
-    bool is_narrow = pen->end < SCREEN_NARROW, is_many = !list_is_one_of_many(state);
+    bool is_narrow = pen->end < SCREEN_NARROW;
+    bool is_many = !list_is_one_of_many(state) && screen->form.field_count == 1;
     bool is_filtering = screen->focus == FOCUS_FILTER || screen->filter.text.used > 0;
     struct text count = { 0 }, rule = { 0 };
     char few[TEXT_INTEGER_BYTES], all[TEXT_INTEGER_BYTES];
@@ -288,7 +293,7 @@ static void draw_legend(struct ask_screen *screen, struct field_state *state, st
         edit_draw(&screen->filter, pen->canvas, pen->row, pen->left + 2,
                   pen->end - (is_narrow ? 18 : 42), 1, screen->focus == FOCUS_FILTER);
     } else if (is_many) {
-        add_rule(state, &rule);
+        list_add_rule(state, &rule);
         pen_at(pen, pen->left, INK_PLAIN, text_string(&rule));
     }
     if (is_many)
@@ -308,7 +313,8 @@ static void draw_hidden(struct ask_screen *screen, struct field_state *state, st
 
     if (hidden == 0)
         return;
-    i18n_format(&line, TEXT_TUI_HIDDEN, "count", text_of_integer((int64_t)hidden, count), NULL);
+    i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_HIDDEN_SHORT : TEXT_TUI_HIDDEN, "count",
+                text_of_integer((int64_t)hidden, count), NULL);
     pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));
     pen->row++;
     text_release(&line);

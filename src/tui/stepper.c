@@ -15,6 +15,13 @@ static const char *name_of(const struct ask_screen *screen, size_t i)
     return field->label && *field->label ? field->label : field->name;
 }
 
+const char *ask_question(const struct field *shown)
+{
+    return shown->description && *shown->description ? shown->description
+           : shown->label                            ? shown->label
+                                                     : shown->name;
+}
+
 static int draw_tab(const struct ask_screen *screen, struct pen *pen, int column, size_t i)
 {
     bool is_here = screen->step == i, is_answered = ask_is_answered(screen, i);
@@ -70,11 +77,12 @@ void draw_review(const struct ask_screen *screen, struct pen *pen)
 {
     for (size_t i = 0; i < screen->form.field_count; i++) {
         struct text number = { 0 }, words = { 0 };
+        const char *question = ask_question(&screen->shown.fields[i]);
         int column = pen->left + 5;
 
         text_add_integer(&number, (int64_t)i + 1);
         pen_at(pen, pen->left + 2, INK_ACCENT, text_string(&number));
-        pen_wrap(pen, column, INK_PLAIN, name_of(screen, i), strlen(name_of(screen, i)));
+        pen_wrap(pen, column, INK_PLAIN, question, strlen(question));
         pen->row++;
         ask_describe(screen, i, &words);
         if (words.used == 0)

@@ -1,0 +1,664 @@
+/*
+ * test_tui_ask.c - one question as a model: which keys lead to which acts, what the hub's news do
+ * to it, and that nothing answers by accident.
+ * Proves: R6.1 R6.4 R2.3 R5.2 R5.3 R5.9 R7.9 P13
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "i18n/i18n.h"
+#include "tui_fixture.h"
+#include "tui_forms.h"
+
+#define LEFT       "\033[D"
+#define RIGHT      "\033[C"
+#define UP         "\033[A"
+#define DOWN       "\033[B"
+#define ESC        "\033"
+#define CTRL_C     "\003"
+#define CTRL_D     "\004"
+#define CTRL_Z     "\032"
+#define ENTER      "\r"
+#define PASTE(it)  "\033[200~" it "\033[201~"
+#define ANSWER(it) "ANSWER {\"selected_ids\":[" it "]}\n"
+
+/* Drops the drafts, which go out whenever something was typed. */
+static void expect_acts(struct stage *stage, const char *wanted)
+{
+    struct text acts = { 0 };
+    const char *line = text_string(&stage->effects);
+
+    for (; *line; line += strcspn(line, "\n") + 1) {
+        if (strncmp(line, "DRAFT ", 6) != 0)
+            text_add(&acts, line, strcspn(line, "\n") + 1);
+    }
+    assert_string_equal(text_string(&acts), wanted);
+    text_release(&acts);
+    text_clear(&stage->effects);
+}
+
+static const struct {
+    const char *name, *form, *keys, *acts;
+} cases[] = {
+    { "Enter picks and sends", cache_form, ENTER, ANSWER("\"redis\"") },
+    { "a digit sends", cache_form, "3", ANSWER("\"process\"") },
+    { "j and Enter", cache_form, "jj" ENTER, ANSWER("\"process\"") },
+    { "k wraps", cache_form, "k" ENTER, ANSWER("\"leave\"") },
+    { "arrows only move", cache_form, DOWN DOWN UP, "" },
+    { "a digit that is no option", cache_form, "9", "" },
+    { "Space does not send", cache_form, " ", "" },
+    { "Space, then Ctrl-D", cache_form, "j " CTRL_D, ANSWER("\"view\"") },
+    { "a paste never answers", cache_form, PASTE("1\r") PASTE("\r"), "" },
+    { "Tab, a note, Enter twice", cache_form, "\tbecause" ENTER, "" },
+    { "Ctrl-D from the note", cache_form, "\tbecause" CTRL_D,
+      "ANSWER {\"selected_ids\":[\"redis\"],\"option_annotations\":{\"redis\":\"because\"}}\n" },
+    { "n, common note, Ctrl-D", cache_form, "jnwhy\t" CTRL_D, "" },
+    { "with a note a digit only picks", cache_form, "nwhy\t3", "" },
+    { "with a note Enter sends", cache_form, "nwhy\t2\r",
+      "ANSWER {\"selected_ids\":[\"view\"],\"global_annotation\":\"why\"}\n" },
+    { "Esc drops the note", cache_form, "nwhy" ESC, "" },
+    { "q, then keep it open", cache_form, "qwhy" ESC, "" },
+    { "filter and Enter", cache_form, "/mater\r\r", ANSWER("\"view\"") },
+    { "letters in the filter are text", cache_form, "/123q", "" },
+    { "e is five minutes from now", cache_form, "e", "EXTEND 552\n" },
+    { "w with the portal", cache_form, "w", "BROWSER\n" },
+    { "Ctrl-C leaves", cache_form, CTRL_C, "QUIT\n" },
+    { "Ctrl-Z", cache_form, CTRL_Z, "SUSPEND\n" },
+    { "[ is the inbox's", cache_form, "[]", "" },
+    { "multi: untouched defaults need two", checks_form, ENTER, "" },
+    { "multi: and then they go", checks_form, ENTER ENTER, ANSWER("\"unit\",\"type\"") },
+    { "multi: ticks in the order of options", checks_form, "31\r", ANSWER("\"type\",\"browser\"") },
+    { "multi: never above the maximum", checks_form, "3456\r",
+      ANSWER("\"unit\",\"type\",\"browser\"") },
+    { "multi: below the minimum is refused", checks_form, "x\r", "" },
+    { "multi: a ticks up to the maximum", checks_form, "a\r",
+      ANSWER("\"unit\",\"type\",\"browser\"") },
+    { "hybrid: own words", endpoint_form, "oGET /x" CTRL_D,
+      "ANSWER {\"selected_ids\":[],\"custom_input\":\"GET /x\"}\n" },
+    { "hybrid: Enter is a new line", endpoint_form, "oa\rb" CTRL_D,
+      "ANSWER {\"selected_ids\":[],\"custom_input\":\"a\\nb\"}\n" },
+    { "hybrid: an option instead", endpoint_form, "oGET" ESC "2\r",
+      "ANSWER {\"selected_ids\":[\"b\"],\"custom_input\":\"\"}\n" },
+    { "hybrid: a paste is text", endpoint_form, "o" PASTE("a\r\nb") CTRL_D,
+      "ANSWER {\"selected_ids\":[],\"custom_input\":\"a\\nb\"}\n" },
+    { "hybrid: none of them, where none is enough", endpoint_form, "o" CTRL_D,
+      "ANSWER {\"selected_ids\":[],\"custom_input\":\"\"}\n" },
+    { "destructive: Enter asks for a code", volumes_form, "3\r", "CHALLENGE\n" },
+    { "destructive: a digit only picks", volumes_form, "3", "" },
+    { "destructive: once is enough", volumes_form, "3\r\r\r", "CHALLENGE\n" },
+    { "three questions: Enter goes on, the review sends", release_form,
+      ENTER "1\r"
+            "2\r\r",
+      "ANSWER {\"fields\":{\"version\":\"3.0.0\",\"audience\":{\"selected_ids\":[\"team\"],"
+      "\"custom_input\":\"\"},\"rollout\":[\"fast\"]}}\n" },
+    { "three questions: none of many is an answer too", release_form, ENTER ENTER "2\r\r",
+      "ANSWER {\"fields\":{\"version\":\"3.0.0\",\"audience\":{\"selected_ids\":[],"
+      "\"custom_input\":\"\"},\"rollout\":[\"fast\"]}}\n" },
+};
+
+static void keys_become_acts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct stage stage = { 0 };
+
+        print_message("%s\n", cases[i].name);
+        stage_open(&stage, cases[i].form);
+        for (const char *at = cases[i].keys; *at;) { /* as fast as people type, not as pastes */
+            size_t length = *at == '\033' ? (strncmp(at, "\033[200~", 6) == 0
+                                                 ? (size_t)(strstr(at, "\033[201~") - at) + 6
+                                             : at[1] == '[' ? 3
+                                                            : 1)
+                                          : 1;
+            char *key = mem_text_n(at, length);
+
+            stage_type(&stage, key);
+            free(key);
+            at += length;
+        }
+        expect_acts(&stage, cases[i].acts);
+        stage_close(&stage);
+    }
+}
+
+static void too_early(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = stage_whole(cache_form, "", "");
+    struct json *value = NULL;
+
+    (void)state;
+    stage_open(&stage, cache_form); /* prepares the rest */
+    ask_screen_free(stage.ask);
+    assert_true(json_parse(whole, strlen(whole), &value, NULL));
+    assert_true(ask_screen_new(&stage.setup, value, stage.now, &stage.ask, NULL));
+    json_free(value);
+    free(whole);
+    text_clear(&stage.effects);
+    stage_type(&stage, ENTER); /* before it was drawn at all */
+    stage_expect(&stage, "");
+    stage_draw(&stage, 80, 24);
+    stage_type(&stage, ENTER); /* 100 ms later */
+    stage_expect(&stage, "");
+    stage_expect_row(&stage, "too early, press again");
+    stage_wait(&stage, 300);
+    stage_type(&stage, "1");
+    stage_expect(&stage, ANSWER("\"redis\""));
+    stage_close(&stage);
+}
+
+static void two_digits(void **state)
+{
+    struct stage stage = { 0 };
+    struct text form = { 0 };
+
+    (void)state;
+    text_add_text(&form, "\"title\":\"T\",\"prompt\":\"T\",\"fields\":[{\"name\":\"choice\","
+                         "\"kind\":\"single\",\"required\":true,\"options\":[");
+    for (int i = 1; i <= 31; i++)
+        text_add_format(&form, "%s{\"id\":\"r%d\",\"label\":\"Region %d\"}", i > 1 ? "," : "", i,
+                        i);
+    text_add_text(&form, "],\"min_selections\":1,\"max_selections\":1}],\"single_submit\":true");
+    stage_open(&stage, text_string(&form));
+    stage_type(&stage, "1");
+    stage_type(&stage, "2");
+    stage_expect(&stage, ANSWER("\"r12\""));
+    stage_close(&stage);
+    stage_open(&stage, text_string(&form));
+    stage_type(&stage, "2");
+    stage_expect(&stage, "");
+    stage_wait(&stage, 400);
+    stage_expect(&stage, ANSWER("\"r2\""));
+    stage_close(&stage);
+    stage_open(&stage, text_string(&form));
+    stage_type(&stage, "7"); /* 70 is none of them */
+    stage_expect(&stage, ANSWER("\"r7\""));
+    stage_close(&stage);
+    text_release(&form);
+}
+
+static void cancel_and_decline(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_type(&stage, ESC);
+    stage_type(&stage, "not now");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "CANCEL {\"global_annotation\":\"not now\"}\n");
+    stage_take(&stage, NEWS_DECIDED, "{\"status\":\"cancelled\"}");
+    expect_acts(&stage, "CLOSE\n");
+    assert_int_equal(ask_screen_exit_code(stage.ask), 3);
+    stage_close(&stage);
+    stage_open(&stage, cache_form);
+    stage_type(&stage, "q");
+    stage_type(&stage, "\t");
+    stage_expect_row(&stage, "Decline this ask?");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "DECLINE {}\n");
+    stage_close(&stage);
+}
+
+static void second_act(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, volumes_form);
+    stage_type(&stage, "3");
+    stage_type(&stage, ENTER);
+    stage_take(&stage, NEWS_CODE, "{\"code\":\"472\"}");
+    text_clear(&stage.effects);
+    stage_type(&stage, PASTE("472"));
+    stage_type(&stage, ENTER); /* a pasted code is none: back */
+    stage_expect(&stage, "");
+    stage_type(&stage, ENTER);
+    stage_take(&stage, NEWS_CODE, "{\"code\":\"555\"}");
+    text_clear(&stage.effects);
+    stage_type(&stage, "472");
+    stage_type(&stage, ENTER);
+    stage_expect(&stage, "");
+    stage_expect_row(&stage, "that is not the code shown");
+    stage_type(&stage, "555");
+    stage_type(&stage, ENTER);
+    stage_expect(&stage, "ANSWER {\"selected_ids\":[\"delete-now\"],\"code\":\"555\"}\n");
+    stage_close(&stage);
+}
+
+/* A destructive ask cannot be sent before its end was on the screen. */
+static void read_to_the_end(void **state)
+{
+    struct stage stage = { .rows = 0 };
+    struct text form = { 0 };
+
+    (void)state;
+    text_add_text(&form, "\"title\":\"T\",\"prompt\":\"");
+    for (int i = 0; i < 100; i++)
+        text_add_format(&form, "line %d\\n\\n", i);
+    text_add_text(&form,
+                  "\",\"fields\":[{\"name\":\"choice\",\"kind\":\"single\",\"required\":true,"
+                  "\"options\":[{\"id\":\"a\",\"label\":\"A\"}],\"min_selections\":1,"
+                  "\"max_selections\":1}],\"destructive\":true");
+    stage_open(&stage, text_string(&form));
+    stage_expect_row(&stage, "m more");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "");
+    stage_expect_row(&stage, "read the question to its end first");
+    stage_type(&stage, "m");
+    stage_wait(&stage, 10);
+    assert_true(ask_screen_wants_alternate(stage.ask));
+    stage_type(&stage, "\033[F"); /* End */
+    stage_expect_row(&stage, "line 99");
+    stage_type(&stage, "m");
+    stage_wait(&stage, 10);
+    assert_false(ask_screen_wants_alternate(stage.ask));
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "CHALLENGE\n");
+    text_release(&form);
+    stage_close(&stage);
+}
+
+static void undo(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_type(&stage, "2");
+    stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
+    text_clear(&stage.effects);
+    stage_type(&stage, "u");
+    stage_expect(&stage, "UNDO\n");
+    stage_take(&stage, NEWS_UNDONE, "{}");
+    stage_expect_row(&stage, "Materialized view");
+    stage_type(&stage, "1");
+    expect_acts(&stage, ANSWER("\"redis\""));
+    stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
+    stage_wait(&stage, 4900);
+    stage_expect(&stage, "");
+    stage_wait(&stage, 200);
+    stage_expect(&stage, "CLOSE\n");
+    assert_int_equal(ask_screen_exit_code(stage.ask), 0);
+    stage_close(&stage);
+    stage_open(&stage, cache_form);
+    stage_type(&stage, "2");
+    stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
+    text_clear(&stage.effects);
+    stage_type(&stage, ENTER);
+    stage_expect(&stage, "SEND_NOW\nCLOSE\n");
+    stage_close(&stage);
+}
+
+#define CHANGED(status, via)                                                                       \
+    "{\"ask\":{\"session_id\":\"abcd2345abcd2345abcd2345ab\",\"title\":\"T\",\"status\":\"" status \
+    "\",\"version\":2,\"remaining_seconds\":null,\"decided_at\":\"2026-07-28T14:03:05.000Z\","     \
+    "\"answered_by\":{\"person\":\"me\",\"via\":\"" via "\"}}}"
+
+/* Two at once: an answer from elsewhere arrives while we type, and while ours is under way. */
+static void somebody_was_faster(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, endpoint_form);
+    stage_type(&stage, "omy words");
+    text_clear(&stage.effects);
+    stage_take(&stage, NEWS_CHANGED, CHANGED("submitted", "web"));
+    expect_acts(&stage, "LOOK\n");
+    stage_expect_row(&stage, "Answered in the portal");
+    stage_expect_row(&stage, "my words");
+    stage_type(&stage, CTRL_D); /* what was meant for the text does nothing now */
+    stage_type(&stage, "1");
+    expect_acts(&stage, "");
+    stage_type(&stage, "y");
+    expect_acts(&stage, "COPY my words\n");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "CLOSE\n");
+    assert_int_equal(ask_screen_exit_code(stage.ask), 0);
+    stage_close(&stage);
+
+    stage_open(&stage, cache_form);
+    stage_type(&stage, "1");
+    text_clear(&stage.effects);
+    stage_take(&stage, NEWS_CHANGED, CHANGED("submitted", "web"));
+    expect_acts(&stage, ""); /* it may be our own: the reply tells */
+    stage_take(&stage, NEWS_REFUSED,
+               "{\"code\":\"already_answered\",\"message\":\"somebody was faster\"}");
+    expect_acts(&stage, "LOOK\n");
+    stage_expect_row(&stage, "Answered in the portal");
+    stage_close(&stage);
+}
+
+static void timed_out_while_typing(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, endpoint_form);
+    stage_type(&stage, "ohalf a th");
+    stage_take(&stage, NEWS_CHANGED, CHANGED("timeout", ""));
+    stage_expect_row(&stage, "Time ran out. Nothing was chosen for you.");
+    stage_expect_row(&stage, "half a th");
+    assert_int_equal(ask_screen_exit_code(stage.ask), 4);
+    stage_close(&stage);
+    stage_open(&stage, cache_form);
+    stage_take(&stage, NEWS_CHANGED, CHANGED("withdrawn", ""));
+    stage_expect_row(&stage, "The agent took it back");
+    assert_int_equal(ask_screen_exit_code(stage.ask), 3);
+    stage_close(&stage);
+}
+
+static void hub_gone_and_back(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = stage_whole(cache_form, "", "");
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_take(&stage, NEWS_LOST, "{\"retry_ms\":3000}");
+    stage_type(&stage, "1");
+    expect_acts(&stage, "");
+    stage_expect_row(&stage, "not sent");
+    stage_type(&stage, "r");
+    expect_acts(&stage, "RECONNECT\n");
+    stage_take(&stage, NEWS_WHOLE, whole);
+    stage_type(&stage, "2");
+    expect_acts(&stage, ANSWER("\"view\""));
+    stage_take(&stage, NEWS_LOST, "{\"retry_ms\":3000}"); /* before the reply came */
+    stage_take(&stage, NEWS_WHOLE, whole);
+    expect_acts(&stage, ANSWER("\"view\"")); /* the same again: already so, or now */
+    stage_close(&stage);
+    free(whole);
+}
+
+static void refused_by_the_hub(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_type(&stage, "1");
+    stage_take(&stage, NEWS_REFUSED, "{\"code\":\"wrong_state\",\"message\":\"try \\u001b[2J\"}");
+    stage_expect_row(&stage, "try \\x1b[2J");
+    text_clear(&stage.effects);
+    stage_type(&stage, "2");
+    expect_acts(&stage, ANSWER("\"view\""));
+    stage_close(&stage);
+}
+
+static void drafts(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = stage_whole(endpoint_form, "",
+                              ",\"draft\":{\"selected_ids\":[],\"custom_input\":\"from the "
+                              "portal\",\"global_annotation\":\"n\"}");
+
+    (void)state;
+    stage_open_whole(&stage, whole);
+    stage_expect_row(&stage, "from the portal");
+    stage_expect(&stage, "");
+    stage_type(&stage, "o!");
+    stage_wait(&stage, 1);
+    stage_expect(&stage, "DRAFT {\"selected_ids\":[],\"custom_input\":\"from the portal!\","
+                         "\"global_annotation\":\"n\"}\n");
+    stage_type(&stage, "!");
+    stage_wait(&stage, 500);
+    stage_expect(&stage, ""); /* at most one a second */
+    stage_take(
+        &stage, NEWS_DRAFTED,
+        "{\"session_id\":\"abcd2345abcd2345abcd2345ab\",\"draft\":{\"custom_input\":\"x\"}}");
+    stage_expect_row(&stage, "from the portal!!"); /* whoever types is not overwritten */
+    stage_wait(&stage, 500);
+    stage_expect(&stage, "DRAFT {\"selected_ids\":[],\"custom_input\":\"from the portal!!\","
+                         "\"global_annotation\":\"n\"}\n");
+    stage_wait(&stage, 3000);
+    stage_take(
+        &stage, NEWS_DRAFTED,
+        "{\"session_id\":\"abcd2345abcd2345abcd2345ab\",\"draft\":{\"custom_input\":\"x\"}}");
+    stage_expect_no_row(&stage, "from the portal");
+    stage_close(&stage);
+    free(whole);
+}
+
+static void hidden_options(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = stage_whole(checks_form, "", ",\"hidden\":[\"unit\",\"h1\"]");
+
+    (void)state;
+    stage_open_whole(&stage, whole);
+    stage_expect_row(&stage, "2 more hidden by your settings (H shows them)");
+    stage_expect_no_row(&stage, "Unit tests");
+    stage_type(&stage, "1"); /* cannot be picked unseen */
+    stage_type(&stage, ENTER);
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, ANSWER("\"type\"")); /* a hidden default is not preselected */
+    stage_close(&stage);
+    stage_open_whole(&stage, whole);
+    stage_type(&stage, "H");
+    stage_expect_row(&stage, "Unit tests");
+    stage_type(&stage, "H");
+    stage_type(&stage, "-");
+    expect_acts(&stage, "HIDE {\"hidden\":[\"unit\",\"type\",\"h1\"]}\n");
+    stage_close(&stage);
+    free(whole);
+    stage_open(&stage, short_form);
+    stage_type(&stage, "-");
+    stage_type(&stage, "-");
+    expect_acts(&stage, "HIDE {\"hidden\":[\"redis\"]}\n");
+    stage_expect_row(&stage, "have to stay in sight");
+    stage_close(&stage);
+    whole = stage_whole(volumes_form, "", ",\"hidden\":[\"delete-now\"]");
+    stage_open_whole(&stage, whole); /* destructive asks ignore hiding */
+    stage_expect_row(&stage, "Delete all three now");
+    stage_close(&stage);
+    free(whole);
+}
+
+static void settings_in_force(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_take(
+        &stage, NEWS_SETTINGS,
+        "{\"settings\":[{\"name\":\"single_submit\",\"value\":\"batch\",\"source\":\"saved\"}"
+        ",{\"name\":\"notes\",\"value\":false,\"source\":\"saved\"}]}");
+    stage_expect_row(&stage, "waits for Enter  notes off");
+    stage_type(&stage, "2");
+    expect_acts(&stage, "");
+    stage_type(&stage, "\t");
+    stage_expect_row(&stage, "notes are switched off");
+    stage_type(&stage, "s");
+    stage_type(&stage, RIGHT);
+    expect_acts(&stage, "SETTING interface web\n");
+    stage_type(&stage, "j");
+    stage_type(&stage, LEFT);
+    expect_acts(&stage, "SETTING timeout_seconds 180\n");
+    stage_type(&stage, "r");
+    expect_acts(&stage, "SETTING timeout_seconds\n");
+    stage_type(&stage, ESC);
+    stage_take(&stage, NEWS_SETTINGS,
+               "{\"settings\":[{\"name\":\"language\",\"value\":\"zh\",\"source\":\"saved\"}]}");
+    stage_expect_row(&stage, "s 设置");
+    stage_close(&stage);
+    i18n_use(LANGUAGE_EN);
+}
+
+static void numbers(void **state)
+{
+    static const char slider[] =
+        FORM("T", "T",
+             "{\"name\":\"value\",\"kind\":\"number\",\"required\":true,\"integer\":true,"
+             "\"minimum\":100,\"maximum\":5000,\"step\":100,\"style\":\"slider\"}",
+             "");
+    static const char field[] = FORM("T", "T",
+                                     "{\"name\":\"value\",\"kind\":\"number\",\"required\":true,"
+                                     "\"minimum\":0,\"maximum\":1}",
+                                     "");
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, slider);
+    stage_type(&stage, ENTER); /* nothing was chosen yet */
+    expect_acts(&stage, "");
+    stage_type(&stage, RIGHT RIGHT);
+    stage_type(&stage, LEFT LEFT LEFT LEFT); /* not below the least */
+    stage_type(&stage, "\033[5~");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "ANSWER {\"fields\":{\"value\":1100}}\n");
+    stage_close(&stage);
+    stage_open(&stage, slider);
+    stage_type(&stage, "2550");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "");
+    stage_expect_row(&stage, "steps of 100");
+    stage_close(&stage);
+    stage_open(&stage, field);
+    stage_type(&stage, "0.25");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "ANSWER {\"fields\":{\"value\":0.25}}\n");
+    stage_close(&stage);
+    stage_open(&stage, field);
+    stage_type(&stage, "7");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "");
+    stage_close(&stage);
+}
+
+static void confirm(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, FORM("Go on?", "Go on?",
+                            "{\"name\":\"ok\",\"kind\":\"confirm\",\"required\":true}", ""));
+    stage_type(&stage, "2"); /* picks, does not send */
+    expect_acts(&stage, "");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "ANSWER {\"fields\":{\"ok\":false}}\n");
+    stage_close(&stage);
+}
+
+static void one_line_and_input_methods(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, FORM("Mail?", "Mail?",
+                            "{\"name\":\"mail\",\"kind\":\"text\",\"required\":true,"
+                            "\"format\":\"email\",\"max_chars\":50}",
+                            ""));
+    stage_type(&stage, "你好👨‍👩‍👧‍👦\r"); /* Enter within the same burst is the
+                                                                input method's */
+    expect_acts(&stage, "");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "");
+    stage_expect_row(&stage, "你好"); /* no address: said at the field */
+    stage_type(&stage, "\025me@example.org");
+    stage_type(&stage, ENTER);
+    expect_acts(&stage, "ANSWER {\"custom_input\":\"me@example.org\"}\n");
+    stage_close(&stage);
+}
+
+/* Every hostile text in every place, at every width: nothing but visible cells. */
+static void hostile_strings(void **state)
+{
+    struct text bytes = { 0 };
+    struct json *corpus = NULL;
+    FILE *file = fopen(TEST_CORPUS "/strings.json", "rb");
+    int byte;
+    const struct json *all;
+
+    (void)state;
+    assert_non_null(file);
+    while ((byte = getc(file)) != EOF)
+        text_add_char(&bytes, (char)byte);
+    fclose(file);
+    assert_true(json_parse(bytes.bytes, bytes.used, &corpus, NULL));
+    all = json_member(corpus, "cases");
+    for (size_t i = 0; i < json_length(all); i++) {
+        char *text = json_encode(json_member(json_item(all, i), "text"));
+        static const int widths[] = { 20, 40, 80, 200, 300 };
+        struct stage stage = { 0 };
+        char *form;
+
+        if (strlen(json_member_text(json_item(all, i), "text")) !=
+            json_length(json_member(json_item(all, i), "text"))) {
+            free(text); /* U+0000 does not get past validation */
+            continue;
+        }
+        form = mem_format("\"title\":%s,\"prompt\":%s,\"fields\":[{\"name\":\"c\",\"kind\":"
+                          "\"single\",\"required\":true,\"options\":[{\"id\":%s,\"label\":%s,"
+                          "\"description\":%s,\"preview\":{\"type\":\"markdown\",\"text\":%s}}],"
+                          "\"min_selections\":1,\"max_selections\":1}],\"destructive\":true",
+                          text, text, text, text, text, text);
+        stage_open(&stage, form);
+        for (size_t w = 0; w < ARRAY_LEN(widths); w++) {
+            const char *drawn = stage_draw(&stage, widths[w], 24);
+
+            for (; *drawn; drawn++)
+                assert_true(*drawn == '\n' || ((unsigned char)*drawn >= 0x20 && *drawn != 0x7f));
+        }
+        free(form);
+        free(text);
+        stage_close(&stage);
+    }
+    json_free(corpus);
+    text_release(&bytes);
+}
+
+static void plain_signs(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = stage_whole(checks_form, "", "");
+
+    (void)state;
+    stage_open(&stage, checks_form);
+    ask_screen_free(stage.ask);
+    stage.setup.is_ascii = true;
+    stage_open_whole(&stage, whole);
+    free(whole);
+    for (const char *at = stage_draw(&stage, 80, 24); *at; at++)
+        assert_true((unsigned char)*at < 0x80);
+    stage_expect_row(&stage, "> [x] 1  Unit tests");
+    stage_close(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_become_acts),
+        cmocka_unit_test(too_early),
+        cmocka_unit_test(two_digits),
+        cmocka_unit_test(cancel_and_decline),
+        cmocka_unit_test(second_act),
+        cmocka_unit_test(read_to_the_end),
+        cmocka_unit_test(undo),
+        cmocka_unit_test(somebody_was_faster),
+        cmocka_unit_test(timed_out_while_typing),
+        cmocka_unit_test(hub_gone_and_back),
+        cmocka_unit_test(refused_by_the_hub),
+        cmocka_unit_test(drafts),
+        cmocka_unit_test(hidden_options),
+        cmocka_unit_test(settings_in_force),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(confirm),
+        cmocka_unit_test(one_line_and_input_methods),
+        cmocka_unit_test(hostile_strings),
+        cmocka_unit_test(plain_signs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
