@@ -162,6 +162,7 @@ def popup(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "0")
     session_id = ask(home)
     with Tmux(home) as tmux, Pty(home, "version") as looker:
+        looker.process.wait()  # its terminal is free for another
         viewer = home.spawn("-u", "-S", tmux.socket, "attach", program="tmux", stdin=looker.slave,
                             stdout=looker.slave, stderr=looker.slave, start_new_session=True,
                             preexec_fn=looker.attach, env={"TERM": "xterm", "LANG": "C.UTF-8"})

@@ -9,9 +9,10 @@ import json
 import os
 import re
 import signal
+import subprocess
 import time
 
-from stage import READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, result_of
+from stage import HERE, READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, result_of
 from harness import Home, run, test, wait_until
 
 
@@ -247,6 +248,16 @@ def no_terminal(home: Home) -> None:
         tmux.start("attach", "--launch", code, shows="T ")
         tmux.keys("C-c")
         tmux.end(5)
+
+
+@test("a shell that is kept from its terminal, as in a sandbox, is told so", "R6.1")
+def sandboxed(home: Home) -> None:
+    library, session_id = home.path / "forbidden_tty.so", ask(home)
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library, HERE / "forbidden_tty.c", "-ldl"], check=True)
+    result = home.sayso("attach", session_id, env={"LD_PRELOAD": str(library)})
+    assert result.code == 5 and "sandbox" in result.err and result.out.split()[1:] == ["attach", session_id], result
+    result = home.sayso("attach", session_id, "--json", env={"LD_PRELOAD": str(library)})
+    assert result.json["reason"] == "sandboxed" and is_open(home, session_id), result
 
 
 run()
