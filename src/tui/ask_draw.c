@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/visible_text.h"
 #include "i18n/i18n.h"
 #include "markup/markup.h"
 #include "tui/ask_inside.h"
@@ -202,6 +203,10 @@ static void draw_above(struct ask_screen *screen, struct pen *pen, const struct 
         draw_facts(screen, pen);
     if (screen->facts.is_detached && !screen->is_lost)
         pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_AGENT_GONE));
+    if (screen->is_sensitive)
+        pen_lines(pen, INK_WARN, i18n_text(TEXT_MENTIONS_SECRET));
+    if (screen->flags & (VISIBLE_BIDI | VISIBLE_INVISIBLE | VISIBLE_MIXED_SCRIPT))
+        pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_STRANGE_TEXT));
     if (plan->has_facts || plan->has_strip || screen->focus != FOCUS_FILTER)
         pen->row++;
     if (!screen->is_lost && !is_review)

@@ -80,6 +80,9 @@ struct ask_screen {
     struct markup *prompt;    /* NULL: the title says it all */
     struct markup **previews; /* of the options of the first field; NULL where none */
 
+    unsigned flags;    /* visible_flags of the agent's words */
+    bool is_sensitive; /* they speak of a secret */
+
     enum ask_phase phase;
     enum ask_focus focus;
     enum ask_panel panel;

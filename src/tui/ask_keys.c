@@ -505,6 +505,12 @@ static bool is_too_early(const struct ask_screen *screen)
                              screen->now.mono_ms - screen->visible_mono_ms < SCREEN_TOO_EARLY_MS);
 }
 
+void ask_screen_cancel(struct ask_screen *screen)
+{
+    if (screen->phase == PHASE_OPEN)
+        open_cancel(screen);
+}
+
 void ask_screen_key(struct ask_screen *screen, const struct key *key, struct screen_time now)
 {
     ask_pass_time(screen, now);

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/limits.h"
+#include "core/sensitive.h"
 #include "markup/markup.h"
 #include "tui/ask_inside.h"
 #include "tui/canvas.h"
@@ -15,24 +16,24 @@
 
 enum { ONE_LINE_CHARS = 200 };
 
-static void make_visible(char **text, bool has_lines)
+static void make_visible(struct ask_screen *screen, char **text, bool has_lines)
 {
-    char *visible = facts_visible(*text, has_lines);
+    char *visible = facts_visible_flags(*text, has_lines, &screen->flags);
 
     free(*text);
     *text = visible;
 }
 
-static void make_field_visible(struct field *field)
+static void make_field_visible(struct ask_screen *screen, struct field *field)
 {
-    make_visible(&field->label, false);
-    make_visible(&field->description, true);
-    make_visible(&field->placeholder, false);
-    make_visible(&field->unit, false);
+    make_visible(screen, &field->label, false);
+    make_visible(screen, &field->description, true);
+    make_visible(screen, &field->placeholder, false);
+    make_visible(screen, &field->unit, false);
     for (size_t i = 0; i < field->option_count; i++) {
-        make_visible(&field->options[i].id, false);
-        make_visible(&field->options[i].label, false);
-        make_visible(&field->options[i].description, true);
+        make_visible(screen, &field->options[i].id, false);
+        make_visible(screen, &field->options[i].label, false);
+        make_visible(screen, &field->options[i].description, true);
     }
 }
 
@@ -45,9 +46,9 @@ static bool read_form(struct ask_screen *screen, const struct json *form, struct
     free(json);
     if (!ok)
         return false;
-    make_visible(&screen->shown.title, false);
+    make_visible(screen, &screen->shown.title, false);
     for (size_t i = 0; i < screen->shown.field_count; i++)
-        make_field_visible(&screen->shown.fields[i]);
+        make_field_visible(screen, &screen->shown.fields[i]);
     return screen->form.field_count > 0 ||
            error_set(err, ERROR_bad_json, "", "a form without fields");
 }
@@ -159,6 +160,9 @@ static void begin(struct ask_screen *screen, const struct json *whole)
     init_notes(screen);
     if (strcmp(screen->form.title, screen->form.prompt) != 0)
         screen->prompt = markup_markdown(screen->form.prompt);
+    screen->flags |= screen->prompt ? screen->prompt->flags : 0;
+    screen->is_sensitive =
+        sensitive_is_mentioned(screen->form.title) || sensitive_is_mentioned(screen->form.prompt);
     read_hidden(screen, json_member(whole, "hidden"));
     ask_read_draft(screen, json_member(whole, "draft"));
     ask_focus_field(screen);

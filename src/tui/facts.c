@@ -30,14 +30,22 @@ void facts_add_visible(struct text *out, const char *bytes)
         visible_text(bytes, strlen(bytes), VISIBLE_ONE_LINE, out);
 }
 
-char *facts_visible(const char *bytes, bool has_lines)
+char *facts_visible_flags(const char *bytes, bool has_lines, unsigned *flags)
 {
     struct text out = { 0 };
 
     if (!bytes)
         return NULL;
-    visible_text(bytes, strlen(bytes), has_lines ? VISIBLE_LINES : VISIBLE_ONE_LINE, &out);
+    *flags |=
+        visible_text(bytes, strlen(bytes), has_lines ? VISIBLE_LINES : VISIBLE_ONE_LINE, &out);
     return text_take(&out);
+}
+
+char *facts_visible(const char *bytes, bool has_lines)
+{
+    unsigned flags = 0;
+
+    return facts_visible_flags(bytes, has_lines, &flags);
 }
 
 static void put(char **slot, const char *bytes)

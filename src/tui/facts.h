@@ -33,6 +33,8 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
 /* Appends visible text; NULL is nothing. */
 void facts_add_visible(struct text *out, const char *bytes);
 char *facts_visible(const char *bytes, bool has_lines); /* owned by the caller */
+/* The same, and what had to be changed for it is added to the visible_flags. */
+char *facts_visible_flags(const char *bytes, bool has_lines, unsigned *flags);
 
 /* "4:12", "1:02:03", "3 d"; what is left is rounded up, what has passed down. */
 void facts_add_clock(struct text *out, int64_t ms);

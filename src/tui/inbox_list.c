@@ -268,6 +268,12 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
         { "s", i18n_text(TEXT_TUI_KEY_SETTINGS), 5, false },
         { "q", i18n_text(TEXT_TUI_KEY_QUIT), 8, true },
     };
+    const struct hint narrow[] = {
+        { "Enter", i18n_text(TEXT_TUI_KEY_ANSWER), 10, false },
+        { "/", i18n_text(TEXT_TUI_KEY_SEARCH), 9, false },
+        { "?", i18n_text(TEXT_TUI_KEY_KEYS), 8, false },
+        { "q", NULL, 8, false },
+    };
 
     pen->row++;
     if (screen->is_lost) {
@@ -285,7 +291,10 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
         pen->row = edit_draw(&screen->filter, pen->canvas, pen->row, pen->left + 2, pen->end, 1,
                              screen->is_filtering);
     }
-    draw_hint_row(pen, hints, 7);
+    if (pen->end < SCREEN_NARROW)
+        draw_hint_row(pen, narrow, 4);
+    else
+        draw_hint_row(pen, hints, 7);
 }
 
 void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns, int rows)

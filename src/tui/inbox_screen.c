@@ -185,6 +185,9 @@ static void open_ask(struct inbox_screen *screen, const struct json *whole)
         return;
     ask_screen_free(screen->ask);
     screen->ask = ask;
+    if (screen->wants_cancel)
+        ask_screen_cancel(ask);
+    screen->wants_cancel = false;
 }
 
 static void take_settings(struct inbox_screen *screen, const struct json *json)
@@ -337,6 +340,7 @@ static void key_in_list(struct inbox_screen *screen, const struct key *key)
         inbox_move(screen, -1);
         break;
     case KEY_ENTER:
+        screen->wants_cancel = false;
         open_row(screen, inbox_cursor(screen));
         break;
     case KEY_ESCAPE:

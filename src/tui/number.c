@@ -100,16 +100,20 @@ static void read_digits(struct ask_screen *screen, struct field_state *state)
 
 static bool is_of_number(const struct key *key)
 {
+    static const char signs[] = "0123456789.-+eE";
+
     if (key->code != KEY_TEXT && key->code != KEY_PASTE)
         return true;
-    return key->length > 0 && strspn(key->text, "0123456789.-+eE") >= key->length;
+    for (size_t i = 0; i < key->length; i++) {
+        if (!memchr(signs, key->text[i], sizeof signs - 1))
+            return false;
+    }
+    return key->length > 0;
 }
 
 bool ask_key_in_number(struct ask_screen *screen, const struct key *key)
 {
     struct field_state *state = ask_field(screen);
-    char typed[32];
-    struct key copy = *key;
 
     if (key->code == KEY_UP || key->code == KEY_DOWN) {
         ask_number_key(screen, state, key->code);
@@ -132,11 +136,7 @@ bool ask_key_in_number(struct ask_screen *screen, const struct key *key)
     }
     if (!is_of_number(key) && key->code == KEY_TEXT)
         return false; /* letters stay commands beside a number */
-    if (key->code == KEY_TEXT && key->length < sizeof typed) {
-        memcpy(typed, key->text, key->length);
-        copy.text = typed;
-    }
-    if (is_of_number(key) && edit_key(&state->digits, &copy)) {
+    if (is_of_number(key) && edit_key(&state->digits, key)) {
         screen->is_typing = true;
         read_digits(screen, state);
     }

@@ -13,33 +13,35 @@ static const char ALTERNATE_ON[] = CSI "?1049h" CSI "H" CSI "2J", ALTERNATE_OFF[
 
 const char painter_reset_bytes[] = CSI "?2026l" CSI "?2004l" CSI "?25h" CSI "0m";
 
+/* Dark and light backgrounds, in the order of enum painter_colours. */
 struct ink_look {
-    const char *none, *sixteen_dark, *sixteen_light, *true_dark, *true_light;
+    const char *dark[COLOURS_TRUE + 1], *light[COLOURS_TRUE + 1];
 };
 /* Never faint (it fails on light themes), never a background (themes, transparency). */
 static const struct ink_look inks[INK_COUNT] = {
-    [INK_PLAIN] = { "", "", "", "", "" },
-    [INK_STRONG] = { ";1", ";1", ";1", ";1", ";1" },
-    [INK_QUIET] = { "", ";90", ";90", ";38;2;149;158;170", ";38;2;91;100;112" },
-    [INK_ACCENT] = { ";1", ";94", ";34", ";38;2;157;187;255", ";38;2;36;86;197" },
-    [INK_OK] = { ";1", ";32", ";32", ";38;2;121;211;160", ";38;2;23;104;61" },
-    [INK_WARN] = { ";1", ";33", ";33", ";38;2;236;190;98", ";38;2;125;80;0" },
-    [INK_DANGER] = { ";1", ";31", ";31", ";38;2;255;159;151", ";38;2;176;36;28" },
-    [INK_FIELD] = { ";4", ";4", ";4", ";4", ";4" },
+    [INK_PLAIN] = { { "", "", "", "" }, { "", "", "", "" } },
+    [INK_STRONG] = { { ";1", ";1", ";1", ";1" }, { ";1", ";1", ";1", ";1" } },
+    [INK_QUIET] = { { "", ";90", ";38;5;247", ";38;2;149;158;170" },
+                    { "", ";90", ";38;5;242", ";38;2;91;100;112" } },
+    [INK_ACCENT] = { { ";1", ";94", ";38;5;111", ";38;2;157;187;255" },
+                     { ";1", ";34", ";38;5;26", ";38;2;36;86;197" } },
+    [INK_OK] = { { ";1", ";32", ";38;5;115", ";38;2;121;211;160" },
+                 { ";1", ";32", ";38;5;22", ";38;2;23;104;61" } },
+    [INK_WARN] = { { ";1", ";33", ";38;5;179", ";38;2;236;190;98" },
+                   { ";1", ";33", ";38;5;94", ";38;2;125;80;0" } },
+    [INK_DANGER] = { { ";1", ";31", ";38;5;217", ";38;2;255;159;151" },
+                     { ";1", ";31", ";38;5;124", ";38;2;176;36;28" } },
+    [INK_FIELD] = { { ";4", ";4", ";4", ";4" }, { ";4", ";4", ";4", ";4" } },
 };
 
 static void set_ink(struct painter *painter, enum ink ink, struct text *out)
 {
     const struct ink_look *look = &inks[ink];
-    const char *codes = look->none;
+    const char *const *codes = painter->look.is_light ? look->light : look->dark;
 
     if (painter->ink == (int)ink)
         return;
-    if (painter->look.colours == COLOURS_16)
-        codes = painter->look.is_light ? look->sixteen_light : look->sixteen_dark;
-    else if (painter->look.colours == COLOURS_TRUE)
-        codes = painter->look.is_light ? look->true_light : look->true_dark;
-    text_add_format(out, CSI "0%sm", codes);
+    text_add_format(out, CSI "0%sm", codes[painter->look.colours]);
     painter->ink = (int)ink;
 }
 

@@ -9,7 +9,7 @@
 
 #include "tui/canvas.h"
 
-enum painter_colours { COLOURS_NONE, COLOURS_16, COLOURS_TRUE };
+enum painter_colours { COLOURS_NONE, COLOURS_16, COLOURS_256, COLOURS_TRUE };
 struct painter_look {
     enum painter_colours colours;
     bool is_light; /* the terminal's background */

@@ -325,6 +325,26 @@ static void preview(void **state)
     stage_close(&stage);
 }
 
+static const char settings_json[] =
+    "{\"settings\":[{\"name\":\"timeout_seconds\",\"value\":300,\"source\":\"saved\"},{"
+    "\"name\":\"language\",\"value\":\"en\",\"source\":\"environment\"}]}";
+
+static void settings(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = stage_whole(checks_form, "", ",\"hidden\":[\"h1\",\"h2\",\"h3\",\"h4\"]");
+
+    (void)state;
+    stage.now.utc_ms = 1785247390400;
+    stage_open_whole(&stage, whole);
+    stage_take(&stage, NEWS_SETTINGS, settings_json);
+    stage_type(&stage, "sj");
+    expect_picture(&stage, "Settings", 0, 80);
+    expect_picture(&stage, "Settings", 1, 40);
+    free(whole);
+    stage_close(&stage);
+}
+
 static void cancel(void **state)
 {
     struct stage stage = { 0 };
@@ -491,21 +511,14 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_choice),
-        cmocka_unit_test(multi),
-        cmocka_unit_test(hybrid),
-        cmocka_unit_test(note),
-        cmocka_unit_test(filter),
-        cmocka_unit_test(slider),
-        cmocka_unit_test(rating),
-        cmocka_unit_test(destructive),
-        cmocka_unit_test(stepper),
-        cmocka_unit_test(preview),
-        cmocka_unit_test(cancel),
-        cmocka_unit_test(urgent),
-        cmocka_unit_test(elsewhere),
-        cmocka_unit_test(reconnecting),
-        cmocka_unit_test(saved_and_summed_up),
+        cmocka_unit_test(single_choice), cmocka_unit_test(multi),
+        cmocka_unit_test(hybrid),        cmocka_unit_test(note),
+        cmocka_unit_test(filter),        cmocka_unit_test(slider),
+        cmocka_unit_test(rating),        cmocka_unit_test(destructive),
+        cmocka_unit_test(stepper),       cmocka_unit_test(preview),
+        cmocka_unit_test(settings),      cmocka_unit_test(cancel),
+        cmocka_unit_test(urgent),        cmocka_unit_test(elsewhere),
+        cmocka_unit_test(reconnecting),  cmocka_unit_test(saved_and_summed_up),
         cmocka_unit_test(chinese),
     };
 

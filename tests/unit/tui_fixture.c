@@ -165,6 +165,20 @@ void stage_expect(struct stage *stage, const char *effects)
     text_clear(&stage->effects);
 }
 
+void stage_expect_acts(struct stage *stage, const char *wanted)
+{
+    struct text acts = { 0 };
+    const char *line = text_string(&stage->effects);
+
+    for (; *line; line += strcspn(line, "\n") + 1) {
+        if (strncmp(line, "DRAFT ", 6) != 0)
+            text_add(&acts, line, strcspn(line, "\n") + 1);
+    }
+    assert_string_equal(text_string(&acts), wanted);
+    text_release(&acts);
+    text_clear(&stage->effects);
+}
+
 void stage_expect_screen(struct stage *stage, int columns, int rows, const char *wanted)
 {
     const char *drawn = stage_draw(stage, columns, rows), *d = drawn, *w = wanted;

@@ -33,6 +33,7 @@ void stage_wait(struct stage *stage, int64_t ms);        /* and draws */
 void stage_take(struct stage *stage, enum screen_news news, const char *json);
 const char *stage_draw(struct stage *stage, int columns, int rows); /* rows, each with its \n */
 void stage_expect(struct stage *stage, const char *effects);        /* exactly these, then none */
+void stage_expect_acts(struct stage *stage, const char *acts);      /* drafts left out */
 /* Row by row, with the row that differs in the message. */
 void stage_expect_screen(struct stage *stage, int columns, int rows, const char *wanted);
 void stage_expect_row(struct stage *stage, const char *part); /* some row has it, at 80 columns */

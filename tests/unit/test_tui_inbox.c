@@ -1,0 +1,340 @@
+/*
+ * test_tui_inbox.c - all asks as a live list: what arrives never moves the row under the cursor,
+ * and an ask is answered in place.
+ * Proves: R6.3 R6.6 R5.8
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "tui_fixture.h"
+#include "tui_forms.h"
+
+#define ASK(id, title, status, agent, directory, created, more)                                    \
+    "{\"session_id\":\"" id "\",\"title\":\"" title "\",\"status\":\"" status                      \
+    "\",\"agent\":\"" agent "\",\"created_at\":\"2026-07-28T" created                              \
+    ".000Z\",\"version\":1,\"origin\":{"                                                           \
+    "\"directory\":\"/home/me/" directory "\",\"uid\":1000,\"pid\":5}" more "}"
+#define LEFT_S(seconds) ",\"remaining_seconds\":" seconds
+#define ENDED(when, via)                                                                           \
+    ",\"decided_at\":\"2026-07-28T" when ".000Z\",\"answered_by\":{\"via\":\"" via "\"}"
+
+static const char list[] =
+    "{\"seq\":1,\"asks\":[" ASK("aaaa", "Which cache should the product page use?", "pending", "claude-code", "src/shop-api", "14:02:59", LEFT_S("252")) "," ASK(
+        "bbbb", "Delete 3 unused database volumes?", "pending", "codex", "infra", "14:02:51",
+        LEFT_S(
+            "580") ",\"destructive\":true") "," ASK("cccc", "Three questions before the release",
+                                                    "pending", "gemini-cli", "docs-site",
+                                                    "13:58:44",
+                                                    LEFT_S(
+                                                        "42")) "," ASK("dddd",
+                                                                       "Keep the old /v1 routes?",
+                                                                       "submitted", "codex", "x",
+                                                                       "13:50:00",
+                                                                       ENDED(
+                                                                           "13:51:11",
+                                                                           "terminal")) "," ASK("ee"
+                                                                                                "e"
+                                                                                                "e",
+                                                                                                "Pi"
+                                                                                                "ck"
+                                                                                                " a"
+                                                                                                " c"
+                                                                                                "ol"
+                                                                                                "ou"
+                                                                                                "r "
+                                                                                                "fo"
+                                                                                                "r "
+                                                                                                "th"
+                                                                                                "e "
+                                                                                                "er"
+                                                                                                "ro"
+                                                                                                "r "
+                                                                                                "pa"
+                                                                                                "g"
+                                                                                                "e",
+                                                                                                "ti"
+                                                                                                "me"
+                                                                                                "ou"
+                                                                                                "t",
+                                                                                                "co"
+                                                                                                "de"
+                                                                                                "x",
+                                                                                                "x",
+                                                                                                "13"
+                                                                                                ":2"
+                                                                                                "7:"
+                                                                                                "0"
+                                                                                                "0",
+                                                                                                ENDED(
+                                                                                                    "13:32:11",
+                                                                                                    "")) "," ASK("ffff",
+                                                                                                                 "Lint rule set for new packages",
+                                                                                                                 "auto_submitted",
+                                                                                                                 "codex",
+                                                                                                                 "x",
+                                                                                                                 "13:00:00",
+                                                                                                                 ENDED(
+                                                                                                                     "13:03:11",
+                                                                                                                     "web")) "," ASK("gggg",
+                                                                                                                                     "Rename UserDto to Account?",
+                                                                                                                                     "cancelled",
+                                                                                                                                     "codex",
+                                                                                                                                     "x",
+                                                                                                                                     "12:00:00",
+                                                                                                                                     ENDED(
+                                                                                                                                         "12:03:11",
+                                                                                                                                         "client")) "," ASK("hhhh",
+                                                                                                                                                            "Force-push to main?",
+                                                                                                                                                            "declined",
+                                                                                                                                                            "codex",
+                                                                                                                                                            "x",
+                                                                                                                                                            "11:00:00",
+                                                                                                                                                            ENDED(
+                                                                                                                                                                "11:03:11",
+                                                                                                                                                                "terminal")) "]}";
+
+static void open_inbox(struct stage *stage)
+{
+    struct json *value = NULL;
+
+    stage_open(stage, cache_form); /* prepares the stage */
+    ask_screen_free(stage->ask);
+    stage->ask = NULL;
+    assert_true(json_parse(list, strlen(list), &value, NULL));
+    stage->inbox = inbox_screen_new(&stage->setup, value, stage->now);
+    json_free(value);
+    stage_take(stage, NEWS_STATUS, "{\"url\":\"http://localhost:7297/\"}");
+    text_clear(&stage->effects);
+}
+
+static void the_list(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage.now.utc_ms = 1785247390400;
+    open_inbox(&stage);
+    stage_expect_screen(
+        &stage, 80, 24,
+        " sayso  3 waiting                                        http://localhost:7297/\n"
+        "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌\n"
+        " ▸  4:12   Which cache should the product page use?  \"claude-code\" shop-api\n"
+        "    9:40 ! Delete 3 unused database volumes?         \"codex\"       infra\n"
+        "    0:42   Three questions before the release        \"gemini-cli\"  docs-site\n"
+        "\n"
+        " Latest finished\n"
+        "   ✓ 12 min  Keep the old /v1 routes?          submitted           terminal\n"
+        "   - 31 min  Pick a colour for the error page  timed out\n"
+        "   ✓ 1 h     Lint rule set for new packages    auto-submitted      web\n"
+        "   ✗ 2 h     Rename UserDto to Account?        cancelled           client\n"
+        "   ✗ 3 h     Force-push to main?               declined            terminal\n"
+        "\n"
+        " Enter answer  / search  c cancel  e +5 min  h history  s settings  q quit\n");
+    stage_expect_screen(&stage, 40, 24,
+                        " sayso  3 waiting                 :7297\n"
+                        "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌\n"
+                        " ▸  4:12   Which cache should the prod›\n"
+                        "           \"claude-code\" shop-api\n"
+                        "    9:40 ! Delete 3 unused database vo›\n"
+                        "           \"codex\" infra\n"
+                        "    0:42   Three questions before the›\n"
+                        "           \"gemini-cli\" docs-site\n"
+                        "\n"
+                        " Latest finished\n"
+                        "   ✓ Keep the old /v1 routes?\n"
+                        "   - Pick a colour for the error page\n"
+                        "   ✓ Lint rule set for new packages\n"
+                        "\n"
+                        " Enter answer  / search  ? keys  q\n");
+    stage_close(&stage);
+}
+
+#define NEW_ASK                                                                                    \
+    "{\"ask\":" ASK("nnnn", "A new one", "pending", "codex", "x", "14:03:10", LEFT_S("100")) "}"
+
+static void what_arrives_moves_nothing(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    open_inbox(&stage);
+    stage_type(&stage, "j"); /* at the destructive one */
+    stage_draw(&stage, 80, 24);
+    stage_take(&stage, NEWS_CHANGED, NEW_ASK);
+    stage_expect(&stage, "BELL\n");
+    stage_expect_row(&stage, "4 waiting");
+    stage_type(&stage, "\r");
+    stage_expect(&stage, "OPEN\n");
+    stage_expect_row(&stage, " ▸  9:40 ! Delete 3 unused");
+    /* the one under the cursor is answered elsewhere: the next takes its place, nothing opens */
+    stage_take(&stage, NEWS_CHANGED,
+               "{\"ask\":" ASK("bbbb", "Delete 3 unused database volumes?", "submitted", "codex",
+                               "infra", "14:02:51", ENDED("14:03:11", "web")) "}");
+    stage_expect_row(&stage, "3 waiting");
+    stage_expect_row(&stage, " ▸  0:42   Three questions");
+    stage_close(&stage);
+}
+
+/* As many as do not fit: the row under the cursor keeps its place on the screen. */
+static void the_row_keeps_its_place(void **state)
+{
+    struct stage stage = { 0 };
+    int before = -1, after = -1, row = 0;
+
+    (void)state;
+    open_inbox(&stage);
+    for (int i = 0; i < 30; i++) {
+        char *json = mem_format("{\"ask\":{\"session_id\":\"x%d\",\"title\":\"Number %d\","
+                                "\"status\":\"pending\",\"agent\":\"a\",\"version\":1,"
+                                "\"created_at\":\"2026-07-28T14:04:%02d.000Z\"}}",
+                                i, i, i);
+
+        stage_take(&stage, NEWS_CHANGED, json);
+        free(json);
+    }
+    for (int i = 0; i < 8; i++)
+        stage_type(&stage, "k");
+    for (const char *at = stage_draw(&stage, 80, 24); *at; at += strcspn(at, "\n") + 1, row++) {
+        if (strncmp(at, " ▸", 4) == 0)
+            before = row;
+    }
+    stage_take(&stage, NEWS_CHANGED,
+               "{\"ask\":{\"session_id\":\"yyyy\",\"title\":\"Late\",\"status\":\"pending\","
+               "\"agent\":\"a\",\"version\":1,\"created_at\":\"2026-07-28T14:05:00.000Z\"}}");
+    row = 0;
+    for (const char *at = stage_draw(&stage, 80, 24); *at; at += strcspn(at, "\n") + 1, row++) {
+        if (strncmp(at, " ▸", 4) == 0)
+            after = row;
+    }
+    assert_true(before > 0);
+    assert_int_equal(after, before);
+    stage_close(&stage);
+}
+
+static char *whole_of(const char *id)
+{
+    char *whole = stage_whole(cache_form, "", ""),
+         *at = strstr(whole, "abcd2345abcd2345abcd2345ab");
+    char *changed = mem_format("%.*s%s%s", (int)(at - whole), whole, id, at + 26);
+
+    free(whole);
+    return changed;
+}
+
+static void answered_in_place(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = whole_of("aaaa");
+
+    (void)state;
+    open_inbox(&stage);
+    stage_type(&stage, "\r");
+    stage_expect(&stage, "OPEN\n");
+    stage_take(&stage, NEWS_WHOLE, whole);
+    stage_draw(&stage, 80, 24);
+    stage_type(&stage, "1"); /* too early for an answer */
+    stage_expect(&stage, "");
+    stage_wait(&stage, 600);
+    stage_expect_row(&stage, "Redis, write-through");
+    stage_type(&stage, "2");
+    stage_expect(&stage, "ANSWER {\"selected_ids\":[\"view\"]}\n");
+    stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
+    stage_expect_row(&stage, "Saved: Materialized view");
+    stage_wait(&stage, 5100);
+    stage_expect_row(&stage, "3 waiting"); /* back, and the next one is not opened by itself */
+    stage_expect(&stage, "");
+    free(whole);
+    stage_close(&stage);
+}
+
+static void neighbours_and_leaving(void **state)
+{
+    struct stage stage = { 0 };
+    char *first = whole_of("aaaa"), *second = whole_of("bbbb");
+
+    (void)state;
+    open_inbox(&stage);
+    stage_type(&stage, "\r");
+    stage_take(&stage, NEWS_WHOLE, first);
+    stage_wait(&stage, 1);
+    stage_wait(&stage, 600);
+    text_clear(&stage.effects);
+    stage_type(&stage, "]");
+    stage_expect(&stage, "OPEN\n");
+    stage_take(&stage, NEWS_WHOLE, second);
+    stage_wait(&stage, 1);
+    stage_type(&stage, "\003"); /* leaves the ask, not the inbox */
+    stage_expect(&stage, "");
+    stage_expect_row(&stage, " ▸  9:40 ! Delete");
+    stage_type(&stage, "q");
+    stage_expect(&stage, "CLOSE\n");
+    free(first);
+    free(second);
+    stage_close(&stage);
+}
+
+static void cancelled_from_the_list(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = whole_of("aaaa");
+
+    (void)state;
+    open_inbox(&stage);
+    stage_type(&stage, "c");
+    stage_expect(&stage, "OPEN\n");
+    stage_take(&stage, NEWS_WHOLE, whole);
+    stage_wait(&stage, 1);
+    stage_expect_row(&stage, "Cancel this ask?");
+    stage_wait(&stage, 600);
+    stage_type(&stage, "\r");
+    stage_expect(&stage, "CANCEL {}\n");
+    free(whole);
+    stage_close(&stage);
+}
+
+static void searching_and_losing_the_hub(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    open_inbox(&stage);
+    stage_type(&stage, "/gemini");
+    stage_type(&stage, "\r");
+    stage_expect_no_row(&stage, "Which cache");
+    stage_expect_row(&stage, "Three questions");
+    stage_type(&stage, "\033");
+    stage_expect_row(&stage, "Which cache");
+    stage_take(&stage, NEWS_LOST, "{\"retry_ms\":2000}");
+    stage_expect_row(&stage, "-:--");
+    stage_type(&stage, "r");
+    stage_expect(&stage, "RECONNECT\n");
+    stage_take(&stage, NEWS_LIST, "{\"seq\":9,\"asks\":[]}");
+    stage_expect_row(&stage, "Nobody is waiting for you");
+    stage_type(&stage, "\r"); /* nothing to open */
+    stage_expect(&stage, "");
+    stage_close(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_list),
+        cmocka_unit_test(what_arrives_moves_nothing),
+        cmocka_unit_test(the_row_keeps_its_place),
+        cmocka_unit_test(answered_in_place),
+        cmocka_unit_test(neighbours_and_leaving),
+        cmocka_unit_test(cancelled_from_the_list),
+        cmocka_unit_test(searching_and_losing_the_hub),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+/*
+ * test_tui_news.c - one question as a model, and what the hub says meanwhile: decided here and
+ * taken back, decided elsewhere, timed out, gone and back, drafts of other places, settings.
+ * Proves: R6.1 R6.4 R5.2 R5.3 R5.9 R7.9 R8.2
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "i18n/i18n.h"
+#include "tui_fixture.h"
+#include "tui_forms.h"
+
+#define LEFT       "\033[D"
+#define RIGHT      "\033[C"
+#define ESC        "\033"
+#define CTRL_D     "\004"
+#define ENTER      "\r"
+#define ANSWER(it) "ANSWER {\"selected_ids\":[" it "]}\n"
+
+#define CHANGED(status, via)                                                                       \
+    "{\"ask\":{\"session_id\":\"abcd2345abcd2345abcd2345ab\",\"title\":\"T\",\"status\":\"" status \
+    "\",\"version\":2,\"remaining_seconds\":null,\"decided_at\":\"2026-07-28T14:03:05.000Z\","     \
+    "\"answered_by\":{\"person\":\"me\",\"via\":\"" via "\"}}}"
+
+static void undo(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_type(&stage, "2");
+    stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
+    text_clear(&stage.effects);
+    stage_type(&stage, "u");
+    stage_expect(&stage, "UNDO\n");
+    stage_take(&stage, NEWS_UNDONE, "{}");
+    stage_expect_row(&stage, "Materialized view");
+    stage_type(&stage, "1");
+    stage_expect_acts(&stage, ANSWER("\"redis\""));
+    stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
+    stage_wait(&stage, 4900);
+    stage_expect(&stage, "");
+    stage_wait(&stage, 200);
+    stage_expect(&stage, "CLOSE\n");
+    assert_int_equal(ask_screen_exit_code(stage.ask), 0);
+    stage_close(&stage);
+    stage_open(&stage, cache_form);
+    stage_type(&stage, "2");
+    stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
+    text_clear(&stage.effects);
+    stage_type(&stage, ENTER);
+    stage_expect(&stage, "SEND_NOW\nCLOSE\n");
+    stage_close(&stage);
+}
+
+/* Two at once: an answer from elsewhere arrives while we type, and while ours is under way. */
+static void somebody_was_faster(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, endpoint_form);
+    stage_type(&stage, "omy words");
+    text_clear(&stage.effects);
+    stage_take(&stage, NEWS_CHANGED, CHANGED("submitted", "web"));
+    stage_expect_acts(&stage, "LOOK\n");
+    stage_expect_row(&stage, "Answered in the portal");
+    stage_expect_row(&stage, "my words");
+    stage_type(&stage, CTRL_D); /* what was meant for the text does nothing now */
+    stage_type(&stage, "1");
+    stage_expect_acts(&stage, "");
+    stage_type(&stage, "y");
+    stage_expect_acts(&stage, "COPY my words\n");
+    stage_type(&stage, ENTER);
+    stage_expect_acts(&stage, "CLOSE\n");
+    assert_int_equal(ask_screen_exit_code(stage.ask), 0);
+    stage_close(&stage);
+
+    stage_open(&stage, cache_form);
+    stage_type(&stage, "1");
+    text_clear(&stage.effects);
+    stage_take(&stage, NEWS_CHANGED, CHANGED("submitted", "web"));
+    stage_expect_acts(&stage, ""); /* it may be our own: the reply tells */
+    stage_take(&stage, NEWS_REFUSED,
+               "{\"code\":\"already_answered\",\"message\":\"somebody was faster\"}");
+    stage_expect_acts(&stage, "LOOK\n");
+    stage_expect_row(&stage, "Answered in the portal");
+    stage_close(&stage);
+}
+
+static void timed_out_while_typing(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, endpoint_form);
+    stage_type(&stage, "ohalf a th");
+    stage_take(&stage, NEWS_CHANGED, CHANGED("timeout", ""));
+    stage_expect_row(&stage, "Time ran out. Nothing was chosen for you.");
+    stage_expect_row(&stage, "half a th");
+    assert_int_equal(ask_screen_exit_code(stage.ask), 4);
+    stage_close(&stage);
+    stage_open(&stage, cache_form);
+    stage_take(&stage, NEWS_CHANGED, CHANGED("withdrawn", ""));
+    stage_expect_row(&stage, "The agent took it back");
+    assert_int_equal(ask_screen_exit_code(stage.ask), 3);
+    stage_close(&stage);
+}
+
+static void hub_gone_and_back(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = stage_whole(cache_form, "", "");
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_take(&stage, NEWS_LOST, "{\"retry_ms\":3000}");
+    stage_type(&stage, "1");
+    stage_expect_acts(&stage, "");
+    stage_expect_row(&stage, "not sent");
+    stage_type(&stage, "r");
+    stage_expect_acts(&stage, "RECONNECT\n");
+    stage_take(&stage, NEWS_WHOLE, whole);
+    stage_type(&stage, "2");
+    stage_expect_acts(&stage, ANSWER("\"view\""));
+    stage_take(&stage, NEWS_LOST, "{\"retry_ms\":3000}"); /* before the reply came */
+    stage_take(&stage, NEWS_WHOLE, whole);
+    stage_expect_acts(&stage, ANSWER("\"view\"")); /* the same again: already so, or now */
+    stage_close(&stage);
+    free(whole);
+}
+
+static void refused_by_the_hub(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_type(&stage, "1");
+    stage_take(&stage, NEWS_REFUSED, "{\"code\":\"wrong_state\",\"message\":\"try \\u001b[2J\"}");
+    stage_expect_row(&stage, "try \\x1b[2J");
+    text_clear(&stage.effects);
+    stage_type(&stage, "2");
+    stage_expect_acts(&stage, ANSWER("\"view\""));
+    stage_close(&stage);
+}
+
+static void drafts(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = stage_whole(endpoint_form, "",
+                              ",\"draft\":{\"selected_ids\":[],\"custom_input\":\"from the "
+                              "portal\",\"global_annotation\":\"n\"}");
+
+    (void)state;
+    stage_open_whole(&stage, whole);
+    stage_expect_row(&stage, "from the portal");
+    stage_expect(&stage, "");
+    stage_type(&stage, "o!");
+    stage_wait(&stage, 1);
+    stage_expect(&stage, "DRAFT {\"selected_ids\":[],\"custom_input\":\"from the portal!\","
+                         "\"global_annotation\":\"n\"}\n");
+    stage_type(&stage, "!");
+    stage_wait(&stage, 500);
+    stage_expect(&stage, ""); /* at most one a second */
+    stage_take(
+        &stage, NEWS_DRAFTED,
+        "{\"session_id\":\"abcd2345abcd2345abcd2345ab\",\"draft\":{\"custom_input\":\"x\"}}");
+    stage_expect_row(&stage, "from the portal!!"); /* whoever types is not overwritten */
+    stage_wait(&stage, 500);
+    stage_expect(&stage, "DRAFT {\"selected_ids\":[],\"custom_input\":\"from the portal!!\","
+                         "\"global_annotation\":\"n\"}\n");
+    stage_wait(&stage, 3000);
+    stage_take(
+        &stage, NEWS_DRAFTED,
+        "{\"session_id\":\"abcd2345abcd2345abcd2345ab\",\"draft\":{\"custom_input\":\"x\"}}");
+    stage_expect_no_row(&stage, "from the portal");
+    stage_close(&stage);
+    free(whole);
+}
+
+static void settings_in_force(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_take(
+        &stage, NEWS_SETTINGS,
+        "{\"settings\":[{\"name\":\"single_submit\",\"value\":\"batch\",\"source\":\"saved\"}"
+        ",{\"name\":\"notes\",\"value\":false,\"source\":\"saved\"}]}");
+    stage_expect_row(&stage, "waits for Enter  notes off");
+    stage_type(&stage, "2");
+    stage_expect_acts(&stage, "");
+    stage_type(&stage, "\t");
+    stage_expect_row(&stage, "notes are switched off");
+    stage_type(&stage, "s");
+    stage_type(&stage, RIGHT);
+    stage_expect_acts(&stage, "SETTING interface web\n");
+    stage_type(&stage, "j");
+    stage_type(&stage, LEFT);
+    stage_expect_acts(&stage, "SETTING timeout_seconds 180\n");
+    stage_type(&stage, "r");
+    stage_expect_acts(&stage, "SETTING timeout_seconds\n");
+    stage_type(&stage, ESC);
+    stage_take(&stage, NEWS_SETTINGS,
+               "{\"settings\":[{\"name\":\"language\",\"value\":\"zh\",\"source\":\"saved\"}]}");
+    stage_expect_row(&stage, "s 设置");
+    stage_close(&stage);
+    i18n_use(LANGUAGE_EN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(undo),
+        cmocka_unit_test(somebody_was_faster),
+        cmocka_unit_test(timed_out_while_typing),
+        cmocka_unit_test(hub_gone_and_back),
+        cmocka_unit_test(refused_by_the_hub),
+        cmocka_unit_test(drafts),
+        cmocka_unit_test(settings_in_force),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
