@@ -40,6 +40,7 @@ static const struct desk_ops engine_ops = {
     .switch_interface = switch_act,
     .challenge = challenge_act,
     .attach = attach_act,
+    .hide = hide_act,
     .list = list_act,
     .get = get_act,
     .watch = watch_act,

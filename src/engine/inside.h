@@ -140,6 +140,10 @@ bool come_back_seal(struct engine *engine, const struct match *match, const char
 bool come_back_open(const struct engine *engine, const struct match *match, const char *sealed,
                     char *ret_id, struct round *ret_round);
 
+/* hide.c: options a person does not want to see */
+void hide_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
+desk_act hide_act;
+
 /* launch.c: asks that are handed to a terminal by a command that works once (R6.2) */
 struct launch_code {
     char text[ASK_ID_BYTES]; /* 130 random bits; nobody keeps it */

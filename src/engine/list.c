@@ -156,6 +156,7 @@ static void on_got(void *context, const struct store_reply *reply)
     describe_summary(engine, row, &writer, "ask");
     json_write_raw(&writer, "form", row->ask.form_json);
     json_write_raw(&writer, "answer", row->answer_json ? row->answer_json : "null");
+    hide_write(engine, &row->ask, &writer);
     engine->parts.store->ops->get_draft(engine->parts.store, row->ask.id, engine->parts.person,
                                         write_draft, &writer);
     {

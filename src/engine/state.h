@@ -108,7 +108,7 @@ struct live {
     int64_t version, seq;
     int64_t told_version; /* the one whose agents were told of */
     int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
-    int64_t detached_ms, decided_ms; /* 0: it is not */
+    int64_t detached_ms, decided_ms;                            /* 0: it is not */
     struct principal *principal;
     struct asker asker;
     struct alarm deadline; /* while open; the end of the undo window afterwards */

@@ -76,6 +76,7 @@ struct desk_ops {
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */
     /* {session_id} or {launch, key}: as get, and a terminal shows it from now on */
     desk_act *attach;
+    desk_act *hide; /* {session_id, hidden: [option ids]}: of this question of this agent */
     desk_act *list, *get, *watch;
     desk_act *settings_list, *settings_set;
     desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?}: its secret, this once */

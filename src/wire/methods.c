@@ -44,6 +44,7 @@ static const struct method {
     { "ask/switch", ROLE_PERSON, DESK_ACT(switch_interface) },
     { "ask/challenge", ROLE_PERSON, DESK_ACT(challenge) },
     { "ask/attach", ROLE_PERSON, DESK_ACT(attach) },
+    { "ask/hide", ROLE_PERSON, DESK_ACT(hide) },
     { "ask/list", ROLE_PERSON, DESK_ACT(list) },
     { "ask/get", ROLE_PERSON, DESK_ACT(get) },
     { "ask/watch", ROLE_PERSON, DESK_ACT(watch) },

@@ -383,6 +383,21 @@ static void stage_store_get_form_fact(struct store *port, const struct store_cli
     own(port)->inner->ops->get_form_fact(own(port)->inner, client, done, context);
 }
 
+static void stage_store_save_meta(struct store *port, const char *name, const char *value,
+                                  store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_settings, "meta", done, context);
+
+    if (passage)
+        inner->ops->save_meta(inner, name, value, on_inner_reply, passage);
+}
+
+static const char *stage_store_meta(struct store *port, const char *name)
+{
+    return own(port)->inner->ops->meta(own(port)->inner, name);
+}
+
 static int64_t stage_store_last_seq(struct store *port)
 {
     return own(port)->inner->ops->last_seq(own(port)->inner);
@@ -412,6 +427,8 @@ static const struct store_ops stage_ops = {
     .get_cut_off = stage_store_get_cut_off,
     .get_form_fact = stage_store_get_form_fact,
     .last_seq = stage_store_last_seq,
+    .save_meta = stage_store_save_meta,
+    .meta = stage_store_meta,
 };
 
 static int64_t clock_boot_ms(struct clock *clock)
