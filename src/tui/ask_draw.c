@@ -26,6 +26,8 @@ static void draw_lost(const struct ask_screen *screen, struct pen *pen)
     i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_LOST_SHORT : TEXT_TUI_LOST, "seconds",
                 text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds), NULL);
     pen_lines(pen, INK_WARN, text_string(&line));
+    if (pen->end < SCREEN_NARROW)
+        pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_KEPT));
     text_release(&line);
 }
 
@@ -276,7 +278,7 @@ static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns
         if (cut == 0)
             plan->describe = plan->describe == DESCRIBE_ALL ? DESCRIBE_CURRENT : plan->describe;
         else if (cut == 1 && is_long)
-            plan->list_rows = LIST_ROWS_LEAST;
+            plan->list_rows = LIST_ROWS_LEAST, plan->describe = DESCRIBE_BELOW;
         else if (cut == 2)
             plan->describe = DESCRIBE_NONE, screen->is_tight = true;
         else if (cut == 3)
@@ -291,6 +293,15 @@ static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns
     return used;
 }
 
+static bool is_longer(const struct ask_screen *screen, int rows)
+{
+    const struct field_state *state = ask_field(screen);
+    size_t items[LIST_MOST];
+
+    return state && state->field->option_count > 0 &&
+           list_items(screen, state, items) > (size_t)rows;
+}
+
 static struct draw_plan make_plan(struct ask_screen *screen, int columns, int rows)
 {
     bool is_narrow = columns < SCREEN_NARROW;
@@ -302,6 +313,10 @@ static struct draw_plan make_plan(struct ask_screen *screen, int columns, int ro
     int used, room;
 
     screen->is_tight = false;
+    if (is_longer(screen, rows)) { /* a window in any case: the whole is not even tried */
+        plan.list_rows = LIST_ROWS_LEAST;
+        plan.describe = DESCRIBE_BELOW;
+    }
     used = measure(screen, columns, &plan);
     if (used + wanted > rows && plan.describe == DESCRIBE_ALL) {
         plan.describe = DESCRIBE_CURRENT;

@@ -34,7 +34,8 @@ int draw_columns(const struct text *text);
 const char *draw_knob(const struct ask_screen *screen); /* of a scale; one column */
 
 /* How much of a question is drawn; what does not fit is left out in the order of ask_draw.c. */
-enum draw_describe { DESCRIBE_ALL, DESCRIBE_CURRENT, DESCRIBE_NONE };
+/* BELOW: that of the option under the cursor in one row below the list, whose rows then stay. */
+enum draw_describe { DESCRIBE_ALL, DESCRIBE_CURRENT, DESCRIBE_BELOW, DESCRIBE_NONE };
 struct draw_plan {
     bool has_facts, has_strip;
     enum draw_describe describe;

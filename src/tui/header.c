@@ -76,7 +76,9 @@ void draw_header(const struct ask_screen *screen, struct pen *pen)
         end -= 2;
     }
     if (is_flagged)
-        column = pen_at(pen, column, INK_DANGER, i18n_text(TEXT_TUI_DESTRUCTIVE)) + 2;
+        column = pen_at(pen, pen_at(pen, column, INK_DANGER, "! "), INK_DANGER,
+                        i18n_text(TEXT_TUI_DESTRUCTIVE)) +
+                 2;
     if (!is_flagged || !is_narrow)
         pen_cut(pen, column, is_narrow && clock.used <= 5 ? end - 1 : end, INK_STRONG,
                 screen->shown.title, screen->marks->cut_end);

@@ -202,7 +202,8 @@ static int item_rows(struct ask_screen *screen, struct field_state *state, const
     return aside.row;
 }
 
-/* The cursor's item is always whole in sight; the rest of the window moves as little as it can. */
+/* The cursor's item is always whole in sight. Where the window must move, it moves by half of
+ * itself: so most keys change a few cells, not every row. */
 static size_t find_top(struct ask_screen *screen, struct field_state *state, const struct pen *pen,
                        const struct draw_plan *plan, const size_t *items, size_t count)
 {
@@ -216,11 +217,13 @@ static size_t find_top(struct ask_screen *screen, struct field_state *state, con
             top = i + 1;
     }
     if (cursor < top)
-        top = cursor;
+        top = cursor > (size_t)plan->list_rows / 2 ? cursor - (size_t)plan->list_rows / 2 : 0;
     for (size_t i = top; i <= cursor && i < count; i++)
         rows += item_rows(screen, state, pen, plan, items[i]);
-    while (rows > plan->list_rows && top < cursor)
-        rows -= item_rows(screen, state, pen, plan, items[top++]);
+    if (rows > plan->list_rows) {
+        while (rows > plan->list_rows / 2 && top < cursor)
+            rows -= item_rows(screen, state, pen, plan, items[top++]);
+    }
     return top;
 }
 
@@ -305,6 +308,20 @@ static void draw_legend(struct ask_screen *screen, struct field_state *state, st
     text_release(&rule);
 }
 
+/* One row that is always there, so that the list above it does not move. */
+static void draw_below(struct ask_screen *screen, struct field_state *state, struct pen *pen)
+{
+    const struct option *option =
+        state->cursor < state->field->option_count ? &state->shown->options[state->cursor] : NULL;
+    int column = lay_out(screen, state, pen->left).label;
+    const char *words = option && option->description ? option->description : "";
+
+    canvas_need_row(pen->canvas, pen->row);
+    canvas_put_cut(pen->canvas, pen->row, column, pen->end, INK_QUIET, words, strcspn(words, "\n"),
+                   screen->marks->cut_end);
+    pen->row++;
+}
+
 static void draw_hidden(struct ask_screen *screen, struct field_state *state, struct pen *pen)
 {
     size_t hidden = list_hidden_count(screen, state);
@@ -331,5 +348,7 @@ void draw_list(struct ask_screen *screen, struct field_state *state, struct pen 
         pen->row++;
     }
     draw_window(screen, state, pen, plan, items, count);
+    if (plan->describe == DESCRIBE_BELOW)
+        draw_below(screen, state, pen);
     draw_hidden(screen, state, pen);
 }

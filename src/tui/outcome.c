@@ -178,7 +178,7 @@ static void add_tail(const struct ask_screen *screen, struct text *out)
     if (!is_answered)
         return;
     if (screen->has_sent_note)
-        i18n_format(out, TEXT_TUI_WITH_NOTE, NULL);
+        text_add_format(out, "  %s", i18n_text(TEXT_TUI_WITH_NOTE));
     text_add_text(out, "  ");
     facts_add_duration(out, taken_ms > 0 ? taken_ms / 1000 : 0);
 }
