@@ -254,9 +254,10 @@ def no_terminal(home: Home) -> None:
 def sandboxed(home: Home) -> None:
     library, session_id = home.path / "forbidden_tty.so", ask(home)
     subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library, HERE / "forbidden_tty.c", "-ldl"], check=True)
-    result = home.sayso("attach", session_id, env={"LD_PRELOAD": str(library)})
+    preloaded = {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    result = home.sayso("attach", session_id, env=preloaded)
     assert result.code == 5 and "sandbox" in result.err and result.out.split()[1:] == ["attach", session_id], result
-    result = home.sayso("attach", session_id, "--json", env={"LD_PRELOAD": str(library)})
+    result = home.sayso("attach", session_id, "--json", env=preloaded)
     assert result.json["reason"] == "sandboxed" and is_open(home, session_id), result
 
 
