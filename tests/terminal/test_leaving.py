@@ -250,6 +250,15 @@ def no_terminal(home: Home) -> None:
         tmux.end(5)
 
 
+@test("a terminal that can't move its cursor is not drawn on: said how to answer, nothing is used up", "R6.1")
+def dumb(home: Home) -> None:
+    session_id = ask(home)
+    with Pty(home, "attach", session_id, TERM="dumb") as pty:
+        pty.wait("sayso answer")
+        assert pty.process.wait(WAIT_S) == 5 and b"\x1b" not in pty.drain(), pty.bytes
+    assert is_open(home, session_id)
+
+
 @test("a shell that is kept from its terminal, as in a sandbox, is told so", "R6.1")
 def sandboxed(home: Home) -> None:
     library, session_id = home.path / "forbidden_tty.so", ask(home)
