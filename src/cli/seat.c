@@ -102,16 +102,29 @@ static void say_where(const struct arguments *arguments, enum tty_trouble troubl
     text_release(&out);
 }
 
+static const char *find_variable(const char *name)
+{
+    return getenv(name);
+}
+
+/* A terminal on which nothing can be drawn. */
+static bool is_dumb(void)
+{
+    return terminal_kind_of(find_variable).is_dumb;
+}
+
 bool seat_is_there(const struct arguments *arguments, const char *const *words,
                    enum exit_code *ret_code)
 {
     enum tty_trouble trouble = tty_check();
     struct text command = { 0 };
 
-    if (trouble == TTY_FINE)
-        return true;
-    add_command(&command, words);
     *ret_code = EXIT_PENDING;
+    if (trouble == TTY_FINE && is_dumb())
+        say_problem(TEXT_CLI_DUMB_TERMINAL, NULL);
+    if (trouble == TTY_FINE)
+        return !is_dumb();
+    add_command(&command, words);
     if (!run_popup(text_string(&command), ret_code))
         say_where(arguments, trouble, text_string(&command));
     text_release(&command);
@@ -120,7 +133,7 @@ bool seat_is_there(const struct arguments *arguments, const char *const *words,
 
 bool seat_is_person_here(void)
 {
-    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && tty_check() == TTY_FINE;
+    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && tty_check() == TTY_FINE && !is_dumb();
 }
 
 static enum exit_code finish_over(const struct arguments *arguments, const char *whole_json)

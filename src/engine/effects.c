@@ -19,6 +19,8 @@ static void take_over(struct engine *engine, struct live *live, const struct lif
         live->original_ms = change->original_ms;
     if (change->hold_used_ms != STORE_KEEP)
         live->hold_used_ms = change->hold_used_ms;
+    if (change->decided_ms != STORE_KEEP)
+        live->decided_ms = change->decided_ms;
     if (change->interface != STORE_KEEP)
         live->interface = (uint8_t)change->interface;
     if (was_open != is_open) {

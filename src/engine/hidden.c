@@ -181,10 +181,13 @@ static void hide_found(struct errand *errand)
 void hide_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
               desk_done *done, void *context)
 {
-    struct hiding *hiding = errand_new(sizeof *hiding, engine_of(desk), visit, done, context);
     const char *option_id = json_member_text(params, "option_id");
+    struct hiding *hiding;
     struct error err;
 
+    if (!visit_may(visit, ROLE_PERSON, done, context))
+        return;
+    hiding = errand_new(sizeof *hiding, engine_of(desk), visit, done, context);
     hiding->errand.drop = hiding_drop;
     hiding->hides = json_is_yes(json_member(params, "hidden"));
     if (!option_id || json_kind(json_member(params, "hidden")) != KIND_BOOL) {

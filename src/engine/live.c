@@ -168,7 +168,8 @@ struct store_row live_row(const struct live *live)
                  .flags = live->flags,
                  .version = live->version,
                  .created_ms = live->created_ms,
-                 .hold_used_ms = live->hold_used_ms },
+                 .hold_used_ms = live->hold_used_ms,
+                 .decided_ms = live->decided_ms },
     };
 
     memcpy(row.ask.id, live->id, sizeof row.ask.id);

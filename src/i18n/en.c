@@ -347,6 +347,7 @@ const struct catalog catalog_en = {
         [TEXT_OPT_NO_INBOX] = "Show no inbox though there is a terminal.",
         [TEXT_CLI_TERMINAL_NEEDED] = "This process has no terminal, so nothing can be asked here and nothing was used up. Run this in a terminal of your own:",
         [TEXT_CLI_SANDBOXED] = "This shell is kept from its terminal, as in a sandbox, so nothing can be asked here and nothing was used up. Run this outside of it:",
+        [TEXT_CLI_DUMB_TERMINAL] = "This terminal can't move its cursor (TERM is dumb or not set). Look with sayso show, answer with sayso answer.",
         [TEXT_CLI_OR_BROWSER] = "Or in the browser: {url}",
         [TEXT_CLI_LEFT] = "Left without answering. The ask stays open: sayso attach {id}",
         [TEXT_CLI_ALREADY_OVER] = "Nothing left to answer: {state}.",

@@ -347,6 +347,7 @@ const struct catalog catalog_zh = {
         [TEXT_OPT_NO_INBOX] = "即使有终端也不显示收件箱。",
         [TEXT_CLI_TERMINAL_NEEDED] = "此进程没有终端，无法在这里提问，也没有消耗任何内容。请在你自己的终端中运行：",
         [TEXT_CLI_SANDBOXED] = "此 shell 被禁止访问其终端（例如在沙箱中），无法在这里提问，也没有消耗任何内容。请在其外部运行：",
+        [TEXT_CLI_DUMB_TERMINAL] = "此终端无法移动光标（TERM 为 dumb 或未设置）。用 sayso show 查看，用 sayso answer 答复。",
         [TEXT_CLI_OR_BROWSER] = "或在浏览器中：{url}",
         [TEXT_CLI_LEFT] = "已离开，未作答复。请求仍然有效：sayso attach {id}",
         [TEXT_CLI_ALREADY_OVER] = "无需再答复：{state}。",

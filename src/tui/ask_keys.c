@@ -208,18 +208,14 @@ static void show_hidden(struct ask_screen *screen)
         list_move_to_shown(screen, ask_field(screen));
 }
 
-static void emit_hidden(struct ask_screen *screen, const struct field_state *state)
+static void emit_hidden(struct ask_screen *screen, const struct field_state *state, size_t item)
 {
     struct text json = { 0 };
     struct json_writer writer = json_writer_to(&json);
 
     json_write_object(&writer, NULL);
-    json_write_list(&writer, "hidden");
-    for (size_t i = 0; i < state->field->option_count; i++) {
-        if (state->is_hidden[i])
-            json_write_text(&writer, NULL, state->field->options[i].id);
-    }
-    json_write_end_list(&writer);
+    json_write_text(&writer, "option_id", state->field->options[item].id);
+    json_write_bool(&writer, "hidden", state->is_hidden[item]);
     json_write_end_object(&writer);
     ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_HIDE, .json = text_string(&json) });
     text_release(&json);
@@ -247,7 +243,7 @@ static void hide(struct ask_screen *screen)
     if (state->is_hidden[item])
         state->is_picked[item] = false;
     list_move_to_shown(screen, state);
-    emit_hidden(screen, state);
+    emit_hidden(screen, state, item);
 }
 
 static void reconnect(struct ask_screen *screen)

@@ -54,7 +54,7 @@ enum screen_effect_kind {
     EFFECT_SEND_NOW,
     EFFECT_BROWSER,   /* go on there: the draft was sent before; then the terminal ends */
     EFFECT_SETTING,   /* name, text (NULL: the built-in value): settings/set */
-    EFFECT_HIDE,      /* json: {hidden: [option ids]} of this title and principal (R6.4) */
+    EFFECT_HIDE,      /* json: {option_id, hidden} of this title and principal (R6.4) */
     EFFECT_LATER,     /* number: seconds to be silent about this ask */
     EFFECT_LOOK,      /* ask/get is wanted, as NEWS_WHOLE */
     EFFECT_OPEN,      /* inbox: the same, for the ask that the person chose */

@@ -182,6 +182,7 @@ static const struct row {
     { EFFECT_SEND_NOW, "ask/send", NOTHING, on_decided },
     { EFFECT_BROWSER, "ask/switch", WEB, on_changed },
     { EFFECT_SETTING, "settings/set", SETTING, on_changed },
+    { EFFECT_HIDE, "ask/hide", MEMBERS, on_changed },
     { EFFECT_LOOK, "ask/get", NOTHING, on_whole },
     { EFFECT_OPEN, "ask/attach", NOTHING, on_whole },
 };

@@ -52,6 +52,8 @@ struct terminal_kind terminal_kind_of(const char *(*find)(const char *name))
     else if (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0 ||
              strstr(term, "-direct"))
         kind.colours = COLOURS_TRUE;
+    else if (strstr(term, "256color"))
+        kind.colours = COLOURS_256;
     else
         kind.colours = COLOURS_16;
     kind.answers = kind.colours != COLOURS_NONE && !is_console && !*value_of(find, "COLORFGBG");

@@ -25,7 +25,7 @@ PARSE_ERROR, INVALID_REQUEST, NO_METHOD = -32700, -32600, -32601
 NUMBER_REFUSED, NOT_YOURS = -32001, -32002
 AGENT_METHODS = ["ask/create", "ask/wait", "ask/delivered", "ask/withdraw", "ask/detach",
                  "client/cut_off"]
-PERSON_METHODS = ["ask/answer", "ask/cancel", "ask/decline", "ask/extend", "ask/undo", "ask/send", "ask/draft",
+PERSON_METHODS = ["ask/answer", "ask/cancel", "ask/decline", "ask/extend", "ask/undo", "ask/send", "ask/draft", "ask/attach", "ask/hide",
                   "ask/switch", "ask/challenge", "ask/list", "ask/get", "ask/watch", "settings/list",
                   "settings/set", "token/new", "token/list", "token/revoke"]
 

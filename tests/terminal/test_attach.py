@@ -302,6 +302,30 @@ def numbers(home: Home) -> None:
         assert wanted is None or wanted in (value, got), got
 
 
+@test("an option hidden with - stays hidden when the same question comes again; H shows it", "R6.4")
+def hiding(home: Home) -> None:
+    first = ask(home)
+    with Tmux(home) as tmux:
+        tmux.start("attach", first)
+        tmux.keys("Down")
+        tmux.wait("▸ 2")
+        tmux.keys("-")
+        tmux.wait("1 more hidden|1 hidden")
+        tmux.keys("C-c")
+        tmux.end(5)
+        home.sayso("cancel", first)
+        result_of(home, first)  # the agent has it, so the same call asks anew
+        second = ask(home)
+        assert second != first
+        home.kill_hub()
+        shown = tmux.start("attach", second)
+        assert "hidden" in shown and "Materialized" not in shown, shown
+        tmux.keys("H")
+        tmux.wait("Materialized view")
+        tmux.keys("C-c")
+        tmux.end(5)
+
+
 @test("an ask that is over is not shown again: how it ended, and its exit code", "R6.1 R10.3")
 def over(home: Home) -> None:
     session_id = ask(home)

@@ -1,7 +1,7 @@
 /*
  * test_engine_launch.c - asks handed to a terminal by a command that works once: what the agent is
  * told, who may open it and how often, fresh commands, lost terminals, restarts in between.
- * Proves: R6.2, R2.4, R2.6, R5.1, R5.5
+ * Proves: R6.2, R2.4, R2.6, R5.1, R5.5, R6.4 (hidden options)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -415,6 +415,52 @@ static void test_where_terminals_are_off(void **state)
     scene_close(&scene);
 }
 
+/* R6.4: remembered for this question of this agent, also after a restart; for no other. */
+static void test_hidden_options(void **state)
+{
+    static const struct {
+        const char *said;
+        enum error_code code;
+        const char *path;
+    } bad[] = {
+        { "", ERROR_missing_property, "/option_id" },
+        { ",'option_id':'b'", ERROR_missing_property, "/hidden" },
+        { ",'option_id':'b','hidden':1", ERROR_missing_property, "/hidden" },
+        { ",'option_id':'gone','hidden':true", ERROR_bad_enum, "/option_id" },
+    };
+    struct scene scene, other;
+    struct call call = { 0 };
+
+    scene_open(&scene, state, "terminal", "");
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        scene_do(&scene, scene.ops->hide, bad[i].said);
+        assert_failed(&scene.did, bad[i].code, bad[i].path);
+    }
+    scene_do(&scene, scene.ops->hide, ",'option_id':'b','hidden':true");
+    assert_worked(&scene.did);
+    scene_get(&scene, &call);
+    assert_string_equal(call_text(&call, "/hidden/0"), "b");
+    call_run(&call, scene.agent, scene.ops->hide,
+             "{'session_id':'%s','option_id':'b','hidden':false}", scene.id);
+    assert_failed(&call, ERROR_wrong_state, "");
+    scene_open(&other, state, "terminal", "");
+    scene_get(&other, &call);
+    assert_string_equal(call_text(&call, "/hidden/0"), "");
+    scene.stage->store.fails_settings = true;
+    scene_do(&scene, scene.ops->hide, ",'option_id':'b','hidden':false");
+    assert_failed(&scene.did, ERROR_storage_failed, "");
+    stage_crash(scene.stage);
+    scene.person = terminal(scene.stage, "again");
+    scene_get(&scene, &call);
+    assert_string_equal(call_text(&call, "/hidden/0"), "b");
+    scene_do(&scene, scene.ops->hide, ",'option_id':'b','hidden':false");
+    scene_get(&scene, &call);
+    assert_string_equal(call_text(&call, "/hidden/0"), "");
+    call_release(&call);
+    scene_close(&other);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +477,7 @@ int main(void)
         CASE(test_never_attached_times_out),
         CASE(test_what_can_go_wrong),
         CASE(test_where_terminals_are_off),
+        CASE(test_hidden_options),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

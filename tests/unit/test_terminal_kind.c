@@ -32,6 +32,7 @@ static const struct {
     { "as most are today",
       { "TERM", "xterm-256color", "COLORTERM", "truecolor", "LANG", "en_US.UTF-8" },
       { .colours = COLOURS_TRUE, .answers = true } },
+    { "what tmux has", { "TERM", "tmux-256color" }, { .colours = COLOURS_256, .answers = true } },
     { "sixteen colours are everybody's",
       { "TERM", "xterm" },
       { .colours = COLOURS_16, .answers = true } },

@@ -277,13 +277,13 @@ static void hidden_options(void **state)
     stage_expect_row(&stage, "Unit tests");
     stage_type(&stage, "H");
     stage_type(&stage, "-");
-    stage_expect_acts(&stage, "HIDE {\"hidden\":[\"unit\",\"type\",\"h1\"]}\n");
+    stage_expect_acts(&stage, "HIDE {\"option_id\":\"type\",\"hidden\":true}\n");
     stage_close(&stage);
     free(whole);
     stage_open(&stage, short_form);
     stage_type(&stage, "-");
     stage_type(&stage, "-");
-    stage_expect_acts(&stage, "HIDE {\"hidden\":[\"redis\"]}\n");
+    stage_expect_acts(&stage, "HIDE {\"option_id\":\"redis\",\"hidden\":true}\n");
     stage_expect_row(&stage, "have to stay in sight");
     stage_close(&stage);
     whole = stage_whole(volumes_form, "", ",\"hidden\":[\"delete-now\"]");

@@ -1,0 +1,186 @@
+"""The inbox, `sayso serve` on a terminal, `sayso ask` in place, and how a waiting ask makes itself
+known.
+
+Proves: R6.3 R6.6 R6.1
+"""
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import time
+
+from stage import READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, result_of
+from harness import Home, run, test, wait_until
+
+QUESTION = ["-p", "Two regions are ready and one is to be first.", "-o", "eu=Europe", "-o", "us=America",
+            "--recommend", "eu"]
+
+
+def open_ids(home: Home) -> list[str]:
+    return [row["session_id"] for row in home.sayso("list", "--active", "--json").json]
+
+
+@test("asks come and go by themselves; Enter opens one, its answer leads back to the list", "R6.3")
+def inbox(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    first = ask(home, "First of all")
+    with Tmux(home) as tmux:
+        tmux.start("inbox", shows="First of all")
+        second = ask(home, "Second thoughts")
+        tmux.wait("Second thoughts")
+        tmux.wait("2 waiting")
+        home.sayso("answer", second, "--select", "view")
+        tmux.wait("1 waiting")
+        tmux.keys("Enter")
+        tmux.wait("Redis, write-through")
+        time.sleep(READY_S * SLACK)
+        tmux.keys("2")
+        shown = tmux.wait("0 waiting")
+        assert not re.search(r"\d{5} d", shown), shown
+        tmux.keys("q")
+        assert "First of all" not in tmux.end(0), "the screen before is back"
+    assert result_of(home, first)["selection"]["selected_ids"] == ["view"]
+
+
+@test("the hub dies under an inbox: it comes back with the list as it is then", "R6.3 R6.1")
+def inbox_lost(home: Home) -> None:
+    ask(home, "Before the end")
+    with Tmux(home) as tmux:
+        tmux.start("inbox", shows="Before the end")
+        home.kill_hub()
+        wait_until(home.hub_pid, "it is started again", WAIT_S)
+        ask(home, "After the end")
+        tmux.wait("After the end")
+        tmux.wait("2 waiting")
+        tmux.keys("C-c")
+        tmux.end(0)
+
+
+@test("an ask that arrives rings: a bell, and a notification without a word of the agent's", "R6.6 R6.5")
+def bell(home: Home) -> None:
+    home.sayso("list")
+    with Pty(home, "inbox") as pty, Judge() as judge:
+        pty.wait("waiting")
+        pty.drain()
+        before = judge.show(pty.bytes)["bells"]
+        ask(home, "Ring\x07 the \x1b]9;bell\x07")
+        pty.wait("Ring")
+        pty.drain()
+        told = judge.show(pty.bytes)
+        assert told["bells"] > before, told
+        assert not any("Ring" in words for _, words in told["osc"]), told
+        pty.type("q")
+        wait_until(lambda: pty.process.poll() is not None, "it ends")
+
+
+@test("status --short is a line for a status bar, and nothing where nothing waits", "R6.6")
+def short(home: Home) -> None:
+    assert home.sayso("status", "--short").out == ""
+    ask(home)
+    assert re.fullmatch(r"\S.*1\n", home.sayso("status", "--short").out)
+
+
+@test("sayso serve on a terminal shows the inbox; q ends both; elsewhere it serves as ever", "R6.3")
+def serve(home: Home) -> None:
+    with Tmux(home) as tmux:
+        before = tmux.modes()
+        tmux.start("serve", shows="0 waiting")
+        hub = home.hub_pid()
+        assert hub
+        ask(home, "For the server")
+        tmux.wait("For the server")
+        tmux.keys("C-z")  # the shell is back, and the hub goes on
+        tmux.wait("Stopped")
+        assert open_ids(home) and home.hub_pid() == hub
+        tmux.type("fg")
+        tmux.keys("C-m")
+        tmux.wait("For the server")
+        tmux.keys("q")
+        tmux.wait(r"ready\$\s*\Z")
+        wait_until(lambda: not home.hub_pid(), "the hub has ended")
+        assert tmux.modes() == before
+        home.sayso("list")
+        tmux.command("serve")
+        tmux.end(1)  # one runs already
+        home.sayso("stop")
+        tmux.command("serve", "--no-inbox")
+        tmux.wait("pid")
+        tmux.keys("C-c")
+        tmux.wait(r"ready\$\s*\Z")
+
+
+@test("sayso ask on a terminal asks there; standard output gets the answer alone", "R6.3")
+def in_place(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    out = home.path / "answer"
+    with Tmux(home) as tmux:
+        before = tmux.modes()
+        tmux.type(f"{shlex.join([home.binary, 'ask', 'Which region?', *QUESTION])} > {out}; echo over=$?")
+        tmux.keys("C-m")
+        tmux.wait("Europe  recommended")
+        time.sleep(READY_S * SLACK)
+        assert "stopped waiting" not in tmux.text()
+        tmux.keys("2")
+        tmux.wait("^over=0$")
+        assert out.read_text() == "us\n"
+        assert tmux.modes() == before
+    assert not open_ids(home)
+
+
+@test("left with Ctrl-C the ask stays, and asking again waits for the same; answered elsewhere it ends", "R6.3 R5.5")
+def in_place_left(home: Home) -> None:
+    with Tmux(home) as tmux:
+        tmux.start("ask", "Which region?", *QUESTION, shows="Europe")
+        tmux.keys("C-c")
+        tmux.end(5)
+        (session_id,) = open_ids(home)
+        tmux.start("ask", "Which region?", *QUESTION, shows="Europe")
+        assert open_ids(home) == [session_id]
+        assert home.sayso("answer", session_id, "--select", "eu").code == 0
+        assert re.search(r"^eu$", tmux.end(0), re.MULTILINE), tmux.text()
+
+
+@test("the hub dies while sayso ask shows its question: the same ask, the same answer", "R6.3 R5.2")
+def in_place_lost(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    with Tmux(home) as tmux:
+        tmux.start("ask", "Which region?", *QUESTION, shows="Europe")
+        (session_id,) = open_ids(home)
+        home.kill_hub()
+        wait_until(home.hub_pid, "it is started again", WAIT_S)
+        tmux.wait_gone("(?i)connection to sayso lost")
+        assert open_ids(home) == [session_id]
+        time.sleep(READY_S * SLACK)
+        tmux.keys("1")
+        assert re.search(r"^eu$", tmux.end(0), re.MULTILINE), tmux.text()
+    assert not open_ids(home)
+
+
+@test("no terminal, but a tmux somebody looks at: the question comes in a popup", "R6.1")
+def popup(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    session_id = ask(home)
+    with Tmux(home) as tmux, Pty(home, "version") as looker:
+        looker.process.wait()  # its terminal is free for another
+        viewer = home.spawn("-u", "-S", tmux.socket, "attach", program="tmux", stdin=looker.slave,
+                            stdout=looker.slave, stderr=looker.slave, start_new_session=True,
+                            preexec_fn=looker.attach, env={"TERM": "xterm", "LANG": "C.UTF-8"})
+        looker.wait("ready")
+        socket, pid = tmux.run("display-message", "-p", "#{socket_path},#{pid}").strip().split(",")
+        pane = tmux.run("display-message", "-p", "#{pane_id}").strip()
+        asked = home.spawn("attach", session_id, stdin=subprocess.DEVNULL, start_new_session=True,
+                           env={"TMUX": f"{socket},{pid},0", "TMUX_PANE": pane, "LANG": "C.UTF-8"})
+        looker.wait("Redis, write-through")
+        time.sleep(READY_S * SLACK)
+        looker.type("2")
+        assert asked.wait(WAIT_S) == 0, asked.communicate()
+        home.spawned.remove(asked)
+        asked.communicate()
+        tmux.run("kill-server")
+        viewer.wait(WAIT_S)
+        home.spawned.remove(viewer)
+    assert result_of(home, session_id)["selection"]["selected_ids"] == ["view"]
+
+
+run()

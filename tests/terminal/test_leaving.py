@@ -1,0 +1,273 @@
+"""However it ends, the terminal is left as it was: leaving, stopping, killing; and what happens to
+an open question meanwhile: another size, time that runs out, others who answer, a hub that dies.
+
+Proves: R6.1 R5.4 R5.9 R2.4
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+from stage import HERE, READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, result_of
+from harness import Home, run, test, wait_until
+
+
+def pid_of(home: Home, verb: str = "attach") -> int:
+    """The process of our program in the tmux of this home."""
+    def find() -> int | None:
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                words = open(f"/proc/{entry}/cmdline", "rb").read().split(b"\0")
+                env = open(f"/proc/{entry}/environ", "rb").read()
+            except OSError:
+                continue
+            if words[0].decode() == home.binary and words[1] == verb.encode() and str(home.path).encode() in env:
+                return int(entry)
+        return None
+    return wait_until(find, f"sayso {verb} runs")
+
+
+def is_open(home: Home, session_id: str) -> bool:
+    return session_id in [row["session_id"] for row in home.sayso("list", "--active", "--json").json]
+
+
+@test("Ctrl-C leaves without answering: modes, cursor and screen as before, the ask stays", "R6.1")
+def interrupt(home: Home) -> None:
+    session_id = ask(home)
+    with Tmux(home) as tmux:
+        before = tmux.modes()
+        tmux.start("attach", session_id)
+        tmux.keys("C-c")
+        shown = tmux.end(5)
+        assert "stays open" in shown and "▸" not in shown, shown
+        assert tmux.modes() == before
+    assert is_open(home, session_id)
+
+
+@test("Ctrl-Z gives the shell back; fg draws it again, with what was typed", "R6.1")
+def suspend(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    session_id = ask(home, "Name?", selection_mode="text_input")
+    with Tmux(home) as tmux:
+        before = tmux.modes()
+        tmux.start("attach", session_id, shows=r"Name\?")
+        tmux.type("half a na")
+        tmux.wait("half a na")
+        tmux.keys("C-z")
+        tmux.wait(r"Stopped")
+        assert tmux.modes() == before
+        tmux.type("fg")
+        tmux.keys("C-m")
+        tmux.wait("half a na")
+        time.sleep(READY_S * SLACK)
+        tmux.type("me")
+        tmux.wait("half a name")
+        tmux.keys("C-d")
+        wait_until(lambda: not is_open(home, session_id), "it is answered", WAIT_S)
+        tmux.wait(r"ready\$\s*\Z")
+        assert tmux.modes() == before
+    assert result_of(home, session_id)["selection"]["custom_input"] == "half a name"
+
+
+@test("kill -TERM, -HUP and -INT put the terminal in order; the ask stays open", "R6.1")
+def kills(home: Home) -> None:
+    session_id = ask(home)
+    with Tmux(home) as tmux:
+        before = tmux.modes()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            tmux.start("attach", session_id)
+            os.kill(pid_of(home), number)
+            if number == signal.SIGINT:  # bash then drops the rest of the line, as after Ctrl-C
+                tmux.wait(r"ready\$\s*\Z")
+            else:
+                tmux.end(128 + number)
+            assert tmux.modes() == before, number
+    assert is_open(home, session_id)
+
+
+@test("kill -STOP and -CONT: the picture comes back and keys work", "R6.1")
+def stopped(home: Home) -> None:
+    session_id = ask(home)
+    with Tmux(home) as tmux:
+        tmux.start("attach", session_id)
+        pid = pid_of(home)
+        os.kill(pid, signal.SIGSTOP)
+        tmux.wait("Stopped")
+        tmux.type("clear; fg")
+        tmux.keys("C-m")
+        tmux.wait("Redis, write-through")
+        time.sleep(READY_S * SLACK)
+        tmux.keys("Down")
+        tmux.wait("▸ 2")
+        tmux.keys("C-c")
+        tmux.wait(r"ready\$\s*\Z")
+
+
+@test("a crash puts the terminal in order too", "R6.1")
+def crash(home: Home) -> None:
+    session_id = ask(home)
+    with Pty(home, "attach", session_id) as pty, Judge() as judge:
+        pty.wait("Redis")
+        pty.drain()
+        assert not pty.is_restored()
+        pty.process.send_signal(signal.SIGSEGV)
+        wait_until(lambda: pty.process.poll() is not None, "it is gone")
+        pty.drain()
+        assert pty.is_restored()
+        modes = judge.show(pty.bytes)["modes"]
+        assert not modes["bracketedPasteMode"] and not modes["sendFocusMode"], modes
+
+
+@test("a terminal that is closed ends it, and nothing is answered", "R6.1")
+def hang_up(home: Home) -> None:
+    session_id = ask(home)
+    pty = Pty(home, "attach", session_id)
+    pty.wait("Redis")
+    os.close(pty.slave)
+    os.close(pty.master)
+    wait_until(lambda: pty.process.poll() is not None, "it ends", WAIT_S)
+    home.spawned.remove(pty.process)
+    assert is_open(home, session_id)
+
+
+@test("another size, several times, while a question is open: drawn anew, nothing is lost", "R6.1")
+def resizing(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    session_id = ask(home)
+    with Tmux(home) as tmux:
+        tmux.start("attach", session_id)
+        tmux.keys("Down")
+        for columns, rows in ((40, 24), (200, 50), (60, 12), (80, 24)):
+            tmux.resize(columns, rows)
+            tmux.wait(rf"^[╍╌]{{{columns}}}$")
+            shown = tmux.wait("▸ 2  Materialized")
+            assert len(re.findall(r"▸", shown)) == 1, shown
+        tmux.keys("Enter")
+        tmux.end(0)
+    assert result_of(home, session_id)["selection"]["selected_ids"] == ["view"]
+
+
+@test("time runs out while somebody types: it is held, then over, and the text is kept", "R5.4 R5.9")
+def timeout(home: Home) -> None:
+    home.sayso("settings", "set", "typing_hold", "off")
+    session_id = ask(home, "Name?", selection_mode="text_input", timeout_seconds=4)
+    with Tmux(home) as tmux:
+        tmux.start("attach", session_id, shows=r"Name\?")
+        tmux.type("nearly done")
+        shown = tmux.wait("Time ran out|timed out|ran out")
+        assert "nearly done" in shown, shown
+        tmux.enter()
+        tmux.end(4)
+    assert result_of(home, session_id)["action_status"] == "timeout"
+
+
+@test("answered elsewhere while open: who won is shown, what was typed here is kept", "R5.3 R6.1")
+def elsewhere(home: Home) -> None:
+    session_id = ask(home, "Name?", selection_mode="text_input")
+    with Tmux(home) as tmux:
+        tmux.start("attach", session_id, shows=r"Name\?")
+        tmux.type("my own words")
+        tmux.wait("my own words")
+        assert home.sayso("answer", session_id, "--text", "theirs").code == 0
+        shown = tmux.wait(r"[Aa]nswered")
+        assert "my own words" in shown, shown
+        tmux.enter()
+        tmux.end(0)
+    assert result_of(home, session_id)["selection"]["custom_input"] == "theirs"
+
+
+@test("the hub dies while somebody types: said so, found again, and what was typed is sent", "R6.1 R5.2")
+def hub_dies(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    session_id = ask(home, "Name?", selection_mode="text_input")
+    with Tmux(home) as tmux:
+        tmux.start("attach", session_id, shows=r"Name\?")
+        tmux.type("before ")
+        tmux.wait("before")
+        home.kill_hub()
+        tmux.type("and after")
+        tmux.wait("before and after")
+        wait_until(home.hub_pid, "the terminal starts the hub again", WAIT_S)
+        tmux.wait_gone("(?i)connection to sayso lost")
+        tmux.keys("C-d")
+        tmux.end(0)
+    assert result_of(home, session_id)["selection"]["custom_input"] == "before and after"
+
+
+@test("a hub that a person stopped is not started behind their back; once it is back, it goes on", "R6.1")
+def hub_stopped(home: Home) -> None:
+    session_id = ask(home)
+    with Tmux(home) as tmux:
+        tmux.start("attach", session_id)
+        assert home.sayso("stop").code == 0
+        tmux.wait("(?i)connection to sayso lost")
+        time.sleep(0.5)
+        assert not home.hub_pid()
+        home.sayso("list")
+        tmux.wait_gone("(?i)connection to sayso lost")
+        tmux.keys("Down")
+        tmux.wait("▸ 2")
+        tmux.keys("C-c")
+        tmux.end(5)
+
+
+@test("answers piped into standard input go nowhere: keys come from the terminal alone", "R6.1")
+def piped(home: Home) -> None:
+    session_id = ask(home)
+    with Tmux(home) as tmux:
+        tmux.type(f"yes 2 | {home.binary} attach {session_id}; echo over")
+        tmux.keys("C-m")
+        tmux.wait("Redis")
+        time.sleep(2 * READY_S * SLACK)
+        assert is_open(home, session_id)
+        tmux.keys("C-c")
+        tmux.wait("^over$")
+    assert is_open(home, session_id)
+
+
+@test("without a terminal: the line to run and exit 5; nothing is consumed, nothing cancelled", "R6.1 R6.2")
+def no_terminal(home: Home) -> None:
+    given = {"title": "T", "prompt": "A prompt that is long enough.", "selection_mode": "text_input",
+             "interface": "terminal"}
+    handed = home.sayso("ask", "--from", "-", "--json", input=json.dumps(given)).json
+    code = handed["terminal_command"].split()[-1]
+    for words in (("attach", "--launch", code), ("attach", handed["session_id"]), ("inbox",)):
+        result = home.sayso(*words, input="1\n2\n\n", start_new_session=True)
+        assert result.code == 5 and "no terminal" in result.err, result
+        assert result.out.split()[1:] == list(words), result
+        as_json = home.sayso(*words, "--json", start_new_session=True)
+        assert as_json.code == 5 and as_json.json["reason"] == "no_terminal", as_json
+    assert is_open(home, handed["session_id"])
+    with Tmux(home) as tmux:
+        tmux.start("attach", "--launch", code, shows="T ")
+        tmux.keys("C-c")
+        tmux.end(5)
+
+
+@test("a terminal that can't move its cursor is not drawn on: said how to answer, nothing is used up", "R6.1")
+def dumb(home: Home) -> None:
+    session_id = ask(home)
+    with Pty(home, "attach", session_id, TERM="dumb") as pty:
+        pty.wait("sayso answer")
+        assert pty.process.wait(WAIT_S) == 5 and b"\x1b" not in pty.drain(), pty.bytes
+    assert is_open(home, session_id)
+
+
+@test("a shell that is kept from its terminal, as in a sandbox, is told so", "R6.1")
+def sandboxed(home: Home) -> None:
+    library, session_id = home.path / "forbidden_tty.so", ask(home)
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library, HERE / "forbidden_tty.c", "-ldl"], check=True)
+    preloaded = {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    result = home.sayso("attach", session_id, env=preloaded)
+    assert result.code == 5 and "sandbox" in result.err and result.out.split()[1:] == ["attach", session_id], result
+    result = home.sayso("attach", session_id, "--json", env=preloaded)
+    assert result.json["reason"] == "sandboxed" and is_open(home, session_id), result
+
+
+run()
