@@ -74,10 +74,11 @@ struct lines {
 
 static void count(struct lines *lines, bool is_added)
 {
-    struct markup_block *file = lines->builder->markup->blocks + lines->file - 1;
+    struct markup_block *file;
 
     if (lines->file == 0)
         return;
+    file = &lines->builder->markup->blocks[lines->file - 1];
     file->added += is_added;
     file->removed += !is_added;
 }

@@ -71,7 +71,7 @@ static void draw_list_with_pane(struct ask_screen *screen, struct field_state *s
                                 struct pen *pen, const struct draw_plan *plan)
 {
     int column = draw_pane_column(screen, pen->canvas->columns), top = pen->row;
-    struct pen list = { pen->canvas, top, pen->left, column > 0 ? column : pen->end };
+    struct pen list = { pen->canvas, top, pen->left, column > 0 ? column - 1 : pen->end };
     struct pen pane = { pen->canvas, top, column + 2, pen->end };
 
     draw_list(screen, state, &list, plan);
@@ -332,7 +332,7 @@ static struct draw_plan make_plan(struct ask_screen *screen, int columns, int ro
         room -= plan.prompt_rows + 1;
     }
     if (plan.list_rows > 0 && room > 0)
-        plan.list_rows += room;
+        plan.list_rows = screen->list_rows + room;
     else if (room > 0)
         plan.pane_rows = screen->pane_rows + room;
     screen->wants_alternate = used > rows;
@@ -433,8 +433,6 @@ static void draw_panel(struct ask_screen *screen, struct pen *pen, int rows)
     else
         draw_reading(screen, pen,
                      screen->panel == PANEL_PROMPT ? screen->prompt : ask_preview(screen), rows);
-    if (pen->row > rows)
-        screen->wants_alternate = true;
 }
 
 void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int columns, int rows,
@@ -461,6 +459,8 @@ void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int colum
         canvas_reset(canvas, columns);
         draw_whole(screen, &pen, &plan);
     }
+    if (canvas->rows > rows)
+        screen->wants_alternate = true;
     if (screen->visible_mono_ms < 0)
         screen->visible_mono_ms = now.mono_ms;
 }

@@ -94,6 +94,7 @@ struct ask_screen {
     int scroll_most;
     int pane_shift; /* columns the list beside a preview is wider than by itself */
     int pane_rows;  /* of the preview, as drawn last */
+    int list_rows;  /* of the list, likewise */
     bool is_tight;  /* rows run short: what can be one row is one */
     bool has_offered_note;
     bool shows_hidden, shows_prompt;

@@ -1,5 +1,5 @@
 /*
- * ask_keys.c - the keys of a question while letters are commands (ui.md 8). A key is a row.
+ * ask_keys.c - the keys of a question while letters are commands. A key is a row.
  * Keys that go into a text, a code or a panel are ask_fields.c's.
  */
 #include <string.h>
@@ -269,7 +269,7 @@ static const struct {
     { '-', hide },         { 'r', reconnect },     { '?', open_help },
 };
 
-/* Defaults that nobody has looked at are not sent by one key (ui.md 9.5). */
+/* Defaults that nobody has looked at are not sent by one key. */
 static bool needs_second_enter(struct ask_screen *screen, const struct field_state *state)
 {
     bool is_preset = is_list(state) && list_is_one_of_many(state)
@@ -483,6 +483,8 @@ static void take_end_key(struct ask_screen *screen, const struct key *key)
 
 static bool take_control(struct ask_screen *screen, const struct key *key)
 {
+    if (key->code == KEY_FOCUS_IN && screen->visible_mono_ms >= 0)
+        screen->visible_mono_ms = screen->now.mono_ms; /* in front only now */
     if (key->code == KEY_FOCUS_IN || key->code == KEY_FOCUS_OUT)
         return true;
     if (key->code != KEY_CONTROL)

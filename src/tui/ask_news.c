@@ -71,6 +71,8 @@ static void describe_answer(struct ask_screen *screen, const struct json *answer
 
 void ask_take_end(struct ask_screen *screen, const struct json *whole)
 {
+    if (screen->phase != PHASE_THEIRS)
+        screen->visible_mono_ms = -1; /* keys meant for the question do not close its end */
     screen->phase = PHASE_THEIRS;
     screen->panel = PANEL_NONE;
     screen->focus = FOCUS_LIST;

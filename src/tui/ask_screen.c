@@ -60,6 +60,16 @@ bool ask_is_one_line(const struct ask_screen *screen, const struct field *field)
             (field->max_chars > 0 && field->max_chars <= ONE_LINE_CHARS));
 }
 
+/* What an agent wrote beforehand is made visible first: people send what they see. */
+static void init_written(struct ask_screen *screen, struct edit *edit, bool has_lines, size_t most,
+                         const char *text)
+{
+    char *visible = facts_visible_flags(text ? text : "", has_lines, &screen->flags);
+
+    edit_init(edit, has_lines, most, visible);
+    free(visible);
+}
+
 static void init_options(struct ask_screen *screen, struct field_state *state)
 {
     const struct field *field = state->field;
@@ -87,8 +97,8 @@ static void init_field(struct ask_screen *screen, size_t i)
     state->field = field;
     state->shown = &screen->shown.fields[i];
     init_options(screen, state);
-    edit_init(&state->words, !ask_is_one_line(screen, field), LIMIT_ANSWER_TEXT_BYTES,
-              field->default_text ? field->default_text : "");
+    init_written(screen, &state->words, !ask_is_one_line(screen, field), LIMIT_ANSWER_TEXT_BYTES,
+                 field->default_text);
     edit_init(&state->digits, false, 32, "");
     state->has_number = field->has_default_number;
     state->number = field->default_number;
@@ -102,18 +112,15 @@ static void init_field(struct ask_screen *screen, size_t i)
 static void init_notes(struct ask_screen *screen)
 {
     const struct field *field = &screen->form.fields[0];
-    size_t most = (size_t)LIMIT_ANNOTATION_CHARS;
+    size_t most = (size_t)LIMIT_ANNOTATION_CHARS * 4; /* bytes of UTF-8, at most */
 
     screen->notes = mem_new((field->option_count + 1) * sizeof *screen->notes);
     screen->previews = mem_new((field->option_count + 1) * sizeof *screen->previews);
     for (size_t i = 0; i < field->option_count; i++) {
-        const char *note = field->options[i].annotation;
-
-        edit_init(&screen->notes[i], false, most, note ? note : "");
+        init_written(screen, &screen->notes[i], false, most, field->options[i].annotation);
         screen->previews[i] = markup_of_preview(&field->options[i].preview);
     }
-    edit_init(&screen->common, false, most,
-              screen->form.global_annotation ? screen->form.global_annotation : "");
+    init_written(screen, &screen->common, false, most, screen->form.global_annotation);
     edit_init(&screen->filter, false, 100, "");
     edit_init(&screen->why, false, most, "");
     edit_init(&screen->code, false, 8, "");
@@ -316,8 +323,7 @@ bool ask_sends_at_once(const struct ask_screen *screen)
         (has_note_text(screen) || preferences_is_on(&screen->preferences, SETTING_NOTE_FOCUS)))
         is_once = false;
     return is_once && screen->form.field_count == 1 && !screen->form.is_destructive &&
-           kind != FIELD_TEXT && kind != FIELD_NUMBER && kind != FIELD_CONFIRM &&
-           screen->focus != FOCUS_PREVIEW;
+           kind != FIELD_TEXT && kind != FIELD_NUMBER && kind != FIELD_CONFIRM;
 }
 
 int64_t ask_left_ms(const struct ask_screen *screen)

@@ -42,7 +42,8 @@ static void replace(struct edit *edit, size_t from, size_t to, const char *with,
 
 static void insert(struct edit *edit, const char *bytes, size_t length)
 {
-    size_t room = edit->most_bytes - edit->text.used, fits = 0;
+    size_t room = edit->most_bytes > edit->text.used ? edit->most_bytes - edit->text.used : 0;
+    size_t fits = 0;
     struct text line = { 0 };
 
     for (size_t i = 0; i < length && !edit->has_lines; i++)

@@ -240,21 +240,42 @@ static void draw_open(struct inbox_screen *screen, struct facts **rows, size_t c
     }
 }
 
+/* Those that ended last, the latest first. */
+static size_t find_latest(struct inbox_screen *screen, const struct facts **latest, size_t most)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < screen->count; i++) {
+        const struct facts *facts = &screen->rows[i];
+        size_t at = count < most ? count : most;
+
+        if (state_is_open(facts->state) || !fits(screen, facts))
+            continue;
+        while (at > 0 && latest[at - 1]->decided_utc_ms < facts->decided_utc_ms)
+            at--;
+        if (at == most)
+            continue;
+        if (count < most)
+            count++;
+        memmove(latest + at + 1, latest + at, (count - at - 1) * sizeof(const struct facts *));
+        latest[at] = facts;
+    }
+    return count;
+}
+
 static void draw_latest(struct inbox_screen *screen, struct pen *pen, int rows)
 {
-    size_t drawn = 0, most = pen->end < SCREEN_NARROW ? 3 : INBOX_FINISHED;
+    const struct facts *latest[INBOX_FINISHED];
+    size_t most = pen->end < SCREEN_NARROW ? 3 : INBOX_FINISHED;
+    size_t count = find_latest(screen, latest, most);
 
     if (pen->row + (int)most + 3 > rows)
         return;
     pen->row++;
     pen_at(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_FINISHED));
     pen->row++;
-    for (size_t i = 0; i < screen->count && drawn < most; i++) {
-        if (state_is_open(screen->rows[i].state) || !fits(screen, &screen->rows[i]))
-            continue;
-        draw_finished(screen, &screen->rows[i], pen);
-        drawn++;
-    }
+    for (size_t i = 0; i < count; i++)
+        draw_finished(screen, latest[i], pen);
 }
 
 static void draw_keys(struct inbox_screen *screen, struct pen *pen)

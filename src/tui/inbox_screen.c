@@ -396,5 +396,9 @@ int64_t inbox_screen_wake_ms(const struct inbox_screen *screen)
 {
     if (screen->ask)
         return ask_screen_wake_ms(screen->ask);
-    return screen->now.mono_ms + 1000;
+    for (size_t i = 0; i < screen->count; i++) {
+        if (state_is_open(screen->rows[i].state))
+            return screen->now.mono_ms + 1000;
+    }
+    return screen->now.mono_ms + (screen->is_lost ? 1000 : 60000); /* ages in minutes */
 }

@@ -100,7 +100,7 @@ static void read_digits(struct ask_screen *screen, struct field_state *state)
 
 static bool is_of_number(const struct key *key)
 {
-    static const char signs[] = "0123456789.-+eE";
+    static const char signs[] = "0123456789.-+";
 
     if (key->code != KEY_TEXT && key->code != KEY_PASTE)
         return true;

@@ -230,7 +230,7 @@ static size_t find_top(struct ask_screen *screen, struct field_state *state, con
 static void draw_window(struct ask_screen *screen, struct field_state *state, struct pen *pen,
                         const struct draw_plan *plan, const size_t *items, size_t count)
 {
-    int last = pen->row + plan->list_rows;
+    int begin = pen->row, last = begin + plan->list_rows;
     size_t top = 0, all = count;
     struct text line = { 0 };
 
@@ -260,6 +260,7 @@ static void draw_window(struct ask_screen *screen, struct field_state *state, st
         pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));
         pen->row++;
     }
+    screen->list_rows = pen->row - begin;
     text_release(&line);
 }
 

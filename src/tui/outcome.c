@@ -9,25 +9,48 @@
 
 enum { WRITTEN_ROWS = 10 };
 
+/* The line with as much of the answer as leaves room for the rest of it. */
+static void add_saved(const struct ask_screen *screen, int columns, bool is_narrow,
+                      struct text *out)
+{
+    enum text_id text = is_narrow ? TEXT_TUI_SAVED_SHORT : TEXT_TUI_SAVED;
+    int64_t left_ms = screen->undo_until_mono_ms - screen->now.mono_ms;
+    char room[TEXT_INTEGER_BYTES];
+    const char *seconds = text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, room);
+    struct text frame = { 0 }, answer = { 0 };
+    int fits;
+
+    i18n_format(&frame, text, "answer", "", "seconds", seconds, NULL);
+    fits = columns - draw_columns(&frame);
+    text_add(&answer, text_string(&screen->sent), screen->sent.used);
+    if (draw_columns(&answer) > fits) {
+        size_t next;
+        size_t bytes = glyph_wrap(text_string(&screen->sent), screen->sent.used,
+                                  fits > 2 ? fits - 1 : 1, &next);
+
+        text_clear(&answer);
+        text_add(&answer, text_string(&screen->sent), bytes);
+        text_add_text(&answer, screen->marks->cut_end);
+    }
+    i18n_format(out, text, "answer", text_string(&answer), "seconds", seconds, NULL);
+    text_release(&frame);
+    text_release(&answer);
+}
+
 void draw_saved(const struct ask_screen *screen, struct pen *pen)
 {
-    int64_t left_ms = screen->undo_until_mono_ms - screen->now.mono_ms;
-    struct text line = { 0 };
-    char seconds[TEXT_INTEGER_BYTES];
     const struct hint hints[] = {
         { "u", i18n_text(TEXT_TUI_KEY_UNDO), 9, false },
         { "Enter", i18n_text(TEXT_TUI_KEY_NOW), 8, false },
     };
     bool is_narrow = pen->end < SCREEN_NARROW;
     int column = pen_at(pen, pen->left, INK_OK, screen->marks->done) + 1, keys = 17;
+    int end = is_narrow ? pen->end : pen->end - keys - 3;
     struct pen tail = *pen;
+    struct text line = { 0 };
 
-    text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds);
-    i18n_format(&line, is_narrow ? TEXT_TUI_SAVED_SHORT : TEXT_TUI_SAVED, "answer",
-                text_string(&screen->sent), "seconds",
-                text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds), NULL);
-    column = pen_cut(pen, column, is_narrow ? pen->end : pen->end - keys - 2, INK_PLAIN,
-                     text_string(&line), screen->marks->cut_end);
+    add_saved(screen, end - column, is_narrow, &line);
+    column = pen_cut(pen, column, end, INK_PLAIN, text_string(&line), screen->marks->cut_end);
     if (is_narrow)
         tail.row++;
     tail.left = is_narrow ? pen->left + 2 : column + 3;

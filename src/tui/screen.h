@@ -82,7 +82,7 @@ struct screen_setup {
     int64_t uid;                 /* ours: asks of this uid are from "you" */
     bool is_ascii;               /* the terminal has no UTF-8 or no glyphs beyond ASCII */
     bool has_portal;             /* `w` is offered */
-    bool is_inbox;               /* `[` `]` are offered, and Esc-less leaving */
+    bool is_inbox; /* `[` `]` are offered; Ctrl-C is taken as going back to the list */
 };
 
 #endif

@@ -90,6 +90,7 @@ static void draw(struct world *world, struct canvas *canvas, int columns, int ro
 
     ask_screen_draw(world->screen, canvas, columns, rows, world->now);
     demand(canvas->columns == columns);
+    demand(canvas->rows <= rows || ask_screen_wants_alternate(world->screen));
     for (int i = 0; i < canvas->rows; i++) {
         text_clear(&row);
         canvas_write_row(canvas, i, &row);
@@ -163,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             if (i % 3 == 0)
                 keyboard_time_out(&keyboard, on_key, &world);
         }
-        if (i % 4 == 0)
+        if (i % 16 == 0)
             draw(&world, &canvas, columns, rows);
     }
     draw(&world, &canvas, columns, rows);

@@ -245,6 +245,7 @@ static double seconds_for(const char *unit, size_t bytes, size_t *ret_spans)
     assert_true(markup->block_count <= MARKUP_MAX_BLOCKS);
     assert_true(markup->span_count <= MARKUP_MAX_SPANS);
     markup_free(markup);
+    text_release(&text);
     return seconds;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/visible_text.h"
 #include "i18n/i18n.h"
 #include "tui_fixture.h"
 #include "tui_forms.h"
@@ -136,6 +137,10 @@ static void too_early(void **state)
     stage_expect(&stage, "");
     stage_expect_row(&stage, "too early, press again");
     stage_wait(&stage, 300);
+    stage_type(&stage, "\033[O\033[I"); /* another window, and back: the same again */
+    stage_type(&stage, "1");
+    stage_expect(&stage, "");
+    stage_wait(&stage, 500);
     stage_type(&stage, "1");
     stage_expect(&stage, ANSWER("\"redis\""));
     stage_close(&stage);
@@ -329,6 +334,57 @@ static void numbers(void **state)
     stage_close(&stage);
 }
 
+static void previews_scroll(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, retry_form);
+    stage_draw(&stage, 80, 16);
+    stage_type(&stage, "p");
+    stage_draw(&stage, 80, 16);
+    stage_type(&stage, "\033[F"); /* End: its last line, the list stays */
+    stage.rows = 16;
+    stage_expect_row(&stage, "╎  }");
+    stage_expect_row(&stage, "▸ 1  Small change in place");
+    stage_type(&stage, "1"); /* while it is scrolled a digit does not send */
+    stage_expect(&stage, "");
+    stage_type(&stage, "p");
+    stage_type(&stage, "v");
+    stage_wait(&stage, 1);
+    assert_true(ask_screen_wants_alternate(stage.ask));
+    stage_expect_no_row(&stage, "A helper of its own");
+    stage_type(&stage, ESC);
+    stage_wait(&stage, 1);
+    assert_false(ask_screen_wants_alternate(stage.ask));
+    stage_type(&stage, "j"); /* an option without one */
+    stage_expect_no_row(&stage, "client.c");
+    stage_close(&stage);
+}
+
+static void every_width(void **state)
+{
+    static const char *const forms[] = { cache_form,   checks_form,  endpoint_form,
+                                         volumes_form, release_form, retry_form };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        struct stage stage = { 0 };
+
+        stage_open(&stage, forms[i]);
+        for (int columns = 20; columns <= 300; columns += 7) {
+            for (int rows = 8; rows <= 60; rows += 13) {
+                stage_draw(&stage, columns, rows);
+                if (stage.canvas.rows <= rows || ask_screen_wants_alternate(stage.ask))
+                    continue;
+                print_message("%s", stage_draw(&stage, columns, rows));
+                fail_msg("%zu at %d x %d takes %d rows", i, columns, rows, stage.canvas.rows);
+            }
+        }
+        stage_close(&stage);
+    }
+}
+
 static void confirm(void **state)
 {
     struct stage stage = { 0 };
@@ -357,8 +413,9 @@ static void one_line_and_input_methods(void **state)
     stage_expect_acts(&stage, "");
     stage_type(&stage, ENTER);
     stage_expect_acts(&stage, "");
-    stage_expect_row(&stage, "你好"); /* no address: said at the field */
-    stage_type(&stage, "\025me@example.org");
+    stage_expect_row(&stage, "你好");           /* no address: said at the field */
+    stage_type(&stage, "\025me@example.org\r"); /* nor does it send what would be right */
+    stage_expect_acts(&stage, "");
     stage_type(&stage, ENTER);
     stage_expect_acts(&stage, "ANSWER {\"custom_input\":\"me@example.org\"}\n");
     stage_close(&stage);
@@ -394,14 +451,18 @@ static void hostile_strings(void **state)
         form = mem_format("\"title\":%s,\"prompt\":%s,\"fields\":[{\"name\":\"c\",\"kind\":"
                           "\"single\",\"required\":true,\"options\":[{\"id\":%s,\"label\":%s,"
                           "\"description\":%s,\"preview\":{\"type\":\"markdown\",\"text\":%s}}],"
-                          "\"min_selections\":1,\"max_selections\":1}],\"destructive\":true",
-                          text, text, text, text, text, text);
+                          "\"min_selections\":1,\"max_selections\":1}],\"destructive\":true,"
+                          "\"allow_annotations\":true,\"global_annotation\":%s",
+                          text, text, text, text, text, text, text);
         stage_open(&stage, form);
         for (size_t w = 0; w < ARRAY_LEN(widths); w++) {
             const char *drawn = stage_draw(&stage, widths[w], 24);
+            struct text again = { 0 };
 
-            for (; *drawn; drawn++)
-                assert_true(*drawn == '\n' || ((unsigned char)*drawn >= 0x20 && *drawn != 0x7f));
+            /* making it visible once more changes nothing: so all of it was */
+            visible_text(drawn, strlen(drawn), VISIBLE_LINES, &again);
+            assert_string_equal(text_string(&again), drawn);
+            text_release(&again);
         }
         free(form);
         free(text);
@@ -435,7 +496,8 @@ int main(void)
         cmocka_unit_test(two_digits),       cmocka_unit_test(cancel_and_decline),
         cmocka_unit_test(second_act),       cmocka_unit_test(read_to_the_end),
         cmocka_unit_test(hidden_options),   cmocka_unit_test(numbers),
-        cmocka_unit_test(confirm),          cmocka_unit_test(one_line_and_input_methods),
+        cmocka_unit_test(confirm),          cmocka_unit_test(previews_scroll),
+        cmocka_unit_test(every_width),      cmocka_unit_test(one_line_and_input_methods),
         cmocka_unit_test(hostile_strings),  cmocka_unit_test(plain_signs),
     };
 

@@ -201,6 +201,7 @@ static void the_row_keeps_its_place(void **state)
         stage_take(&stage, NEWS_CHANGED, json);
         free(json);
     }
+    stage_draw(&stage, 80, 24); /* the cursor is in the last row of the window; now up */
     for (int i = 0; i < 8; i++)
         stage_type(&stage, "k");
     for (const char *at = stage_draw(&stage, 80, 24); *at; at += strcspn(at, "\n") + 1, row++) {

@@ -38,6 +38,8 @@ static void undo(void **state)
     stage_type(&stage, "2");
     stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
     text_clear(&stage.effects);
+    stage_expect_row(&stage,
+                     "✓ Saved: Materialized view,›. Goes to the agent in 5 s.   u undo  Enter now");
     stage_type(&stage, "u");
     stage_expect(&stage, "UNDO\n");
     stage_take(&stage, NEWS_UNDONE, "{}");
@@ -75,7 +77,9 @@ static void somebody_was_faster(void **state)
     stage_expect_row(&stage, "my words");
     stage_type(&stage, CTRL_D); /* what was meant for the text does nothing now */
     stage_type(&stage, "1");
+    stage_type(&stage, ENTER);
     stage_expect_acts(&stage, "");
+    stage_wait(&stage, 600);
     stage_type(&stage, "y");
     stage_expect_acts(&stage, "COPY my words\n");
     stage_type(&stage, ENTER);

@@ -272,6 +272,46 @@ static void nothing_drawn_can_act(void **state)
     text_release(&out);
 }
 
+/* Each role by the colours there are; without any, weight and line carry it. Never a background. */
+static void inks_by_what_the_terminal_has(void **state)
+{
+    static const struct {
+        enum painter_colours colours;
+        bool is_light;
+        const char *accent, *danger;
+    } cases[] = {
+        { COLOURS_NONE, false, "\033[0;1m", "\033[0;1m" },
+        { COLOURS_16, false, "\033[0;94m", "\033[0;31m" },
+        { COLOURS_16, true, "\033[0;34m", "\033[0;31m" },
+        { COLOURS_256, false, "\033[0;38;5;111m", "\033[0;38;5;217m" },
+        { COLOURS_256, true, "\033[0;38;5;26m", "\033[0;38;5;124m" },
+        { COLOURS_TRUE, false, "\033[0;38;2;157;187;255m", "\033[0;38;2;255;159;151m" },
+        { COLOURS_TRUE, true, "\033[0;38;2;36;86;197m", "\033[0;38;2;176;36;28m" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct painter painter = { .look = { cases[i].colours, cases[i].is_light },
+                                   .rows = 5,
+                                   .columns = 20 };
+        struct canvas canvas = { 0 };
+        struct text out = { 0 };
+
+        canvas_reset(&canvas, 20);
+        canvas_put_text(&canvas, 0, 0, 20, INK_ACCENT, "a");
+        canvas_put_text(&canvas, 0, 1, 20, INK_PLAIN, "p");
+        canvas_put_text(&canvas, 0, 2, 20, INK_DANGER, "d");
+        painter_begin(&painter, false, &out);
+        painter_show(&painter, &canvas, &out);
+        assert_non_null(strstr(text_string(&out), cases[i].accent));
+        assert_non_null(strstr(text_string(&out), cases[i].danger));
+        assert_null(strstr(text_string(&out), ";48;"));
+        painter_release(&painter);
+        canvas_release(&canvas);
+        text_release(&out);
+    }
+}
+
 static void words_wrap(void **state)
 {
     static const struct {
@@ -279,10 +319,18 @@ static void words_wrap(void **state)
         int columns;
         size_t bytes, next;
     } cases[] = {
-        { "one two three", 7, 7, 8 },   { "one two three", 8, 7, 8 },
-        { "one two three", 6, 3, 4 },   { "onetwothree", 4, 4, 4 },
-        { "a\nb", 10, 1, 2 },           { "", 10, 0, 0 },
-        { "中文字", 5, 6, 6 },          { "中", 1, 3, 3 },
+        { "one two three", 7, 7, 8 },
+        { "one two three", 8, 7, 8 },
+        { "one two three", 6, 3, 4 },
+        { "onetwothree", 4, 4, 4 },
+        { "a\nb", 10, 1, 2 },
+        { "", 10, 0, 0 },
+        /* never before a closing sign, never behind an opening one */
+        { "你好，世", 4, 3, 3 },
+        { "你（好", 4, 3, 3 },
+        { "你好 ab，", 7, 6, 7 },
+        { "中文字", 5, 6, 6 },
+        { "中", 1, 3, 3 },
         { "fits exactly", 12, 12, 12 },
     };
 
@@ -307,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_narrower_window_is_drawn_anew),
         cmocka_unit_test(the_alternate_screen_comes_and_goes),
         cmocka_unit_test(nothing_drawn_can_act),
+        cmocka_unit_test(inks_by_what_the_terminal_has),
         cmocka_unit_test(words_wrap),
     };
 

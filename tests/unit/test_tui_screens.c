@@ -115,6 +115,21 @@ static void expect_picture(struct stage *stage, const char *heading, int number,
     free(wanted);
 }
 
+/* At a width no document shows: where the words stand. */
+static void expect_wide(const struct stage *stage, int row, const char *words, int column)
+{
+    struct text line = { 0 };
+    const char *found;
+
+    canvas_write_row(&stage->canvas, row, &line);
+    found = strstr(text_string(&line), words);
+    if (!found)
+        fail_msg("row %d has no %s: %s", row, words, text_string(&line));
+    assert_int_equal(glyph_columns(text_string(&line), (size_t)(found - text_string(&line))),
+                     column);
+    text_release(&line);
+}
+
 static void single_choice(void **state)
 {
     struct stage stage = { 0 };
@@ -124,6 +139,12 @@ static void single_choice(void **state)
     stage_open(&stage, cache_form);
     expect_picture(&stage, "Single choice", 0, 80);
     expect_picture(&stage, "Single choice", 1, 40);
+    stage_draw(&stage, 200, 50);
+    expect_wide(&stage, 0, "4:12", 195);
+    expect_wide(&stage, 0, "asked 14:02:23", 179);
+    expect_wide(&stage, 1, "╌╌╌", 168); /* 252 of 300 s */
+    expect_wide(&stage, 4, "The product page reads", 1);
+    expect_wide(&stage, 8, "s settings", 189);
     stage_close(&stage);
 }
 

@@ -1,0 +1,281 @@
+/* plain_text.c - what the plain view says: the question from top to bottom, then what is wanted. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "i18n/i18n.h"
+#include "markup/markup.h"
+#include "tui/ask_inside.h"
+#include "tui/draw.h"
+#include "tui/glyph.h"
+#include "tui/list.h"
+#include "tui/plain_inside.h"
+
+enum { PLAIN_COLUMNS = 79 };
+
+/* Wrapped, from a column on; the first row may have words in front already. */
+static void add_lines(struct text *out, int column, const char *words)
+{
+    size_t length = strlen(words);
+
+    for (size_t at = 0; at < length;) {
+        size_t next, bytes = glyph_wrap(words + at, length - at, PLAIN_COLUMNS - column, &next);
+
+        text_add_format(out, "%*s%.*s\n", column, "", (int)bytes, words + at);
+        at += next;
+    }
+}
+
+/* Who asks, from where, and the time. */
+static void add_facts(const struct ask_screen *ask, struct text *out)
+{
+    struct text blocked = { 0 }, line = { 0 };
+    char pid[TEXT_INTEGER_BYTES];
+    int64_t waited_ms = ask->now.utc_ms - ask->facts.created_utc_ms;
+    struct text who = { 0 };
+
+    if (*ask->facts.token)
+        i18n_format(&who, TEXT_TUI_BY_TOKEN, "token", ask->facts.token, NULL);
+    else if (ask->facts.pid > 0)
+        i18n_format(&who, ask->facts.uid == ask->setup.uid ? TEXT_TUI_BY_YOU : TEXT_TUI_BY_PID,
+                    "pid", text_of_integer(ask->facts.pid, pid), NULL);
+    else
+        text_add_text(&who, i18n_text(TEXT_TUI_BY_NOBODY));
+    facts_add_duration(&blocked, waited_ms > 0 ? waited_ms / 1000 : 0);
+    i18n_format(&line, *ask->facts.directory ? TEXT_PLAIN_FROM : TEXT_PLAIN_FROM_NOWHERE, "agent",
+                *ask->facts.agent ? ask->facts.agent : "?", "who", text_string(&who), "directory",
+                ask->facts.directory, "time", text_string(&blocked), NULL);
+    add_lines(out, 0, text_string(&line));
+    text_release(&blocked);
+    text_release(&line);
+    text_release(&who);
+}
+
+static void add_left(struct text *out, int64_t left_ms)
+{
+    int64_t s = (left_ms + 999) / 1000;
+    char count[TEXT_INTEGER_BYTES];
+
+    if (s >= 60)
+        i18n_format(out, TEXT_DURATION_MINUTES, "count", text_of_integer(s / 60, count), NULL);
+    if (s >= 60 && s % 60 > 0)
+        text_add_char(out, ' ');
+    if (s < 60 || s % 60 > 0)
+        i18n_format(out, TEXT_DURATION_SECONDS, "count", text_of_integer(s % 60, count), NULL);
+}
+
+void plain_add_time(const struct plain_screen *screen, struct text *out)
+{
+    struct text left = { 0 }, line = { 0 };
+    int64_t left_ms = ask_left_ms(screen->ask);
+
+    if (left_ms >= 0) {
+        add_left(&left, left_ms);
+        i18n_format(&line, TEXT_PLAIN_TIME, "time", text_string(&left), NULL);
+        add_lines(out, 0, text_string(&line));
+    }
+    text_release(&left);
+    text_release(&line);
+}
+
+static void add_prose(const struct markup *markup, struct text *out)
+{
+    struct canvas canvas = { 0 };
+    struct pen pen = { .canvas = &canvas, .end = PLAIN_COLUMNS };
+
+    canvas_reset(&canvas, PLAIN_COLUMNS);
+    draw_markup(&pen, markup, 0, 0);
+    for (int row = 0; row < canvas.rows; row++) {
+        canvas_write_row(&canvas, row, out);
+        text_add_char(out, '\n');
+    }
+    canvas_release(&canvas);
+}
+
+void plain_add_question(const struct plain_screen *screen, struct text *out)
+{
+    const struct ask_screen *ask = screen->ask;
+
+    add_facts(ask, out);
+    plain_add_time(screen, out);
+    add_lines(out, 0, i18n_text(TEXT_PLAIN_KEYS));
+    if (ask->is_sensitive)
+        add_lines(out, 0, i18n_text(TEXT_MENTIONS_SECRET));
+    text_add_char(out, '\n');
+    if (ask->form.is_destructive)
+        add_lines(out, 0, i18n_text(TEXT_DESTRUCTIVE_TWO_ACTS));
+    add_lines(out, 0, ask->shown.title);
+    if (ask->prompt) {
+        text_add_char(out, '\n');
+        add_prose(ask->prompt, out);
+    }
+}
+
+static void add_option(const struct ask_screen *ask, const struct option *option, size_t number,
+                       struct text *out)
+{
+    struct text line = { 0 };
+
+    text_add_format(&line, "%zu. %s", number, option->label);
+    if (ask->form.is_destructive)
+        text_add_format(&line, " [%s]", option->id);
+    if (option->is_recommended)
+        text_add_format(&line, " (%s)", i18n_text(TEXT_RECOMMENDED));
+    if (option->is_default && !ask->form.is_destructive)
+        text_add_format(&line, " (%s)", i18n_text(TEXT_SHOW_DEFAULT));
+    add_lines(out, 0, text_string(&line));
+    if (option->description)
+        add_lines(out, 3, option->description);
+    text_release(&line);
+}
+
+static void add_rule(const struct field_state *state, struct text *out)
+{
+    struct text rule = { 0 };
+
+    if (state->field->kind == FIELD_SINGLE)
+        text_add_text(&rule, i18n_text(TEXT_CHOOSE_ONE));
+    else if (state->field->kind == FIELD_CONFIRM)
+        text_add_text(&rule, i18n_text(TEXT_YES_OR_NO));
+    else
+        list_add_rule(state, &rule);
+    text_add_format(out, "%s:\n", text_string(&rule));
+    text_release(&rule);
+}
+
+void plain_add_field(struct plain_screen *screen, struct text *out)
+{
+    struct ask_screen *ask = screen->ask;
+    struct field_state *state = ask_field(ask);
+
+    text_add_char(out, '\n');
+    if (ask->form.field_count > 1)
+        add_lines(out, 0, ask_question(state->shown));
+    if (state->field->kind == FIELD_TEXT || state->field->kind == FIELD_NUMBER)
+        return;
+    add_rule(state, out);
+    for (size_t i = 0; i < state->field->option_count; i++)
+        add_option(ask, &state->shown->options[i], i + 1, out);
+    if (state->field->kind == FIELD_CONFIRM)
+        text_add_format(out, "1. %s\n2. %s\n", i18n_text(TEXT_TUI_YES), i18n_text(TEXT_TUI_NO));
+    if (state->field->kind == FIELD_HYBRID)
+        text_add_format(out, "o. %s\n", i18n_text(TEXT_OWN_WORDS));
+    text_add_char(out, '\n');
+}
+
+static void add_value_prompt(struct plain_screen *screen, struct text *out)
+{
+    struct field_state *state = ask_field(screen->ask);
+    size_t count = list_item_count(state) - (state->field->kind == FIELD_HYBRID);
+    char most[TEXT_INTEGER_BYTES], least[32], greatest[32];
+
+    if (state->field->kind == FIELD_TEXT) {
+        screen->turn = PLAIN_WORDS;
+        plain_add_prompt(screen, out);
+        return;
+    }
+    if (state->field->kind == FIELD_NUMBER) {
+        snprintf(least, sizeof least, "%.15g", state->field->minimum);
+        snprintf(greatest, sizeof greatest, "%.15g", state->field->maximum);
+        i18n_format(out,
+                    state->field->has_minimum && state->field->has_maximum ? TEXT_NUMBER_RANGE
+                                                                           : TEXT_NUMBER_ANY,
+                    "min", least, "max", greatest, NULL);
+        text_add_text(out, ": ");
+        return;
+    }
+    i18n_format(out, list_is_one_of_many(state) ? TEXT_PLAIN_CHOICE : TEXT_PLAIN_CHOICES, "most",
+                text_of_integer((int64_t)count, most), NULL);
+    text_add_char(out, ' ');
+}
+
+static void add_all(const struct ask_screen *ask, struct text *out)
+{
+    for (size_t i = 0; i < ask->form.field_count; i++) {
+        text_add_text(out, i > 0 ? "; " : "");
+        ask_describe(ask, i, out);
+    }
+}
+
+void plain_add_prompt(struct plain_screen *screen, struct text *out)
+{
+    struct ask_screen *ask = screen->ask;
+    struct text words = { 0 };
+
+    switch (screen->turn) {
+    case PLAIN_VALUE:
+        add_value_prompt(screen, out);
+        return;
+    case PLAIN_WORDS:
+        text_add_format(out, ask_is_one_line(ask, ask_field(ask)->field) ? "%s " : "%s\n",
+                        i18n_text(ask_is_one_line(ask, ask_field(ask)->field)
+                                      ? TEXT_PLAIN_TEXT
+                                      : TEXT_PLAIN_TEXT_LINES));
+        return;
+    case PLAIN_NOTE:
+        text_add_format(out, "%s ", i18n_text(TEXT_PLAIN_NOTE));
+        return;
+    case PLAIN_SEND:
+        add_all(ask, &words);
+        i18n_format(out, TEXT_PLAIN_SEND, "answer", text_string(&words), NULL);
+        text_add_char(out, ' ');
+        text_release(&words);
+        return;
+    case PLAIN_CODE:
+        i18n_format(out, TEXT_PLAIN_CODE, "code", ask->challenge, NULL);
+        text_add_char(out, ' ');
+        return;
+    case PLAIN_WHY:
+        text_add_format(out, "%s ", i18n_text(TEXT_PLAIN_WHY));
+        return;
+    case PLAIN_CANCEL:
+        text_add_format(out, "%s ", i18n_text(TEXT_PLAIN_CANCEL));
+        return;
+    default:
+        return;
+    }
+}
+
+void plain_add_sent(const struct plain_screen *screen, struct text *out)
+{
+    const struct ask_screen *ask = screen->ask;
+    struct text taken = { 0 };
+    char seconds[TEXT_INTEGER_BYTES];
+    int64_t taken_ms = ask->now.utc_ms - ask->facts.created_utc_ms;
+
+    facts_add_duration(&taken, taken_ms > 0 ? taken_ms / 1000 : 0);
+    i18n_format(out, TEXT_PLAIN_SENT, "answer", text_string(&ask->sent), "time",
+                text_string(&taken), NULL);
+    text_add_char(out, '\n');
+    if (ask->phase == PHASE_SAVED) {
+        i18n_format(
+            out, TEXT_PLAIN_UNDO, "seconds",
+            text_of_integer((ask->undo_until_mono_ms - ask->now.mono_ms + 999) / 1000, seconds),
+            NULL);
+        text_add_char(out, '\n');
+    }
+    text_release(&taken);
+}
+
+void plain_add_end(const struct plain_screen *screen, struct text *out)
+{
+    struct canvas canvas = { 0 };
+    struct text written = { 0 };
+
+    ask_screen_draw_summary(screen->ask, &canvas, PLAIN_COLUMNS);
+    text_add_char(out, '\n');
+    for (int row = 0; row < canvas.rows; row++) {
+        canvas_write_row(&canvas, row, out);
+        text_add_char(out, '\n');
+    }
+    ask_add_written(screen->ask, &written);
+    if (written.used > 0) {
+        char *visible = facts_visible(text_string(&written), true);
+
+        add_lines(out, 0, i18n_text(TEXT_TUI_NOT_SENT));
+        add_lines(out, 3, visible);
+        free(visible);
+    }
+    canvas_release(&canvas);
+    text_release(&written);
+}
