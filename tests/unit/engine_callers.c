@@ -14,6 +14,41 @@
 #include "base/mem.h"
 #include "base/os.h"
 
+void stage_note(struct stage *stage, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (stage->note_count < STAGE_NOTES &&
+        vasprintf(&stage->notes[stage->note_count], format, arguments) >= 0)
+        stage->note_count++;
+    va_end(arguments);
+}
+
+int stage_place(const struct stage *stage, const char *note)
+{
+    for (size_t i = 0; i < stage->note_count; i++) {
+        if (strcmp(stage->notes[i], note) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+int stage_count(const struct stage *stage, const char *note)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < stage->note_count; i++)
+        count += strcmp(stage->notes[i], note) == 0;
+    return count;
+}
+
+void stage_forget(struct stage *stage)
+{
+    while (stage->note_count > 0)
+        free(stage->notes[--stage->note_count]);
+}
+
 struct desk_visitor visitor_agent(const char *name)
 {
     return (struct desk_visitor){
