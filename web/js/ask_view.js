@@ -248,6 +248,25 @@ export function showAsk(main, id, shell) {
         if (entry && isOpen(entry.ask))
             openLater((seconds) => act("ask/later", { seconds }).then((reply) => reply && shell.moved("")));
     };
+    /** Hides the option that has the keyboard from now on, or shows it again. */
+    const hide = () => {
+        const now = entry;
+        const input = /** @type {HTMLInputElement|null} */ (document.activeElement?.closest(".opt")?.querySelector("input"));
+        if (!now || !input || input.closest(".own") || now.form.destructive)
+            return;
+        const hidden = !now.hidden.has(input.value);
+        act("ask/hide", { option_id: input.value, hidden }).then((reply) => {
+            if (!reply)
+                return;
+            if (hidden)
+                now.hidden.add(input.value);
+            else
+                now.hidden.delete(input.value);
+            now.values.fields[now.form.fields[0].name].picks.delete(input.value);
+            now.reveals = false;
+            redraw();
+        });
+    };
     const toTerminal = () => {
         const now = entry;
         if (!now || !isOpen(now.ask))
@@ -474,7 +493,7 @@ export function showAsk(main, id, shell) {
                 end();
         },
         keys: () => ({
-            entry, send, extend, undo: () => entry && isUndoable(entry) && undo(), cancel, later, toTerminal, go,
+            entry, send, extend, undo: () => entry && isUndoable(entry) && undo(), cancel, later, toTerminal, go, hide,
             isOpen: !!entry && isOpen(entry.ask) && !isUndoable(entry),
         }),
     };

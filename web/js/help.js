@@ -23,6 +23,7 @@ export function KEY_GROUPS() {
             [say("note_to_agent"), ["N"]],
             [say("key_preview"), ["P"]],
             [say("filter_options"), ["/"]],
+            [say("key_hide"), ["H"]],
         ] }, { name: say("keys_time"), rows: [
             [say("key_more_time"), ["E"]],
             [say("answer_later"), ["L"]],

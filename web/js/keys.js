@@ -97,7 +97,7 @@ function askKey(name, ask) {
     const acts = {
         j: () => move(1), k: () => move(-1),
         o: () => focusOn(".ask .own input"), n: () => focusOn("#gn"),
-        p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later,
+        p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later, h: ask.hide,
         "/": () => focusOn(".opt-find input"),
         ArrowRight: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step + 1),
         ArrowLeft: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step - 1),

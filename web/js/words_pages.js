@@ -191,6 +191,7 @@ export const PAGE_WORDS = /** @type {const} */ ({
     key_own: ["Own words", "自行填写"],
     key_cancel: ["Cancel with a note", "取消并备注"],
     key_option_note: ["Note on this option", "此选项的备注"],
+    key_hide: ["Hide this option from now on", "以后隐藏此选项"],
     key_preview: ["Preview", "预览"],
     key_more_time: ["More time", "延长时间"],
     answer_later: ["Answer later", "稍后答复"],
