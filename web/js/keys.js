@@ -153,6 +153,7 @@ export function startKeys(shell) {
         if (event.ctrlKey || event.altKey || event.metaKey)
             return;
         if (event.key === "Escape") {
+            event.preventDefault(); /* or it would close the very dialog it opens */
             if (isField(target))
                 /** @type {HTMLElement} */ (target).blur();
             else if (shell.hasPanel())

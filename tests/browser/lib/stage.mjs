@@ -49,7 +49,10 @@ export class Agent {
         const { session_id } = await Promise.race([refused,
             until(() => this.created.find((row) => row.tag === tag), "the ask is stored")].map((p) => p)).then((row) =>
             row ?? assert.fail("the ask was over at once"));
-        return { id: session_id, result: result.then((reply) => reply.result) };
+        return { id: session_id, result: result.then(async (reply) => {
+            await this.call("ask/delivered", { session_ids: [session_id] }); // or it is anybody's who asks the same
+            return reply.result;
+        }) };
     }
 
     leave() {
