@@ -49,6 +49,7 @@ test("R5.9 a draft follows to another tab and outlives a reload", async () => {
     assert.equal(await note(page).inputValue(), "half a tho");
     await option(other, "Redis").click({ timeout: 5000 });
     await until(async () => await page.locator(".opt input:checked").count() === 1, "and back");
+    await stage.home.must("cancel", asked.id);
     await page.close();
     await other.context().close();
 });
@@ -87,6 +88,7 @@ test("R5.4 typing holds the clock", async () => {
     await note(page).fill("thinking");
     await page.locator(".held").waitFor();
     assert.ok(await left(page) >= 25);
+    await stage.home.must("cancel", asked.id);
     await page.close();
 });
 

@@ -4,7 +4,7 @@
  */
 import { button, icon, key, make, setText } from "./dom.js";
 import { say, sayClock, sayCount } from "./language.js";
-import { asks, isOn, isOpen, secondsLeft, setting } from "./model.js";
+import { asks, isOn, isOpen, keep, secondsLeft, setting } from "./model.js";
 import { call, line } from "./wire.js";
 import { on } from "./signals.js";
 import { announce, keepFocus } from "./announce.js";
@@ -393,11 +393,7 @@ export function showAsk(main, id, shell) {
         }
         if (isClosed)
             return;
-        if (!asks.has(got.ask.session_id)) {
-            got.ask.ends = got.ask.remaining_seconds === null ? undefined
-                : performance.now() + got.ask.remaining_seconds * 1000;
-            asks.set(got.ask.session_id, got.ask);
-        }
+        keep(got.ask);
         const next = newEntry(id, got);
         const wasOpen = !!before && isOpen(before.ask);
         if (before && wasOpen && isOpen(next.ask)) {
