@@ -73,6 +73,8 @@ export function showAsk(main, id, shell) {
             words = say(now.has_unsaved ? "kept_here" : "send_when_back");
         else if (isBlind)
             words = say("read_to_end");
+        else if (wrong.length && picksSend(now) && !hasWritten(now))
+            words = say("click_sends", { count: undoSeconds() });
         else if (wrong.length)
             words = judge(wrong[0], now.values.fields[wrong[0].name]);
         else if (hasSteps(now) && !isReview)

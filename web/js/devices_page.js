@@ -26,7 +26,7 @@ export function showDevices(main) {
         return make("li", {}, icon(token.kind === "device" ? "phone" : PEOPLE_KINDS.includes(token.kind) ? "web" : "plug"),
             make("span", { class: "rt" }, make("b", {}, foreign(token.label || say("unnamed"))), make("small", {}, what)),
             isThis && make("span", { class: "tag plain" }, say("this_tab")),
-            button({ class: "small", "data-key": `revoke-${token.id}`, "aria-label": say("revoke_named", { label: token.label || token.id }),
+            button({ class: "small", "data-key": `revoke-${token.id}`, "aria-label": isThis ? null : say("revoke_named", { label: token.label || token.id }),
                 click: () => revoke(token) }, say(isThis ? "sign_out" : "revoke")));
     };
     const none = () => make("li", { class: "none" }, say("none_yet"));

@@ -165,7 +165,7 @@ function follow(event) {
 }
 
 function start() {
-    document.body.prepend(app);
+    document.querySelector(".skip")?.after(app); /* the link that skips comes first */
     buildFrame();
     route();
     document.addEventListener("click", follow);
