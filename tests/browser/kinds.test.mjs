@@ -267,9 +267,11 @@ test("R7.5 the Enter of an input method, a held key and an untouched default sen
     await press({ isComposing: true });
     await press({ keyCode: 229 });
     await press({ repeat: true });
-    await page.evaluate(() => document.dispatchEvent(new CompositionEvent("compositionend", { bubbles: true })));
-    await press({});
-    await page.waitForTimeout(100);
+    await page.evaluate(() => {
+        document.dispatchEvent(new CompositionEvent("compositionend", { bubbles: true }));
+        document.querySelector(".opt input").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+    });
+    await page.waitForTimeout(150);
     assert.equal(await page.locator(".ask").count(), 1, "still asking");
     await press({});
     await sendNow(page);

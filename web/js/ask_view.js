@@ -127,7 +127,8 @@ export function showAsk(main, id, shell) {
             return;
         }
         redraw();
-        /** @type {HTMLElement|null} */ (main.querySelector(".code-in"))?.focus();
+        /** @type {HTMLElement|null} */ (main.querySelector(".code-in"))?.focus({ preventScroll: true });
+        main.querySelector(".second")?.scrollIntoView({ block: "nearest" });
     };
 
     const leaveSecondAct = () => {
@@ -293,7 +294,7 @@ export function showAsk(main, id, shell) {
             make("span", {}, words), key("⏎"));
         return make("footer", { class: "act" },
             button({ class: "ghost", "data-key": "cancel-open", click: cancel }, say("cancel"), key("Esc")),
-            button({ class: "ghost alt", "data-key": "later", click: later }, say("later_button"), key("L")),
+            button({ class: "ghost", "data-key": "later", click: later }, say("later_button"), key("L")),
             isOn("terminal") && button({ class: "ghost alt", "data-key": "terminal", click: toTerminal },
                 icon("term"), make("span", {}, say("in_terminal")), key("T")),
             tally, sendButton);

@@ -103,7 +103,7 @@ function route() {
         view = showAsk(main, found[1], askShell);
     else
         view = (PAGES[path] ?? showInbox)(main);
-    app.dataset.view = found && line.state !== "signed_out" ? "ask" : PAGES[path] ? "page" : "inbox";
+    app.dataset.view = line.state === "signed_out" ? "out" : found ? "ask" : PAGES[path] ? "page" : "inbox";
     for (const [address, name] of PLACES) {
         const link = app.querySelector(`[data-place=${name}]`);
         if (address === path || (address === "/" && found))
@@ -170,9 +170,9 @@ function start() {
     route();
     document.addEventListener("click", follow);
     addEventListener("popstate", route);
-    on("asks", () => list.sync());
-    on("tick", () => list.sync());
-    on("time", () => list.sync());
+    on("asks", () => list.syncSoon());
+    on("tick", () => list.syncSoon());
+    on("time", () => list.syncSoon());
     on("language", () => {
         const places = app.querySelector("[data-place][aria-current]")?.getAttribute("data-place");
         keepFocus(document, buildFrame);

@@ -101,6 +101,7 @@ export const PAGE_WORDS = /** @type {const} */ ({
     recommendation_taken: ["Recommendation taken", "采纳推荐"],
     of_with_one: ["of {count} with one", "共 {count} 个含推荐"],
     timed_out: ["Timed out", "已超时"],
+    asks_one: ["1 ask", "1 个请求"],
     asks_count: ["{count} asks", "{count} 个请求"],
     waiting_now: ["Waiting now", "正在等待"],
     longest: ["longest {time}", "最长 {time}"],
