@@ -25,8 +25,8 @@ bool os_process(int64_t pid, struct os_process *ret_process); /* false: gone */
 /* True when `pid` is, or has among its ancestors, the process {ancestor, start}. */
 bool os_descends_from(int64_t pid, int64_t ancestor, uint64_t start);
 bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
-/* Whose process is at the other end of a TCP connection within this machine. False: not known, as
- * when it comes from elsewhere. */
+/* Whose process is at the other end of a TCP connection within this machine; -1: it is gone. False:
+ * not known, as when it comes from elsewhere. */
 bool os_tcp_peer_user(int socket_fd, int64_t *ret_uid);
 /* What was written to a TCP socket and not yet acknowledged by the other side; -1: unknown. */
 int64_t os_unacknowledged_bytes(int socket_fd);

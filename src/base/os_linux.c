@@ -344,18 +344,23 @@ bool os_write_file_as(const char *path, const char *bytes, size_t length, unsign
     return true;
 }
 
-/* The uid in one line of proc(5)'s table of sockets, if it is a listener on that port. */
-static int64_t listener_of(const char *line, int port)
+/* The uid in one line of proc(5)'s table of sockets, if it is a listener on that port: number,
+ * local address:port, the other end, state, two columns of queues and timers, retransmits, uid. */
+static int64_t listener_of(char *line, int port)
 {
-    enum { LISTENING = 0x0a };
-    unsigned found_port, state;
-    long long uid;
+    enum { LOCAL = 1, STATE = 3, UID = 7, COLUMNS = 8 };
+    const char *columns[COLUMNS], *own_port;
+    char *rest = NULL;
 
-    if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %lld", &found_port,
-               &state, &uid) == 3 &&
-        found_port == (unsigned)port && state == LISTENING)
-        return uid;
-    return -1;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        columns[i] = strtok_r(i ? NULL : line, " ", &rest);
+        if (!columns[i])
+            return -1;
+    }
+    own_port = strrchr(columns[LOCAL], ':');
+    if (!own_port || strtol(own_port + 1, NULL, 16) != port || strcmp(columns[STATE], "0A") != 0)
+        return -1;
+    return strtoll(columns[UID], NULL, 10);
 }
 
 int64_t os_port_owner(int port)

@@ -31,16 +31,16 @@ static void print_address(const struct sockaddr_storage *address, bool as_mapped
              ntohs(address->ss_family == AF_INET ? four->sin_port : six->sin6_port));
 }
 
-/* A socket that nobody holds any more counts as the kernel's: its inode is 0. */
+/* A socket that nobody holds any more is shown as root's, without an inode: it is nobody's. */
 static bool read_owner(const char *line, const char *local, const char *remote, int64_t *ret_uid)
 {
     char from[ADDRESS_BYTES], to[ADDRESS_BYTES];
     unsigned long uid, inode;
 
     if (sscanf(line, "%*s %39s %39s %*s %*s %*s %*s %lu %*s %lu", from, to, &uid, &inode) != 4 ||
-        strcmp(from, local) != 0 || strcmp(to, remote) != 0 || inode == 0)
+        strcmp(from, local) != 0 || strcmp(to, remote) != 0)
         return false;
-    *ret_uid = (int64_t)uid;
+    *ret_uid = inode ? (int64_t)uid : -1;
     return true;
 }
 

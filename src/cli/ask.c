@@ -362,8 +362,7 @@ static const char *const usage[] = {
     NULL,
 };
 static const char *const examples[] = {
-    "ask 'Which target?' -p 'The build is done; both clusters are healthy.' -o eu=Europe "
-    "-o us=America -r eu",
+    "ask 'Which target?' -p 'The build is done; both are healthy.' -o eu=Europe -o us=US -r eu",
     "ask 'Release name?' -p 'The changelog needs a name for version 3.0.' --text",
     "ask --from question.json --json",
     "ask --tool elicit_confirm --from - <<< '{\"message\":\"Delete 5 files?\"}'",

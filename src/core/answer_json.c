@@ -34,7 +34,7 @@ bool answer_has_value(const struct field_value *value)
 void answer_write_value(struct json_writer *writer, const struct field *field,
                         const struct field_value *value)
 {
-    if (field->kind == FIELD_SINGLE) {
+    if (field->kind == FIELD_SINGLE && value->is_selected) {
         for (size_t i = 0; i < value->option_count; i++) {
             if (value->is_selected[i])
                 json_write_text(writer, NULL, field->options[i].id);

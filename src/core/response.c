@@ -176,7 +176,7 @@ static void write_selection(struct json_writer *writer, const struct response_fa
         json_write_end_list(writer);
     }
     write_notes(writer, facts);
-    if (facts->form && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID))
+    if (field && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID))
         json_write_bool(writer, "placeholder_visible", field->placeholder_visible);
     json_write_text_if(writer, "interface", interface_name(facts->interface));
     write_summary(writer, facts);

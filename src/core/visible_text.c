@@ -223,7 +223,7 @@ static size_t skip_ascii(struct reading *reading)
     while (reading->at<reading->end && * reading->at> ' ' && *reading->at <= '~')
         reading->at++;
     if (reading->at > from) {
-        reading->before = reading->figure = reading->at[-1];
+        reading->before = reading->figure = (unsigned char)reading->at[-1];
         reading->marks = 0;
     }
     return (size_t)(reading->at - from);

@@ -89,6 +89,7 @@ struct client_side client_read(const struct json *params)
 
     return (struct client_side){
         .has_form = json_is_yes(json_member(client, "form")),
+        .has_url = json_is_yes(json_member(client, "url")),
         .is_modern = era && strcmp(era, "modern") == 0,
         .stops_clock = json_is_yes(json_member(client, "stops_clock")),
     };
@@ -98,6 +99,14 @@ bool client_may_show(const struct engine *engine, const struct visit *visit,
                      const struct client_side *client)
 {
     return client->has_form && !client_form_is_broken(visit->form_fact, engine_utc_ms(engine));
+}
+
+bool client_takes_url(const struct engine *engine, const struct live *live,
+                      const struct client_side *client)
+{
+    return client->has_url && (!client->has_form || (live->flags & ASK_DESTRUCTIVE)) &&
+           engine->parts.portal_built && engine->portal_url[0] &&
+           settings_is_on(engine->parts.settings, SETTING_PORTAL);
 }
 
 bool client_has_others(const struct engine *engine)
@@ -129,6 +138,15 @@ static void tell(struct visit *visit, const char *method, const struct text *par
     text_release(&line);
 }
 
+void client_write_url(const struct engine *engine, struct json_writer *writer, const char *id)
+{
+    struct text url = { 0 };
+
+    if (portal_write_url(engine, id, &url))
+        json_write_text(writer, "url", text_string(&url));
+    text_release(&url);
+}
+
 static void tell_present(const struct engine *engine, struct waiter *waiter, const char *form_json)
 {
     const struct live *live = waiter->live;
@@ -139,6 +157,8 @@ static void tell_present(const struct engine *engine, struct waiter *waiter, con
     json_write_text(&writer, "session_id", live->id);
     json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
     client_write_form(engine, &writer, form_json);
+    if (waiter->shows_url)
+        client_write_url(engine, &writer, live->id);
     json_write_end_object(&writer);
     tell(waiter->visit, "client/present", &params);
     text_release(&params);
@@ -148,8 +168,15 @@ static bool is_wanted(const struct live *live)
 {
     bool is_client = live->interface == INTERFACE_AUTO || live->interface == INTERFACE_CLIENT;
 
-    return is_client && live->is_stored && live->deadline.place && state_is_open(live->state) &&
-           !(live->flags & ASK_DESTRUCTIVE);
+    return is_client && live->is_stored && live->deadline.place && state_is_open(live->state);
+}
+
+/* A form takes no second, deliberate act (R2). */
+static bool can_show(const struct engine *engine, const struct waiter *waiter)
+{
+    return client_takes_url(engine, waiter->live, &waiter->client) ||
+           (!(waiter->live->flags & ASK_DESTRUCTIVE) &&
+            client_may_show(engine, waiter->visit, &waiter->client));
 }
 
 /* One that can show it, of a client that does not do so yet; and nobody else shows it. */
@@ -158,10 +185,9 @@ static struct waiter *find_shower(const struct engine *engine, const struct live
     struct waiter *found = NULL;
 
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
-        if (waiter->shows_form)
+        if (waiter->shows_form || waiter->shows_url)
             return NULL;
-        if (!found && waiter->done && !waiter->is_overdue &&
-            client_may_show(engine, waiter->visit, &waiter->client))
+        if (!found && waiter->done && !waiter->is_overdue && can_show(engine, waiter))
             found = waiter;
     }
     return found;
@@ -178,7 +204,8 @@ static void show(struct engine *engine, struct live *live, const char *form_json
         round_ask(engine, waiter, form_json);
         return;
     }
-    waiter->shows_form = true;
+    waiter->shows_url = client_takes_url(engine, live, &waiter->client);
+    waiter->shows_form = !waiter->shows_url;
     if (waiter->client.stops_clock)
         alarm_clear(&engine->alarms, &waiter->alarm);
     tell_present(engine, waiter, form_json);
@@ -225,9 +252,9 @@ static void withdraw(const struct live *live)
     json_write_text(&writer, "why", state_name(live->state));
     json_write_end_object(&writer);
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
-        if (waiter->shows_form)
+        if (waiter->shows_form || waiter->shows_url)
             tell(waiter->visit, "client/withdraw", &params);
-        waiter->shows_form = false;
+        waiter->shows_form = waiter->shows_url = false;
     }
     text_release(&params);
 }
@@ -253,6 +280,7 @@ static void end_showing(struct engine *engine, struct live *live, const struct v
         if (waiter->visit != visit)
             continue;
         waiter->shows_form = waiter->client.has_form = false;
+        waiter->shows_url = waiter->client.has_url = false;
         if (waiter->wait_ms >= 0 && waiter->done && !waiter->alarm.place)
             alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + waiter->wait_ms);
     }
@@ -348,6 +376,22 @@ void client_take(struct errand *errand, const char *action, const struct json *c
                      errand->visit, errand->id, content, on_decided, errand);
 }
 
+/* It was shown an address: whether it was opened says nothing about the answer, nor about its
+ * forms. The call waits on. True: so it was, and all is said. */
+static bool end_address(struct errand *errand)
+{
+    struct live *live = live_find(errand->engine, errand->id);
+
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->visit != errand->visit || !waiter->shows_url)
+            continue;
+        end_showing(errand->engine, live, errand->visit);
+        errand_ok(errand, "{}");
+        return true;
+    }
+    return false;
+}
+
 void client_result_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
@@ -356,7 +400,7 @@ void client_result_act(struct desk *desk, struct desk_visit *visit, const struct
     if (!visit_may(visit, ROLE_AGENT, done, context))
         return;
     errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
-    if (find_open(errand, params))
+    if (find_open(errand, params) && !end_address(errand))
         client_take(errand, json_member_text(params, "action"), json_member(params, "content"),
                     json_member_integer(params, "shown_ms", 0));
 }
@@ -370,7 +414,7 @@ void client_failed_act(struct desk *desk, struct desk_visit *visit, const struct
     if (!visit_may(visit, ROLE_AGENT, done, context))
         return;
     errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
-    if (!find_open(errand, params))
+    if (!find_open(errand, params) || end_address(errand))
         return;
     client_give_up(errand->engine, errand->visit, errand->id,
                    why && strcmp(why, "invalid") == 0 ? CLIENT_INVALID : CLIENT_BROKEN,

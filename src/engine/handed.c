@@ -109,9 +109,13 @@ void handed_return(struct engine *engine, struct visit *visit, const char *id)
 
 void handed_return_all(struct engine *engine, struct visit *visit)
 {
-    if (!visit->handed)
+    struct handed *next, *handed = visit->handed;
+
+    if (!handed)
         return;
-    while (visit->handed)
-        drop(engine, visit->handed);
+    for (; handed; handed = next) {
+        next = handed->next;
+        drop(engine, handed);
+    }
     notices_mark(engine, principal_get(engine, visit->principal));
 }

@@ -186,6 +186,10 @@ void client_learn(struct engine *engine, const struct visit *visit, bool worked)
 /* {form, language, notes?}: members of what a front is told. */
 void client_write_form(const struct engine *engine, struct json_writer *writer,
                        const char *form_json);
+void client_write_url(const struct engine *engine, struct json_writer *writer, const char *id);
+/* What its form can't take the portal can: it is given the address instead. */
+bool client_takes_url(const struct engine *engine, const struct live *live,
+                      const struct client_side *client);
 desk_act client_result_act, client_failed_act;
 
 /* round.c: calls that come back with what their client was asked for (MCP 2026-07-28) */

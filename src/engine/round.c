@@ -21,7 +21,7 @@ void round_ask(struct engine *engine, struct waiter *waiter, const char *form_js
     waiter->round.asked_ms = engine_utc_ms(engine);
     if (waiter->round.number > ROUNDS_MOST ||
         !come_back_seal(engine, &live->match, live->id, &waiter->round, &state)) {
-        waiter->client.has_form = false; /* it is held like any other, others can answer */
+        waiter->client.has_form = waiter->client.has_url = false; /* held like any other */
         return;
     }
     json_write_object(&writer, NULL);
@@ -29,6 +29,8 @@ void round_ask(struct engine *engine, struct waiter *waiter, const char *form_js
     json_write_object(&writer, "input_required");
     json_write_text(&writer, "state", text_string(&state));
     client_write_form(engine, &writer, form_json);
+    if (client_takes_url(engine, live, &waiter->client))
+        client_write_url(engine, &writer, live->id);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
     wait_end_silent(engine, live, waiter->visit);
@@ -57,13 +59,17 @@ void round_resume(struct submission *submission, struct live *live)
     const struct json *response = submission->response;
     const struct round *round = &submission->terms.round;
     struct errand *attempt;
+    bool is_only_waiting;
 
-    if (round->asked_ms == 0) /* it comes for the decision, not with one */
-        submission->terms.client.has_form = false;
+    /* it comes for the decision, not with one; so does one that was shown an address */
+    is_only_waiting = round->asked_ms == 0 ||
+                      (response && client_takes_url(engine, live, &submission->terms.client));
+    if (is_only_waiting)
+        submission->terms.client.has_form = submission->terms.client.has_url = false;
     wait_end_silent(engine, live, submission->errand.visit);
     submission_tell_created(submission, live->id);
     submission_park(submission, live);
-    if (!state_is_open(live->state) || round->asked_ms == 0)
+    if (!state_is_open(live->state) || is_only_waiting)
         return; /* what was decided a moment ago waits until it can't be undone any more */
     if (!response) {
         client_offer(engine, live, NULL);

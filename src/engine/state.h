@@ -43,7 +43,7 @@ struct live;
 
 /* What the client behind a call can show, as its front says. */
 struct client_side {
-    bool has_form;
+    bool has_form, has_url;
     bool is_modern;   /* it is asked by a reply, and calls again */
     bool stops_clock; /* its patience does not wear out while a form is open */
 };
@@ -68,6 +68,7 @@ struct waiter {
     int64_t wait_ms;    /* as it was asked for; -1: no end */
     struct client_side client;
     bool shows_form; /* a legacy client, until it answers */
+    bool shows_url;  /* the same with the portal's address, which decides nothing */
     struct round round;
     desk_done *done;
     void *context;

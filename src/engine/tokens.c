@@ -200,7 +200,7 @@ static bool read_kind(const struct json *params, struct token_errand *own, struc
     }
     if (!own->token.kind)
         return error_set(err, ERROR_bad_enum, "/kind", "kind must be agent or person");
-    if (is_sub_agent && strcmp(kind, "agent") != 0)
+    if (is_sub_agent && strcmp(own->token.kind, "agent") != 0)
         return error_set(err, ERROR_conflicting_arguments, "/sub_agent",
                          "only an agent's token can be a sub-agent's");
     return true;

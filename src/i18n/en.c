@@ -323,7 +323,7 @@ const struct catalog catalog_en = {
         [TEXT_CLI_OPEN] = "Open the portal in a browser; the link works once.",
         [TEXT_OPT_NO_BROWSER] = "Open no browser.",
         [TEXT_CLI_OPENED] = "Opened in your browser. The link works once, within 60 s.",
-        [TEXT_CLI_OPEN_TUNNEL] = "You are here over SSH. On your own machine run: {command}\nThen open the link there within 60 s (sayso open makes another).",
+        [TEXT_CLI_OPEN_TUNNEL] = "You are here over SSH. Run {command} on your own machine, then open the link there within 60 s (sayso open makes another).",
         [TEXT_CLI_OPEN_CONTAINER] = "You are in a container: run it with --network=host, or forward this port to the same one outside, then open the link there within 60 s (sayso open makes another).",
         [TEXT_CLI_OPEN_YOURSELF] = "No browser was found here: open the link yourself within 60 s. It works once.",
         [TEXT_CLI_SERVING_LINK] = "Sign in, once and within 60 s (later: sayso open): {link}",

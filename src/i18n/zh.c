@@ -323,8 +323,8 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_OPEN] = "在浏览器中打开网页门户；链接只能使用一次。",
         [TEXT_OPT_NO_BROWSER] = "不打开浏览器。",
         [TEXT_CLI_OPENED] = "已在浏览器中打开。链接只能使用一次，60 秒内有效。",
-        [TEXT_CLI_OPEN_TUNNEL] = "您正通过 SSH 使用本机。请在您自己的电脑上运行：{command}\n然后在 60 秒内在那里打开链接（sayso open 可以再生成一个）。",
-        [TEXT_CLI_OPEN_CONTAINER] = "您在容器中：请用 --network=host 运行容器，或把此端口转发到外部的同一端口，然后在 60 秒内在外部打开链接（sayso open 可以再生成一个）。",
+        [TEXT_CLI_OPEN_TUNNEL] = "你正通过 SSH 使用本机。请在自己的电脑上运行 {command}，然后在 60 秒内在那里打开链接（sayso open 可以再生成一个）。",
+        [TEXT_CLI_OPEN_CONTAINER] = "你在容器中：请用 --network=host 运行容器，或把此端口转发到外部的同一端口，然后在 60 秒内在外部打开链接（sayso open 可以再生成一个）。",
         [TEXT_CLI_OPEN_YOURSELF] = "这里没有找到浏览器：请在 60 秒内自行打开链接。它只能使用一次。",
         [TEXT_CLI_SERVING_LINK] = "登录链接，只能使用一次，60 秒内有效（之后用 sayso open）：{link}",
 

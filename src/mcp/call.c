@@ -194,9 +194,10 @@ void mcp_resume(struct mcp *mcp, struct mcp_stream *stream)
 
 void call_drop_all(struct mcp *mcp)
 {
-    while (mcp->calls) {
-        struct mcp_call *call = mcp->calls;
+    struct mcp_call *next;
 
+    for (struct mcp_call *call = mcp->calls; call; call = next) {
+        next = call->next;
         if (call->to.batch)
             mcp_drop_batch(call->to.batch);
         if (call->gone)

@@ -37,11 +37,11 @@ static int64_t boot_ms(const struct mcp_call *call)
 /* A batch is answered as a whole: nothing can be said before. */
 void channel_write_client(struct json_writer *writer, const struct mcp_call *call)
 {
-    if (!call_has(call, ABILITY_FORM) || call->to.batch)
+    if ((!call_has(call, ABILITY_FORM) && !call_has(call, ABILITY_URL)) || call->to.batch)
         return;
     json_write_object(writer, "client");
     json_write_text(writer, "era", call->revision == REVISION_2026_07_28 ? "modern" : "legacy");
-    json_write_bool(writer, "form", true);
+    json_write_bool(writer, "form", call_has(call, ABILITY_FORM));
     json_write_bool(writer, "url", call_has(call, ABILITY_URL));
     json_write_bool_if(writer, "stops_clock", form_schema_stops_clock(call->visit->name));
     json_write_end_object(writer);
@@ -176,22 +176,28 @@ static bool read_form(const struct json *told, struct form *ret_form, enum langu
     return ok;
 }
 
-/* The params of elicitation/create; false: the desk sent no form. */
-static bool write_elicitation(const struct mcp_call *call, const struct json *told,
-                              struct text *out)
+/* The params of elicitation/create; false: the desk sent no form. With an address the form is only
+ * what is said about it: the person answers there. */
+static bool write_elicitation(const struct mcp_call *call, const char *session_id,
+                              const struct json *told, struct text *out)
 {
+    const char *url = json_member_text(told, "url");
     struct form form = { 0 };
     enum language language;
 
     if (!read_form(told, &form, &language))
         return false;
-    form_schema_write(&form, call->revision, call->visit->name, language, out);
+    if (url)
+        form_schema_write_url(&form, session_id, url, out);
+    else
+        form_schema_write(&form, call->revision, call->visit->name, language, out);
     form_release(&form);
     return true;
 }
 
 /* The call it can be shown on; NULL: none, or it is shown already. */
-static struct mcp_call *find_call(const struct mcp_visit *visit, const char *session_id)
+static struct mcp_call *find_call(const struct mcp_visit *visit, const char *session_id,
+                                  unsigned ability)
 {
     struct mcp_call *found = NULL;
 
@@ -200,8 +206,7 @@ static struct mcp_call *find_call(const struct mcp_visit *visit, const char *ses
             continue;
         if (call->shown)
             return NULL;
-        if (call->to.stream && !call->is_away && !call->has_returned &&
-            call_has(call, ABILITY_FORM))
+        if (call->to.stream && !call->is_away && !call->has_returned && call_has(call, ability))
             found = call;
     }
     return found;
@@ -228,10 +233,11 @@ static void show(struct mcp_call *call, const char *session_id, const char *para
 void channel_present(struct mcp_visit *visit, const struct json *params)
 {
     const char *session_id = json_member_text(params, "session_id");
-    struct mcp_call *call = session_id ? find_call(visit, session_id) : NULL;
+    unsigned ability = json_member_text(params, "url") ? ABILITY_URL : ABILITY_FORM;
+    struct mcp_call *call = session_id ? find_call(visit, session_id, ability) : NULL;
     struct text out = { 0 };
 
-    if (call && write_elicitation(call, params, &out))
+    if (call && write_elicitation(call, session_id, params, &out))
         show(call, session_id, text_string(&out));
     text_release(&out);
 }
@@ -259,11 +265,12 @@ bool channel_need_input(struct mcp_call *call, const char *reply_json)
     struct json_writer writer = json_writer_to(&requests);
     bool ok;
 
-    if (call->revision != REVISION_2026_07_28 || !call_has(call, ABILITY_FORM) ||
+    if (call->revision != REVISION_2026_07_28 ||
+        (!call_has(call, ABILITY_FORM) && !call_has(call, ABILITY_URL)) ||
         !json_parse(reply_json, strlen(reply_json), &reply, NULL))
         return false;
     needed = json_member(reply, "input_required");
-    ok = needed && write_elicitation(call, needed, &params);
+    ok = needed && write_elicitation(call, json_member_text(reply, "session_id"), needed, &params);
     if (ok) {
         json_write_object(&writer, NULL);
         json_write_object(&writer, INPUT_KEY);

@@ -60,14 +60,12 @@ static void sort_message(struct entry *entry, const struct mcp_headers *headers)
     else if (!message.method && is_modern)
         refuse(entry, JSONRPC_INVALID_REQUEST,
                "2026-07-28 has no requests of ours, so there are no responses to them");
-    else if (message.method && is_claimed(entry->value))
+    else if ((is_modern && !message.id) || (message.method && is_claimed(entry->value)))
         entry->way = ENTRY_MODERN;
     else if (!is_modern)
         entry->way = message.method && message.id && strcmp(message.method, "initialize") == 0
                          ? ENTRY_OPENS
                          : ENTRY_SESSION;
-    else if (!message.id)
-        entry->way = ENTRY_MODERN;
     else if (strcmp(message.method, "initialize") == 0)
         refuse(entry, ENTRY_HEADER_MISMATCH,
                "MCP-Protocol-Version names a revision that has no initialize");

@@ -46,13 +46,13 @@ struct call_question *call_ask(struct mcp_call *call, const char *method, const 
     return question;
 }
 
-static void unlink_question(struct call_question *question)
+static struct call_question *unlink_at(struct call_question **at)
 {
-    struct call_question **at = &question->call->to.mcp->questions;
+    struct call_question *question = *at;
 
-    while (*at != question)
-        at = &(*at)->next;
-    *at = question->next;
+    if (question)
+        *at = question->next;
+    return question;
 }
 
 /* The client need not go on with it. */
@@ -72,12 +72,17 @@ static void tell_withdrawn(const struct call_question *question)
 
 void call_withdraw(struct call_question *question)
 {
+    struct call_question **at = &question->call->to.mcp->questions;
+
+    while (*at && *at != question)
+        at = &(*at)->next;
+    unlink_at(at);
     tell_withdrawn(question);
-    unlink_question(question);
     free(question);
 }
 
-/* It is forgotten before anybody is told: who is told may end the call. */
+/* It is no longer in the list, and forgotten before anybody is told: who is told may end the
+ * call. */
 static void end_question(struct call_question *question, enum call_answer answer,
                          const struct json *json)
 {
@@ -86,7 +91,6 @@ static void end_question(struct call_question *question, enum call_answer answer
 
     if (answer == CALL_SILENT || answer == CALL_GONE)
         tell_withdrawn(question);
-    unlink_question(question);
     free(question);
     done(context, answer, json);
 }
@@ -95,47 +99,46 @@ void question_take_response(struct mcp *mcp, const struct jsonrpc_message *messa
 {
     const char *id = json_text(message->id);
 
-    for (struct call_question *question = mcp->questions; id && question;
-         question = question->next) {
-        if (strlen(question->id) != json_length(message->id) || strcmp(question->id, id) != 0)
+    for (struct call_question **at = &mcp->questions; id && *at; at = &(*at)->next) {
+        if (strlen((*at)->id) != json_length(message->id) || strcmp((*at)->id, id) != 0)
             continue;
-        end_question(question, message->error ? CALL_REFUSED : CALL_ANSWERED,
+        end_question(unlink_at(at), message->error ? CALL_REFUSED : CALL_ANSWERED,
                      message->error ? message->error : message->result);
         return;
     }
 }
 
-static struct call_question *find_of(const struct mcp_call *call)
+static struct call_question *take_of(const struct mcp_call *call)
 {
-    struct call_question *question = call->to.mcp->questions;
+    struct call_question **at = &call->to.mcp->questions;
 
-    while (question && question->call != call)
-        question = question->next;
-    return question;
+    while (*at && (*at)->call != call)
+        at = &(*at)->next;
+    return unlink_at(at);
 }
 
 void question_drop_of(struct mcp_call *call)
 {
     struct call_question *question;
 
-    while ((question = find_of(call)))
+    while ((question = take_of(call)))
         end_question(question, CALL_GONE, NULL);
 }
 
-static struct call_question *find_due(const struct mcp *mcp, int64_t now)
+static struct call_question *take_due(struct mcp *mcp, int64_t now)
 {
-    struct call_question *question = mcp->questions;
+    struct call_question **at = &mcp->questions;
 
-    while (question && (!question->limit_boot_ms || question->limit_boot_ms > now))
-        question = question->next;
-    return question;
+    while (*at && (!(*at)->limit_boot_ms || (*at)->limit_boot_ms > now))
+        at = &(*at)->next;
+    return unlink_at(at);
 }
 
 void question_on_time(struct mcp *mcp, int64_t now)
 {
     struct call_question *question;
 
-    while ((question = find_due(mcp, now)))
+    while ((question = take_due(mcp, now)))
         end_question(question, CALL_SILENT, NULL);
     for (question = mcp->questions; question; question = question->next) {
         if (question->limit_boot_ms)

@@ -152,7 +152,7 @@ static size_t most_connections(void)
     struct rlimit files = { 0 };
     size_t most, kept;
 
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur > HTTP_MOST_CONNECTIONS * 2)
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur / 2 > HTTP_MOST_CONNECTIONS)
         return HTTP_MOST_CONNECTIONS;
     kept = files.rlim_cur / 2 < SERVER_KEPT_FILES ? files.rlim_cur / 2 : SERVER_KEPT_FILES;
     most = files.rlim_cur - kept;

@@ -36,7 +36,8 @@ struct ws_options {
     struct loop *loop;
     struct ws_handler handler;
     struct ws_times times;
-    size_t most_peers; /* 0: 12,288 */
+    size_t most_peers;     /* 0: 12,288 */
+    size_t most_strangers; /* who have not said who they are; 0: a quarter of HTTP's places */
 };
 struct ws_server *ws_server_new(const struct ws_options *options);
 /* Replies to the request: 101 and a peer later, or a refusal that says what is missing. */

@@ -7,7 +7,11 @@
 #include "net/websocket.h"
 #include "net/ws_parser.h"
 
-enum { WS_READ_BYTES = 65536, WS_MOST_PEERS = 12288, WS_DISCARD_BYTES = 8388608 };
+enum {
+    WS_READ_BYTES = 65536,
+    WS_MOST_PEERS = 12288,
+    WS_DISCARD_BYTES = 8388608,
+};
 
 struct ws_frame {
     uint32_t references, length; /* length with its head */
@@ -59,8 +63,9 @@ struct ws_server {
     struct http_link peers, dirty;
     struct http_link waits[WS_CLASSES];
     struct loop_timer *timer;
-    int64_t timer_ms; /* 0: not armed */
-    size_t count, most;
+    int64_t timer_ms;       /* 0: not armed */
+    struct loop_wake *wake; /* a turn of the loop for what is left to flush */
+    size_t count, most, strangers, most_strangers;
     int references; /* the server, and every handle */
     bool is_freed;
     int64_t opened, messages, frames, dropped; /* counted since the start */

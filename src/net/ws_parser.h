@@ -27,7 +27,6 @@ enum ws_code {
     WS_CLOSE_TEXT = 1007,
     WS_CLOSE_POLICY = 1008,
     WS_CLOSE_SIZE = 1009,
-    WS_CLOSE_LATER = 1013,
 };
 enum ws_opcode {
     WS_CONTINUATION = 0,

@@ -42,6 +42,7 @@ void ws_peer_drop(struct ws_peer *peer)
     ws_peer_drop_queue(peer);
     forget_unread(peer);
     server->count--;
+    server->strangers -= !peer->is_known;
     uv_close((uv_handle_t *)&peer->poll, on_closed);
     close(peer->fd);
     http_server_free_place(peer->http);
@@ -227,6 +228,8 @@ void ws_peer_watch(struct ws_peer *peer)
 
 void ws_peer_know(struct ws_peer *peer)
 {
+    if (!peer->is_gone && !peer->is_known)
+        peer->server->strangers--;
     peer->is_known = true;
     if (!peer->is_gone && !peer->is_closing)
         ws_wait_begin(peer, WS_WAIT_QUIET);
@@ -252,6 +255,17 @@ bool ws_peer_user(const struct ws_peer *peer, int64_t *ret_uid)
     return os_tcp_peer_user(peer->fd, ret_uid);
 }
 
+/* They hold places of everybody's: whoever has been silent for longest makes room. */
+static void make_room(struct ws_server *server, const struct http_server *http)
+{
+    struct http_link *head = &server->waits[WS_WAIT_HELLO];
+    size_t most = server->most_strangers ? server->most_strangers : http->most / 4;
+
+    if (server->strangers >= most && head->next != head)
+        ws_peer_drop(
+            (struct ws_peer *)(void *)((char *)head->next - offsetof(struct ws_peer, wait)));
+}
+
 void ws_peer_new(struct ws_server *server, struct http_server *http, int fd, char *bytes,
                  size_t length)
 {
@@ -266,8 +280,10 @@ void ws_peer_new(struct ws_server *server, struct http_server *http, int fd, cha
         free(peer);
         return;
     }
+    make_room(server, http);
     server->references++;
     server->count++;
+    server->strangers++;
     server->opened++;
     http_link_append(&server->peers, &peer->all);
     ws_wait_begin(peer, WS_WAIT_HELLO);

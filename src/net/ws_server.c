@@ -18,6 +18,11 @@ void ws_server_unref(struct ws_server *server)
         free(server);
 }
 
+static void on_wake(void *context)
+{
+    (void)context; /* the flush of this turn does it */
+}
+
 struct ws_server *ws_server_new(const struct ws_options *options)
 {
     struct ws_server *server = mem_new(sizeof *server);
@@ -26,10 +31,12 @@ struct ws_server *ws_server_new(const struct ws_options *options)
     server->handler = options->handler;
     server->times = options->times;
     server->most = options->most_peers ? options->most_peers : WS_MOST_PEERS;
+    server->most_strangers = options->most_strangers;
     server->references = 1;
     http_link_init(&server->peers);
     http_link_init(&server->dirty);
     ws_clock_init(server);
+    server->wake = loop_wake_new(options->loop, on_wake, server);
     return server;
 }
 
@@ -133,5 +140,6 @@ void ws_server_free(struct ws_server *server)
     server->is_freed = true;
     ws_server_end_peers(server);
     loop_timer_free(server->timer);
+    loop_wake_free(server->wake);
     ws_server_unref(server);
 }

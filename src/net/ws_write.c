@@ -9,7 +9,7 @@
 #include "loop/loop.h"
 #include "net/ws_inside.h"
 
-enum { WRITE_PARTS = 64, QUEUE_FIRST = 4 };
+enum { WRITE_PARTS = 64, QUEUE_FIRST = 4, FLUSH_PEERS = 1024 };
 
 static struct ws_frame *frame_new(enum ws_opcode opcode, const char *bytes, size_t length)
 {
@@ -155,15 +155,18 @@ void ws_peer_write(struct ws_peer *peer)
     ws_peer_watch(peer);
 }
 
+/* In slices: whoever else has something to say comes in between. */
 void ws_server_flush(struct ws_server *server)
 {
     struct http_link *head = &server->dirty;
 
-    while (head->next != head) {
+    for (int i = 0; i < FLUSH_PEERS && head->next != head; i++) {
         struct ws_peer *peer =
             (struct ws_peer *)(void *)((char *)head->next - offsetof(struct ws_peer, dirty));
 
         http_link_remove(&peer->dirty);
         ws_peer_write(peer);
     }
+    if (head->next != head)
+        loop_wake_send(server->wake);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -93,7 +94,10 @@ struct desk {
 #define DESK_ACT(member) offsetof(struct desk_ops, member)
 static inline desk_act *desk_act_at(const struct desk *desk, size_t act)
 {
-    return *(desk_act *const *)(const void *)((const char *)desk->ops + act);
+    desk_act *found;
+
+    memcpy(&found, (const char *)desk->ops + act, sizeof found);
+    return found;
 }
 
 #endif

@@ -33,9 +33,8 @@ static void widen(struct glyph *glyph, int32_t code_point, bool is_first)
         glyph->columns = 2;
         glyph->is_disputed = true;
     } else if (code_point == ZERO_WIDTH_JOINER || is_within(code_point, SKIN_FIRST, SKIN_LAST) ||
-               is_within(code_point, FLAG_FIRST, FLAG_LAST)) {
-        glyph->is_disputed = true;
-    } else if (is_within(code_point, JAMO_FIRST, JAMO_LAST) && !is_first) {
+               is_within(code_point, FLAG_FIRST, FLAG_LAST) ||
+               (is_within(code_point, JAMO_FIRST, JAMO_LAST) && !is_first)) {
         glyph->is_disputed = true;
     }
     if (is_within(code_point, FLAG_FIRST, FLAG_LAST))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import socket
 import struct
 import time
@@ -211,6 +212,49 @@ def greedy(home: Home) -> None:
         assert rss_bytes(home) - before < 32 * 1048576, rss_bytes(home) - before
         for number in range(10000):  # and nothing was lost
             assert page.read(20)["id"] == number
+
+
+@test("an idle page costs at most 1 KB beside the kernel's, and no time", "R7.2")
+def cheap(home: Home) -> None:
+    if "asan" in home.binary:
+        raise harness.Skip("a sanitizer's memory is its own")
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    count = min(2000, most - 400)
+    start_hub(home)
+
+    def anonymous() -> int:
+        for line in open(f"/proc/{home.hub_pid()}/smaps_rollup"):
+            if line.startswith("Anonymous:"):
+                return int(line.split()[1]) * 1024
+        raise AssertionError("no smaps_rollup")
+
+    def cpu_s() -> float:
+        fields = open(f"/proc/{home.hub_pid()}/stat").read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def open_pages(token: str, many: int) -> list[Page]:
+        pages = [Page(home.hub()["port"]) for _ in range(many)]
+        for page in pages:
+            hello(page, token=token, name="Firefox on Linux")
+            page.call("ask/watch", remaining=True)
+        return pages
+
+    with signed_in(home) as (_, token):
+        first = open_pages(token, 100)  # what is allocated once
+        before = anonymous()
+        pages = open_pages(token, count)
+        each = (anonymous() - before) / count
+        assert each <= 1024, each
+        before_s = cpu_s()
+        time.sleep(3)
+        assert cpu_s() - before_s <= 0.05, cpu_s() - before_s
+        with agent(home) as bot:
+            bot.call("ask/create", tool="provide_choice", wait_seconds=0, arguments=choice("Which?"))
+        for page in first + pages:
+            page.wait_event("ask/changed", timeout=30)
+            page.stop()
+    print(f"# {each:.0f} bytes each")
 
 
 @test("pages come to an end with their connection: nothing is left of them", "R7.1")

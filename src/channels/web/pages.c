@@ -61,7 +61,8 @@ static void serve_file(void *context, struct http_exchange *exchange,
         if (strcmp(file->name, match->values[0]) != 0)
             continue;
         http_set_header(exchange, "ETag", file->etag);
-        http_set_header(exchange, "Cache-Control", "public, max-age=31536000, immutable");
+        http_set_header(exchange, "Cache-Control",
+                        i < WEB_HASHED ? "public, max-age=31536000, immutable" : "no-cache");
         http_set_header(exchange, "Cross-Origin-Resource-Policy", "same-origin");
         if (seen && strstr(seen, file->etag))
             http_reply(exchange, 304, NULL, "", 0);

@@ -195,8 +195,11 @@ static void on_drained(void *owner)
 static void *open_session(void *context, struct ws_peer *peer)
 {
     struct web *web = context;
-    struct session *session = mem_new(sizeof *session);
+    struct session *session;
 
+    if (web->is_leaving) /* its upgrade was under way */
+        return NULL;
+    session = mem_new(sizeof *session);
     session->web = web;
     session->peer = peer;
     session->next = web->sessions;

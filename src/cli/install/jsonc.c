@@ -117,6 +117,7 @@ static bool walk(const char *bare, const struct config_path *path, size_t *ret_o
                  size_t *ret_depth, struct jsonc_member *ret_member)
 {
     *ret_object = jsonc_skip_blanks(bare, 0);
+    *ret_member = (struct jsonc_member){ 0 };
     for (*ret_depth = 0; *ret_depth < path->count; ++*ret_depth) {
         if (bare[*ret_object] != '{')
             return false;

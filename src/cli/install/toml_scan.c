@@ -149,9 +149,8 @@ static bool scan_key(struct scan *scan, struct text *path)
         if (length > 0) {
             text_add(path, scan->bytes + scan->at, length);
             scan->at += length;
-        } else if (scan->bytes[scan->at] != '"' && scan->bytes[scan->at] != '\'') {
-            return false;
-        } else if (!scan_text(scan, path)) {
+        } else if ((scan->bytes[scan->at] != '"' && scan->bytes[scan->at] != '\'') ||
+                   !scan_text(scan, path)) {
             return false;
         }
         text_add_char(path, TOML_SEPARATOR);

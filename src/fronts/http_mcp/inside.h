@@ -76,7 +76,7 @@ struct peer *peer_find_session(struct http_mcp *front, const struct guard_identi
                                const char *id);
 void peer_free(struct peer *peer);
 void peer_wake_at(struct http_mcp *front, int64_t boot_ms);
-void peer_on_time(void *front);
+void peer_on_time(void *context);
 
 /* stream.c */
 void stream_serve(struct peer *peer, struct http_exchange *exchange,

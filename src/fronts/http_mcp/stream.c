@@ -42,10 +42,11 @@ static void drop_event(struct stream *stream, struct event **at)
     free(event);
 }
 
-/* Responses and requests are kept; of notifications a few, which newer ones make stale. */
-static void limit_events(struct stream *stream)
+/* For the event that comes next. Responses and requests are kept; of notifications a few, which
+ * newer ones make stale. */
+static void make_room(struct stream *stream, const struct mcp_message *message)
 {
-    size_t notifications = 0;
+    size_t notifications = message->kind == MCP_NOTIFICATION;
 
     for (const struct event *event = stream->events; event; event = event->next)
         notifications += event->kind == MCP_NOTIFICATION;
@@ -57,7 +58,7 @@ static void limit_events(struct stream *stream)
         drop_event(stream, at);
         notifications--;
     }
-    while (stream->events && stream->events->next && stream->event_bytes > STREAM_EVENT_BYTES)
+    while (stream->events && stream->event_bytes + message->length - 1 > STREAM_EVENT_BYTES)
         drop_event(stream, &stream->events);
 }
 
@@ -65,6 +66,7 @@ static struct event *keep_event(struct stream *stream, const struct mcp_message 
 {
     struct event **at = &stream->events, *event = mem_new(sizeof *event);
 
+    make_room(stream, message);
     while (*at)
         at = &(*at)->next;
     *at = event;
@@ -72,7 +74,6 @@ static struct event *keep_event(struct stream *stream, const struct mcp_message 
     event->kind = message->kind;
     event->data = mem_text_n(message->line, message->length - 1);
     stream->event_bytes += message->length - 1;
-    limit_events(stream);
     return event;
 }
 

@@ -162,6 +162,6 @@ void look_again(struct call *call);
 /* poll.c */
 void poll_park(struct call *call);
 void poll_unpark(struct call *call);
-void poll_ring(void *rest);
+void poll_ring(void *context);
 
 #endif

@@ -95,7 +95,7 @@ static void write_operation(struct json_writer *writer, const struct operation *
 {
     char method[8] = "";
 
-    for (size_t i = 0; operation->method[i] && i < sizeof method - 1; i++)
+    for (size_t i = 0; i < sizeof method - 1 && operation->method[i]; i++)
         method[i] = (char)tolower((unsigned char)operation->method[i]);
     json_write_object(writer, method);
     json_write_text(writer, "operationId", operation->id);
