@@ -1,5 +1,6 @@
 // access.test.mjs - axe-core finds nothing on any page and in any state: light, dark, phone, Chinese. With
 // SAYSO_SHOTS=DIR each of them is also written as a picture.
+// Proves: R7.5 R8.2
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

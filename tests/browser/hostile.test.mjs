@@ -1,4 +1,5 @@
 // hostile.test.mjs - what agents wrote does nothing in the page, and other pages get nothing from the hub.
+// Proves: R6.5 R7.6
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import http from "node:http";

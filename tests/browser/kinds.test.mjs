@@ -1,4 +1,5 @@
 // kinds.test.mjs - every kind of ask is answered in the page, and the agent gets exactly that.
+// Proves: R2.2 R2.3 R3.5 R4.1 R4.6 R5.2 R6.4 R7.2 R7.5 R7.6 R12.1
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { DEAD_MS, Stage, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";

@@ -1,4 +1,5 @@
 // life.test.mjs - what happens around an answer: time, undo, other tabs and channels, a hub that dies.
+// Proves: P1 R2.2 R5.2 R5.3 R5.4 R5.5 R5.9 R7.2 R7.3 R7.9
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { DEAD_MS, Stage, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";

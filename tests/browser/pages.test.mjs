@@ -1,4 +1,5 @@
 // pages.test.mjs - signing in, list and filters, history, every setting, statistics, devices, languages, phones.
+// Proves: R7.3 R7.4 R7.5 R7.8 R8.1 R8.2 R9.2 R12.2
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { DEAD_MS, Stage, choice, option, sendNow, until } from "./lib/stage.mjs";

@@ -1,4 +1,5 @@
 // types.test.mjs - the page's modules are typed, and the types hold; every word is there and used.
+// Proves: R7.7 R8.2
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
