@@ -44,6 +44,21 @@ test("R12.2 a browser without a link is told how; a deep link survives signing i
     await stage.home.must("cancel", asked.id);
 });
 
+test("R7.7 the page weighs at most 60 KB compressed, all of it", async () => {
+    const sizeOf = async (address) => {
+        const reply = await fetch(stage.origin + address, { headers: { "accept-encoding": "gzip" } });
+        return { text: await reply.text(), bytes: Number(reply.headers.get("content-length")), packed: reply.headers.get("content-encoding") };
+    };
+    const document = await sizeOf("/");
+    const parts = [...document.text.matchAll(/(?:href|src)="(\/static\/[^"]+)"/g)].map((found) => found[1]);
+    assert.ok(parts.length >= 3);
+    let all = document.bytes;
+    for (const part of parts)
+        all += (await sizeOf(part)).bytes;
+    assert.ok(all > 10000 && all <= 60 * 1024, `${all} bytes`);
+    console.log(`# counted: ${all} bytes compressed`);
+});
+
 test("R7.3 list, filter without reload, back button", async () => {
     const asked = await agent.ask(choice({ title: "In the list" }));
     const page = await stage.page("", context);
