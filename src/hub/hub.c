@@ -25,7 +25,7 @@
 
 static const int64_t HUB_DRAIN_LIMIT_MS = 5000; /* a peer that does not read is not waited for */
 /* All that HTTP takes and all that the socket takes; 1,024 is usual, and too few for who is asked
- * by thousands. Nothing is started from here that would inherit it. */
+ * by thousands. What is started from here, a browser, gets the usual number again. */
 static const size_t HUB_FILES = 32768;
 
 struct hub {
