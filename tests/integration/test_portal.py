@@ -82,7 +82,8 @@ def bundle(home: Home) -> None:
         for name in (name for name in names if name.endswith(suffix)):
             part = (ROOT / "web" / name).read_text()
             lines = [line.removeprefix("export ") for line in part.splitlines()
-                     if len(line) > 8 and not re.match(r"import|export\s*\{|/?\*|//|\s", line)]
+                     if len(line) > 8 and "/*" not in line
+                     and not re.match(r"import|export\s*\{|/?\*|//|\s", line)]
             if lines:
                 found_at = text.find(lines[0], at)
                 assert found_at >= at, f"{name} is not behind the parts before it"

@@ -153,6 +153,7 @@ static void test_later_ends(void **state)
 static void test_hidden(void **state)
 {
     struct scene scene, again, destructive;
+    struct desk_visitor person;
     struct call got = { 0 };
 
     scene_open(&scene, state, "web", "");
@@ -174,6 +175,13 @@ static void test_hidden(void **state)
     scene_open(&destructive, state, "web", ",'destructive':true");
     scene_do(&destructive, destructive.ops->hide, ",'option_id':'b','hidden':true");
     assert_failed(&destructive.did, ERROR_wrong_state, "/session_id");
+    caller_leave(scene.person);
+    stage_restart(scene.stage); /* it is remembered */
+    person = visitor_person("web");
+    scene.person = caller_enter(scene.stage, "person", &person);
+    scene.ops = scene.stage->desk->ops;
+    scene_get(&scene, &got);
+    assert_string_equal(call_text(&got, "/hidden/0"), "b");
     scene_do(&scene, scene.ops->hide, ",'option_id':'b','hidden':false");
     scene_get(&scene, &got);
     assert_null(json_at(got.json, "/hidden"));

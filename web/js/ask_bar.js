@@ -50,7 +50,7 @@ export function urgency(left) {
 
 /**
  * @param {Ask} first
- * @param {{extend: () => void, back: () => void}} acts
+ * @param {{extend: () => void}} acts
  */
 export function buildBar(first, acts) {
     const left = make("span", { class: "left", role: "timer", "aria-label": say("time_left") });

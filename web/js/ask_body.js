@@ -43,7 +43,8 @@ function buildHead(entry) {
         make("h1", { tabindex: -1 }, foreign(shownOf(form, "title")), buildMarks(form.shown, "title")),
         isSecret && make("p", { class: "flag" }, icon("warn"), make("span", {}, say("mentions_secret"))),
         form.title !== form.prompt && make("div", { class: "prose", id: "prompt" },
-            buildBlocks(form.shown?.prompt ?? form.prompt), buildMarks(form.shown, "prompt")),
+            buildBlocks(form.shown?.prompt ?? form.prompt)),
+        form.title !== form.prompt && make("p", { class: "marks" }, buildMarks(form.shown, "prompt")),
         make("span", { id: "prompt-end" }),
     ];
 }

@@ -26,16 +26,17 @@ export function showDevices(main) {
         return make("li", {}, icon(token.kind === "device" ? "phone" : PEOPLE_KINDS.includes(token.kind) ? "web" : "plug"),
             make("span", { class: "rt" }, make("b", {}, foreign(token.label || say("unnamed"))), make("small", {}, what)),
             isThis && make("span", { class: "tag plain" }, say("this_tab")),
-            button({ class: "small", "data-key": `revoke-${token.id}`, "aria-label": say("revoke_named", { label: token.label || token.id }),
+            button({ class: "small", "data-key": `revoke-${token.id}`, "aria-label": isThis ? null : say("revoke_named", { label: token.label || token.id }),
                 click: () => revoke(token) }, say(isThis ? "sign_out" : "revoke")));
     };
     const none = () => make("li", { class: "none" }, say("none_yet"));
-    const load = () => call("token/list").then(({ tokens }) => {
+    const load = () => void (line.state === "open" && call("token/list").then(({ tokens }) => {
+        setText(said, "");
         const mine = tokens.filter((/** @type {Token} */ token) => PEOPLE_KINDS.includes(token.kind));
         const theirs = tokens.filter((/** @type {Token} */ token) => !PEOPLE_KINDS.includes(token.kind));
         people.replaceChildren(...mine.length ? mine.map(buildToken) : [none()]);
         agents.replaceChildren(...theirs.length ? theirs.map(buildToken) : [none()]);
-    }, (error) => setText(said, sayProblem(error)));
+    }, (error) => setText(said, sayProblem(error))));
     const create = (/** @type {string} */ label) => call("token/new", { kind: "agent", label }).then((token) => {
         fresh.replaceChildren(say("new_token_once"), " ", make("code", {}, token.token));
         load();

@@ -76,13 +76,13 @@ export function openLater(act) {
         make("div", { class: "btns end-b" }, button({ class: "ghost", click: () => dialog.close() }, say("close"), key("Esc")))));
 }
 
-/** @param {HTMLElement} [extra] */
-export function buildKeys(extra) {
+/** @param {"h2"|"h3"} level of its headings */
+export function buildKeys(level) {
     return make("div", { class: "key-cols" }, KEY_GROUPS().map((groups) => make("div", {}, groups.map((group) => [
-        make("h3", {}, group.name),
+        make(level, { class: "key-head" }, group.name),
         make("dl", {}, group.rows.map(([words, keys]) => make("div", {}, make("dt", {}, words),
             make("dd", {}, keys.map((name) => make("kbd", {}, name)))))),
-    ]).flat())), extra);
+    ]).flat())));
 }
 
 export function openKeys() {
@@ -90,5 +90,5 @@ export function openKeys() {
         make("div", { class: "dlg-h" }, make("h2", { id: "dh-h" }, say("shortcuts")),
             make("button", { type: "button", class: "icon-btn", "aria-label": say("close"), click: () => dialog.close() },
                 icon("x"))),
-        buildKeys(), make("p", { class: "hint" }, say("keys_more"))));
+        buildKeys("h3"), make("p", { class: "hint" }, say("keys_more"))));
 }

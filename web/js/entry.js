@@ -11,7 +11,7 @@ import { tell } from "./signals.js";
  * @typedef {import("./values.js").Form} Form
  * @typedef {import("./values.js").Values} Values
  * @typedef {import("./model.js").Ask} Ask
- * @typedef {{id: string, ask: Ask, form: Form, values: Values, answer: any, result: any,
+ * @typedef {{id: string, ask: Ask, ask_shown: Ask, form: Form, values: Values, answer: any, result: any,
  *     hidden: Set<string>, is_touched: boolean, has_unsaved: boolean, is_sending: boolean,
  *     is_mine: boolean, undo_until: number, step: number, code: string, has_seen_end: boolean,
  *     reveals: boolean, one_at_a_time: boolean, keeps: string, problem: string,
@@ -57,7 +57,7 @@ export function newEntry(id, got) {
             values.fields[got.form.fields[0].name].picks.delete(option);
     }
     return {
-        id: got.ask.session_id, ask, form: got.form, values, answer: got.answer, result: got.result,
+        id: got.ask.session_id, ask, ask_shown: { ...ask }, form: got.form, values, answer: got.answer, result: got.result,
         hidden, is_touched: !!draft, has_unsaved: !!kept, is_sending: false, is_mine: false,
         undo_until: ask.undo_ms ? performance.now() + ask.undo_ms : 0,
         step: 0, code: "", has_seen_end: false, reveals: false, one_at_a_time: false,

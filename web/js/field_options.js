@@ -27,7 +27,7 @@ export function sayRule(field) {
     const canWrite = field.kind === "hybrid";
 
     if (isOneOf(field))
-        return say(canWrite ? "choose_or_write" : "choose_one");
+        return say(canWrite ? "choose_or_write" : "choose_one") + (field.required || canWrite ? "" : ` · ${say("optional")}`);
     if (least === 0 && most >= (field.options ?? []).length)
         return say(canWrite ? "choose_any_or_write" : "choose_any");
     if (least === most)

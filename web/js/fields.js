@@ -143,6 +143,7 @@ function buildNumber(entry, field, at, told) {
     const sync = () => {
         if (document.activeElement !== input)
             input.value = value.number;
+        slider?.classList.toggle("unset", value.number === "");
         if (slider)
             slider.value = value.number === "" ? String((minimum ?? 0) + span / 2) : value.number;
         const problem = value.number !== "" ? judge(field, value) : "";

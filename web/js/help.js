@@ -1,6 +1,7 @@
 /* help.js - all keys, as a table: the dialog and the page show the same. */
 import { make } from "./dom.js";
 import { say } from "./language.js";
+import { on } from "./signals.js";
 import { buildKeys } from "./dialogs.js";
 
 /** @typedef {{name: string, rows: [string, string[]][]}} KeyGroup */
@@ -23,6 +24,7 @@ export function KEY_GROUPS() {
             [say("note_to_agent"), ["N"]],
             [say("key_preview"), ["P"]],
             [say("filter_options"), ["/"]],
+            [say("key_hide"), ["H"]],
         ] }, { name: say("keys_time"), rows: [
             [say("key_more_time"), ["E"]],
             [say("answer_later"), ["L"]],
@@ -41,8 +43,9 @@ export function KEY_GROUPS() {
 
 /** @param {HTMLElement} main */
 export function showHelp(main) {
-    main.replaceChildren(make("div", { class: "page" },
+    const show = () => main.replaceChildren(make("div", { class: "page" },
         make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("shortcuts"))),
-        make("div", { class: "keys" }, buildKeys()), make("p", { class: "hint" }, say("keys_more"))));
-    return {};
+        make("div", { class: "keys" }, buildKeys("h2")), make("p", { class: "hint" }, say("keys_more"))));
+    show();
+    return { close: on("language", show) };
 }

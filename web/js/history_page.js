@@ -1,7 +1,7 @@
 /* history_page.js - everything that was asked: filters, plain search, pages of twenty. */
 import { all, button, foreign, icon, key, make, select, setText } from "./dom.js";
 import { say, sayDuration, sayNumber, sayWhen } from "./language.js";
-import { call } from "./wire.js";
+import { call, line } from "./wire.js";
 import { on } from "./signals.js";
 import { END_MARKS } from "./ask_ended.js";
 import { sayAgent } from "./ask_bar.js";
@@ -53,6 +53,8 @@ export function showHistory(main) {
     let next = "";
 
     const load = async () => {
+        if (line.state !== "open")
+            return; /* it is loaded when the line is there */
         const mine = ++asked;
         const before = pages[pages.length - 1];
         try {

@@ -97,7 +97,7 @@ function askKey(name, ask) {
     const acts = {
         j: () => move(1), k: () => move(-1),
         o: () => focusOn(".ask .own input"), n: () => focusOn("#gn"),
-        p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later,
+        p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later, h: ask.hide,
         "/": () => focusOn(".opt-find input"),
         ArrowRight: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step + 1),
         ArrowLeft: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step - 1),
@@ -153,6 +153,7 @@ export function startKeys(shell) {
         if (event.ctrlKey || event.altKey || event.metaKey)
             return;
         if (event.key === "Escape") {
+            event.preventDefault(); /* or it would close the very dialog it opens */
             if (isField(target))
                 /** @type {HTMLElement} */ (target).blur();
             else if (shell.hasPanel())

@@ -12,6 +12,7 @@ import { folderOf, sayAgent, urgency } from "./ask_bar.js";
 /** @typedef {import("./model.js").Ask} Ask */
 
 const LATEST = 5;
+const SYNC_EVERY_MS = 50;
 const COMPLETED_SHOWN = 20;
 /** @type {Record<string, string>} */
 const VIA_ICONS = { terminal: "term", web: "web", client: "plug", cli: "term", api: "plug" };
@@ -62,9 +63,14 @@ function buildFinished(ask) {
     ];
 }
 
-/** @param {Ask} ask */
+/** Everything a row shows: while that is the same, the row is left alone.
+ * @param {Ask} ask
+ */
 function sayRow(ask) {
-    return `${ask.session_id}|${ask.status}|${ask.version}`;
+    const left = secondsLeft(ask);
+    return [ask.status, ask.version, ask.detached, isLater(ask), ask.interface, ask.answered_by?.via, line.state,
+        left === null ? "" : sayClock(left), Math.round(partLeft(ask) * 100), document.documentElement.lang,
+        sayDuration(secondsBlocked(ask))].join("|");
 }
 
 /**
@@ -83,8 +89,11 @@ function syncRows(list, asks, build, current, className) {
                 "data-key": `row-${ask.session_id}` })));
         const link = /** @type {HTMLElement} */ (item.firstElementChild);
         link.className = className;
-        link.dataset.row = sayRow(ask);
-        link.replaceChildren(...build(ask).filter(Boolean));
+        const shown = sayRow(ask);
+        if (link.dataset.row !== shown) {
+            link.dataset.row = shown;
+            link.replaceChildren(...build(ask).filter(Boolean));
+        }
         if (ask.session_id === current)
             link.setAttribute("aria-current", "page");
         else
@@ -137,5 +146,16 @@ export function buildList(shell) {
         syncRows(finished, done.slice(0, isActive ? LATEST : COMPLETED_SHOWN), buildFinished, shell.current(), "row fin");
     };
     sync();
-    return { node, sync };
+    /* A flood of news is one change of the list. */
+    let isDue = false;
+    const syncSoon = () => {
+        if (isDue)
+            return;
+        isDue = true;
+        setTimeout(() => {
+            isDue = false;
+            sync();
+        }, SYNC_EVERY_MS);
+    };
+    return { node, sync, syncSoon };
 }

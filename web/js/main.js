@@ -103,7 +103,7 @@ function route() {
         view = showAsk(main, found[1], askShell);
     else
         view = (PAGES[path] ?? showInbox)(main);
-    app.dataset.view = found && line.state !== "signed_out" ? "ask" : PAGES[path] ? "page" : "inbox";
+    app.dataset.view = line.state === "signed_out" ? "out" : found ? "ask" : PAGES[path] ? "page" : "inbox";
     for (const [address, name] of PLACES) {
         const link = app.querySelector(`[data-place=${name}]`);
         if (address === path || (address === "/" && found))
@@ -165,14 +165,14 @@ function follow(event) {
 }
 
 function start() {
-    document.body.prepend(app);
+    document.querySelector(".skip")?.after(app); /* the link that skips comes first */
     buildFrame();
     route();
     document.addEventListener("click", follow);
     addEventListener("popstate", route);
-    on("asks", () => list.sync());
-    on("tick", () => list.sync());
-    on("time", () => list.sync());
+    on("asks", () => list.syncSoon());
+    on("tick", () => list.syncSoon());
+    on("time", () => list.syncSoon());
     on("language", () => {
         const places = app.querySelector("[data-place][aria-current]")?.getAttribute("data-place");
         keepFocus(document, buildFrame);

@@ -126,8 +126,11 @@ export function buildBlocks(markup) {
  */
 export function buildDiff(markup) {
     const tags = /** @type {Record<string, "ins"|"del"|"span">} */ ({ added: "ins", removed: "del" });
-    return markup.blocks.map((block) => make(tags[block.kind] ?? "span",
-        { class: ["hunk", "file", "meta"].includes(block.kind) ? "hunk" : null }, joinSpans(block) || " "));
+    return markup.blocks.map((block) => {
+        const isHead = ["hunk", "file", "meta"].includes(block.kind);
+        const text = isHead ? joinSpans(block) : joinSpans(block).slice(1); /* without its sign */
+        return make(tags[block.kind] ?? "span", { class: isHead ? "hunk" : null }, text || " ");
+    });
 }
 
 /** What of it hides something, as marks.

@@ -57,8 +57,10 @@ export function partLeft(ask) {
     return left === null || whole <= 0 ? 0 : Math.min(1, left / whole);
 }
 
-/** @param {Ask} ask */
-function keep(ask) {
+/** Takes over what the hub says of an ask.
+ * @param {Ask} ask
+ */
+export function keep(ask) {
     const before = asks.get(ask.session_id);
     ask.whole ??= before?.whole;
     setRemaining(ask, ask.remaining_seconds);
@@ -158,12 +160,26 @@ function reload() {
         load().catch(() => {}); /* the line is cut: it is loaded again with the next one */
 }
 
+/** Who decided stands in the store, not in the event: the list wants to say it too.
+ * @param {Ask} ask
+ */
+function learnWho(ask) {
+    call("ask/get", { session_id: ask.session_id }).then((got) => {
+        if (asks.get(ask.session_id) !== ask)
+            return;
+        ask.answered_by = got.ask.answered_by;
+        tell("asks", null);
+    }, () => {}); /* the line is cut: all is listed again with the next one */
+}
+
 export function startModel() {
     hear("ask/changed", ({ ask }) => {
         const before = keep(ask);
         forgetOld();
         tell("asks", { ask, before });
         tell("ask", ask);
+        if (!isOpen(ask) && !ask.answered_by)
+            learnWho(ask);
     });
     hear("ask/remaining", ({ asks: left }) => {
         for (const [id, seconds] of Object.entries(left)) {

@@ -174,7 +174,7 @@ export function buildSettings(ask = null) {
  */
 export function buildPanel(ask, close) {
     return make("aside", { class: "panel", "aria-labelledby": "set-h" },
-        make("header", { class: "panel-h" }, make("h2", { id: "set-h" }, say("settings")),
+        make("header", { class: "panel-h" }, make("h2", { id: "set-h" }, say("settings")), make("output", { class: "saved" }),
             make("button", { type: "button", class: "icon-btn end", "aria-label": say("close_settings"), "data-key": "close-settings",
                 click: close }, icon("x"))),
         buildSettings(ask));

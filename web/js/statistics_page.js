@@ -1,7 +1,7 @@
 /* statistics_page.js - how much is asked, how fast it is answered, whose advice is taken. */
 import { draw, foreign, make } from "./dom.js";
-import { say, sayDuration, sayNumber } from "./language.js";
-import { call } from "./wire.js";
+import { say, sayCount, sayDuration, sayNumber } from "./language.js";
+import { call, line } from "./wire.js";
 import { on } from "./signals.js";
 import { sayProblem } from "./problems.js";
 
@@ -82,7 +82,7 @@ function buildFigures(got) {
         [say("asks"), sayNumber(got.asks), say("asks_a_day", { count: sayNumber(Math.round(got.asks / Math.max(1, got.days) * 10) / 10) })],
         [say("median_answer"), median(got.median_seconds), say("of_answered", { count: sayNumber(got.answered) })],
         [say("recommendation_taken"), percent(got.taken, got.recommended), say("of_with_one", { count: sayNumber(got.recommended) })],
-        [say("timed_out"), percent(got.timeouts, got.asks), say("asks_count", { count: sayNumber(got.timeouts) })],
+        [say("timed_out"), percent(got.timeouts, got.asks), sayCount(got.timeouts, "asks_one", "asks_count")],
         [say("waiting_now"), sayNumber(got.waiting), got.waiting ? say("longest", { time: sayDuration(got.longest_seconds) }) : ""],
     ]);
     return [
@@ -104,7 +104,7 @@ function buildFigures(got) {
 export function showStatistics(main) {
     let days = "30";
     const inside = make("div");
-    const load = () => call("ask/statistics", days ? { days: Number(days) } : {}).then(
+    const load = () => line.state === "open" && call("ask/statistics", days ? { days: Number(days) } : {}).then(
         (got) => inside.replaceChildren(...buildFigures(got).filter((node) => node instanceof Node)),
         (error) => inside.replaceChildren(make("p", { class: "hint wrong" }, sayProblem(error))));
     const show = () => {

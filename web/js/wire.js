@@ -8,7 +8,9 @@ import { tell } from "./signals.js";
 
 const WIRE_NUMBER = 1;
 const TOKEN_KEY = "sayso-token";
+const RELOADED_KEY = "sayso-reloaded";
 const NOT_SIGNED_IN = -32003;
+const OTHER_WIRE = -32001;
 const BACKOFF_MS = [250, 500, 1000, 2000, 3000, 5000];
 const HELLO_ID = 0;
 
@@ -73,23 +75,36 @@ function sayHello() {
     }));
 }
 
+/** The hub closes the line afterwards; what is not final is tried again.
+ * @param {WireError} error
+ */
+function refused(error) {
+    line.why = error.data?.code ?? "";
+    if (error.code === OTHER_WIRE && !sessionStorage.getItem(RELOADED_KEY)) { /* the page is of an older hub */
+        sessionStorage.setItem(RELOADED_KEY, "yes");
+        location.reload();
+        return;
+    }
+    if (error.code !== NOT_SIGNED_IN || line.why === "rate_limited")
+        return;
+    if (signInCode && sessionStorage.getItem(TOKEN_KEY)) { /* a spent link, but signed in before */
+        signInCode = "";
+        return;
+    }
+    signInCode = "";
+    sessionStorage.removeItem(TOKEN_KEY);
+    setState("signed_out");
+}
+
 /** @param {{result?: any, error?: WireError}} message */
 function heardHello(message) {
     if (message.error) {
-        if (signInCode && sessionStorage.getItem(TOKEN_KEY)) { /* signed in before: try that */
-            signInCode = "";
-            return;
-        }
-        signInCode = "";
-        line.why = message.error.data?.code ?? "";
-        if (message.error.code === NOT_SIGNED_IN && line.why !== "rate_limited") {
-            sessionStorage.removeItem(TOKEN_KEY);
-            setState("signed_out");
-        }
+        refused(message.error);
         return;
     }
     signInCode = "";
     failures = 0;
+    sessionStorage.removeItem(RELOADED_KEY);
     if (message.result.token)
         sessionStorage.setItem(TOKEN_KEY, message.result.token);
     line.tab = message.result.tab ?? "";

@@ -1,0 +1,223 @@
+// pages.test.mjs - signing in, list and filters, history, every setting, statistics, devices, languages, phones.
+// Proves: R7.3 R7.4 R7.5 R7.8 R8.1 R8.2 R9.2 R12.2
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { DEAD_MS, Stage, choice, option, sendNow, until } from "./lib/stage.mjs";
+
+let stage;
+let agent;
+let context;
+before(async () => {
+    stage = await Stage.open();
+    agent = stage.agent();
+    context = await stage.context();
+});
+after(async () => {
+    assert.deepEqual(context.complaints, []);
+    await stage.close();
+});
+
+const setting = async (name) => {
+    const rows = JSON.parse(await stage.home.must("settings", "list", "--json"));
+    return (rows.settings ?? rows).find((row) => row.name === name).value;
+};
+
+test("R12.2 a browser without a link is told how; a deep link survives signing in; the code leaves the address", async () => {
+    const asked = await agent.ask(choice({ title: "Deep" }));
+    const fresh = await stage.context();
+    const page = await fresh.newPage();
+    await page.goto(`${stage.origin}/choice/${asked.id}`);
+    await page.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
+    assert.match(await page.locator(".cmds code").textContent(), new RegExp(`^sayso open ${asked.id.slice(0, 8)}`));
+    const link = await stage.link(asked.id);
+    await page.goto(link);
+    await page.getByRole("heading", { name: "Deep" }).waitFor();
+    assert.equal(page.url(), `${stage.origin}/choice/${asked.id}`);
+    await page.reload();
+    await page.getByRole("heading", { name: "Deep" }).waitFor();
+    assert.deepEqual(await fresh.cookies(), []);
+    assert.equal(await page.evaluate(() => localStorage.length), 0);
+    const second = await fresh.newPage(); // a link works once, and a tab has its own token
+    await second.goto(link);
+    await second.getByText("used before or is too old").waitFor();
+    await fresh.close();
+    await stage.home.must("cancel", asked.id);
+});
+
+test("R7.7 the page weighs at most 60 KB compressed, all of it", async () => {
+    const sizeOf = async (address) => {
+        const reply = await fetch(stage.origin + address, { headers: { "accept-encoding": "gzip" } });
+        return { text: await reply.text(), bytes: Number(reply.headers.get("content-length")), packed: reply.headers.get("content-encoding") };
+    };
+    const document = await sizeOf("/");
+    const parts = [...document.text.matchAll(/(?:href|src)="(\/static\/[^"]+)"/g)].map((found) => found[1]);
+    assert.ok(parts.length >= 3);
+    let all = document.bytes;
+    for (const part of parts)
+        all += (await sizeOf(part)).bytes;
+    assert.ok(all > 10000 && all <= 60 * 1024, `${all} bytes`);
+    console.log(`# counted: ${all} bytes compressed`);
+});
+
+test("R7.3 list, filter without reload, back button", async () => {
+    const asked = await agent.ask(choice({ title: "In the list" }));
+    const page = await stage.page("", context);
+    await page.getByRole("heading", { name: "1 agent is waiting for you" }).waitFor();
+    const row = page.locator(".row", { hasText: "In the list" });
+    assert.match(await row.textContent(), /“claude-code”.*shop-api.*blocked/);
+    await page.evaluate(() => { window.same = true; });
+    await page.locator(".side-seg label", { hasText: "Completed" }).click();
+    await page.locator(".row", { hasText: "Deep" }).waitFor();
+    assert.equal(await row.count() && await row.isVisible(), false);
+    await page.locator(".side-seg label", { hasText: "Active" }).click();
+    await row.click();
+    await page.locator(".ask").waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: /waiting for you/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.locator(".ask").waitFor();
+    assert.equal(await page.evaluate(() => window.same), true, "nothing was loaded again");
+    await stage.home.must("answer", asked.id, "--select", "redis", "--note", "the last word");
+    await page.locator(".row.fin", { hasText: "In the list" }).getByText("command line").waitFor();
+    await page.close();
+});
+
+test("R9.2 history: search in question, answer and note, filters, deep link", async () => {
+    await agent.ask(choice({ title: "Another one" })).then((asked) => stage.home.must("cancel", asked.id, "--note", "no need"));
+    const page = await stage.page("/history", context);
+    await page.locator(".hist tbody tr").first().waitFor();
+    const titles = () => page.locator(".hist tbody .h-main a").allTextContents();
+    assert.ok((await titles()).length >= 3);
+    await page.getByRole("searchbox").fill("LAST WORD");
+    await until(async () => (await titles()).join() === "In the list", "found by its note");
+    assert.match(await page.locator(".hist tbody tr").textContent(), /Redis, write-through.*submitted.*command line/s);
+    assert.match(page.url(), /search=LAST/);
+    await page.getByRole("searchbox").fill("");
+    await page.getByLabel("Status").selectOption("cancelled");
+    await until(async () => (await titles()).length === 2, "two were cancelled");
+    await page.getByLabel("Status").selectOption("all");
+    await page.getByLabel("Through").selectOption("terminal");
+    await page.getByText("Nothing found.").waitFor();
+    await page.goto(`${stage.origin}/history?search=no%20need`);
+    await until(async () => (await titles()).join() === "Another one", "the address says what to look for");
+    await page.locator(".hist tbody a").click();
+    await page.getByRole("heading", { name: "Cancelled" }).waitFor();
+    await page.close();
+});
+
+test("R7.4 R8.1 every setting of the person's is changed in the page and saved for all channels", async () => {
+    const page = await stage.page("/settings", context);
+    const changes = {
+        interface: ["select", "web"], timeout_seconds: ["fill", "600"], single_submit: ["select", "batch"],
+        notes: ["switch", false], note_focus: ["switch", true], placeholder: ["switch", false], show_hidden: ["switch", true],
+        settings_first: ["switch", true], typing_hold: ["switch", false], deliver_after: ["fill", "9"],
+        timeout_action: ["select", "submit_defaults"], cli_answers: ["select", "tty"], notifications: ["switch", false],
+        sound: ["switch", true], do_not_disturb: ["switch", true], quiet_hours: ["fill", "22:00-07:00"],
+        navigation_hints: ["switch", false], single_keys: ["switch", false], retention_days: ["fill", "31"],
+        max_sessions: ["fill", "999"],
+    };
+    for (const [name, [how, value]] of Object.entries(changes)) {
+        const control = page.locator(`#set-${name}`);
+        if (how === "select")
+            await control.selectOption(value);
+        else if (how === "switch")
+            await control.setChecked(value);
+        else
+            await control.fill(value).then(() => control.blur());
+        const wanted = how === "switch" ? value : how === "fill" && /^\d+$/.test(value) ? Number(value) : value;
+        await until(async () => {
+            const now = await setting(name);
+            return now === wanted || now === (wanted === true ? "on" : wanted === false ? "off" : String(wanted));
+        }, `${name} is ${value}`);
+    }
+    await page.getByText("Saved, used everywhere at once").waitFor();
+    await page.locator("#set-timeout_seconds").fill("0");
+    await page.locator("#set-timeout_seconds").blur();
+    await page.locator(".saved.wrong").waitFor();
+    await page.locator(".seg label", { hasText: "Dark" }).click();
+    await until(() => page.evaluate(() => document.documentElement.dataset.theme === "dark"), "dark");
+    await page.locator("#set-language").selectOption("zh");
+    await page.getByRole("heading", { name: "设置" }).waitFor();
+    await page.getByRole("button", { name: "恢复内置默认值" }).click();
+    await until(async () => await setting("language") === "en" || await setting("language") === "auto", "back to the built-in values");
+    await until(async () => String(await setting("timeout_seconds")) === "300", "all of them");
+    await page.close();
+});
+
+test("R8.2 R7.4 language switches in the middle of a question and keeps what was typed; the panel is docked", async () => {
+    const asked = await agent.ask(choice({ title: "Sprache", single_submit_mode: false }));
+    const page = await stage.open(asked, context);
+    await page.getByLabel("Note to the agent").fill("stays here");
+    await page.locator(".strip button", { hasText: "Language" }).click();
+    assert.equal(await page.evaluate(() => document.activeElement.id), "set-language");
+    await page.locator("#set-language").selectOption("zh");
+    await page.getByLabel("给智能体的备注").waitFor();
+    assert.equal(await page.getByLabel("给智能体的备注").inputValue(), "stays here");
+    assert.equal(await page.locator("html").getAttribute("lang"), "zh-CN");
+    assert.match(await page.locator(".side").textContent(), /收件箱.*历史/s);
+    await page.locator("#set-language").selectOption("en");
+    await page.getByLabel("Note to the agent").waitFor();
+    await page.locator("#set-left").selectOption("1800");
+    await until(async () => /^3\d:|^4\d:/.test(await page.locator(".left").textContent()), "half an hour more");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await stage.home.must("settings", "set", "notes", "off");
+    await page.getByLabel("Note to the agent").waitFor({ state: "detached" });
+    await stage.home.must("settings", "set", "settings_first", "on");
+    await page.getByRole("button", { name: "On to the question" }).click();
+    await page.locator(".ask").waitFor();
+    await stage.home.must("settings", "set", "settings_first", "off");
+    await stage.home.must("settings", "set", "notes", "on");
+    await stage.home.must("cancel", asked.id);
+    await page.close();
+});
+
+test("R7.8 statistics as SVG, with the figures as a table", async () => {
+    const page = await stage.page("/statistics", context);
+    await page.locator(".plot").waitFor();
+    assert.match(await page.locator(".plot").getAttribute("aria-label"), /^Time to answer\. < 5 s: \d/);
+    assert.match(await page.locator(".kpis").textContent(), /Asks\s*\d+.*Recommendation taken.*Waiting now/s);
+    await page.getByText("The figures as a table").click();
+    assert.match(await page.locator(".data table").textContent(), /“claude-code”/);
+    await page.locator(".seg label", { hasText: "7 days" }).click();
+    await page.close();
+});
+
+test("R12.2 devices: this tab, other tabs, an agent's token made and revoked; signing out", async () => {
+    const own = await stage.context();
+    const page = await stage.page("/devices", own);
+    await page.getByText("this tab").waitFor();
+    await page.getByLabel("New token for an agent").fill("deploy-bot");
+    await page.getByRole("button", { name: "Make it" }).click();
+    assert.match(await page.locator(".fresh code").textContent(), /^sayso_/);
+    await page.getByRole("button", { name: "Revoke deploy-bot" }).click();
+    await page.locator("li", { hasText: "deploy-bot" }).waitFor({ state: "detached" });
+    await page.locator("li", { hasText: "this tab" }).getByRole("button").click();
+    await page.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
+    await own.close();
+});
+
+test("R7.5 a phone of 320 px: no sideways scroll, 44 px targets, list and question are pages", async () => {
+    const phone = await stage.context({ viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true });
+    const asked = await agent.ask(choice({ title: "On the phone, with a title that is rather long" }));
+    const page = await stage.page("/", phone);
+    await page.locator(".row").first().waitFor();
+    const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
+    assert.equal(await wide(), 320);
+    await page.locator(".row", { hasText: "On the phone" }).tap();
+    await page.locator(".ask").waitFor();
+    assert.equal(await wide(), 320);
+    const box = await page.locator(".act .primary").boundingBox();
+    assert.ok(box.height >= 44 && box.y + box.height <= 640, "Send is at the thumb");
+    await page.waitForTimeout(DEAD_MS);
+    await option(page, "Redis").tap();
+    await sendNow(page);
+    assert.deepEqual((await asked.result).selection.selected_ids, ["redis"]);
+    for (const path of ["/history", "/statistics", "/devices", "/settings", "/help"]) {
+        await page.goto(stage.origin + path);
+        await page.locator("h1").waitFor();
+        await page.waitForTimeout(100);
+        assert.equal(await wide(), 320, path);
+    }
+    await phone.close();
+});

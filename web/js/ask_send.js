@@ -1,0 +1,219 @@
+/*
+ * ask_send.js - acts on an open ask: sending, the second act, cancelling, more time, later, elsewhere.
+ * The hub's reply decides what is shown; nothing counts as sent before it.
+ */
+import { say } from "./language.js";
+import { asks, isOpen, secondsLeft } from "./model.js";
+import { call, line } from "./wire.js";
+import { announce } from "./announce.js";
+import { isTooEarly } from "./guard.js";
+import { describeValues } from "./values.js";
+import { answerOf, dropDraft, hasNotes, hasSteps } from "./entry.js";
+import { sayAgent } from "./ask_bar.js";
+import { openCancel, openLater } from "./dialogs.js";
+import { sayProblem } from "./problems.js";
+import { complain, focusIn } from "./ask_page.js";
+import { syncFoot } from "./ask_foot.js";
+
+/**
+ * @typedef {import("./ask_page.js").AskPage} AskPage
+ * @typedef {import("./entry.js").Entry} Entry
+ */
+
+const MORE_TIME_S = 300;
+
+/**
+ * A call about this ask; null if it failed, which was said.
+ * @param {AskPage} page
+ * @param {string} method
+ * @param {Record<string, any>} [more]
+ */
+function act(page, method, more = {}) {
+    return call(method, { session_id: page.entry?.id, ...more }).catch((/** @type {any} */ error) => {
+        complain(page, sayProblem(error));
+        return null;
+    });
+}
+
+/** @param {AskPage} page */
+function openEntry(page) {
+    return page.entry && isOpen(page.entry.ask) ? page.entry : null;
+}
+
+/**
+ * It is decided: by us, in this page.
+ * @param {AskPage} page
+ * @param {Entry} entry
+ * @param {any} reply
+ */
+function ended(page, entry, reply) {
+    entry.is_mine = true;
+    entry.code = "";
+    dropDraft(entry);
+    entry.ask = asks.get(entry.id) ?? entry.ask;
+    entry.ask.status = reply.status;
+    entry.ask.decided_at ??= new Date().toISOString();
+    entry.undo_until = reply.undo_ms ? performance.now() + reply.undo_ms : 0;
+    if (page.entry === entry)
+        page.render(true);
+}
+
+/**
+ * @param {AskPage} page
+ * @param {string} code of the second act; "" where none is wanted
+ */
+export async function deliver(page, code) {
+    const { entry } = page;
+    if (!entry)
+        return;
+    entry.is_sending = true;
+    entry.answer_key ||= crypto.randomUUID();
+    syncFoot(page);
+    const answer = { ...answerOf(entry), session_id: entry.id, answer_key: entry.answer_key };
+    try {
+        const reply = await call("ask/answer", code ? { ...answer, code } : answer);
+        entry.keeps = "";
+        entry.answer = answer;
+        ended(page, entry, reply);
+    } catch (/** @type {any} */ error) {
+        entry.is_sending = false;
+        entry.code = "";
+        if (["already_answered", "wrong_state"].includes(error.data?.code))
+            await page.refetch();
+        else
+            page.redraw();
+        complain(page, sayProblem(error));
+    }
+    entry.is_sending = false;
+}
+
+/** @param {AskPage} page */
+async function beginSecondAct(page) {
+    const { entry } = page;
+    const reply = await act(page, "ask/challenge");
+    if (!entry || !reply)
+        return;
+    entry.code = reply.code;
+    page.redraw();
+    focusIn(page, ".code-in");
+    page.main.querySelector(".second")?.scrollIntoView({ block: "nearest" });
+}
+
+/** @param {AskPage} page */
+export function leaveSecondAct(page) {
+    if (!page.entry)
+        return;
+    page.entry.code = "";
+    page.redraw();
+    focusIn(page, ".opt input:checked");
+}
+
+/**
+ * @param {AskPage} page
+ * @param {number} step
+ */
+export function goToStep(page, step) {
+    if (!page.entry)
+        return;
+    page.entry.step = Math.max(0, Math.min(step, page.entry.form.fields.length));
+    page.render();
+    page.main.querySelector("fieldset, h2")?.scrollIntoView({ block: "nearest" });
+    focusIn(page, "fieldset input, .review button");
+}
+
+/**
+ * @param {AskPage} page
+ * @param {"button"|"pick"|"enter"} how
+ */
+export function send(page, how) {
+    const entry = openEntry(page);
+    if (!entry || entry.is_sending)
+        return;
+    if (isTooEarly())
+        complain(page, say("too_early"));
+    else if (line.state !== "open")
+        complain(page, say("send_when_back"));
+    else if (how === "enter" && !entry.is_touched)
+        page.send?.focus(); /* defaults nobody looked at are not sent by a key */
+    else if (!page.send || page.send.disabled)
+        announce(page.tally.textContent ?? "", true);
+    else if (hasSteps(entry) && entry.step < entry.form.fields.length)
+        goToStep(page, entry.step + 1);
+    else if (entry.form.destructive)
+        beginSecondAct(page);
+    else
+        deliver(page, "");
+}
+
+/** @param {AskPage} page */
+export function extend(page) {
+    const entry = openEntry(page);
+    if (entry)
+        act(page, "ask/extend", { seconds: Math.ceil(secondsLeft(entry.ask) ?? 0) + MORE_TIME_S })
+            .then((reply) => reply && announce(say("time_added")));
+}
+
+/** @param {AskPage} page */
+export function undo(page) {
+    act(page, "ask/undo");
+}
+
+/** @param {AskPage} page */
+export async function sendNow(page) {
+    if (!await act(page, "ask/send") || !page.entry)
+        return;
+    page.entry.undo_until = 0;
+    page.render();
+}
+
+/** @param {AskPage} page */
+export function cancel(page) {
+    const entry = openEntry(page);
+    if (!entry || line.state !== "open")
+        return;
+    openCancel(sayAgent(entry.ask), hasNotes(entry), async (method, note) => {
+        const why = note.trim() ? { global_annotation: note } : {};
+        const reply = await act(page, method, why);
+        if (!reply)
+            return;
+        entry.keeps = entry.is_touched ? describeValues(entry.form, entry.values) : "";
+        entry.answer = note.trim() ? why : null;
+        ended(page, entry, reply);
+    });
+}
+
+/** @param {AskPage} page */
+export function later(page) {
+    if (openEntry(page))
+        openLater((seconds) => act(page, "ask/later", { seconds }).then((reply) => reply && page.shell.moved("")));
+}
+
+/** @param {AskPage} page */
+export async function toTerminal(page) {
+    const entry = openEntry(page);
+    if (!entry || !await act(page, "ask/switch", { interface: "terminal" }))
+        return;
+    entry.attach = `sayso attach ${entry.id.slice(0, 8)}`;
+    page.redraw();
+}
+
+/** Hides the option that has the keyboard from now on, or shows it again.
+ * @param {AskPage} page
+ */
+export async function hideOption(page) {
+    const entry = openEntry(page);
+    const row = document.activeElement?.closest(".opt:not(.own)");
+    const id = /** @type {HTMLInputElement|null|undefined} */ (row?.querySelector("input"))?.value;
+    if (!entry || !id || entry.form.destructive)
+        return;
+    const hidden = !entry.hidden.has(id);
+    if (!await act(page, "ask/hide", { option_id: id, hidden }))
+        return;
+    if (hidden)
+        entry.hidden.add(id);
+    else
+        entry.hidden.delete(id);
+    entry.values.fields[entry.form.fields[0].name].picks.delete(id);
+    entry.reveals = false;
+    page.redraw();
+}
