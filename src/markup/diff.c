@@ -2,7 +2,6 @@
  * diff.c - a unified diff into a block a line. Hunks are counted by their heads, so that a removed
  * line "-- x" is not taken for the name of a file.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -17,20 +16,42 @@ static bool begins(const char *line, size_t length, const char *with)
     return length >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
 }
 
+/* "12" or "12,5": the second is how many lines; without it there is one. Moves on. */
+static bool read_range(const char **at, const char *end, long *ret_lines)
+{
+    long numbers[2] = { 0, 1 };
+
+    for (int i = 0; i < 2; i++) {
+        const char *begin = *at;
+
+        for (numbers[i] = 0; *at < end && **at >= '0' && **at <= '9' && *at - begin < 9; ++*at)
+            numbers[i] = numbers[i] * 10 + (**at - '0');
+        if (*at == begin)
+            return false;
+        if (i == 1 || *at == end || **at != ',') {
+            *ret_lines = i == 1 ? numbers[1] : 1;
+            return true;
+        }
+        ++*at;
+    }
+    return false;
+}
+
+static bool take(const char **at, const char *end, const char *sign)
+{
+    if (!begins(*at, (size_t)(end - *at), sign))
+        return false;
+    *at += strlen(sign);
+    return true;
+}
+
 static bool read_hunk(const char *line, size_t length, struct hunk *hunk)
 {
-    char head[80];
-    long from, to;
+    const char *end = line + length;
 
-    hunk->old_left = hunk->new_left = 1;
-    if (!begins(line, length, "@@ -"))
-        return false;
-    snprintf(head, sizeof head, "%.*s", (int)(length < 79 ? length : 79), line);
-    return sscanf(head, "@@ -%9ld,%9ld +%9ld,%9ld @@", &from, &hunk->old_left, &to,
-                  &hunk->new_left) == 4 ||
-           sscanf(head, "@@ -%9ld,%9ld +%9ld @@", &from, &hunk->old_left, &to) == 3 ||
-           sscanf(head, "@@ -%9ld +%9ld,%9ld @@", &from, &to, &hunk->new_left) == 3 ||
-           sscanf(head, "@@ -%9ld +%9ld @@", &from, &to) == 2;
+    return take(&line, end, "@@ -") && read_range(&line, end, &hunk->old_left) &&
+           take(&line, end, " +") && read_range(&line, end, &hunk->new_left) &&
+           take(&line, end, " @@");
 }
 
 /* Without "a/" and "b/" in front and a time behind. */

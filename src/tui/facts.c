@@ -11,7 +11,7 @@
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
 
-enum { MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400 };
+static const int64_t MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400;
 
 void facts_release(struct facts *facts)
 {
@@ -56,19 +56,47 @@ static void put(char **slot, const char *bytes)
     *slot = visible;
 }
 
+/* So many digits, then the sign; moves on. -1: they are not there. */
+static int take_digits(const char **at, int digits, char sign)
+{
+    int number = 0;
+
+    for (; digits > 0; digits--, ++*at) {
+        if (**at < '0' || **at > '9')
+            return -1;
+        number = number * 10 + (**at - '0');
+    }
+    if (**at != sign)
+        return -1;
+    ++*at;
+    return number;
+}
+
 /* "2026-07-28T14:02:23.000Z" */
 static int64_t read_time(const struct json *value)
 {
-    const char *text = json_text(value);
-    struct tm parts = { 0 };
-    int ms = 0;
+    static const struct {
+        int digits;
+        char sign;
+    } parts[] = {
+        { 4, '-' }, { 2, '-' }, { 2, 'T' }, { 2, ':' }, { 2, ':' }, { 2, '.' }, { 3, 'Z' }
+    };
+    const char *at = json_text(value);
+    int numbers[ARRAY_LEN(parts)];
+    struct tm time = { 0 };
 
-    if (!text || sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3d", &parts.tm_year, &parts.tm_mon,
-                        &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &ms) < 6)
-        return 0;
-    parts.tm_year -= 1900;
-    parts.tm_mon -= 1;
-    return (int64_t)timegm(&parts) * 1000 + ms;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        numbers[i] = at ? take_digits(&at, parts[i].digits, parts[i].sign) : -1;
+        if (numbers[i] < 0)
+            return 0;
+    }
+    time.tm_year = numbers[0] - 1900;
+    time.tm_mon = numbers[1] - 1;
+    time.tm_mday = numbers[2];
+    time.tm_hour = numbers[3];
+    time.tm_min = numbers[4];
+    time.tm_sec = numbers[5];
+    return (int64_t)timegm(&time) * 1000 + numbers[6];
 }
 
 static void read_directory(struct facts *facts, const char *directory, const char *home)

@@ -206,7 +206,7 @@ static void draw_scale(struct ask_screen *screen, const struct field_state *stat
     if (is_narrow)
         pen->row++;
     column = is_narrow ? 1 : column + 3;
-    at = pen_at(pen, column, state->has_number ? INK_STRONG : INK_QUIET, text_string(&value));
+    pen_at(pen, column, state->has_number ? INK_STRONG : INK_QUIET, text_string(&value));
     if (screen->focus == FOCUS_NUMBER) {
         pen->canvas->cursor_row = pen->row;
         pen->canvas->cursor_column = column + (int)state->digits.at;

@@ -212,10 +212,7 @@ static void put_block(struct window *window, const struct markup *markup,
         window->left += 2;
     window->column = window->left;
     put_mark(window, block);
-    if (block->kind == MARKUP_ITEM || block->quotes > 0)
-        window->left = window->column;
-    else if (block->depth > 0)
-        window->left = window->column;
+    window->left = window->column; /* what follows stands below the words, not below the mark */
     if (block->kind == MARKUP_RULE)
         put(window, INK_QUIET, "- - -", 5);
     put_spans(window, markup, block);

@@ -27,7 +27,7 @@ static int draw_tab(const struct ask_screen *screen, struct pen *pen, int column
     bool is_here = screen->step == i, is_answered = ask_is_answered(screen, i);
     const char *name = name_of(screen, i);
     struct text mark = { 0 };
-    int end = column + TAB_COLUMNS;
+    int end;
 
     if (is_here)
         text_add_format(&mark, "%s %d", screen->marks->cursor, (int)i + 1);
