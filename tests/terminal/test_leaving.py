@@ -162,6 +162,7 @@ def timeout(home: Home) -> None:
         tmux.type("nearly done")
         shown = tmux.wait("Time ran out|timed out|ran out")
         assert "nearly done" in shown, shown
+        time.sleep(READY_S * SLACK)
         tmux.enter()
         tmux.end(4)
     assert result_of(home, session_id)["action_status"] == "timeout"
@@ -177,6 +178,7 @@ def elsewhere(home: Home) -> None:
         assert home.sayso("answer", session_id, "--text", "theirs").code == 0
         shown = tmux.wait(r"[Aa]nswered")
         assert "my own words" in shown, shown
+        time.sleep(READY_S * SLACK)  # what has just changed takes no key at once
         tmux.enter()
         tmux.end(0)
     assert result_of(home, session_id)["selection"]["custom_input"] == "theirs"
