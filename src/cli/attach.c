@@ -11,7 +11,11 @@ static enum exit_code run_attach(const struct arguments *arguments)
     const char *id = arguments->word_count ? arguments->words[0] : NULL;
     const char *launch = arguments_value(arguments, "launch");
     const char *const words[] = { "attach", launch ? "--launch" : id, launch, NULL };
-    const struct seat_options options = { .session_id = id, .launch = launch };
+    const struct seat_options options = {
+        .session_id = id,
+        .launch = launch,
+        .is_plain = seat_is_plain(arguments),
+    };
     struct seat_result result;
     enum exit_code code;
 
@@ -29,9 +33,11 @@ static enum exit_code run_attach(const struct arguments *arguments)
 
 static const struct verb_option options[] = {
     { "launch", 0, "CODE", TEXT_OPT_LAUNCH, false },
+    { "plain", 0, NULL, TEXT_OPT_PLAIN, false },
 };
-static const char *const usage[] = { "attach [ID]", "attach --launch CODE", NULL };
-static const char *const examples[] = { "attach", "attach k7qm", NULL };
+static const char *const usage[] = { "attach [--plain] [ID]", "attach [--plain] --launch CODE",
+                                     NULL };
+static const char *const examples[] = { "attach", "attach k7qm", "attach --plain", NULL };
 const struct verb verb_attach = {
     .name = "attach",
     .about = TEXT_CLI_ATTACH,

@@ -119,16 +119,23 @@ bool seat_is_there(const struct arguments *arguments, const char *const *words,
     enum tty_trouble trouble = tty_check();
     struct text command = { 0 };
 
+    bool is_drawn = strcmp(words[0], "attach") != 0;
+
     *ret_code = EXIT_PENDING;
-    if (trouble == TTY_FINE && is_dumb())
+    if (trouble == TTY_FINE && is_drawn && is_dumb())
         say_problem(TEXT_CLI_DUMB_TERMINAL, NULL);
     if (trouble == TTY_FINE)
-        return !is_dumb();
+        return !is_drawn || !is_dumb();
     add_command(&command, words);
     if (!run_popup(text_string(&command), ret_code))
         say_where(arguments, trouble, text_string(&command));
     text_release(&command);
     return false;
+}
+
+bool seat_is_plain(const struct arguments *arguments)
+{
+    return arguments_value(arguments, "plain") || is_dumb();
 }
 
 bool seat_is_person_here(void)

@@ -13,6 +13,8 @@
  * the end. `words` are what to run instead, after the program's name. */
 bool seat_is_there(const struct arguments *arguments, const char *const *words,
                    enum exit_code *ret_code);
+/* Asked for, or the terminal can do no more. */
+bool seat_is_plain(const struct arguments *arguments);
 /* Whether a person is looking: standard input and error are a terminal, and so is /dev/tty. */
 bool seat_is_person_here(void);
 /* How a seat ended, in words where there is something to say. Raises a signal again. */

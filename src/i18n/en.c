@@ -345,6 +345,7 @@ const struct catalog catalog_en = {
         [TEXT_CLI_INBOX] = "Show all asks in this terminal as they come, and answer them.",
         [TEXT_OPT_LAUNCH] = "Open what an agent handed to a terminal, by its code; works once.",
         [TEXT_OPT_NO_INBOX] = "Show no inbox though there is a terminal.",
+        [TEXT_OPT_PLAIN] = "Numbered lines without moving the cursor, for screen readers and simple terminals.",
         [TEXT_CLI_TERMINAL_NEEDED] = "This process has no terminal, so nothing can be asked here and nothing was used up. Run this in a terminal of your own:",
         [TEXT_CLI_SANDBOXED] = "This shell is kept from its terminal, as in a sandbox, so nothing can be asked here and nothing was used up. Run this outside of it:",
         [TEXT_CLI_DUMB_TERMINAL] = "This terminal can't move its cursor (TERM is dumb or not set). Look with sayso show, answer with sayso answer.",

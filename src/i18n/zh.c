@@ -345,6 +345,7 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_INBOX] = "在此终端中实时显示所有请求并答复。",
         [TEXT_OPT_LAUNCH] = "用智能体给出的代码打开交给终端的请求；仅可使用一次。",
         [TEXT_OPT_NO_INBOX] = "即使有终端也不显示收件箱。",
+        [TEXT_OPT_PLAIN] = "编号的文字行，不移动光标，适合屏幕阅读器和简单终端。",
         [TEXT_CLI_TERMINAL_NEEDED] = "此进程没有终端，无法在这里提问，也没有消耗任何内容。请在你自己的终端中运行：",
         [TEXT_CLI_SANDBOXED] = "此 shell 被禁止访问其终端（例如在沙箱中），无法在这里提问，也没有消耗任何内容。请在其外部运行：",
         [TEXT_CLI_DUMB_TERMINAL] = "此终端无法移动光标（TERM 为 dumb 或未设置）。用 sayso show 查看，用 sayso answer 答复。",

@@ -18,7 +18,7 @@
 #include "tui/seat_inside.h"
 #include "wire/phone.h"
 
-enum { SEAT_EXIT_PENDING = 5 };
+enum { SEAT_EXIT_PENDING = 5, SEAT_LINE_BYTES = 65536 };
 
 struct screen_time seat_now(void)
 {
@@ -66,6 +66,20 @@ static void draw(struct seat *seat)
         loop_timer_stop(seat->wake);
 }
 
+/* The plain screen writes by itself; all that is left is when it wants to be looked at. */
+static void say(struct seat *seat, struct text *take_words)
+{
+    int64_t wake_ms;
+
+    tty_write(seat->tty, take_words);
+    wishes_perform(seat);
+    wake_ms = seat->is_over ? -1 : plain_screen_wake_ms(seat->plain);
+    if (wake_ms >= 0)
+        loop_timer_at(seat->wake, wake_ms);
+    else
+        loop_timer_stop(seat->wake);
+}
+
 /* After whatever happened: what the screen wanted, then a picture of how it is now. */
 static void settle(struct seat *seat)
 {
@@ -78,9 +92,14 @@ static void settle(struct seat *seat)
 
 void seat_take(struct seat *seat, enum screen_news news, const struct json *json)
 {
-    if (seat->ask)
+    struct text words = { 0 };
+
+    if (seat->plain) {
+        plain_screen_take(seat->plain, news, json, seat_now(), &words);
+        say(seat, &words);
+    } else if (seat->ask) {
         ask_screen_take(seat->ask, news, json, seat_now());
-    else if (seat->inbox)
+    } else if (seat->inbox)
         inbox_screen_take(seat->inbox, news, json, seat_now());
     settle(seat);
 }
@@ -105,10 +124,31 @@ static void after_keys(struct seat *seat)
     settle(seat);
 }
 
+/* Whole lines; the terminal has edited them. */
+static void type_plain(struct seat *seat, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length && !seat->is_over; i++) {
+        struct text words = { 0 };
+
+        if (bytes[i] != '\n') {
+            if (seat->line.used < SEAT_LINE_BYTES)
+                text_add_char(&seat->line, bytes[i]);
+            continue;
+        }
+        plain_screen_line(seat->plain, text_string(&seat->line), seat_now(), &words);
+        text_clear(&seat->line);
+        say(seat, &words);
+    }
+}
+
 static void on_typed(void *context, const char *bytes, size_t length)
 {
     struct seat *seat = context;
 
+    if (seat->plain) {
+        type_plain(seat, bytes, length);
+        return;
+    }
     loop_timer_stop(seat->escape);
     keyboard_feed(&seat->keyboard, bytes, length, on_key, seat);
     after_keys(seat);
@@ -161,12 +201,23 @@ static void on_ended(void *context, int number)
     struct seat *seat = context;
 
     seat->result->signal_number = number ? number : SIGHUP;
-    seat_end(seat, SEAT_SIGNAL);
+    if (seat->plain && (!number || number == SIGINT)) /* Ctrl-D and Ctrl-C, as elsewhere */
+        seat_end(seat, SEAT_LEFT);
+    else
+        seat_end(seat, SEAT_SIGNAL);
 }
 
 static void on_wake(void *context)
 {
-    settle(context);
+    struct seat *seat = context;
+    struct text words = { 0 };
+
+    if (seat->plain) {
+        plain_screen_tick(seat->plain, seat_now(), &words);
+        say(seat, &words);
+    } else {
+        settle(seat);
+    }
 }
 
 static const char *find_variable(const char *name)
@@ -199,7 +250,7 @@ static bool open_terminal(struct seat *seat)
         seat->kind.is_light = strcmp(theme, "light") == 0;
         seat->kind.answers = false;
     }
-    seat->tty = tty_open(seat->loop, &calls, &seat->kind);
+    seat->tty = tty_open(seat->loop, &calls, &seat->kind, seat->options->is_plain);
     if (!seat->tty) {
         seat_end(seat, SEAT_NO_TERMINAL);
         return false;
@@ -223,7 +274,7 @@ static struct screen_setup setup_of(struct seat *seat)
     };
 }
 
-static void fail(struct seat *seat, const struct error *err, const struct json *detail)
+void seat_fail(struct seat *seat, const struct error *err, const struct json *detail)
 {
     char *json = detail ? json_encode(detail) : NULL;
 
@@ -233,7 +284,7 @@ static void fail(struct seat *seat, const struct error *err, const struct json *
     seat_end(seat, SEAT_FAILED);
 }
 
-static void keep_text(struct text *out, const struct json *json)
+void seat_keep(struct text *out, const struct json *json)
 {
     char *encoded = json ? json_encode(json) : NULL;
 
@@ -246,18 +297,23 @@ static void open_ask(struct seat *seat, const struct json *whole)
 {
     const char *status = json_member_text(json_member(whole, "ask"), "status");
     struct screen_setup setup;
+    struct text words = { 0 };
     struct error err;
 
     if (!state_is_open(state_find(status))) {
-        keep_text(&seat->result->whole_json, whole);
+        seat_keep(&seat->result->whole_json, whole);
         seat_end(seat, SEAT_OVER);
         return;
     }
     if (!open_terminal(seat))
         return;
     setup = setup_of(seat);
-    if (!ask_screen_new(&setup, whole, seat_now(), &seat->ask, &err))
-        fail(seat, &err, NULL);
+    if (seat->options->is_plain
+            ? !plain_screen_new(&setup, whole, seat_now(), &seat->plain, &words, &err)
+            : !ask_screen_new(&setup, whole, seat_now(), &seat->ask, &err))
+        seat_fail(seat, &err, NULL);
+    if (seat->plain)
+        say(seat, &words);
 }
 
 static void on_whole(void *context, const struct error *err, const struct json *whole)
@@ -265,8 +321,8 @@ static void on_whole(void *context, const struct error *err, const struct json *
     struct seat *seat = context;
     const char *id = json_member_text(json_member(whole, "ask"), "session_id");
 
-    if (err && !seat->ask) {
-        fail(seat, err, whole);
+    if (err && !seat->ask && !seat->plain) {
+        seat_fail(seat, err, whole);
         return;
     }
     if (err) {
@@ -275,7 +331,7 @@ static void on_whole(void *context, const struct error *err, const struct json *
     }
     snprintf(seat->shown, sizeof seat->shown, "%s", id ? id : "");
     snprintf(seat->result->session_id, sizeof seat->result->session_id, "%s", seat->shown);
-    if (seat->ask)
+    if (seat->ask || seat->plain)
         seat_take(seat, NEWS_WHOLE, whole);
     else
         open_ask(seat, whole);
@@ -288,7 +344,7 @@ static void on_list(void *context, const struct error *err, const struct json *l
     struct screen_setup setup;
 
     if (err && !seat->inbox) {
-        fail(seat, err, list);
+        seat_fail(seat, err, list);
     } else if (err) {
         seat_refused(seat, err, list);
     } else if (seat->inbox) {
@@ -337,7 +393,7 @@ static void on_status(void *context, const struct error *err, const struct json 
 }
 
 /* Which ask: the one we show already, else what we were told to open. */
-static void attach(struct seat *seat)
+void seat_attach(struct seat *seat)
 {
     const struct seat_options *options = seat->options;
     const char *id = seat->shown[0] ? seat->shown : options->session_id;
@@ -367,7 +423,7 @@ static void on_opened(void *context)
     if (seat->options->is_inbox)
         phone_call(seat->person, "ask/watch", "{\"which\":\"all\"}", on_list, seat);
     if (seat->options->is_inbox ? seat->shown[0] != '\0' : is_known)
-        attach(seat);
+        seat_attach(seat);
 }
 
 static void on_lost(void *context, int64_t retry_ms, const struct error *err)
@@ -376,8 +432,8 @@ static void on_lost(void *context, int64_t retry_ms, const struct error *err)
     struct json *json = NULL;
     char text[64];
 
-    if (err && !seat->ask && !seat->inbox) {
-        fail(seat, err, NULL);
+    if (err && !seat->ask && !seat->inbox && !seat->plain) {
+        seat_fail(seat, err, NULL);
         return;
     }
     snprintf(text, sizeof text, "{\"retry_ms\":%lld}", (long long)retry_ms);
@@ -406,45 +462,6 @@ static void on_note(void *context, const char *method, const struct json *params
     }
 }
 
-/* An ask of our own: its result is what we are for, whoever decides it. */
-static void on_asked(void *context, const struct error *err, const struct json *result)
-{
-    struct seat *seat = context;
-
-    seat->is_asking_done = true;
-    if (err) {
-        fail(seat, err, result);
-        return;
-    }
-    keep_text(&seat->result->result_json, result);
-    seat_end(seat, SEAT_DONE);
-}
-
-static void on_agent_opened(void *context)
-{
-    (void)context; /* the call itself is made again */
-}
-
-static void on_agent_lost(void *context, int64_t retry_ms, const struct error *err)
-{
-    struct seat *seat = context;
-
-    (void)retry_ms;
-    if (err && !seat->ask)
-        fail(seat, err, NULL);
-}
-
-static void on_agent_note(void *context, const char *method, const struct json *params)
-{
-    struct seat *seat = context;
-    const char *id = json_member_text(params, "session_id");
-
-    if (strcmp(method, "ask/created") != 0 || !id || seat->shown[0])
-        return;
-    snprintf(seat->shown, sizeof seat->shown, "%s", id);
-    attach(seat);
-}
-
 static void dial_up(struct seat *seat)
 {
     struct phone_parts person = {
@@ -455,18 +472,10 @@ static void dial_up(struct seat *seat)
         .lost = on_lost,
         .note = on_note
     };
-    struct phone_parts agent = { .loop = seat->loop,
-                                 .context = seat,
-                                 .opened = on_agent_opened,
-                                 .lost = on_agent_lost,
-                                 .note = on_agent_note };
 
     seat->person = phone_new(&person);
-    if (!seat->options->create_json)
-        return;
-    agent.identity = *seat->options->asker;
-    seat->agent = phone_new(&agent);
-    phone_call(seat->agent, "ask/create", seat->options->create_json, on_asked, seat);
+    if (seat->options->create_json)
+        seat_ask(seat);
 }
 
 /* What stays on the terminal, in the place where the picture was. */
@@ -493,6 +502,8 @@ static void release(struct seat *seat)
     wishes_release(seat);
     ask_screen_free(seat->ask);
     inbox_screen_free(seat->inbox);
+    plain_screen_free(seat->plain);
+    text_release(&seat->line);
     keyboard_release(&seat->keyboard);
     painter_release(&seat->painter);
     canvas_release(&seat->canvas);
@@ -526,6 +537,8 @@ void seat_run(const struct seat_options *options, struct seat_result *ret_result
     loop_run(seat.loop);
     if (seat.ask)
         ret_result->exit_code = ask_screen_exit_code(seat.ask);
+    if (seat.plain)
+        ret_result->exit_code = plain_screen_exit_code(seat.plain);
     if (seat.tty) {
         leave_words(&seat);
         tty_close(seat.tty);

@@ -13,6 +13,7 @@ struct link_identity;
 
 struct seat_options {
     bool is_inbox;
+    bool is_plain;          /* numbered lines, nothing moves; one ask only */
     const char *session_id; /* an ask, whole or by its beginning; NULL: the one that waits */
     const char *launch;     /* or the code of a command; NULL: none */
     /* Or one that is asked here and now: params of ask/create, and who asks. NULL: none. */

@@ -5,6 +5,7 @@
 #include "tui/inbox_screen.h"
 #include "tui/keyboard.h"
 #include "tui/painter.h"
+#include "tui/plain_screen.h"
 #include "tui/seat.h"
 #include "tui/tty.h"
 
@@ -31,8 +32,10 @@ struct seat {
     struct painter painter;
     struct canvas canvas;
     struct loop_timer *wake, *escape;
-    struct ask_screen *ask; /* one of the two, once there is something to show */
+    struct ask_screen *ask; /* one of these, once there is something to show */
     struct inbox_screen *inbox;
+    struct plain_screen *plain;
+    struct text line;               /* of the plain screen, as far as it was typed */
     struct json *settings, *status; /* newest results; NULL: not yet */
     struct wish *wishes;
     char shown[27]; /* the ask on the screen; "": none, or not yet */
@@ -44,6 +47,12 @@ struct seat {
 void seat_take(struct seat *seat, enum screen_news news, const struct json *json);
 void seat_end(struct seat *seat, enum seat_end end);
 struct screen_time seat_now(void);
+void seat_fail(struct seat *seat, const struct error *err, const struct json *detail);
+void seat_keep(struct text *out, const struct json *json); /* its text */
+void seat_attach(struct seat *seat);                       /* shows the ask it is about */
+
+/* seat_ask.c */
+void seat_ask(struct seat *seat);
 
 /* seat_effects.c */
 void wish_note(void *context, const struct screen_effect *effect); /* context is a seat */

@@ -44,7 +44,7 @@ struct tty {
     struct tty_calls calls;
     int fd;
     struct text out;
-    bool is_closed;
+    bool is_closed, is_plain;
     bool is_going_on; /* after tty_suspend: the SIGCONT that follows is ours */
 };
 
@@ -102,6 +102,8 @@ static void go_raw(struct tty *tty)
 {
     struct termios raw = kept.before;
 
+    if (tty->is_plain)
+        return;
     cfmakeraw(&raw);
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
@@ -139,6 +141,10 @@ static void drain(struct tty *tty)
 /* What was typed and nobody read must not become a command of the shell's: it is thrown away. */
 static void go_back(struct tty *tty)
 {
+    if (tty->is_plain) {
+        drain(tty);
+        return;
+    }
     text_add(&tty->out, FOCUS_OFF, sizeof FOCUS_OFF - 1);
     drain(tty);
     tcsetattr(tty->fd, TCSAFLUSH, &kept.before);
@@ -244,11 +250,21 @@ static void start_signals(struct tty *tty, struct loop *loop)
         signal(crash_numbers[i], on_crash);
 }
 
-struct tty *tty_open(struct loop *loop, const struct tty_calls *calls, struct terminal_kind *kind)
+static void want_focus(struct tty *tty)
+{
+    struct text focus = { 0 };
+
+    if (tty->is_plain)
+        return;
+    text_add(&focus, FOCUS_ON, sizeof FOCUS_ON - 1);
+    tty_write(tty, &focus);
+}
+
+struct tty *tty_open(struct loop *loop, const struct tty_calls *calls, struct terminal_kind *kind,
+                     bool is_plain)
 {
     int fd = open_tty();
     struct tty *tty;
-    struct text focus = { 0 };
 
     if (fd < 0 || tcgetattr(fd, &kept.before) != 0) {
         if (fd >= 0)
@@ -257,15 +273,16 @@ struct tty *tty_open(struct loop *loop, const struct tty_calls *calls, struct te
     }
     tty = mem_new(sizeof *tty);
     tty->calls = *calls;
+    tty->is_plain = is_plain;
     tty->fd = kept.fd = fd;
     uv_poll_init(loop_uv(loop), &tty->poll, fd);
     tty->open_handles = 1;
     start_signals(tty, loop);
     go_raw(tty);
-    if (kind->answers)
+    if (kind->answers && !is_plain)
         ask_background(tty, kind);
-    text_add(&focus, FOCUS_ON, sizeof FOCUS_ON - 1);
-    tty_write(tty, &focus);
+    want_focus(tty);
+    update_poll(tty);
     return tty;
 }
 
@@ -293,16 +310,13 @@ bool tty_is_writing(const struct tty *tty)
 
 void tty_suspend(struct tty *tty)
 {
-    struct text focus = { 0 };
-
     go_back(tty);
     uv_signal_stop(&tty->signals[SIGNAL_STOP]);
     tty->is_going_on = true;
     kill(0, SIGTSTP); /* the whole job, as the terminal itself would */
     uv_signal_start(&tty->signals[SIGNAL_STOP], on_signal, SIGTSTP);
     go_raw(tty);
-    text_add(&focus, FOCUS_ON, sizeof FOCUS_ON - 1);
-    tty_write(tty, &focus);
+    want_focus(tty);
 }
 
 static void on_closed(uv_handle_t *handle)

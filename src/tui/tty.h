@@ -32,9 +32,11 @@ struct tty_calls {
     void (*ended)(void *context, int number); /* a signal that ends programs, or 0: it is gone */
 };
 
-/* Raw from here on. NULL: there is none, as tty_check says. `is_light` is asked for, for at most
+/* Raw from here on; `is_plain`: lines as the terminal itself edits them, and nothing is sent to it
+ * unasked. NULL: there is none, as tty_check says. `is_light` is asked for, for at most
  * 100 ms, where kind->answers; then kind knows it. */
-struct tty *tty_open(struct loop *loop, const struct tty_calls *calls, struct terminal_kind *kind);
+struct tty *tty_open(struct loop *loop, const struct tty_calls *calls, struct terminal_kind *kind,
+                     bool is_plain);
 void tty_size(const struct tty *tty, int *ret_rows, int *ret_columns);
 /* Out as soon as it takes them. */
 void tty_write(struct tty *tty, struct text *take_bytes);

@@ -162,6 +162,7 @@ def timeout(home: Home) -> None:
         tmux.type("nearly done")
         shown = tmux.wait("Time ran out|timed out|ran out")
         assert "nearly done" in shown, shown
+        time.sleep(READY_S * SLACK)
         tmux.enter()
         tmux.end(4)
     assert result_of(home, session_id)["action_status"] == "timeout"
@@ -177,6 +178,7 @@ def elsewhere(home: Home) -> None:
         assert home.sayso("answer", session_id, "--text", "theirs").code == 0
         shown = tmux.wait(r"[Aa]nswered")
         assert "my own words" in shown, shown
+        time.sleep(READY_S * SLACK)  # what has just changed takes no key at once
         tmux.enter()
         tmux.end(0)
     assert result_of(home, session_id)["selection"]["custom_input"] == "theirs"
@@ -250,12 +252,29 @@ def no_terminal(home: Home) -> None:
         tmux.end(5)
 
 
-@test("a terminal that can't move its cursor is not drawn on: said how to answer, nothing is used up", "R6.1")
-def dumb(home: Home) -> None:
+@test("--plain, and a terminal that can't move its cursor: numbered lines, answered by a line", "R6.1")
+def plain(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    for words, env in ((("--plain",), {}), ((), {"TERM": "dumb"})):
+        session_id = ask(home, f"Plain {env}")
+        with Pty(home, "attach", *words, session_id, **env) as pty:
+            pty.wait("Leave it")
+            time.sleep(READY_S * SLACK)
+            assert pty.is_restored(), "lines are edited by the terminal itself"
+            for line, then in (("2", "Enter for none"), ("", "y or n"), ("y", "")):
+                pty.type(line + "\n")
+                pty.wait(then)
+            assert pty.process.wait(WAIT_S) == 0, pty.bytes
+            assert b"\x1b" not in pty.drain(), pty.bytes
+        assert result_of(home, session_id)["selection"]["selected_ids"] == ["view"]
     session_id = ask(home)
-    with Pty(home, "attach", session_id, TERM="dumb") as pty:
+    with Pty(home, "attach", "--plain", session_id) as pty:
+        pty.wait("Leave it")
+        pty.type("\x03")
+        assert pty.process.wait(WAIT_S) == 5, pty.bytes
+    with Pty(home, "inbox", TERM="dumb") as pty:
         pty.wait("sayso answer")
-        assert pty.process.wait(WAIT_S) == 5 and b"\x1b" not in pty.drain(), pty.bytes
+        assert pty.process.wait(WAIT_S) == 5
     assert is_open(home, session_id)
 
 
