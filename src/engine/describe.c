@@ -94,6 +94,18 @@ static void write_undo(const struct engine *engine, const char *id, struct json_
         json_write_integer(writer, "undo_ms", left_ms);
 }
 
+/* Since when nobody waits for it. */
+static void write_detached(const struct engine *engine, const struct ask *ask,
+                           struct json_writer *writer)
+{
+    const struct live *live = live_find(engine, ask->id);
+    bool is_detached = state_is_open(ask->state) && (ask->flags & ASK_DETACHED);
+
+    json_write_bool(writer, "detached", is_detached);
+    if (is_detached && live && live->detached_ms > 0)
+        write_time(writer, "detached_at", live->detached_ms);
+}
+
 static void write_members(const struct engine *engine, const struct store_row *row,
                           const char *agent, struct json_writer *writer)
 {
@@ -114,7 +126,7 @@ static void write_members(const struct engine *engine, const struct store_row *r
     else
         json_write_null(writer, "remaining_seconds");
     json_write_integer(writer, "version", ask->version);
-    json_write_bool(writer, "detached", is_open && (ask->flags & ASK_DETACHED));
+    write_detached(engine, ask, writer);
     json_write_bool(writer, "destructive", ask->flags & ASK_DESTRUCTIVE);
     write_time(writer, "decided_at", ask->decided_ms);
     if (ask->hold_used_ms > 0)
@@ -267,9 +279,12 @@ void describe_result(const struct engine *engine, const struct store_row *row,
     text_release(&url);
 }
 
-void describe_hand_off(const struct store_row *row, const char *command, struct text *out)
+void describe_hand_off(const struct engine *engine, const struct store_row *row,
+                       const char *command, struct text *out)
 {
     const char *warnings[8];
+    struct text url = { 0 };
+    bool has_url = portal_write_url(engine, row->ask.id, &url);
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
     const struct response_facts facts = {
         .shape = tool ? tool->response : NULL,
@@ -277,10 +292,12 @@ void describe_hand_off(const struct store_row *row, const char *command, struct 
         .state = row->ask.state,
         .interface = row->ask.interface,
         .terminal_command = command,
+        .url = has_url ? text_string(&url) : NULL,
         .warnings = list_warnings(row->ask.flags, warnings) > 0 ? warnings : NULL,
     };
 
     response_write(&facts, out);
+    text_release(&url);
 }
 
 void describe_winner(const struct store_row *row, struct text *out)

@@ -102,6 +102,7 @@ static void recover(void *context, const struct store_row *row)
     live->seq = row->seq;
     launch_keep(engine, live, row->ask.launch_hash);
     live->flags |= ASK_DETACHED;
+    live->detached_ms = engine_utc_ms(engine);
     if (state_is_open(live->state)) {
         time_start(engine, live);
         return;

@@ -359,7 +359,8 @@ void describe_result(const struct engine *engine, const struct store_row *row,
                      const struct form *form, const struct known *known, bool is_replayed,
                      struct text *out);
 /* That it is open and how a terminal gets it; `command` is ours alone. */
-void describe_hand_off(const struct store_row *row, const char *command, struct text *out);
+void describe_hand_off(const struct engine *engine, const struct store_row *row,
+                       const char *command, struct text *out);
 /* How it ended and by whom, for those who came too late. */
 void describe_winner(const struct store_row *row, struct text *out);
 

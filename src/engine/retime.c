@@ -82,6 +82,8 @@ static void on_retimed(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_DONE && live) {
         live->seq = reply->seq;
         effects_run(engine, live, &retiming->step, &retiming->change, NULL, &retiming->errand);
+        if (retiming->change.interface == INTERFACE_WEB && engine->page_count == 0)
+            portal_open(engine, live->id); /* it goes on there */
         errand_end(&retiming->errand);
     } else if (reply->outcome == STORE_FAILED) {
         errand_fail(&retiming->errand, &reply->err, NULL);

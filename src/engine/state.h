@@ -154,8 +154,8 @@ struct live {
     int64_t version, seq;
     int64_t told_version; /* the one whose agents were told of */
     int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
-    int64_t quiet_until_boot_ms; /* nobody else makes a noise before, while a client shows it */
-    int64_t decided_ms;          /* 0: it is not */
+    int64_t quiet_until_boot_ms;     /* nobody else makes a noise before, while a client shows it */
+    int64_t detached_ms, decided_ms; /* 0: it is not */
     struct principal *principal;
     struct origin *origin;
     struct alarm deadline;       /* while open; the end of the undo window afterwards */

@@ -55,6 +55,7 @@ static void save_detached(struct engine *engine, struct live *live, bool is_deta
     if (!step.is_legal || step.is_ignored || !live->is_stored)
         return;
     live->flags = is_detached ? live->flags | ASK_DETACHED : live->flags & ~(uint32_t)ASK_DETACHED;
+    live->detached_ms = is_detached ? engine_utc_ms(engine) : 0;
     change.from_states = lifecycle_states_for(event, &facts);
     change.set_flags = is_detached ? ASK_DETACHED : 0;
     change.clear_flags = is_detached ? 0 : ASK_DETACHED;

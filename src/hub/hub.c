@@ -149,10 +149,14 @@ static void on_signal(void *context, int number)
         start_leaving(context, "stop");
 }
 
+/* The portal is where HTTP is, unless it is switched off. */
 static void write_address(const struct hub *hub, struct json_writer *writer)
 {
+    const struct settings *settings = hub->options->settings;
     char url[48];
 
+    json_write_bool(writer, "portal",
+                    hub->note.port != 0 && settings_is_on(settings, SETTING_PORTAL));
     if (hub->note.port == 0) {
         json_write_null(writer, "port");
         json_write_null(writer, "url");

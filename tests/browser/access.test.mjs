@@ -96,6 +96,7 @@ async function go(page, address) {
 
 async function look(page, state) {
     await page.waitForTimeout(60);
+    await page.evaluate(() => Promise.all(document.getAnimations().map((moving) => moving.finished)));
     if (shots) {
         mkdirSync(shots, { recursive: true });
         await page.screenshot({ path: `${shots}/${state}.png` });

@@ -10,7 +10,7 @@ import { announce } from "./announce.js";
  * @typedef {{openSettings: (name: string) => void, panel: () => HTMLElement|null,
  *     moved: (id: string) => void}} AskShell
  * @typedef {{main: HTMLElement, id: string, shell: AskShell, entry: Entry|null, is_closed: boolean,
- *     parts: {sync: () => void}[], send: HTMLButtonElement|null, tally: HTMLOutputElement,
+ *     parts: {sync: () => void}[], lasting: {sync: () => void}|null, send: HTMLButtonElement|null, tally: HTMLOutputElement,
  *     render: (toTitle?: boolean) => void, redraw: () => void, refetch: () => Promise<void>}} AskPage
  */
 
@@ -22,7 +22,7 @@ import { announce } from "./announce.js";
  */
 export function newAskPage(main, id, shell) {
     return {
-        main, id, shell, entry: null, is_closed: false, parts: [], send: null,
+        main, id, shell, entry: null, is_closed: false, parts: [], lasting: null, send: null,
         tally: make("output", { class: "tally", id: "tally" }),
         render: () => {}, redraw: () => {}, refetch: async () => {},
     };

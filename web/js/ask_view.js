@@ -90,8 +90,10 @@ function buildForm(page) {
 function buildBanners(page) {
     const entry = /** @type {Entry} */ (page.entry);
     const offline = buildOfflineBanner();
+    const detached = isOpen(entry.ask) && entry.ask.detached ? buildDetachedBanner(entry.ask) : null;
     page.parts.push(offline);
-    return [offline.node, isOpen(entry.ask) && entry.ask.detached && buildDetachedBanner(),
+    page.lasting = detached;
+    return [offline.node, detached?.node,
         entry.attach && make("div", { class: "banner info", role: "status" }, icon("term"),
             make("p", {}, make("b", {}, say("go_on_terminal")), " ", make("code", {}, entry.attach)))]
         .filter((node) => node instanceof Node);
@@ -218,6 +220,7 @@ export function showAsk(main, id, shell) {
             return;
         entry.ask = asks.get(entry.id) ?? entry.ask;
         bar?.sync(entry.ask);
+        page.lasting?.sync();
         if (!isOpen(entry.ask)) {
             if (entry.undo_until && !isUndoable(entry)) {
                 entry.undo_until = 0;

@@ -1,6 +1,6 @@
 /* banners.js - conditions that last: the line is cut, the agent has gone, notifications are off. */
 import { button, icon, make, setText } from "./dom.js";
-import { say } from "./language.js";
+import { say, sayDuration } from "./language.js";
 import { connect, line } from "./wire.js";
 import { canAskPermission, askPermission, dismissPermission } from "./notify.js";
 
@@ -29,8 +29,14 @@ export function buildOfflineBanner() {
     return { node, sync };
 }
 
-export function buildDetachedBanner() {
-    return buildBanner("info", "plug", say("agent_gone"), say("agent_gone_more"));
+/** @param {import("./model.js").Ask} ask */
+export function buildDetachedBanner(ask) {
+    const node = buildBanner("info", "plug", "", say("agent_gone_more"));
+    const sync = () => setText(node.querySelector("b"), ask.detached_at
+        ? say("agent_gone_since", { time: sayDuration((Date.now() - Date.parse(ask.detached_at)) / 1000) })
+        : say("agent_gone"));
+    sync();
+    return { node, sync };
 }
 
 export function buildNotifyBanner() {

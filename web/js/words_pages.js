@@ -55,6 +55,7 @@ export const PAGE_WORDS = /** @type {const} */ ({
         "{count} 秒后重试。输入的内容会保留；恢复连接后才能发送。",
     ],
     try_now: ["Try now", "立即重试"],
+    agent_gone_since: ["The agent stopped waiting {time} ago.", "智能体在 {time}前停止等待。"],
     agent_gone: ["The agent stopped waiting.", "智能体已停止等待。"],
     agent_gone_more: [
         "You can still answer: it is kept and handed over when the agent asks again.",

@@ -162,4 +162,5 @@ export const sendButton = (page) => page.locator(".act .primary");
 export async function sendNow(page) {
     await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
     await page.getByRole("button", { name: "Send now" }).click();
+    await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor({ state: "detached" });
 }
