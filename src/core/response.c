@@ -176,19 +176,21 @@ void response_write_words(struct json_writer *writer, const struct response_fact
 static void write_selection(struct json_writer *writer, const struct response_facts *facts)
 {
     const struct answer *answer = response_answer(facts);
-    const struct field *field = facts->form ? &facts->form->fields[0] : NULL;
+    const struct form *form = facts->form;
+    bool has_words =
+        form && (form->fields[0].kind == FIELD_TEXT || form->fields[0].kind == FIELD_HYBRID);
 
     json_write_object(writer, "selection");
-    if (answer) {
-        answer_write_picks(writer, "selected_ids", field, &answer->values[0]);
+    if (form && answer) {
+        answer_write_picks(writer, "selected_ids", &form->fields[0], &answer->values[0]);
         json_write_text_if(writer, "custom_input", answer->values[0].text);
     } else {
         json_write_list(writer, "selected_ids");
         json_write_end_list(writer);
     }
     write_notes(writer, facts);
-    if (field && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID))
-        json_write_bool(writer, "placeholder_visible", field->placeholder_visible);
+    if (has_words)
+        json_write_bool(writer, "placeholder_visible", form->fields[0].placeholder_visible);
     json_write_text_if(writer, "interface", interface_name(facts->interface));
     write_summary(writer, facts);
     if (outcome_find(facts)->is_open)

@@ -167,7 +167,7 @@ static struct peer *find(struct http_mcp *front, const char *id)
 
     if (strlen(id) >= sizeof key)
         return NULL;
-    memcpy(key, id, strlen(id));
+    snprintf(key, sizeof key, "%s", id);
     link = table_find(&front->by_id, key);
     return link ? TABLE_THING(peer, link, link) : NULL;
 }
@@ -180,8 +180,12 @@ static bool is_over(const struct peer *peer)
 /* Those that were used least recently are last. */
 static void drop_idle(struct http_mcp *front)
 {
-    while (front->last && is_over(front->last))
-        peer_free(front->last);
+    struct peer *before;
+
+    for (struct peer *peer = front->last; peer && is_over(peer); peer = before) {
+        before = peer->previous;
+        peer_free(peer);
+    }
 }
 
 /* Something is still to be said to it, or it may come back for something. */
