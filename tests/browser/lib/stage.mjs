@@ -6,7 +6,7 @@ import { Home, until } from "../../mcp/lib/home.mjs";
 
 export { until };
 export const CHROMIUM = process.env.SAYSO_CHROMIUM ?? "/usr/bin/chromium";
-export const DEAD_MS = 560; // a little more than nothing may answer for
+export const DEAD_MS = 700; // longer than nothing answers, on a busy machine too
 
 // One agent on the hub's socket: asks, and is told what came of it.
 export class Agent {
