@@ -380,42 +380,6 @@ bool os_write_file_as(const char *path, const char *bytes, size_t length, unsign
     return true;
 }
 
-/* The uid in one line of proc(5)'s table of sockets, if it is a listener on that port: number,
- * local address:port, the other end, state, two columns of queues and timers, retransmits, uid. */
-static int64_t listener_of(char *line, int port)
-{
-    enum { LOCAL = 1, STATE = 3, UID = 7, COLUMNS = 8 };
-    const char *columns[COLUMNS], *own_port;
-    char *rest = NULL;
-
-    for (size_t i = 0; i < COLUMNS; i++) {
-        columns[i] = strtok_r(i ? NULL : line, " ", &rest);
-        if (!columns[i])
-            return -1;
-    }
-    own_port = strrchr(columns[LOCAL], ':');
-    if (!own_port || strtol(own_port + 1, NULL, 16) != port || strcmp(columns[STATE], "0A") != 0)
-        return -1;
-    return strtoll(columns[UID], NULL, 10);
-}
-
-int64_t os_port_owner(int port)
-{
-    static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
-    int64_t owner = -1;
-
-    for (size_t i = 0; owner < 0 && i < sizeof tables / sizeof *tables; i++) {
-        FILE *file = fopen(tables[i], "re");
-        char line[512];
-
-        while (file && owner < 0 && fgets(line, sizeof line, file))
-            owner = listener_of(line, port);
-        if (file)
-            fclose(file);
-    }
-    return owner;
-}
-
 enum os_lock os_lock_file(const char *path, int *ret_fd)
 {
     struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

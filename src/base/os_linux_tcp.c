@@ -1,8 +1,9 @@
-/* os_linux_tcp.c - whose the other end of a connection is: the kernel's tables name the user of
- * every socket of this machine. */
+/* os_linux_tcp.c - whose a port and the other end of a connection are: the kernel's tables name the
+ * user of every socket of this machine (proc(5)). */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -10,6 +11,51 @@
 #include "base/os.h"
 
 enum { ADDRESS_BYTES = 40 };
+
+/* One row: number, both ends, state, two columns of queues and timers, retransmits, uid, ... */
+enum column { LOCAL = 1, REMOTE = 2, STATE = 3, UID = 7, INODE = 9, COLUMNS = 10 };
+
+static bool split_row(char *line, const char *columns[COLUMNS])
+{
+    char *rest = NULL;
+
+    for (size_t i = 0; i < COLUMNS; i++) {
+        columns[i] = strtok_r(i ? NULL : line, " ", &rest);
+        if (!columns[i])
+            return false;
+    }
+    return true;
+}
+
+/* The uid in one row, if it is a listener on that port. */
+static int64_t listener_of(char *line, int port)
+{
+    const char *columns[COLUMNS], *own_port;
+
+    if (!split_row(line, columns) || strcmp(columns[STATE], "0A") != 0)
+        return -1;
+    own_port = strrchr(columns[LOCAL], ':');
+    if (!own_port || strtol(own_port + 1, NULL, 16) != port)
+        return -1;
+    return strtoll(columns[UID], NULL, 10);
+}
+
+int64_t os_port_owner(int port)
+{
+    static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
+    int64_t owner = -1;
+
+    for (size_t i = 0; owner < 0 && i < ARRAY_LEN(tables); i++) {
+        FILE *file = fopen(tables[i], "re");
+        char line[512];
+
+        while (file && owner < 0 && fgets(line, sizeof line, file))
+            owner = listener_of(line, port);
+        if (file)
+            fclose(file);
+    }
+    return owner;
+}
 
 /* As the tables print it: words of the address in the machine's own order, then the port. */
 static void print_address(const struct sockaddr_storage *address, bool as_mapped,
@@ -32,15 +78,14 @@ static void print_address(const struct sockaddr_storage *address, bool as_mapped
 }
 
 /* A socket that nobody holds any more is shown as root's, without an inode: it is nobody's. */
-static bool read_owner(const char *line, const char *local, const char *remote, int64_t *ret_uid)
+static bool read_owner(char *line, const char *local, const char *remote, int64_t *ret_uid)
 {
-    char from[ADDRESS_BYTES], to[ADDRESS_BYTES];
-    unsigned long uid, inode;
+    const char *columns[COLUMNS];
 
-    if (sscanf(line, "%*s %39s %39s %*s %*s %*s %*s %lu %*s %lu", from, to, &uid, &inode) != 4 ||
-        strcmp(from, local) != 0 || strcmp(to, remote) != 0)
+    if (!split_row(line, columns) || strcmp(columns[LOCAL], local) != 0 ||
+        strcmp(columns[REMOTE], remote) != 0)
         return false;
-    *ret_uid = inode ? (int64_t)uid : -1;
+    *ret_uid = strcmp(columns[INODE], "0") != 0 ? strtoll(columns[UID], NULL, 10) : -1;
     return true;
 }
 

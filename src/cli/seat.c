@@ -39,7 +39,6 @@ static bool run_popup(const char *command, enum exit_code *ret_code)
                                       "-h",   "90%",           command, NULL };
     posix_spawn_file_actions_t actions;
     const char *server = getenv("TMUX");
-    extern char **environ;
     pid_t pid;
     int status;
     bool ok;

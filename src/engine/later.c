@@ -3,7 +3,7 @@
  * They are few, so all of them are one fact of the store, written anew with each change.
  */
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -44,14 +44,21 @@ static void make_room(struct engine *engine, const char *id)
 void later_load(struct engine *engine)
 {
     const char *at = engine->parts.store->ops->meta(engine->parts.store, fact_name);
-    int length;
+    char *end;
 
     while (engine->later_count < LATER_KEPT) {
         struct later *later = &engine->later[engine->later_count];
 
-        if (sscanf(at, " %26[a-z2-7] %" SCNd64 "%n", later->id, &later->until_ms, &length) != 2)
+        at += strspn(at, " ");
+        if (strcspn(at, " ") != LIMIT_ID_CHARS)
             return;
-        at += length;
+        memcpy(later->id, at, LIMIT_ID_CHARS);
+        later->id[LIMIT_ID_CHARS] = '\0';
+        at += LIMIT_ID_CHARS;
+        later->until_ms = strtoll(at, &end, 10);
+        if (end == at)
+            return;
+        at = end;
         engine->later_count++;
     }
 }

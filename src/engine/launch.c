@@ -210,7 +210,7 @@ static void attach(struct errand *errand, struct live *live, const uint8_t *open
     opening->change = store_change_of(errand->id, EVENT_ATTACHED);
     if (live->launch)
         memcpy(opening->change.launch_hash, opened ? opened : live->launch->hash, DIGEST_BYTES);
-    if (opened)
+    if (opened && live->launch)
         memcpy(opening->change.if_launch_hash, live->launch->hash, DIGEST_BYTES);
     save(opening, live, EVENT_ATTACHED, &facts, on_attached);
 }

@@ -46,7 +46,7 @@ static void add_code(struct engine *engine, struct text *url)
 
     token_make('c', secret);
     token_hash(secret, code->hash);
-    code->until_boot_ms = engine_boot_ms(engine) + PORTAL_CODE_S * 1000;
+    code->until_boot_ms = engine_boot_ms(engine) + (int64_t)PORTAL_CODE_S * 1000;
     text_add_format(url, "#code=%s", secret);
     explicit_bzero(secret, sizeof secret);
 }

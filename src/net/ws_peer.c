@@ -54,12 +54,10 @@ void ws_peer_drop(struct ws_peer *peer)
 void ws_peer_close(struct ws_peer *peer, int code, const char *reason)
 {
     char payload[WS_CONTROL_BYTES];
-    size_t length = strlen(reason);
+    size_t length = strnlen(reason, sizeof payload - 2);
 
     if (peer->is_gone || peer->is_closing)
         return;
-    if (length > sizeof payload - 2)
-        length = sizeof payload - 2;
     payload[0] = (char)(code >> 8);
     payload[1] = (char)code;
     memcpy(payload + 2, reason, length);

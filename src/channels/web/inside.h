@@ -44,7 +44,7 @@ extern const struct ws_handler session_handler; /* without its context */
 void session_reply_error(struct session *session, const char *id_json, int code,
                          const char *message);
 void session_send(struct session *session, struct text *take_line); /* one message with line end */
-void session_event(void *session, const char *line, size_t length);
+void session_event(void *context, const char *line, size_t length);
 
 /* hello.c: who it is */
 struct json;

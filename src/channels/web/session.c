@@ -34,8 +34,12 @@ static void end_call(struct call *call)
 
 static void drop_calls(struct session *session)
 {
-    while (session->calls)
-        end_call(session->calls);
+    struct call *next;
+
+    for (struct call *call = session->calls; call; call = next) {
+        next = call->next;
+        end_call(call);
+    }
 }
 
 void session_send(struct session *session, struct text *take_line)
