@@ -31,6 +31,7 @@ const NOTIFICATIONS = {
     "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
     "notifications/resources/updated": "ResourceUpdatedNotification",
     "notifications/message": "LoggingMessageNotification",
+    "notifications/elicitation/complete": "ElicitationCompleteNotification",
 };
 const MODERN_ERRORS = {
     [-32700]: "ParseError",
