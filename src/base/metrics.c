@@ -62,7 +62,9 @@ static void write_scaled(struct text *out, int64_t value, int64_t per_unit)
     text_add_format(out, "%" PRId64, value / per_unit);
     if (rest)
         text_add_char(out, '.');
-    for (int64_t unit = per_unit / 10; rest && unit > 0; unit /= 10) {
+    for (int64_t unit = per_unit / 10; unit > 0; unit /= 10) {
+        if (rest == 0)
+            return;
         text_add_format(out, "%" PRId64, rest / unit);
         rest %= unit;
     }

@@ -55,10 +55,10 @@ void text_add(struct text *text, const char *bytes, size_t length)
 
 const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES])
 {
-    char *at = room + TEXT_INTEGER_BYTES;
+    char *at = &room[TEXT_INTEGER_BYTES - 1];
     uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
 
-    *--at = '\0';
+    *at = '\0';
     do
         *--at = (char)('0' + left % 10);
     while (left /= 10);

@@ -41,7 +41,7 @@ void launch_init(struct engine *engine)
 
 struct launch_code launch_make(void)
 {
-    struct launch_code code;
+    struct launch_code code = { 0 };
 
     random_id(code.text);
     hash_code(code.text, NULL, code.hash);

@@ -119,7 +119,7 @@ static void drop_sent(struct ws_peer *peer, size_t taken)
 
 static ssize_t send_some(const struct ws_peer *peer)
 {
-    struct iovec parts[WRITE_PARTS];
+    struct iovec parts[WRITE_PARTS] = { 0 };
     struct msghdr message = { .msg_iov = parts };
     size_t count = peer->queued < WRITE_PARTS ? peer->queued : WRITE_PARTS;
 
