@@ -95,6 +95,8 @@ def too_old(home: Home) -> None:
     library = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
     if not library.exists():
         raise Skip("libfaketime is not installed")
+    if "tsan" in home.binary:
+        raise Skip("libfaketime waits for threads unseen by the sanitizer, which takes that for a double lock")
     home.spawn("serve", "--port", "0", env={"LD_PRELOAD": str(library), "FAKETIME": "+0 x30"})
     home.wait_hub()
     code = code_of(link_of(home))

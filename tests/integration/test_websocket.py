@@ -216,7 +216,7 @@ def greedy(home: Home) -> None:
 
 @test("an idle page costs at most 1 KB beside the kernel's, and no time", "R7.2")
 def cheap(home: Home) -> None:
-    if "asan" in home.binary:
+    if "asan" in home.binary or "tsan" in home.binary:
         raise harness.Skip("a sanitizer's memory is its own")
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
