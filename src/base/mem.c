@@ -23,9 +23,13 @@ void *mem_or_abort(void *memory)
 /* glibc's calloc leaves what was freed lately to malloc; large memory it gets zeroed anyhow. */
 void *mem_new(size_t bytes)
 {
+    void *memory;
+
     if (bytes > MEM_SMALL_BYTES)
         return mem_or_abort(calloc(1, bytes));
-    return memset(mem_or_abort(malloc(bytes ? bytes : 1)), 0, bytes);
+    memory = mem_or_abort(malloc(bytes ? bytes : 1));
+    memset(memory, 0, bytes);
+    return memory;
 }
 
 void *mem_resize(void *take_old, size_t bytes)

@@ -107,14 +107,17 @@ static bool write_answers(const struct form *form, const struct json *answers,
     return true;
 }
 
+/* Each is about a question of the form: check_body looked. */
 static bool write_notes(const struct form *form, const struct json *notes,
                         struct json_writer *writer, struct error *err)
 {
     json_write_object(writer, "field_annotations");
     for (void *it = json_first(notes); it; it = json_next(notes, it)) {
-        if (!answer_check_text(json_value(it), "", err))
+        const struct field *question = find_question(form, json_key(it));
+
+        if (!question || !answer_check_text(json_value(it), "", err))
             return answer_error_below(err, "/annotations", json_key(it));
-        json_write_foreign_key(writer, find_question(form, json_key(it))->name);
+        json_write_foreign_key(writer, question->name);
         json_write_text(writer, NULL, json_text(json_value(it)));
     }
     json_write_end_object(writer);

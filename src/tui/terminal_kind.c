@@ -89,7 +89,7 @@ static bool read_colour(const char *text, const char *end, bool *ret_is_light)
 }
 
 /* The end of a string that a terminal sends, BEL or ESC \; NULL: it is not there yet. */
-static char *find_end(char *at, char *end, size_t *ret_length)
+static char *find_end(char *at, const char *end, size_t *ret_length)
 {
     for (; at < end; at++) {
         *ret_length = *at == '\a' ? 1 : 2;

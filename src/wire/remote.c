@@ -469,12 +469,12 @@ struct desk *remote_desk_new(struct loop *loop, const char *socket_path)
     return &desk->desk;
 }
 
-void remote_desk_flush(struct desk *flushing)
+void remote_desk_flush(struct desk *desk)
 {
-    struct remote_desk *desk = (struct remote_desk *)flushing;
+    struct remote_desk *own = (struct remote_desk *)desk;
 
-    while (desk->unsent) {
-        struct remote_visit *visit = desk->unsent;
+    while (own->unsent) {
+        struct remote_visit *visit = own->unsent;
 
         unmark_unsent(visit);
         flush(visit);
