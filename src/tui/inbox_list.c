@@ -8,6 +8,7 @@
 #include "tui/inbox_inside.h"
 #include "tui/settings_panel.h"
 
+enum { HOUR_S = 3600, DAY_S = 86400 };
 enum { CLOCK_END = 8, FLAG_COLUMN = 9, TITLE_COLUMN = 11, AGE_COLUMN = 5, AGE_COLUMNS = 8 };
 
 static bool fits(const struct inbox_screen *screen, const struct facts *facts)
@@ -84,18 +85,21 @@ static enum ink clock_ink(int64_t left_ms)
     return left_ms < 10000 ? INK_DANGER : left_ms < 60000 ? INK_WARN : INK_PLAIN;
 }
 
+/* Hours and days in whole ones, never more than there is: their digits would reach the mark. */
 static void draw_clock(struct inbox_screen *screen, const struct facts *facts, struct pen *pen)
 {
-    int64_t left_ms = facts_left_ms(facts, screen->now);
+    int64_t left_ms = facts_left_ms(facts, screen->now), left_s = (left_ms + 999) / 1000;
     struct text clock = { 0 };
     int column;
 
     if (screen->is_lost || left_ms < 0)
         text_add_text(&clock, "-:--");
+    else if (left_s >= HOUR_S)
+        facts_add_duration(&clock, left_s - left_s % (left_s >= 2 * DAY_S ? DAY_S : HOUR_S));
     else
-        facts_add_clock(&clock, (left_ms + 999) / 1000 * 1000);
+        facts_add_clock(&clock, left_s * 1000);
     column = CLOCK_END - draw_columns(&clock);
-    pen_at(pen, column > 3 ? column : 3, clock_ink(left_ms), text_string(&clock));
+    pen_at(pen, column > 2 ? column : 2, clock_ink(left_ms), text_string(&clock));
     text_release(&clock);
 }
 

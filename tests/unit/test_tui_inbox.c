@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "i18n/i18n.h"
 #include "tui_fixture.h"
 #include "tui_forms.h"
 
@@ -27,80 +28,18 @@
 #define ENDED(when, via)                                                                           \
     ",\"decided_at\":\"2026-07-28T" when ".000Z\",\"answered_by\":{\"via\":\"" via "\"}"
 
-static const char list[] =
-    "{\"seq\":1,\"asks\":[" ASK("aaaa", "Which cache should the product page use?", "pending", "claude-code", "src/shop-api", "14:02:59", LEFT_S("252")) "," ASK(
-        "bbbb", "Delete 3 unused database volumes?", "pending", "codex", "infra", "14:02:51",
-        LEFT_S(
-            "580") ",\"destructive\":true") "," ASK("cccc", "Three questions before the release",
-                                                    "pending", "gemini-cli", "docs-site",
-                                                    "13:58:44",
-                                                    LEFT_S(
-                                                        "42")) "," ASK("dddd",
-                                                                       "Keep the old /v1 routes?",
-                                                                       "submitted", "codex", "x",
-                                                                       "13:50:00",
-                                                                       ENDED(
-                                                                           "13:51:11",
-                                                                           "terminal")) "," ASK("ee"
-                                                                                                "e"
-                                                                                                "e",
-                                                                                                "Pi"
-                                                                                                "ck"
-                                                                                                " a"
-                                                                                                " c"
-                                                                                                "ol"
-                                                                                                "ou"
-                                                                                                "r "
-                                                                                                "fo"
-                                                                                                "r "
-                                                                                                "th"
-                                                                                                "e "
-                                                                                                "er"
-                                                                                                "ro"
-                                                                                                "r "
-                                                                                                "pa"
-                                                                                                "g"
-                                                                                                "e",
-                                                                                                "ti"
-                                                                                                "me"
-                                                                                                "ou"
-                                                                                                "t",
-                                                                                                "co"
-                                                                                                "de"
-                                                                                                "x",
-                                                                                                "x",
-                                                                                                "13"
-                                                                                                ":2"
-                                                                                                "7:"
-                                                                                                "0"
-                                                                                                "0",
-                                                                                                ENDED(
-                                                                                                    "13:32:11",
-                                                                                                    "")) "," ASK("ffff",
-                                                                                                                 "Lint rule set for new packages",
-                                                                                                                 "auto_submitted",
-                                                                                                                 "codex",
-                                                                                                                 "x",
-                                                                                                                 "13:00:00",
-                                                                                                                 ENDED(
-                                                                                                                     "13:03:11",
-                                                                                                                     "web")) "," ASK("gggg",
-                                                                                                                                     "Rename UserDto to Account?",
-                                                                                                                                     "cancelled",
-                                                                                                                                     "codex",
-                                                                                                                                     "x",
-                                                                                                                                     "12:00:00",
-                                                                                                                                     ENDED(
-                                                                                                                                         "12:03:11",
-                                                                                                                                         "client")) "," ASK("hhhh",
-                                                                                                                                                            "Force-push to main?",
-                                                                                                                                                            "declined",
-                                                                                                                                                            "codex",
-                                                                                                                                                            "x",
-                                                                                                                                                            "11:00:00",
-                                                                                                                                                            ENDED(
-                                                                                                                                                                "11:03:11",
-                                                                                                                                                                "terminal")) "]}";
+/* clang-format off */
+static const char list[] = "{\"seq\":1,\"asks\":["
+    ASK("aaaa", "Which cache should the product page use?", "pending", "claude-code", "src/shop-api", "14:02:59", LEFT_S("252")) ","
+    ASK("bbbb", "Delete 3 unused database volumes?", "pending", "codex", "infra", "14:02:51", LEFT_S("580") ",\"destructive\":true") ","
+    ASK("cccc", "Three questions before the release", "pending", "gemini-cli", "docs-site", "13:58:44", LEFT_S("42")) ","
+    ASK("dddd", "Keep the old /v1 routes?", "submitted", "codex", "x", "13:50:00", ENDED("13:51:11", "terminal")) ","
+    ASK("eeee", "Pick a colour for the error page", "timeout", "codex", "x", "13:27:00", ENDED("13:32:11", "")) ","
+    ASK("ffff", "Lint rule set for new packages", "auto_submitted", "codex", "x", "13:00:00", ENDED("13:03:11", "web")) ","
+    ASK("gggg", "Rename UserDto to Account?", "cancelled", "codex", "x", "12:00:00", ENDED("12:03:11", "client")) ","
+    ASK("hhhh", "Force-push to main?", "declined", "codex", "x", "11:00:00", ENDED("11:03:11", "terminal"))
+    "]}";
+/* clang-format on */
 
 static void open_inbox(struct stage *stage)
 {
@@ -182,6 +121,41 @@ static void what_arrives_moves_nothing(void **state)
     stage_expect_row(&stage, "3 waiting");
     stage_expect_row(&stage, " ▸  0:42   Three questions");
     stage_close(&stage);
+}
+
+/* A day has more digits than the column: neither the mark nor the title is written over. */
+static void long_times_leave_the_mark(void **state)
+{
+    static const struct {
+        const char *left, *english, *chinese;
+    } cases[] = {
+        { LEFT_S("3599"), "   59:59 ! Drop it", "   59:59 ! Drop it" },
+        { LEFT_S("3600"), "     1 h ! Drop it", "  1 小时 ! Drop it" },
+        { LEFT_S("7199"), "     1 h ! Drop it", "  1 小时 ! Drop it" },
+        { LEFT_S("86399"), "    23 h ! Drop it", "  23 小时! Drop it" },
+        { LEFT_S("2592000"), "    30 d ! Drop it", "   30 天 ! Drop it" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        for (int language = 0; language < LANGUAGE_COUNT; language++) {
+            struct stage stage = { 0 };
+            char *news = mem_format("{\"ask\":%s%s,\"destructive\":true}}",
+                                    "{\"session_id\":\"nnnn\",\"title\":\"Drop it\",\"status\":"
+                                    "\"pending\",\"agent\":\"codex\",\"version\":1,\"created_at\":"
+                                    "\"2026-07-28T14:03:10.000Z\"",
+                                    cases[i].left);
+
+            open_inbox(&stage);
+            i18n_use((enum language)language);
+            stage_draw(&stage, 80, 24);
+            stage_take(&stage, NEWS_CHANGED, news);
+            stage_expect_row(&stage, language == LANGUAGE_EN ? cases[i].english : cases[i].chinese);
+            i18n_use(LANGUAGE_EN);
+            stage_close(&stage);
+            free(news);
+        }
+    }
 }
 
 /* As many as do not fit: the row under the cursor keeps its place on the screen. */
@@ -330,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_list),
         cmocka_unit_test(what_arrives_moves_nothing),
+        cmocka_unit_test(long_times_leave_the_mark),
         cmocka_unit_test(the_row_keeps_its_place),
         cmocka_unit_test(answered_in_place),
         cmocka_unit_test(neighbours_and_leaving),
