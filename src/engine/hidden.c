@@ -66,7 +66,9 @@ void hidden_load(struct engine *engine)
 {
     const char *at = engine->parts.store->ops->meta(engine->parts.store, fact_name);
 
-    engine->hidden = mem_new(HIDDEN_KEPT * sizeof *engine->hidden);
+    if (!engine->hidden)
+        engine->hidden = mem_new(HIDDEN_KEPT * sizeof *engine->hidden);
+    engine->hidden_count = 0;
     while (engine->hidden_count < HIDDEN_KEPT && strlen(at) >= HIDDEN_BYTES - 1) {
         memcpy(engine->hidden[engine->hidden_count], at, HIDDEN_BYTES - 1);
         engine->hidden[engine->hidden_count++][HIDDEN_BYTES - 1] = '\0';
@@ -94,10 +96,12 @@ static void on_saved(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
 
-    if (reply->outcome == STORE_FAILED)
+    if (reply->outcome == STORE_FAILED) {
+        hidden_load(errand->engine); /* what is not kept did not happen */
         errand_fail(errand, &reply->err, NULL);
-    else
+    } else {
         errand_ok(errand, "{}");
+    }
 }
 
 static void put(struct hiding *hiding, const struct ask *ask)

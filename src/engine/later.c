@@ -46,6 +46,7 @@ void later_load(struct engine *engine)
     const char *at = engine->parts.store->ops->meta(engine->parts.store, fact_name);
     char *end;
 
+    engine->later_count = 0;
     while (engine->later_count < LATER_KEPT) {
         struct later *later = &engine->later[engine->later_count];
 
@@ -77,6 +78,7 @@ static void on_saved(void *context, const struct store_reply *reply)
     char when[32];
 
     if (reply->outcome == STORE_FAILED) {
+        later_load(own->errand.engine); /* what is not kept did not happen */
         errand_fail(&own->errand, &reply->err, NULL);
         return;
     }

@@ -142,6 +142,12 @@ static void test_later_ends(void **state)
     assert_string_equal(call_text(&got, "/ask/later_until"), "");
     scene_do(&scene, scene.ops->later, ",'seconds':-1");
     assert_failed(&scene.did, ERROR_out_of_range, "/seconds");
+    scene.stage->store.fails_settings = true;
+    scene_do(&scene, scene.ops->later, ",'seconds':600");
+    assert_failed(&scene.did, ERROR_storage_failed, "");
+    scene_get(&scene, &got);
+    assert_string_equal(call_text(&got, "/ask/later_until"), ""); /* not kept: it is not put off */
+    scene.stage->store.fails_settings = false;
     scene_answer(&scene, "a");
     stage_advance(*state, 10000);
     scene_do(&scene, scene.ops->later, ",'seconds':60");

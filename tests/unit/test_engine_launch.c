@@ -449,6 +449,8 @@ static void test_hidden_options(void **state)
     scene.stage->store.fails_settings = true;
     scene_do(&scene, scene.ops->hide, ",'option_id':'b','hidden':false");
     assert_failed(&scene.did, ERROR_storage_failed, "");
+    scene_get(&scene, &call);
+    assert_string_equal(call_text(&call, "/hidden/0"), "b");
     stage_crash(scene.stage);
     scene.person = terminal(scene.stage, "again");
     scene_get(&scene, &call);
