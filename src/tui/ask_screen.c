@@ -27,6 +27,7 @@ static void make_visible(struct ask_screen *screen, char **text, bool has_lines)
 static void make_field_visible(struct ask_screen *screen, struct field *field)
 {
     make_visible(screen, &field->label, false);
+    make_visible(screen, &field->header, false);
     make_visible(screen, &field->description, true);
     make_visible(screen, &field->placeholder, false);
     make_visible(screen, &field->unit, false);

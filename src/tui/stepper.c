@@ -12,7 +12,9 @@ static const char *name_of(const struct ask_screen *screen, size_t i)
 {
     const struct field *field = &screen->shown.fields[i];
 
-    return field->label && *field->label ? field->label : field->name;
+    return field->header && *field->header ? field->header
+           : field->label && *field->label ? field->label
+                                           : field->name;
 }
 
 const char *ask_question(const struct field *shown)

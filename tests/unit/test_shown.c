@@ -19,7 +19,7 @@
 #define FORM_HEAD "{\"version\":1,\"title\":\"pay \\u202e now\",\"prompt\":\"**Why** \\u001b[2J\","
 #define FORM_FIELD                                                                                 \
     "\"fields\":[{\"name\":\"choice\",\"kind\":\"single\",\"required\":true,\"min_selections\":1," \
-    "\"max_selections\":1,\"placeholder\":\"a\\tb\",\"options\":["                                 \
+    "\"max_selections\":1,\"header\":\"D\\u200bB\",\"placeholder\":\"a\\tb\",\"options\":["        \
     "{\"id\":\"a\\u200b\",\"label\":\"\\u0421ontinue\",\"description\":\"one\\ntwo\","             \
     "\"preview\":{\"type\":\"diff\",\"text\":\"-a\\n+b\\n\"}},{\"id\":\"b\",\"label\":\"Beta\"}]}" \
     "]"
@@ -54,6 +54,7 @@ static void test_every_text_is_shown_as_it_may_be(void **state)
     assert_string_equal(json_member_text(first(block, "spans"), "text"), "Why");
     assert_true(json_is_yes(json_member(first(block, "spans"), "strong")));
     assert_string_equal(json_member_text(field, "placeholder"), "a\\tb");
+    assert_string_equal(json_member_text(field, "header"), "D\\u200bB");
     assert_string_equal(json_member_text(option, "id"), "a\\u200b");
     assert_string_equal(json_text(first(json_member(option, "marks"), "label")), "mixed_script");
     assert_string_equal(json_member_text(option, "description"), "one\ntwo");

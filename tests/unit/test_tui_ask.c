@@ -293,6 +293,29 @@ static void hidden_options(void **state)
     free(whole);
 }
 
+/* The short name an agent gave a question is its tab; nothing in it acts. */
+static void headers_are_tabs(void **state)
+{
+    static const char form[] =
+        FORM("T", "T",
+             "{\"name\":\"q1\",\"kind\":\"single\",\"label\":\"Which database?\",\"header\":\"Data"
+             "\\u001b[2J\",\"options\":[" OPTION("a", "A", "") "," OPTION(
+                 "b", "B", "") "]},"
+                               "{\"name\":\"q2\",\"kind\":\"single\",\"label\":\"Which "
+                               "checks?\",\"header\":\"Checks\","
+                               "\"options\":[" OPTION("c", "C", "") "," OPTION("d", "D", "") "]}",
+             "");
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, form);
+    stage_draw(&stage, 80, 24);
+    stage_expect_row(&stage, "1 Data\\x1b[2J    2 Checks");
+    stage_expect_row(&stage, "2 Checks");
+    stage_expect_row(&stage, "Which database?");
+    stage_close(&stage);
+}
+
 static void numbers(void **state)
 {
     static const char slider[] =
@@ -492,13 +515,21 @@ static void plain_signs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_become_acts), cmocka_unit_test(too_early),
-        cmocka_unit_test(two_digits),       cmocka_unit_test(cancel_and_decline),
-        cmocka_unit_test(second_act),       cmocka_unit_test(read_to_the_end),
-        cmocka_unit_test(hidden_options),   cmocka_unit_test(numbers),
-        cmocka_unit_test(confirm),          cmocka_unit_test(previews_scroll),
-        cmocka_unit_test(every_width),      cmocka_unit_test(one_line_and_input_methods),
-        cmocka_unit_test(hostile_strings),  cmocka_unit_test(plain_signs),
+        cmocka_unit_test(keys_become_acts),
+        cmocka_unit_test(too_early),
+        cmocka_unit_test(two_digits),
+        cmocka_unit_test(cancel_and_decline),
+        cmocka_unit_test(second_act),
+        cmocka_unit_test(read_to_the_end),
+        cmocka_unit_test(hidden_options),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(headers_are_tabs),
+        cmocka_unit_test(confirm),
+        cmocka_unit_test(previews_scroll),
+        cmocka_unit_test(every_width),
+        cmocka_unit_test(one_line_and_input_methods),
+        cmocka_unit_test(hostile_strings),
+        cmocka_unit_test(plain_signs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

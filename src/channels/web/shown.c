@@ -92,6 +92,7 @@ static void show_field(const struct field *field, struct json_writer *writer)
 
     show_text(&shower, "name", field->name, VISIBLE_ONE_LINE);
     show_text(&shower, "label", field->label, VISIBLE_ONE_LINE);
+    show_text(&shower, "header", field->header, VISIBLE_ONE_LINE);
     show_text(&shower, "description", field->description, VISIBLE_LINES);
     show_text(&shower, "placeholder", field->placeholder, VISIBLE_ONE_LINE);
     show_text(&shower, "unit", field->unit, VISIBLE_ONE_LINE);
