@@ -45,6 +45,7 @@ static const struct desk_ops engine_ops = {
     .history = history_act,
     .statistics = statistics_act,
     .later = later_act,
+    .ask_back = ask_back_act,
     .hide = hide_act,
     .settings_list = settings_list_act,
     .settings_set = settings_set_act,

@@ -142,11 +142,12 @@ struct live_key {
 struct live {
     struct table_link by_id, by_call;
     char id[ASK_ID_BYTES];
-    bool is_stored;   /* false while its creation is being committed */
-    bool is_deciding; /* expiry is on its way to the store */
-    bool is_undoing;  /* so is an undo: what it takes back may not be delivered meanwhile */
-    bool is_sending;  /* so is the end of its undo window */
-    bool is_dirty;    /* watchers have not seen the newest change */
+    bool is_stored;    /* false while its creation is being committed */
+    bool is_deciding;  /* expiry is on its way to the store */
+    bool is_undoing;   /* so is an undo: what it takes back may not be delivered meanwhile */
+    bool is_sending;   /* so is the end of its undo window */
+    bool is_back_told; /* an agent was told what is asked back */
+    bool is_dirty;     /* watchers have not seen the newest change */
     uint8_t call_match[MATCH_BYTES];
     struct live_key *key;     /* NULL: none */
     uint8_t state, interface; /* enum ask_state, enum ask_interface */

@@ -62,7 +62,7 @@ struct desk_ops {
     /* agents */
     /* {tool, arguments, wait_seconds?, tag?, client?, state?, responses?}: parks until decided */
     desk_act *submit;
-    desk_act *wait;      /* {session_id, wait_seconds, client?, interface?} */
+    desk_act *wait;      /* {session_id, wait_seconds, client?, interface?, explanation?} */
     desk_act *delivered; /* {session_ids}: the agent has these results */
     desk_act *withdraw;  /* {session_id} */
     desk_act *detach;    /* {session_id}: this visit waits for it no more */
@@ -82,6 +82,7 @@ struct desk_ops {
     desk_act *list, *get, *watch;
     desk_act *history; /* {search?, via?, since_ms?, …}: looking back, with what was answered */
     desk_act *statistics; /* {days?} */
+    desk_act *ask_back;   /* {session_id?, text}: a question to the agent; the ask stays open */
     desk_act *later;      /* {session_id?, seconds}: silent until then; 0: not any more */
     desk_act *hide;       /* {session_id?, option_id, hidden}: an option nobody wants to see */
     desk_act *settings_list, *settings_set;

@@ -99,6 +99,7 @@ struct store_change {
     const char *person;
     const char *answer_json; /* a decision: stored as the decisive answer under answer_key */
     const char *answer_key;  /* unique per attempt; same key again: STORE_REPEATED */
+    const char *said;        /* goes into the event: what was asked back, or explained */
     bool removes_answer;     /* undone: the decisive answer becomes the person's draft */
     bool skips_row;          /* STORE_DONE comes without the row: nobody looks at it */
     /* Zero: left alone; and: whatever it is. */
@@ -106,6 +107,14 @@ struct store_change {
 };
 /* A change that changes nothing but what is set afterwards. */
 struct store_change store_change_of(const char *ask_id, enum ask_event event);
+
+/* What was said about an open ask without deciding it. */
+struct store_said {
+    enum ask_event event; /* EVENT_ASKED_BACK: by a person; EVENT_FORM_CHANGED: by the agent */
+    const char *text;
+    int64_t at_ms;
+};
+typedef void store_said_each(void *context, const struct store_said *said);
 
 enum store_list_which { STORE_LIST_ALL, STORE_LIST_OPEN, STORE_LIST_ENDED };
 struct store_list_query {
@@ -188,6 +197,9 @@ struct store_ops {
     void (*list_live)(struct store *store, int64_t now_ms, store_each *each, void *context);
     void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
                       void *context); /* called at most once: (ask_id, json) */
+    /* Oldest first, the newest LIMIT_TALK of them; the last call has NULL. */
+    void (*list_said)(struct store *store, const char *ask_id, store_said_each *each,
+                      void *context);
     void (*list_settings)(struct store *store, const char *person, store_pair *each, void *context);
     /* Those that were not revoked, oldest first. */
     void (*list_tokens)(struct store *store, store_token_each *each, void *context);

@@ -225,6 +225,12 @@ static void store_get_draft(struct store *store, const char *ask_id, const char 
     reader_get_draft(&own(store)->reader, ask_id, person, each, context);
 }
 
+static void store_list_said(struct store *store, const char *ask_id, store_said_each *each,
+                            void *context)
+{
+    reader_list_said(&own(store)->reader, ask_id, each, context);
+}
+
 static void store_list_settings(struct store *store, const char *person, store_pair *each,
                                 void *context)
 {
@@ -307,6 +313,7 @@ static const struct store_ops sqlite_ops = {
     .history = store_history,
     .list_live = store_list_live,
     .get_draft = store_get_draft,
+    .list_said = store_list_said,
     .list_settings = store_list_settings,
     .list_tokens = store_list_tokens,
     .list_keys = store_list_keys,

@@ -51,6 +51,7 @@ static const struct method {
     { "ask/watch", ROLE_PERSON, DESK_ACT(watch) },
     { "ask/history", ROLE_PERSON, DESK_ACT(history) },
     { "ask/statistics", ROLE_PERSON, DESK_ACT(statistics) },
+    { "ask/back", ROLE_PERSON, DESK_ACT(ask_back) },
     { "ask/later", ROLE_PERSON, DESK_ACT(later) },
     { "ask/hide", ROLE_PERSON, DESK_ACT(hide) },
     { "settings/list", ROLE_PERSON, DESK_ACT(settings_list) },

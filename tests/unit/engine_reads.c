@@ -28,6 +28,12 @@ static void pass_list_live(struct store *port, int64_t now_ms, store_each *each,
     inner_of(port)->ops->list_live(inner_of(port), now_ms, each, context);
 }
 
+static void pass_list_said(struct store *port, const char *ask_id, store_said_each *each,
+                           void *context)
+{
+    inner_of(port)->ops->list_said(inner_of(port), ask_id, each, context);
+}
+
 static void pass_get_draft(struct store *port, const char *ask_id, const char *person,
                            store_pair *each, void *context)
 {
@@ -79,6 +85,7 @@ void stage_add_reads(struct store_ops *ops)
     ops->list = pass_list;
     ops->list_live = pass_list_live;
     ops->get_draft = pass_get_draft;
+    ops->list_said = pass_list_said;
     ops->list_tokens = pass_list_tokens;
     ops->list_keys = pass_list_keys;
     ops->get_cut_off = pass_get_cut_off;
