@@ -35,6 +35,7 @@ static bool check_text(const struct json *given, const char *path, int most, str
 struct asking {
     struct errand errand; /* first */
     char *text;
+    int64_t version; /* the caller's If-Match; 0: any */
 };
 
 static void asking_drop(struct errand *errand)
@@ -44,8 +45,10 @@ static void asking_drop(struct errand *errand)
 
 static void ask_back_found(struct errand *errand)
 {
+    const struct asking *asking = (const struct asking *)errand;
     const struct retime_words words = { .event = EVENT_ASKED_BACK,
-                                        .said = ((struct asking *)errand)->text };
+                                        .said = asking->text,
+                                        .version = asking->version };
 
     retime_say(errand, &words, errand->done, errand->context);
     errand_end(errand);
@@ -64,6 +67,7 @@ void ask_back_act(struct desk *desk, struct desk_visit *visit, const struct json
         return;
     }
     asking->text = mem_text(json_text(text));
+    asking->version = json_member_integer(params, "version", 0);
     errand_find_ask(&asking->errand, params, ask_back_found);
 }
 

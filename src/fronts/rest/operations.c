@@ -81,7 +81,7 @@ const struct operation operations[] = {
       of_change, &shape_seconds, &shape_receipt, JSON, DECIDES, serve_act, DESK_ACT(extend) },
     { "POST", "/api/asks/{id}/back", "ask_back",
       "Asks the agent something before deciding; the ask stays open and gets its time anew.",
-      GUARD_PERSON, of_ask, &shape_question, &shape_receipt, JSON, CHANGES, serve_act,
+      GUARD_PERSON, of_change, &shape_question, &shape_receipt, JSON, DECIDES, serve_act,
       DESK_ACT(ask_back) },
     { "POST", "/api/asks/{id}/undo", "undo_answer", "Takes an answer back within its undo window.",
       GUARD_PERSON, of_ask, &shape_nothing, &shape_receipt, JSON, CHANGES, serve_act,
