@@ -82,10 +82,9 @@ struct desk_ops {
     desk_act *list, *get, *watch;
     desk_act *history; /* {search?, via?, since_ms?, …}: looking back, with what was answered */
     desk_act *statistics; /* {days?} */
-    desk_act
-        *ask_back; /* {session_id?, text, version?}: a question to the agent; the ask stays open */
-    desk_act *later; /* {session_id?, seconds}: silent until then; 0: not any more */
-    desk_act *hide;  /* {session_id?, option_id, hidden}: an option nobody wants to see */
+    desk_act *ask_back;   /* {session_id?, text, version?}: a question to the agent */
+    desk_act *later;      /* {session_id?, seconds}: silent until then; 0: not any more */
+    desk_act *hide;       /* {session_id?, option_id, hidden}: an option nobody wants to see */
     desk_act *settings_list, *settings_set;
     desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?}: its secret, this once */
     desk_act *token_list;   /* {} */
