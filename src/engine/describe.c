@@ -229,6 +229,7 @@ static void read_row(const struct store_row *row, struct readings *readings,
         facts->form = &readings->form;
     if (actor && json_parse(actor, strlen(actor), &readings->actor_json, NULL))
         read_actor(readings->actor_json, &facts->by);
+    facts->rule = json_member_text(readings->actor_json, "rule");
     if (!answer || !json_parse(answer, strlen(answer), &readings->answer_json, NULL))
         return;
     if (row->ask.state == STATE_CANCELLED || row->ask.state == STATE_DECLINED)

@@ -245,7 +245,8 @@ struct submission {
     char *tag;                 /* chosen by the front, comes back with ask/created */
     struct launch_code launch; /* of an ask that waits for a terminal */
     struct text form_json;
-    bool opens_browser; /* once it is stored */
+    bool opens_browser;      /* once it is stored */
+    char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
 };
 void submission_tell_created(const struct submission *submission, const char *id);
 void submission_park(struct submission *submission, struct live *live);
@@ -288,8 +289,21 @@ void talk_explain(struct engine *engine, struct visit *visit, const struct json 
 /* `talk`, all that was said; nothing where nothing was. */
 void talk_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
 
+/* rules.c: answers that stand for asks to come; rule_acts.c: what people do with them */
+struct rule_subject;
+void rules_load(struct engine *engine);
+void rules_release(struct engine *engine);
+/* The id of the one for asks like this; NULL: there is none. */
+const char *rules_match(const struct engine *engine, const struct rule_subject *subject);
+/* False: it is gone, or does not fit any more. True: it is on its way to the store, and if it comes
+ * to nothing the ask is shown. */
+bool rules_apply(struct engine *engine, struct live *live, const char *id);
+desk_act rule_preview_act, rule_add_act, rule_list_act, rule_remove_act, rule_suggest_act;
+
 /* history.c, statistics.c */
 desk_act history_act, statistics_act;
+/* `summary` and `confirmed`, where something was answered. */
+void history_write_answer(struct json_writer *writer, const struct store_row *row);
 
 /* later.c */
 desk_act later_act;

@@ -251,6 +251,8 @@ struct engine {
     struct portal_code codes[PORTAL_CODES];
     struct later later[LATER_KEPT];
     size_t later_count;
+    struct rule *rules; /* owned; newest first */
+    size_t rule_count;
     char (*hidden)[HIDDEN_BYTES]; /* HIDDEN_KEPT of them; owned */
     size_t hidden_count;
     char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */

@@ -23,6 +23,7 @@ enum read_statement {
     READ_SAID,
     READ_SETTINGS,
     READ_TOKENS,
+    READ_RULES,
     READ_KEYS,
     READ_CUT_OFF,
     READ_FORM_FACT,
@@ -81,6 +82,8 @@ static const char *const read_sql[READ_COUNT] = {
     [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms"
                     " FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
                     " ORDER BY created_ms, hash",
+    [READ_RULES] = "SELECT id, kind, facts, answer, actor, created_ms, expires_ms FROM rules"
+                   " WHERE revoked_ms = 0 AND length(kind) = 32 ORDER BY created_ms, id",
     [READ_KEYS] = ("SELECT id, purpose, secret, created_ms FROM keys"
                    " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id"),
     [READ_CUT_OFF] =
@@ -272,6 +275,26 @@ void reader_list_tokens(struct reader *reader, store_token_each *each, void *con
 
         memcpy(token.hash, sqlite3_column_blob(list.handle, 0), sizeof token.hash);
         each(context, &token);
+    }
+    end_read(reader, &list, NULL);
+}
+
+void reader_list_rules(struct reader *reader, store_rule_each *each, void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_RULES);
+
+    while (statement_step(&list)) {
+        struct store_rule rule = {
+            .id = (const char *)sqlite3_column_text(list.handle, 0),
+            .facts_json = (const char *)sqlite3_column_text(list.handle, 2),
+            .answer_json = (const char *)sqlite3_column_text(list.handle, 3),
+            .actor_json = (const char *)sqlite3_column_text(list.handle, 4),
+            .created_ms = sqlite3_column_int64(list.handle, 5),
+            .expires_ms = sqlite3_column_int64(list.handle, 6),
+        };
+
+        memcpy(rule.kind, sqlite3_column_blob(list.handle, 1), sizeof rule.kind);
+        each(context, &rule);
     }
     end_read(reader, &list, NULL);
 }

@@ -45,6 +45,11 @@ static void pass_list_tokens(struct store *port, store_token_each *each, void *c
     inner_of(port)->ops->list_tokens(inner_of(port), each, context);
 }
 
+static void pass_list_rules(struct store *port, store_rule_each *each, void *context)
+{
+    inner_of(port)->ops->list_rules(inner_of(port), each, context);
+}
+
 static void pass_list_keys(struct store *port, const char *purpose, store_key_each *each,
                            void *context)
 {
@@ -88,6 +93,7 @@ void stage_add_reads(struct store_ops *ops)
     ops->list_said = pass_list_said;
     ops->list_tokens = pass_list_tokens;
     ops->list_keys = pass_list_keys;
+    ops->list_rules = pass_list_rules;
     ops->get_cut_off = pass_get_cut_off;
     ops->get_form_fact = pass_get_form_fact;
     ops->history = pass_history;
