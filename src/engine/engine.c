@@ -111,6 +111,7 @@ static void recover(void *context, const struct store_row *row)
     live->detached_ms = engine_utc_ms(engine);
     if (state_is_open(live->state)) {
         time_start(engine, live);
+        announce_recovered(engine, live);
         return;
     }
     /* the rest of its undo window; never more than one, whatever became of the wall clock */

@@ -300,6 +300,11 @@ const char *rules_match(const struct engine *engine, const struct rule_subject *
 bool rules_apply(struct engine *engine, struct live *live, const char *id);
 desk_act rule_preview_act, rule_add_act, rule_list_act, rule_remove_act, rule_suggest_act;
 
+/* announce.c: telling a person who looks at none of our screens */
+void announce_new(struct engine *engine, const struct live *live);
+void announce_recovered(struct engine *engine, const struct live *live);
+void announce_ring(struct engine *engine, struct alarm *alarm);
+
 /* history.c, statistics.c */
 desk_act history_act, statistics_act;
 /* `summary` and `confirmed`, where something was answered. */

@@ -136,6 +136,7 @@ static void present(const struct submission *submission, struct live *live)
 
     live_mark_dirty(engine, live);
     client_offer(engine, live, submission->form_json.used ? submission->form_json.bytes : NULL);
+    announce_new(engine, live);
     if (submission->opens_browser)
         portal_open(engine, live->id);
 }

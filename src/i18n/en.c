@@ -110,6 +110,8 @@ const struct catalog catalog_en = {
         [TEXT_LABEL_NOTIFICATIONS] = "Notifications",
         [TEXT_LABEL_SOUND] = "Sound",
         [TEXT_LABEL_DO_NOT_DISTURB] = "Do not disturb",
+        [TEXT_LABEL_DESKTOP] = "Desktop notifications",
+        [TEXT_LABEL_REMIND_MINUTES] = "Remind after",
         [TEXT_LABEL_QUIET_HOURS] = "Quiet hours",
 
         /* Names of settings, the host's */
@@ -132,6 +134,8 @@ const struct catalog catalog_en = {
         [TEXT_LABEL_GATE_WORDS] = "Gated words",
         [TEXT_LABEL_GATE_PATHS] = "Gated files",
         [TEXT_LABEL_GATE_TOOLS] = "Gated tools",
+        [TEXT_LABEL_NOTIFY_COMMAND] = "Command for notifications",
+        [TEXT_LABEL_NOTIFY_WEBHOOK] = "Address for notifications",
         [TEXT_LABEL_LOG_LEVEL] = "Log level",
 
         /* Help on settings, a person's */
@@ -154,6 +158,8 @@ const struct catalog catalog_en = {
         [TEXT_HELP_NOTIFICATIONS] = "Tells you when an agent asks, when time runs short and when it has run out.",
         [TEXT_HELP_SOUND] = "Notifications also make a sound.",
         [TEXT_HELP_DO_NOT_DISTURB] = "No notifications until it is off again; asks still arrive.",
+        [TEXT_HELP_DESKTOP] = "Tells you on the desktop of a new question while no page or inbox is open.",
+        [TEXT_HELP_REMIND_MINUTES] = "Tells you once more of a question that has waited for so many minutes; 0: not.",
         [TEXT_HELP_QUIET_HOURS] = "Time of day without notifications, such as 22:00-07:00.",
 
         /* Help on settings, the host's */
@@ -176,6 +182,8 @@ const struct catalog catalog_en = {
         [TEXT_HELP_GATE_WORDS] = "Words in a command that make `sayso gate` ask you first, with ; between them.",
         [TEXT_HELP_GATE_PATHS] = "Files that `sayso gate` asks you about before they are changed or named in a command, with ; between them; ~/ is your home, / at the end is all below.",
         [TEXT_HELP_GATE_TOOLS] = "Names of tools that `sayso gate` asks you about first, with ; between them; * is anything.",
+        [TEXT_HELP_NOTIFY_COMMAND] = "A line for the shell, run for each new question; it gets the facts as JSON on its input.",
+        [TEXT_HELP_NOTIFY_WEBHOOK] = "An http or https address to which a signed message is sent for each new question.",
         [TEXT_HELP_LOG_LEVEL] = "The least important messages that are still logged.",
 
         /* Command line: help */
@@ -346,6 +354,15 @@ const struct catalog catalog_en = {
         [TEXT_RULE_CASE_OTHER] = "{id}  {time}  other: {answer}",
         [TEXT_RULE_ADDED] = "From now on such asks are answered at once and each result says so. To end it: sayso rule remove {id}",
         [TEXT_RULE_REMOVED] = "{id} is removed: such asks come to you again.",
+        [TEXT_CLI_NOTIFY] = "Try a desktop notification; print the secret with which webhooks are signed.",
+        [TEXT_NOTIFY_NEW] = "\"{agent}\" asks you something",
+        [TEXT_NOTIFY_STILL] = "\"{agent}\" is still waiting for you",
+        [TEXT_NOTIFY_TRY_TITLE] = "sayso: this is a try",
+        [TEXT_NOTIFY_TRY_BODY] = "You will be told like this when an agent waits and no page or inbox is open.",
+        [TEXT_NOTIFY_SHOWN] = "The desktop took the notification.",
+        [TEXT_NOTIFY_NO_LIBRARY] = "Desktop notifications need libsystemd (package libsystemd0), which is not installed. Others: sayso settings set notify_command ...",
+        [TEXT_NOTIFY_NO_BUS] = "There is no desktop session here (no D-Bus). Try it in a terminal of your desktop, or set notify_command.",
+        [TEXT_NOTIFY_REFUSED] = "The desktop did not take the notification: is a notification service running?",
         [TEXT_CLI_TOKEN] = "Make, list and revoke tokens for those who come over HTTP.",
         [TEXT_OPT_TOKEN_KIND] = "Who holds it: an agent asks (default), a person answers.",
         [TEXT_OPT_TOKEN_LABEL] = "What you call it; shown beside what an agent claims to be.",
