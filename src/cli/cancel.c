@@ -5,7 +5,9 @@
 
 static enum exit_code run_cancel(const struct arguments *arguments)
 {
-    const struct close_call call = { "ask/cancel", TEXT_CLI_CANCELLED, &call_person, 0 };
+    const struct close_call call = { .method = "ask/cancel",
+                                     .done = TEXT_CLI_CANCELLED,
+                                     .identity = &call_person };
 
     return close_ask(arguments, &call);
 }

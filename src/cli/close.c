@@ -23,6 +23,7 @@ static void write_params(const struct arguments *arguments, const struct close_c
         json_write_text(&writer, "global_annotation", note);
     if (call->seconds)
         json_write_integer(&writer, "seconds", call->seconds);
+    json_write_text_if(&writer, "text", call->text);
     json_write_end_object(&writer);
 }
 

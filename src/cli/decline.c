@@ -5,7 +5,9 @@
 
 static enum exit_code run_decline(const struct arguments *arguments)
 {
-    const struct close_call call = { "ask/decline", TEXT_CLI_DECLINED, &call_person, 0 };
+    const struct close_call call = { .method = "ask/decline",
+                                     .done = TEXT_CLI_DECLINED,
+                                     .identity = &call_person };
 
     return close_ask(arguments, &call);
 }

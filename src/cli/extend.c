@@ -8,7 +8,9 @@
 
 static enum exit_code run_extend(const struct arguments *arguments)
 {
-    struct close_call call = { "ask/extend", TEXT_CLI_EXTENDED, &call_person, 0 };
+    struct close_call call = { .method = "ask/extend",
+                               .done = TEXT_CLI_EXTENDED,
+                               .identity = &call_person };
     struct arguments only_id = *arguments;
     static const char words[] = "ID SECONDS"; /* not for people */
 

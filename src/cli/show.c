@@ -157,6 +157,18 @@ static void print_result(const struct json *ask, const struct json *result,
     text_release(&line);
 }
 
+/* What was asked back and explained, a line each; the hub made both harmless. */
+static void print_talk(const struct json *talk)
+{
+    for (size_t i = 0; i < json_length(talk); i++) {
+        const struct json *said = json_item(talk, i);
+        const char *by = json_member_text(said, "by");
+
+        say_row(by && strcmp(by, "agent") == 0 ? TEXT_ROW_EXPLAINED : TEXT_ROW_ASKED_BACK,
+                json_member_text(said, "text"));
+    }
+}
+
 static void print_whole(const struct arguments *arguments, const struct json *got)
 {
     char *printed;
@@ -170,6 +182,7 @@ static void print_whole(const struct arguments *arguments, const struct json *go
     print_facts(json_member(got, "ask"));
     show_limits(json_member(got, "form"));
     show_form(json_member(got, "form"));
+    print_talk(json_member(got, "talk"));
     print_result(json_member(got, "ask"), json_member(got, "result"), json_member(got, "answer"));
 }
 

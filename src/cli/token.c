@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "cli/acts.h"
 #include "cli/call.h"
 #include "cli/say.h"
 
@@ -33,31 +34,6 @@ static bool write_new(const struct arguments *arguments, struct text *params)
         json_write_integer(&writer, "expires_days", days);
     json_write_end_object(&writer);
     return true;
-}
-
-static bool write_list(const struct arguments *arguments, struct text *params)
-{
-    (void)arguments;
-    text_add_text(params, "{}");
-    return true;
-}
-
-static bool write_revoke(const struct arguments *arguments, struct text *params)
-{
-    struct json_writer writer = json_writer_to(params);
-
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "id", arguments->words[1]);
-    json_write_end_object(&writer);
-    return true;
-}
-
-static void print_json(const struct json *value)
-{
-    char *printed = json_encode(value);
-
-    say_json(printed);
-    free(printed);
 }
 
 /* A token whose secret reached nobody is taken back. */
@@ -99,7 +75,7 @@ static bool print_new(const struct arguments *arguments, struct link *link,
     if (path)
         json_drop_member(shown, "token");
     if (arguments->is_json)
-        print_json(shown);
+        acts_print_json(shown);
     else if (!path)
         printf("%s\n", json_member_text(token, "token"));
     if (path)
@@ -117,7 +93,7 @@ static bool print_list(const struct arguments *arguments, struct link *link,
 
     (void)link;
     if (arguments->is_json) {
-        print_json(tokens);
+        acts_print_json(tokens);
         return true;
     }
     for (size_t i = 0; i < json_length(tokens); i++) {
@@ -146,57 +122,24 @@ static bool print_revoked(const struct arguments *arguments, struct link *link,
 {
     (void)link;
     if (arguments->is_json)
-        print_json(token);
+        acts_print_json(token);
     else
         say_result(TEXT_CLI_TOKEN_REVOKED, "id", json_member_text(token, "id"), "label",
                    json_member_text(token, "label"), NULL);
     return true;
 }
 
-static const struct act {
-    const char *name;
-    size_t words;
-    const char *method;
-    bool (*write)(const struct arguments *arguments, struct text *params);
-    bool (*print)(const struct arguments *arguments, struct link *link, const struct json *result);
-} acts[] = {
-    { "list", 1, "token/list", write_list, print_list },
+static const struct act acts[] = {
+    { "list", 1, "token/list", acts_write_nothing, print_list },
     { "new", 1, "token/new", write_new, print_new },
-    { "revoke", 2, "token/revoke", write_revoke, print_revoked },
+    { "revoke", 2, "token/revoke", acts_write_id, print_revoked },
 };
-
-static enum exit_code run_act(const struct arguments *arguments, const struct act *act)
-{
-    struct wire_message reply = { 0 };
-    struct link *link = NULL;
-    struct text params = { 0 };
-    enum exit_code code = EXIT_USAGE;
-
-    if (act->write(arguments, &params)) {
-        code = EXIT_ERROR;
-        if (call_open(arguments, &call_person, LINK_MAY_START, &link) &&
-            call_hub(arguments, link, act->method, text_string(&params), &reply) &&
-            act->print(arguments, link, reply.result))
-            code = EXIT_DONE;
-    }
-    wire_release(&reply);
-    link_close(link);
-    text_release(&params);
-    return code;
-}
 
 static enum exit_code run_token(const struct arguments *arguments)
 {
     static const char syntax[] = "list | new | revoke ID"; /* not for people */
-    const char *name = arguments->word_count ? arguments->words[0] : "list";
 
-    for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
-        if (strcmp(acts[i].name, name) == 0 &&
-            (arguments->word_count == acts[i].words || arguments->word_count == 0))
-            return run_act(arguments, &acts[i]);
-    }
-    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "token", "name", syntax, NULL);
-    return EXIT_USAGE;
+    return acts_run(arguments, acts, ARRAY_LEN(acts), syntax);
 }
 
 static const struct verb_option options[] = {

@@ -11,7 +11,9 @@ static enum exit_code run_withdraw(const struct arguments *arguments)
     struct link_identity identity = { .role = "agent",
                                       .name = "sayso ask",
                                       .as_name = arguments_value(arguments, "as") };
-    struct close_call call = { "ask/withdraw", TEXT_CLI_WITHDRAWN, &identity, 0 };
+    struct close_call call = { .method = "ask/withdraw",
+                               .done = TEXT_CLI_WITHDRAWN,
+                               .identity = &identity };
 
     if (arguments->word_count < 1) {
         say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "withdraw", "name", "ID", NULL);

@@ -18,6 +18,8 @@ enum ask_flags {
     ASK_DEFAULTS_IGNORED = 4,
     ASK_CANCEL_ALWAYS = 8,
     ASK_INTERFACE_UNAVAILABLE = 16,
+    ASK_TALKED = 32,     /* something was said about it: a question back, an explanation */
+    ASK_ASKED_BACK = 64, /* the person waits for an explanation */
 };
 
 struct ask {

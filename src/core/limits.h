@@ -19,6 +19,9 @@ enum {
     LIMIT_PLACEHOLDER_CHARS = 200,
     LIMIT_PREVIEW_BYTES = 65536,
     LIMIT_ANNOTATION_CHARS = 2000,
+    LIMIT_SAID_CHARS = 2000, /* of what a person asks back */
+    LIMIT_EXPLANATION_CHARS = 8000,
+    LIMIT_TALK = 100, /* of what was said about an ask, so many are shown */
     LIMIT_MESSAGE_CHARS = 4000,
     LIMIT_QUESTIONS = 4,
     LIMIT_QUESTION_CHARS = 4000,

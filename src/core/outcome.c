@@ -137,8 +137,9 @@ static const struct outcome asked_back = {
     .action = "pending",
     .reply = "pending",
     .summary = "The person asks back",
-    .instructions = "The person asks something before deciding: read asked_back. The ask stays "
-                    "open: ",
+    .instructions = "The person asks something before deciding: read asked_back and say what they "
+                    "want to know as explanation, an argument of get_answer; it is shown beside "
+                    "the question. The ask stays open: ",
     .is_open = true,
 };
 

@@ -128,6 +128,7 @@ static void write_members(const struct engine *engine, const struct store_row *r
     json_write_integer(writer, "version", ask->version);
     write_detached(engine, ask, writer);
     json_write_bool(writer, "destructive", ask->flags & ASK_DESTRUCTIVE);
+    json_write_bool_if(writer, "asked_back", is_open && (ask->flags & ASK_ASKED_BACK));
     write_time(writer, "decided_at", ask->decided_ms);
     if (ask->hold_used_ms > 0)
         json_write_integer(writer, "held_seconds", ask->hold_used_ms / 1000);
@@ -228,6 +229,7 @@ static void read_row(const struct store_row *row, struct readings *readings,
         facts->form = &readings->form;
     if (actor && json_parse(actor, strlen(actor), &readings->actor_json, NULL))
         read_actor(readings->actor_json, &facts->by);
+    facts->rule = json_member_text(readings->actor_json, "rule");
     if (!answer || !json_parse(answer, strlen(answer), &readings->answer_json, NULL))
         return;
     if (row->ask.state == STATE_CANCELLED || row->ask.state == STATE_DECLINED)
@@ -279,8 +281,8 @@ void describe_result(const struct engine *engine, const struct store_row *row,
     text_release(&url);
 }
 
-void describe_hand_off(const struct engine *engine, const struct store_row *row,
-                       const char *command, struct text *out)
+void describe_open(const struct engine *engine, const struct store_row *row, const char *command,
+                   const char *asked_back, struct text *out)
 {
     const char *warnings[8];
     struct text url = { 0 };
@@ -292,6 +294,7 @@ void describe_hand_off(const struct engine *engine, const struct store_row *row,
         .state = row->ask.state,
         .interface = row->ask.interface,
         .terminal_command = command,
+        .asked_back = asked_back,
         .url = has_url ? text_string(&url) : NULL,
         .warnings = list_warnings(row->ask.flags, warnings) > 0 ? warnings : NULL,
     };

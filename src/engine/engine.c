@@ -45,6 +45,12 @@ static const struct desk_ops engine_ops = {
     .history = history_act,
     .statistics = statistics_act,
     .later = later_act,
+    .ask_back = ask_back_act,
+    .rule_preview = rule_preview_act,
+    .rule_add = rule_add_act,
+    .rule_list = rule_list_act,
+    .rule_remove = rule_remove_act,
+    .rule_suggest = rule_suggest_act,
     .hide = hide_act,
     .settings_list = settings_list_act,
     .settings_set = settings_set_act,
@@ -105,6 +111,7 @@ static void recover(void *context, const struct store_row *row)
     live->detached_ms = engine_utc_ms(engine);
     if (state_is_open(live->state)) {
         time_start(engine, live);
+        announce_recovered(engine, live);
         return;
     }
     /* the rest of its undo window; never more than one, whatever became of the wall clock */
@@ -131,6 +138,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .kind = ALARM_SWEEP };
     tokens_load(engine);
+    rules_load(engine);
     keys_load(engine);
     later_load(engine);
     hidden_load(engine);
@@ -164,6 +172,7 @@ void engine_free(struct engine *engine)
     table_release(&engine->principals);
     table_release(&engine->handed);
     tokens_release(engine);
+    rules_release(engine);
     keys_release(engine);
     hidden_release(engine);
     alarm_heap_release(&engine->alarms);

@@ -11,6 +11,7 @@
 
 #include "ports/desk.h"
 
+struct announcement;
 struct clock;
 struct engine;
 struct hash_part;
@@ -31,6 +32,8 @@ struct engine_parts {
     void (*on_revoked)(void *context, const uint8_t *hash);
     /* A link to be opened in the person's browser, where there is one. May be NULL. */
     void (*open_browser)(void *context, const char *link);
+    /* To be told beside our own screens. May be NULL. */
+    void (*announce)(void *context, const struct announcement *announcement);
     void *context;
 };
 /* What a token that is alive stands for. */

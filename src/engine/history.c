@@ -56,7 +56,7 @@ static void add_value(struct text *out, const struct field *field, const struct 
 }
 
 /* What was answered, in one line; yes and no are words of the reader's own language. */
-static void write_answer(struct json_writer *writer, const struct store_row *row)
+void history_write_answer(struct json_writer *writer, const struct store_row *row)
 {
     struct text summary = { .max_bytes = HISTORY_SUMMARY_BYTES };
     struct answer answer = { 0 };
@@ -99,7 +99,7 @@ static void on_row(void *context, const struct store_row *row)
         looking->last_number = row->number;
         json_write_object(&looking->writer, NULL);
         describe_members(looking->errand.engine, row, &looking->writer);
-        write_answer(&looking->writer, row);
+        history_write_answer(&looking->writer, row);
         json_write_end_object(&looking->writer);
         return;
     }

@@ -137,6 +137,8 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
 void wait_fail(struct engine *engine, struct live *live, const struct error *err);
 /* Its creation is on disk: waits whose time was up meanwhile may end. */
 void wait_stored(struct engine *engine, struct live *live);
+/* All who wait get this reply, which is not the end of the ask. False: nobody was there. */
+bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply);
 void wait_drop_visit(struct engine *engine, struct visit *visit);
 /* The deadline of an ask they wait for was moved. */
 void wait_tell_time(struct engine *engine, const struct live *live);
@@ -243,7 +245,8 @@ struct submission {
     char *tag;                 /* chosen by the front, comes back with ask/created */
     struct launch_code launch; /* of an ask that waits for a terminal */
     struct text form_json;
-    bool opens_browser; /* once it is stored */
+    bool opens_browser;      /* once it is stored */
+    char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
 };
 void submission_tell_created(const struct submission *submission, const char *id);
 void submission_park(struct submission *submission, struct live *live);
@@ -264,8 +267,48 @@ void look_reply(struct errand *errand); /* errand->id whole, then it ends */
 struct store_list_query;
 bool list_read_query(const struct json *params, struct store_list_query *query, struct error *err);
 
+/* retime.c: what is said about an ask that stays open, from errand->id; `done` is told of it */
+struct retime_words {
+    enum ask_event event;
+    const char *said;
+    int64_t version; /* only if it has this one; 0: any */
+    bool is_ours;    /* `done` is the engine's own */
+};
+void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
+                void *context);
+
+/* talk.c: a person asks back, the agent explains */
+desk_act ask_back_act;
+void talk_tell_waiters(struct engine *engine, struct live *live, const char *question);
+bool talk_is_news(const struct live *live); /* nobody was told yet what is asked back */
+/* That this open ask is asked back, and what. */
+void talk_reply(const struct errand *errand, const struct store_row *row);
+/* `explanation` of the params of ask/wait, whose session_id is one; then it waits. */
+void talk_explain(struct engine *engine, struct visit *visit, const struct json *params,
+                  const struct wait_terms *terms, desk_done *done, void *context);
+/* `talk`, all that was said; nothing where nothing was. */
+void talk_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
+
+/* rules.c: answers that stand for asks to come; rule_acts.c: what people do with them */
+struct rule_subject;
+void rules_load(struct engine *engine);
+void rules_release(struct engine *engine);
+/* The id of the one for asks like this; NULL: there is none. */
+const char *rules_match(const struct engine *engine, const struct rule_subject *subject);
+/* False: it is gone, or does not fit any more. True: it is on its way to the store, and if it comes
+ * to nothing the ask is shown. */
+bool rules_apply(struct engine *engine, struct live *live, const char *id);
+desk_act rule_preview_act, rule_add_act, rule_list_act, rule_remove_act, rule_suggest_act;
+
+/* announce.c: telling a person who looks at none of our screens */
+void announce_new(struct engine *engine, const struct live *live);
+void announce_recovered(struct engine *engine, const struct live *live);
+void announce_ring(struct engine *engine, struct alarm *alarm);
+
 /* history.c, statistics.c */
 desk_act history_act, statistics_act;
+/* `summary` and `confirmed`, where something was answered. */
+void history_write_answer(struct json_writer *writer, const struct store_row *row);
 
 /* later.c */
 desk_act later_act;
@@ -358,9 +401,9 @@ struct known {
 void describe_result(const struct engine *engine, const struct store_row *row,
                      const struct form *form, const struct known *known, bool is_replayed,
                      struct text *out);
-/* That it is open and how a terminal gets it; `command` is ours alone. */
-void describe_hand_off(const struct engine *engine, const struct store_row *row,
-                       const char *command, struct text *out);
+/* That it is open; how a terminal gets it (`command` is ours alone), or what is asked back. */
+void describe_open(const struct engine *engine, const struct store_row *row, const char *command,
+                   const char *asked_back, struct text *out);
 /* How it ended and by whom, for those who came too late. */
 void describe_winner(const struct store_row *row, struct text *out);
 

@@ -88,7 +88,7 @@ void launch_reply(struct engine *engine, struct visit *visit, const struct live 
 
     text_add_shell_word(&command, engine->parts.program ? engine->parts.program : "sayso");
     text_add_format(&command, " attach --launch %s", code->text);
-    describe_hand_off(engine, &row, text_string(&command), &result);
+    describe_open(engine, &row, text_string(&command), NULL, &result);
     reply.json = text_string(&result);
     if (!visit->is_gone)
         notices_reply(engine, visit, done, context, &reply);

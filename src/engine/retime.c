@@ -1,12 +1,14 @@
 /*
- * retime.c - changes a person makes to an open ask without deciding it: more or less time, another
- * interface; and the acts around a decision: taking it back, sending it now, the code to type.
+ * retime.c - changes to an open ask that decide nothing: more or less time, another interface, a
+ * question back and its explanation (talk.c); and the acts around a decision: taking it back,
+ * sending it now, the code to type.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "base/random.h"
 #include "core/limits.h"
 #include "engine/inside.h"
@@ -19,6 +21,7 @@ struct retiming {
     int64_t version; /* the caller's If-Match; 0: any */
     int64_t seconds;
     enum ask_interface interface;
+    char *said; /* owned */
     struct lifecycle_facts facts;
     struct lifecycle_step step;
     struct store_change change;
@@ -55,12 +58,18 @@ static void refuse_row(struct errand *errand, const struct store_row *row)
     text_release(&winner);
 }
 
+/* For an agent there are only its own. */
+static bool is_for(const struct visit *visit, const char *principal)
+{
+    return visit->role == ROLE_PERSON || strcmp(principal, visit->principal) == 0;
+}
+
 static void on_late_row(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
     struct error err;
 
-    if (reply->outcome == STORE_DONE) {
+    if (reply->outcome == STORE_DONE && is_for(errand->visit, reply->row->ask.principal)) {
         refuse_row(errand, reply->row);
         return;
     }
@@ -82,6 +91,8 @@ static void on_retimed(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_DONE && live) {
         live->seq = reply->seq;
         effects_run(engine, live, &retiming->step, &retiming->change, NULL, &retiming->errand);
+        if (retiming->event == EVENT_ASKED_BACK)
+            talk_tell_waiters(engine, live, retiming->said);
         if (retiming->change.interface == INTERFACE_WEB && engine->page_count == 0)
             portal_open(engine, live->id); /* it goes on there */
         errand_end(&retiming->errand);
@@ -92,6 +103,19 @@ static void on_retimed(void *context, const struct store_reply *reply)
     } else {
         fail(retiming, ERROR_already_answered, "/session_id", "this ask is over");
     }
+}
+
+/* Somebody is to think about what was said: the ask gets its whole time anew. */
+static void fill_said(const struct retiming *retiming, const struct live *live,
+                      struct store_change *change)
+{
+    int64_t whole = change->now_ms + live->original_ms;
+    bool is_question = retiming->event == EVENT_ASKED_BACK;
+
+    change->said = retiming->said;
+    change->deadline_ms = live->deadline_ms > whole ? live->deadline_ms : whole;
+    change->set_flags = ASK_TALKED | (is_question ? ASK_ASKED_BACK : 0);
+    change->clear_flags = is_question ? 0 : ASK_ASKED_BACK;
 }
 
 static void fill_change(struct retiming *retiming, const struct live *live)
@@ -112,6 +136,8 @@ static void fill_change(struct retiming *retiming, const struct live *live)
         change->removes_answer = true;
         change->person = engine->parts.person;
         change->deliver_after_ms = change->decided_ms = 0;
+    } else if (retiming->said) {
+        fill_said(retiming, live, change);
     } else {
         change->interface = (int)retiming->interface;
     }
@@ -124,6 +150,8 @@ static void retime_found(struct errand *errand)
     struct live *live = live_find(engine, errand->id);
     struct store_change *change = &retiming->change;
 
+    if (live && !is_for(errand->visit, live->principal->id))
+        live = NULL; /* for that agent there is none */
     if (!live || !live->is_stored ||
         (retiming->version != 0 && retiming->version != live->version)) {
         engine->parts.store->ops->get(engine->parts.store, errand->id, on_late_row, errand);
@@ -159,6 +187,25 @@ static struct retiming *retiming_new(enum ask_event event, struct desk *desk,
 
     retiming->event = event;
     return retiming;
+}
+
+static void retiming_drop(struct errand *errand)
+{
+    free(((struct retiming *)errand)->said);
+}
+
+void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
+                void *context)
+{
+    struct retiming *retiming = retiming_new(words->event, &errand->engine->desk,
+                                             (struct desk_visit *)errand->visit, done, context);
+
+    retiming->errand.drop = retiming_drop;
+    retiming->errand.is_ours = words->is_ours;
+    retiming->version = words->version;
+    retiming->said = mem_text(words->said);
+    memcpy(retiming->errand.id, errand->id, sizeof retiming->errand.id);
+    retime_found(&retiming->errand);
 }
 
 void extend_act(struct desk *desk, struct desk_visit *visit, const struct json *params,

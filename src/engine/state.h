@@ -33,6 +33,7 @@ enum {
     PORTAL_CODES = 16,      /* at once; the oldest goes */
     PORTAL_URL_BYTES = 64,
     LATER_KEPT = 64,
+    ANNOUNCING_KEPT = 256,
     HIDDEN_KEPT = 1024,
     HIDDEN_BYTES = 17, /* of the name of a hidden option */
 };
@@ -49,6 +50,7 @@ enum alarm_kind {
     ALARM_WAIT,
     ALARM_SWEEP,
     ALARM_REMAINING,
+    ALARM_ANNOUNCE,
     ALARM_KINDS
 };
 
@@ -142,11 +144,12 @@ struct live_key {
 struct live {
     struct table_link by_id, by_call;
     char id[ASK_ID_BYTES];
-    bool is_stored;   /* false while its creation is being committed */
-    bool is_deciding; /* expiry is on its way to the store */
-    bool is_undoing;  /* so is an undo: what it takes back may not be delivered meanwhile */
-    bool is_sending;  /* so is the end of its undo window */
-    bool is_dirty;    /* watchers have not seen the newest change */
+    bool is_stored;    /* false while its creation is being committed */
+    bool is_deciding;  /* expiry is on its way to the store */
+    bool is_undoing;   /* so is an undo: what it takes back may not be delivered meanwhile */
+    bool is_sending;   /* so is the end of its undo window */
+    bool is_back_told; /* an agent was told what is asked back */
+    bool is_dirty;     /* watchers have not seen the newest change */
     uint8_t call_match[MATCH_BYTES];
     struct live_key *key;     /* NULL: none */
     uint8_t state, interface; /* enum ask_state, enum ask_interface */
@@ -223,6 +226,13 @@ struct later {
     int64_t until_ms; /* UTC */
 };
 
+/* An ask that is to be told of at a moment. */
+struct announcing {
+    char id[ASK_ID_BYTES];
+    bool is_reminder;
+    int64_t boot_ms;
+};
+
 struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
@@ -250,6 +260,11 @@ struct engine {
     struct portal_code codes[PORTAL_CODES];
     struct later later[LATER_KEPT];
     size_t later_count;
+    struct announcing announcing[ANNOUNCING_KEPT];
+    size_t announcing_count;
+    struct alarm announce_alarm;
+    struct rule *rules; /* owned; newest first */
+    size_t rule_count;
     char (*hidden)[HIDDEN_BYTES]; /* HIDDEN_KEPT of them; owned */
     size_t hidden_count;
     char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */

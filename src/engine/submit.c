@@ -13,6 +13,7 @@
 #include "core/arguments.h"
 #include "core/limits.h"
 #include "core/routing.h"
+#include "core/rule.h"
 #include "crypto/hash.h"
 #include "engine/inside.h"
 
@@ -128,6 +129,18 @@ static void end_late(struct live *live, const struct error *failure)
     }
 }
 
+/* To people, as the step that made it says. */
+static void present(const struct submission *submission, struct live *live)
+{
+    struct engine *engine = submission->errand.engine;
+
+    live_mark_dirty(engine, live);
+    client_offer(engine, live, submission->form_json.used ? submission->form_json.bytes : NULL);
+    announce_new(engine, live);
+    if (submission->opens_browser)
+        portal_open(engine, live->id);
+}
+
 static void on_created(void *context, const struct store_reply *reply)
 {
     struct submission *submission = context;
@@ -148,19 +161,13 @@ static void on_created(void *context, const struct store_reply *reply)
     engine->tally.created++;
     if (!live->waiters && live->state != STATE_PENDING_TERMINAL_LAUNCH)
         live->flags |= ASK_DETACHED;
-    for (const enum ask_effect *effect = submission->step.effects; *effect; effect++) {
-        if (*effect == DO_START_CLOCK)
-            time_start(engine, live);
-        else if (*effect == DO_PUBLISH)
-            live_mark_dirty(engine, live);
-    }
+    time_start(engine, live);
     submission_tell_created(submission, live->id);
     reply_hand_off(submission, live, NULL);
     end_late(live, NULL);
     wait_stored(engine, live);
-    client_offer(engine, live, submission->form_json.used ? submission->form_json.bytes : NULL);
-    if (submission->opens_browser)
-        portal_open(engine, live->id);
+    if (!submission->rule[0] || !rules_apply(engine, live, submission->rule))
+        present(submission, live);
     errand_end(&submission->errand);
     sweep_soon(engine);
 }
@@ -197,10 +204,10 @@ static bool route(struct submission *submission, struct error *err)
         ask->flags |= ASK_INTERFACE_UNAVAILABLE;
     submission->quiet_ms = chosen.silent_ms;
     submission->opens_browser = chosen.open_browser;
-    life.wait_for_terminal = chosen.wait_for_terminal;
+    life.wait_for_terminal = chosen.wait_for_terminal && !submission->rule[0];
     submission->step = lifecycle_next(STATE_NEW, EVENT_CREATED, &life);
     ask->state = submission->step.state;
-    if (chosen.wait_for_terminal) {
+    if (life.wait_for_terminal) {
         submission->launch = launch_make();
         memcpy(ask->launch_hash, submission->launch.hash, sizeof ask->launch_hash);
     }
@@ -246,6 +253,22 @@ static void drop_words(struct submission *submission)
         text_release(&submission->form_json);
 }
 
+/* Nobody is to be asked what a person has answered for all asks of this kind. */
+static void match_rule(struct submission *submission)
+{
+    const struct visit *visit = submission->errand.visit;
+    const struct rule_subject subject = {
+        .principal = visit->principal,
+        .directory = visit->directory,
+        .tool = submission->tool->name,
+        .form = &submission->call->form,
+    };
+    const char *id = rules_match(submission->errand.engine, &subject);
+
+    if (id)
+        memcpy(submission->rule, id, sizeof submission->rule);
+}
+
 static void create(struct submission *submission)
 {
     struct engine *engine = submission->errand.engine;
@@ -263,6 +286,7 @@ static void create(struct submission *submission)
     struct error err;
     struct live *live;
 
+    match_rule(submission);
     if (!route(submission, &err) ||
         !principal_admit(engine, principal_get(engine, visit->principal), &err)) {
         errand_fail(&submission->errand, &err, NULL);

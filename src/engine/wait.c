@@ -106,7 +106,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
     if (!live->waiters)
         save_detached(engine, live, true);
     memcpy(row.ask.id, live->id, sizeof row.ask.id);
-    if (comes_back)
+    if (comes_back && !talk_is_news(live))
         reply_unseen(errand, &row);
     else
         wait_reply_row(errand, &row, false);
@@ -281,12 +281,48 @@ void wait_drop_visit(struct engine *engine, struct visit *visit)
     }
 }
 
+static struct waiter *first_told(const struct live *live)
+{
+    struct waiter *waiter = live->waiters;
+
+    while (waiter && !waiter->done)
+        waiter = waiter->next;
+    return waiter;
+}
+
+bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply)
+{
+    struct waiter *waiter;
+    bool is_told = false;
+
+    while ((waiter = first_told(live))) {
+        struct visit *visit = waiter->visit;
+        desk_done *done = visit->is_gone ? NULL : waiter->done;
+        void *context = waiter->context;
+
+        visit->references++;
+        unlink_waiter(live, waiter);
+        free_waiter(engine, waiter); /* first: who is told may leave */
+        if (done)
+            notices_reply(engine, visit, done, context, reply);
+        is_told = is_told || done;
+        visit_release(visit);
+    }
+    if (!live->waiters && is_told)
+        save_detached(engine, live, true);
+    return is_told;
+}
+
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed)
 {
     struct text result = { 0 };
     struct desk_reply reply = { .session_id = row->ask.id,
                                 .is_final = !state_is_open(row->ask.state) };
 
+    if (!reply.is_final && row->ask.flags & ASK_ASKED_BACK) {
+        talk_reply(errand, row);
+        return;
+    }
     describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
     reply.json = text_string(&result);
     if (!errand->visit->is_gone)
@@ -396,7 +432,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         errand_end(errand);
         return;
     }
-    if (live && live->is_stored && wait->terms.wait_ms != 0) {
+    if (live && live->is_stored && wait->terms.wait_ms != 0 && !talk_is_news(live)) {
         tell_time_left(errand->engine, live, errand->visit);
         wait_add(errand->engine, live, errand->visit, &wait->terms, errand->done, errand->context);
         client_offer(errand->engine, live, reply->row->ask.form_json);
@@ -412,7 +448,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         row.ask.state = STATE_PENDING;
         row.answer_json = row.actor_json = NULL;
     }
-    if (wait->terms.comes_back && state_is_open(row.ask.state))
+    if (wait->terms.comes_back && state_is_open(row.ask.state) && !(live && talk_is_news(live)))
         reply_unseen(errand, &row);
     else
         wait_reply_row(errand, &row, wait->terms.is_retried && row.ask.delivered_ms > 0);
@@ -452,6 +488,9 @@ void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
     } else if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S) {
         error_set(&err, ERROR_out_of_range, "/wait_seconds", "wait_seconds must be 0 to %d",
                   LIMIT_WAIT_S);
+    } else if (json_member(params, "explanation")) {
+        talk_explain(engine, waiting, params, &terms, done, context);
+        return;
     } else {
         wait_begin(engine, waiting, id, &terms, done, context);
         return;

@@ -12,8 +12,11 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "base/text.h"
+#include "channels/notify/notify.h"
+#include "crypto/webhook.h"
 #include "engine/engine.h"
 #include "hub/door.h"
+#include "hub/webhook_secret.h"
 #include "loop/loop.h"
 #include "ports/clock.h"
 #include "ports/store.h"
@@ -37,7 +40,8 @@ struct hub {
     struct store *store;
     struct engine *engine;
     struct wire_server *server;
-    struct door *door;              /* NULL: no port could be had */
+    struct door *door; /* NULL: no port could be had */
+    struct notify *notify;
     struct loop_timer *time_timer;  /* the engine's next moment */
     struct loop_timer *leave_timer; /* idle long enough, or draining too long */
     bool is_leaving, is_idle_armed;
@@ -215,6 +219,25 @@ static void open_browser(void *context, const char *link)
     log_info("browser", "outcome=%s", said[os_open_browser(link)]); /* never the link */
 }
 
+static void announce_ask(void *context, const struct announcement *announcement)
+{
+    notify_tell(((struct hub *)context)->notify, announcement);
+}
+
+static bool sign(void *context, const char *id, int64_t time_s, const char *body, size_t length,
+                 struct text *out)
+{
+    struct text secret = { 0 };
+    struct error err;
+    bool ok = webhook_secret_get(&((struct hub *)context)->place, &secret, &err) &&
+              webhook_sign(text_string(&secret), id, time_s, body, length, out);
+
+    if (secret.bytes)
+        explicit_bzero(secret.bytes, secret.used);
+    text_release(&secret);
+    return ok;
+}
+
 static void put_person_setting(void *context, const char *name, const char *value)
 {
     settings_put_saved(context, name, value);
@@ -240,8 +263,14 @@ static bool open_parts(struct hub *hub, struct error *err)
         .program = hub->program,
         .on_revoked = on_revoked,
         .open_browser = open_browser,
+        .announce = announce_ask,
         .context = hub,
     };
+    const struct notify_parts notify = { .loop = hub->loop,
+                                         .settings = settings,
+                                         .program = hub->program,
+                                         .sign = sign,
+                                         .context = hub };
     struct door_parts door = {
         .loop = hub->loop, .settings = settings, .context = hub, .write_status = write_status
     };
@@ -257,6 +286,7 @@ static bool open_parts(struct hub *hub, struct error *err)
     parts.store = hub->store;
     hub->time_timer = loop_timer_new(hub->loop, on_time, hub);
     hub->leave_timer = loop_timer_new(hub->loop, on_leave_time, hub);
+    hub->notify = notify_new(&notify);
     hub->engine = engine_new(&parts);
     door.engine = hub->engine;
     door.store = hub->store;
@@ -302,6 +332,7 @@ static void close_parts(struct hub *hub)
     if (hub->store)
         hub->store->ops->close(hub->store);
     engine_free(hub->engine);
+    notify_free(hub->notify);
     loop_timer_free(hub->time_timer);
     loop_timer_free(hub->leave_timer);
 }

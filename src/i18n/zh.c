@@ -110,6 +110,8 @@ const struct catalog catalog_zh = {
         [TEXT_LABEL_NOTIFICATIONS] = "通知",
         [TEXT_LABEL_SOUND] = "声音",
         [TEXT_LABEL_DO_NOT_DISTURB] = "勿扰",
+        [TEXT_LABEL_DESKTOP] = "桌面通知",
+        [TEXT_LABEL_REMIND_MINUTES] = "多久后提醒",
         [TEXT_LABEL_QUIET_HOURS] = "免打扰时段",
 
         /* Names of settings, the host's */
@@ -132,6 +134,8 @@ const struct catalog catalog_zh = {
         [TEXT_LABEL_GATE_WORDS] = "须先确认的词",
         [TEXT_LABEL_GATE_PATHS] = "须先确认的文件",
         [TEXT_LABEL_GATE_TOOLS] = "须先确认的工具",
+        [TEXT_LABEL_NOTIFY_COMMAND] = "通知命令",
+        [TEXT_LABEL_NOTIFY_WEBHOOK] = "通知地址",
         [TEXT_LABEL_LOG_LEVEL] = "日志级别",
 
         /* Help on settings, a person's */
@@ -154,6 +158,8 @@ const struct catalog catalog_zh = {
         [TEXT_HELP_NOTIFICATIONS] = "智能体提问、时间将尽和超时的时候通知你。",
         [TEXT_HELP_SOUND] = "通知时发出声音。",
         [TEXT_HELP_DO_NOT_DISTURB] = "关闭之前不再通知；请求照常到达。",
+        [TEXT_HELP_DESKTOP] = "没有打开页面或收件箱时，在桌面上通知你有新问题。",
+        [TEXT_HELP_REMIND_MINUTES] = "问题等待这么多分钟后再通知一次；0 表示不提醒。",
         [TEXT_HELP_QUIET_HOURS] = "每天不发通知的时段，例如 22:00-07:00。",
 
         /* Help on settings, the host's */
@@ -176,6 +182,8 @@ const struct catalog catalog_zh = {
         [TEXT_HELP_GATE_WORDS] = "命令中出现这些词时 `sayso gate` 先询问你，以 ; 分隔。",
         [TEXT_HELP_GATE_PATHS] = "这些文件在被更改或在命令中被提到之前，`sayso gate` 先询问你，以 ; 分隔；~/ 为你的主目录，末尾的 / 代表其下全部。",
         [TEXT_HELP_GATE_TOOLS] = "`sayso gate` 须先询问你的工具名称，以 ; 分隔；* 代表任意内容。",
+        [TEXT_HELP_NOTIFY_COMMAND] = "每有新问题就运行的 shell 命令；事实以 JSON 从标准输入给出。",
+        [TEXT_HELP_NOTIFY_WEBHOOK] = "每有新问题就向此 http 或 https 地址发送一条签名消息。",
         [TEXT_HELP_LOG_LEVEL] = "记录日志的最低级别。",
 
         /* Command line: help */
@@ -191,6 +199,7 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_CANCEL] = "取消一个请求：智能体会被告知停止该子任务。",
         [TEXT_CLI_DECLINE] = "拒绝一个请求：对它说不。",
         [TEXT_CLI_EXTEND] = "设定剩余秒数，从现在起计算。",
+        [TEXT_CLI_REPLY] = "决定之前先反问智能体；它的问题保持打开。",
         [TEXT_CLI_WITHDRAW] = "撤回自己发出的请求（以提问的智能体身份）。",
         [TEXT_CLI_LIST] = "列出请求，最新的在前。",
         [TEXT_CLI_SHOW] = "完整显示一个请求：问题、选项和结果。",
@@ -264,6 +273,7 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_DECLINED] = "已拒绝：{title}",
         [TEXT_CLI_WITHDRAWN] = "已撤回：{id}",
         [TEXT_CLI_EXTENDED] = "剩余 {seconds} 秒：{title}",
+        [TEXT_CLI_REPLIED] = "已反问智能体：{title}。问题保持打开；智能体的说明见 sayso show {id}",
         [TEXT_CLI_NOTHING_LISTED] = "没有可列出的请求。",
         [TEXT_CLI_TOO_LATE] = "太晚了：{person} 已于 {time} 通过 {via} 处理（{state}）。你的内容没有发送。",
         [TEXT_CLI_DESTRUCTIVE] = "破坏性操作。无法撤销，需要两步确认。",
@@ -288,6 +298,8 @@ const struct catalog catalog_zh = {
         [TEXT_ROW_DIRECTORY] = "目录",
         [TEXT_ROW_ASKED] = "提问时间",
         [TEXT_ROW_LEFT] = "剩余时间",
+        [TEXT_ROW_ASKED_BACK] = "反问",
+        [TEXT_ROW_EXPLAINED] = "说明",
         [TEXT_ROW_ANSWER] = "答复",
         [TEXT_ROW_BY] = "由",
         [TEXT_ROW_NOTE] = "备注",
@@ -324,6 +336,32 @@ const struct catalog catalog_zh = {
         [TEXT_OPT_HUB] = "使用此套接字上的中枢，而不是自己的。",
 
         /* Command line: tokens and HTTP */
+        [TEXT_CLI_RULE] = "让一个答复在一段时间内适用于所有同类提问；破坏性的提问除外。",
+        [TEXT_OPT_RULE_FOR] = "有效天数，1 到 365；不给出则为 30。",
+        [TEXT_OPT_RULE_ANY_PROMPT] = "不论提示怎么写：只由标题和选项决定是否同类。",
+        [TEXT_RULE_ROW_PROMPT] = "提示",
+        [TEXT_RULE_ANY_PROMPT] = "不论提示怎么写",
+        [TEXT_RULE_SAME_PROMPT] = "提示须相同",
+        [TEXT_RULE_UNTIL] = "{id}  有效至 {time}",
+        [TEXT_RULE_OVER] = "{id}  已于 {time} 失效",
+        [TEXT_RULE_NONE] = "没有长期有效的答复。看看可以有哪些：sayso rule suggest",
+        [TEXT_RULE_SUGGESTED] = "回答了 {count} 次，每次都一样：",
+        [TEXT_RULE_DO_ADD] = "让它长期有效：sayso rule add {id} {option}",
+        [TEXT_RULE_NO_SUGGESTIONS] = "没有回答过三次且每次都一样的提问。",
+        [TEXT_RULE_SO_FAR] = "到目前为止：{same} 次如此答复，{other} 次不同",
+        [TEXT_RULE_CASE_SAME] = "{id}  {time}  相同：{answer}",
+        [TEXT_RULE_CASE_OTHER] = "{id}  {time}  不同：{answer}",
+        [TEXT_RULE_ADDED] = "从现在起，这类提问会立即得到答复，并在每个结果中注明。取消：sayso rule remove {id}",
+        [TEXT_RULE_REMOVED] = "{id} 已删除：这类提问又会来问你。",
+        [TEXT_CLI_NOTIFY] = "试发一条桌面通知；显示用来给 webhook 签名的密钥。",
+        [TEXT_NOTIFY_NEW] = "“{agent}”在问你",
+        [TEXT_NOTIFY_STILL] = "“{agent}”还在等你",
+        [TEXT_NOTIFY_TRY_TITLE] = "sayso：试发通知",
+        [TEXT_NOTIFY_TRY_BODY] = "当有智能体在等你而没有打开页面或收件箱时，会这样通知你。",
+        [TEXT_NOTIFY_SHOWN] = "桌面已收到通知。",
+        [TEXT_NOTIFY_NO_LIBRARY] = "桌面通知需要 libsystemd（软件包 libsystemd0），当前未安装。其他方式：sayso settings set notify_command ...",
+        [TEXT_NOTIFY_NO_BUS] = "这里没有桌面会话（没有 D-Bus）。请在桌面的终端里试，或设置 notify_command。",
+        [TEXT_NOTIFY_REFUSED] = "桌面没有接收通知：通知服务在运行吗？",
         [TEXT_CLI_TOKEN] = "创建、列出和吊销通过 HTTP 连接所用的令牌。",
         [TEXT_OPT_TOKEN_KIND] = "由谁持有：智能体提问（默认），人答复。",
         [TEXT_OPT_TOKEN_LABEL] = "你给它的名称；显示在智能体自称的名字旁边。",

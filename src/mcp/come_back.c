@@ -64,7 +64,8 @@ void come_back_learn(struct mcp_call *call, const struct json *params)
     call->come_back = mem_text(state);
 }
 
-/* While a terminal is still to be started the agent must be told the command for it. */
+/* While a terminal is still to be started the agent must be told the command for it; and what the
+ * person asks back. */
 static bool is_plainly_pending(const struct desk_reply *reply)
 {
     struct json *result = NULL;
@@ -76,7 +77,8 @@ static bool is_plainly_pending(const struct desk_reply *reply)
         return false;
     status = json_member_text(result, "action_status");
     status = status ? status : json_member_text(result, "action");
-    is_pending = status && strcmp(status, "pending") == 0;
+    status = status ? status : json_member_text(result, "status");
+    is_pending = status && strcmp(status, "pending") == 0 && !json_member(result, "asked_back");
     json_free(result);
     return is_pending;
 }

@@ -240,8 +240,9 @@ static void put_to_desk(struct mcp_call *call, desk_act *act, const struct text 
         call->to.stream->ops->waits(call->to.stream);
 }
 
-/* With `wants_launch` it is not waited for: a command to open it in a terminal comes at once. */
-static void wait_for(struct mcp_call *call, int64_t wait_s, bool wants_launch)
+/* What is to be said or done first stands in `plan`; NULL: nothing. Where it wants a command to
+ * open it in a terminal, that comes at once. */
+static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
@@ -249,8 +250,10 @@ static void wait_for(struct mcp_call *call, int64_t wait_s, bool wants_launch)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", call->session_id);
     json_write_integer(&writer, "wait_seconds", wait_s);
-    if (wants_launch)
+    if (plan && plan->wants_launch)
         json_write_text(&writer, "interface", interface_name(INTERFACE_TERMINAL));
+    if (plan && plan->explanation.used)
+        json_write_text_n(&writer, "explanation", plan->explanation.bytes, plan->explanation.used);
     if (call->revision != REVISION_2026_07_28) /* a modern form has no end that it would outlive */
         channel_write_client(&writer, call);
     json_write_end_object(&writer);
@@ -264,7 +267,7 @@ void tool_wait_again(struct mcp_call *call)
     struct clock *clock = call->to.mcp->parts.clock;
     int64_t left_ms = call->hold_until_boot_ms - clock->boot_ms(clock);
 
-    wait_for(call, left_ms > 0 ? left_ms / 1000 : 0, false);
+    wait_for(call, left_ms > 0 ? left_ms / 1000 : 0, NULL);
 }
 
 static void submit(struct mcp_call *call, const struct tool *tool,
@@ -316,7 +319,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
         submit(call, tool, request, arguments, hold_s, state);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
-        wait_for(call, hold_s, plan->wants_launch);
+        wait_for(call, hold_s, plan);
     }
 }
 
@@ -387,6 +390,7 @@ static void call_tool(struct mcp_request *request, const struct tool *tool,
     else
         ask(request, tool, arguments, &plan);
     text_release(&plan.result);
+    text_release(&plan.explanation);
 }
 
 void tool_call(struct mcp_request *request)

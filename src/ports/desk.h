@@ -62,7 +62,7 @@ struct desk_ops {
     /* agents */
     /* {tool, arguments, wait_seconds?, tag?, client?, state?, responses?}: parks until decided */
     desk_act *submit;
-    desk_act *wait;      /* {session_id, wait_seconds, client?, interface?} */
+    desk_act *wait;      /* {session_id, wait_seconds, client?, interface?, explanation?} */
     desk_act *delivered; /* {session_ids}: the agent has these results */
     desk_act *withdraw;  /* {session_id} */
     desk_act *detach;    /* {session_id}: this visit waits for it no more */
@@ -82,8 +82,15 @@ struct desk_ops {
     desk_act *list, *get, *watch;
     desk_act *history; /* {search?, via?, since_ms?, …}: looking back, with what was answered */
     desk_act *statistics; /* {days?} */
-    desk_act *later;      /* {session_id?, seconds}: silent until then; 0: not any more */
-    desk_act *hide;       /* {session_id?, option_id, hidden}: an option nobody wants to see */
+    desk_act *ask_back;   /* {session_id?, text, version?}: a question to the agent */
+    /* {session_id?, any_prompt?}: to which asks this answer would have been given */
+    desk_act *rule_preview;
+    desk_act *rule_add;     /* {session_id?, any_prompt?, seconds?}: it stands for asks to come */
+    desk_act *rule_list;    /* {} */
+    desk_act *rule_remove;  /* {id}: whole, or its unique beginning */
+    desk_act *rule_suggest; /* {}: what was answered again and again */
+    desk_act *later;        /* {session_id?, seconds}: silent until then; 0: not any more */
+    desk_act *hide;         /* {session_id?, option_id, hidden}: an option nobody wants to see */
     desk_act *settings_list, *settings_set;
     desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?}: its secret, this once */
     desk_act *token_list;   /* {} */

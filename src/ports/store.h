@@ -66,6 +66,17 @@ struct store_token {
 };
 typedef void store_token_each(void *context, const struct store_token *token);
 
+/* An answer that stands for asks to come (core/rule.h). */
+struct store_rule {
+    const char *id;         /* 26 characters, as an ask's */
+    uint8_t kind[32];       /* hash of what those asks have in common */
+    const char *facts_json; /* the same for people to read, and from which ask it comes */
+    const char *answer_json;
+    const char *actor_json; /* who let it stand */
+    int64_t created_ms, expires_ms;
+};
+typedef void store_rule_each(void *context, const struct store_rule *rule);
+
 /* A secret of the server's own, kept so that what it sealed outlives a restart. */
 struct store_key {
     int64_t id;          /* given by the store: 1 and more */
@@ -99,6 +110,7 @@ struct store_change {
     const char *person;
     const char *answer_json; /* a decision: stored as the decisive answer under answer_key */
     const char *answer_key;  /* unique per attempt; same key again: STORE_REPEATED */
+    const char *said;        /* goes into the event: what was asked back, or explained */
     bool removes_answer;     /* undone: the decisive answer becomes the person's draft */
     bool skips_row;          /* STORE_DONE comes without the row: nobody looks at it */
     /* Zero: left alone; and: whatever it is. */
@@ -106,6 +118,14 @@ struct store_change {
 };
 /* A change that changes nothing but what is set afterwards. */
 struct store_change store_change_of(const char *ask_id, enum ask_event event);
+
+/* What was said about an open ask without deciding it. */
+struct store_said {
+    enum ask_event event; /* EVENT_ASKED_BACK: by a person; EVENT_FORM_CHANGED: by the agent */
+    const char *text;
+    int64_t at_ms;
+};
+typedef void store_said_each(void *context, const struct store_said *said);
 
 enum store_list_which { STORE_LIST_ALL, STORE_LIST_OPEN, STORE_LIST_ENDED };
 struct store_list_query {
@@ -148,6 +168,12 @@ struct store_ops {
     /* STORE_MISSING: there is none, or it was revoked before. */
     void (*revoke_token)(struct store *store, const uint8_t hash[32], int64_t now_ms,
                          store_done *done, void *context);
+    /* STORE_LOST: one of that kind is in force. */
+    void (*save_rule)(struct store *store, const struct store_rule *rule, store_done *done,
+                      void *context);
+    /* STORE_MISSING: there is none, or it was revoked before. */
+    void (*revoke_rule)(struct store *store, const char *id, int64_t now_ms, store_done *done,
+                        void *context);
     /* Its id is reply.seq. */
     void (*save_key)(struct store *store, const struct store_key *key, store_done *done,
                      void *context);
@@ -188,9 +214,13 @@ struct store_ops {
     void (*list_live)(struct store *store, int64_t now_ms, store_each *each, void *context);
     void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
                       void *context); /* called at most once: (ask_id, json) */
+    /* Oldest first, the newest LIMIT_TALK of them; the last call has NULL. */
+    void (*list_said)(struct store *store, const char *ask_id, store_said_each *each,
+                      void *context);
     void (*list_settings)(struct store *store, const char *person, store_pair *each, void *context);
     /* Those that were not revoked, oldest first. */
     void (*list_tokens)(struct store *store, store_token_each *each, void *context);
+    void (*list_rules)(struct store *store, store_rule_each *each, void *context);
     void (*list_keys)(struct store *store, const char *purpose, store_key_each *each,
                       void *context);
     /* STORE_DONE with it as reply.seq, or STORE_MISSING. */

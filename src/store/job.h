@@ -63,6 +63,7 @@ struct job {
         struct job_setting setting;
         struct store_token token;
         struct job_revoke revoke;
+        struct store_rule rule; /* to be revoked: its id, and created_ms is when */
         struct store_key key;
         struct job_meta meta;
         struct job_client client;

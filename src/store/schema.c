@@ -84,11 +84,17 @@ static const char other_tables[] =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
     "INSERT INTO meta VALUES ('instance', lower(hex(randomblob(16))));";
 
+static const char rule_tables[] =
+    "CREATE TABLE rules (id TEXT PRIMARY KEY, kind BLOB NOT NULL, facts TEXT NOT NULL,"
+    " answer TEXT NOT NULL, actor TEXT NOT NULL, created_ms INTEGER NOT NULL,"
+    " expires_ms INTEGER NOT NULL, revoked_ms INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;";
+
 enum { STEP_TEXTS = 4 };
 static const struct {
     const char *texts[STEP_TEXTS];
 } steps[] = {
     { { people_tables, ask_tables, event_tables, other_tables } },
+    { { rule_tables } },
 };
 
 int schema_version(void)

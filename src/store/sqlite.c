@@ -105,6 +105,30 @@ static void store_revoke_token(struct store *store, const uint8_t hash[32], int6
     add(store, &job);
 }
 
+static void store_save_rule(struct store *store, const struct store_rule *rule, store_done *done,
+                            void *context)
+{
+    struct job job = { .kind = &job_kind_rule,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true, /* a person did it */
+                       .of.rule = *rule };
+
+    add(store, &job);
+}
+
+static void store_revoke_rule(struct store *store, const char *id, int64_t now_ms, store_done *done,
+                              void *context)
+{
+    struct job job = { .kind = &job_kind_rule_revoke,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true,
+                       .of.rule = { .id = id, .created_ms = now_ms } };
+
+    add(store, &job);
+}
+
 static void store_save_key(struct store *store, const struct store_key *key, store_done *done,
                            void *context)
 {
@@ -225,6 +249,12 @@ static void store_get_draft(struct store *store, const char *ask_id, const char 
     reader_get_draft(&own(store)->reader, ask_id, person, each, context);
 }
 
+static void store_list_said(struct store *store, const char *ask_id, store_said_each *each,
+                            void *context)
+{
+    reader_list_said(&own(store)->reader, ask_id, each, context);
+}
+
 static void store_list_settings(struct store *store, const char *person, store_pair *each,
                                 void *context)
 {
@@ -234,6 +264,11 @@ static void store_list_settings(struct store *store, const char *person, store_p
 static void store_list_tokens(struct store *store, store_token_each *each, void *context)
 {
     reader_list_tokens(&own(store)->reader, each, context);
+}
+
+static void store_list_rules(struct store *store, store_rule_each *each, void *context)
+{
+    reader_list_rules(&own(store)->reader, each, context);
 }
 
 static void store_list_keys(struct store *store, const char *purpose, store_key_each *each,
@@ -293,6 +328,8 @@ static const struct store_ops sqlite_ops = {
     .save_setting = store_save_setting,
     .save_token = store_save_token,
     .revoke_token = store_revoke_token,
+    .save_rule = store_save_rule,
+    .revoke_rule = store_revoke_rule,
     .save_key = store_save_key,
     .save_meta = store_save_meta,
     .save_cut_off = store_save_cut_off,
@@ -307,8 +344,10 @@ static const struct store_ops sqlite_ops = {
     .history = store_history,
     .list_live = store_list_live,
     .get_draft = store_get_draft,
+    .list_said = store_list_said,
     .list_settings = store_list_settings,
     .list_tokens = store_list_tokens,
+    .list_rules = store_list_rules,
     .list_keys = store_list_keys,
     .get_cut_off = store_get_cut_off,
     .get_form_fact = store_get_form_fact,

@@ -153,6 +153,7 @@ static void describe(const struct store_change *change, const struct changed *ch
     json_write_integer(&writer, "state", changed->ask.state);
     json_write_integer(&writer, "version", changed->ask.version);
     json_write_text(&writer, "answer", hex);
+    json_write_text_if(&writer, "said", change->said);
     json_write_end_object(&writer);
 }
 
@@ -221,7 +222,7 @@ static const size_t change_texts[] = {
     offsetof(struct job, of.change.ask_id),      offsetof(struct job, of.change.principal),
     offsetof(struct job, of.change.actor_json),  offsetof(struct job, of.change.person),
     offsetof(struct job, of.change.answer_json), offsetof(struct job, of.change.answer_key),
-    offsetof(struct job, of.change.more_ids),
+    offsetof(struct job, of.change.more_ids),    offsetof(struct job, of.change.said),
 };
 const struct job_kind job_kind_change = {
     .run = change_run,

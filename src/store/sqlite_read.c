@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/limits.h"
 #include "store/failure.h"
 #include "store/row.h"
+
+_Static_assert(EVENT_ASKED_BACK == 15 && EVENT_FORM_CHANGED == 16,
+               "the SQL below knows what was said by number");
 
 enum read_statement {
     READ_GET,
@@ -16,8 +20,10 @@ enum read_statement {
     READ_LIST_PREFIX = READ_LIST + 3,
     READ_LIVE = READ_LIST_PREFIX + 3,
     READ_DRAFT,
+    READ_SAID,
     READ_SETTINGS,
     READ_TOKENS,
+    READ_RULES,
     READ_KEYS,
     READ_CUT_OFF,
     READ_FORM_FACT,
@@ -42,6 +48,14 @@ enum read_statement {
 #define PREFIX                                                                                     \
     " AND k.number " SCHEMA_PART " IN (SELECT n FROM part) AND k.id >= ?7 AND k.id < ?7 || '{'"
 
+/* The events of one ask, followed back from the newest. */
+#define CHAIN                                                                                      \
+    ROW_PARTS ", chain (seq, kind, body, earlier_seq) AS"                                          \
+              " (SELECT e.seq, e.kind, e.body, e.earlier_seq FROM" ROW_IN_PART                     \
+              "AND k.id = ?1 JOIN events e ON e.seq = k.seq UNION ALL"                             \
+              " SELECT e.seq, e.kind, e.body, e.earlier_seq FROM chain c"                          \
+              " JOIN events e ON e.seq = c.earlier_seq) "
+
 static const char *const read_sql[READ_COUNT] = {
     [READ_GET] = ROW_GET,
     [READ_UNDELIVERED] =
@@ -60,10 +74,16 @@ static const char *const read_sql[READ_COUNT] = {
                   " OR k.state = 3 OR k.state = 5 OR k.state = 6)))"
                   " ORDER BY k.number",
     [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
+    [READ_SAID] =
+        CHAIN "SELECT * FROM (SELECT seq, kind, body ->> 'said' AS said, body ->> 'at' FROM chain"
+              " WHERE kind IN (15, 16) AND said IS NOT NULL ORDER BY seq DESC LIMIT ?2)"
+              " ORDER BY seq",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
     [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms"
                     " FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
                     " ORDER BY created_ms, hash",
+    [READ_RULES] = "SELECT id, kind, facts, answer, actor, created_ms, expires_ms FROM rules"
+                   " WHERE revoked_ms = 0 AND length(kind) = 32 ORDER BY created_ms, id",
     [READ_KEYS] = ("SELECT id, purpose, secret, created_ms FROM keys"
                    " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id"),
     [READ_CUT_OFF] =
@@ -210,6 +230,26 @@ void reader_get_draft(struct reader *reader, const char *ask_id, const char *per
     answer_pairs(reader, &get, each, context);
 }
 
+void reader_list_said(struct reader *reader, const char *ask_id, store_said_each *each,
+                      void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_SAID);
+
+    statement_text(&list, ask_id);
+    statement_integer(&list, LIMIT_TALK);
+    while (statement_step(&list)) {
+        const struct store_said said = {
+            .event = (enum ask_event)sqlite3_column_int(list.handle, 1),
+            .text = (const char *)sqlite3_column_text(list.handle, 2),
+            .at_ms = sqlite3_column_int64(list.handle, 3),
+        };
+
+        each(context, &said);
+    }
+    end_read(reader, &list, NULL);
+    each(context, NULL);
+}
+
 void reader_list_settings(struct reader *reader, const char *person, store_pair *each,
                           void *context)
 {
@@ -235,6 +275,26 @@ void reader_list_tokens(struct reader *reader, store_token_each *each, void *con
 
         memcpy(token.hash, sqlite3_column_blob(list.handle, 0), sizeof token.hash);
         each(context, &token);
+    }
+    end_read(reader, &list, NULL);
+}
+
+void reader_list_rules(struct reader *reader, store_rule_each *each, void *context)
+{
+    struct statement list = statement_of(&reader->statements, READ_RULES);
+
+    while (statement_step(&list)) {
+        struct store_rule rule = {
+            .id = (const char *)sqlite3_column_text(list.handle, 0),
+            .facts_json = (const char *)sqlite3_column_text(list.handle, 2),
+            .answer_json = (const char *)sqlite3_column_text(list.handle, 3),
+            .actor_json = (const char *)sqlite3_column_text(list.handle, 4),
+            .created_ms = sqlite3_column_int64(list.handle, 5),
+            .expires_ms = sqlite3_column_int64(list.handle, 6),
+        };
+
+        memcpy(rule.kind, sqlite3_column_blob(list.handle, 1), sizeof rule.kind);
+        each(context, &rule);
     }
     end_read(reader, &list, NULL);
 }

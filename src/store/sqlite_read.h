@@ -39,9 +39,12 @@ void reader_answer_rows(struct reader *reader, struct statement *statement, stor
 void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context);
 void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
                       store_pair *each, void *context);
+void reader_list_said(struct reader *reader, const char *ask_id, store_said_each *each,
+                      void *context);
 void reader_list_settings(struct reader *reader, const char *person, store_pair *each,
                           void *context);
 void reader_list_tokens(struct reader *reader, store_token_each *each, void *context);
+void reader_list_rules(struct reader *reader, store_rule_each *each, void *context);
 void reader_list_keys(struct reader *reader, const char *purpose, store_key_each *each,
                       void *context);
 void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,

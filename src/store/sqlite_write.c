@@ -66,6 +66,11 @@ const char *const write_sql[WRITE_COUNT] = {
                     " created_ms, expires_ms) VALUES (?1, ?2, 'owner', ?3, ?4, ?5, ?6, ?7)",
     [WRITE_TOKEN_REVOKE] = "UPDATE tokens SET revoked_ms = ?2 WHERE hash = ?1 AND revoked_ms = 0"
                            " RETURNING 1",
+    [WRITE_RULE] = "INSERT INTO rules (id, kind, facts, answer, actor, created_ms, expires_ms)"
+                   " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM rules"
+                   " WHERE kind = ?2 AND revoked_ms = 0 AND expires_ms > ?6)",
+    [WRITE_RULE_REVOKE] = "UPDATE rules SET revoked_ms = ?2 WHERE id = ?1 AND revoked_ms = 0"
+                          " RETURNING 1",
     [WRITE_KEY] = "INSERT INTO keys (purpose, secret, created_ms) VALUES (?1, ?2, ?3)",
     [WRITE_META] = "INSERT INTO meta (name, value) VALUES (?1, ?2)"
                    " ON CONFLICT DO UPDATE SET value = excluded.value",

@@ -47,6 +47,8 @@ enum write_statement {
     WRITE_SETTING_REMOVE,
     WRITE_TOKEN,
     WRITE_TOKEN_REVOKE,
+    WRITE_RULE,
+    WRITE_RULE_REVOKE,
     WRITE_KEY,
     WRITE_META,
     WRITE_CUT_OFF,
@@ -78,7 +80,7 @@ extern const char *const write_sql[WRITE_COUNT];
 
 extern const struct job_kind job_kind_create, job_kind_change, job_kind_draft, job_kind_setting,
     job_kind_token, job_kind_revoke, job_kind_key, job_kind_meta, job_kind_shift, job_kind_sweep,
-    job_kind_client;
+    job_kind_client, job_kind_rule, job_kind_rule_revoke;
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
 /* Appends to the chain and sets event->seq. */

@@ -10,7 +10,7 @@ from api import HOSTS, Office, status_of
 from harness import ROOT, run, test, wait_until
 
 CORPUS = json.loads((ROOT / "tests/corpus/http_ws.json").read_text())["cases"]
-ACTS = ("answer", "cancel", "decline", "extend", "undo", "send")
+ACTS = ("answer", "cancel", "decline", "extend", "back", "undo", "send")
 UNKNOWN_ID = "a" * 26
 
 
@@ -99,6 +99,30 @@ def order() -> None:
         taken_back = office.ask()
         office.wire("agent").call("ask/withdraw", session_id=taken_back)
         assert office.answer(taken_back).status == 410
+
+
+@test("asked back over REST: the agent is told at once, what it explains is read beside the form", "R2.2 R5.1 R10.4")
+def ask_back() -> None:
+    with Office() as office:
+        id = office.ask()
+        path = f"/api/asks/{id}/back"
+        for body, code in (({}, "missing_property"), ({"text": " "}, "empty_text"), ({"text": 7}, "bad_type"),
+                           ({"text": "x" * 2001}, "too_long"), ({"text": "x", "more": 1}, "unknown_property")):
+            reply = office.post(path, body)
+            assert reply.status == 422 and reply.error["code"] == code, (body, reply)
+        assert "talk" not in office.whole(id)
+        reply = office.post(path, {"text": "为什么？"})
+        assert reply.status == 200 and reply.json["status"] == "pending" and reply.json["version"] == 2, reply
+        assert office.whole(id)["ask"]["asked_back"] is True
+        agent = office.wire("agent")
+        got = agent.call("ask/wait", session_id=id, wait_seconds=0)
+        assert (got["action_status"], got["asked_back"]) == ("pending", "为什么？"), got
+        assert agent.call("ask/wait", session_id=id, wait_seconds=0, explanation="because")["action_status"] == "pending"
+        whole = office.whole(id)
+        assert [(said["by"], said["text"]) for said in whole["talk"]] == [("person", "为什么？"), ("agent", "because")], whole
+        assert "asked_back" not in whole["ask"]
+        assert office.answer(id).status == 200 and office.post(path, {"text": "too late"}).status == 409
+        assert agent.call("ask/wait", session_id=id, wait_seconds=5)["action_status"] == "selected"
 
 
 @test("the agent gets what was sent, with notes, in its own words and by fields", "R10.4 R2.2 R2.3")

@@ -149,7 +149,7 @@ test("what /api/openapi.json says of every operation is what the hub replies", a
         const over = await office.ask("--timeout", "1");
         await until(async () => (await office.fetch("GET", `/api/asks/${over}?wait=5`)).json()
             .then((whole) => whole.ask.status === "timeout"), "its time is over");
-        for (const act of ["answer", "cancel", "decline", "extend"]) {
+        for (const act of ["answer", "cancel", "decline", "extend", "back"]) {
             const path = `/api/asks/{id}/${act}`;
             const id = await office.ask();
             const body = bodies(path);
@@ -159,7 +159,7 @@ test("what /api/openapi.json says of every operation is what the hub replies", a
             await office.call("POST", path, 415, { id, body: "{}", type: "text/plain" });
             await office.call("POST", path, 422, { id, body: { unknown: 1 } });
             await office.call("POST", path, 200, { id, body });
-            if (act !== "extend")
+            if (act !== "extend" && act !== "back")
                 await office.call("POST", path, 409, { id, body: { ...body, ...others(act) } });
             else
                 await office.call("POST", path, 409, { id: await ended(office), body });
@@ -202,6 +202,8 @@ test("what /api/openapi.json says of every operation is what the hub replies", a
 function bodies(path) {
     if (path.endsWith("/answer"))
         return { selected_ids: ["a"] };
+    if (path.endsWith("/back"))
+        return { text: "Why?" };
     return path.endsWith("/extend") ? { seconds: 60 } : path.startsWith("/api/asks/{id}/") ? {} : undefined;
 }
 

@@ -291,6 +291,26 @@ static void stage_store_revoke_token(struct store *port, const uint8_t *hash, in
         inner->ops->revoke_token(inner, hash, now_ms, on_inner_reply, passage);
 }
 
+static void stage_store_save_rule(struct store *port, const struct store_rule *rule,
+                                  store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_settings, "rule", done, context);
+
+    if (passage)
+        inner->ops->save_rule(inner, rule, on_inner_reply, passage);
+}
+
+static void stage_store_revoke_rule(struct store *port, const char *id, int64_t now_ms,
+                                    store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_settings, "unrule", done, context);
+
+    if (passage)
+        inner->ops->revoke_rule(inner, id, now_ms, on_inner_reply, passage);
+}
+
 static void stage_store_save_key(struct store *port, const struct store_key *key, store_done *done,
                                  void *context)
 {
@@ -319,6 +339,8 @@ static struct store_ops stage_ops = {
     .save_setting = stage_store_save_setting,
     .save_token = stage_store_save_token,
     .revoke_token = stage_store_revoke_token,
+    .save_rule = stage_store_save_rule,
+    .revoke_rule = stage_store_revoke_rule,
     .save_key = stage_store_save_key,
     .save_cut_off = stage_store_save_cut_off,
     .save_form_fact = stage_store_save_form_fact,

@@ -28,6 +28,12 @@ static void pass_list_live(struct store *port, int64_t now_ms, store_each *each,
     inner_of(port)->ops->list_live(inner_of(port), now_ms, each, context);
 }
 
+static void pass_list_said(struct store *port, const char *ask_id, store_said_each *each,
+                           void *context)
+{
+    inner_of(port)->ops->list_said(inner_of(port), ask_id, each, context);
+}
+
 static void pass_get_draft(struct store *port, const char *ask_id, const char *person,
                            store_pair *each, void *context)
 {
@@ -37,6 +43,11 @@ static void pass_get_draft(struct store *port, const char *ask_id, const char *p
 static void pass_list_tokens(struct store *port, store_token_each *each, void *context)
 {
     inner_of(port)->ops->list_tokens(inner_of(port), each, context);
+}
+
+static void pass_list_rules(struct store *port, store_rule_each *each, void *context)
+{
+    inner_of(port)->ops->list_rules(inner_of(port), each, context);
 }
 
 static void pass_list_keys(struct store *port, const char *purpose, store_key_each *each,
@@ -79,8 +90,10 @@ void stage_add_reads(struct store_ops *ops)
     ops->list = pass_list;
     ops->list_live = pass_list_live;
     ops->get_draft = pass_get_draft;
+    ops->list_said = pass_list_said;
     ops->list_tokens = pass_list_tokens;
     ops->list_keys = pass_list_keys;
+    ops->list_rules = pass_list_rules;
     ops->get_cut_off = pass_get_cut_off;
     ops->get_form_fact = pass_get_form_fact;
     ops->history = pass_history;

@@ -88,9 +88,9 @@ static const char *const wanted[STATE_COUNT][EVENT_COUNT] = {
     [STATE_NEW] = { "oP", "-N", "-N", "-N", "-N", "-N", "-N", "-N", "-N", "-N", "-N", "-N", "-N",
                     "-N", "-N", "-N", "-N", "-N" },
     [STATE_PENDING_TERMINAL_LAUNCH] = { "-L", "nP", ".L", "nL", "dS", "-L", "dC", "dD", "eT", "tL",
-                                        "mP", "nL", "nL", "dW", ".L", "sL", "tL", "eA" },
+                                        "mP", "nL", "nL", "dW", ".L", "tL", "tL", "eA" },
     [STATE_PENDING] = { "-P", "nP", "nP", "nP", "dS", "-P", "dC", "dD", "eT", "tP", "sP", "nP",
-                        "nP", "dW", ".P", "sP", "tP", "eA" },
+                        "nP", "dW", ".P", "tP", "tP", "eA" },
     [STATE_SUBMITTED] = OVER("S"),
     [STATE_AUTO_SUBMITTED] = OVER("A"),
     [STATE_CANCELLED] = OVER("C"),
@@ -353,7 +353,8 @@ static void check_rules(enum ask_state state, enum ask_event event,
 {
     bool is_launch = event == EVENT_INTERFACE_SWITCHED && facts->wait_for_terminal;
     bool changes_state = step->state != state && event != EVENT_ATTACHED && !is_launch;
-    bool changes_ask = event == EVENT_EXTENDED || event == EVENT_FORM_CHANGED;
+    bool changes_ask =
+        event == EVENT_EXTENDED || event == EVENT_FORM_CHANGED || event == EVENT_ASKED_BACK;
 
     if (!step->is_legal || step->is_ignored)
         return;

@@ -48,7 +48,7 @@ struct shape {
     size_t count;
     bool is_body; /* closed: what is not named is refused */
 };
-extern const struct shape shape_answer, shape_note, shape_seconds, shape_nothing;
+extern const struct shape shape_answer, shape_note, shape_seconds, shape_question, shape_nothing;
 extern const struct shape shape_list, shape_whole, shape_receipt, shape_error, shape_health;
 extern const struct shape shape_index;
 extern const struct shape *const shapes[]; /* all of them */

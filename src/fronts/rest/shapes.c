@@ -39,6 +39,19 @@ static const struct member seconds_members[] = {
 };
 SHAPE(seconds, "Seconds", "How much time is left from now on.", seconds_members, true);
 
+static const struct member question_members[] = {
+    { "text", MEMBER_TEXT, NEEDED, "What the person wants to know first; the agent reads it.",
+      NULL },
+};
+SHAPE(question, "Question", "A question back to the agent.", question_members, true);
+
+static const struct member said_members[] = {
+    { "by", MEMBER_TEXT, NEEDED, "person or agent.", NULL },
+    { "text", MEMBER_TEXT, NEEDED, "Made harmless to show.", NULL },
+    { "at", MEMBER_TIME, NEEDED, "When.", NULL },
+};
+static SHAPE(said, "Said", "A question back, or what the agent explained.", said_members, false);
+
 const struct shape shape_nothing = { .name = "Nothing",
                                      .about = "An empty object, or no body.",
                                      .is_body = true };
@@ -68,11 +81,17 @@ static const struct member ask_members[] = {
       NULL },
     { "version", MEMBER_INTEGER, NEEDED, "Rises with state, deadline and form; the ETag.", NULL },
     { "detached", MEMBER_BOOL, NEEDED, "No agent waits for it right now.", NULL },
+    { "detached_at", MEMBER_TIME, 0, "Since when nobody waits.", NULL },
     { "destructive", MEMBER_BOOL, NEEDED, "Answered in a terminal or the portal only.", NULL },
+    { "asked_back", MEMBER_BOOL, 0, "The person waits for an explanation.", NULL },
     { "decided_at", MEMBER_TIME, NEEDED | OR_NULL, "When it ended.", NULL },
     { "held_seconds", MEMBER_INTEGER, 0, "Added because somebody types.", NULL },
     { "quiet_seconds", MEMBER_INTEGER, 0,
       "No notification before: the agent's own client is showing it.", NULL },
+    { "later_until", MEMBER_TIME, 0, "Put off by the person: nobody is reminded before.", NULL },
+    { "undo_ms", MEMBER_INTEGER, 0, "For so long its decision can be taken back.", NULL },
+    { "shown", MEMBER_ANY_OBJECT, 0,
+      "title, agent, directory and token made harmless, where they are not shown as sent.", NULL },
     { "origin", MEMBER_ANY_OBJECT, NEEDED | OR_NULL, "Who asked: claims and what is known.", NULL },
     { "answered_by", MEMBER_SHAPE, NEEDED | OR_NULL, "Who decided; null: nobody.", &shape_actor },
 };
@@ -92,6 +111,7 @@ static const struct member whole_members[] = {
       NULL },
     { "answer", MEMBER_ANY_OBJECT, NEEDED | OR_NULL, "What was decided.", NULL },
     { "draft", MEMBER_ANY_OBJECT, 0, "What this person typed so far.", NULL },
+    { "talk", MEMBER_SHAPES, 0, "What was asked back and explained, oldest first.", &shape_said },
     { "result", MEMBER_ANY_OBJECT, NEEDED, "What the agent gets for it now.", NULL },
 };
 SHAPE(whole, "AskWhole", "One ask with its form.", whole_members, false);
@@ -141,8 +161,8 @@ static const struct member index_members[] = {
 SHAPE(index, "Index", "Where to go from here.", index_members, false);
 
 const struct shape *const shapes[] = {
-    &shape_answer, &shape_note,    &shape_seconds, &shape_nothing, &shape_actor,
-    &shape_ask,    &shape_list,    &shape_whole,   &shape_receipt, &shape_winner,
+    &shape_answer, &shape_note,    &shape_seconds, &shape_question, &shape_said,    &shape_nothing,
+    &shape_actor,  &shape_ask,     &shape_list,    &shape_whole,    &shape_receipt, &shape_winner,
     &shape_error,  &shape_problem, &shape_health,  &shape_index,
 };
 const size_t shape_count = ARRAY_LEN(shapes);

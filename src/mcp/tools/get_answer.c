@@ -8,6 +8,7 @@
 struct values {
     const char *session_id;
     int64_t wait_s;
+    const char *explanation;
 };
 static const struct argument arguments_table[] = {
     { .name = "session_id",
@@ -23,6 +24,13 @@ static const struct argument arguments_table[] = {
       .otherwise = 30,
       .offset = offsetof(struct values, wait_s),
       .help = "How long to wait for an answer, 0 to 60, by default 30." },
+    { .name = "explanation",
+      .type = ARGUMENT_TEXT,
+      .least = 1,
+      .most = LIMIT_EXPLANATION_CHARS,
+      .unit = UNIT_CHARS,
+      .offset = offsetof(struct values, explanation),
+      .help = "Only after a result with asked_back: what the person wanted to know." },
 };
 
 /* In the shape of the tool that asked, which says more about it. */
@@ -45,6 +53,8 @@ static void plan(const void *read, struct tool_plan *plan)
     plan->wish = TOOL_COLLECTS;
     memcpy(plan->session_id, values->session_id, sizeof plan->session_id);
     plan->wait_s = values->wait_s;
+    if (values->explanation)
+        text_add_text(&plan->explanation, values->explanation);
 }
 
 const struct tool tool_row_get_answer = {

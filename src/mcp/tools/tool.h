@@ -22,6 +22,8 @@ struct tool_plan {
     char session_id[27]; /* TOOL_COLLECTS */
     int64_t wait_s;      /* TOOL_COLLECTS */
     bool wants_launch;   /* TOOL_COLLECTS: a command for a terminal, at once */
+    /* TOOL_COLLECTS: for a person who asked back; "": none. The caller releases it. */
+    struct text explanation;
 };
 
 struct tool {

@@ -127,8 +127,8 @@ export class Sdk {
         return asked;
     }
 
-    async collect(session_id, wait_seconds = 30) {
-        return (await this.call("get_answer", { session_id, wait_seconds })).structuredContent;
+    async collect(session_id, wait_seconds = 30, more = {}) {
+        return (await this.call("get_answer", { session_id, wait_seconds, ...more })).structuredContent;
     }
 
     // `isHubGone`: over HTTP nobody is there to say good-bye to, and the client has noticed.

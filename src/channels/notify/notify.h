@@ -1,0 +1,33 @@
+/*
+ * notify.h - tells a person beside our own screens that an agent waits: on the desktop, by a
+ * command of theirs, by a message to an address. Each is a program run beside the loop, which gets
+ * the words on its standard input: nothing an agent wrote is ever part of a command line.
+ */
+#ifndef CHANNELS_NOTIFY_NOTIFY_H
+#define CHANNELS_NOTIFY_NOTIFY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct announcement;
+struct loop;
+struct notify;
+struct settings;
+struct text;
+
+/* Everything is borrowed. */
+struct notify_parts {
+    struct loop *loop;
+    const struct settings *settings;
+    const char *program; /* ours */
+    /* Appends how a body is signed for this id and time; false: it can't be (crypto/webhook.h). */
+    bool (*sign)(void *context, const char *id, int64_t time_s, const char *body, size_t length,
+                 struct text *out);
+    void *context;
+};
+
+struct notify *notify_new(const struct notify_parts *parts);
+void notify_free(struct notify *notify); /* ends what still runs; NULL is fine */
+void notify_tell(struct notify *notify, const struct announcement *announcement);
+
+#endif

@@ -1,0 +1,194 @@
+/* rule.c - `sayso rule`: answers that stand for asks to come. What one would have meant is shown
+ * before it is made, and it can be taken back at any time. */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/acts.h"
+#include "cli/say.h"
+
+enum { MOST_DAYS = 365, DAY_S = 86400 };
+
+static bool write_ask(const struct arguments *arguments, struct text *params)
+{
+    struct json_writer writer = json_writer_to(params);
+    int64_t days = 0;
+
+    if (!arguments_integer(arguments, "for", 1, MOST_DAYS, &days))
+        return false;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", arguments->words[1]);
+    json_write_bool_if(&writer, "any_prompt", arguments_value(arguments, "any-prompt") != NULL);
+    if (days)
+        json_write_integer(&writer, "seconds", days * DAY_S);
+    json_write_end_object(&writer);
+    return true;
+}
+
+static const char *answer_of(const struct json *facts)
+{
+    const struct json *confirmed = json_member(facts, "confirmed");
+    const char *summary = json_member_text(facts, "summary");
+
+    if (confirmed)
+        return i18n_text(json_is_yes(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO);
+    return summary ? summary : "";
+}
+
+/* For which asks, and what is answered. */
+static void print_facts(const struct json *facts)
+{
+    const char *directory = json_member_text(facts, "directory");
+    const char *agent = json_member_text(facts, "agent");
+    bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
+
+    say_row(TEXT_ROW_TITLE, json_member_text(facts, "title"));
+    say_row(TEXT_ROW_AGENT, agent ? agent : "");
+    if (directory)
+        say_row(TEXT_ROW_DIRECTORY, directory);
+    say_row(TEXT_RULE_ROW_PROMPT,
+            i18n_text(any_prompt ? TEXT_RULE_ANY_PROMPT : TEXT_RULE_SAME_PROMPT));
+    say_row(TEXT_ROW_ANSWER, answer_of(facts));
+}
+
+static bool print_list(const struct arguments *arguments, struct link *link,
+                       const struct json *result)
+{
+    const struct json *rules = json_member(result, "rules");
+
+    (void)link;
+    if (arguments->is_json) {
+        acts_print_json(rules);
+        return true;
+    }
+    for (size_t i = 0; i < json_length(rules); i++) {
+        const struct json *rule = json_item(rules, i);
+        bool is_over = json_is_yes(json_member(rule, "expired"));
+
+        say_result(is_over ? TEXT_RULE_OVER : TEXT_RULE_UNTIL, "id", json_member_text(rule, "id"),
+                   "time", json_member_text(rule, "expires_at"), NULL);
+        print_facts(json_member(rule, "rule"));
+    }
+    if (json_length(rules) == 0)
+        say_note(TEXT_RULE_NONE, NULL);
+    return true;
+}
+
+static bool print_suggestions(const struct arguments *arguments, struct link *link,
+                              const struct json *result)
+{
+    const struct json *suggestions = json_member(result, "suggestions");
+
+    (void)link;
+    if (arguments->is_json) {
+        acts_print_json(suggestions);
+        return true;
+    }
+    for (size_t i = 0; i < json_length(suggestions); i++) {
+        const struct json *one = json_item(suggestions, i), *facts = json_member(one, "rule");
+        bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
+        char count[24];
+
+        snprintf(count, sizeof count, "%lld", (long long)json_member_integer(one, "count", 0));
+        say_result(TEXT_RULE_SUGGESTED, "count", count, NULL);
+        print_facts(facts);
+        say_result(TEXT_RULE_DO_ADD, "id", json_member_text(facts, "from"), "option",
+                   any_prompt ? "--any-prompt" : "", NULL);
+    }
+    if (json_length(suggestions) == 0)
+        say_note(TEXT_RULE_NO_SUGGESTIONS, NULL);
+    return true;
+}
+
+static bool print_preview(const struct arguments *arguments, struct link *link,
+                          const struct json *result)
+{
+    const struct json *asks = json_member(result, "asks");
+    char same[24], other[24];
+
+    (void)link;
+    if (arguments->is_json) {
+        acts_print_json(result);
+        return true;
+    }
+    print_facts(result);
+    snprintf(same, sizeof same, "%lld", (long long)json_member_integer(result, "same", 0));
+    snprintf(other, sizeof other, "%lld", (long long)json_member_integer(result, "other", 0));
+    say_result(TEXT_RULE_SO_FAR, "same", same, "other", other, NULL);
+    for (size_t i = 0; i < json_length(asks); i++) {
+        const struct json *ask = json_item(asks, i);
+
+        say_result(json_is_yes(json_member(ask, "same")) ? TEXT_RULE_CASE_SAME
+                                                         : TEXT_RULE_CASE_OTHER,
+                   "id", json_member_text(ask, "session_id"), "time",
+                   json_member_text(ask, "created_at"), "answer", answer_of(ask), NULL);
+    }
+    return true;
+}
+
+static bool print_added(const struct arguments *arguments, struct link *link,
+                        const struct json *rule)
+{
+    (void)link;
+    if (arguments->is_json) {
+        acts_print_json(rule);
+        return true;
+    }
+    say_result(TEXT_RULE_UNTIL, "id", json_member_text(rule, "id"), "time",
+               json_member_text(rule, "expires_at"), NULL);
+    print_facts(json_member(rule, "rule"));
+    say_note(TEXT_RULE_ADDED, "id", json_member_text(rule, "id"), NULL);
+    return true;
+}
+
+static bool print_removed(const struct arguments *arguments, struct link *link,
+                          const struct json *result)
+{
+    (void)link;
+    if (arguments->is_json)
+        acts_print_json(result);
+    else
+        say_result(TEXT_RULE_REMOVED, "id", arguments->words[1], NULL);
+    return true;
+}
+
+static const struct act acts[] = {
+    { "list", 1, "rule/list", acts_write_nothing, print_list },
+    { "suggest", 1, "rule/suggest", acts_write_nothing, print_suggestions },
+    { "preview", 2, "rule/preview", write_ask, print_preview },
+    { "add", 2, "rule/add", write_ask, print_added },
+    { "remove", 2, "rule/remove", acts_write_id, print_removed },
+};
+
+static enum exit_code run_rule(const struct arguments *arguments)
+{
+    /* not for people */
+    static const char syntax[] = "list | suggest | preview ASK | add ASK | remove ID";
+
+    return acts_run(arguments, acts, ARRAY_LEN(acts), syntax);
+}
+
+static const struct verb_option options[] = {
+    { "for", 0, "DAYS", TEXT_OPT_RULE_FOR, false },
+    { "any-prompt", 0, NULL, TEXT_OPT_RULE_ANY_PROMPT, false },
+};
+static const char *const usage[] = { "rule [list]",
+                                     "rule suggest",
+                                     "rule preview ASK [--any-prompt]",
+                                     "rule add ASK [--any-prompt] [--for DAYS]",
+                                     "rule remove ID",
+                                     NULL };
+static const char *const examples[] = { "rule preview k3f7", "rule add k3f7 --for 7",
+                                        "rule remove 3f0c", NULL };
+const struct verb verb_rule = {
+    .name = "rule",
+    .about = TEXT_CLI_RULE,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 2,
+    .run = run_rule,
+};

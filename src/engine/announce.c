@@ -1,0 +1,129 @@
+/*
+ * announce.c - telling a person who looks at none of our screens that an agent waits: when an ask
+ * is new, or as soon as the agent's own client does not show it any more, and once more when it has
+ * waited for long. How it is told is the hub's affair; not while the person wants quiet (R6.6).
+ */
+#include <string.h>
+#include <time.h>
+
+#include "core/visible_text.h"
+#include "engine/inside.h"
+#include "ports/announcement.h"
+
+enum { ANNOUNCE_MINUTE_MS = 60000 };
+
+static bool is_quiet(const struct engine *engine)
+{
+    time_t now = (time_t)(engine_utc_ms(engine) / 1000);
+    struct tm parts;
+
+    return !localtime_r(&now, &parts) ||
+           settings_is_quiet(engine->parts.settings, parts.tm_hour * 60 + parts.tm_min);
+}
+
+static void tell(struct engine *engine, const struct live *live, bool is_reminder)
+{
+    struct text title = { 0 }, agent = { 0 }, url = { 0 };
+    struct announcement announcement = {
+        .session_id = live->id,
+        .is_reminder = is_reminder,
+        .is_destructive = live->flags & ASK_DESTRUCTIVE,
+        .is_watched = engine->page_count > 0 || engine->inbox_count > 0,
+        .waited_ms = engine_utc_ms(engine) - live->created_ms,
+        .remaining_s = describe_remaining_s(engine, live),
+    };
+
+    visible_text(live->title, strlen(live->title), VISIBLE_ONE_LINE, &title);
+    if (live->origin->agent)
+        visible_text(live->origin->agent, strlen(live->origin->agent), VISIBLE_ONE_LINE, &agent);
+    announcement.title = text_string(&title);
+    announcement.agent = text_string(&agent);
+    announcement.url = portal_write_url(engine, live->id, &url) ? text_string(&url) : NULL;
+    engine->parts.announce(engine->parts.context, &announcement);
+    text_release(&title);
+    text_release(&agent);
+    text_release(&url);
+}
+
+static void arm(struct engine *engine)
+{
+    const struct announcing *next = NULL;
+
+    for (size_t i = 0; i < engine->announcing_count; i++) {
+        if (!next || engine->announcing[i].boot_ms < next->boot_ms)
+            next = &engine->announcing[i];
+    }
+    engine->announce_alarm.kind = ALARM_ANNOUNCE;
+    if (next)
+        alarm_set(&engine->alarms, &engine->announce_alarm, next->boot_ms);
+}
+
+/* Where there are too many at once, the oldest is not told of again: there is noise enough. */
+static void plan(struct engine *engine, const char *id, int64_t boot_ms, bool is_reminder)
+{
+    struct announcing *announcing = engine->announcing;
+
+    if (engine->announcing_count == ANNOUNCING_KEPT) {
+        memmove(announcing, announcing + 1, (ANNOUNCING_KEPT - 1) * sizeof *announcing);
+        engine->announcing_count--;
+    }
+    announcing += engine->announcing_count++;
+    memcpy(announcing->id, id, sizeof announcing->id);
+    announcing->boot_ms = boot_ms;
+    announcing->is_reminder = is_reminder;
+    arm(engine);
+}
+
+static void say(struct engine *engine, const struct live *live, bool is_reminder)
+{
+    int64_t minutes = engine_setting(engine, SETTING_REMIND_MINUTES);
+
+    if (!is_quiet(engine) && later_until_ms(engine, live->id) == 0)
+        tell(engine, live, is_reminder);
+    if (!is_reminder && minutes > 0)
+        plan(engine, live->id, engine_boot_ms(engine) + minutes * ANNOUNCE_MINUTE_MS, true);
+}
+
+void announce_new(struct engine *engine, const struct live *live)
+{
+    if (!engine->parts.announce)
+        return;
+    if (client_shows(live) && live->quiet_until_boot_ms > engine_boot_ms(engine))
+        plan(engine, live->id, live->quiet_until_boot_ms, false);
+    else
+        say(engine, live, false);
+}
+
+/* It was told of before the restart; whether it is told of again goes by when it was asked. */
+void announce_recovered(struct engine *engine, const struct live *live)
+{
+    int64_t after_ms = engine_setting(engine, SETTING_REMIND_MINUTES) * ANNOUNCE_MINUTE_MS;
+    int64_t left_ms = live->created_ms + after_ms - engine_utc_ms(engine);
+
+    if (engine->parts.announce && after_ms > 0 && left_ms > 0)
+        plan(engine, live->id, engine_boot_ms(engine) + left_ms, true);
+}
+
+void announce_ring(struct engine *engine, struct alarm *alarm)
+{
+    int64_t now = engine_boot_ms(engine);
+    size_t kept = 0, count = engine->announcing_count;
+    struct announcing due[ANNOUNCING_KEPT];
+    size_t due_count = 0;
+
+    (void)alarm;
+    for (size_t i = 0; i < count; i++) {
+        if (engine->announcing[i].boot_ms <= now)
+            due[due_count++] = engine->announcing[i];
+        else
+            engine->announcing[kept++] = engine->announcing[i];
+    }
+    engine->announcing_count = kept;
+    for (size_t i = 0; i < due_count; i++) {
+        const struct live *live = live_find(engine, due[i].id);
+
+        if (live && state_is_open(live->state))
+            say(engine, live, due[i].is_reminder);
+    }
+    arm(engine);
+}

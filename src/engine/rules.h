@@ -1,0 +1,22 @@
+/* rules.h - answers that stand, for rules.c (in force, applied) and rule_acts.c (what people do).
+ */
+#ifndef ENGINE_RULES_H
+#define ENGINE_RULES_H
+#include "core/rule.h"
+#include "engine/inside.h"
+
+struct rule {
+    struct rule *next;
+    char id[ASK_ID_BYTES];
+    uint8_t kind[HASH_BYTES];
+    char *facts_json, *answer_json, *actor_json; /* owned */
+    int64_t created_ms, expires_ms;
+};
+
+void rules_keep(struct engine *engine, const struct store_rule *stored);
+void rules_drop(struct engine *engine, const char *id); /* fine if there is none */
+bool rule_is_in_force(const struct engine *engine, const struct rule *rule);
+void rule_hash_kind(const struct rule_subject *subject, bool any_prompt, uint8_t out[HASH_BYTES]);
+const struct rule *rules_of_kind(const struct engine *engine, const uint8_t kind[HASH_BYTES]);
+
+#endif

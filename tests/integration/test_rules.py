@@ -1,0 +1,114 @@
+"""Standing answers by the command line: previewed, made, applied, revoked; restarts and races; never by the agent itself.
+
+Proves: R2.2 R5.1
+"""
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any, Callable
+
+from cli_stage import DONE, FAILED, USAGE, error_of, expect
+from harness import BIN, Home, Result, run, side_by_side, test
+
+CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "selection_mode": "single",
+          "options": [{"id": "a", "label": "Alpha", "recommended": True}, {"id": "b", "label": "Beta"}]}
+
+
+def ask(home: Home, *options: str, **more: Any) -> Result:
+    """As an agent of its own does: the shell that starts it is not above whoever answers here."""
+    asking = home.spawn("-c", '"$@"; exit $?', "sh", BIN, "ask", "--as", "bot", "--from", "-", "--json", *options,
+                        program="/bin/sh")
+    out, err = asking.communicate(json.dumps({**CHOICE, **more}), timeout=60)
+    return Result(asking.returncode, out, err)
+
+
+def answered(home: Home, pick: str, **more: Any) -> str:
+    id = ask(home, "--wait", "0", **more).json["session_id"]
+    expect(home.sayso("answer", id, "--select", pick), DONE)
+    result = ask(home, **more)  # collects it
+    assert result.json["session_id"] == id and result.json["explicit"], result
+    return id
+
+
+def assert_by_rule(result: Result, pick: str, rule: str) -> None:
+    got = result.json
+    assert result.code == DONE and got["action_status"] == "selected", result
+    assert got["selection"]["selected_ids"] == [pick] and got["explicit"] is False and got["auto_submitted"] is True, got
+    assert got["rule"] == rule and got["answered_by"]["via"] == "rule", got
+
+
+def four_times(act: Callable[[], Result]) -> list[Result]:
+    results: list[Result] = []
+    side_by_side(*[lambda: results.append(act())] * 4)
+    return results
+
+
+@test("an answer is let stand: previewed, applied after kill -9, listed, looked back at, removed", "R2.2 R5.1")
+def whole_way(home: Home) -> None:
+    for _ in range(3):
+        id = answered(home, "b", prompt=f"Shop number {_} needs a cache: which one?")
+    expect(home.sayso("rule", "suggest"), DONE, "Answered 3 times", "Cache", "bot", "Beta",
+           f"sayso rule add {id} --any-prompt")
+    expect(home.sayso("rule", "preview", id), DONE, "with the same prompt", "so far: 1 answered so, 0 otherwise")
+    expect(home.sayso("rule", "preview", id, "--any-prompt"), DONE, "whatever the prompt says", "so far: 3 answered so")
+    made = expect(home.sayso("rule", "add", id[:6], "--any-prompt", "--for", "7", "--json"), DONE).json
+    assert made["rule"]["title"] == "Cache" and made["rule"]["from"] == id, made
+    home.kill_hub()
+    assert_by_rule(ask(home, prompt="Yet another shop needs one: which?"), "b", made["id"])
+    expect(home.sayso("rule"), DONE, made["id"], "until 20", "Cache", "bot", "Beta")
+    shown = expect(home.sayso("list", "--completed"), DONE)
+    assert "auto" in shown.out.lower(), shown
+    expect(home.sayso("rule", "suggest"), DONE)
+    error_of(home.sayso("rule", "add", id, "--any-prompt", "--json"), "conflicting_arguments", "/session_id")
+    expect(home.sayso("rule", "remove", made["id"][:5]), DONE, "come to you again")
+    home.kill_hub()
+    assert ask(home, "--wait", "0", prompt="A last shop needs one: which?").json["action_status"] == "pending"
+
+
+@test("destructive asks, open ones and the agent's own shell get no standing answer", "R2.2 R12.1")
+def refused(home: Home) -> None:
+    id = answered(home, "b")
+    made = expect(home.sayso("rule", "add", id, "--json"), DONE).json
+    waiting = ask(home, "--wait", "0", destructive=True)
+    assert waiting.json["action_status"] == "pending", waiting
+    error_of(home.sayso("rule", "add", waiting.json["session_id"], "--json"), "wrong_state", "/session_id")
+    expect(home.sayso("rule", "remove", made["id"]), DONE)
+    for words in (("rule", "add"), ("rule", "bend"), ("rule", "add", id, "--for", "0"), ("rule", "add", id, "--for", "366")):
+        assert home.sayso(*words).code == USAGE, words
+    error_of(home.sayso("rule", "remove", "zzzzzz", "--json"), "not_found", "/id")
+    # a shell that asks, and below it the command that would let its own answer stand
+    script = f"""
+printf %s {shlex.quote(json.dumps({**CHOICE, "title": "Own"}))} | {BIN} ask --as bot --from - --wait 0 --json >asked
+id=$(sed 's/.*"session_id":"\\([a-z2-7]*\\)".*/\\1/' asked)
+{BIN} answer $id --select a >/dev/null
+{BIN} rule add $id --json
+"""
+    own = home.spawn("-c", script, program="/bin/sh", cwd=home.path)
+    out, err = own.communicate(timeout=60)
+    assert '"wrong_state"' in out and "own answers" in out, (out, err)
+    assert home.sayso("rule", "list", "--json").json == []
+
+
+@test("two let the same answer stand at once, two remove it at once: one of each", "R5.3")
+def two_at_once(home: Home) -> None:
+    id = answered(home, "b")
+    made = four_times(lambda: home.sayso("rule", "add", id, "--json"))
+    assert sorted(one.code for one in made) == [DONE, FAILED, FAILED, FAILED], made
+    rules = home.sayso("rule", "list", "--json").json
+    assert len(rules) == 1, rules
+    gone = four_times(lambda: home.sayso("rule", "remove", rules[0]["id"], "--json"))
+    assert sorted(one.code for one in gone) == [DONE, FAILED, FAILED, FAILED], gone
+
+
+@test("hostile words in what stands act on no terminal, and both languages say it", "R6.5 R8.2")
+def hostile(home: Home) -> None:
+    id = answered(home, "b", title="Evil \u202e\u001b]0;x\u0007")
+    expect(home.sayso("rule", "add", id), DONE)
+    for words in (("rule",), ("rule", "preview", id)):
+        shown = home.sayso(*words, env={"CHOICE_LANG": "zh"})
+        assert shown.code == DONE and "Beta" in shown.out and "提示须相同" in shown.out, shown
+        assert not any(mark in shown.out for mark in "\u202e\u001b\u0007"), shown
+
+
+run()
