@@ -15,6 +15,8 @@ static void add_text(const char *bytes, size_t length, struct text *out)
     static const char short_ones[] = "\b\f\n\r\t", names[] = "bfnrt";
     size_t start = 0, at = 0;
 
+    if (json_write_plain(out, 0, bytes, length, 0))
+        return;
     text_add_char(out, '"');
     while ((at += text_plain_run(bytes + at, length - at)) < length) {
         unsigned char byte = (unsigned char)bytes[at++];
@@ -69,10 +71,14 @@ static int compare_members(const void *a, const void *b)
 
 static void add_member(const struct json *member, bool is_first, bool is_sorted, struct text *out)
 {
-    if (!is_first)
-        text_add_char(out, ',');
-    add_text(member->key, member->key_length, out);
-    text_add_char(out, ':');
+    char comma = is_first ? 0 : ',';
+
+    if (!json_write_plain(out, comma, member->key, member->key_length, ':')) {
+        if (comma)
+            text_add_char(out, comma);
+        add_text(member->key, member->key_length, out);
+        text_add_char(out, ':');
+    }
     add_value(member, is_sorted, out);
 }
 

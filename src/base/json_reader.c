@@ -1,7 +1,9 @@
 /*
  * json_reader.c - RFC 8259 and nothing else: strict UTF-8, no duplicate keys, no lone surrogates.
- * No value needs more room than the text it was written as, so that one look at the text says how
- * much to allocate.
+ * The bytes are copied into the document once and read there: no text needs more room than it was
+ * written with, and each is closed by a NUL where its quote was. Behind the copy are bytes that no
+ * JSON has, so that nobody needs to look for its end. One look at the text says how many values to
+ * allocate.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,17 +13,22 @@
 #include "base/error.h"
 #include "base/json_value.h"
 #include "base/mem.h"
+#include "base/plain_bytes.h"
 #include "base/text.h"
 
 /* 2^53: from here on a real without a fraction no longer names one integer. */
 static const double JSON_MAX_WHOLE = 9007199254740992.0;
-enum { STACK_FEW = 16, FEW_MEMBERS = 8 };
+enum {
+    STACK_FEW = 16,
+    FEW_MEMBERS = 8,
+    FEW_DIGITS = 18, /* of a number that surely fits */
+    READ_PAST = sizeof(uint64_t),
+};
 
 struct reader {
-    const char *begin, *at, *end;
+    char *begin, *at, *end; /* of the document's own bytes */
     struct json_document *document;
     struct json *free_value; /* of the document */
-    char *free_text;         /* likewise */
     struct json *stack;      /* parts of what is not closed yet */
     size_t stacked, stack_room;
     struct json *few; /* where the stack begins; owned by the caller */
@@ -45,14 +52,13 @@ static bool fail_syntax(struct reader *reader)
 
 static void skip_blanks(struct reader *reader)
 {
-    while (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\n' ||
-                                        *reader->at == '\r' || *reader->at == '\t'))
+    while (*reader->at == ' ' || *reader->at == '\n' || *reader->at == '\r' || *reader->at == '\t')
         reader->at++;
 }
 
 static bool skip(struct reader *reader, char wanted)
 {
-    if (reader->at == reader->end || *reader->at != wanted)
+    if (*reader->at != wanted)
         return false;
     reader->at++;
     return true;
@@ -62,10 +68,8 @@ static int32_t read_hex(struct reader *reader)
 {
     int32_t number = 0;
 
-    if (reader->end - reader->at < 4)
-        return -1;
     for (int i = 0; i < 4; i++) {
-        char digit = *reader->at++;
+        char digit = *reader->at;
 
         number <<= 4;
         if (digit >= '0' && digit <= '9')
@@ -74,6 +78,7 @@ static int32_t read_hex(struct reader *reader)
             number |= (digit | 0x20) - 'a' + 10;
         else
             return -1;
+        reader->at++;
     }
     return number;
 }
@@ -93,78 +98,94 @@ static int32_t read_code_point(struct reader *reader)
     return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
-static void put_code_point(struct reader *reader, int32_t code_point)
+/* Returns where the next character goes; -1 becomes NULL. */
+static char *put_code_point(struct reader *reader, char *out, int32_t code_point)
 {
     struct text bytes = { 0 };
 
+    if (code_point < 0)
+        return NULL;
     reader->has_nul |= code_point == 0;
     if (code_point < 0x80) {
-        *reader->free_text++ = (char)code_point;
-        return;
+        *out++ = (char)code_point;
+        return out;
     }
     text_add_code_point(&bytes, code_point);
-    memcpy(reader->free_text, bytes.bytes, bytes.used);
-    reader->free_text += bytes.used;
+    memcpy(out, bytes.bytes, bytes.used);
+    out += bytes.used;
     text_release(&bytes);
+    return out;
 }
 
-static bool read_escape(struct reader *reader)
+/* Behind the backslash. Returns where the next character goes; NULL: no escape of JSON. */
+static char *read_escape(struct reader *reader, char *out)
 {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    const char *found;
-    int32_t code_point;
-    char name;
+    char name = *reader->at;
+    const char *found = name ? strchr(names, name) : NULL;
 
-    if (reader->at == reader->end)
-        return fail_syntax(reader);
-    name = *reader->at++;
     if (name == 'u') {
-        code_point = read_code_point(reader);
-        if (code_point < 0)
-            return fail_syntax(reader);
-        put_code_point(reader, code_point);
-        return true;
+        reader->at++;
+        return put_code_point(reader, out, read_code_point(reader));
     }
-    found = name ? strchr(names, name) : NULL;
     if (!found)
-        return fail_syntax(reader);
-    *reader->free_text++ = meant[found - names];
-    return true;
+        return NULL;
+    reader->at++;
+    *out++ = meant[found - names];
+    return out;
 }
 
-static bool read_foreign(struct reader *reader)
+/* A character of more than one byte moves to `out`; so does DEL, which no text for people has, but
+ * JSON may. Returns where the next goes; NULL: a control character, or no UTF-8. */
+static char *read_foreign(struct reader *reader, char *out)
 {
-    const char *from = reader->at;
+    const char *from = reader->at, *at = from;
+    size_t length;
 
-    if (text_decode(&reader->at, reader->end) < 0x80) /* a control character, or no UTF-8 */
-        return fail_syntax(reader);
-    memcpy(reader->free_text, from, (size_t)(reader->at - from));
-    reader->free_text += reader->at - from;
+    if (text_decode(&at, reader->end) < 0x7f)
+        return NULL;
+    length = (size_t)(at - from);
+    memmove(out, from, length);
+    reader->at += length;
+    return out + length;
+}
+
+/* The bytes up to the quote lie where they are; behind an escape they move to the front. */
+static bool read_text_from(struct reader *reader, char *out, const char **ret_text,
+                           uint32_t *ret_length)
+{
+    char *begin = reader->at;
+
+    reader->at = out;
+    while (!skip(reader, '"')) {
+        char *from;
+
+        out = skip(reader, '\\') ? read_escape(reader, out) : read_foreign(reader, out);
+        if (!out)
+            return fail_syntax(reader);
+        from = reader->at;
+        reader->at = plain_bytes_end(from);
+        memmove(out, from, (size_t)(reader->at - from));
+        out += reader->at - from;
+    }
+    *out = '\0';
+    *ret_text = begin;
+    *ret_length = (uint32_t)(out - begin);
     return true;
 }
 
 /* Behind the opening quote. */
 static bool read_text(struct reader *reader, const char **ret_text, uint32_t *ret_length)
 {
-    char *begin = reader->free_text;
+    char *end = plain_bytes_end(reader->at);
 
     reader->has_nul = false;
-    for (;;) {
-        const char *from = reader->at;
-
-        do
-            reader->at += text_plain_run(reader->at, (size_t)(reader->end - reader->at));
-        while (skip(reader, 0x7f)); /* no text for people has it, but JSON may */
-        memcpy(reader->free_text, from, (size_t)(reader->at - from));
-        reader->free_text += reader->at - from;
-        if (skip(reader, '"'))
-            break;
-        if (skip(reader, '\\') ? !read_escape(reader) : !read_foreign(reader))
-            return false;
-    }
-    *ret_text = begin;
-    *ret_length = (uint32_t)(reader->free_text - begin);
-    *reader->free_text++ = '\0';
+    if (*end != '"')
+        return read_text_from(reader, end, ret_text, ret_length);
+    *end = '\0';
+    *ret_text = reader->at;
+    *ret_length = (uint32_t)(end - reader->at);
+    reader->at = end + 1;
     return true;
 }
 
@@ -172,7 +193,7 @@ static size_t skip_digits(struct reader *reader)
 {
     const char *from = reader->at;
 
-    while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9')
+    while (*reader->at >= '0' && *reader->at <= '9')
         reader->at++;
     return (size_t)(reader->at - from);
 }
@@ -198,6 +219,22 @@ static bool skip_number(struct reader *reader, bool *ret_is_real)
     return true;
 }
 
+static bool read_integer(const char *from, const char *end, int64_t *ret_number)
+{
+    bool is_negative = *from == '-';
+    int64_t number = 0;
+
+    if (end - from > FEW_DIGITS) {
+        errno = 0;
+        *ret_number = strtoll(from, NULL, 10);
+        return errno == 0;
+    }
+    for (from += is_negative; from < end; from++)
+        number = number * 10 + (*from - '0');
+    *ret_number = is_negative ? -number : number;
+    return true;
+}
+
 /* 1.0 becomes 1 while reading, so that equal values have one kind, one encoding and one digest. */
 static bool read_number(struct reader *reader, struct json *out)
 {
@@ -207,12 +244,10 @@ static bool read_number(struct reader *reader, struct json *out)
 
     if (!skip_number(reader, &is_real))
         return fail_syntax(reader);
-    memcpy(reader->free_text, from, (size_t)(reader->at - from));
-    reader->free_text[reader->at - from] = '\0';
     out->kind = KIND_INTEGER;
     if (!is_real)
-        return text_parse_integer(reader->free_text, &out->of.integer) || fail_syntax(reader);
-    real = strtod(reader->free_text, NULL);
+        return read_integer(from, reader->at, &out->of.integer) || fail_syntax(reader);
+    real = strtod(from, NULL);
     if (isinf(real))
         return fail_syntax(reader);
     if (floor(real) == real && fabs(real) < JSON_MAX_WHOLE) {
@@ -228,7 +263,7 @@ static bool read_word(struct reader *reader, const char *word)
 {
     size_t length = strlen(word);
 
-    if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0)
+    if (strncmp(reader->at, word, length) != 0)
         return fail_syntax(reader);
     reader->at += length;
     return true;
@@ -347,21 +382,19 @@ static bool read_value(struct reader *reader, int depth, struct json *out)
 {
     out->document = reader->document;
     skip_blanks(reader);
-    if (skip(reader, '"')) {
+    switch (*reader->at) {
+    case '"':
+        reader->at++;
         out->kind = KIND_TEXT;
         return read_text(reader, &out->of.text, &out->length);
-    }
-    if (skip(reader, '{')) {
+    case '{':
+        reader->at++;
         out->kind = KIND_OBJECT;
         return read_parts(reader, depth + 1, '}', out);
-    }
-    if (skip(reader, '[')) {
+    case '[':
+        reader->at++;
         out->kind = KIND_LIST;
         return read_parts(reader, depth + 1, ']', out);
-    }
-    if (reader->at == reader->end)
-        return fail_syntax(reader);
-    switch (*reader->at) {
     case 't':
         out->kind = KIND_BOOL;
         out->of.is_yes = true;
@@ -377,49 +410,53 @@ static bool read_value(struct reader *reader, int depth, struct json *out)
     }
 }
 
-/* How many of eight bytes are `wanted`. */
-static size_t count_bytes(uint64_t eight, char wanted)
+/* Each value but the first stands behind a comma or an opening bracket; those differ in one bit. */
+static bool begins_value(char byte)
 {
-    const uint64_t each = 0x0101010101010101, low = each * 0x7f;
-    uint64_t other = eight ^ each * (uint8_t)wanted;
-    uint64_t found = ~(((other & low) + low) | other | low) >> 7;
-
-    return (size_t)(found * each >> 56);
+    return (byte == ',') | ((byte | 0x20) == '{');
 }
 
-/* Each value but the first stands behind a comma or an opening bracket; those differ in one bit. */
+/* In lanes of a byte each, side by side; no lane counts further than a byte does. */
 static size_t most_values(const char *bytes, size_t length)
 {
-    const uint64_t bit = 0x2020202020202020;
-    size_t count = 1, at = 0;
+    enum { LANES = 16, LANE_MOST = UINT8_MAX };
+    size_t count = 1;
 
-    for (; length - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
-        uint64_t eight;
+    while (length >= LANES) {
+        uint8_t lanes[LANES] = { 0 };
 
-        memcpy(&eight, bytes + at, sizeof eight);
-        count += count_bytes(eight, ',') + count_bytes(eight | bit, '{');
+        for (int turn = 0; turn < LANE_MOST && length >= LANES; turn++) {
+            for (int i = 0; i < LANES; i++)
+                lanes[i] = (uint8_t)(lanes[i] + begins_value(bytes[i]));
+            bytes += LANES;
+            length -= LANES;
+        }
+        for (int i = 0; i < LANES; i++)
+            count += lanes[i];
     }
-    for (; at < length; at++)
-        count += bytes[at] == ',' || bytes[at] == '[' || bytes[at] == '{';
+    for (size_t i = 0; i < length; i++)
+        count += begins_value(bytes[i]);
     return count;
 }
 
 bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err)
 {
     struct json few[STACK_FEW]; /* most documents need no more */
-    struct reader reader = { .begin = bytes, .at = bytes, .end = bytes + length, .few = few };
     size_t room = most_values(bytes, length) * sizeof(struct json);
+    struct reader reader = { .few = few, .stack = few, .stack_room = STACK_FEW };
     struct json root = { 0 };
     bool ok;
 
     if (length > UINT32_MAX / 2)
         return error_set(err, ERROR_bad_json, "", "not readable as JSON: too long");
-    reader.document = mem_resize(NULL, sizeof *reader.document + room + length + 1);
+    reader.document = mem_resize(NULL, sizeof *reader.document + room + length + READ_PAST);
     reader.document->owners = 1;
     reader.free_value = reader.document->values + 1;
-    reader.free_text = (char *)reader.document->values + room;
-    reader.stack = few;
-    reader.stack_room = STACK_FEW;
+    reader.begin = reader.at = (char *)reader.document->values + room;
+    reader.end = reader.begin + length;
+    if (length)
+        memcpy(reader.begin, bytes, length);
+    memset(reader.end, 0, READ_PAST);
     ok = read_value(&reader, 0, &root);
     skip_blanks(&reader);
     if (ok && reader.at != reader.end)
@@ -427,10 +464,11 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
     if (reader.stack != few)
         free(reader.stack);
     if (!ok) {
-        free(reader.document);
         /* Where, but not what: the input may be hostile and is not repeated. */
-        return error_set(err, ERROR_bad_json, "", "not readable as JSON: %s at byte %zu",
-                         reader.problem, (size_t)(reader.at - reader.begin));
+        error_set(err, ERROR_bad_json, "", "not readable as JSON: %s at byte %zu", reader.problem,
+                  (size_t)(reader.at - reader.begin));
+        free(reader.document);
+        return false;
     }
     reader.document->values[0] = root;
     *ret_value = reader.document->values;

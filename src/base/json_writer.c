@@ -10,20 +10,22 @@ struct json_writer json_writer_to(struct text *out)
     return (struct json_writer){ .out = out };
 }
 
-static void write_escape(struct text *out, unsigned char byte)
+/* A run of bytes that are written as they are, and behind it one that is not. */
+static void write_run(struct text *out, const char *bytes, size_t length, unsigned char byte)
 {
-    if (byte == '"' || byte == '\\')
-        text_add(out, (const char[]){ '\\', (char)byte }, 2);
-    else if (byte == '\n')
-        text_add(out, "\\n", 2);
-    else
-        text_add_format(out, "\\u%04x", byte);
+    char name = byte == '\n' ? 'n' : byte == '"' || byte == '\\' ? (char)byte : 'u';
+    char *at = text_add_room(out, length + 2);
+
+    if (!at)
+        return;
+    memcpy(at, bytes, length);
+    at[length] = '\\';
+    at[length + 1] = name;
+    if (name == 'u')
+        text_add_format(out, "%04x", byte);
 }
 
-/* With `before` in front of it, if that is not nought, and `behind` behind it. Most texts have
- * nothing to escape and are copied. */
-static bool write_plain(struct text *out, char before, const char *bytes, size_t length,
-                        char behind)
+bool json_write_plain(struct text *out, char before, const char *bytes, size_t length, char behind)
 {
     char *at;
 
@@ -47,7 +49,7 @@ static void write_quoted(struct text *out, const char *bytes, size_t length)
 {
     size_t start = 0, at = 0;
 
-    if (write_plain(out, 0, bytes, length, 0))
+    if (json_write_plain(out, 0, bytes, length, 0))
         return;
     text_add_char(out, '"');
     while ((at += text_plain_run(bytes + at, length - at)) < length) {
@@ -55,8 +57,7 @@ static void write_quoted(struct text *out, const char *bytes, size_t length)
 
         if (byte >= 0x80) /* part of a character that is written as it is */
             continue;
-        text_add(out, bytes + start, at - 1 - start);
-        write_escape(out, byte);
+        write_run(out, bytes + start, at - 1 - start, byte);
         start = at;
     }
     text_add(out, bytes + start, length - start);
@@ -68,7 +69,7 @@ static void begin(struct json_writer *writer, const char *key)
     bool needs_comma = writer->needs_comma;
 
     writer->needs_comma = true;
-    if (key && write_plain(writer->out, needs_comma ? ',' : 0, key, strlen(key), ':'))
+    if (key && json_write_plain(writer->out, needs_comma ? ',' : 0, key, strlen(key), ':'))
         return;
     if (needs_comma)
         text_add_char(writer->out, ',');

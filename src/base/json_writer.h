@@ -36,4 +36,9 @@ void json_write_raw(struct json_writer *writer, const char *key, const char *jso
 /* For keys that are not ours (option ids): quoted and escaped like a text. */
 void json_write_foreign_key(struct json_writer *writer, const char *key);
 
+/* For whoever writes JSON by itself: quoted, with `before` in front of it, if that is not nought,
+ * and `behind` behind it. False: something in it must be escaped, and nothing was written. Most
+ * texts have nothing of that kind and are copied. */
+bool json_write_plain(struct text *out, char before, const char *bytes, size_t length, char behind);
+
 #endif

@@ -63,10 +63,11 @@ static void add_parts(struct text *out, const char *const *parts)
 
 void jsonrpc_add_request(struct text *out, int64_t id, const char *method, const char *params_json)
 {
-    text_add_format(out,
-                    "{\"jsonrpc\":\"2.0\",\"id\":%lld,\"method\":\"%s\",\"params\":", (long long)id,
-                    method);
-    add_parts(out, (const char *const[]){ params_json, "}\n", NULL });
+    char room[TEXT_INTEGER_BYTES];
+
+    add_parts(out, (const char *const[]){ "{\"jsonrpc\":\"2.0\",\"id\":", text_of_integer(id, room),
+                                          ",\"method\":\"", method, "\",\"params\":", params_json,
+                                          "}\n", NULL });
 }
 
 void jsonrpc_add_notification(struct text *out, const char *method, const char *params_json)

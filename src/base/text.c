@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/plain_bytes.h"
 
 enum { TEXT_FIRST_BYTES = 64 };
 
@@ -135,27 +136,6 @@ const char *text_string(const struct text *text)
     return text->used ? text->bytes : "";
 }
 
-/* Of eight bytes at once. */
-static const uint64_t EACH = 0x0101010101010101, HIGH = 0x8080808080808080;
-
-/* A high bit in each byte that is not plain, and perhaps in some behind the first of those. */
-static uint64_t not_plain(uint64_t eight)
-{
-    uint64_t low = (eight - EACH * 0x20) | ((eight ^ EACH * '"') - EACH) |
-                   ((eight ^ EACH * '\\') - EACH); /* borrows where a byte is one of those */
-
-    return ((low & ~eight) | eight | (eight + EACH)) & HIGH;
-}
-
-/* The first byte is the lowest, whatever the machine's order is. */
-static uint64_t eight_at(const char *bytes)
-{
-    uint64_t eight;
-
-    memcpy(&eight, bytes, sizeof eight);
-    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(eight) : eight;
-}
-
 static bool is_plain(uint8_t byte)
 {
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
@@ -168,7 +148,7 @@ static uint64_t few_at(const char *bytes, size_t length)
     uint32_t first, last;
 
     if (length < sizeof first)
-        return EACH * ' ' << 24 | byte[0] | (uint64_t)byte[length / 2] << 8 |
+        return PLAIN_EACH * ' ' << 24 | byte[0] | (uint64_t)byte[length / 2] << 8 |
                (uint64_t)byte[length - 1] << 16;
     memcpy(&first, bytes, sizeof first);
     memcpy(&last, bytes + length - sizeof last, sizeof last);
@@ -179,7 +159,7 @@ static size_t plain_run_of_few(const char *bytes, size_t length)
 {
     size_t run = 0;
 
-    if (length > 0 && !not_plain(few_at(bytes, length)))
+    if (length > 0 && !plain_bytes_not(few_at(bytes, length)))
         return length;
     while (run < length && is_plain((uint8_t)bytes[run]))
         run++;
@@ -196,7 +176,7 @@ size_t text_plain_run(const char *bytes, size_t length)
     for (; run < length; run += sizeof found) {
         if (length - run < sizeof found)
             run = length - sizeof found; /* some of them once more */
-        found = not_plain(eight_at(bytes + run));
+        found = plain_bytes_not(plain_bytes_eight(bytes + run));
         if (found)
             return run + (size_t)__builtin_ctzll(found) / 8;
     }
@@ -214,7 +194,7 @@ bool text_is_ascii(const char *bytes, size_t length)
     }
     for (; at < length; at++)
         all |= (uint8_t)bytes[at];
-    return !(all & HIGH);
+    return !(all & PLAIN_HIGH);
 }
 
 int32_t text_decode(const char **at, const char *end)

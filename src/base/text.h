@@ -66,6 +66,15 @@ bool text_is_ascii(const char *bytes, size_t length);
 size_t text_plain_run(const char *bytes, size_t length);
 size_t text_count(const char *bytes, size_t length); /* code points; bytes must be UTF-8 */
 
+/* As much of it as the room takes, closed by a NUL. */
+static inline void text_put(char *room, size_t room_bytes, const char *text)
+{
+    size_t length = strnlen(text, room_bytes - 1);
+
+    memcpy(room, text, length);
+    room[length] = '\0';
+}
+
 /* Whole decimal integer, nothing before or behind it. */
 bool text_parse_integer(const char *text, int64_t *ret_value);
 

@@ -186,6 +186,10 @@ unsigned visible_text(const char *bytes, size_t length, enum visible_lines lines
     struct reading reading = reading_of(bytes, length);
     unsigned flags = 0, scripts = 0;
 
+    if (text_plain_run(bytes, length) == length) { /* most are, and shown as they are */
+        text_add(out, bytes, length);
+        return 0;
+    }
     while (reading.at < reading.end) {
         int32_t code_point;
         enum treatment treatment = read_next(&reading, &code_point);

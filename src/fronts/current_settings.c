@@ -28,8 +28,11 @@ const struct settings *current_settings(struct current_settings *current)
     struct stat file;
     bool has_file;
 
+    if (current->is_seen)
+        return current->settings;
     if (!current->settings)
         find_path(current);
+    current->is_seen = true;
     has_file = current->path && stat(current->path, &file) == 0;
     if (current->settings && has_file == current->has_file &&
         (!has_file || is_same_file(&file, &current->file)))
@@ -43,6 +46,11 @@ const struct settings *current_settings(struct current_settings *current)
     if (current->path)
         settings_load_file(current->settings, current->path);
     return current->settings;
+}
+
+void current_settings_end_turn(struct current_settings *current)
+{
+    current->is_seen = false;
 }
 
 void current_settings_release(struct current_settings *current)

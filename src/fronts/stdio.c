@@ -312,6 +312,7 @@ static void before_sleep(void *context)
     if (out_left(stdio) && !stdio->is_writing)
         write_out(stdio);
     remote_desk_flush(stdio->desk);
+    current_settings_end_turn(&stdio->settings);
 }
 
 void stdio_run(const struct stdio_options *options)

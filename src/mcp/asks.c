@@ -112,7 +112,7 @@ static bool has_resource(const char *uri)
 
 /* A list, or one by its id. */
 struct look {
-    desk_act *act;
+    size_t act; /* a DESK_ACT */
     desk_done *done;
     const char *session_id, *which, *prefix; /* NULL: not said */
     int64_t limit;
@@ -157,15 +157,14 @@ static void on_read(void *context, const struct desk_reply *reply)
 
 static void read_resource(struct mcp_call *call, const char *uri)
 {
-    const struct desk_ops *ops = call->to.mcp->parts.desk->ops;
-    struct look wanted = { .act = ops->mine_list, .done = on_read };
+    struct look wanted = { .act = DESK_ACT(mine_list), .done = on_read };
 
     if (!has_resource(uri)) {
         call_reply_no_resource(call, uri);
         return;
     }
     if (id_of(uri)) {
-        wanted.act = ops->mine_get;
+        wanted.act = DESK_ACT(mine_get);
         wanted.session_id = id_of(uri);
     } else if (strcmp(uri, open_uri) == 0) {
         wanted.which = "active";
@@ -209,7 +208,7 @@ static void on_listed(void *context, const struct desk_reply *reply)
 static void complete_id(struct mcp_call *call, const struct mcp_wish *wish)
 {
     const struct mcp_parts *parts = &call->to.mcp->parts;
-    struct look wanted = { .act = parts->desk->ops->mine_list,
+    struct look wanted = { .act = DESK_ACT(mine_list),
                            .done = on_listed,
                            .which = "all",
                            .prefix = wish->value,
@@ -237,7 +236,7 @@ static void follow(struct mcp_visit *visit)
     struct text params = { 0 };
 
     text_add_text(&params, "{}");
-    tool_act(visit->mcp->parts.desk->ops->mine_follow, visit, &params, on_unfollowed, visit);
+    tool_act(DESK_ACT(mine_follow), visit, &params, on_unfollowed, visit);
     text_release(&params);
 }
 

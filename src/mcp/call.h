@@ -73,6 +73,7 @@ enum mcp_level {
     LEVEL_NONE, /* no message has it: nothing is wanted */
 };
 void call_log(struct mcp_call *call, enum mcp_level level, const char *data_json);
+bool call_logs(const struct mcp_call *call, enum mcp_level level); /* whether it wants these */
 
 void call_notify(struct mcp_call *call, const char *method, const char *params_json);
 /* Only for clients that gave a token. `progress` must rise; `total` 0: unknown; message may be

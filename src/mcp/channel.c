@@ -117,7 +117,7 @@ static void tell_result(const struct mcp_call *call, const struct shown_form *sh
     write_result(&writer, result);
     json_write_integer(&writer, "shown_ms", boot_ms(call) - shown->shown_boot_ms);
     json_write_end_object(&writer);
-    tool_act(call->to.mcp->parts.desk->ops->client_result, call->visit, &params, NULL, NULL);
+    tool_act(DESK_ACT(client_result), call->visit, &params, NULL, NULL);
     text_release(&params);
 }
 
@@ -129,7 +129,7 @@ static void tell_failed(const struct mcp_call *call, const char *session_id)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", session_id);
     json_write_end_object(&writer);
-    tool_act(call->to.mcp->parts.desk->ops->client_failed, call->visit, &params, NULL, NULL);
+    tool_act(DESK_ACT(client_failed), call->visit, &params, NULL, NULL);
     text_release(&params);
 }
 
@@ -228,7 +228,7 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
 
     shown->call = call;
     shown->is_url = is_url;
-    snprintf(shown->session_id, sizeof shown->session_id, "%s", session_id);
+    text_put(shown->session_id, sizeof shown->session_id, session_id);
     shown->shown_boot_ms = boot_ms(call);
     call->shown = shown;
     if (form_schema_stops_clock(call->visit->name) && call->deadline_boot_ms)

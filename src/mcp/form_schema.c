@@ -73,6 +73,10 @@ static void add_shown(struct text *out, const char *text, enum visible_lines lin
     visible_text(text, strlen(text), lines, &shown);
     at = text_string(&shown);
     end = at + shown.used;
+    if (shown.used <= chars) { /* no more characters than bytes */
+        text_add(out, at, shown.used);
+        at = end;
+    }
     for (const char *from = at; at < end; from = at) {
         if (chars-- == 0 || text_decode(&at, end) < 0) {
             text_add_text(out, "…");

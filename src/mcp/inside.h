@@ -227,7 +227,7 @@ void content_write_tools(struct json_writer *writer, const struct mcp_request *r
 mcp_method_call tool_call;
 void tool_on_event(struct mcp_visit *visit, const char *method, const struct json *params);
 /* One act of the desk with parameters written by us; `done` NULL: whatever comes of it. */
-void tool_act(desk_act *chosen, struct mcp_visit *visit, const struct text *params, desk_done *done,
+void tool_act(size_t act, struct mcp_visit *visit, const struct text *params, desk_done *done,
               void *context);
 void tool_detach(struct mcp_call *call);
 void tool_return(struct mcp_visit *visit, const char *session_id); /* it did not arrive */

@@ -37,15 +37,20 @@ void logging_set_level(struct mcp_request *request)
                         "level must be one of debug to emergency", NULL);
 }
 
+bool call_logs(const struct mcp_call *call, enum mcp_level level)
+{
+    enum mcp_level least =
+        call->revision == REVISION_2026_07_28 ? call->level : call->to.mcp->level;
+
+    return level >= least && !call->to.batch && call->to.stream;
+}
+
 void call_log(struct mcp_call *call, enum mcp_level level, const char *data_json)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
-    enum mcp_level least =
-        call->revision == REVISION_2026_07_28 ? call->level : call->to.mcp->level;
-
-    if (level < least || call->to.batch || !call->to.stream)
+    if (!call_logs(call, level))
         return;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "level", names[level]);

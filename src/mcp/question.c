@@ -12,13 +12,15 @@
 #include "base/mem.h"
 #include "mcp/inside.h"
 
-enum { QUESTION_ID_BYTES = 32 };
+/* A text, so that no number of the client's is mistaken for it. */
+static const char ID_BEGIN[] = "sayso-";
 
 struct call_question {
     struct call_question *next;
     struct mcp_call *call;
-    char id[QUESTION_ID_BYTES]; /* a text, so that no number of the client's is mistaken for it */
-    int64_t limit_boot_ms;      /* 0: none */
+    int64_t number; /* of its id */
+    char id[sizeof ID_BEGIN + TEXT_INTEGER_BYTES];
+    int64_t limit_boot_ms; /* 0: none */
     call_answered *done;
     void *context;
 };
@@ -28,12 +30,16 @@ struct call_question *call_ask(struct mcp_call *call, const char *method, const 
 {
     struct mcp *mcp = call->to.mcp;
     struct call_question *question;
+    char digits[TEXT_INTEGER_BYTES];
 
     if (!call->to.stream || call->revision == REVISION_2026_07_28)
         return NULL;
     question = mem_new(sizeof *question);
     question->call = call;
-    snprintf(question->id, sizeof question->id, "sayso-%lld", (long long)++mcp->next_question);
+    question->number = ++mcp->next_question;
+    memcpy(question->id, ID_BEGIN, sizeof ID_BEGIN - 1);
+    text_put(question->id + sizeof ID_BEGIN - 1, TEXT_INTEGER_BYTES,
+             text_of_integer(question->number, digits));
     question->done = done;
     question->context = context;
     question->next = mcp->questions;
@@ -95,17 +101,28 @@ static void end_question(struct call_question *question, enum call_answer answer
     done(context, answer, json);
 }
 
+/* The number in an id of ours; 0: it may be anything. */
+static int64_t number_of(const char *id)
+{
+    int64_t number = 0;
+
+    if (id && strncmp(id, ID_BEGIN, sizeof ID_BEGIN - 1) == 0)
+        text_parse_integer(id + sizeof ID_BEGIN - 1, &number);
+    return number;
+}
+
 void question_take_response(struct mcp *mcp, const struct jsonrpc_message *message)
 {
     const char *id = json_text(message->id);
+    struct call_question **at = &mcp->questions;
+    int64_t number = number_of(id);
 
-    for (struct call_question **at = &mcp->questions; id && *at; at = &(*at)->next) {
-        if (strlen((*at)->id) != json_length(message->id) || strcmp((*at)->id, id) != 0)
-            continue;
-        end_question(unlink_at(at), message->error ? CALL_REFUSED : CALL_ANSWERED,
-                     message->error ? message->error : message->result);
-        return;
-    }
+    while (*at && (*at)->number != number)
+        at = &(*at)->next;
+    if (!*at || strlen((*at)->id) != json_length(message->id) || strcmp((*at)->id, id) != 0)
+        return; /* 007 is 7, but it is no id of ours */
+    end_question(unlink_at(at), message->error ? CALL_REFUSED : CALL_ANSWERED,
+                 message->error ? message->error : message->result);
 }
 
 static struct call_question *take_of(const struct mcp_call *call)

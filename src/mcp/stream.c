@@ -129,8 +129,11 @@ void mcp_ask_client(const struct mcp_to *to, const char *id, const char *method,
 {
     struct text *line = &to->mcp->line;
 
-    text_add_format(line, "{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"method\":\"%s\",\"params\":", id,
-                    method);
+    text_add_text(line, "{\"jsonrpc\":\"2.0\",\"id\":\"");
+    text_add_text(line, id);
+    text_add_text(line, "\",\"method\":\"");
+    text_add_text(line, method);
+    text_add_text(line, "\",\"params\":");
     text_add_text(line, params_json);
     text_add_text(line, "}\n");
     send_line(to->stream, MCP_REQUEST, STATUS_OK, line);

@@ -73,14 +73,10 @@ static void ignore(void *context, const struct desk_reply *reply)
     (void)reply;
 }
 
-void tool_act(desk_act *chosen, struct mcp_visit *visit, const struct text *params, desk_done *done,
+void tool_act(size_t act, struct mcp_visit *visit, const struct text *params, desk_done *done,
               void *context)
 {
-    struct json *json = NULL;
-
-    if (json_parse(text_string(params), params->used, &json, NULL))
-        chosen(visit->mcp->parts.desk, visit->visit, json, done ? done : ignore, context);
-    json_free(json);
+    desk_pass(visit->mcp->parts.desk, visit->visit, act, params, done ? done : ignore, context);
 }
 
 /* The response of a call; it is gone afterwards, unless the desk owes a reply, which comes too
@@ -124,7 +120,7 @@ void tool_return(struct mcp_visit *visit, const char *session_id)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", session_id);
     json_write_end_object(&writer);
-    tool_act(visit->mcp->parts.desk->ops->detach, visit, &params, NULL, NULL);
+    tool_act(DESK_ACT(detach), visit, &params, NULL, NULL);
     text_release(&params);
 }
 
@@ -162,6 +158,8 @@ static void log_news(struct mcp_call *call, const char *event, int64_t left_ms)
     struct text data = { 0 };
     struct json_writer writer = json_writer_to(&data);
 
+    if (!call_logs(call, LEVEL_INFO))
+        return;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "event", event);
     json_write_text(&writer, "session_id", call->session_id);
@@ -179,7 +177,7 @@ static void learn(struct mcp_call *call, const char *event, const char *id,
     struct clock *clock = call->to.mcp->parts.clock;
     int64_t left_ms = json_member_integer(params, "remaining_ms", -1);
 
-    snprintf(call->session_id, sizeof call->session_id, "%s", id);
+    text_put(call->session_id, sizeof call->session_id, id);
     if (left_ms >= 0)
         call->deadline_boot_ms = clock->boot_ms(clock) + left_ms;
     log_news(call, event, left_ms);
@@ -227,7 +225,7 @@ static void refuse_busy(struct mcp_request *request)
 }
 
 /* To the desk with it. Where it does not answer at once a person is awaited. */
-static void put_to_desk(struct mcp_call *call, desk_act *act, const struct text *params)
+static void put_to_desk(struct mcp_call *call, size_t act, const struct text *params)
 {
     struct mcp *mcp = call->to.mcp;
     int64_t tag = call->tag;
@@ -257,7 +255,7 @@ static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_pl
     if (call->revision != REVISION_2026_07_28) /* a modern form has no end that it would outlive */
         channel_write_client(&writer, call);
     json_write_end_object(&writer);
-    put_to_desk(call, call->to.mcp->parts.desk->ops->wait, &params);
+    put_to_desk(call, DESK_ACT(wait), &params);
     text_release(&params);
 }
 
@@ -274,22 +272,21 @@ static void submit(struct mcp_call *call, const struct tool *tool,
                    const struct mcp_request *request, const struct json *arguments, int64_t hold_s,
                    const char *state)
 {
-    char *arguments_json = json_encode(arguments), tag[24];
+    char *arguments_json = json_encode(arguments), tag[TEXT_INTEGER_BYTES];
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
-    snprintf(tag, sizeof tag, "%lld", (long long)call->tag);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "tool", tool->name);
     json_write_raw(&writer, "arguments", arguments_json);
-    json_write_text(&writer, "tag", tag);
+    json_write_text(&writer, "tag", text_of_integer(call->tag, tag));
     json_write_integer(&writer, "wait_seconds", hold_s);
     channel_write_client(&writer, call);
     come_back_write(call, state, &writer);
     if (state)
         channel_write_returned(&writer, request->params);
     json_write_end_object(&writer);
-    put_to_desk(call, call->to.mcp->parts.desk->ops->submit, &params);
+    put_to_desk(call, DESK_ACT(submit), &params);
     text_release(&params);
     free(arguments_json);
 }

@@ -148,7 +148,7 @@ void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const cha
 {
     struct mcp_delivery *delivery = mem_new(sizeof *delivery);
 
-    snprintf(delivery->session_id, sizeof delivery->session_id, "%s", session_id);
+    text_put(delivery->session_id, sizeof delivery->session_id, session_id);
     delivery->visit = visit;
     visit->uses++;
     visit->mcp->delivery_count++;
@@ -210,7 +210,7 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
     }
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    tool_act(visit->mcp->parts.desk->ops->delivered, visit, &params, NULL, NULL);
+    tool_act(DESK_ACT(delivered), visit, &params, NULL, NULL);
     text_release(&params);
 }
 

@@ -4,7 +4,8 @@
  *
  * A connection is a visit: it has one role and one identity for its whole life. Every act takes
  * its parameters as JSON (the wire's, docs/wire.md) and answers once through `done`, maybe before
- * it returns; after desk_leave nothing of that visit is called any more.
+ * it returns; after desk_leave nothing of that visit is called any more. Who has written them as
+ * text calls desk_pass, because not every desk needs to read them.
  */
 #ifndef PORTS_DESK_H
 #define PORTS_DESK_H
@@ -18,6 +19,7 @@
 struct desk;
 struct desk_visit; /* the desk's own record of a visitor */
 struct json;
+struct text;
 
 enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
 
@@ -58,6 +60,10 @@ typedef void desk_act(struct desk *desk, struct desk_visit *visit, const struct 
 struct desk_ops {
     struct desk_visit *(*enter)(struct desk *desk, const struct desk_visitor *visitor);
     void (*leave)(struct desk *desk, struct desk_visit *visit);
+    /* An act by its words, which are passed on to where it is done; then there are no others here.
+     * NULL: it is done here, and its words must be read first. */
+    void (*pass)(struct desk *desk, struct desk_visit *visit, size_t act, const struct text *params,
+                 desk_done *done, void *context);
 
     /* agents */
     /* {tool, arguments, wait_seconds?, tag?, client?, state?, responses?}: parks until decided */
@@ -110,5 +116,8 @@ static inline desk_act *desk_act_at(const struct desk *desk, size_t act)
     memcpy(&found, (const char *)desk->ops + act, sizeof found);
     return found;
 }
+/* With parameters that are written, not read: by the desk's own way. */
+void desk_pass(struct desk *desk, struct desk_visit *visit, size_t act, const struct text *params,
+               desk_done *done, void *context);
 
 #endif

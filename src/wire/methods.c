@@ -312,6 +312,15 @@ bool wire_find_method(const char *name, unsigned *ret_roles, size_t *ret_act)
     return true;
 }
 
+const char *wire_method_name(size_t act)
+{
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        if (methods[i].act == act)
+            return methods[i].name;
+    }
+    return NULL;
+}
+
 static void dispatch(struct connection *connection, const struct wire_message *message,
                      const char *id_json)
 {

@@ -7,5 +7,7 @@
 
 /* Roles are bits of enum desk_role, the act is for desk_act_at. False: no such method. */
 bool wire_find_method(const char *name, unsigned *ret_roles, size_t *ret_act);
+/* NULL: the wire has no such act. */
+const char *wire_method_name(size_t act);
 
 #endif

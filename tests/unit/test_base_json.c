@@ -225,7 +225,11 @@ static const struct {
     { "-3.0", KIND_INTEGER, "-3" },
     { "9007199254740991.0", KIND_INTEGER, "9007199254740991" },
     { "9007199254740993.0", KIND_REAL, "9007199254740992.0" },
+    { "-99999999999999999", KIND_INTEGER, "-99999999999999999" },
+    { "999999999999999999", KIND_INTEGER, "999999999999999999" },
+    { "1000000000000000000", KIND_INTEGER, "1000000000000000000" },
     { "9223372036854775807", KIND_INTEGER, "9223372036854775807" },
+    { "-9223372036854775808", KIND_INTEGER, "-9223372036854775808" },
     { "-9223372036854775808", KIND_INTEGER, "-9223372036854775808" },
     { "0.5", KIND_REAL, "0.5" },
     { "1e300", KIND_REAL, "1.0000000000000001e300" },
@@ -297,6 +301,52 @@ static void different_values_differ(void **state)
         free(bytes_b);
         json_free(a);
         json_free(b);
+    }
+}
+
+static const struct character {
+    const char *written, *meant;
+} characters[] = {
+    { "\\n", "\n" },
+    { "\x7f", "\x7f" },
+    { "\\u0041", "A" },
+    { "\\u00e9", "\xc3\xa9" },
+    { "\xc3\xa9", "\xc3\xa9" },
+    { "\\ud83d\\ude00", "\xf0\x9f\x98\x80" },
+    { "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" },
+    { "\\\"", "\"" },
+    { "\\\\", "\\" },
+};
+
+/* As a key and in a value, with so many letters in between. */
+static void check_characters(const struct character *one, const struct character *two, int letters)
+{
+    static const char some[] = "abcdefghijklmnopqrst";
+    char *text = mem_format("{\"%.*s%s\":\"%s%.*s%s%s\"}", letters, some, one->written,
+                            one->written, letters, some, two->written, some);
+    char *key = mem_format("%.*s%s", letters, some, one->meant);
+    char *meant = mem_format("%s%.*s%s%s", one->meant, letters, some, two->meant, some);
+    size_t length = strlen(text);
+    struct json *value = NULL;
+
+    text = mem_resize(text, length); /* nothing behind it, as the sanitizer sees */
+    assert_true(json_parse(text, length, &value, NULL));
+    assert_string_equal(json_member_text(value, key), meant);
+    assert_int_equal(json_length(json_member(value, key)), strlen(meant));
+    json_free(value);
+    free(meant);
+    free(key);
+    free(text);
+}
+
+static void characters_are_read_wherever_they_stand(void **state)
+{
+    (void)state;
+    for (size_t one = 0; one < ARRAY_LEN(characters); one++) {
+        for (size_t two = 0; two < ARRAY_LEN(characters); two++) {
+            for (int letters = 0; letters < 20; letters++)
+                check_characters(&characters[one], &characters[two], letters);
+        }
     }
 }
 
@@ -397,6 +447,7 @@ int main(void)
         cmocka_unit_test(values_have_a_kind_and_one_encoding),
         cmocka_unit_test(equal_values_have_equal_bytes),
         cmocka_unit_test(different_values_differ),
+        cmocka_unit_test(characters_are_read_wherever_they_stand),
         cmocka_unit_test(a_written_nul_keeps_its_length),
         cmocka_unit_test(parts_are_found),
         cmocka_unit_test(nothing_is_looked_at_safely),

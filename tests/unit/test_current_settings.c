@@ -50,9 +50,17 @@ static void write_limit(const char *file, int limit_s)
     fclose(out);
 }
 
-static int64_t limit_s(struct current_settings *current)
+static int64_t limit_within_turn_s(struct current_settings *current)
 {
     return settings_hold_limit_s(current_settings(current), "somebody");
+}
+
+static int64_t limit_s(struct current_settings *current)
+{
+    int64_t limit_s = limit_within_turn_s(current);
+
+    current_settings_end_turn(current);
+    return limit_s;
 }
 
 static void a_file_that_is_another_is_read(void **state)
@@ -82,9 +90,24 @@ static void one_that_stays_is_read_once(void **state)
     (void)state;
     write_limit(path, 17);
     first = current_settings(&current);
+    current_settings_end_turn(&current);
     assert_ptr_equal(current_settings(&current), first);
     current_settings_release(&current);
     current_settings_release(&current); /* a zeroed one */
+}
+
+static void a_turn_sees_one_file(void **state)
+{
+    struct current_settings current = { 0 };
+
+    (void)state;
+    write_limit(path, 17);
+    assert_int_equal(limit_within_turn_s(&current), 17);
+    write_limit(path, 18);
+    assert_int_equal(limit_within_turn_s(&current), 17);
+    current_settings_end_turn(&current);
+    assert_int_equal(limit_within_turn_s(&current), 18);
+    current_settings_release(&current);
 }
 
 int main(void)
@@ -92,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_that_is_another_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_stays_is_read_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_turn_sees_one_file, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,198 @@
+/* remote_call.c - see remote_call.h. */
+#include "wire/remote_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/jsonrpc.h"
+#include "base/mem.h"
+#include "core/limits.h"
+#include "loop/loop.h"
+#include "wire/methods.h"
+
+void remote_calls_init(struct remote_calls *calls)
+{
+    *calls = (struct remote_calls){ .by_id = TABLE_OF(remote_call, by_id, id),
+                                    .by_tag = TABLE_OF(remote_call, by_tag, tag) };
+}
+
+void remote_calls_release(struct remote_calls *calls)
+{
+    while (calls->first) {
+        struct remote_call *call = calls->first;
+
+        remote_calls_take(calls, call);
+        remote_call_free(call);
+    }
+    table_release(&calls->by_id);
+    table_release(&calls->by_tag);
+}
+
+/* Of what is waited for: how long, and under which name the hub tells of it. */
+static void read_wait(struct remote_call *call)
+{
+    struct json *params = NULL;
+    const char *tag;
+    int64_t wait_s;
+
+    if (!json_parse(call->params_json, call->length, &params, NULL))
+        return;
+    wait_s = json_member_integer(params, "wait_seconds", -1);
+    if (wait_s >= 0)
+        call->until_boot_ms = loop_boot_ms() + wait_s * 1000;
+    /* what a client's form brought goes whole to the next hub, never by the ask's id alone */
+    tag = json_member(params, "state") ? NULL : json_member_text(params, "tag");
+    if (tag && strlen(tag) < sizeof call->tag)
+        memcpy(call->tag, tag, strlen(tag));
+    json_free(params);
+}
+
+struct remote_call *remote_calls_add(struct remote_calls *calls, size_t act,
+                                     const struct text *params, desk_done *done, void *context)
+{
+    struct remote_call *call = mem_resize(NULL, sizeof *call + params->used + 1);
+
+    *call = (struct remote_call){
+        .previous = calls->last,
+        .act = act,
+        .until_boot_ms = -1,
+        .done = done,
+        .context = context,
+        .length = params->used,
+    };
+    memcpy(call->params_json, text_string(params), params->used + 1);
+    if (act == DESK_ACT(submit) || act == DESK_ACT(wait))
+        read_wait(call);
+    if (call->tag[0])
+        table_insert(&calls->by_tag, &call->by_tag);
+    if (call->previous)
+        call->previous->next = call;
+    else
+        calls->first = call;
+    calls->last = call;
+    return call;
+}
+
+void remote_calls_take(struct remote_calls *calls, struct remote_call *call)
+{
+    if (call->id)
+        table_remove(&calls->by_id, &call->by_id);
+    if (call->tag[0])
+        table_remove(&calls->by_tag, &call->by_tag);
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        calls->first = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    else
+        calls->last = call->previous;
+}
+
+void remote_call_free(struct remote_call *call)
+{
+    free(call);
+}
+
+struct remote_call *remote_calls_find(const struct remote_calls *calls, int64_t id)
+{
+    struct table_link *link = table_find(&calls->by_id, &id);
+
+    return link ? TABLE_THING(remote_call, by_id, link) : NULL;
+}
+
+void remote_calls_name(struct remote_calls *calls, const char *tag, const char *session_id)
+{
+    char key[sizeof((struct remote_call *)0)->tag] = "";
+    size_t tag_bytes = strlen(tag), id_bytes = strlen(session_id);
+
+    if (tag_bytes == 0 || tag_bytes >= sizeof key)
+        return;
+    memcpy(key, tag, tag_bytes);
+    for (struct table_link *link = table_find(&calls->by_tag, key); link;
+         link = table_find_next(&calls->by_tag, link)) {
+        struct remote_call *call = TABLE_THING(remote_call, by_tag, link);
+
+        if (id_bytes < sizeof call->session_id)
+            memcpy(call->session_id, session_id, id_bytes + 1);
+    }
+}
+
+/* What is left of a wait after a hub died in the middle of it. */
+static int64_t wait_left_s(const struct remote_call *call)
+{
+    int64_t left_ms = call->until_boot_ms - loop_boot_ms();
+
+    if (call->until_boot_ms < 0)
+        return -1;
+    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+}
+
+static void write_member(struct json_writer *writer, const char *key, const struct json *member)
+{
+    char *json = member ? json_encode(member) : NULL;
+
+    if (json)
+        json_write_raw(writer, key, json);
+    free(json);
+}
+
+/* Always with what its client can show. */
+static void write_again(const struct remote_call *call, const struct json *params, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    if (call->session_id[0]) {
+        json_write_text(&writer, "session_id", call->session_id);
+        write_member(&writer, "client", json_member(params, "client"));
+        json_write_bool_if(&writer, "comes_back", json_is_yes(json_member(params, "comes_back")));
+    } else {
+        for (void *at = json_first(params); at; at = json_next(params, at)) {
+            if (strcmp(json_key(at), "wait_seconds") != 0)
+                write_member(&writer, json_key(at), json_value(at));
+        }
+    }
+    if (call->session_id[0] || json_member(params, "wait_seconds"))
+        json_write_integer(&writer, "wait_seconds", wait_left_s(call));
+    json_write_end_object(&writer);
+}
+
+/* Under an id that is new: the reply to an older one is nobody's. */
+static bool send(struct remote_calls *calls, struct remote_call *call, const char *params_json,
+                 struct text *out)
+{
+    size_t act = call->session_id[0] ? DESK_ACT(wait) : call->act, before = out->used;
+
+    if (call->id)
+        table_remove(&calls->by_id, &call->by_id);
+    call->id = ++calls->last_id;
+    table_insert(&calls->by_id, &call->by_id);
+    jsonrpc_add_request(out, call->id, wire_method_name(act), params_json);
+    if (out->used - before - 1 <= LIMIT_WIRE_LINE_BYTES)
+        return true;
+    out->used = before;
+    return false;
+}
+
+bool remote_call_send(struct remote_calls *calls, struct remote_call *call, struct text *out)
+{
+    return send(calls, call, call->params_json, out);
+}
+
+bool remote_call_send_again(struct remote_calls *calls, struct remote_call *call, struct text *out)
+{
+    struct json *params = NULL;
+    struct text words = { 0 };
+    bool ok;
+
+    if (!json_parse(call->params_json, call->length, &params, NULL))
+        return remote_call_send(calls, call, out);
+    write_again(call, params, &words);
+    ok = send(calls, call, text_string(&words), out);
+    text_release(&words);
+    json_free(params);
+    return ok;
+}
