@@ -8,13 +8,13 @@
 #include "base/json_writer.h"
 #include "core/answer.h"
 #include "core/form.h"
+#include "core/search_text.h"
 #include "core/visible_text.h"
 #include "engine/inside.h"
 
 enum {
     HISTORY_MOST = 200,
     HISTORY_DEFAULT = 20,
-    HISTORY_SEARCH_BYTES = 800,
     HISTORY_SUMMARY_BYTES = 400,
 };
 
@@ -85,7 +85,15 @@ static void write_answer(struct json_writer *writer, const struct store_row *row
     text_release(&summary);
 }
 
-static void on_row(void *context, const struct store_row *row)
+static void write_next(struct looking *looking, int64_t ms, int64_t number)
+{
+    char next[48];
+
+    snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, ms, number);
+    json_write_text(&looking->writer, "next", next);
+}
+
+static void on_row(void *context, const struct store_row *row, int64_t looked_to)
 {
     struct looking *looking = context;
 
@@ -104,32 +112,28 @@ static void on_row(void *context, const struct store_row *row)
         return;
     }
     json_write_end_list(&looking->writer);
-    if (looking->has_more) {
-        char next[48];
-
-        snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, looking->last_ms, looking->last_number);
-        json_write_text(&looking->writer, "next", next);
-    }
+    if (looking->has_more)
+        write_next(looking, looking->last_ms, looking->last_number);
+    else if (looked_to) /* the page is not full, but looking on is for the next call */
+        write_next(looking, 1, looked_to);
     json_write_end_object(&looking->writer);
     errand_ok(&looking->errand, text_string(&looking->out));
 }
 
 static bool read_filters(const struct json *params, struct store_history_query *query,
-                         struct error *err)
+                         struct search_terms *terms, struct error *err)
 {
     const struct json *search = json_member(params, "search");
 
     if (!list_read_query(params, &query->list, err))
         return false;
     query->via = json_member_text(params, "via");
-    query->search = json_text(search);
     query->since_ms = json_member_integer(params, "since_ms", 0);
-    if (search && (!query->search || strlen(query->search) != json_length(search)))
+    if (search && (!json_text(search) || strlen(json_text(search)) != json_length(search)))
         return error_set(err, ERROR_bad_type, "/search", "search is a text");
-    if (query->search && json_length(search) > HISTORY_SEARCH_BYTES)
-        return error_set(err, ERROR_too_long, "/search", "at most %d bytes", HISTORY_SEARCH_BYTES);
-    if (query->search && !*query->search)
-        query->search = NULL;
+    if (search && !search_terms_read(json_text(search), terms, err))
+        return false;
+    query->search = terms->count ? terms : NULL;
     return true;
 }
 
@@ -141,10 +145,12 @@ void history_act(struct desk *desk, struct desk_visit *visit, const struct json 
     struct looking *looking = errand_new(sizeof *looking, engine, visit, done, context);
     int64_t limit = json_member_integer(params, "limit", HISTORY_DEFAULT);
     struct store_history_query query = { .list.which = STORE_LIST_ALL };
+    struct search_terms terms = { 0 };
     struct error err;
 
     looking->errand.drop = looking_drop;
-    if (!read_filters(params, &query, &err)) {
+    if (!read_filters(params, &query, &terms, &err)) {
+        search_terms_release(&terms);
         errand_fail(&looking->errand, &err, NULL);
         return;
     }
@@ -154,4 +160,5 @@ void history_act(struct desk *desk, struct desk_visit *visit, const struct json 
     json_write_object(&looking->writer, NULL);
     json_write_list(&looking->writer, "asks");
     store->ops->history(store, &query, on_row, looking);
+    search_terms_release(&terms);
 }

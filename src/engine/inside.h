@@ -264,6 +264,10 @@ void look_reply(struct errand *errand); /* errand->id whole, then it ends */
 struct store_list_query;
 bool list_read_query(const struct json *params, struct store_list_query *query, struct error *err);
 
+/* index.c */
+void index_later(struct engine *engine);
+void index_ring(struct engine *engine, struct alarm *alarm);
+
 /* history.c, statistics.c */
 desk_act history_act, statistics_act;
 

@@ -184,6 +184,17 @@ static void store_sweep(struct store *store, int64_t older_than_ms, size_t keep_
     add(store, &job);
 }
 
+static void store_index(struct store *store, int64_t now_ms, size_t batch, store_done *done,
+                        void *context)
+{
+    struct job job = { .kind = &job_kind_index,
+                       .done = done,
+                       .context = context,
+                       .of.index = { now_ms, as_limit(batch) } };
+
+    add(store, &job);
+}
+
 static void store_get(struct store *store, const char *ask_id, store_done *done, void *context)
 {
     reader_get(&own(store)->reader, ask_id, done, context);
@@ -203,7 +214,7 @@ static void store_list_undelivered(struct store *store, const char *principal, s
 }
 
 static void store_history(struct store *store, const struct store_history_query *query,
-                          store_each *each, void *context)
+                          store_found *each, void *context)
 {
     reader_history(&own(store)->reader, query, each, context);
 }
@@ -300,6 +311,7 @@ static const struct store_ops sqlite_ops = {
     .save_form_fact = store_save_form_fact,
     .shift_deadlines = store_shift_deadlines,
     .sweep = store_sweep,
+    .index = store_index,
     .get = store_get,
     .find_undelivered = store_find_undelivered,
     .list_undelivered = store_list_undelivered,

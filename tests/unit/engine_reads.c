@@ -58,9 +58,15 @@ static void pass_get_form_fact(struct store *port, const struct store_client *cl
 }
 
 static void pass_history(struct store *port, const struct store_history_query *query,
-                         store_each *each, void *context)
+                         store_found *each, void *context)
 {
     inner_of(port)->ops->history(inner_of(port), query, each, context);
+}
+
+static void pass_index(struct store *port, int64_t now_ms, size_t batch, store_done *done,
+                       void *context)
+{
+    inner_of(port)->ops->index(inner_of(port), now_ms, batch, done, context);
 }
 
 static const char *pass_meta(struct store *port, const char *name)
@@ -84,6 +90,7 @@ void stage_add_reads(struct store_ops *ops)
     ops->get_cut_off = pass_get_cut_off;
     ops->get_form_fact = pass_get_form_fact;
     ops->history = pass_history;
+    ops->index = pass_index;
     ops->meta = pass_meta;
     ops->last_seq = pass_last_seq;
 }
