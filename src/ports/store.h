@@ -124,7 +124,7 @@ struct store_history_query {
     struct store_list_query list;
     const char *via;                   /* the channel it was answered through; NULL: any */
     const struct search_terms *search; /* all in question, answer or notes; NULL: any */
-    int64_t since_ms;                  /* created at that time or later; 0: no bound */
+    int64_t since_ms, until_ms;        /* created at that time or later, and before; 0: no bound */
 };
 /* Rows come newest first, one call each, texts of form and arguments left out (NULL); the last
  * call has row NULL. */

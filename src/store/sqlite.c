@@ -351,6 +351,13 @@ bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char 
         goto failed;
     }
     reader_init(&store->reader, store->database.reader, store->database.path, &store->is_broken);
+    if (*reader_meta(&store->reader, "importing")) {
+        error_set(err, ERROR_storage_failed, "",
+                  "a backup was not read in completely: run sayso import with it again, or sayso "
+                  "import --discard");
+        store_close(&store->port);
+        return false;
+    }
     *ret_store = &store->port;
     return true;
 failed:

@@ -109,6 +109,15 @@ static bool has_words(struct looking *looking, const struct stream *stream,
     return search_terms_found(search, text_string(&looking->body));
 }
 
+/* A page goes on before a number; its time is that of an ask, and no bound. */
+static int64_t until_of(const struct store_history_query *query)
+{
+    int64_t before_ms = query->list.before_number ? 0 : query->list.before_ms;
+
+    return before_ms && (!query->until_ms || before_ms < query->until_ms) ? before_ms
+                                                                          : query->until_ms;
+}
+
 /* Looks at the ask a stream is at; false: that is enough. */
 static bool look(struct looking *looking, const struct stream *stream)
 {
@@ -125,7 +134,7 @@ static bool look(struct looking *looking, const struct stream *stream)
     statement_integer(&find, stream->number);
     statement_integer(&find, query->list.which);
     statement_integer(&find, query->since_ms);
-    statement_integer(&find, query->list.before_number ? 0 : query->list.before_ms);
+    statement_integer(&find, until_of(query));
     statement_integer(&find, query->list.states);
     statement_text(&find, query->list.agent);
     statement_text(&find, query->via);
