@@ -65,6 +65,7 @@ static void write_cell(struct json_writer *writer, const struct backup_column *c
         break;
     case BACKUP_TEXT:
     case BACKUP_JSON:
+    case BACKUP_JSON_IF_ANY:
         json_write_text(writer, column->name, (const char *)sqlite3_column_text(row, at));
         break;
     }

@@ -1,7 +1,6 @@
 /* backup_line.c - see backup_line.h. */
 #include "store/backup_line.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,15 +34,15 @@ void backup_line_end(struct backup_place *place, struct text *line)
 bool backup_is_damaged(const struct backup_place *place, const char *why, struct error *err)
 {
     return error_set(err, ERROR_bad_format, "",
-                     "line %" PRId64 " of the backup is damaged: %s; nothing behind it was read",
-                     place->line, why);
+                     "line %lld of the backup is damaged: %s; nothing behind it was read",
+                     (long long)place->line, why);
 }
 
 bool backup_is_short(const struct backup_place *place, struct error *err)
 {
     return error_set(err, ERROR_bad_format, "",
-                     "the backup ends behind line %" PRId64 ", too early: its end is missing",
-                     place->line);
+                     "the backup ends behind line %lld, too early: its end is missing",
+                     (long long)place->line);
 }
 
 static int hex_of(char digit)
@@ -73,7 +72,7 @@ static bool read_blob(const struct json *value, uint8_t *out, size_t bytes)
 static bool is_json(const char *text, size_t length)
 {
     struct json *value = NULL;
-    bool ok = length == 0 || json_parse(text, length, &value, NULL);
+    bool ok = json_parse(text, length, &value, NULL);
 
     json_free(value);
     return ok;
@@ -94,11 +93,13 @@ static bool read_cell(const struct backup_column *column, const struct json *val
         return read_blob(value, out->blob, column->bytes);
     case BACKUP_TEXT:
     case BACKUP_JSON:
+    case BACKUP_JSON_IF_ANY:
         out->text = json_text(value);
         out->length = json_length(value);
         return out->text && strlen(out->text) == out->length &&
                (column->bytes == 0 || out->length <= column->bytes) &&
-               (column->value == BACKUP_TEXT || is_json(out->text, out->length));
+               (column->value == BACKUP_TEXT || is_json(out->text, out->length) ||
+                (column->value == BACKUP_JSON_IF_ANY && out->length == 0));
     }
     return false;
 }

@@ -37,7 +37,7 @@ static const struct backup_column events[] = {
     INTEGER_COLUMN("seq", 1, INT64_MAX / 4),
     TEXT_COLUMN("ask", true, ASK_ID_BYTES - 1),
     INTEGER_COLUMN("kind", 0, 1000),
-    TEXT_COLUMN("actor", false, 0),
+    { "actor", BACKUP_JSON_IF_ANY, false, 0, 0, 0 },
     TEXT_COLUMN("body", false, 0),
     INTEGER_COLUMN("earlier_seq", 0, INT64_MAX / 4),
     HASH_COLUMN("prev_hash"),
@@ -71,9 +71,9 @@ static const struct backup_column asks[] = {
     INTEGER_COLUMN("seq", 1, INT64_MAX / 4),
     INTEGER_COLUMN("earlier_seq", 0, INT64_MAX / 4),
     INTEGER_COLUMN("answer_seq", INT64_MIN / 4, INT64_MAX / 4),
-    TEXT_COLUMN("tool", false, 256),
-    TEXT_COLUMN("title", false, 0),
-    JSON_COLUMN("origin"),
+    TEXT_COLUMN("tool", true, 256),
+    TEXT_COLUMN("title", true, 0),
+    { "origin", BACKUP_JSON, true, 0, 0, 0 },
     TEXT_COLUMN("idempotency_key", false, LIMIT_IDEMPOTENCY_KEY_BYTES),
 };
 static const struct backup_column drafts[] = {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum backup_value { BACKUP_INTEGER, BACKUP_TEXT, BACKUP_JSON, BACKUP_BLOB };
+enum backup_value { BACKUP_INTEGER, BACKUP_TEXT, BACKUP_JSON, BACKUP_JSON_IF_ANY, BACKUP_BLOB };
 struct backup_column {
     const char *name;
     enum backup_value value;

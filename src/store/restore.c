@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/ask.h"
+#include "core/form.h"
 #include "store/backup.h"
 #include "store/backup_line.h"
 #include "store/database.h"
@@ -346,9 +347,23 @@ static bool compare_event(struct restore *restore, const struct event *event, st
     return is_same;
 }
 
+/* What is shown of an event must be of the kind that is shown. */
+static bool can_be_shown(const struct backup_line *line)
+{
+    const struct backup_cell *form = cell_of(line, "form"), *actor = cell_of(line, "actor");
+    struct form read = { 0 };
+    bool ok = !form->is_there || form_parse(form->text, form->length, &read, NULL);
+
+    form_release(&read);
+    return ok && (!cell_of(line, "answered_ms")->is_there || actor->length > 0);
+}
+
 static bool take_event(struct restore *restore, const struct backup_line *line, struct error *err)
 {
     struct event event = read_event(line);
+
+    if (!can_be_shown(line))
+        return backup_is_damaged(&restore->place, "the event cannot be shown", err);
 
     if (event.seq <= restore->first_seq)
         return compare_event(restore, &event, err);
