@@ -130,14 +130,13 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->armed_boot_ms = -1;
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .kind = ALARM_SWEEP };
-    engine->index_alarm = (struct alarm){ .kind = ALARM_INDEX };
     tokens_load(engine);
     keys_load(engine);
     later_load(engine);
     hidden_load(engine);
     parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
     sweep_soon(engine);
-    index_later(engine);
+    index_start(engine);
     time_arm(engine);
     return engine;
 }

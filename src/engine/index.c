@@ -7,12 +7,19 @@
 
 enum { INDEX_BATCH = 100 };
 static const int64_t INDEX_AFTER_MS = 10000; /* longer than most undo windows */
+static const int64_t INDEX_START_MS = 3000;  /* what an earlier hub left */
 static const int64_t INDEX_PAUSE_MS = 100;   /* while asks come in */
 
 void index_later(struct engine *engine)
 {
     if (!engine->index_alarm.place)
         alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_AFTER_MS);
+}
+
+void index_start(struct engine *engine)
+{
+    engine->index_alarm = (struct alarm){ .kind = ALARM_INDEX };
+    alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_START_MS);
 }
 
 static void on_indexed(void *context, const struct store_reply *reply)

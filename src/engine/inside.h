@@ -265,6 +265,7 @@ struct store_list_query;
 bool list_read_query(const struct json *params, struct store_list_query *query, struct error *err);
 
 /* index.c */
+void index_start(struct engine *engine);
 void index_later(struct engine *engine);
 void index_ring(struct engine *engine, struct alarm *alarm);
 

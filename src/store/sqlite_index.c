@@ -34,7 +34,7 @@ int index_drop(struct write *write, int64_t number, bool stays)
         rc = run_two(write, WRITE_INDEX_TAKE, number, 0);
     if (rc == SQLITE_OK)
         rc = run_two(write, WRITE_UNINDEX_AGENT, number, 0);
-    CRASH_POINT(store_index_dropped);
+    CRASH_POINT(store_sweep_unindexed);
     return rc;
 }
 
@@ -116,7 +116,7 @@ static int tidy(struct write *write, int64_t *ret_count)
         write->gaps = 0;
     else
         ++*ret_count;
-    CRASH_POINT(store_index_tidied);
+    CRASH_POINT(store_sweep_tidied);
     return rc;
 }
 
@@ -134,7 +134,7 @@ static int index_run(struct write *write, struct job *job)
     if (rc == SQLITE_OK && last > 0)
         rc = run_two(write, WRITE_INDEX_MOVE, last + 1, 0);
     CRASH_POINT(store_index_moved);
-    if (rc == SQLITE_OK && count == 0)
+    if (rc == SQLITE_OK)
         rc = tidy(write, &count);
     job->reply.seq = count;
     return rc;

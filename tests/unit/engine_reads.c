@@ -63,12 +63,6 @@ static void pass_history(struct store *port, const struct store_history_query *q
     inner_of(port)->ops->history(inner_of(port), query, each, context);
 }
 
-static void pass_index(struct store *port, int64_t now_ms, size_t batch, store_done *done,
-                       void *context)
-{
-    inner_of(port)->ops->index(inner_of(port), now_ms, batch, done, context);
-}
-
 static const char *pass_meta(struct store *port, const char *name)
 {
     return inner_of(port)->ops->meta(inner_of(port), name);
@@ -90,7 +84,6 @@ void stage_add_reads(struct store_ops *ops)
     ops->get_cut_off = pass_get_cut_off;
     ops->get_form_fact = pass_get_form_fact;
     ops->history = pass_history;
-    ops->index = pass_index;
     ops->meta = pass_meta;
     ops->last_seq = pass_last_seq;
 }
