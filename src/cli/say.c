@@ -217,9 +217,8 @@ static bool would_hide(const char *bytes, size_t length)
 
 /* JSON text outside of ASCII that would be hidden, reordered or acted upon is written as escapes:
  * the value stays the same. */
-void say_json(const char *json)
+void say_add_json(struct text *out, const char *json)
 {
-    struct text out = { 0 };
     const char *at = json, *end = json + strlen(json);
 
     while (at < end) {
@@ -229,10 +228,17 @@ void say_json(const char *json)
         if (code_point < 0)
             break; /* what we print was parsed before: it is UTF-8 */
         if (code_point >= 0x7f && would_hide(start, (size_t)(at - start)))
-            add_escape(&out, code_point);
+            add_escape(out, code_point);
         else
-            text_add(&out, start, (size_t)(at - start));
+            text_add(out, start, (size_t)(at - start));
     }
+}
+
+void say_json(const char *json)
+{
+    struct text out = { 0 };
+
+    say_add_json(&out, json);
     puts(text_string(&out));
     text_release(&out);
 }

@@ -22,6 +22,7 @@ void say_error(const struct arguments *arguments, const struct error *err,
                const struct json *detail);
 /* JSON for scripts, with everything that could act on a terminal written as \uNNNN. */
 void say_json(const char *json);
+void say_add_json(struct text *out, const char *json); /* the same into a text */
 
 /* Appends somebody's words as one visible line, with a badge where something was hidden. */
 void say_add_shown(struct text *out, const char *words);

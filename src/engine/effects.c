@@ -30,6 +30,7 @@ static void take_over(struct engine *engine, struct live *live, const struct lif
             engine->tally.undone++;
         else
             tally_ended(engine, live);
+        index_later(engine);
     }
 }
 

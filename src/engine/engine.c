@@ -144,6 +144,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     hidden_load(engine);
     parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
     sweep_soon(engine);
+    index_start(engine);
     time_arm(engine);
     return engine;
 }

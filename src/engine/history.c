@@ -8,14 +8,16 @@
 #include "base/json_writer.h"
 #include "core/answer.h"
 #include "core/form.h"
+#include "core/search_text.h"
 #include "core/visible_text.h"
 #include "engine/inside.h"
 
 enum {
     HISTORY_MOST = 200,
     HISTORY_DEFAULT = 20,
-    HISTORY_SEARCH_BYTES = 800,
     HISTORY_SUMMARY_BYTES = 400,
+    HISTORY_WHOLE = 50,           /* at most so many with everything, */
+    HISTORY_WHOLE_BYTES = 262144, /* and no more once there are so many bytes */
 };
 
 struct looking {
@@ -25,6 +27,7 @@ struct looking {
     size_t limit, count;
     int64_t last_ms, last_number;
     bool has_more;
+    bool is_whole; /* with form, answer and result */
 };
 
 static void looking_drop(struct errand *errand)
@@ -85,11 +88,44 @@ void history_write_answer(struct json_writer *writer, const struct store_row *ro
     text_release(&summary);
 }
 
-static void on_row(void *context, const struct store_row *row)
+static void write_next(struct looking *looking, int64_t ms, int64_t number)
+{
+    char next[48];
+
+    snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, ms, number);
+    json_write_text(&looking->writer, "next", next);
+}
+
+static void write_whole(struct looking *looking, const struct store_row *row)
+{
+    struct json_writer *writer = &looking->writer;
+    struct text result = { 0 };
+
+    json_write_text(writer, "tool", row->ask.tool ? row->ask.tool : "");
+    json_write_raw(writer, "form", row->ask.form_json);
+    json_write_raw(writer, "answer", row->answer_json ? row->answer_json : "null");
+    describe_result(looking->errand.engine, row, NULL, NULL, false, &result);
+    json_write_raw(writer, "result", text_string(&result));
+    text_release(&result);
+}
+
+/* How much of everything is older than what was looked at, roughly: for who shows how far it is. */
+static void write_left(struct looking *looking, int64_t number)
+{
+    struct store *store = looking->errand.engine->parts.store;
+    int64_t newest = store->ops->last_seq(store);
+
+    if (looking->is_whole && newest > 0)
+        json_write_integer(&looking->writer, "left_permille", number * 1000 / newest);
+}
+
+static void on_row(void *context, const struct store_row *row, int64_t looked_to)
 {
     struct looking *looking = context;
+    bool is_full = looking->count == looking->limit ||
+                   (looking->is_whole && looking->out.used > HISTORY_WHOLE_BYTES);
 
-    if (row && looking->count == looking->limit) {
+    if (row && is_full) {
         looking->has_more = true;
         return;
     }
@@ -100,36 +136,38 @@ static void on_row(void *context, const struct store_row *row)
         json_write_object(&looking->writer, NULL);
         describe_members(looking->errand.engine, row, &looking->writer);
         history_write_answer(&looking->writer, row);
+        if (looking->is_whole)
+            write_whole(looking, row);
         json_write_end_object(&looking->writer);
         return;
     }
     json_write_end_list(&looking->writer);
     if (looking->has_more) {
-        char next[48];
-
-        snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, looking->last_ms, looking->last_number);
-        json_write_text(&looking->writer, "next", next);
+        write_next(looking, looking->last_ms, looking->last_number);
+        write_left(looking, looking->last_number);
+    } else if (looked_to) { /* the page is not full, but looking on is for the next call */
+        write_next(looking, 1, looked_to);
+        write_left(looking, looked_to);
     }
     json_write_end_object(&looking->writer);
     errand_ok(&looking->errand, text_string(&looking->out));
 }
 
 static bool read_filters(const struct json *params, struct store_history_query *query,
-                         struct error *err)
+                         struct search_terms *terms, struct error *err)
 {
     const struct json *search = json_member(params, "search");
 
     if (!list_read_query(params, &query->list, err))
         return false;
     query->via = json_member_text(params, "via");
-    query->search = json_text(search);
     query->since_ms = json_member_integer(params, "since_ms", 0);
-    if (search && (!query->search || strlen(query->search) != json_length(search)))
+    query->until_ms = json_member_integer(params, "until_ms", 0);
+    if (search && (!json_text(search) || strlen(json_text(search)) != json_length(search)))
         return error_set(err, ERROR_bad_type, "/search", "search is a text");
-    if (query->search && json_length(search) > HISTORY_SEARCH_BYTES)
-        return error_set(err, ERROR_too_long, "/search", "at most %d bytes", HISTORY_SEARCH_BYTES);
-    if (query->search && !*query->search)
-        query->search = NULL;
+    if (search && !search_terms_read(json_text(search), terms, err))
+        return false;
+    query->search = terms->count ? terms : NULL;
     return true;
 }
 
@@ -141,17 +179,23 @@ void history_act(struct desk *desk, struct desk_visit *visit, const struct json 
     struct looking *looking = errand_new(sizeof *looking, engine, visit, done, context);
     int64_t limit = json_member_integer(params, "limit", HISTORY_DEFAULT);
     struct store_history_query query = { .list.which = STORE_LIST_ALL };
+    struct search_terms terms = { 0 };
     struct error err;
+    int64_t most;
 
     looking->errand.drop = looking_drop;
-    if (!read_filters(params, &query, &err)) {
+    if (!read_filters(params, &query, &terms, &err)) {
+        search_terms_release(&terms);
         errand_fail(&looking->errand, &err, NULL);
         return;
     }
-    looking->limit = limit < 1 ? 1 : limit > HISTORY_MOST ? HISTORY_MOST : (size_t)limit;
+    looking->is_whole = json_is_yes(json_member(params, "whole"));
+    most = looking->is_whole ? HISTORY_WHOLE : HISTORY_MOST;
+    looking->limit = limit < 1 ? 1 : limit > most ? (size_t)most : (size_t)limit;
     query.list.limit = looking->limit + 1;
     looking->writer = json_writer_to(&looking->out);
     json_write_object(&looking->writer, NULL);
     json_write_list(&looking->writer, "asks");
     store->ops->history(store, &query, on_row, looking);
+    search_terms_release(&terms);
 }

@@ -304,6 +304,10 @@ desk_act rule_preview_act, rule_add_act, rule_list_act, rule_remove_act, rule_su
 void announce_new(struct engine *engine, const struct live *live);
 void announce_recovered(struct engine *engine, const struct live *live);
 void announce_ring(struct engine *engine, struct alarm *alarm);
+/* index.c */
+void index_start(struct engine *engine);
+void index_later(struct engine *engine);
+void index_ring(struct engine *engine, struct alarm *alarm);
 
 /* history.c, statistics.c */
 desk_act history_act, statistics_act;

@@ -49,6 +49,7 @@ enum alarm_kind {
     ALARM_DRAFT,
     ALARM_WAIT,
     ALARM_SWEEP,
+    ALARM_INDEX,
     ALARM_REMAINING,
     ALARM_ANNOUNCE,
     ALARM_KINDS
@@ -252,6 +253,9 @@ struct engine {
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
+    struct alarm index_alarm; /* some time after an ask came or ended */
+    bool is_indexing;
+    int64_t indexed_at_seq; /* the newest event when it began */
     struct tally tally;
     struct text line;                            /* see line_take */
     struct table undelivered, undelivered_calls; /* see undelivered.c */

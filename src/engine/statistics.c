@@ -227,10 +227,11 @@ static void finish(struct counting *counting)
     text_release(&out);
 }
 
-static void on_counted(void *context, const struct store_row *row)
+static void on_counted(void *context, const struct store_row *row, int64_t looked_to)
 {
     struct counting *counting = context;
 
+    (void)looked_to; /* the newest are looked at first, and no more than these count */
     if (!row)
         finish(counting);
     else if (counting->all.asks == STATISTICS_ASKS)

@@ -170,6 +170,7 @@ static void on_created(void *context, const struct store_reply *reply)
         present(submission, live);
     errand_end(&submission->errand);
     sweep_soon(engine);
+    index_later(engine);
 }
 
 static bool route(struct submission *submission, struct error *err)

@@ -426,6 +426,18 @@ const struct catalog catalog_en = {
         [TEXT_REASON_OLDER_HUB] = "an older hub is running; the next ask or answer of this version replaces it",
         [TEXT_REASON_OTHER_HUB] = "a hub of another version is running and does not speak with this one: update sayso, or run sayso stop with the newer program",
         [TEXT_REASON_NOBODY_LISTENS] = "no hub listens on {path}",
+        [TEXT_REASON_BACKUP_LINE] = "line {line} of the backup is damaged: {why}; nothing behind it was read",
+        [TEXT_REASON_BACKUP_SHORT] = "the backup ends behind line {line}, too early: its end is missing",
+        [TEXT_REASON_BACKUP_NEWER] = "this backup was written by a newer sayso: install that one",
+        [TEXT_REASON_BACKUP_FOREIGN] = "this is no backup of sayso: it does not begin like one",
+        [TEXT_REASON_BACKUP_OWN] = "the store holds asks of its own: a backup is read into an empty one; move it away first (sayso status tells where it is)",
+        [TEXT_REASON_BACKUP_CONTRADICTS] = "the backup contradicts itself: run sayso import --discard, or import another one",
+        [TEXT_REASON_BACKUP_INCOMPLETE] = "a backup was not read in completely: run sayso import with it again, or sayso import --discard",
+        [TEXT_REASON_BACKUP_BUSY] = "a hub or another import has the store: sayso stop ends a hub",
+        [TEXT_REASON_BACKUP_NOTHING] = "there is no store yet: nothing was ever asked",
+        [TEXT_REASON_BACKUP_DOCTOR] = "the store cannot be read by this sayso: sayso doctor says why",
+        [TEXT_REASON_BACKUP_UNREAD] = "the backup cannot be read: {reason}",
+        [TEXT_REASON_SEARCH_WORDS] = "at most {count} words",
         [TEXT_REASON_NOT_REACHED] = "the hub could not be reached; its last words are in {path}",
         [TEXT_REASON_NOT_STARTED] = "the hub did not start; its last words are in {path}",
         [TEXT_REASON_PATH_TOO_LONG] = "the path of {name} is too long",
@@ -552,6 +564,7 @@ const struct catalog catalog_en = {
 
 #define SPOKEN(name, english, chinese) [TEXT_##name] = english,
 #include "i18n/doctor.def"
+#include "i18n/history.def"
 #include "i18n/terminal.def"
 #undef SPOKEN
     },

@@ -425,6 +425,18 @@ const struct catalog catalog_zh = {
         [TEXT_REASON_OLDER_HUB] = "正在运行的是较旧的中枢；此版本的下一个请求或答复会取代它",
         [TEXT_REASON_OTHER_HUB] = "正在运行的是另一版本的中枢，与此程序不能通信：请更新 sayso，或用较新的程序运行 sayso stop",
         [TEXT_REASON_NOBODY_LISTENS] = "{path} 上没有中枢",
+        [TEXT_REASON_BACKUP_LINE] = "备份第 {line} 行已损坏：{why}；其后的内容未读取",
+        [TEXT_REASON_BACKUP_SHORT] = "备份在第 {line} 行之后过早结束：缺少结尾",
+        [TEXT_REASON_BACKUP_NEWER] = "此备份由更新版本的 sayso 写出：请安装该版本",
+        [TEXT_REASON_BACKUP_FOREIGN] = "这不是 sayso 的备份：开头不符",
+        [TEXT_REASON_BACKUP_OWN] = "存储中已有自己的请求：备份只能读入空的存储；请先将其移走（sayso status 会显示位置）",
+        [TEXT_REASON_BACKUP_CONTRADICTS] = "备份自相矛盾：请运行 sayso import --discard，或导入另一个备份",
+        [TEXT_REASON_BACKUP_INCOMPLETE] = "有一个备份未完整读入：请用它再次运行 sayso import，或运行 sayso import --discard",
+        [TEXT_REASON_BACKUP_BUSY] = "中枢或另一个导入正在使用存储：sayso stop 可结束中枢",
+        [TEXT_REASON_BACKUP_NOTHING] = "还没有存储：从未提出过请求",
+        [TEXT_REASON_BACKUP_DOCTOR] = "此 sayso 无法读取该存储：sayso doctor 会说明原因",
+        [TEXT_REASON_BACKUP_UNREAD] = "无法读取备份：{reason}",
+        [TEXT_REASON_SEARCH_WORDS] = "最多 {count} 个词",
         [TEXT_REASON_NOT_REACHED] = "无法连接中枢；它最后的记录在 {path}",
         [TEXT_REASON_NOT_STARTED] = "中枢未能启动；它最后的记录在 {path}",
         [TEXT_REASON_PATH_TOO_LONG] = "{name} 的路径过长",
@@ -551,6 +563,7 @@ const struct catalog catalog_zh = {
 
 #define SPOKEN(name, english, chinese) [TEXT_##name] = chinese,
 #include "i18n/doctor.def"
+#include "i18n/history.def"
 #include "i18n/terminal.def"
 #undef SPOKEN
     },

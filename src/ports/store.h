@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "core/ask.h"
 
+struct search_terms;
 struct text;
 
 enum store_outcome {
@@ -141,13 +142,16 @@ struct store_list_query {
 /* Looking back: filters that have to read form and answer. id_prefix and principal don't count. */
 struct store_history_query {
     struct store_list_query list;
-    const char *via;    /* the channel it was answered through; NULL: any */
-    const char *search; /* stands somewhere in question, answer or notes; NULL: any */
-    int64_t since_ms;   /* created at that time or later; 0: no bound */
+    const char *via;                   /* the channel it was answered through; NULL: any */
+    const struct search_terms *search; /* all in question, answer or notes; NULL: any */
+    int64_t since_ms, until_ms;        /* created at that time or later, and before; 0: no bound */
 };
 /* Rows come newest first, one call each, texts of form and arguments left out (NULL); the last
  * call has row NULL. */
 typedef void store_each(void *context, const struct store_row *row);
+/* The same with form, arguments and answer. Looking ends early when it takes too long: looked_to of
+ * the last call is then the number to go on before; 0: that was all. */
+typedef void store_found(void *context, const struct store_row *row, int64_t looked_to);
 typedef void store_pair(void *context, const char *name, const char *value);
 
 struct store;
@@ -194,6 +198,10 @@ struct store_ops {
      * retention are never dropped by count. */
     void (*sweep)(struct store *store, int64_t older_than_ms, size_t keep_ended, size_t batch,
                   store_done *done, void *context);
+    /* One batch of what searches and lists are found by; asks that are not taken up yet are found
+     * too, only slower. reply.seq is how many were taken up; 0: nothing left to do. */
+    void (*index)(struct store *store, int64_t now_ms, size_t batch, store_done *done,
+                  void *context);
 
     /* STORE_DONE with the row, or STORE_MISSING. */
     void (*get)(struct store *store, const char *ask_id, store_done *done, void *context);
@@ -206,8 +214,7 @@ struct store_ops {
                              store_each *each, void *context);
     void (*list)(struct store *store, const struct store_list_query *query, store_each *each,
                  void *context);
-    /* The same with form and answer. */
-    void (*history)(struct store *store, const struct store_history_query *query, store_each *each,
+    void (*history)(struct store *store, const struct store_history_query *query, store_found *each,
                     void *context);
     /* Recovery: every open ask, every one whose deliver_after lies ahead of now_ms, and every
      * answer by a person that is not delivered. Texts left out. */

@@ -48,6 +48,9 @@ struct job_client {
 struct job_sweep {
     int64_t older_than_ms, keep_ended, batch;
 };
+struct job_index {
+    int64_t now_ms, batch;
+};
 
 struct job {
     struct job *next;
@@ -69,6 +72,7 @@ struct job {
         struct job_client client;
         int64_t shift_by_ms;
         struct job_sweep sweep;
+        struct job_index index;
     } of;
 };
 

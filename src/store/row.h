@@ -53,6 +53,9 @@ struct store_row;
 #define ROW_UNANSWERED              ROW_ASK ROW_LONG_COLUMNS(ROW_NULL) ROW_ANSWER_COLUMNS(ROW_NULL)
 #define ROW_JOIN_ANSWER             " LEFT JOIN events a ON a.seq = k.answer_seq "
 #define ROW_JOIN                    " JOIN events t ON t.seq = k.number" ROW_JOIN_ANSWER
+/* What its agent calls itself; NULL: it has no name. */
+#define ROW_AGENT                                                                                  \
+    "CASE WHEN json_valid(k.origin) THEN COALESCE(k.origin ->> 'as', k.origin ->> 'name') END"
 /* The parts of the index of ids, newest first; see schema.c. */
 #define ROW_PARTS                                                                                  \
     "WITH RECURSIVE part (n) AS (SELECT (SELECT max(number) FROM asks) " SCHEMA_PART               \

@@ -84,6 +84,18 @@ static const char other_tables[] =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
     "INSERT INTO meta VALUES ('instance', lower(hex(randomblob(16))));";
 
+/* What lists are found by, filled in batches behind the asks (sqlite_index.c): a tree that every
+ * ask touched would cost a page a commit. search.next is the first number that was not looked at
+ * yet; `unindexed` are those before it whose answer may still change. */
+static const char search_tables[] =
+    "CREATE VIRTUAL TABLE words USING fts5 (body, tokenize = 'trigram', detail = 'none',"
+    " columnsize = 0);"
+    "CREATE TABLE by_agent (agent TEXT NOT NULL, number INTEGER NOT NULL,"
+    " PRIMARY KEY (agent, number)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE unindexed (number INTEGER PRIMARY KEY) STRICT;"
+    "CREATE TABLE search (only INTEGER PRIMARY KEY CHECK (only = 1), next INTEGER NOT NULL) STRICT;"
+    "INSERT INTO search VALUES (1, 1);";
+
 static const char rule_tables[] =
     "CREATE TABLE rules (id TEXT PRIMARY KEY, kind BLOB NOT NULL, facts TEXT NOT NULL,"
     " answer TEXT NOT NULL, actor TEXT NOT NULL, created_ms INTEGER NOT NULL,"
@@ -94,6 +106,7 @@ static const struct {
     const char *texts[STEP_TEXTS];
 } steps[] = {
     { { people_tables, ask_tables, event_tables, other_tables } },
+    { { search_tables } },
     { { rule_tables } },
 };
 

@@ -208,6 +208,17 @@ static void store_sweep(struct store *store, int64_t older_than_ms, size_t keep_
     add(store, &job);
 }
 
+static void store_index(struct store *store, int64_t now_ms, size_t batch, store_done *done,
+                        void *context)
+{
+    struct job job = { .kind = &job_kind_index,
+                       .done = done,
+                       .context = context,
+                       .of.index = { now_ms, as_limit(batch) } };
+
+    add(store, &job);
+}
+
 static void store_get(struct store *store, const char *ask_id, store_done *done, void *context)
 {
     reader_get(&own(store)->reader, ask_id, done, context);
@@ -227,7 +238,7 @@ static void store_list_undelivered(struct store *store, const char *principal, s
 }
 
 static void store_history(struct store *store, const struct store_history_query *query,
-                          store_each *each, void *context)
+                          store_found *each, void *context)
 {
     reader_history(&own(store)->reader, query, each, context);
 }
@@ -337,6 +348,7 @@ static const struct store_ops sqlite_ops = {
     .save_form_fact = store_save_form_fact,
     .shift_deadlines = store_shift_deadlines,
     .sweep = store_sweep,
+    .index = store_index,
     .get = store_get,
     .find_undelivered = store_find_undelivered,
     .list_undelivered = store_list_undelivered,
@@ -378,6 +390,13 @@ bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char 
         goto failed;
     }
     reader_init(&store->reader, store->database.reader, store->database.path, &store->is_broken);
+    if (*reader_meta(&store->reader, "importing")) {
+        error_set(err, ERROR_storage_failed, "",
+                  "a backup was not read in completely: run sayso import with it again, or sayso "
+                  "import --discard");
+        store_close(&store->port);
+        return false;
+    }
     *ret_store = &store->port;
     return true;
 failed:

@@ -18,7 +18,9 @@ enum read_statement {
     READ_UNDELIVERED_ALL,
     READ_LIST, /* one each of enum store_list_which, then the same again by prefix */
     READ_LIST_PREFIX = READ_LIST + 3,
-    READ_LIVE = READ_LIST_PREFIX + 3,
+    READ_LIST_NEW = READ_LIST_PREFIX + 3, /* of an agent: what no index knows yet, */
+    READ_LIST_AGENT,                      /* and what one does */
+    READ_LIVE,
     READ_DRAFT,
     READ_SAID,
     READ_SETTINGS,
@@ -28,6 +30,8 @@ enum read_statement {
     READ_CUT_OFF,
     READ_FORM_FACT,
     READ_META,
+    READ_BEGIN,
+    READ_REST,
     READ_COUNT,
 };
 
@@ -36,14 +40,13 @@ enum read_statement {
     " AND (k.state = 3 OR k.state = 5 OR k.state = 6) "
 #define NEWEST    "ORDER BY k.number DESC LIMIT "
 #define UNSETTLED "k.number >= (SELECT unsettled FROM counter) "
-#define AGENT_IS                                                                                   \
-    "CASE WHEN json_valid(k.origin)"                                                               \
-    " THEN COALESCE(k.origin ->> 'as', k.origin ->> 'name') IS ?6 ELSE 0 END"
+#define LIST_FILTERS                                                                               \
+    " AND CASE WHEN ?3 > 0 THEN k.number < ?3 ELSE k.created_ms < ?2 END"                          \
+    " AND (?4 IS NULL OR k.principal = ?4) AND (?5 = 0 OR (?5 >> k.state) & 1) "
 #define LIST(condition)                                                                            \
-    ROW_PARTS "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition               \
-              " AND CASE WHEN ?3 > 0 THEN k.number < ?3 ELSE k.created_ms < ?2 END"                \
-              " AND (?4 IS NULL OR k.principal = ?4)"                                              \
-              " AND (?5 = 0 OR (?5 >> k.state) & 1) AND (?6 IS NULL OR " AGENT_IS ") " NEWEST "?1"
+    ROW_PARTS "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition LIST_FILTERS  \
+              "AND (?6 IS NULL OR " ROW_AGENT " IS ?6) " NEWEST "?1"
+#define LIST_WHICH "CASE ?7 WHEN 1 THEN k.state <= 2 WHEN 2 THEN k.state > 2 ELSE 1 END"
 /* Ids are made of a-z and 2-7, and '{' is what follows z. */
 #define PREFIX                                                                                     \
     " AND k.number " SCHEMA_PART " IN (SELECT n FROM part) AND k.id >= ?7 AND k.id < ?7 || '{'"
@@ -69,6 +72,14 @@ static const char *const read_sql[READ_COUNT] = {
     [READ_LIST_PREFIX + STORE_LIST_ALL] = LIST("1" PREFIX),
     [READ_LIST_PREFIX + STORE_LIST_OPEN] = LIST(UNSETTLED "AND k.state <= 2" PREFIX),
     [READ_LIST_PREFIX + STORE_LIST_ENDED] = LIST("k.state > 2" PREFIX),
+    [READ_LIST_NEW] =
+        "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " LIST_WHICH LIST_FILTERS
+        "AND k.number >= (SELECT next FROM search) AND " ROW_AGENT " IS ?6 " NEWEST "?1",
+    [READ_LIST_AGENT] =
+        "SELECT " ROW_BRIEF
+        "0 FROM by_agent b CROSS JOIN asks k ON k.number = b.number" ROW_JOIN_ANSWER
+        "WHERE b.agent = ?6 AND b.number < (SELECT next FROM search) AND " LIST_WHICH LIST_FILTERS
+        "ORDER BY b.number DESC LIMIT ?1",
     [READ_LIVE] = "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " UNSETTLED
                   "AND (k.state <= 2 OR (k.delivered_ms = 0 AND (k.deliver_after_ms > ?1"
                   " OR k.state = 3 OR k.state = 5 OR k.state = 6)))"
@@ -91,6 +102,8 @@ static const char *const read_sql[READ_COUNT] = {
     [READ_FORM_FACT] =
         "SELECT form_works FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",
+    [READ_BEGIN] = "BEGIN",
+    [READ_REST] = "COMMIT",
 };
 
 void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bool *is_broken)
@@ -108,7 +121,7 @@ void reader_release(struct reader *reader)
 }
 
 /* Lists cannot say that they failed half way; is_broken does. */
-static bool end_read(struct reader *reader, struct statement *statement, struct error *err)
+bool reader_end(struct reader *reader, struct statement *statement, struct error *err)
 {
     int rc = statement_end(statement);
     enum failure failure;
@@ -122,6 +135,26 @@ static bool end_read(struct reader *reader, struct statement *statement, struct 
     return false;
 }
 
+bool reader_begin(struct reader *reader)
+{
+    struct statement begin = statement_of(&reader->statements, READ_BEGIN);
+
+    if (!sqlite3_get_autocommit(reader->db)) { /* further up the stack somebody did */
+        statement_end(&begin);
+        return false;
+    }
+    statement_step(&begin);
+    return reader_end(reader, &begin, NULL);
+}
+
+void reader_rest(struct reader *reader)
+{
+    struct statement rest = statement_of(&reader->statements, READ_REST);
+
+    statement_step(&rest);
+    reader_end(reader, &rest, NULL);
+}
+
 static void answer_one(struct reader *reader, struct statement *statement, store_done *done,
                        void *context)
 {
@@ -133,10 +166,10 @@ static void answer_one(struct reader *reader, struct statement *statement, store
         reply.outcome = STORE_DONE;
         reply.row = &row;
         done(context, &reply);
-        end_read(reader, statement, NULL);
+        reader_end(reader, statement, NULL);
         return;
     }
-    if (!end_read(reader, statement, &reply.err))
+    if (!reader_end(reader, statement, &reply.err))
         reply.outcome = STORE_FAILED;
     done(context, &reply);
 }
@@ -163,16 +196,25 @@ void reader_find_undelivered(struct reader *reader, const char *principal, const
     answer_one(reader, &find, done, context);
 }
 
-void reader_answer_rows(struct reader *reader, struct statement *statement, store_each *each,
-                        void *context)
+/* Hands on each row of a statement and ends it; returns how many there were. */
+static size_t hand_on_rows(struct reader *reader, struct statement *statement, store_each *each,
+                           void *context)
 {
     struct store_row row;
+    size_t count = 0;
 
-    while (statement_step(statement)) {
+    for (; statement_step(statement); count++) {
         row_read(statement->handle, &row);
         each(context, &row);
     }
-    end_read(reader, statement, NULL);
+    reader_end(reader, statement, NULL);
+    return count;
+}
+
+static void answer_rows(struct reader *reader, struct statement *statement, store_each *each,
+                        void *context)
+{
+    hand_on_rows(reader, statement, each, context);
     each(context, NULL);
 }
 
@@ -183,24 +225,57 @@ void reader_list_undelivered(struct reader *reader, const char *principal, int64
 
     statement_text(&list, principal);
     statement_integer(&list, limit);
-    reader_answer_rows(reader, &list, each, context);
+    answer_rows(reader, &list, each, context);
+}
+
+static struct statement bind_list(struct reader *reader, size_t which,
+                                  const struct store_list_query *query, size_t limit)
+{
+    struct statement list = statement_of(&reader->statements, which);
+
+    statement_integer(&list, limit < INT32_MAX ? (int64_t)limit : INT32_MAX);
+    statement_integer(&list, query->before_ms ? query->before_ms : INT64_MAX);
+    statement_integer(&list, query->before_number);
+    statement_text(&list, query->principal);
+    statement_integer(&list, query->states);
+    statement_text(&list, query->agent);
+    return list;
+}
+
+/* Both parts see the same: what the index takes up in between would be in neither. */
+static void list_of_agent(struct reader *reader, const struct store_list_query *query,
+                          store_each *each, void *context)
+{
+    bool is_begun = reader_begin(reader);
+    struct statement list = bind_list(reader, READ_LIST_NEW, query, query->limit);
+    size_t count;
+
+    statement_integer(&list, query->which);
+    count = hand_on_rows(reader, &list, each, context);
+    if (count < query->limit) {
+        list = bind_list(reader, READ_LIST_AGENT, query, query->limit - count);
+        statement_integer(&list, query->which);
+        hand_on_rows(reader, &list, each, context);
+    }
+    if (is_begun)
+        reader_rest(reader);
+    each(context, NULL);
 }
 
 void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
                  void *context)
 {
     size_t which = (query->id_prefix ? READ_LIST_PREFIX : READ_LIST) + (size_t)query->which;
-    struct statement list = statement_of(&reader->statements, which);
+    struct statement list;
 
-    statement_integer(&list, query->limit < INT32_MAX ? (int64_t)query->limit : INT32_MAX);
-    statement_integer(&list, query->before_ms ? query->before_ms : INT64_MAX);
-    statement_integer(&list, query->before_number);
-    statement_text(&list, query->principal);
-    statement_integer(&list, query->states);
-    statement_text(&list, query->agent);
+    if (query->agent && !query->id_prefix && query->which != STORE_LIST_OPEN) {
+        list_of_agent(reader, query, each, context);
+        return;
+    }
+    list = bind_list(reader, which, query, query->limit);
     if (query->id_prefix)
         statement_text(&list, query->id_prefix);
-    reader_answer_rows(reader, &list, each, context);
+    answer_rows(reader, &list, each, context);
 }
 
 void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context)
@@ -208,7 +283,7 @@ void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, v
     struct statement list = statement_of(&reader->statements, READ_LIVE);
 
     statement_integer(&list, now_ms);
-    reader_answer_rows(reader, &list, each, context);
+    answer_rows(reader, &list, each, context);
 }
 
 static void answer_pairs(struct reader *reader, struct statement *statement, store_pair *each,
@@ -217,7 +292,7 @@ static void answer_pairs(struct reader *reader, struct statement *statement, sto
     while (statement_step(statement))
         each(context, (const char *)sqlite3_column_text(statement->handle, 0),
              (const char *)sqlite3_column_text(statement->handle, 1));
-    end_read(reader, statement, NULL);
+    reader_end(reader, statement, NULL);
 }
 
 void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
@@ -276,7 +351,7 @@ void reader_list_tokens(struct reader *reader, store_token_each *each, void *con
         memcpy(token.hash, sqlite3_column_blob(list.handle, 0), sizeof token.hash);
         each(context, &token);
     }
-    end_read(reader, &list, NULL);
+    reader_end(reader, &list, NULL);
 }
 
 void reader_list_rules(struct reader *reader, store_rule_each *each, void *context)
@@ -315,7 +390,7 @@ void reader_list_keys(struct reader *reader, const char *purpose, store_key_each
         memcpy(key.secret, sqlite3_column_blob(list.handle, 2), sizeof key.secret);
         each(context, &key);
     }
-    end_read(reader, &list, NULL);
+    reader_end(reader, &list, NULL);
 }
 
 static void get_fact(struct reader *reader, int which, const struct store_client *client,
@@ -331,7 +406,7 @@ static void get_fact(struct reader *reader, int which, const struct store_client
         reply.outcome = STORE_DONE;
         reply.seq = sqlite3_column_int64(get.handle, 0);
     }
-    if (!end_read(reader, &get, &reply.err))
+    if (!reader_end(reader, &get, &reply.err))
         reply.outcome = STORE_FAILED;
     done(context, &reply);
 }
@@ -356,6 +431,6 @@ const char *reader_meta(struct reader *reader, const char *name)
     statement_text(&get, name);
     if (statement_step(&get))
         text_add_text(&reader->meta, (const char *)sqlite3_column_text(get.handle, 0));
-    end_read(reader, &get, NULL);
+    reader_end(reader, &get, NULL);
     return text_string(&reader->meta);
 }

@@ -32,10 +32,12 @@ void reader_list(struct reader *reader, const struct store_list_query *query, st
 extern const char *const history_sql[];
 extern const size_t history_sql_count;
 void reader_history(struct reader *reader, const struct store_history_query *query,
-                    store_each *each, void *context);
-/* Hands on each row of a statement, then NULL, and ends it. */
-void reader_answer_rows(struct reader *reader, struct statement *statement, store_each *each,
-                        void *context);
+                    store_found *each, void *context);
+/* Ends a statement. False: `err`, and is_broken where only a restart mends it. */
+bool reader_end(struct reader *reader, struct statement *statement, struct error *err);
+/* All reads until reader_rest see the same. False: it is so already, and who began it ends it. */
+bool reader_begin(struct reader *reader);
+void reader_rest(struct reader *reader);
 void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context);
 void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
                       store_pair *each, void *context);

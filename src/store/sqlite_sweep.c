@@ -1,6 +1,7 @@
 /*
  * sqlite_sweep.c - retention (R9.1): what is too old goes, then what is too many.
- * An ask goes with its texts, answers and drafts; of its events only the places in the chain stay.
+ * An ask goes with its texts, answers, drafts and words; of its events only the places in the chain
+ * stay.
  */
 #include "store/write.h"
 
@@ -88,6 +89,8 @@ static int drop(struct write *write, const struct victim *victim)
     if (rc == SQLITE_OK)
         rc = run_on(write, WRITE_SWEEP_DRAFTS, victim->number);
     if (rc == SQLITE_OK)
+        rc = index_drop(write, victim->number, false);
+    if (rc == SQLITE_OK)
         rc = run_on(write, WRITE_SWEEP_ASK, victim->number);
     CRASH_POINT(store_sweep_dropped);
     return rc;
@@ -120,6 +123,7 @@ static int sweep_run(struct write *write, struct job *job)
     if (rc == SQLITE_OK)
         rc = move_on(write);
     free(victims.list);
+    write->gaps += victims.count;
     job->reply.seq = victims.count;
     return rc;
 }

@@ -10,6 +10,9 @@
 #include "store/row.h"
 
 #define CLIENTS_MOST "1000"
+/* Nothing that is found by changes any more: it is over, and so is the time to undo it. */
+#define INDEX_IS_SETTLED "(k.state > 2 AND (k.delivered_ms > 0 OR k.deliver_after_ms <= ?1))"
+#define INDEX_COLUMNS    "k.number, " INDEX_IS_SETTLED ", " ROW_AGENT ", t.form, a.answer"
 
 const char *const write_sql[WRITE_COUNT] = {
     [WRITE_PRINCIPAL] = "INSERT INTO principals (id, kind, uid, name, place, created_ms)"
@@ -112,6 +115,23 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_UNSETTLED] = "SELECT number FROM asks WHERE number >= ?1 AND (state <= 2"
                         " OR (delivered_ms = 0 AND (state = 3 OR state = 5 OR state = 6 OR"
                         " deliver_after_ms > 0))) ORDER BY number LIMIT 1",
+    [WRITE_INDEX_NEXT] = "SELECT next FROM search",
+    [WRITE_INDEX_PICK] = "SELECT " INDEX_COLUMNS " FROM asks k" ROW_JOIN
+                         "WHERE k.number >= ?2 ORDER BY k.number LIMIT ?3",
+    [WRITE_INDEX_PICK_LEFT] = "SELECT " INDEX_COLUMNS " FROM unindexed u JOIN asks k"
+                              " ON k.number = u.number" ROW_JOIN "WHERE u.number >= ?2 AND"
+                              " " INDEX_IS_SETTLED " ORDER BY u.number LIMIT ?3",
+    [WRITE_INDEX_WORDS] = "INSERT INTO words (rowid, body) VALUES (?1, ?2)",
+    [WRITE_INDEX_AGENT] = "INSERT INTO by_agent (agent, number) VALUES (?1, ?2)"
+                          " ON CONFLICT DO NOTHING",
+    [WRITE_INDEX_LEAVE] = "INSERT INTO unindexed (number) SELECT ?1"
+                          " WHERE ?1 < (SELECT next FROM search) OR ?2 ON CONFLICT DO NOTHING",
+    [WRITE_INDEX_TAKE] = "DELETE FROM unindexed WHERE number = ?1",
+    [WRITE_INDEX_MOVE] = "UPDATE search SET next = ?1",
+    [WRITE_INDEX_TIDY] = "INSERT INTO words (words, rank) VALUES ('merge', -64)",
+    [WRITE_UNINDEX_WORDS] = "DELETE FROM words WHERE rowid = ?1",
+    [WRITE_UNINDEX_AGENT] = "DELETE FROM by_agent WHERE number = ?1 AND agent ="
+                            " (SELECT " ROW_AGENT " FROM asks k WHERE k.number = ?1)",
     [WRITE_LOOK] = "SELECT number, state, version, seq FROM asks WHERE number = ?1 AND id = ?2",
     [WRITE_SEARCH] = ROW_PARTS "SELECT k.number, k.state, k.version, k.seq FROM" ROW_IN_PART
                                "AND k.id = ?1 LIMIT 1",

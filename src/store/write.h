@@ -22,6 +22,7 @@ struct write {
     struct event_head head;
     struct statements statements;
     char principal[PRINCIPAL_BYTES]; /* that was written last: need not be again */
+    int64_t gaps;                    /* asks that are gone whose words still lie in the index */
     /* What was written of asks lately: most changes come soon. Only a guess, which the statement
      * that makes use of it confirms. */
     struct write_hint {
@@ -64,6 +65,17 @@ enum write_statement {
     WRITE_SWEEP_DRAFTS,
     WRITE_SWEEP_ASK,
     WRITE_UNSETTLED,
+    WRITE_INDEX_NEXT,
+    WRITE_INDEX_PICK,
+    WRITE_INDEX_PICK_LEFT,
+    WRITE_INDEX_WORDS,
+    WRITE_INDEX_AGENT,
+    WRITE_INDEX_LEAVE,
+    WRITE_INDEX_TAKE,
+    WRITE_INDEX_MOVE,
+    WRITE_INDEX_TIDY,
+    WRITE_UNINDEX_WORDS,
+    WRITE_UNINDEX_AGENT,
     WRITE_LOOK,
     WRITE_SEARCH,
     WRITE_FIND,
@@ -80,7 +92,7 @@ extern const char *const write_sql[WRITE_COUNT];
 
 extern const struct job_kind job_kind_create, job_kind_change, job_kind_draft, job_kind_setting,
     job_kind_token, job_kind_revoke, job_kind_key, job_kind_meta, job_kind_shift, job_kind_sweep,
-    job_kind_client, job_kind_rule, job_kind_rule_revoke;
+    job_kind_client, job_kind_index, job_kind_rule, job_kind_rule_revoke;
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
 /* Appends to the chain and sets event->seq. */
@@ -90,6 +102,9 @@ int write_counter(struct write *write);
 int write_look(struct write *write, const char *id, struct found *ret_found);
 void write_hint(struct write *write, const char *id, const struct found *ask);
 struct found write_hinted(struct write *write, const char *id); /* a guess */
+
+/* Takes an ask out of what lists are found by; one that stays is taken up again later. */
+int index_drop(struct write *write, int64_t number, bool stays);
 
 /* Of a change that only delivers; *ret_count is how many asks there were to deliver. */
 int deliver_run(struct write *write, struct job *job, size_t *ret_count);

@@ -239,6 +239,17 @@ static void stage_store_sweep(struct store *port, int64_t older_than_ms, size_t 
         inner->ops->sweep(inner, older_than_ms, keep, batch, on_inner_reply, passage);
 }
 
+static void stage_store_index(struct store *port, int64_t now_ms, size_t batch, store_done *done,
+                              void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = pass(own(port), own(port)->fails_sweeps, "index", done, context);
+
+    own(port)->indexings++;
+    if (passage)
+        inner->ops->index(inner, now_ms, batch, on_inner_reply, passage);
+}
+
 static void fail_read(store_done *done, void *context)
 {
     struct store_reply reply = { .outcome = STORE_FAILED };
@@ -347,6 +358,7 @@ static struct store_ops stage_ops = {
     .forget_cut_offs = stage_store_forget_cut_offs,
     .shift_deadlines = stage_store_shift,
     .sweep = stage_store_sweep,
+    .index = stage_store_index,
     .get = stage_store_get,
     .find_undelivered = stage_store_undelivered,
     .save_meta = stage_store_save_meta,

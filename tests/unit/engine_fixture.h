@@ -43,7 +43,7 @@ struct stage_store {
     struct passage *held;     /* in order */
     struct passage *failures; /* to be told at the next turn */
     size_t outstanding;       /* writes the inner store has */
-    int creates, changes, drafts, sweeps, shifts;
+    int creates, changes, drafts, sweeps, indexings, shifts;
 };
 
 struct stage {

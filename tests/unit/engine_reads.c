@@ -69,7 +69,7 @@ static void pass_get_form_fact(struct store *port, const struct store_client *cl
 }
 
 static void pass_history(struct store *port, const struct store_history_query *query,
-                         store_each *each, void *context)
+                         store_found *each, void *context)
 {
     inner_of(port)->ops->history(inner_of(port), query, each, context);
 }

@@ -67,6 +67,74 @@ static void test_search(void **state)
         scene_close(&scenes[i]);
 }
 
+/* What is found stays the same while it is taken up; that goes on until nothing is left, and a disk
+ * that fails meanwhile is no disaster. */
+static void test_what_is_taken_up(void **state)
+{
+    struct stage *stage = *state;
+    struct scene scenes[3];
+    int indexings;
+
+    stage->store.fails_sweeps = true;
+    for (int i = 0; i < 3; i++)
+        scene_open(&scenes[i], state, "cli", "");
+    scene_do(&scenes[0], scenes[0].ops->answer,
+             ",'selected_ids':['a'],'global_annotation':'zebra'");
+    assert_int_equal(stage->store.indexings, 0); /* nobody is kept waiting for it */
+    stage_advance(stage, 15000);
+    assert_true(stage->store.indexings >= 1);
+    stage->store.fails_sweeps = false;
+    indexings = stage->store.indexings;
+    for (int i = 0; i < 2; i++) {
+        call_run(&scenes[0].did, scenes[0].person, scenes[0].ops->history, "{'search':'ZEBRA'}");
+        assert_int_equal(json_length(json_at(scenes[0].did.json, "/asks")), 1);
+        call_run(&scenes[0].did, scenes[0].person, scenes[0].ops->history,
+                 "{'search':'alpha','agent':'bot'}");
+        assert_int_equal(json_length(json_at(scenes[0].did.json, "/asks")), 3);
+        call_run(&scenes[0].did, scenes[0].person, scenes[0].ops->list, "{'agent':'bot'}");
+        assert_int_equal(json_length(json_at(scenes[0].did.json, "/asks")), 3);
+        scene_do(&scenes[1], scenes[1].ops->cancel, ""); /* something ended */
+        stage_advance(stage, 15000);
+    }
+    assert_true(stage->store.indexings > indexings);
+    stage_advance(stage, 4000000); /* the last one's time is up */
+    indexings = stage->store.indexings;
+    stage_advance(stage, 4000000);
+    assert_int_equal(stage->store.indexings, indexings); /* idle costs nothing */
+    for (int i = 0; i < 3; i++)
+        scene_close(&scenes[i]);
+}
+
+/* For who exports: everything of an ask, a page at a time. */
+static void test_whole(void **state)
+{
+    struct scene scenes[3];
+    struct call *did = &scenes[0].did;
+
+    for (int i = 0; i < 3; i++)
+        scene_open(&scenes[i], state, "cli", "");
+    scene_answer(&scenes[2], "a");
+    call_run(did, scenes[0].person, scenes[0].ops->history, "{'whole':true,'limit':2}");
+    assert_worked(did);
+    assert_string_equal(call_text(did, "/asks/0/answer/selected_ids/0"), "a");
+    assert_string_equal(call_text(did, "/asks/0/form/fields/0/options/0/id"), "a");
+    assert_string_equal(call_text(did, "/asks/0/result/action_status"), "selected");
+    assert_string_equal(call_text(did, "/asks/0/tool"), "provide_choice");
+    assert_in_range(call_number(did, "/left_permille"), 1, 999);
+    call_run(&scenes[1].did, scenes[0].person, scenes[0].ops->history,
+             "{'whole':true,'before':'%s'}", call_text(did, "/next"));
+    assert_int_equal(json_length(json_at(scenes[1].did.json, "/asks")), 1);
+    assert_string_equal(call_text(&scenes[1].did, "/next"), "");
+    call_run(did, scenes[0].person, scenes[0].ops->history, "{'until_ms':1}");
+    assert_int_equal(json_length(json_at(did->json, "/asks")), 0);
+    call_run(did, scenes[0].person, scenes[0].ops->history,
+             "{'search':'a b c d e f g h i j k l m n "
+             "o p q'}");
+    assert_failed(did, ERROR_too_long, "/search");
+    for (int i = 0; i < 3; i++)
+        scene_close(&scenes[i]);
+}
+
 static void test_statistics(void **state)
 {
     struct scene scenes[4];
@@ -219,8 +287,8 @@ static void test_shown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_search),     CASE(test_statistics), CASE(test_later),
-        CASE(test_later_ends), CASE(test_hidden),     CASE(test_shown),
+        CASE(test_search), CASE(test_what_is_taken_up), CASE(test_whole),  CASE(test_statistics),
+        CASE(test_later),  CASE(test_later_ends),       CASE(test_hidden), CASE(test_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

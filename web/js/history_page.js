@@ -1,4 +1,4 @@
-/* history_page.js - everything that was asked: filters, plain search, pages of twenty. */
+/* history_page.js - everything that was asked: filters, search, pages of twenty. */
 import { all, button, foreign, icon, key, make, select, setText } from "./dom.js";
 import { say, sayDuration, sayNumber, sayWhen } from "./language.js";
 import { call, line } from "./wire.js";
@@ -56,24 +56,32 @@ export function showHistory(main) {
         if (line.state !== "open")
             return; /* it is loaded when the line is there */
         const mine = ++asked;
-        const before = pages[pages.length - 1];
+        const filter = {
+            which: query.which, ...query.search ? { search: query.search } : {},
+            ...query.agent ? { agent: query.agent } : {}, ...query.via ? { via: query.via } : {},
+            ...query.days ? { since_ms: Date.now() - Number(query.days) * DAY_S * 1000 } : {},
+        };
+        /** @type {any[]} */
+        const found = [];
+        let before = pages[pages.length - 1];
         try {
-            const reply = await call("ask/history", {
-                which: query.which, limit: PAGE_ROWS,
-                ...query.search ? { search: query.search } : {}, ...query.agent ? { agent: query.agent } : {},
-                ...query.via ? { via: query.via } : {}, ...before ? { before } : {},
-                ...query.days ? { since_ms: Date.now() - Number(query.days) * DAY_S * 1000 } : {},
-            });
-            if (mine !== asked)
-                return;
-            body.replaceChildren(...reply.asks.map(buildHistoryRow));
-            next = reply.next ?? "";
+            do { /* a long look ends before the page is full: it goes on where that one ended */
+                const reply = await call("ask/history", {
+                    ...filter, limit: PAGE_ROWS - found.length, ...before ? { before } : {},
+                });
+                if (mine !== asked)
+                    return;
+                found.push(...reply.asks);
+                before = reply.next ?? "";
+                body.replaceChildren(...found.map(buildHistoryRow));
+            } while (before && found.length < PAGE_ROWS);
+            next = before;
             newer.disabled = pages.length === 1;
             older.disabled = !next;
             const first = (pages.length - 1) * PAGE_ROWS + 1;
-            setText(said, reply.asks.length === 0 ? say("none_found")
-                : say("found", { first: sayNumber(first), last: sayNumber(first + reply.asks.length - 1) }));
-            const names = reply.asks.map((/** @type {any} */ row) => row.agent).filter(Boolean);
+            setText(said, found.length === 0 ? say("none_found")
+                : say("found", { first: sayNumber(first), last: sayNumber(first + found.length - 1) }));
+            const names = found.map((/** @type {any} */ row) => row.agent).filter(Boolean);
             if (names.some((/** @type {string} */ name) => !agents.includes(name))) {
                 agents = [...new Set([...agents, ...names])].sort();
                 drawFilters();

@@ -1,0 +1,180 @@
+/*
+ * export.c - `sayso export`: asks and answers for other programs and for people, page by page, so
+ * that memory does not grow with them; with --all the whole store as a backup.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/history/backup.h"
+#include "cli/history/look_back.h"
+#include "cli/history/out_file.h"
+#include "cli/history/progress.h"
+#include "cli/history/record.h"
+#include "cli/say.h"
+
+enum { EXPORT_PAGE = 50, PERMILLE = 1000 };
+
+static const struct record_format *const formats[] = { &record_jsonl, &record_csv,
+                                                       &record_markdown };
+
+static const struct record_format *find_format(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        if (strcmp(formats[i]->name, name) == 0)
+            return formats[i];
+    }
+    say_problem(TEXT_CLI_BAD_EXPORT_FORMAT, "name", name, NULL);
+    return NULL;
+}
+
+static bool write_out(struct out_file *file, struct text *out)
+{
+    bool ok = out->used == 0 || fwrite(out->bytes, 1, out->used, file->stream) == out->used;
+
+    text_clear(out);
+    return ok;
+}
+
+/* False: it could not be read, which was said, or be written, which closing the file tells. */
+static bool export_pages(struct look_back *look, struct link *link,
+                         const struct record_format *format, struct out_file *file,
+                         int64_t *ret_count)
+{
+    struct progress progress = progress_begin(TEXT_PROGRESS_WRITING);
+    struct text out = { 0 };
+    bool ok;
+
+    if (format->begin)
+        format->begin(&out);
+    ok = write_out(file, &out);
+    while (ok && !look->is_over) {
+        struct wire_message reply = { 0 };
+        const struct json *asks;
+
+        ok = look_back_page(look, link, EXPORT_PAGE, &reply);
+        asks = ok ? json_member(reply.result, "asks") : NULL;
+        for (size_t i = 0; ok && i < json_length(asks); i++) {
+            format->add(json_item(asks, i), &out);
+            ok = write_out(file, &out);
+            ++*ret_count;
+        }
+        if (ok)
+            progress_show(&progress,
+                          PERMILLE - json_member_integer(reply.result, "left_permille", 0),
+                          PERMILLE);
+        wire_release(&reply);
+    }
+    progress_end(&progress);
+    text_release(&out);
+    return ok;
+}
+
+static void say_exported(const struct arguments *arguments, enum text_id text, int64_t count)
+{
+    char number[24];
+
+    snprintf(number, sizeof number, "%lld", (long long)count);
+    if (arguments_value(arguments, "out") && !arguments->is_json)
+        say_note(text, "count", number, NULL);
+    else if (arguments_value(arguments, "out"))
+        printf("{\"count\":%s}\n", number);
+}
+
+static bool export_found(struct look_back *look, const struct record_format *format,
+                         struct error *err)
+{
+    const struct arguments *arguments = look->arguments;
+    struct link *link = NULL;
+    struct out_file file;
+    int64_t count = 0;
+    bool ok, is_written;
+
+    if (!call_open(arguments, &call_person, LINK_MAY_START, &link))
+        return false;
+    if (!out_file_open(arguments_value(arguments, "out"), &file, err)) {
+        link_close(link);
+        return false;
+    }
+    ok = export_pages(look, link, format, &file, &count);
+    is_written = out_file_close(&file, ok, err);
+    link_close(link);
+    if (ok && is_written)
+        say_exported(arguments, TEXT_CLI_EXPORTED, count);
+    return ok && is_written;
+}
+
+static bool export_all(const struct arguments *arguments, struct error *err)
+{
+    struct out_file file;
+    int64_t lines = 0;
+    bool ok, is_written;
+
+    if (!out_file_open(arguments_value(arguments, "out"), &file, err))
+        return false;
+    ok = backup_write(file.stream, &lines, err);
+    if (ok)
+        is_written = out_file_close(&file, true, err);
+    else
+        is_written = out_file_close(&file, false, NULL);
+    if (ok && is_written)
+        say_exported(arguments, TEXT_CLI_BACKED_UP, lines);
+    return ok && is_written;
+}
+
+static enum exit_code run_export(const struct arguments *arguments)
+{
+    const char *words = arguments_value(arguments, "search");
+    const char *name = arguments_value(arguments, "format");
+    const struct record_format *format = find_format(name ? name : "jsonl");
+    struct error err = { 0 };
+    struct look_back look = { 0 };
+    enum exit_code code = EXIT_USAGE;
+    bool is_all = arguments_value(arguments, "all") != NULL, ok;
+
+    if (format && look_back_init(&look, arguments, true, words ? mem_text(words) : NULL)) {
+        if (is_all && (look_back_has_filters(&look) || name)) {
+            say_problem(TEXT_CLI_EXPORT_ALL_ALONE, NULL);
+        } else if (is_all && !arguments_value(arguments, "out") && isatty(STDOUT_FILENO)) {
+            say_problem(TEXT_CLI_BACKUP_NOT_HERE, NULL); /* its texts are as they came */
+        } else {
+            ok = is_all ? export_all(arguments, &err) : export_found(&look, format, &err);
+            code = ok ? EXIT_DONE : EXIT_ERROR;
+        }
+    }
+    if (err.code)
+        say_error(arguments, &err, NULL);
+    look_back_release(&look);
+    return code;
+}
+
+static const struct verb_option options[] = {
+    { "format", 'f', "jsonl|csv|markdown", TEXT_OPT_EXPORT_FORMAT, false },
+    { "out", 'o', "FILE", TEXT_OPT_EXPORT_OUT, false },
+    { "all", 0, NULL, TEXT_OPT_EXPORT_ALL, false },
+    { "search", 0, "WORDS", TEXT_OPT_EXPORT_SEARCH, false },
+    LOOK_BACK_OPTIONS,
+};
+static const char *const usage[] = {
+    "export [--format jsonl|csv|markdown] [--out FILE] [--search WORDS] [--agent NAME] "
+    "[--status STATUS] [--via CHANNEL] [--since TIME] [--before TIME]",
+    "export --all [--out FILE]", NULL
+};
+static const char *const examples[] = { "export --format csv --since 30d --out asks.csv",
+                                        "export --format markdown --search \"data base\"",
+                                        "export --all --out sayso-backup.jsonl", NULL };
+const struct verb verb_export = {
+    .name = "export",
+    .about = TEXT_CLI_EXPORT,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 0,
+    .run = run_export,
+};

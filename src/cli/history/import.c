@@ -1,0 +1,198 @@
+/*
+ * import.c - `sayso import`: a backup into an empty store. A file is looked through before anything
+ * is written, so that a damaged one leaves no trace; standard input is read as it comes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/history/progress.h"
+#include "cli/say.h"
+#include "hub/keep.h"
+
+enum { READ_BYTES = 65536 };
+
+struct source {
+    FILE *stream;
+    bool is_file;
+    int64_t bytes; /* of the file; 0: not known */
+};
+typedef bool each_line(void *context, const char *line, size_t length, struct error *err);
+
+static bool source_open(const char *path, struct source *out, struct error *err)
+{
+    struct stat found;
+
+    *out = (struct source){ .stream = stdin };
+    if (strcmp(path, "-") == 0)
+        return true;
+    out->stream = fopen(path, "re");
+    if (!out->stream || fstat(fileno(out->stream), &found) != 0 || S_ISDIR(found.st_mode)) {
+        error_set(err, ERROR_not_found, "", "can't read %s: %s", path,
+                  strerror(out->stream ? EISDIR : errno));
+        return false;
+    }
+    out->is_file = S_ISREG(found.st_mode);
+    out->bytes = out->is_file ? found.st_size : 0;
+    return true;
+}
+
+static void source_close(struct source *source)
+{
+    if (source->stream && source->stream != stdin)
+        fclose(source->stream);
+}
+
+/* Every line without its end; the last may lack it. A line is never kept beyond its maximum: what
+ * reads it refuses one that is longer. */
+static bool read_lines(struct source *source, enum text_id what, each_line *each, void *context,
+                       struct error *err)
+{
+    struct progress progress = progress_begin(what);
+    struct text line = { 0 };
+    int64_t read = 0;
+    bool ok = true;
+    char *part = mem_new(READ_BYTES);
+
+    while (ok && fgets(part, READ_BYTES, source->stream)) {
+        size_t length = strlen(part);
+        bool is_end = length > 0 && part[length - 1] == '\n';
+
+        read += (int64_t)length;
+        text_add(&line, part, length - is_end);
+        if (is_end || line.used > BACKUP_MOST_BYTES || length == 0) {
+            ok = each(context, text_string(&line), line.used, err);
+            text_clear(&line);
+        }
+        if (source->bytes > 0)
+            progress_show(&progress, read, source->bytes);
+    }
+    if (ok && line.used > 0)
+        ok = each(context, text_string(&line), line.used, err);
+    if (ok && ferror(source->stream))
+        ok = error_set(err, ERROR_storage_failed, "", "the backup cannot be read: %s",
+                       strerror(errno));
+    progress_end(&progress);
+    text_release(&line);
+    free(part);
+    return ok;
+}
+
+static bool check_line(void *context, const char *line, size_t length, struct error *err)
+{
+    return backup_check_line(context, line, length, err);
+}
+
+static bool take_line(void *context, const char *line, size_t length, struct error *err)
+{
+    struct hub_restore *restore = context;
+
+    return restore_line(restore->restore, line, length, err);
+}
+
+static bool check_file(struct source *source, struct error *err)
+{
+    struct backup_check *check = backup_check_new();
+    bool ok = read_lines(source, TEXT_PROGRESS_CHECKING, check_line, check, err) &&
+              backup_check_end(check, err);
+
+    backup_check_free(check);
+    rewind(source->stream);
+    return ok;
+}
+
+static void say_imported(const struct arguments *arguments, const struct restored *restored)
+{
+    char lines[24], added[24];
+
+    snprintf(lines, sizeof lines, "%lld", (long long)restored->lines);
+    snprintf(added, sizeof added, "%lld", (long long)restored->added);
+    if (arguments->is_json)
+        printf("{\"lines\":%s,\"added\":%s}\n", lines, added);
+    else
+        say_result(TEXT_CLI_IMPORTED, "count", lines, "added", added, NULL);
+}
+
+static bool import_into(const struct arguments *arguments, struct source *source,
+                        struct hub_restore *restore, struct error *err)
+{
+    struct restored restored;
+
+    if (source->is_file && !check_file(source, err))
+        return false;
+    if (!read_lines(source, TEXT_PROGRESS_READING, take_line, restore, err) ||
+        !restore_finish(restore->restore, &restored, err))
+        return false;
+    say_imported(arguments, &restored);
+    return true;
+}
+
+static bool discard(const struct arguments *arguments, struct hub_restore *restore,
+                    struct error *err)
+{
+    bool was_begun;
+
+    if (!restore_discard(restore->restore, &was_begun, err))
+        return false;
+    if (arguments->is_json)
+        printf("{\"discarded\":%s}\n", was_begun ? "true" : "false");
+    else
+        say_result(was_begun ? TEXT_CLI_IMPORT_DISCARDED : TEXT_CLI_IMPORT_NONE, NULL);
+    return true;
+}
+
+static enum exit_code run_import(const struct arguments *arguments)
+{
+    static const char syntax[] = "FILE | -"; /* not for people */
+    bool is_discard = arguments_value(arguments, "discard") != NULL, ok = false;
+    struct hub_restore restore = { .lock_fd = -1 };
+    struct source source = { 0 };
+    struct error err = { 0 };
+
+    if (is_discard == (arguments->word_count == 1)) {
+        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "import", "name", syntax, NULL);
+        return EXIT_USAGE;
+    }
+    if (is_discard || source_open(arguments->words[0], &source, &err)) {
+        switch (hub_restore_open(&restore, &err)) {
+        case HUB_ENDED:
+            ok = is_discard ? discard(arguments, &restore, &err)
+                            : import_into(arguments, &source, &restore, &err);
+            break;
+        case HUB_BUSY:
+            error_set(&err, ERROR_unavailable, "",
+                      "a hub or another import has the store: sayso stop ends a hub");
+            break;
+        case HUB_FAILED:
+            break;
+        }
+    }
+    hub_restore_close(&restore);
+    source_close(&source);
+    if (err.code)
+        say_error(arguments, &err, NULL);
+    return ok ? EXIT_DONE : EXIT_ERROR;
+}
+
+static const struct verb_option options[] = {
+    { "discard", 0, NULL, TEXT_OPT_IMPORT_DISCARD, false },
+};
+static const char *const usage[] = { "import FILE|-", "import --discard", NULL };
+static const char *const examples[] = { "import sayso-backup.jsonl", NULL };
+const struct verb verb_import = {
+    .name = "import",
+    .about = TEXT_CLI_IMPORT,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 1,
+    .run = run_import,
+};

@@ -1,0 +1,189 @@
+/* backup.c - writes a backup; see backup.h. */
+#include "store/backup.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "store/backup_line.h"
+#include "store/event.h"
+#include "store/failure.h"
+#include "store/schema.h"
+
+enum { BUSY_MS = 5000 };
+
+struct backup {
+    sqlite3 *db;
+    backup_sink *sink;
+    void *context;
+    struct backup_place place;
+    struct text line;
+    int64_t done, all;
+    bool is_refused; /* by the sink */
+};
+
+static bool hand_on(struct backup *backup)
+{
+    backup_line_end(&backup->place, &backup->line);
+    backup->is_refused = !backup->sink(backup->context, backup->line.bytes, backup->line.used,
+                                       backup->done, backup->all);
+    text_clear(&backup->line);
+    return !backup->is_refused;
+}
+
+/* What is open is ended by the line's check. */
+static struct json_writer begin_line(struct backup *backup)
+{
+    struct json_writer writer = json_writer_to(&backup->line);
+
+    json_write_object(&writer, NULL);
+    return writer;
+}
+
+static void write_cell(struct json_writer *writer, const struct backup_column *column,
+                       sqlite3_stmt *row, int at)
+{
+    char hex[2 * DIGEST_BYTES + 1];
+
+    if (sqlite3_column_type(row, at) == SQLITE_NULL)
+        return;
+    switch (column->value) {
+    case BACKUP_INTEGER:
+        json_write_integer(writer, column->name, sqlite3_column_int64(row, at));
+        break;
+    case BACKUP_BLOB:
+        if ((size_t)sqlite3_column_bytes(row, at) == column->bytes) {
+            hash_hex(sqlite3_column_blob(row, at), column->bytes, hex);
+            json_write_text(writer, column->name, hex);
+        }
+        break;
+    case BACKUP_TEXT:
+    case BACKUP_JSON:
+    case BACKUP_JSON_IF_ANY:
+        json_write_text(writer, column->name, (const char *)sqlite3_column_text(row, at));
+        break;
+    }
+}
+
+static void write_select(const struct backup_table *table, struct text *sql)
+{
+    text_add_text(sql, "SELECT ");
+    for (size_t i = 0; i < table->column_count; i++)
+        text_add_format(sql, "%s%s", i ? ", " : "", table->columns[i].name);
+    text_add_format(sql, " FROM %s ORDER BY %s", table->name, table->order);
+}
+
+static int write_table(struct backup *backup, const struct backup_table *table)
+{
+    struct text sql = { 0 };
+    sqlite3_stmt *rows = NULL;
+    int rc;
+
+    write_select(table, &sql);
+    rc = sqlite3_prepare_v2(backup->db, text_string(&sql), -1, &rows, NULL);
+    text_release(&sql);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
+        struct json_writer writer = begin_line(backup);
+
+        json_write_object(&writer, table->name);
+        for (size_t i = 0; i < table->column_count; i++)
+            write_cell(&writer, &table->columns[i], rows, (int)i);
+        json_write_end_object(&writer);
+        backup->done++;
+        rc = hand_on(backup) ? SQLITE_OK : SQLITE_ABORT;
+    }
+    sqlite3_finalize(rows);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int count_rows(struct backup *backup)
+{
+    int rc = SQLITE_OK;
+
+    for (int i = 0; rc == SQLITE_OK && i < BACKUP_TABLES; i++) {
+        char *sql = mem_format("SELECT count(*) FROM %s", backup_tables[i].name);
+        sqlite3_stmt *count = NULL;
+
+        rc = sqlite3_prepare_v2(backup->db, sql, -1, &count, NULL);
+        if (rc == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
+            backup->all += sqlite3_column_int64(count, 0);
+        sqlite3_finalize(count);
+        free(sql);
+    }
+    return rc;
+}
+
+static int write_all(struct backup *backup)
+{
+    struct event_head head = { 0 };
+    struct json_writer writer;
+    char hex[HASH_HEX_BYTES];
+    int rc = event_head_read(backup->db, &head);
+
+    if (rc == SQLITE_OK)
+        rc = count_rows(backup);
+    if (rc != SQLITE_OK)
+        return rc;
+    hash_hex(head.hash, HASH_BYTES, hex);
+    writer = begin_line(backup);
+    json_write_integer(&writer, "sayso_backup", BACKUP_VERSION);
+    json_write_integer(&writer, "schema", schema_version());
+    json_write_text(&writer, "version", SAYSO_VERSION);
+    json_write_integer(&writer, "seq", head.seq);
+    json_write_text(&writer, "hash", hex);
+    json_write_integer(&writer, "rows", backup->all);
+    rc = hand_on(backup) ? SQLITE_OK : SQLITE_ABORT;
+    for (int i = 0; rc == SQLITE_OK && i < BACKUP_TABLES; i++)
+        rc = write_table(backup, &backup_tables[i]);
+    if (rc != SQLITE_OK)
+        return rc;
+    writer = begin_line(backup);
+    json_write_integer(&writer, "end", backup->done);
+    return hand_on(backup) ? SQLITE_OK : SQLITE_ABORT;
+}
+
+/* All of it is one transaction that only reads: one state, whatever a hub does meanwhile. */
+static int read_all(struct backup *backup, struct error *err)
+{
+    int rc;
+
+    sqlite3_busy_timeout(backup->db, BUSY_MS);
+    rc = sqlite3_exec(backup->db, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; BEGIN",
+                      NULL, NULL, NULL);
+    if (rc == SQLITE_OK && schema_look(backup->db) != SCHEMA_READY) {
+        error_set(err, ERROR_storage_failed, "",
+                  "the store cannot be read by this sayso: sayso doctor says why");
+        return SQLITE_ABORT;
+    }
+    return rc == SQLITE_OK ? write_all(backup) : rc;
+}
+
+bool store_backup(const char *path, backup_sink *sink, void *context, struct error *err)
+{
+    struct backup backup = { .sink = sink, .context = context };
+    int rc;
+
+    *err = (struct error){ 0 };
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return error_set(err, ERROR_not_found, "", "there is no store yet: nothing was ever asked");
+    /* may write, so that whoever closes the file last leaves no log behind */
+    rc = sqlite3_open_v2(path, &backup.db,
+                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX |
+                             SQLITE_OPEN_EXRESCODE,
+                         NULL);
+    if (!backup.db)
+        abort(); /* out of memory, as everywhere */
+    if (rc == SQLITE_OK)
+        rc = read_all(&backup, err);
+    if (rc != SQLITE_OK && !backup.is_refused && !err->code)
+        failure_describe(failure_of(backup.db, rc), backup.db, path, err);
+    sqlite3_close(backup.db);
+    text_release(&backup.line);
+    return rc == SQLITE_OK;
+}
