@@ -131,6 +131,8 @@ void wait_tell_time(struct engine *engine, const struct live *live)
 {
     struct text line = { 0 };
 
+    if (!live->deadline.place)
+        return;
     write_retimed(engine, live, &line);
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next)
         visit_tell(waiter->visit, line.bytes, line.used);
@@ -278,6 +280,14 @@ void wait_drop_visit(struct engine *engine, struct visit *visit)
         free_waiter(engine, waiter);
         if (!live->waiters)
             save_detached(engine, live, true);
+    }
+}
+
+void wait_forget_visit(struct engine *engine, struct visit *visit)
+{
+    while (visit->waiters) {
+        unlink_waiter(visit->waiters->live, visit->waiters);
+        free_waiter(engine, visit->waiters);
     }
 }
 

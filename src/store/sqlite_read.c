@@ -78,17 +78,19 @@ void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bo
     *reader = (struct reader){ .db = db, .path = path, .is_broken = is_broken };
     statements_init(&reader->statements, db, read_sql, READ_COUNT);
     statements_init(&reader->history, db, history_sql, history_sql_count);
+    statements_init(&reader->conversations, db, conversation_sql, conversation_sql_count);
 }
 
 void reader_release(struct reader *reader)
 {
     statements_release(&reader->statements);
     statements_release(&reader->history);
+    statements_release(&reader->conversations);
     text_release(&reader->meta);
 }
 
 /* Lists cannot say that they failed half way; is_broken does. */
-static bool end_read(struct reader *reader, struct statement *statement, struct error *err)
+bool reader_end(struct reader *reader, struct statement *statement, struct error *err)
 {
     int rc = statement_end(statement);
     enum failure failure;
@@ -113,10 +115,10 @@ static void answer_one(struct reader *reader, struct statement *statement, store
         reply.outcome = STORE_DONE;
         reply.row = &row;
         done(context, &reply);
-        end_read(reader, statement, NULL);
+        reader_end(reader, statement, NULL);
         return;
     }
-    if (!end_read(reader, statement, &reply.err))
+    if (!reader_end(reader, statement, &reply.err))
         reply.outcome = STORE_FAILED;
     done(context, &reply);
 }
@@ -152,7 +154,7 @@ void reader_answer_rows(struct reader *reader, struct statement *statement, stor
         row_read(statement->handle, &row);
         each(context, &row);
     }
-    end_read(reader, statement, NULL);
+    reader_end(reader, statement, NULL);
     each(context, NULL);
 }
 
@@ -197,7 +199,7 @@ static void answer_pairs(struct reader *reader, struct statement *statement, sto
     while (statement_step(statement))
         each(context, (const char *)sqlite3_column_text(statement->handle, 0),
              (const char *)sqlite3_column_text(statement->handle, 1));
-    end_read(reader, statement, NULL);
+    reader_end(reader, statement, NULL);
 }
 
 void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
@@ -236,7 +238,7 @@ void reader_list_tokens(struct reader *reader, store_token_each *each, void *con
         memcpy(token.hash, sqlite3_column_blob(list.handle, 0), sizeof token.hash);
         each(context, &token);
     }
-    end_read(reader, &list, NULL);
+    reader_end(reader, &list, NULL);
 }
 
 void reader_list_keys(struct reader *reader, const char *purpose, store_key_each *each,
@@ -255,7 +257,7 @@ void reader_list_keys(struct reader *reader, const char *purpose, store_key_each
         memcpy(key.secret, sqlite3_column_blob(list.handle, 2), sizeof key.secret);
         each(context, &key);
     }
-    end_read(reader, &list, NULL);
+    reader_end(reader, &list, NULL);
 }
 
 static void get_fact(struct reader *reader, int which, const struct store_client *client,
@@ -271,7 +273,7 @@ static void get_fact(struct reader *reader, int which, const struct store_client
         reply.outcome = STORE_DONE;
         reply.seq = sqlite3_column_int64(get.handle, 0);
     }
-    if (!end_read(reader, &get, &reply.err))
+    if (!reader_end(reader, &get, &reply.err))
         reply.outcome = STORE_FAILED;
     done(context, &reply);
 }
@@ -296,6 +298,6 @@ const char *reader_meta(struct reader *reader, const char *name)
     statement_text(&get, name);
     if (statement_step(&get))
         text_add_text(&reader->meta, (const char *)sqlite3_column_text(get.handle, 0));
-    end_read(reader, &get, NULL);
+    reader_end(reader, &get, NULL);
     return text_string(&reader->meta);
 }

@@ -14,6 +14,7 @@ struct reader {
     atomic_bool *is_broken; /* borrowed */
     struct statements statements;
     struct statements history; /* of sqlite_history.c */
+    struct statements conversations; /* of sqlite_conversation.c */
     struct text meta;          /* what reader_meta returned last */
 };
 
@@ -33,6 +34,20 @@ extern const char *const history_sql[];
 extern const size_t history_sql_count;
 void reader_history(struct reader *reader, const struct store_history_query *query,
                     store_each *each, void *context);
+/* sqlite_conversation.c */
+extern const char *const conversation_sql[];
+extern const size_t conversation_sql_count;
+void reader_get_conversation(struct reader *reader, const char *id, store_conversation_each *each,
+                             void *context);
+void reader_find_conversation(struct reader *reader, const char *principal, const char *key,
+                              store_conversation_each *each, void *context);
+void reader_list_conversations(struct reader *reader, const struct store_conversation_query *query,
+                               store_conversation_each *each, void *context);
+void reader_list_conversation_events(struct reader *reader, const char *id, int64_t after,
+                                     int64_t limit, store_conversation_event_each *each,
+                                     void *context);
+/* Ends a read; false: it failed, and `err`, which may be NULL, says how. */
+bool reader_end(struct reader *reader, struct statement *statement, struct error *err);
 /* Hands on each row of a statement, then NULL, and ends it. */
 void reader_answer_rows(struct reader *reader, struct statement *statement, store_each *each,
                         void *context);
