@@ -325,10 +325,11 @@ const struct catalog catalog_en = {
 
         /* Command line: tokens and HTTP */
         [TEXT_CLI_TOKEN] = "Make, list and revoke tokens for those who come over HTTP.",
-        [TEXT_OPT_TOKEN_KIND] = "Who holds it: an agent asks (default), a person answers.",
+        [TEXT_OPT_TOKEN_KIND] = "Who holds it: an agent asks (default), a person answers, a host runs agents in conversations.",
         [TEXT_OPT_TOKEN_LABEL] = "What you call it; shown beside what an agent claims to be.",
         [TEXT_OPT_TOKEN_EXPIRES] = "How many days it is good for; without this until it is revoked.",
         [TEXT_OPT_TOKEN_SUB_AGENT] = "Its holder is a sub-agent.",
+        [TEXT_OPT_TOKEN_MAY_ANSWER] = "A host only: it may answer the questions of its own conversations.",
         [TEXT_OPT_TOKEN_OUT] = "Write the token into this file, for you alone, instead of printing it.",
         [TEXT_CLI_TOKEN_MADE] = "Token {id}: it is shown this once. Keep it like a password.",
         [TEXT_CLI_TOKEN_IN_FILE] = "Token {id} is in {file}.",
@@ -337,6 +338,7 @@ const struct catalog catalog_en = {
         [TEXT_TOKEN_NEVER] = "does not expire",
         [TEXT_TOKEN_EXPIRED] = "expired",
         [TEXT_TOKEN_SUB_AGENT] = "sub-agent",
+        [TEXT_TOKEN_MAY_ANSWER] = "may answer",
         [TEXT_AGENT_TOKEN] = "token \"{label}\"",
         [TEXT_AGENT_NO_TOKEN] = "over HTTP, without a token",
         [TEXT_ROW_URL] = "Address",

@@ -325,10 +325,11 @@ const struct catalog catalog_zh = {
 
         /* Command line: tokens and HTTP */
         [TEXT_CLI_TOKEN] = "创建、列出和吊销通过 HTTP 连接所用的令牌。",
-        [TEXT_OPT_TOKEN_KIND] = "由谁持有：智能体提问（默认），人答复。",
+        [TEXT_OPT_TOKEN_KIND] = "由谁持有：智能体提问（默认），人答复，宿主在会话中运行智能体。",
         [TEXT_OPT_TOKEN_LABEL] = "你给它的名称；显示在智能体自称的名字旁边。",
         [TEXT_OPT_TOKEN_EXPIRES] = "有效天数；不给出则一直有效，直到吊销。",
         [TEXT_OPT_TOKEN_SUB_AGENT] = "持有者是子智能体。",
+        [TEXT_OPT_TOKEN_MAY_ANSWER] = "仅限宿主：可以答复它自己会话中的问题。",
         [TEXT_OPT_TOKEN_OUT] = "把令牌写入此文件（仅你可读），不显示出来。",
         [TEXT_CLI_TOKEN_MADE] = "令牌 {id}：只显示这一次，请像密码一样保管。",
         [TEXT_CLI_TOKEN_IN_FILE] = "令牌 {id} 已写入 {file}。",
@@ -337,6 +338,7 @@ const struct catalog catalog_zh = {
         [TEXT_TOKEN_NEVER] = "永不过期",
         [TEXT_TOKEN_EXPIRED] = "已过期",
         [TEXT_TOKEN_SUB_AGENT] = "子智能体",
+        [TEXT_TOKEN_MAY_ANSWER] = "可答复",
         [TEXT_AGENT_TOKEN] = "令牌“{label}”",
         [TEXT_AGENT_NO_TOKEN] = "通过 HTTP，没有令牌",
         [TEXT_ROW_URL] = "地址",

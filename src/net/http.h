@@ -115,6 +115,10 @@ enum { HTTP_STREAM_BYTES = 1048576 };
 void http_begin(struct http_exchange *exchange, int status, const char *type);
 void http_send(struct http_exchange *exchange, const char *bytes, size_t length);
 void http_end(struct http_exchange *exchange);
+/* What was sent in parts and is not with the system yet. */
+size_t http_unsent(const struct http_exchange *exchange);
+/* Called whenever all of it is, with the context of http_on_fate; nothing may be sent out of it. */
+void http_on_room(struct http_exchange *exchange, void (*call)(void *context));
 bool http_has_begun(const struct http_exchange *exchange); /* a reply, whole or in parts */
 /* 101 with the headers that were set; once it is out the handler's `taken` has the connection. */
 void http_upgrade(struct http_exchange *exchange);

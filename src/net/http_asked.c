@@ -84,3 +84,8 @@ void http_on_fate(struct http_exchange *exchange,
     exchange->on_fate = call;
     exchange->fate_context = context;
 }
+
+void http_on_room(struct http_exchange *exchange, void (*call)(void *context))
+{
+    exchange->on_room = call;
+}

@@ -122,6 +122,7 @@ struct http_exchange {
     struct http_asked *asked;           /* NULL: forgotten */
     struct text *headers;               /* of the reply, as they will be sent; NULL: none */
     void (*on_fate)(void *context, struct http_exchange *exchange, enum http_fate fate);
+    void (*on_room)(void *context); /* the same context; NULL: nobody asks */
     void *fate_context;
     int64_t written_ms;
     uint8_t minor; /* of HTTP/1; outlives the request */
