@@ -37,6 +37,7 @@ bool talk_read(struct talk *talk, const struct store_conversation *stored, struc
     talk_release(talk);
     copy_id(talk->id, sizeof talk->id, stored->id);
     copy_id(talk->ask_id, sizeof talk->ask_id, stored->ask_id);
+    copy_id(talk->earlier_ask_id, sizeof talk->earlier_ask_id, stored->earlier_ask_id);
     copy_id(talk->principal, sizeof talk->principal, stored->principal);
     talk->token_id = mem_text(stored->token_id);
     talk->label = mem_text(stored->label);

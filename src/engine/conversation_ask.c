@@ -1,8 +1,8 @@
 /*
  * conversation_ask.c - a question of a conversation is an ask like any other (R3.5). The
- * conversation is kept first, with the id its ask will have; whoever starts next makes the ask if it
- * is not there. A visit of our own waits for it as an agent does. The ask decides; when it is over
- * its end is said to the conversation, which counts it as delivered in the same transaction.
+ * conversation is kept first, with the id its ask will have; whoever starts next makes the ask if
+ * it is not there. A visit of our own waits for it as an agent does. The ask decides; when it is
+ * over its end is said to the conversation, which counts it as delivered in the same transaction.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -166,8 +166,7 @@ static void on_conversation(void *context, const struct store_conversation *stor
     }
     CRASH_POINT(engine_question_begins);
     if (!stored || !talk_read(&talk, stored, &failure) ||
-        talk.machine.state != CONVERSATION_AWAITING ||
-        strcmp(talk.ask_id, question->ask_id) != 0 ||
+        talk.machine.state != CONVERSATION_AWAITING || strcmp(talk.ask_id, question->ask_id) != 0 ||
         !submit_question(question->engine, question->visit, question->ask_id,
                          talk.machine.current.input_json, on_over, question))
         question_free(question); /* nothing of it is to be asked any more */
@@ -317,12 +316,18 @@ static bool is_said_before(const struct saying *saying, const struct store_row *
            strcmp(row->answer_json, answer_json) == 0;
 }
 
-static void refuse(struct saying *saying, enum error_code code, const char *path,
-                   const char *message)
+static bool is_current(const struct saying *saying, struct error *err)
+{
+    return saying->if_version == 0 || saying->if_version == saying->talk.version ||
+           error_set(err, ERROR_wrong_state, "/version",
+                     "the conversation went on meanwhile: look at it again, then answer");
+}
+
+static void refuse(struct saying *saying, enum error_code code, const char *message)
 {
     struct error err;
 
-    error_set(&err, code, path, "%s", message);
+    error_set(&err, code, "", "%s", message);
     if (code == ERROR_unavailable)
         err.retry_after_s = 1;
     errand_fail(&saying->errand, &err, NULL);
@@ -346,6 +351,8 @@ static bool write_params(struct saying *saying, const struct store_row *row, str
     const char *form = row->ask.form_json;
     char *body;
 
+    answer_release(&saying->answer);
+    form_release(&saying->form);
     if (saying->kind == SAID_CANCEL) {
         body = json_encode(saying->body);
         text_add_text(out, body);
@@ -359,13 +366,38 @@ static bool write_params(struct saying *saying, const struct store_row *row, str
     return true;
 }
 
+/* It fits another question: the one before, whose reply was lost on the way? */
+static void on_earlier_row(void *context, const struct store_reply *reply)
+{
+    struct saying *saying = context;
+    struct text params = { 0 };
+
+    if (reply->outcome == STORE_DONE && write_params(saying, reply->row, &params, NULL) &&
+        is_said_before(saying, reply->row, text_string(&params)))
+        saying_load(saying, reply_already);
+    else
+        errand_fail(&saying->errand, &saying->failure, NULL);
+    text_release(&params);
+}
+
+static void refuse_or_look_back(struct saying *saying, const struct error *err)
+{
+    struct store *store = saying->errand.engine->parts.store;
+
+    saying->failure = *err;
+    if (saying->kind == SAID_RESPONSE && saying->talk.earlier_ask_id[0])
+        store->ops->get(store, saying->talk.earlier_ask_id, on_earlier_row, saying);
+    else
+        errand_fail(&saying->errand, err, NULL);
+}
+
 static void on_asked_row(void *context, const struct store_reply *reply)
 {
     struct saying *saying = context;
     const struct talk *talk = &saying->talk;
     bool is_waiting = talk->machine.state == CONVERSATION_AWAITING;
     struct text params = { 0 };
-    struct error err = reply->err;
+    struct error err = reply->err, changed;
     bool is_good;
 
     if (reply->outcome == STORE_FAILED) {
@@ -374,7 +406,7 @@ static void on_asked_row(void *context, const struct store_reply *reply)
     }
     if (reply->outcome != STORE_DONE) {
         if (is_waiting)
-            refuse(saying, ERROR_unavailable, "", "the question is being asked: try again");
+            refuse(saying, ERROR_unavailable, "the question is being asked: try again");
         else
             saying_refuse(saying);
         return;
@@ -385,15 +417,14 @@ static void on_asked_row(void *context, const struct store_reply *reply)
         saying_load(saying, reply_already);
     else if (!is_waiting)
         saying_refuse(saying);
-    else if (saying->if_version != 0 && saying->if_version != talk->version)
-        refuse(saying, ERROR_wrong_state, "/version",
-               "the conversation went on meanwhile: look at it again, then answer");
+    else if (!is_current(saying, &changed))
+        refuse_or_look_back(saying, &changed);
     else if (is_good)
         decide(saying, text_string(&params));
     else if (state_is_open(reply->row->ask.state))
-        errand_fail(&saying->errand, &err, NULL);
+        refuse_or_look_back(saying, &err);
     else
-        refuse(saying, ERROR_already_answered, "", "somebody was faster");
+        refuse(saying, ERROR_already_answered, "somebody was faster");
     text_release(&params);
 }
 

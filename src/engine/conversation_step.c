@@ -169,9 +169,12 @@ static void write_current(const struct conversation *machine, struct json_writer
 }
 
 static const char *const effect_names[] = {
-    [EFFECT_PERSIST_RESULTS] = "persist_tool_results", [EFFECT_PERSIST_STATE] = "persist_state",
-    [EFFECT_NOTIFY] = "state_change",                  [EFFECT_EXECUTE_TOOL] = "execute_tool",
-    [EFFECT_REQUEST_LLM] = "request_llm",              [EFFECT_AGENT_DONE] = "agent_done",
+    [EFFECT_PERSIST_RESULTS] = "persist_tool_results",
+    [EFFECT_PERSIST_STATE] = "persist_state",
+    [EFFECT_NOTIFY] = "state_change",
+    [EFFECT_EXECUTE_TOOL] = "execute_tool",
+    [EFFECT_REQUEST_LLM] = "request_llm",
+    [EFFECT_AGENT_DONE] = "agent_done",
 };
 
 /* One line; JSON of ours has no line ends. */
@@ -247,14 +250,17 @@ static void save_step(struct saying *saying)
         write_effect(saying, *effect, &saying->events);
     conversation_encode(&talk->machine, &body);
     talk->changed_ms = engine_utc_ms(engine);
-    if (talk->machine.state == CONVERSATION_AWAITING)
+    if (talk->machine.state == CONVERSATION_AWAITING) {
+        memcpy(talk->earlier_ask_id, talk->ask_id, sizeof talk->earlier_ask_id);
         random_id(talk->ask_id);
+    }
     step = (struct store_conversation_step){
         .id = talk->id,
         .if_version = talk->version,
         .state = conversation_state_name(talk->machine.state),
         .body = text_string(&body),
         .ask_id = talk->ask_id,
+        .earlier_ask_id = talk->earlier_ask_id,
         .events = text_string(&saying->events),
         .now_ms = talk->changed_ms,
         .delivered_ask = saying->asked[0] ? saying->asked : NULL,
@@ -429,9 +435,10 @@ static void on_event(void *context, const struct store_conversation_event *event
     }
     if (hearing->after > 0 && hearing->after < hearing->saying.talk.last_event &&
         hearing->first != hearing->after + 1) {
-        error_set(&err, ERROR_not_found, "/after",
-                  "events behind this one are no longer kept: look at the conversation, then listen "
-                  "from its last_event on");
+        error_set(
+            &err, ERROR_not_found, "/after",
+            "events behind this one are no longer kept: look at the conversation, then listen "
+            "from its last_event on");
         errand_fail(&hearing->saying.errand, &err, "{\"gone\":true}");
         return;
     }

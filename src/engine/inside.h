@@ -138,7 +138,8 @@ void wait_fail(struct engine *engine, struct live *live, const struct error *err
 /* Its creation is on disk: waits whose time was up meanwhile may end. */
 void wait_stored(struct engine *engine, struct live *live);
 void wait_drop_visit(struct engine *engine, struct visit *visit);
-void wait_forget_visit(struct engine *engine, struct visit *visit); /* without a word to the store */
+void wait_forget_visit(struct engine *engine,
+                       struct visit *visit); /* without a word to the store */
 /* The deadline of an ask they wait for was moved. */
 void wait_tell_time(struct engine *engine, const struct live *live);
 /* Its delivery is on the way to the store: it is nobody else's any more. */
@@ -298,7 +299,8 @@ void mine_publish_over(struct engine *engine, const struct live *live);
 
 /* conversation.c: hosts' conversations as the store has them */
 struct talk {
-    char id[ASK_ID_BYTES], ask_id[ASK_ID_BYTES], principal[PRINCIPAL_BYTES];
+    char id[ASK_ID_BYTES], ask_id[ASK_ID_BYTES], earlier_ask_id[ASK_ID_BYTES];
+    char principal[PRINCIPAL_BYTES];
     char *token_id, *label; /* owned */
     int64_t version, created_ms, changed_ms, last_event;
     struct conversation machine;
@@ -328,9 +330,9 @@ struct saying {
     struct form form;
     struct answer answer;
     struct conversation_step step;
-    char asked[ASK_ID_BYTES]; /* the ask that is over; "": none brought this */
-    struct text events;       /* of the step, as the store takes them */
-    struct saying *next;      /* of those that wait for one question to be settled */
+    char asked[ASK_ID_BYTES];             /* the ask that is over; "": none brought this */
+    struct text events;                   /* of the step, as the store takes them */
+    struct saying *next;                  /* of those that wait for one question to be settled */
     void (*after)(struct saying *saying); /* kept, or, with `failure`, not; NULL: it is replied */
     struct error failure;
 };
@@ -338,7 +340,7 @@ struct saying *saying_new(struct engine *engine, struct desk_visit *visit, desk_
                           void *context);
 /* Reads the conversation, then calls `next`; fails where there is none that the visit sees. */
 void saying_load(struct saying *saying, void (*next)(struct errand *errand));
-void saying_step(struct errand *errand); /* once it is loaded */
+void saying_step(struct errand *errand);                   /* once it is loaded */
 void saying_reply(struct saying *saying, bool is_already); /* and ends it */
 /* Says that it has no place in this state; ends it. */
 void saying_refuse(struct saying *saying);

@@ -18,7 +18,7 @@ enum guard_access {
     GUARD_AGENT,
     GUARD_PERSON,
     GUARD_ANYONE,
-    GUARD_HOST,           /* of conversations */
+    GUARD_HOST, /* of conversations */
     GUARD_HOST_OR_PERSON,
     GUARD_ANSWERER, /* a person, or a host that may answer */
 };

@@ -85,7 +85,7 @@ void http_on_fate(struct http_exchange *exchange,
     exchange->fate_context = context;
 }
 
-void http_on_room(struct http_exchange *exchange, void (*call)(void *context))
+void http_want_room(struct http_exchange *exchange)
 {
-    exchange->on_room = call;
+    exchange->wants_room = true;
 }

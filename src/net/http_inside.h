@@ -122,7 +122,6 @@ struct http_exchange {
     struct http_asked *asked;           /* NULL: forgotten */
     struct text *headers;               /* of the reply, as they will be sent; NULL: none */
     void (*on_fate)(void *context, struct http_exchange *exchange, enum http_fate fate);
-    void (*on_room)(void *context); /* the same context; NULL: nobody asks */
     void *fate_context;
     int64_t written_ms;
     uint8_t minor; /* of HTTP/1; outlives the request */
@@ -130,6 +129,7 @@ struct http_exchange {
     bool is_counted : 1;
     bool beats : 1;       /* a sign of life now and then */
     bool is_upgraded : 1; /* behind the reply it is no longer HTTP */
+    bool wants_room : 1;  /* its handler goes on when all is with the system */
 };
 
 struct http_listener {

@@ -195,11 +195,11 @@ static bool send_bytes(struct http_connection *connection)
 
 static void tell_room(const struct http_connection *connection)
 {
-    const struct http_exchange *exchange = connection->exchange;
+    struct http_exchange *exchange = connection->exchange;
 
-    if (!connection->out && exchange && exchange->on_room && exchange->has_begun &&
-        !exchange->has_ended)
-        exchange->on_room(exchange->fate_context);
+    if (!connection->out && exchange && exchange->wants_room && exchange->on_fate &&
+        exchange->has_begun && !exchange->has_ended)
+        exchange->on_fate(exchange->fate_context, exchange, HTTP_ROOM);
 }
 
 void http_connection_write(struct http_connection *connection)

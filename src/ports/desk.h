@@ -76,10 +76,10 @@ struct desk_ops {
     /* {}: from now on events of changes; replies only when there will be no more. */
     desk_act *mine_follow;
     /* hosts of agents, and people who look on (docs/conversations.md) */
-    desk_act *conversation_new;  /* {sub_agent?, key?} */
-    desk_act *conversation_list; /* {limit?, before?} */
-    desk_act *conversation_get;  /* {conversation} */
-    desk_act *conversation_say;  /* {conversation, event, body, version?} */
+    desk_act *conversation_new;    /* {sub_agent?, key?} */
+    desk_act *conversation_list;   /* {limit?, before?} */
+    desk_act *conversation_get;    /* {conversation} */
+    desk_act *conversation_say;    /* {conversation, event, body, version?} */
     desk_act *conversation_events; /* {conversation, after?, limit?} */
     /* {conversation}: from now on events of this visit tell that there is more of it */
     desk_act *conversation_follow;
@@ -94,7 +94,8 @@ struct desk_ops {
     desk_act *later;      /* {session_id?, seconds}: silent until then; 0: not any more */
     desk_act *hide;       /* {session_id?, option_id, hidden}: an option nobody wants to see */
     desk_act *settings_list, *settings_set;
-    desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?, may_answer?}: its secret, once */
+    desk_act
+        *token_new; /* {kind?, label?, expires_days?, sub_agent?, may_answer?}: its secret, once */
     desk_act *token_list;   /* {} */
     desk_act *token_revoke; /* {id}: whole, or its unique beginning */
     desk_act *portal_link;  /* {session_id?}: an address with which a browser signs in, once */

@@ -85,8 +85,8 @@ struct store_conversation {
     const char *token_id, *label; /* of the host's token */
     const char *state;            /* the name of the machine's */
     const char *body;
-    const char *ask_id; /* of its newest question; "" before the first */
-    const char *key;    /* the host's own, made once for an attempt to create it; NULL: none */
+    const char *ask_id, *earlier_ask_id; /* of its newest question and the one before; "": none */
+    const char *key; /* the host's own, made once for an attempt to create it; NULL: none */
     int64_t version, created_ms, changed_ms;
     int64_t last_event; /* events are numbered from 1 */
 };
@@ -96,7 +96,7 @@ typedef void store_conversation_each(void *context, const struct store_conversat
 struct store_conversation_step {
     const char *id;
     int64_t if_version;
-    const char *state, *body, *ask_id, *events;
+    const char *state, *body, *ask_id, *earlier_ask_id, *events;
     int64_t now_ms;
     const char *delivered_ask; /* its answer went into this step; NULL: none did */
     uint32_t delivered_states; /* bits of enum ask_state: in these it can be */
@@ -114,8 +114,8 @@ struct store_conversation_event {
 typedef void store_conversation_event_each(void *context,
                                            const struct store_conversation_event *event);
 enum {
-    STORE_CONVERSATIONS = 1000,        /* of one principal; idle ones make room */
-    STORE_CONVERSATION_EVENTS = 1024,  /* of one, the newest; */
+    STORE_CONVERSATIONS = 1000,          /* of one principal; idle ones make room */
+    STORE_CONVERSATION_EVENTS = 1024,    /* of one, the newest; */
     STORE_CONVERSATION_BYTES = 16777216, /* and of no more bytes than these */
 };
 

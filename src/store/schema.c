@@ -90,6 +90,7 @@ static const char conversation_tables[] =
     "ALTER TABLE conversations ADD COLUMN token_id TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE conversations ADD COLUMN label TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE conversations ADD COLUMN ask TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE conversations ADD COLUMN earlier_ask TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE conversations ADD COLUMN key TEXT;"
     "ALTER TABLE conversations ADD COLUMN last_event INTEGER NOT NULL DEFAULT 0;"
     "CREATE UNIQUE INDEX conversations_key ON conversations (principal, key)"

@@ -1,7 +1,7 @@
 /*
  * sqlite_conversation.c - conversations of agent hosts: one row each, and what happened in them
- * under numbers of their own. A step is one conditional update on the version, its events and, where
- * an answer went into it, that answer's delivery, in one transaction.
+ * under numbers of their own. A step is one conditional update on the version, its events and,
+ * where an answer went into it, that answer's delivery, in one transaction.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,6 @@ static int insert_conversation(struct write *write, const struct job_conversatio
     statement_text(&insert, conversation->label);
     statement_text(&insert, conversation->state);
     statement_text(&insert, conversation->body);
-    statement_text(&insert, "");
     statement_text(&insert, conversation->key);
     statement_integer(&insert, conversation->created_ms);
     statement_integer(&insert, count_lines(made->events));
@@ -159,6 +158,7 @@ static int update_conversation(struct write *write, struct job *job, bool *ret_w
     statement_text(&update, step->state);
     statement_text(&update, step->body);
     statement_text(&update, step->ask_id);
+    statement_text(&update, step->earlier_ask_id);
     statement_integer(&update, step->now_ms);
     statement_integer(&update, count_lines(step->events));
     *ret_won = statement_step(&update);
@@ -206,9 +206,13 @@ static int step_run(struct write *write, struct job *job)
 }
 
 static const size_t step_texts[] = {
-    offsetof(struct job, of.step.id),     offsetof(struct job, of.step.state),
-    offsetof(struct job, of.step.body),   offsetof(struct job, of.step.ask_id),
-    offsetof(struct job, of.step.events), offsetof(struct job, of.step.delivered_ask),
+    offsetof(struct job, of.step.id),
+    offsetof(struct job, of.step.state),
+    offsetof(struct job, of.step.body),
+    offsetof(struct job, of.step.ask_id),
+    offsetof(struct job, of.step.events),
+    offsetof(struct job, of.step.delivered_ask),
+    offsetof(struct job, of.step.earlier_ask_id),
 };
 const struct job_kind job_kind_conversation_step = {
     .run = step_run,
@@ -231,8 +235,8 @@ int conversation_sweep(struct write *write, int64_t older_than_ms)
  */
 
 #define CONVERSATION_SELECT                                                                        \
-    "SELECT id, principal, token_id, label, state, body, ask, key, version, created_ms,"           \
-    " changed_ms, last_event FROM conversations "
+    "SELECT id, principal, token_id, label, state, body, ask, earlier_ask, key, version,"          \
+    " created_ms, changed_ms, last_event FROM conversations "
 
 enum conversation_statement {
     CONVERSATION_GET,
@@ -256,7 +260,7 @@ const size_t conversation_sql_count = CONVERSATION_COUNT;
 
 static struct store_conversation read_conversation(sqlite3_stmt *statement)
 {
-    const char *texts[8];
+    const char *texts[9];
 
     for (int i = 0; i < (int)ARRAY_LEN(texts); i++)
         texts[i] = (const char *)sqlite3_column_text(statement, i);
@@ -268,11 +272,12 @@ static struct store_conversation read_conversation(sqlite3_stmt *statement)
         .state = texts[4],
         .body = texts[5],
         .ask_id = texts[6],
-        .key = texts[7],
-        .version = sqlite3_column_int64(statement, 8),
-        .created_ms = sqlite3_column_int64(statement, 9),
-        .changed_ms = sqlite3_column_int64(statement, 10),
-        .last_event = sqlite3_column_int64(statement, 11),
+        .earlier_ask_id = texts[7],
+        .key = texts[8],
+        .version = sqlite3_column_int64(statement, 9),
+        .created_ms = sqlite3_column_int64(statement, 10),
+        .changed_ms = sqlite3_column_int64(statement, 11),
+        .last_event = sqlite3_column_int64(statement, 12),
     };
 }
 

@@ -13,9 +13,9 @@ struct reader {
     const char *path;       /* borrowed */
     atomic_bool *is_broken; /* borrowed */
     struct statements statements;
-    struct statements history; /* of sqlite_history.c */
+    struct statements history;       /* of sqlite_history.c */
     struct statements conversations; /* of sqlite_conversation.c */
-    struct text meta;          /* what reader_meta returned last */
+    struct text meta;                /* what reader_meta returned last */
 };
 
 void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bool *is_broken);

@@ -87,20 +87,19 @@ const char *const write_sql[WRITE_COUNT] = {
                            " AND (SELECT count(*) FROM client_facts) >= " CLIENTS_MOST,
     [WRITE_CUT_OFF_FORGET] = "UPDATE client_facts SET cut_off_ms = NULL",
     [WRITE_CONVERSATION] =
-        "INSERT INTO conversations (id, principal, token_id, label, state, body, ask, key,"
+        "INSERT INTO conversations (id, principal, token_id, label, state, body, key,"
         " version, created_ms, changed_ms, last_event)"
-        " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1, ?9, ?9, ?10"
-        " WHERE (SELECT count(*) FROM conversations WHERE principal = ?2) < ?11 RETURNING 1",
+        " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?8, ?9"
+        " WHERE (SELECT count(*) FROM conversations WHERE principal = ?2) < ?10 RETURNING 1",
     /* The oldest that is idle, where there is no room for one more. */
     [WRITE_CONVERSATION_ROOM] =
         "DELETE FROM conversations WHERE id = (SELECT id FROM conversations"
         " WHERE principal = ?1 AND state = 'idle' ORDER BY changed_ms LIMIT 1)"
         " AND (SELECT count(*) FROM conversations WHERE principal = ?1) >= ?2",
-    [WRITE_CONVERSATION_FIND_KEY] =
-        "SELECT 1 FROM conversations WHERE principal = ?1 AND key = ?2",
+    [WRITE_CONVERSATION_FIND_KEY] = "SELECT 1 FROM conversations WHERE principal = ?1 AND key = ?2",
     [WRITE_CONVERSATION_STEP] =
-        "UPDATE conversations SET state = ?3, body = ?4, ask = ?5, changed_ms = ?6,"
-        " version = version + 1, last_event = last_event + ?7"
+        "UPDATE conversations SET state = ?3, body = ?4, ask = ?5, earlier_ask = ?6,"
+        " changed_ms = ?7, version = version + 1, last_event = last_event + ?8"
         " WHERE id = ?1 AND version = ?2 RETURNING last_event",
     [WRITE_CONVERSATION_EVENT] =
         "INSERT INTO conversation_events (conversation, number, kind, bytes, body)"
@@ -114,9 +113,8 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_CONVERSATION_LOOK] = "SELECT 1 FROM conversations WHERE id = ?1",
     [WRITE_CONVERSATION_SWEEP] = "DELETE FROM conversations WHERE changed_ms < ?1"
                                  " AND state <> 'awaiting_user_response'",
-    [WRITE_CONVERSATION_SWEEP_EVENTS] =
-        "DELETE FROM conversation_events"
-        " WHERE conversation NOT IN (SELECT id FROM conversations)",
+    [WRITE_CONVERSATION_SWEEP_EVENTS] = "DELETE FROM conversation_events"
+                                        " WHERE conversation NOT IN (SELECT id FROM conversations)",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
                          " WHERE number >= ?2 AND state <= 2 AND deadline_ms > 0",
     [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"

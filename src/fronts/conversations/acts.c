@@ -172,8 +172,8 @@ void serve_conversation_say(struct call *call)
         !act_read_body(call, &body))
         return;
     said = json_encode(body);
-    text_add_format(&members, "\"event\":\"%s\",\"version\":%lld,\"body\":",
-                    call->operation->said, (long long)version);
+    text_add_format(&members, "\"event\":\"%s\",\"version\":%lld,\"body\":", call->operation->said,
+                    (long long)version);
     text_add_text(&members, said);
     bring(call, text_string(&members), on_done);
     text_release(&members);

@@ -1,8 +1,8 @@
 /*
  * listening.c - what happens in a conversation as server-sent events. Each event has its number as
- * id; whoever comes back with the last one it heard gets exactly what follows. Nothing is kept here:
- * events are read from the desk as the peer takes them, so a slow peer holds up nobody and costs no
- * more than one piece.
+ * id; whoever comes back with the last one it heard gets exactly what follows. Nothing is kept
+ * here: events are read from the desk as the peer takes them, so a slow peer holds up nobody and
+ * costs no more than one piece.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -162,7 +162,7 @@ static void go_on(struct listening *listening)
 
     listening->is_freed = &is_freed;
     while (!is_freed && !listening->is_over &&
-           http_unsent(listening->call->exchange) < LISTENING_AHEAD) { /* else on_room */
+           http_unsent(listening->call->exchange) < LISTENING_AHEAD) { /* else HTTP_ROOM */
         if (listening->frame.used)
             send_piece(listening);
         else if (listening->has_more && !listening->is_reading)
@@ -210,10 +210,8 @@ void listenings_drain(struct rest *rest)
     }
 }
 
-static void on_room(void *context)
+void listening_go_on(struct call *call)
 {
-    struct call *call = context;
-
     if (call->listening && (call->listening->frame.used || call->listening->has_more))
         mark_due(call->listening);
 }
@@ -251,7 +249,7 @@ static void on_following(void *context, const struct desk_reply *reply)
         return;
     }
     listening->has_more = true;
-    http_on_room(call->exchange, on_room);
+    http_want_room(call->exchange);
     mark_due(listening);
 }
 

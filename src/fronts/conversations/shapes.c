@@ -33,8 +33,8 @@ static const struct member attempt_members[] = {
 SHAPE(attempt, "Attempt", "Which attempt it is.", attempt_members, true);
 
 static const struct member response_members[] = {
-    { "answers", MEMBER_ANY_OBJECT, NEEDED,
-      "By question: a label, a list of labels, or own words.", NULL },
+    { "answers", MEMBER_ANY_OBJECT, NEEDED, "By question: a label, a list of labels, or own words.",
+      NULL },
     { "annotations", MEMBER_TEXT_BY_NAME, 0, "Notes, by question.", NULL },
 };
 SHAPE(response, "Response", "What a person answers.", response_members, true);

@@ -91,7 +91,7 @@ struct operation {
     const char *reply_type;
     const char *statuses; /* beside 200; "400 401 …" */
     void (*serve)(struct call *call);
-    size_t act; /* of the desk, where `serve` brings one */
+    size_t act;       /* of the desk, where `serve` brings one */
     const char *said; /* conversations: the event it is */
 };
 extern const struct operation operations[];
@@ -193,11 +193,13 @@ void serve_conversation_say(struct call *call);
 void serve_conversation_events(struct call *call);
 /* At the desk as the host or the person who came; `event` may be NULL. */
 struct desk_visit *conversation_visit(struct call *call,
-                                      void (*event)(void *context, const char *line, size_t length));
+                                      void (*event)(void *context, const char *line,
+                                                    size_t length));
 bool conversation_knows_id(struct call *call); /* false: refused already */
 struct json *conversation_params(const struct call *call, const char *members_json);
 /* fronts/conversations/listening.c */
 void listening_free(struct listening *listening); /* NULL is fine */
+void listening_go_on(struct call *call);          /* its peer has taken what there was */
 void listenings_flush(struct rest *rest);
 void listenings_drain(struct rest *rest);
 void listenings_ring(void *context);

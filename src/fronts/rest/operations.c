@@ -47,15 +47,15 @@ const struct parameter parameter_page = {
     "limit", "query", MEMBER_INTEGER, 1, 200, "Conversations a page; 50 by default.",
 };
 const struct parameter parameter_after = {
-    "after",
-    "query",
-    MEMBER_INTEGER,
-    0,
-    INT64_MAX,
-    "As Last-Event-ID, for clients that cannot send it.",
+    "after", "query",   MEMBER_INTEGER,
+    0,       INT64_MAX, "As Last-Event-ID, for clients that cannot send it.",
 };
 const struct parameter parameter_last_event = {
-    "Last-Event-ID",  "header", MEMBER_TEXT, 0, 0,
+    "Last-Event-ID",
+    "header",
+    MEMBER_TEXT,
+    0,
+    0,
     "The id of the last event that was heard: what follows it is sent. Without it everything that "
     "is kept.",
 };
@@ -109,17 +109,19 @@ const struct operation operations[] = {
       GUARD_PERSON, of_ask, &shape_nothing, &shape_receipt, JSON, CHANGES, serve_act,
       DESK_ACT(send_now), NULL },
     { "POST", "/conversations", "new_conversation", "Makes a conversation, idle.", GUARD_HOST,
-      of_new, &shape_new_conversation, &shape_conversation, JSON, "400 " ACCESS "413 415 422 429"
-      TROUBLES, serve_conversation_new, DESK_ACT(conversation_new), NULL },
+      of_new, &shape_new_conversation, &shape_conversation, JSON,
+      "400 " ACCESS "413 415 422 429" TROUBLES, serve_conversation_new, DESK_ACT(conversation_new),
+      NULL },
     { "GET", "/conversations", "list_conversations",
       "Newest first: a host's own, for a person all.", GUARD_HOST_OR_PERSON, of_page, NULL,
       &shape_conversation_list, JSON, "400 " ACCESS TROUBLES, serve_conversation_list,
       DESK_ACT(conversation_list), NULL },
     { "GET", "/conversations/{id}", "get_conversation", "How it stands.", GUARD_HOST_OR_PERSON,
-      of_ask, NULL, &shape_conversation, JSON, "400 " ACCESS "404" TROUBLES,
-      serve_conversation_get, DESK_ACT(conversation_get), NULL },
+      of_ask, NULL, &shape_conversation, JSON, "400 " ACCESS "404" TROUBLES, serve_conversation_get,
+      DESK_ACT(conversation_get), NULL },
     { "POST", "/conversations/{id}/tool-calls", "tool_calls",
-      "The calls of a turn, in order. Ordinary ones come back as execute_tool, one after the other; "
+      "The calls of a turn, in order. Ordinary ones come back as execute_tool, one after the "
+      "other; "
       "ask_user_question is put to a person.",
       GUARD_HOST, of_ask, &shape_turn, &shape_conversation, JSON, SAYS, serve_conversation_say,
       DESK_ACT(conversation_say), "tool_calls" },

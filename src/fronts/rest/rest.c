@@ -27,8 +27,10 @@ static void end_call(struct call *call)
 static void on_fate(void *context, struct http_exchange *exchange, enum http_fate fate)
 {
     (void)exchange;
-    (void)fate;
-    end_call(context);
+    if (fate == HTTP_ROOM)
+        listening_go_on(context);
+    else
+        end_call(context);
 }
 
 void rest_call_reply(struct call *call, int status, const char *type, const char *body,

@@ -133,11 +133,29 @@ static const struct member index_members[] = {
 SHAPE(index, "Index", "Where to go from here.", index_members, false);
 
 const struct shape *const shapes[] = {
-    &shape_answer, &shape_note,    &shape_seconds, &shape_nothing, &shape_actor,
-    &shape_ask,    &shape_list,    &shape_whole,   &shape_receipt, &shape_winner,
-    &shape_error,  &shape_problem, &shape_health,  &shape_index,
-    &shape_new_conversation, &shape_tool_call, &shape_turn, &shape_tool_result, &shape_attempt,
-    &shape_response, &shape_effect, &shape_conversation, &shape_conversation_list,
+    &shape_answer,
+    &shape_note,
+    &shape_seconds,
+    &shape_nothing,
+    &shape_actor,
+    &shape_ask,
+    &shape_list,
+    &shape_whole,
+    &shape_receipt,
+    &shape_winner,
+    &shape_error,
+    &shape_problem,
+    &shape_health,
+    &shape_index,
+    &shape_new_conversation,
+    &shape_tool_call,
+    &shape_turn,
+    &shape_tool_result,
+    &shape_attempt,
+    &shape_response,
+    &shape_effect,
+    &shape_conversation,
+    &shape_conversation_list,
 };
 const size_t shape_count = ARRAY_LEN(shapes);
 
