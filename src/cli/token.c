@@ -30,6 +30,7 @@ static bool write_new(const struct arguments *arguments, struct text *params)
             json_write_text(&writer, given[i], arguments_value(arguments, given[i]));
     }
     json_write_bool_if(&writer, "sub_agent", arguments_value(arguments, "sub-agent") != NULL);
+    json_write_bool_if(&writer, "may_answer", arguments_value(arguments, "may-answer") != NULL);
     if (days)
         json_write_integer(&writer, "expires_days", days);
     json_write_end_object(&writer);
@@ -107,6 +108,8 @@ static bool print_list(const struct arguments *arguments, struct link *link,
                text_string(&label));
         if (json_is_yes(json_member(token, "sub_agent")))
             printf(" (%s)", i18n_text(TEXT_TOKEN_SUB_AGENT));
+        if (json_is_yes(json_member(token, "may_answer")))
+            printf(" (%s)", i18n_text(TEXT_TOKEN_MAY_ANSWER));
         if (json_is_yes(json_member(token, "expired")))
             printf(" (%s)", i18n_text(TEXT_TOKEN_EXPIRED));
         printf("\n");
@@ -143,15 +146,17 @@ static enum exit_code run_token(const struct arguments *arguments)
 }
 
 static const struct verb_option options[] = {
-    { "kind", 0, "agent|person", TEXT_OPT_TOKEN_KIND, false },
+    { "kind", 0, "agent|person|host", TEXT_OPT_TOKEN_KIND, false },
     { "label", 0, "TEXT", TEXT_OPT_TOKEN_LABEL, false },
     { "expires", 0, "DAYS", TEXT_OPT_TOKEN_EXPIRES, false },
     { "sub-agent", 0, NULL, TEXT_OPT_TOKEN_SUB_AGENT, false },
+    { "may-answer", 0, NULL, TEXT_OPT_TOKEN_MAY_ANSWER, false },
     { "out", 0, "FILE", TEXT_OPT_TOKEN_OUT, false },
 };
 static const char *const usage[] = {
     "token [list]",
-    "token new [--kind agent|person] [--label TEXT] [--expires DAYS] [--sub-agent] [--out FILE]",
+    "token new [--kind agent|person|host] [--label TEXT] [--expires DAYS] [--sub-agent] "
+    "[--may-answer] [--out FILE]",
     "token revoke ID", NULL
 };
 static const char *const examples[] = { "token new --label \"laptop\" --out ~/.sayso-token",

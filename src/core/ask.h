@@ -36,7 +36,7 @@ struct ask {
     enum ask_interface interface;
     uint32_t flags;
     int64_t version, form_version;
-    int64_t created_ms, deadline_ms;
+    int64_t created_ms, deadline_ms; /* deadline_ms 0: it waits for ever */
     int64_t original_ms;  /* length of the time last given; bounds what a restart may leave */
     int64_t hold_used_ms; /* added because somebody typed */
     int64_t deliver_after_ms, delivered_ms, decided_ms; /* 0: not (yet) */

@@ -186,10 +186,47 @@ static bool check_calls(const struct conversation *conversation,
     return true;
 }
 
+/* The ids of a turn in the order of its calls: what has its result, what runs, what is left. */
+static const char *turn_id(const struct conversation *conversation, size_t index)
+{
+    size_t rest;
+
+    if (index < conversation->persisted_count)
+        return conversation->persisted[index];
+    rest = index - conversation->persisted_count;
+    if (conversation->current.id && rest == 0)
+        return conversation->current.id;
+    rest -= conversation->current.id != NULL;
+    return rest < conversation->remaining_count ? conversation->remaining[rest].id : NULL;
+}
+
+/* The turn that is under way, or was the last: a host that was not sure says it again. */
+static bool is_told_turn(const struct conversation *conversation,
+                         const struct conversation_event *event)
+{
+    for (size_t i = 0; i < event->call_count; i++) {
+        const char *id = turn_id(conversation, i);
+
+        if (!id || strcmp(id, event->calls[i].id) != 0)
+            return false;
+    }
+    return event->call_count > 0 && !turn_id(conversation, event->call_count);
+}
+
+static bool ignore_told_turn(struct conversation *conversation,
+                             const struct conversation_event *event, struct conversation_step *step,
+                             struct error *err)
+{
+    if (is_told_turn(conversation, event))
+        return ignore(conversation, event, step, err);
+    return refuse(conversation, event, step, err);
+}
+
 static bool begin_turn(struct conversation *conversation, const struct conversation_event *event,
                        struct conversation_step *step, struct error *err)
 {
-    (void)step;
+    if (is_told_turn(conversation, event))
+        return ignore(conversation, event, step, err);
     if (!check_calls(conversation, event, err))
         return false;
     drop_persisted(conversation);
@@ -279,9 +316,11 @@ static bool expire(struct conversation *conversation, const struct conversation_
 static bool retry_llm(struct conversation *conversation, const struct conversation_event *event,
                       struct conversation_step *step, struct error *err)
 {
-    (void)event;
-    (void)step;
-    (void)err;
+    if (event->attempt != 0 && event->attempt <= conversation->attempt)
+        return ignore(conversation, event, step, err);
+    if (event->attempt > conversation->attempt + 1)
+        return error_set(err, ERROR_out_of_range, "/attempt", "the next attempt is number %lld",
+                         (long long)conversation->attempt + 1);
     conversation->attempt++;
     return true;
 }
@@ -319,7 +358,7 @@ static cell_act *const cells[CONVERSATION_STATE_COUNT][CONVERSATION_EVENT_COUNT]
         [SAID_EXPIRED] = ignore,
     },
     [CONVERSATION_TOOL_EXECUTING] = {
-        [SAID_TOOL_CALLS] = refuse,
+        [SAID_TOOL_CALLS] = ignore_told_turn,
         [SAID_QUESTION_PENDING] = pause_for_person,
         [SAID_TOOL_COMPLETE] = complete_tool,
         [SAID_RESPONSE] = refuse,
@@ -329,7 +368,7 @@ static cell_act *const cells[CONVERSATION_STATE_COUNT][CONVERSATION_EVENT_COUNT]
         [SAID_EXPIRED] = ignore,
     },
     [CONVERSATION_AWAITING] = {
-        [SAID_TOOL_CALLS] = refuse,
+        [SAID_TOOL_CALLS] = ignore_told_turn,
         [SAID_QUESTION_PENDING] = refuse,
         [SAID_TOOL_COMPLETE] = ignore_if_told, /* a host may not answer for the person */
         [SAID_RESPONSE] = take_answers,

@@ -89,6 +89,7 @@ struct conversation_event {
     bool is_error;
     const struct form *form; /* QUESTION_PENDING; kept as a copy */
     int64_t timeout_s;
+    int64_t attempt;             /* LLM_RETRY: the one that begins; 0: the next */
     const struct answer *answer; /* RESPONSE; checked against the conversation's form */
 };
 

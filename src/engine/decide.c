@@ -21,6 +21,7 @@ struct decision {
     enum ask_event event;
     const char *via;
     bool is_client;                /* the agent's own client brought it */
+    bool is_host;                  /* or the host of its conversation */
     struct json *params, *content; /* the latter of such a client's form */
     struct lifecycle_facts facts;
     struct lifecycle_step step;
@@ -170,7 +171,7 @@ static void save_decision(struct decision *decision, const struct store_row *row
     }
     asker = live ? live->origin->asker : visit_read_asker(row->ask.origin_json);
     decision->known.by = visit_actor(engine, decision->errand.visit, &asker);
-    if (decision->is_client) /* the process is the front's, not the person's */
+    if (decision->is_client || decision->is_host) /* the process is the front's, not the person's */
         decision->known.by = (struct answered_by){ .person = engine->parts.person,
                                                    .via = decision->via,
                                                    .uid = decision->errand.visit->uid,
@@ -407,6 +408,22 @@ void decide_by_client(enum ask_event event, struct engine *engine, struct visit 
     decision->via = "client";
     decision->is_client = true;
     decision->content = content ? json_keep(content) : NULL;
+    memcpy(decision->errand.id, id, sizeof decision->errand.id);
+    get_decision_row(&decision->errand);
+}
+
+void decide_question(enum ask_event event, struct engine *engine, struct visit *visit,
+                     const char *id, const struct json *params, desk_done *done, void *context)
+{
+    struct decision *decision =
+        errand_new(sizeof *decision, engine, (struct desk_visit *)visit, done, context);
+
+    decision->errand.drop = decision_drop;
+    decision->errand.is_ours = true;
+    decision->event = event;
+    decision->via = "api";
+    decision->is_host = visit->role == ROLE_AGENT;
+    decision->params = json_keep(params);
     memcpy(decision->errand.id, id, sizeof decision->errand.id);
     get_decision_row(&decision->errand);
 }

@@ -57,7 +57,8 @@ static void hold_deadline(struct engine *engine, struct live *live)
 
     if (missing > room)
         missing = room;
-    if (missing <= 0 || !settings_is_on(engine->parts.settings, SETTING_TYPING_HOLD))
+    if (live->deadline_ms == 0 || missing <= 0 ||
+        !settings_is_on(engine->parts.settings, SETTING_TYPING_HOLD))
         return;
     live->hold_used_ms += missing;
     live->deadline_ms += missing;

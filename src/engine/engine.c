@@ -29,6 +29,12 @@ static const struct desk_ops engine_ops = {
     .mine_list = mine_list_act,
     .mine_get = mine_get_act,
     .mine_follow = mine_follow_act,
+    .conversation_new = conversation_new_act,
+    .conversation_list = conversation_list_act,
+    .conversation_get = conversation_get_act,
+    .conversation_say = conversation_say_act,
+    .conversation_events = conversation_events_act,
+    .conversation_follow = conversation_follow_act,
     .answer = answer_act,
     .cancel = cancel_act,
     .decline = decline_act,
@@ -143,6 +149,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     later_load(engine);
     hidden_load(engine);
     parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
+    questions_load(engine);
     sweep_soon(engine);
     index_start(engine);
     time_arm(engine);
@@ -155,6 +162,7 @@ void engine_free(struct engine *engine)
 
     if (!engine)
         return;
+    questions_release(engine);
     for (link = table_each(&engine->by_id, NULL); link; link = next) {
         next = table_each(&engine->by_id, link); /* from the start again would be quadratic */
         live_free(engine, TABLE_THING(live, by_id, link));

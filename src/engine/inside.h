@@ -1,14 +1,14 @@
 /* inside.h - what the files of engine/ offer each other, grouped by file. */
 #ifndef ENGINE_INSIDE_H
 #define ENGINE_INSIDE_H
+#include "core/answer.h"
+#include "core/conversation.h"
 #include "core/response.h"
 #include "engine/state.h"
 #include "settings/settings.h"
 
-struct answer;
 struct ask_call;
 struct known;
-struct form;
 struct json;
 struct json_writer;
 struct response_facts;
@@ -140,6 +140,8 @@ void wait_stored(struct engine *engine, struct live *live);
 /* All who wait get this reply, which is not the end of the ask. False: nobody was there. */
 bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply);
 void wait_drop_visit(struct engine *engine, struct visit *visit);
+void wait_forget_visit(struct engine *engine,
+                       struct visit *visit); /* without a word to the store */
 /* The deadline of an ask they wait for was moved. */
 void wait_tell_time(struct engine *engine, const struct live *live);
 /* Its delivery is on the way to the store: it is nobody else's any more. */
@@ -247,7 +249,12 @@ struct submission {
     struct text form_json;
     bool opens_browser;      /* once it is stored */
     char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
+    bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
 };
+/* A question of a conversation under the id it was given, asked by `visit`, which waits for it.
+ * False: `input_json` is none. */
+bool submit_question(struct engine *engine, struct visit *visit, const char *id,
+                     const char *input_json, desk_done *done, void *context);
 void submission_tell_created(const struct submission *submission, const char *id);
 void submission_park(struct submission *submission, struct live *live);
 
@@ -255,6 +262,10 @@ void submission_park(struct submission *submission, struct live *live);
 /* Through the agent's own client. `done` is the engine's own. */
 void decide_by_client(enum ask_event event, struct engine *engine, struct visit *visit,
                       const char *id, const struct json *content, desk_done *done, void *context);
+
+/* What was said to a conversation, about the ask of its question. `done` is the engine's own. */
+void decide_question(enum ask_event event, struct engine *engine, struct visit *visit,
+                     const char *id, const struct json *params, desk_done *done, void *context);
 
 /* submit.c, decide.c, undo.c, retime.c, draft.c, list.c, preferences.c: the acts */
 desk_act submit_act;
@@ -332,6 +343,63 @@ desk_act settings_list_act, settings_set_act;
 desk_act mine_list_act, mine_get_act, mine_follow_act;
 void mine_publish(struct engine *engine, struct live *live);
 void mine_publish_over(struct engine *engine, const struct live *live);
+
+/* conversation.c: hosts' conversations as the store has them */
+struct talk {
+    char id[ASK_ID_BYTES], ask_id[ASK_ID_BYTES], earlier_ask_id[ASK_ID_BYTES];
+    char principal[PRINCIPAL_BYTES];
+    char *token_id, *label; /* owned */
+    int64_t version, created_ms, changed_ms, last_event;
+    struct conversation machine;
+};
+/* False: it is not one of ours, or damaged. */
+bool talk_read(struct talk *talk, const struct store_conversation *stored, struct error *err);
+void talk_release(struct talk *talk);
+/* The id that `params` names; false: it is none, and the same is said as of one that is unknown. */
+bool talk_read_id(const struct json *params, char *ret_id, struct error *err);
+bool talk_refuse_unknown(struct error *err);
+bool talk_is_seen_by(const struct talk *talk, const struct visit *visit);
+/* Its members, for an object that has more of them. */
+void talk_write(const struct engine *engine, const struct talk *talk, struct json_writer *writer);
+desk_act conversation_new_act, conversation_list_act, conversation_get_act;
+
+/* conversation_step.c: what is said to one, and what comes of it */
+struct saying {
+    struct errand errand; /* first; its id is the conversation's */
+    enum conversation_event_kind kind;
+    struct json *body;  /* as it was said; NULL: nothing with it */
+    int64_t if_version; /* 0: any */
+    bool is_admitted;   /* the question it brings may be asked */
+    struct talk talk;
+    struct tool_use *calls; /* TOOL_CALLS */
+    size_t call_count;
+    /* RESPONSE: the form that was asked, and what was answered to it */
+    struct form form;
+    struct answer answer;
+    struct conversation_step step;
+    char asked[ASK_ID_BYTES];             /* the ask that is over; "": none brought this */
+    struct text events;                   /* of the step, as the store takes them */
+    struct saying *next;                  /* of those that wait for one question to be settled */
+    void (*after)(struct saying *saying); /* kept, or, with `failure`, not; NULL: it is replied */
+    struct error failure;
+};
+struct saying *saying_new(struct engine *engine, struct desk_visit *visit, desk_done *done,
+                          void *context);
+/* Reads the conversation, then calls `next`; fails where there is none that the visit sees. */
+void saying_load(struct saying *saying, void (*next)(struct errand *errand));
+void saying_step(struct errand *errand);                   /* once it is loaded */
+void saying_reply(struct saying *saying, bool is_already); /* and ends it */
+/* Says that it has no place in this state; ends it. */
+void saying_refuse(struct saying *saying);
+desk_act conversation_say_act, conversation_events_act, conversation_follow_act;
+
+/* conversation_ask.c: a question of a conversation as an ask, and its end as what was said */
+void question_begin(struct engine *engine, const struct talk *talk);
+void question_ring(struct engine *engine, struct alarm *alarm);
+/* A person, or a host that may, answers or cancels; `saying` is loaded and ends. */
+void question_decide(struct errand *errand);
+void questions_load(struct engine *engine);
+void questions_release(struct engine *engine);
 
 /* tokens.c: who may come through HTTP */
 desk_act token_new_act, token_list_act, token_revoke_act;

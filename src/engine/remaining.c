@@ -28,7 +28,7 @@ static void write_some(struct engine *engine, struct table_link **at, struct jso
     while (*at && count < REMAINING_ASKS) {
         const struct live *live = TABLE_THING(live, by_id, *at);
 
-        if (state_is_open(live->state) && live->is_stored) {
+        if (state_is_open(live->state) && live->is_stored && live->deadline_ms > 0) {
             json_write_integer(writer, live->id, describe_remaining_s(engine, live));
             count++;
         }

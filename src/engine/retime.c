@@ -130,7 +130,8 @@ static void fill_change(struct retiming *retiming, const struct live *live)
     } else if (retiming->event == EVENT_UNDONE) {
         int64_t least = now + RETIME_UNDO_LEAST_MS;
 
-        change->deadline_ms = live->deadline_ms > least ? live->deadline_ms : least;
+        if (live->deadline_ms > 0)
+            change->deadline_ms = live->deadline_ms > least ? live->deadline_ms : least;
         if (change->deadline_ms - now > live->original_ms)
             change->original_ms = change->deadline_ms - now;
         change->removes_answer = true;

@@ -52,6 +52,7 @@ enum alarm_kind {
     ALARM_INDEX,
     ALARM_REMAINING,
     ALARM_ANNOUNCE,
+    ALARM_QUESTION,
     ALARM_KINDS
 };
 
@@ -204,7 +205,8 @@ struct visit {
     int64_t cut_off_ms; /* what is known of its patience */
     int64_t form_fact;  /* and of its form (core/client_form.h) */
     bool is_hold_told;
-    bool is_sub_agent;
+    bool is_sub_agent, may_answer;
+    char conversation[ASK_ID_BYTES]; /* it is told of its events; "": of none */
     void *context;
     void (*event)(void *context, const char *line, size_t length);
 };
@@ -276,6 +278,8 @@ struct engine {
     size_t page_count, inbox_count;    /* that watch */
     size_t ticking_count;              /* of these, who wants to know what time is left */
     struct alarm remaining_alarm;
+    struct table questions; /* of conversations that wait for a person: conversation_ask.c */
+    size_t listener_count;  /* visits that are told of a conversation */
 };
 
 #endif

@@ -196,6 +196,12 @@ static bool route(struct submission *submission, struct error *err)
     struct route chosen;
 
     chosen = routing_decide(&facts);
+    if (submission->is_question) { /* its host shows it too, and has no use for a command */
+        chosen.wait_for_terminal = false;
+        chosen.has_channel = true;
+        if (chosen.interface == INTERFACE_NONE || chosen.interface == INTERFACE_TERMINAL)
+            chosen.interface = INTERFACE_AUTO;
+    }
     if (!chosen.has_channel)
         return error_set(err, ERROR_no_human_channel, "",
                          "nobody can be reached: portal and terminal are switched off on this "
@@ -222,9 +228,10 @@ static void fill_ask(struct submission *submission)
     const struct ask_call *call = submission->call;
     int64_t timeout_s = call->timeout_s;
 
-    if (timeout_s == 0)
+    if (timeout_s == 0 && !submission->is_question)
         timeout_s = engine_setting(engine, SETTING_TIMEOUT_SECONDS);
-    random_id(ask->id);
+    if (!ask->id[0])
+        random_id(ask->id);
     form_encode(&call->form, &submission->form_json);
     ask->tool = submission->tool->name;
     ask->title = call->form.title;
@@ -234,7 +241,7 @@ static void fill_ask(struct submission *submission)
     ask->version = ask->form_version = 1;
     ask->created_ms = engine_utc_ms(engine);
     ask->original_ms = timeout_s * 1000;
-    ask->deadline_ms = ask->created_ms + ask->original_ms;
+    ask->deadline_ms = timeout_s ? ask->created_ms + ask->original_ms : 0;
     ask->flags |= call->form.is_destructive ? ASK_DESTRUCTIVE : 0;
     ask->flags |= call->defaults_ignored ? ASK_DEFAULTS_IGNORED : 0;
     ask->flags |= call->cancel_always_available ? ASK_CANCEL_ALWAYS : 0;
@@ -289,7 +296,8 @@ static void create(struct submission *submission)
 
     match_rule(submission);
     if (!route(submission, &err) ||
-        !principal_admit(engine, principal_get(engine, visit->principal), &err)) {
+        (!submission->is_question &&
+         !principal_admit(engine, principal_get(engine, visit->principal), &err))) {
         errand_fail(&submission->errand, &err, NULL);
         return;
     }
@@ -478,4 +486,32 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
         take_up(submission, json_member(params, "response"));
     else
         match_or_create(submission);
+}
+
+bool submit_question(struct engine *engine, struct visit *visit, const char *id,
+                     const char *input_json, desk_done *done, void *context)
+{
+    struct submission *submission =
+        errand_new(sizeof *submission, engine, (struct desk_visit *)visit, done, context);
+    struct json *input = NULL;
+    bool ok;
+
+    submission->errand.drop = submission_drop;
+    submission->tool = &tool_ask_user_question;
+    submission->is_question = true;
+    submission->terms.wait_ms = -1;
+    submission->call = mem_new(sizeof *submission->call);
+    ok = json_parse(input_json, strlen(input_json), &input, NULL) &&
+         arguments_check(submission->tool, input, submission->call, NULL);
+    json_free(input);
+    if (!ok) {
+        errand_end(&submission->errand);
+        return false;
+    }
+    memcpy(submission->ask.id, id, sizeof submission->ask.id);
+    memcpy(submission->ask.principal, visit->principal, PRINCIPAL_BYTES);
+    digest_call(submission);
+    submission->match = live_match(&submission->ask);
+    create(submission);
+    return true;
 }

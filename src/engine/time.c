@@ -22,6 +22,10 @@ void time_start(struct engine *engine, struct live *live)
 {
     int64_t left_ms = live->deadline_ms - engine_utc_ms(engine);
 
+    if (live->deadline_ms == 0) {
+        alarm_clear(&engine->alarms, &live->deadline); /* of an undo window */
+        return;
+    }
     if (left_ms > live->original_ms)
         left_ms = live->original_ms;
     if (left_ms < 0)
@@ -43,7 +47,7 @@ static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *ala
     [ALARM_DEADLINE] = deadline_ring, [ALARM_DRAFT] = draft_ring,
     [ALARM_WAIT] = wait_ring,         [ALARM_SWEEP] = sweep_ring,
     [ALARM_INDEX] = index_ring,       [ALARM_REMAINING] = remaining_ring,
-    [ALARM_ANNOUNCE] = announce_ring,
+    [ALARM_ANNOUNCE] = announce_ring, [ALARM_QUESTION] = question_ring,
 };
 
 void engine_on_time(struct engine *engine)
@@ -203,8 +207,11 @@ void engine_check_clock(struct engine *engine)
         return;
     engine->utc_minus_boot_ms = offset;
     log_info("clock.was_set", "by_ms=%lld", (long long)step_ms);
-    while ((link = table_each(&engine->by_id, link)))
-        TABLE_THING(live, by_id, link)->deadline_ms += step_ms;
+    while ((link = table_each(&engine->by_id, link))) {
+        struct live *live = TABLE_THING(live, by_id, link);
+
+        live->deadline_ms += live->deadline_ms > 0 ? step_ms : 0;
+    }
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
     engine->parts.store->ops->shift_deadlines(engine->parts.store, step_ms, on_shifted, errand);

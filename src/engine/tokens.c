@@ -37,7 +37,7 @@ struct token {
 static const struct {
     const char *kind;
     char letter;
-} kinds[] = { { "agent", 'a' }, { "person", 'p' } };
+} kinds[] = { { "agent", 'a' }, { "person", 'p' }, { "host", 'h' } };
 
 static struct token *find(const struct engine *engine, const uint8_t *hash)
 {
@@ -137,6 +137,7 @@ static void write_token(const struct engine *engine, const struct token *token, 
     json_write_text(writer, "kind", token->kind);
     json_write_text(writer, "label", token->label);
     json_write_bool_if(writer, "sub_agent", token->is_sub_agent);
+    json_write_bool_if(writer, "may_answer", token->may_answer);
     write_time(writer, "created_at", token->created_ms);
     write_time(writer, "expires_at", token->expires_ms);
     json_write_bool(writer, "expired", is_expired(engine, token));
@@ -188,6 +189,7 @@ static bool read_kind(const struct json *params, struct token_errand *own, struc
 {
     const char *kind = json_member_text(params, "kind");
     bool is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
+    bool may_answer = json_is_yes(json_member(params, "may_answer"));
 
     if (!json_member(params, "kind"))
         kind = kinds[0].kind;
@@ -196,13 +198,17 @@ static bool read_kind(const struct json *params, struct token_errand *own, struc
             continue;
         own->token.kind = kinds[i].kind;
         own->token.is_sub_agent = is_sub_agent;
+        own->token.may_answer = may_answer;
         token_make(kinds[i].letter, own->secret);
     }
     if (!own->token.kind)
-        return error_set(err, ERROR_bad_enum, "/kind", "kind must be agent or person");
-    if (is_sub_agent && strcmp(own->token.kind, "agent") != 0)
+        return error_set(err, ERROR_bad_enum, "/kind", "kind must be agent, person or host");
+    if (is_sub_agent && strcmp(own->token.kind, "person") == 0)
         return error_set(err, ERROR_conflicting_arguments, "/sub_agent",
-                         "only an agent's token can be a sub-agent's");
+                         "only an agent's or a host's token can be a sub-agent's");
+    if (may_answer && strcmp(own->token.kind, "host") != 0)
+        return error_set(err, ERROR_conflicting_arguments, "/may_answer",
+                         "only a host's token can be allowed to answer");
     return true;
 }
 

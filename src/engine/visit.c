@@ -56,6 +56,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->token_id = mem_text(visitor->token_id);
     visit->transport = mem_text(visitor->transport);
     visit->is_sub_agent = visitor->is_sub_agent;
+    visit->may_answer = visitor->may_answer;
     visit->context = visitor->context;
     visit->event = visitor->event;
     visit->next = engine->visits;
@@ -102,6 +103,7 @@ void visit_leave(struct desk *desk, struct desk_visit *leaving)
         engine->ticking_count--;
     engine->attached_count -= visit->attached[0] != '\0';
     engine->follower_count -= visit->is_following;
+    engine->listener_count -= visit->conversation[0] != '\0';
     if (visit->previous)
         visit->previous->next = visit->next;
     else

@@ -131,6 +131,8 @@ void wait_tell_time(struct engine *engine, const struct live *live)
 {
     struct text line = { 0 };
 
+    if (!live->deadline.place)
+        return;
     write_retimed(engine, live, &line);
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next)
         visit_tell(waiter->visit, line.bytes, line.used);
@@ -311,6 +313,14 @@ bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_
     if (!live->waiters && is_told)
         save_detached(engine, live, true);
     return is_told;
+}
+
+void wait_forget_visit(struct engine *engine, struct visit *visit)
+{
+    while (visit->waiters) {
+        unlink_waiter(visit->waiters->live, visit->waiters);
+        free_waiter(engine, visit->waiters);
+    }
 }
 
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed)

@@ -57,6 +57,7 @@ static bool find_token(void *context, const uint8_t *hash, struct guard_identity
         if (strcmp(roles[i].kind, token.kind) == 0) {
             ret_who->is_agent = roles[i].is_agent;
             ret_who->is_person = roles[i].is_person;
+            ret_who->is_host = strcmp(token.kind, "host") == 0;
         }
     }
     return true;

@@ -280,19 +280,33 @@ static bool check_token(struct passage *passage)
     return passage->has_token || is_free || refuse_unknown(passage, sent != NULL);
 }
 
+/* Who is kept out, and what they are told. */
 static bool check_role(struct passage *passage)
 {
+    const struct guard_identity *who = &passage->who;
+    bool is_agent = who->is_agent || !passage->has_token;
+    const struct {
+        bool may_come;
+        const char *message;
+    } rows[] = {
+        [GUARD_OPEN] = { true, NULL },
+        [GUARD_ANYONE] = { true, NULL },
+        [GUARD_AGENT] = { is_agent,
+                          "people's tokens cannot ask: use an agent's (sayso token new)" },
+        [GUARD_PERSON] = { who->is_person, "agents' tokens cannot answer: this is for people "
+                                           "(sayso token new --kind person)" },
+        [GUARD_HOST] = { who->is_host, "this is for the host of an agent "
+                                       "(sayso token new --kind host)" },
+        [GUARD_HOST_OR_PERSON] = { who->is_host || who->is_person,
+                                   "agents' tokens have no conversations: this is for hosts and "
+                                   "people (sayso token new --kind host)" },
+        [GUARD_ANSWERER] = { who->is_person || (who->is_host && who->may_answer),
+                             "this token cannot answer: use a person's (sayso token new --kind "
+                             "person), or a host's that may (--kind host --may-answer)" },
+    };
     enum guard_access access = access_of(passage);
-    bool is_agent = passage->who.is_agent || !passage->has_token;
 
-    if (access == GUARD_AGENT && !is_agent)
-        return refuse(passage, 403, "wrong_role",
-                      "people's tokens cannot ask: use an agent's (sayso token new)");
-    if (access == GUARD_PERSON && !passage->who.is_person)
-        return refuse(passage, 403, "wrong_role",
-                      "agents' tokens cannot answer: this is for people "
-                      "(sayso token new --kind person)");
-    return true;
+    return rows[access].may_come || refuse(passage, 403, "wrong_role", rows[access].message);
 }
 
 static bool check_method(struct passage *passage)

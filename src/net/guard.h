@@ -13,14 +13,22 @@ struct http_exchange;
 struct text;
 
 /* Who may come: shells without data and health checks are open, all else wants a token. */
-enum guard_access { GUARD_OPEN, GUARD_AGENT, GUARD_PERSON, GUARD_ANYONE };
+enum guard_access {
+    GUARD_OPEN,
+    GUARD_AGENT,
+    GUARD_PERSON,
+    GUARD_ANYONE,
+    GUARD_HOST, /* of conversations */
+    GUARD_HOST_OR_PERSON,
+    GUARD_ANSWERER, /* a person, or a host that may answer */
+};
 
 /* What a token stands for. */
 struct guard_identity {
     char token[17];  /* first 16 hex digits of its hash; "" without a token (--mcp-auth none) */
     char kind[8];    /* agent person tab device host; "" without */
     char label[129]; /* what the person called it */
-    bool is_agent, is_person, is_sub_agent, may_answer;
+    bool is_agent, is_person, is_host, is_sub_agent, may_answer;
 };
 struct guard_match {
     /* Both live for the call that gets them. */

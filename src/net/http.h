@@ -20,8 +20,9 @@ struct text;
 
 /* How a reply ended. TAKEN: all of it was written, and the peer went on, closed in order, or stayed
  * and acknowledged every byte for a while. LOST: it was reset, or cut before the end; whoever keeps
- * account of deliveries must not count this one. */
-enum http_fate { HTTP_TAKEN, HTTP_LOST };
+ * account of deliveries must not count this one. ROOM is no end: a stream that asked for it
+ * (http_want_room) may go on. */
+enum http_fate { HTTP_TAKEN, HTTP_LOST, HTTP_ROOM };
 
 struct http_handler {
     void *context;
@@ -115,6 +116,10 @@ enum { HTTP_STREAM_BYTES = 1048576 };
 void http_begin(struct http_exchange *exchange, int status, const char *type);
 void http_send(struct http_exchange *exchange, const char *bytes, size_t length);
 void http_end(struct http_exchange *exchange);
+/* What was sent in parts and is not with the system yet. */
+size_t http_unsent(const struct http_exchange *exchange);
+/* From now on HTTP_ROOM is said whenever all of it is; nothing may be sent out of that call. */
+void http_want_room(struct http_exchange *exchange);
 bool http_has_begun(const struct http_exchange *exchange); /* a reply, whole or in parts */
 /* 101 with the headers that were set; once it is out the handler's `taken` has the connection. */
 void http_upgrade(struct http_exchange *exchange);

@@ -84,3 +84,8 @@ void http_on_fate(struct http_exchange *exchange,
     exchange->on_fate = call;
     exchange->fate_context = context;
 }
+
+void http_want_room(struct http_exchange *exchange)
+{
+    exchange->wants_room = true;
+}

@@ -129,6 +129,7 @@ struct http_exchange {
     bool is_counted : 1;
     bool beats : 1;       /* a sign of life now and then */
     bool is_upgraded : 1; /* behind the reply it is no longer HTTP */
+    bool wants_room : 1;  /* its handler goes on when all is with the system */
 };
 
 struct http_listener {

@@ -267,6 +267,11 @@ void http_send(struct http_exchange *exchange, const char *bytes, size_t length)
     http_connection_mark_dirty(connection);
 }
 
+size_t http_unsent(const struct http_exchange *exchange)
+{
+    return exchange->connection ? http_connection_unsent(exchange->connection) : 0;
+}
+
 void http_end(struct http_exchange *exchange)
 {
     if (!may_reply(exchange) || !exchange->has_begun)

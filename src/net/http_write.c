@@ -193,6 +193,15 @@ static bool send_bytes(struct http_connection *connection)
     return true;
 }
 
+static void tell_room(const struct http_connection *connection)
+{
+    struct http_exchange *exchange = connection->exchange;
+
+    if (!connection->out && exchange && exchange->wants_room && exchange->on_fate &&
+        exchange->has_begun && !exchange->has_ended)
+        exchange->on_fate(exchange->fate_context, exchange, HTTP_ROOM);
+}
+
 void http_connection_write(struct http_connection *connection)
 {
     if (connection->phase == PHASE_CLOSED || connection->is_doomed)
@@ -204,5 +213,7 @@ void http_connection_write(struct http_connection *connection)
         http_connection_doom(connection);
     else if (!connection->out && connection->phase == PHASE_WRITING)
         end_reply(connection);
+    else
+        tell_room(connection);
     http_connection_watch(connection);
 }

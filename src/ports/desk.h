@@ -39,7 +39,8 @@ struct desk_visitor {
     const char *directory;      /* working directory; may be NULL */
     const char *transport; /* agents: how its client reaches us, "stdio"; NULL: it is no client */
     bool is_sub_agent;
-    void *context; /* handed to both */
+    bool may_answer; /* a host: questions of its own conversations */
+    void *context;   /* handed to both */
     /* A JSON-RPC notification as one line without the line end; the bytes are shared by all
      * visitors and live for the call. */
     void (*event)(void *context, const char *line, size_t length);
@@ -80,6 +81,14 @@ struct desk_ops {
     desk_act *mine_get;      /* {session_id}: one of them whole */
     /* {}: from now on events of changes; replies only when there will be no more. */
     desk_act *mine_follow;
+    /* hosts of agents, and people who look on (docs/conversations.md) */
+    desk_act *conversation_new;    /* {sub_agent?, key?} */
+    desk_act *conversation_list;   /* {limit?, before?} */
+    desk_act *conversation_get;    /* {conversation} */
+    desk_act *conversation_say;    /* {conversation, event, body, version?} */
+    desk_act *conversation_events; /* {conversation, after?, limit?} */
+    /* {conversation}: from now on events of this visit tell that there is more of it */
+    desk_act *conversation_follow;
     /* people */
     desk_act *answer, *cancel, *decline, *extend, *undo, *send_now, *draft, *switch_interface;
     desk_act *challenge; /* {session_id}: the code to type for a destructive ask */
@@ -98,7 +107,8 @@ struct desk_ops {
     desk_act *later;        /* {session_id?, seconds}: silent until then; 0: not any more */
     desk_act *hide;         /* {session_id?, option_id, hidden}: an option nobody wants to see */
     desk_act *settings_list, *settings_set;
-    desk_act *token_new;    /* {kind?, label?, expires_days?, sub_agent?}: its secret, this once */
+    desk_act
+        *token_new; /* {kind?, label?, expires_days?, sub_agent?, may_answer?}: its secret, once */
     desk_act *token_list;   /* {} */
     desk_act *token_revoke; /* {id}: whole, or its unique beginning */
     desk_act *portal_link;  /* {session_id?}: an address with which a browser signs in, once */

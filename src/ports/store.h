@@ -91,6 +91,46 @@ struct store_client {
     const char *name, *version, *transport;
 };
 
+/* A conversation of an agent host (core/conversation.h); `body` is the machine as JSON. */
+struct store_conversation {
+    const char *id, *principal;
+    const char *token_id, *label; /* of the host's token */
+    const char *state;            /* the name of the machine's */
+    const char *body;
+    const char *ask_id, *earlier_ask_id; /* of its newest question and the one before; "": none */
+    const char *key; /* the host's own, made once for an attempt to create it; NULL: none */
+    int64_t version, created_ms, changed_ms;
+    int64_t last_event; /* events are numbered from 1 */
+};
+typedef void store_conversation_each(void *context, const struct store_conversation *conversation,
+                                     const struct error *err);
+/* What happened in it, "KIND BODY" a line, in order; BODY is one line of JSON. */
+struct store_conversation_step {
+    const char *id;
+    int64_t if_version;
+    const char *state, *body, *ask_id, *earlier_ask_id, *events;
+    int64_t now_ms;
+    const char *delivered_ask; /* its answer went into this step; NULL: none did */
+    uint32_t delivered_states; /* bits of enum ask_state: in these it can be */
+};
+struct store_conversation_query {
+    const char *principal; /* NULL: any */
+    const char *state;     /* NULL: any */
+    const char *before_id; /* only those made before this one; NULL: from the newest on */
+    size_t limit;
+};
+struct store_conversation_event {
+    int64_t number;
+    const char *kind, *body;
+};
+typedef void store_conversation_event_each(void *context,
+                                           const struct store_conversation_event *event);
+enum {
+    STORE_CONVERSATIONS = 1000,          /* of one principal; idle ones make room */
+    STORE_CONVERSATION_EVENTS = 1024,    /* of one, the newest; */
+    STORE_CONVERSATION_BYTES = 16777216, /* and of no more bytes than these */
+};
+
 /* Numbers that are STORE_KEEP, and texts that are NULL, leave the column alone. */
 enum { STORE_KEEP = -1 };
 struct store_change {
@@ -191,11 +231,20 @@ struct store_ops {
     /* What is known of its form (core/client_form.h); the same bound. */
     void (*save_form_fact)(struct store *store, const struct store_client *client, int64_t fact,
                            store_done *done, void *context);
+    /* With its first events, as in a step. STORE_REPEATED: this principal made one with this key;
+     * STORE_LOST: it has too many, and none is idle. */
+    void (*create_conversation)(struct store *store, const struct store_conversation *conversation,
+                                const struct store_principal *principal, const char *events,
+                                store_done *done, void *context);
+    /* STORE_LOST: it has another version by now. reply.seq is the number of the last event. */
+    void (*save_conversation)(struct store *store, const struct store_conversation_step *step,
+                              store_done *done, void *context);
     /* The wall clock was set: every open deadline moves along. */
     void (*shift_deadlines)(struct store *store, int64_t by_ms, store_done *done, void *context);
     /* One batch of retention (R9.1): ended and delivered-or-older-than-retention asks. reply.seq is
      * how many were dropped; 0: nothing left to do. Open asks and undelivered answers within
-     * retention are never dropped by count. */
+     * retention are never dropped by count. With the last batch conversations go that did not
+     * change since and wait for nobody. */
     void (*sweep)(struct store *store, int64_t older_than_ms, size_t keep_ended, size_t batch,
                   store_done *done, void *context);
     /* One batch of what searches and lists are found by; asks that are not taken up yet are found
@@ -219,6 +268,18 @@ struct store_ops {
     /* Recovery: every open ask, every one whose deliver_after lies ahead of now_ms, and every
      * answer by a person that is not delivered. Texts left out. */
     void (*list_live)(struct store *store, int64_t now_ms, store_each *each, void *context);
+    /* Called once; NULL: there is none, or `err` says why it could not be read. */
+    void (*get_conversation)(struct store *store, const char *id, store_conversation_each *each,
+                             void *context);
+    void (*find_conversation)(struct store *store, const char *principal, const char *key,
+                              store_conversation_each *each, void *context);
+    /* Newest first; the last call has NULL. */
+    void (*list_conversations)(struct store *store, const struct store_conversation_query *query,
+                               store_conversation_each *each, void *context);
+    /* What is kept of those with a greater number, in order; the last call has NULL. */
+    void (*list_conversation_events)(struct store *store, const char *id, int64_t after,
+                                     size_t limit, store_conversation_event_each *each,
+                                     void *context);
     void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
                       void *context); /* called at most once: (ask_id, json) */
     /* Oldest first, the newest LIMIT_TALK of them; the last call has NULL. */

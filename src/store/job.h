@@ -45,6 +45,11 @@ struct job_client {
     bool is_form;               /* the fact is about its form */
     int64_t fact;
 };
+struct job_conversation {
+    struct store_conversation conversation;
+    struct store_principal principal;
+    const char *events;
+};
 struct job_sweep {
     int64_t older_than_ms, keep_ended, batch;
 };
@@ -73,6 +78,8 @@ struct job {
         int64_t shift_by_ms;
         struct job_sweep sweep;
         struct job_index index;
+        struct job_conversation conversation;
+        struct store_conversation_step step;
     } of;
 };
 

@@ -101,6 +101,22 @@ static const char rule_tables[] =
     " answer TEXT NOT NULL, actor TEXT NOT NULL, created_ms INTEGER NOT NULL,"
     " expires_ms INTEGER NOT NULL, revoked_ms INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;";
 
+/* Conversations. A host's token is named as it was when it made one. What was said in one
+ * lies beside it under its own numbers: listeners come back for what they missed. */
+static const char conversation_tables[] =
+    "ALTER TABLE conversations ADD COLUMN token_id TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE conversations ADD COLUMN label TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE conversations ADD COLUMN ask TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE conversations ADD COLUMN earlier_ask TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE conversations ADD COLUMN key TEXT;"
+    "ALTER TABLE conversations ADD COLUMN last_event INTEGER NOT NULL DEFAULT 0;"
+    "CREATE UNIQUE INDEX conversations_key ON conversations (principal, key)"
+    " WHERE key IS NOT NULL;"
+    "CREATE INDEX conversations_made ON conversations (principal, created_ms);"
+    "CREATE TABLE conversation_events (conversation TEXT NOT NULL, number INTEGER NOT NULL,"
+    " kind TEXT NOT NULL, bytes INTEGER NOT NULL, body TEXT NOT NULL,"
+    " PRIMARY KEY (conversation, number)) STRICT, WITHOUT ROWID;";
+
 enum { STEP_TEXTS = 4 };
 static const struct {
     const char *texts[STEP_TEXTS];
@@ -108,6 +124,7 @@ static const struct {
     { { people_tables, ask_tables, event_tables, other_tables } },
     { { search_tables } },
     { { rule_tables } },
+    { { conversation_tables } },
 };
 
 int schema_version(void)

@@ -254,6 +254,58 @@ static void store_list_live(struct store *store, int64_t now_ms, store_each *eac
     reader_list_live(&own(store)->reader, now_ms, each, context);
 }
 
+static void store_create_conversation(struct store *store,
+                                      const struct store_conversation *conversation,
+                                      const struct store_principal *principal, const char *events,
+                                      store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_conversation,
+                       .done = done,
+                       .context = context,
+                       .of.conversation = { *conversation, *principal, events } };
+
+    add(store, &job);
+}
+
+/* What a host was told is kept needs the disk: it throws its own copy away. */
+static void store_save_conversation(struct store *store, const struct store_conversation_step *step,
+                                    store_done *done, void *context)
+{
+    struct job job = { .kind = &job_kind_conversation_step,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true,
+                       .of.step = *step };
+
+    add(store, &job);
+}
+
+static void store_get_conversation(struct store *store, const char *id,
+                                   store_conversation_each *each, void *context)
+{
+    reader_get_conversation(&own(store)->reader, id, each, context);
+}
+
+static void store_find_conversation(struct store *store, const char *principal, const char *key,
+                                    store_conversation_each *each, void *context)
+{
+    reader_find_conversation(&own(store)->reader, principal, key, each, context);
+}
+
+static void store_list_conversations(struct store *store,
+                                     const struct store_conversation_query *query,
+                                     store_conversation_each *each, void *context)
+{
+    reader_list_conversations(&own(store)->reader, query, each, context);
+}
+
+static void store_list_conversation_events(struct store *store, const char *id, int64_t after,
+                                           size_t limit, store_conversation_event_each *each,
+                                           void *context)
+{
+    reader_list_conversation_events(&own(store)->reader, id, after, (int64_t)limit, each, context);
+}
+
 static void store_get_draft(struct store *store, const char *ask_id, const char *person,
                             store_pair *each, void *context)
 {
@@ -355,6 +407,12 @@ static const struct store_ops sqlite_ops = {
     .list = store_list,
     .history = store_history,
     .list_live = store_list_live,
+    .create_conversation = store_create_conversation,
+    .save_conversation = store_save_conversation,
+    .get_conversation = store_get_conversation,
+    .find_conversation = store_find_conversation,
+    .list_conversations = store_list_conversations,
+    .list_conversation_events = store_list_conversation_events,
     .get_draft = store_get_draft,
     .list_said = store_list_said,
     .list_settings = store_list_settings,

@@ -111,12 +111,14 @@ void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bo
     *reader = (struct reader){ .db = db, .path = path, .is_broken = is_broken };
     statements_init(&reader->statements, db, read_sql, READ_COUNT);
     statements_init(&reader->history, db, history_sql, history_sql_count);
+    statements_init(&reader->conversations, db, conversation_sql, conversation_sql_count);
 }
 
 void reader_release(struct reader *reader)
 {
     statements_release(&reader->statements);
     statements_release(&reader->history);
+    statements_release(&reader->conversations);
     text_release(&reader->meta);
 }
 
@@ -321,7 +323,7 @@ void reader_list_said(struct reader *reader, const char *ask_id, store_said_each
 
         each(context, &said);
     }
-    end_read(reader, &list, NULL);
+    reader_end(reader, &list, NULL);
     each(context, NULL);
 }
 
@@ -371,7 +373,7 @@ void reader_list_rules(struct reader *reader, store_rule_each *each, void *conte
         memcpy(rule.kind, sqlite3_column_blob(list.handle, 1), sizeof rule.kind);
         each(context, &rule);
     }
-    end_read(reader, &list, NULL);
+    reader_end(reader, &list, NULL);
 }
 
 void reader_list_keys(struct reader *reader, const char *purpose, store_key_each *each,

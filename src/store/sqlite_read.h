@@ -13,8 +13,9 @@ struct reader {
     const char *path;       /* borrowed */
     atomic_bool *is_broken; /* borrowed */
     struct statements statements;
-    struct statements history; /* of sqlite_history.c */
-    struct text meta;          /* what reader_meta returned last */
+    struct statements history;       /* of sqlite_history.c */
+    struct statements conversations; /* of sqlite_conversation.c */
+    struct text meta;                /* what reader_meta returned last */
 };
 
 void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bool *is_broken);
@@ -38,6 +39,18 @@ bool reader_end(struct reader *reader, struct statement *statement, struct error
 /* All reads until reader_rest see the same. False: it is so already, and who began it ends it. */
 bool reader_begin(struct reader *reader);
 void reader_rest(struct reader *reader);
+/* sqlite_conversation.c */
+extern const char *const conversation_sql[];
+extern const size_t conversation_sql_count;
+void reader_get_conversation(struct reader *reader, const char *id, store_conversation_each *each,
+                             void *context);
+void reader_find_conversation(struct reader *reader, const char *principal, const char *key,
+                              store_conversation_each *each, void *context);
+void reader_list_conversations(struct reader *reader, const struct store_conversation_query *query,
+                               store_conversation_each *each, void *context);
+void reader_list_conversation_events(struct reader *reader, const char *id, int64_t after,
+                                     int64_t limit, store_conversation_event_each *each,
+                                     void *context);
 void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context);
 void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
                       store_pair *each, void *context);

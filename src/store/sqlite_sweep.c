@@ -120,6 +120,8 @@ static int sweep_run(struct write *write, struct job *job)
     CRASH_POINT(store_sweep_picked);
     for (int64_t i = 0; rc == SQLITE_OK && i < victims.count; i++)
         rc = drop(write, &victims.list[i]);
+    if (rc == SQLITE_OK && victims.count < victims.room) /* the last batch */
+        rc = conversation_sweep(write, sweep->older_than_ms);
     if (rc == SQLITE_OK)
         rc = move_on(write);
     free(victims.list);

@@ -94,6 +94,35 @@ const char *const write_sql[WRITE_COUNT] = {
                            " WHERE coalesce(cut_off_ms, 0) <= 0 AND coalesce(form_works, 0) <= 0"
                            " AND (SELECT count(*) FROM client_facts) >= " CLIENTS_MOST,
     [WRITE_CUT_OFF_FORGET] = "UPDATE client_facts SET cut_off_ms = NULL",
+    [WRITE_CONVERSATION] =
+        "INSERT INTO conversations (id, principal, token_id, label, state, body, key,"
+        " version, created_ms, changed_ms, last_event)"
+        " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?8, ?9"
+        " WHERE (SELECT count(*) FROM conversations WHERE principal = ?2) < ?10 RETURNING 1",
+    /* The oldest that is idle, where there is no room for one more. */
+    [WRITE_CONVERSATION_ROOM] =
+        "DELETE FROM conversations WHERE id = (SELECT id FROM conversations"
+        " WHERE principal = ?1 AND state = 'idle' ORDER BY changed_ms LIMIT 1)"
+        " AND (SELECT count(*) FROM conversations WHERE principal = ?1) >= ?2",
+    [WRITE_CONVERSATION_FIND_KEY] = "SELECT 1 FROM conversations WHERE principal = ?1 AND key = ?2",
+    [WRITE_CONVERSATION_STEP] =
+        "UPDATE conversations SET state = ?3, body = ?4, ask = ?5, earlier_ask = ?6,"
+        " changed_ms = ?7, version = version + 1, last_event = last_event + ?8"
+        " WHERE id = ?1 AND version = ?2 RETURNING last_event",
+    [WRITE_CONVERSATION_EVENT] =
+        "INSERT INTO conversation_events (conversation, number, kind, bytes, body)"
+        " VALUES (?1, ?2, ?3, ?4, ?5)",
+    [WRITE_CONVERSATION_PRUNE] =
+        "DELETE FROM conversation_events WHERE conversation = ?1 AND number <= ("
+        "SELECT number FROM (SELECT number, row_number() OVER later AS place,"
+        " sum(bytes) OVER later AS total FROM conversation_events WHERE conversation = ?1"
+        " WINDOW later AS (ORDER BY number DESC))"
+        " WHERE place > ?2 OR total > ?3 ORDER BY number DESC LIMIT 1)",
+    [WRITE_CONVERSATION_LOOK] = "SELECT 1 FROM conversations WHERE id = ?1",
+    [WRITE_CONVERSATION_SWEEP] = "DELETE FROM conversations WHERE changed_ms < ?1"
+                                 " AND state <> 'awaiting_user_response'",
+    [WRITE_CONVERSATION_SWEEP_EVENTS] = "DELETE FROM conversation_events"
+                                        " WHERE conversation NOT IN (SELECT id FROM conversations)",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
                          " WHERE number >= ?2 AND state <= 2 AND deadline_ms > 0",
     [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"
@@ -207,23 +236,23 @@ int write_counter(struct write *write)
     return statement_run(&update);
 }
 
-static int write_principal(struct write *write, const struct job_create *create)
+int write_principal(struct write *write, const struct store_principal *principal, int64_t now_ms)
 {
     struct statement insert;
     int rc;
 
-    if (strcmp(write->principal, create->principal.id) == 0)
+    if (strcmp(write->principal, principal->id) == 0)
         return SQLITE_OK;
     insert = statement_of(&write->statements, WRITE_PRINCIPAL);
-    statement_text(&insert, create->principal.id);
-    statement_text(&insert, create->principal.kind);
-    statement_integer(&insert, create->principal.uid);
-    statement_text(&insert, create->principal.name ? create->principal.name : "");
-    statement_text(&insert, create->principal.place);
-    statement_integer(&insert, create->ask.created_ms);
+    statement_text(&insert, principal->id);
+    statement_text(&insert, principal->kind);
+    statement_integer(&insert, principal->uid);
+    statement_text(&insert, principal->name ? principal->name : "");
+    statement_text(&insert, principal->place);
+    statement_integer(&insert, now_ms);
     rc = statement_run(&insert);
-    if (rc == SQLITE_OK && strlen(create->principal.id) < PRINCIPAL_BYTES)
-        memcpy(write->principal, create->principal.id, strlen(create->principal.id) + 1);
+    if (rc == SQLITE_OK && strlen(principal->id) < PRINCIPAL_BYTES)
+        memcpy(write->principal, principal->id, strlen(principal->id) + 1);
     return rc;
 }
 
@@ -274,7 +303,7 @@ static int create_run(struct write *write, struct job *job)
     json_write_end_object(&writer);
     event.body = text_string(&body);
     if (job->of.create.has_principal)
-        rc = write_principal(write, &job->of.create);
+        rc = write_principal(write, &job->of.create.principal, ask->created_ms);
     CRASH_POINT(store_create_principal);
     if (rc == SQLITE_OK)
         rc = write_ask(write, ask);

@@ -56,6 +56,15 @@ enum write_statement {
     WRITE_FORM_FACT,
     WRITE_CUT_OFF_ROOM,
     WRITE_CUT_OFF_FORGET,
+    WRITE_CONVERSATION,
+    WRITE_CONVERSATION_ROOM,
+    WRITE_CONVERSATION_FIND_KEY,
+    WRITE_CONVERSATION_STEP,
+    WRITE_CONVERSATION_EVENT,
+    WRITE_CONVERSATION_PRUNE,
+    WRITE_CONVERSATION_LOOK,
+    WRITE_CONVERSATION_SWEEP,
+    WRITE_CONVERSATION_SWEEP_EVENTS,
     WRITE_SHIFT_OPEN,
     WRITE_SHIFT_DELIVERY,
     WRITE_SWEEP_OLD,
@@ -92,7 +101,8 @@ extern const char *const write_sql[WRITE_COUNT];
 
 extern const struct job_kind job_kind_create, job_kind_change, job_kind_draft, job_kind_setting,
     job_kind_token, job_kind_revoke, job_kind_key, job_kind_meta, job_kind_shift, job_kind_sweep,
-    job_kind_client, job_kind_index, job_kind_rule, job_kind_rule_revoke;
+    job_kind_client, job_kind_conversation, job_kind_conversation_step, job_kind_index,
+    job_kind_rule, job_kind_rule_revoke;
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
 /* Appends to the chain and sets event->seq. */
@@ -105,6 +115,10 @@ struct found write_hinted(struct write *write, const char *id); /* a guess */
 
 /* Takes an ask out of what lists are found by; one that stays is taken up again later. */
 int index_drop(struct write *write, int64_t number, bool stays);
+/* Whoever asks, once. */
+int write_principal(struct write *write, const struct store_principal *principal, int64_t now_ms);
+/* Conversations that did not change since and wait for nobody. */
+int conversation_sweep(struct write *write, int64_t older_than_ms);
 
 /* Of a change that only delivers; *ret_count is how many asks there were to deliver. */
 int deliver_run(struct write *write, struct job *job, size_t *ret_count);

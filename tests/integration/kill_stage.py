@@ -1,17 +1,21 @@
-"""Agents, people and an oracle that outlive the hub; what test_kill.py and test_restart.py share."""
+"""Agents, people and an oracle that outlive the hub, and a hub that kills itself; what test_kill.py, test_restart.py and
+test_conversations_kill.py share."""
 from __future__ import annotations
 
 import contextlib
 import itertools
 import json
+import pathlib
 import random
+import re
+import signal
 import sqlite3
 import threading
 import time
 from collections import Counter
 from typing import Any, Callable, NamedTuple
 
-from harness import Home, Wire, WireError, counted
+from harness import CRASH_BIN, ROOT, Home, Skip, Wire, WireError, counted
 
 HANG_S = 60  # far longer than anything here takes: only catches hangs
 PRINCIPAL = "kill test"
@@ -299,3 +303,40 @@ def look_into_store(path: str, oracle: Oracle, may_miss: bool = False) -> None:
 
 def print_counts(**counts: int) -> None:
     counted(" ".join(f"{name}={count}" for name, count in counts.items()))
+
+
+def crash_points() -> list[str]:
+    if not pathlib.Path(CRASH_BIN).exists():
+        raise Skip("there is no build with crash points")
+    sources = [file for file in (ROOT / "src").rglob("*.c") if "cli" not in file.parts]  # verbs have tests of their own
+    found = {name for file in sources for name in re.findall(r"CRASH_POINT\((\w+)\)", file.read_text())}
+    assert len(found) >= 30, found
+    return sorted(name for name in found if not name.startswith("restore_"))  # no hub's: test_backup.py
+
+
+class Doomed(contextlib.AbstractContextManager):
+    """A hub in the foreground that kills itself at a crash point."""
+
+    def __init__(self, home: Home, point: str, **env: str):
+        self.home = home
+        self.log = open(home.path / "serve.log", "a")
+        self.process = home.spawn("serve", env={"SAYSO_CRASH_POINT": point, **env},
+                                  stdout=self.log, stderr=self.log)
+
+    def is_dead(self, within_s: float) -> bool:
+        """True if it was the crash point. One that was not reached is stopped."""
+        deadline = time.monotonic() + within_s
+        while self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.005)
+        if self.process.poll() is None:
+            self.process.terminate()
+        return self.process.wait(HANG_S) == -signal.SIGKILL
+
+    def __exit__(self, *_: Any) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.home.spawned.remove(self.process)
+        self.log.close()
+        said = (self.home.path / "serve.log").read_text(errors="replace")
+        assert "Sanitizer" not in said and "runtime error" not in said, said

@@ -17,10 +17,10 @@ import time
 from collections import Counter
 from typing import Any, Iterator
 
-from harness import CRASH_BIN, ROOT, Home, Skip, Wire, WireError, run, scaled, test, wait_until
+from harness import CRASH_BIN, Home, Wire, WireError, run, scaled, test, wait_until
 from kill_stage import (
-    HANG_S, LOST, PRINCIPAL, Agent, Crew, Oracle, Person, arguments, collect_again, look_into_store,
-    numbers, print_counts)
+    HANG_S, LOST, PRINCIPAL, Agent, Crew, Doomed, Oracle, Person, arguments, collect_again,
+    crash_points, look_into_store, numbers, print_counts)
 
 KILLS = scaled(390)
 CRASHES_PER_POINT = scaled(3)
@@ -78,48 +78,12 @@ def killed_while_starting() -> None:
             assert client.returncode == 0 and json.loads(out) == [], f"{out}{err}"
 
 
-def crash_points() -> list[str]:
-    if not pathlib.Path(CRASH_BIN).exists():
-        raise Skip("there is no build with crash points")
-    sources = [file for file in (ROOT / "src").rglob("*.c") if "cli" not in file.parts]  # verbs have tests of their own
-    found = {name for file in sources for name in re.findall(r"CRASH_POINT\((\w+)\)", file.read_text())}
-    assert len(found) >= 30, found
-    return sorted(name for name in found if not name.startswith("restore_"))  # no hub's: test_backup.py
-
-
 STARTING = re.compile("store_(file_made|log_on|moved_aside|migration_.*)$")
-
-
-class Doomed(contextlib.AbstractContextManager):
-    """A hub in the foreground that kills itself at a crash point."""
-
-    def __init__(self, home: Home, point: str, **env: str):
-        self.home = home
-        self.log = open(home.path / "serve.log", "a")
-        self.process = home.spawn("serve", env={"SAYSO_CRASH_POINT": point, **env},
-                                  stdout=self.log, stderr=self.log)
-
-    def is_dead(self, within_s: float) -> bool:
-        """True if it was the crash point. One that was not reached is stopped."""
-        deadline = time.monotonic() + within_s
-        while self.process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.005)
-        if self.process.poll() is None:
-            self.process.terminate()
-        return self.process.wait(HANG_S) == -signal.SIGKILL
-
-    def __exit__(self, *_: Any) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self.home.spawned.remove(self.process)
-        self.log.close()
-        said = (self.home.path / "serve.log").read_text(errors="replace")
-        assert "Sanitizer" not in said and "runtime error" not in said, said
+OTHERS = re.compile("(store|engine)_(conversation|question)_")  # test_conversations_kill.py goes there
 
 
 def starting_rounds() -> Iterator[tuple[str, int]]:
-    passes = {"store_migration_part": 4, "store_moved_aside": 3}
+    passes = {"store_migration_part": 5, "store_moved_aside": 3}
     for point in filter(STARTING.match, crash_points()):
         count = passes.get(point, 1)
         for number in range(max(count, CRASHES_PER_POINT)):
@@ -212,7 +176,7 @@ def crash_rounds() -> Iterator[tuple[str, int]]:
             yield point, 1
         elif point == "store_deadlines_shifted":
             yield point, random.randint(1, 2)
-        elif not STARTING.match(point):
+        elif not STARTING.match(point) and not OTHERS.match(point):
             yield point, number
 
 

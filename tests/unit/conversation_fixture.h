@@ -26,8 +26,8 @@ static char question_input[] =
     "{\"label\":\"Redis\"},{\"label\":\"None\"}]},{\"question\":\"How?\","
     "\"multiSelect\":true,\"options\":[{\"label\":\"A\"},{\"label\":"
     "\"B\"}]}],\"timeout_seconds\":60}";
-static char bad_input[] = "{\"questions\":[]}";
-static char no_json[] = "{";
+static __attribute__((unused)) char bad_input[] = "{\"questions\":[]}";
+static __attribute__((unused)) char no_json[] = "{";
 static char plain_input[] = "{}";
 static char ask_name[] = "ask_user_question", shell_name[] = "shell";
 

@@ -342,6 +342,32 @@ static void stage_store_save_meta(struct store *port, const char *name, const ch
         inner->ops->save_meta(inner, name, value, on_inner_reply, passage);
 }
 
+static void stage_store_create_conversation(struct store *port,
+                                            const struct store_conversation *conversation,
+                                            const struct store_principal *principal,
+                                            const char *events, store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage =
+        pass(own(port), own(port)->fails_conversations, "conversation", done, context);
+
+    if (passage)
+        inner->ops->create_conversation(inner, conversation, principal, events, on_inner_reply,
+                                        passage);
+}
+
+static void stage_store_save_conversation(struct store *port,
+                                          const struct store_conversation_step *step,
+                                          store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage =
+        pass(own(port), own(port)->fails_conversations, "step", done, context);
+
+    if (passage)
+        inner->ops->save_conversation(inner, step, on_inner_reply, passage);
+}
+
 static struct store_ops stage_ops = {
     /* the reads are added at the start */
     .create = stage_store_create,
@@ -353,6 +379,8 @@ static struct store_ops stage_ops = {
     .save_rule = stage_store_save_rule,
     .revoke_rule = stage_store_revoke_rule,
     .save_key = stage_store_save_key,
+    .create_conversation = stage_store_create_conversation,
+    .save_conversation = stage_store_save_conversation,
     .save_cut_off = stage_store_save_cut_off,
     .save_form_fact = stage_store_save_form_fact,
     .forget_cut_offs = stage_store_forget_cut_offs,

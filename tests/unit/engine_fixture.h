@@ -35,7 +35,7 @@ struct stage_store {
     struct store *inner;
     struct stage *stage;
     bool fails_create, fails_reads, fails_drafts, fails_settings, fails_sweeps, fails_shifts;
-    bool fails_tokens, fails_keys;
+    bool fails_tokens, fails_keys, fails_conversations;
     bool misses_reads;        /* every ask looked for has been removed */
     uint32_t fails_events;    /* changes with these events (bits) fail */
     uint32_t holds_writes;    /* changes with these events do not reach the store yet */

@@ -74,6 +74,32 @@ static void pass_history(struct store *port, const struct store_history_query *q
     inner_of(port)->ops->history(inner_of(port), query, each, context);
 }
 
+static void pass_get_conversation(struct store *port, const char *id, store_conversation_each *each,
+                                  void *context)
+{
+    inner_of(port)->ops->get_conversation(inner_of(port), id, each, context);
+}
+
+static void pass_find_conversation(struct store *port, const char *principal, const char *key,
+                                   store_conversation_each *each, void *context)
+{
+    inner_of(port)->ops->find_conversation(inner_of(port), principal, key, each, context);
+}
+
+static void pass_list_conversations(struct store *port,
+                                    const struct store_conversation_query *query,
+                                    store_conversation_each *each, void *context)
+{
+    inner_of(port)->ops->list_conversations(inner_of(port), query, each, context);
+}
+
+static void pass_list_conversation_events(struct store *port, const char *id, int64_t after,
+                                          size_t limit, store_conversation_event_each *each,
+                                          void *context)
+{
+    inner_of(port)->ops->list_conversation_events(inner_of(port), id, after, limit, each, context);
+}
+
 static const char *pass_meta(struct store *port, const char *name)
 {
     return inner_of(port)->ops->meta(inner_of(port), name);
@@ -97,6 +123,10 @@ void stage_add_reads(struct store_ops *ops)
     ops->get_cut_off = pass_get_cut_off;
     ops->get_form_fact = pass_get_form_fact;
     ops->history = pass_history;
+    ops->get_conversation = pass_get_conversation;
+    ops->find_conversation = pass_find_conversation;
+    ops->list_conversations = pass_list_conversations;
+    ops->list_conversation_events = pass_list_conversation_events;
     ops->meta = pass_meta;
     ops->last_seq = pass_last_seq;
 }

@@ -155,6 +155,8 @@ static void test_a_whole_turn(void **state)
     assert_int_equal(say_plain(&conversation, SAID_LLM_RETRY, &step), ERROR_NONE);
     assert_int_equal(conversation.attempt, 2);
     assert_int_equal(say_calls(&conversation, calls, 1, &step), ERROR_conflicting_arguments);
+    assert_int_equal(say_calls(&conversation, calls, 3, &step), ERROR_NONE);
+    assert_true(step.is_ignored);
     assert_int_equal(say_plain(&conversation, SAID_TURN_ENDED, &step), ERROR_NONE);
     expect_effects(&step, "SND");
     assert_int_equal(conversation.state, CONVERSATION_IDLE);

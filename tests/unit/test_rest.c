@@ -83,7 +83,8 @@ static void every_route_is_described(void **state)
         assert_int_equal(json_member(described, "requestBody") != NULL, route->body_bytes > 0);
         assert_int_equal(json_member(described, "security") != NULL, route->access == GUARD_OPEN);
         assert_int_equal(json_member(replies, "401") != NULL, route->access != GUARD_OPEN);
-        assert_int_equal(json_member(replies, "403") != NULL, route->access == GUARD_PERSON);
+        assert_int_equal(json_member(replies, "403") != NULL,
+                         route->access != GUARD_OPEN && route->access != GUARD_ANYONE);
         assert_int_equal(json_member(replies, "415") != NULL, route->body_type != NULL);
     }
     assert_int_equal(count, operation_count);
@@ -100,7 +101,22 @@ static void every_description_is_served(void **state)
     assert_int_equal(described, operation_count);
 }
 
-/* Who may come, said once more by hand: what is open, and what is for people alone. */
+/* Who may do what with a conversation, said once more by hand. */
+static enum guard_access access_to_conversations(const struct guard_route *route)
+{
+    static const char *const persons[] = { "/respond", "/cancel" };
+    const char *end = strrchr(route->path, '/');
+
+    if (strcmp(route->method, "GET") == 0)
+        return GUARD_HOST_OR_PERSON;
+    for (size_t i = 0; i < sizeof persons / sizeof *persons; i++) {
+        if (strcmp(end, persons[i]) == 0)
+            return GUARD_ANSWERER;
+    }
+    return GUARD_HOST;
+}
+
+/* The same of the rest: what is open, and what is for people alone. */
 static void only_people_reach_asks(void **state)
 {
     struct scene *scene = *state;
@@ -108,11 +124,13 @@ static void only_people_reach_asks(void **state)
 
     for (size_t i = 0; (route = guard_route_at(scene->guard, i)); i++) {
         bool is_of_asks = strncmp(route->path, "/api/asks", 9) == 0;
+        bool is_talk = strncmp(route->path, "/conversations", 14) == 0;
         bool is_check = strcmp(route->path, "/healthz") == 0 || strcmp(route->path, "/readyz") == 0;
 
-        assert_int_equal(route->access, is_of_asks ? GUARD_PERSON
-                                        : is_check ? GUARD_OPEN
-                                                   : GUARD_ANYONE);
+        assert_int_equal(route->access, is_talk      ? access_to_conversations(route)
+                                        : is_of_asks ? GUARD_PERSON
+                                        : is_check   ? GUARD_OPEN
+                                                     : GUARD_ANYONE);
     }
 }
 

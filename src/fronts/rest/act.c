@@ -59,7 +59,7 @@ static bool takes(const struct operation *operation, const struct parameter *par
 }
 
 /* An empty body is an empty object, where nothing in it is needed. */
-static bool read_body(struct call *call, struct json **ret_body)
+bool act_read_body(struct call *call, struct json **ret_body)
 {
     size_t length;
     const char *bytes = http_body(call->exchange, &length);
@@ -134,7 +134,7 @@ void serve_act(struct call *call)
         reply_error(call, &err, NULL);
         return;
     }
-    if (!read_conditions(call, &version, &key) || !read_body(call, &body))
+    if (!read_conditions(call, &version, &key) || !act_read_body(call, &body))
         return;
     params = make_params(call, body, version, key);
     json_free(body);

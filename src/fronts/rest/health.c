@@ -56,6 +56,7 @@ void serve_index(struct call *call)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "version", SAYSO_VERSION);
     json_write_text(&writer, "asks", "/api/asks");
+    json_write_text(&writer, "conversations", "/conversations");
     json_write_text(&writer, "openapi", "/api/openapi.json");
     json_write_end_object(&writer);
     reply_json(call, 200, out.bytes, out.used);

@@ -48,9 +48,20 @@ struct shape {
     size_t count;
     bool is_body; /* closed: what is not named is refused */
 };
+#define SHAPE(c_name, shown_name, help, rows, closed)                                              \
+    const struct shape shape_##c_name = {                                                          \
+        .name = shown_name,                                                                        \
+        .about = help,                                                                             \
+        .members = rows,                                                                           \
+        .count = ARRAY_LEN(rows),                                                                  \
+        .is_body = closed,                                                                         \
+    }
 extern const struct shape shape_answer, shape_note, shape_seconds, shape_question, shape_nothing;
 extern const struct shape shape_list, shape_whole, shape_receipt, shape_error, shape_health;
 extern const struct shape shape_index;
+/* fronts/conversations/shapes.c */
+extern const struct shape shape_new_conversation, shape_tool_call, shape_turn, shape_tool_result,
+    shape_attempt, shape_response, shape_effect, shape_conversation, shape_conversation_list;
 extern const struct shape *const shapes[]; /* all of them */
 extern const size_t shape_count;
 bool shape_has(const struct shape *shape, unsigned flag);
@@ -80,12 +91,14 @@ struct operation {
     const char *reply_type;
     const char *statuses; /* beside 200; "400 401 …" */
     void (*serve)(struct call *call);
-    size_t act; /* of the desk, where `serve` brings one */
+    size_t act;       /* of the desk, where `serve` brings one */
+    const char *said; /* conversations: the event it is */
 };
 extern const struct operation operations[];
 extern const size_t operation_count;
 extern const struct parameter parameter_id, parameter_wait, parameter_status, parameter_agent,
-    parameter_limit, parameter_before, parameter_if_match, parameter_if_none_match, parameter_key;
+    parameter_limit, parameter_before, parameter_if_match, parameter_if_none_match, parameter_key,
+    parameter_page, parameter_after, parameter_last_event;
 
 /* rest.c */
 struct rest {
@@ -100,6 +113,9 @@ struct rest {
     struct loop_timer *timer;
     int64_t timer_ms; /* -1: not set */
     bool is_draining;
+    /* fronts/conversations/listening.c's */
+    struct listening *listenings, *listenings_due;
+    struct loop_timer *listening_timer;
 };
 
 /* One exchange. It ends with its reply, or when its peer leaves before that. */
@@ -111,6 +127,8 @@ struct call {
     char id[ASK_ID_BYTES];    /* of {id}; "" where there is none */
     char label[129];          /* of the token */
     char token_id[17];
+    bool is_person, is_sub_agent, may_answer;
+    struct listening *listening; /* NULL: it is none */
     /* a look that may wait */
     struct table_link link;
     bool is_parked, is_due, may_wait;
@@ -134,6 +152,7 @@ void reply_error(struct call *call, const struct error *err, const char *detail_
 void reply_bad_parameter(struct call *call, enum error_code code, const char *name,
                          const char *message);
 void reply_etag(struct call *call, int64_t version);
+void reply_gone(struct call *call, const struct error *err); /* it was there: 410 */
 
 /* query.c: what stands around the body; false: refused already */
 bool query_check(struct call *call);
@@ -159,9 +178,30 @@ void openapi_write(struct text *out);
 
 /* look.c */
 void look_again(struct call *call);
+/* act.c */
+bool act_read_body(struct call *call, struct json **ret_body); /* false: refused already */
 /* poll.c */
 void poll_park(struct call *call);
 void poll_unpark(struct call *call);
 void poll_ring(void *context);
+
+/* fronts/conversations/: what its rows do */
+void serve_conversation_new(struct call *call);
+void serve_conversation_list(struct call *call);
+void serve_conversation_get(struct call *call);
+void serve_conversation_say(struct call *call);
+void serve_conversation_events(struct call *call);
+/* At the desk as the host or the person who came; `event` may be NULL. */
+struct desk_visit *conversation_visit(struct call *call,
+                                      void (*event)(void *context, const char *line,
+                                                    size_t length));
+bool conversation_knows_id(struct call *call); /* false: refused already */
+struct json *conversation_params(const struct call *call, const char *members_json);
+/* fronts/conversations/listening.c */
+void listening_free(struct listening *listening); /* NULL is fine */
+void listening_go_on(struct call *call);          /* its peer has taken what there was */
+void listenings_flush(struct rest *rest);
+void listenings_drain(struct rest *rest);
+void listenings_ring(void *context);
 
 #endif

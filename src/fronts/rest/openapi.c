@@ -56,13 +56,14 @@ static const char *describe_status(int status)
         { 400, "A parameter, a header or the JSON is not right." },
         { 401, "No token, or one that is not known." },
         { 403, "Not with this token, or from this page." },
-        { 404, "No such ask." },
+        { 404, "No such ask or conversation." },
         { 409, "Decided already, or not possible as it stands." },
-        { 410, "Over: nobody decided in time, or the agent took it back." },
+        { 410, "Over: nobody decided in time, or the agent took it back; or no longer kept." },
         { 412, "Changed since it was looked at." },
         { 413, "The body is too long." },
         { 415, "The body is not called application/json." },
         { 422, "The body is not valid; path says where." },
+        { 429, "Too many; Retry-After says when." },
         { 503, "Not now; Retry-After says when." },
     };
 

@@ -43,6 +43,23 @@ const struct parameter parameter_key = {
     "gets the same receipt. 1 to 128 visible characters.",
 };
 
+const struct parameter parameter_page = {
+    "limit", "query", MEMBER_INTEGER, 1, 200, "Conversations a page; 50 by default.",
+};
+const struct parameter parameter_after = {
+    "after", "query",   MEMBER_INTEGER,
+    0,       INT64_MAX, "As Last-Event-ID, for clients that cannot send it.",
+};
+const struct parameter parameter_last_event = {
+    "Last-Event-ID",
+    "header",
+    MEMBER_TEXT,
+    0,
+    0,
+    "The id of the last event that was heard: what follows it is sent. Without it everything that "
+    "is kept.",
+};
+
 static const struct parameter *const of_nothing[] = { NULL };
 static const struct parameter *const of_list[] = { &parameter_status, &parameter_agent,
                                                    &parameter_limit, &parameter_before, NULL };
@@ -52,50 +69,97 @@ static const struct parameter *const of_decision[] = { &parameter_id, &parameter
                                                        &parameter_key, NULL };
 static const struct parameter *const of_change[] = { &parameter_id, &parameter_if_match, NULL };
 static const struct parameter *const of_ask[] = { &parameter_id, NULL };
+static const struct parameter *const of_new[] = { &parameter_key, NULL };
+static const struct parameter *const of_page[] = { &parameter_page, &parameter_before, NULL };
+static const struct parameter *const of_events[] = { &parameter_id, &parameter_after,
+                                                     &parameter_last_event, NULL };
 
 #define JSON     "application/json"
 #define ACCESS   "401 403 "
 #define TROUBLES " 503"
 #define DECIDES  "400 " ACCESS "404 409 410 412 413 415 422" TROUBLES
 #define CHANGES  "400 " ACCESS "404 409 410 413 415 422" TROUBLES
+#define SAYS     "400 " ACCESS "404 409 413 415 422 429" TROUBLES
+#define SETTLES  "400 " ACCESS "404 409 412 413 415 422" TROUBLES
 
 const struct operation operations[] = {
     { "GET", "/api", "index", "What is here.", GUARD_ANYONE, of_nothing, NULL, &shape_index, JSON,
-      "400 401", serve_index, 0 },
+      "400 401", serve_index, 0, NULL },
     { "GET", "/api/asks", "list_asks", "Asks, newest first, a page at a time.", GUARD_PERSON,
-      of_list, NULL, &shape_list, JSON, "400 " ACCESS TROUBLES, serve_list, DESK_ACT(list) },
+      of_list, NULL, &shape_list, JSON, "400 " ACCESS TROUBLES, serve_list, DESK_ACT(list), NULL },
     { "GET", "/api/asks/{id}", "get_ask", "One ask whole; may wait until it changes.", GUARD_PERSON,
       of_look, NULL, &shape_whole, JSON, "304 400 " ACCESS "404" TROUBLES, serve_look,
-      DESK_ACT(get) },
+      DESK_ACT(get), NULL },
     { "POST", "/api/asks/{id}/answer", "answer_ask",
       "Answers it. 409: somebody was faster, 410: it is over, 412: it changed, 422: not a valid "
       "answer; looked at in this order.",
       GUARD_PERSON, of_decision, &shape_answer, &shape_receipt, JSON, DECIDES, serve_act,
-      DESK_ACT(answer) },
+      DESK_ACT(answer), NULL },
     { "POST", "/api/asks/{id}/cancel", "cancel_ask", "Dismisses it: the agent is to stop.",
       GUARD_PERSON, of_decision, &shape_note, &shape_receipt, JSON, DECIDES, serve_act,
-      DESK_ACT(cancel) },
+      DESK_ACT(cancel), NULL },
     { "POST", "/api/asks/{id}/decline", "decline_ask", "Says no to being asked this.", GUARD_PERSON,
-      of_decision, &shape_note, &shape_receipt, JSON, DECIDES, serve_act, DESK_ACT(decline) },
+      of_decision, &shape_note, &shape_receipt, JSON, DECIDES, serve_act, DESK_ACT(decline), NULL },
     { "POST", "/api/asks/{id}/extend", "extend_ask", "Sets the time that is left.", GUARD_PERSON,
-      of_change, &shape_seconds, &shape_receipt, JSON, DECIDES, serve_act, DESK_ACT(extend) },
+      of_change, &shape_seconds, &shape_receipt, JSON, DECIDES, serve_act, DESK_ACT(extend), NULL },
     { "POST", "/api/asks/{id}/back", "ask_back",
       "Asks the agent something before deciding; the ask stays open and gets its time anew.",
       GUARD_PERSON, of_change, &shape_question, &shape_receipt, JSON, DECIDES, serve_act,
-      DESK_ACT(ask_back) },
+      DESK_ACT(ask_back), NULL },
     { "POST", "/api/asks/{id}/undo", "undo_answer", "Takes an answer back within its undo window.",
       GUARD_PERSON, of_ask, &shape_nothing, &shape_receipt, JSON, CHANGES, serve_act,
-      DESK_ACT(undo) },
+      DESK_ACT(undo), NULL },
     { "POST", "/api/asks/{id}/send", "send_answer", "Ends the undo window: the agent is told now.",
       GUARD_PERSON, of_ask, &shape_nothing, &shape_receipt, JSON, CHANGES, serve_act,
-      DESK_ACT(send_now) },
+      DESK_ACT(send_now), NULL },
+    { "POST", "/conversations", "new_conversation", "Makes a conversation, idle.", GUARD_HOST,
+      of_new, &shape_new_conversation, &shape_conversation, JSON,
+      "400 " ACCESS "413 415 422 429" TROUBLES, serve_conversation_new, DESK_ACT(conversation_new),
+      NULL },
+    { "GET", "/conversations", "list_conversations",
+      "Newest first: a host's own, for a person all.", GUARD_HOST_OR_PERSON, of_page, NULL,
+      &shape_conversation_list, JSON, "400 " ACCESS TROUBLES, serve_conversation_list,
+      DESK_ACT(conversation_list), NULL },
+    { "GET", "/conversations/{id}", "get_conversation", "How it stands.", GUARD_HOST_OR_PERSON,
+      of_ask, NULL, &shape_conversation, JSON, "400 " ACCESS "404" TROUBLES, serve_conversation_get,
+      DESK_ACT(conversation_get), NULL },
+    { "POST", "/conversations/{id}/tool-calls", "tool_calls",
+      "The calls of a turn, in order. Ordinary ones come back as execute_tool, one after the "
+      "other; "
+      "ask_user_question is put to a person.",
+      GUARD_HOST, of_ask, &shape_turn, &shape_conversation, JSON, SAYS, serve_conversation_say,
+      DESK_ACT(conversation_say), "tool_calls" },
+    { "POST", "/conversations/{id}/tool-results", "tool_result",
+      "The result of the call that runs.", GUARD_HOST, of_ask, &shape_tool_result,
+      &shape_conversation, JSON, SAYS, serve_conversation_say, DESK_ACT(conversation_say),
+      "tool_complete" },
+    { "POST", "/conversations/{id}/llm-retry", "llm_retry", "The model is asked once more.",
+      GUARD_HOST, of_ask, &shape_attempt, &shape_conversation, JSON, SAYS, serve_conversation_say,
+      DESK_ACT(conversation_say), "llm_retry" },
+    { "POST", "/conversations/{id}/turn-ended", "turn_ended",
+      "The model is done and called nothing.", GUARD_HOST, of_ask, &shape_nothing,
+      &shape_conversation, JSON, SAYS, serve_conversation_say, DESK_ACT(conversation_say),
+      "turn_ended" },
+    { "POST", "/conversations/{id}/respond", "respond",
+      "Answers the question it waits with. Text that is no label is own words.", GUARD_ANSWERER,
+      of_change, &shape_response, &shape_conversation, JSON, SETTLES, serve_conversation_say,
+      DESK_ACT(conversation_say), "user_question_response" },
+    { "POST", "/conversations/{id}/cancel", "cancel_question",
+      "Cancels the question; the calls that are left are not run.", GUARD_ANSWERER, of_change,
+      &shape_note, &shape_conversation, JSON, SETTLES, serve_conversation_say,
+      DESK_ACT(conversation_say), "user_cancel" },
+    { "GET", "/conversations/{id}/events", "conversation_events",
+      "Everything that happens, as server-sent events with numbers; goes on where it was left.",
+      GUARD_HOST_OR_PERSON, of_events, NULL, NULL, "text/event-stream",
+      "400 " ACCESS "404 410" TROUBLES, serve_conversation_events, DESK_ACT(conversation_events),
+      NULL },
     { "GET", "/api/openapi.json", "openapi", "This document.", GUARD_ANYONE, of_nothing, NULL, NULL,
-      JSON, "400 401", serve_document, 0 },
+      JSON, "400 401", serve_document, 0, NULL },
     { "GET", "/healthz", "health", "The process is alive.", GUARD_OPEN, of_nothing, NULL,
-      &shape_health, JSON, "400", serve_health, 0 },
+      &shape_health, JSON, "400", serve_health, 0, NULL },
     { "GET", "/readyz", "readiness", "It takes work; 503 says why not.", GUARD_OPEN, of_nothing,
-      NULL, &shape_health, JSON, "400 503", serve_readiness, 0 },
+      NULL, &shape_health, JSON, "400 503", serve_readiness, 0, NULL },
     { "GET", "/metrics", "metrics", "Figures for Prometheus.", GUARD_ANYONE, of_nothing, NULL, NULL,
-      "text/plain; version=0.0.4; charset=utf-8", "400 401", serve_metrics, 0 },
+      "text/plain; version=0.0.4; charset=utf-8", "400 401", serve_metrics, 0, NULL },
 };
 const size_t operation_count = ARRAY_LEN(operations);

@@ -137,6 +137,7 @@ void rest_flush(struct rest *rest)
         else
             look_again(call);
     }
+    listenings_flush(rest);
     if (rest->watcher && rest->polls.count == 0) {
         rest->parts.desk->ops->leave(rest->parts.desk, rest->watcher);
         rest->watcher = NULL;
@@ -148,6 +149,7 @@ void rest_drain(struct rest *rest)
     struct table_link *link = NULL;
 
     rest->is_draining = true;
+    listenings_drain(rest);
     while ((link = table_each(&rest->polls, link)))
         mark_due(TABLE_THING(call, link, link));
 }

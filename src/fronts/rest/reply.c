@@ -109,12 +109,13 @@ void reply_error(struct call *call, const struct error *err, const char *detail_
     struct text out = { 0 };
     struct error shown = *err;
     struct json *detail = NULL;
+    bool is_ask = strncmp(call->operation->path, "/api/asks", strlen("/api/asks")) == 0;
     int status;
 
     if (detail_json && !json_parse(detail_json, strlen(detail_json), &detail, NULL))
         detail_json = NULL;
-    status = status_of(err, detail);
-    if (detail)
+    status = status_of(err, is_ask ? detail : NULL); /* else it is about the ask behind it */
+    if (detail && is_ask)
         reply_etag(call, json_member_integer(detail, "version", 0));
     translate(call, &shown);
     if (status == 503 && shown.retry_after_s == 0)
@@ -136,5 +137,16 @@ void reply_bad_parameter(struct call *call, enum error_code code, const char *na
     error_set(&err, code, "", "%s", message);
     write_error(&out, &err, name, NULL);
     reply_json(call, 400, out.bytes, out.used);
+    text_release(&out);
+}
+
+void reply_gone(struct call *call, const struct error *err)
+{
+    struct text out = { 0 };
+    struct error shown = *err;
+
+    translate(call, &shown);
+    write_error(&out, &shown, NULL, NULL);
+    reply_json(call, 410, out.bytes, out.used);
     text_release(&out);
 }

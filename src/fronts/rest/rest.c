@@ -16,6 +16,7 @@ static void end_call(struct call *call)
     struct desk *desk = call->rest->parts.desk;
 
     poll_unpark(call);
+    listening_free(call->listening);
     if (call->visit)
         desk->ops->leave(desk, call->visit);
     free(call);
@@ -26,8 +27,10 @@ static void end_call(struct call *call)
 static void on_fate(void *context, struct http_exchange *exchange, enum http_fate fate)
 {
     (void)exchange;
-    (void)fate;
-    end_call(context);
+    if (fate == HTTP_ROOM)
+        listening_go_on(context);
+    else
+        end_call(context);
 }
 
 void rest_call_reply(struct call *call, int status, const char *type, const char *body,
@@ -71,6 +74,9 @@ static void serve(void *context, struct http_exchange *exchange, const struct gu
         memcpy(call->id, match->values[0], sizeof call->id);
     memcpy(call->label, match->who->label, sizeof call->label);
     memcpy(call->token_id, match->who->token, sizeof call->token_id);
+    call->is_person = match->who->is_person;
+    call->is_sub_agent = match->who->is_sub_agent;
+    call->may_answer = match->who->may_answer;
     http_on_fate(exchange, on_fate, call);
     if (query_check(call))
         call->operation->serve(call);
@@ -84,6 +90,7 @@ struct rest *rest_new(const struct rest_parts *parts)
     rest->polls = TABLE_OF(call, link, id);
     rest->timer = loop_timer_new(parts->loop, poll_ring, rest);
     rest->timer_ms = -1;
+    rest->listening_timer = loop_timer_new(parts->loop, listenings_ring, rest);
     rest->began_ms = loop_boot_ms();
     rest->routes = mem_new(operation_count * sizeof *rest->routes);
     for (size_t i = 0; i < operation_count; i++)
@@ -103,6 +110,7 @@ void rest_free(struct rest *rest)
     if (!rest)
         return;
     loop_timer_free(rest->timer);
+    loop_timer_free(rest->listening_timer);
     table_release(&rest->polls);
     text_release(&rest->document);
     free(rest->routes);

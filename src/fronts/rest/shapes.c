@@ -10,15 +10,6 @@
 #include "base/mem.h"
 #include "fronts/rest/inside.h"
 
-#define SHAPE(c_name, shown_name, help, rows, closed)                                              \
-    const struct shape shape_##c_name = {                                                          \
-        .name = shown_name,                                                                        \
-        .about = help,                                                                             \
-        .members = rows,                                                                           \
-        .count = ARRAY_LEN(rows),                                                                  \
-        .is_body = closed,                                                                         \
-    }
-
 static const struct member answer_members[] = {
     { "selected_ids", MEMBER_TEXTS, ONE_OF, "Ids of the options chosen.", NULL },
     { "custom_input", MEMBER_TEXT, ONE_OF, "Own words.", NULL },
@@ -156,14 +147,37 @@ SHAPE(health, "Health", "How the hub is.", health_members, false);
 static const struct member index_members[] = {
     { "version", MEMBER_TEXT, NEEDED, "Of the program.", NULL },
     { "asks", MEMBER_TEXT, NEEDED, "Path of the list.", NULL },
+    { "conversations", MEMBER_TEXT, NEEDED, "Path of the conversations.", NULL },
     { "openapi", MEMBER_TEXT, NEEDED, "Path of the description.", NULL },
 };
 SHAPE(index, "Index", "Where to go from here.", index_members, false);
 
 const struct shape *const shapes[] = {
-    &shape_answer, &shape_note,    &shape_seconds, &shape_question, &shape_said,    &shape_nothing,
-    &shape_actor,  &shape_ask,     &shape_list,    &shape_whole,    &shape_receipt, &shape_winner,
-    &shape_error,  &shape_problem, &shape_health,  &shape_index,
+    &shape_answer,
+    &shape_note,
+    &shape_seconds,
+    &shape_question,
+    &shape_said,
+    &shape_nothing,
+    &shape_actor,
+    &shape_ask,
+    &shape_list,
+    &shape_whole,
+    &shape_receipt,
+    &shape_winner,
+    &shape_error,
+    &shape_problem,
+    &shape_health,
+    &shape_index,
+    &shape_new_conversation,
+    &shape_tool_call,
+    &shape_turn,
+    &shape_tool_result,
+    &shape_attempt,
+    &shape_response,
+    &shape_effect,
+    &shape_conversation,
+    &shape_conversation_list,
 };
 const size_t shape_count = ARRAY_LEN(shapes);
 

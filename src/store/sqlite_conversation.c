@@ -1,0 +1,356 @@
+/*
+ * sqlite_conversation.c - conversations of agent hosts: one row each, and what happened in them
+ * under numbers of their own. A step is one conditional update on the version, its events and,
+ * where an answer went into it, that answer's delivery, in one transaction.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/mem.h"
+#include "store/sqlite_read.h"
+#include "store/write.h"
+
+/* Writing ----------------------------------------------------------------------------------------
+ */
+
+static int64_t count_lines(const char *events)
+{
+    int64_t count = 0;
+
+    for (const char *at = events; (at = strchr(at, '\n')); at++)
+        count++;
+    return count;
+}
+
+static int write_line(struct write *write, const char *id, int64_t number, const char *line,
+                      size_t length)
+{
+    struct statement insert = statement_of(&write->statements, WRITE_CONVERSATION_EVENT);
+    size_t kind_length = strcspn(line, " ");
+    char *kind = mem_text_n(line, kind_length);
+    char *body = mem_text_n(line + kind_length + 1, length - kind_length - 1);
+    int rc;
+
+    statement_text(&insert, id);
+    statement_integer(&insert, number);
+    statement_text(&insert, kind);
+    statement_integer(&insert, (int64_t)length);
+    statement_text(&insert, body);
+    rc = statement_run(&insert);
+    free(kind);
+    free(body);
+    CRASH_POINT(store_conversation_event);
+    return rc;
+}
+
+/* The last of them has number `last`. */
+static int write_events(struct write *write, const char *id, const char *events, int64_t last)
+{
+    int64_t number = last - count_lines(events);
+    const char *line = events, *end;
+    struct statement prune;
+    int rc = SQLITE_OK;
+
+    for (; rc == SQLITE_OK && (end = strchr(line, '\n')); line = end + 1)
+        rc = write_line(write, id, ++number, line, (size_t)(end - line));
+    if (rc != SQLITE_OK)
+        return rc;
+    prune = statement_of(&write->statements, WRITE_CONVERSATION_PRUNE);
+    statement_text(&prune, id);
+    statement_integer(&prune, STORE_CONVERSATION_EVENTS);
+    statement_integer(&prune, STORE_CONVERSATION_BYTES);
+    return statement_run(&prune);
+}
+
+static int find_key(struct write *write, const struct store_conversation *conversation,
+                    bool *ret_found)
+{
+    struct statement find = statement_of(&write->statements, WRITE_CONVERSATION_FIND_KEY);
+
+    statement_text(&find, conversation->principal);
+    statement_text(&find, conversation->key);
+    *ret_found = conversation->key && statement_step(&find);
+    return statement_end(&find);
+}
+
+static int make_room(struct write *write, const char *principal)
+{
+    struct statement room = statement_of(&write->statements, WRITE_CONVERSATION_ROOM);
+
+    statement_text(&room, principal);
+    statement_integer(&room, STORE_CONVERSATIONS);
+    return statement_run(&room);
+}
+
+static int insert_conversation(struct write *write, const struct job_conversation *made,
+                               bool *ret_inserted)
+{
+    const struct store_conversation *conversation = &made->conversation;
+    struct statement insert = statement_of(&write->statements, WRITE_CONVERSATION);
+
+    statement_text(&insert, conversation->id);
+    statement_text(&insert, conversation->principal);
+    statement_text(&insert, conversation->token_id);
+    statement_text(&insert, conversation->label);
+    statement_text(&insert, conversation->state);
+    statement_text(&insert, conversation->body);
+    statement_text(&insert, conversation->key);
+    statement_integer(&insert, conversation->created_ms);
+    statement_integer(&insert, count_lines(made->events));
+    statement_integer(&insert, STORE_CONVERSATIONS);
+    *ret_inserted = statement_step(&insert);
+    return statement_end(&insert);
+}
+
+static int conversation_run(struct write *write, struct job *job)
+{
+    const struct job_conversation *made = &job->of.conversation;
+    const struct store_conversation *conversation = &made->conversation;
+    bool is_known = false, is_inserted = false;
+    int rc = find_key(write, conversation, &is_known);
+
+    if (rc != SQLITE_OK || is_known) {
+        job->reply.outcome = STORE_REPEATED;
+        return rc;
+    }
+    rc = write_principal(write, &made->principal, conversation->created_ms);
+    if (rc == SQLITE_OK)
+        rc = make_room(write, conversation->principal);
+    if (rc == SQLITE_OK)
+        rc = insert_conversation(write, made, &is_inserted);
+    CRASH_POINT(store_conversation_written);
+    job->reply.outcome = is_inserted ? STORE_DONE : STORE_LOST;
+    job->reply.seq = count_lines(made->events);
+    if (rc == SQLITE_OK && is_inserted)
+        rc = write_events(write, conversation->id, made->events, job->reply.seq);
+    return rc;
+}
+
+static const size_t conversation_texts[] = {
+    offsetof(struct job, of.conversation.conversation.id),
+    offsetof(struct job, of.conversation.conversation.principal),
+    offsetof(struct job, of.conversation.conversation.token_id),
+    offsetof(struct job, of.conversation.conversation.label),
+    offsetof(struct job, of.conversation.conversation.state),
+    offsetof(struct job, of.conversation.conversation.body),
+    offsetof(struct job, of.conversation.conversation.key),
+    offsetof(struct job, of.conversation.principal.id),
+    offsetof(struct job, of.conversation.principal.kind),
+    offsetof(struct job, of.conversation.principal.name),
+    offsetof(struct job, of.conversation.principal.place),
+    offsetof(struct job, of.conversation.events),
+};
+const struct job_kind job_kind_conversation = {
+    .run = conversation_run,
+    .is_new_ask = true,
+    .texts = conversation_texts,
+    .text_count = ARRAY_LEN(conversation_texts),
+};
+
+static int update_conversation(struct write *write, struct job *job, bool *ret_won)
+{
+    const struct store_conversation_step *step = &job->of.step;
+    struct statement update = statement_of(&write->statements, WRITE_CONVERSATION_STEP);
+
+    statement_text(&update, step->id);
+    statement_integer(&update, step->if_version);
+    statement_text(&update, step->state);
+    statement_text(&update, step->body);
+    statement_text(&update, step->ask_id);
+    statement_text(&update, step->earlier_ask_id);
+    statement_integer(&update, step->now_ms);
+    statement_integer(&update, count_lines(step->events));
+    *ret_won = statement_step(&update);
+    if (*ret_won)
+        job->reply.seq = sqlite3_column_int64(update.handle, 0);
+    return statement_end(&update);
+}
+
+static int deliver_answer(struct write *write, const struct store_conversation_step *step)
+{
+    struct job deliver = { .of.change = store_change_of(step->delivered_ask, EVENT_DELIVERED) };
+    size_t delivered;
+
+    if (!step->delivered_ask)
+        return SQLITE_OK;
+    deliver.of.change.from_states = step->delivered_states;
+    deliver.of.change.delivered_ms = deliver.of.change.now_ms = step->now_ms;
+    return deliver_run(write, &deliver, &delivered);
+}
+
+static int refuse_step(struct write *write, struct job *job)
+{
+    struct statement look = statement_of(&write->statements, WRITE_CONVERSATION_LOOK);
+
+    statement_text(&look, job->of.step.id);
+    job->reply.outcome = statement_step(&look) ? STORE_LOST : STORE_MISSING;
+    return statement_end(&look);
+}
+
+static int step_run(struct write *write, struct job *job)
+{
+    const struct store_conversation_step *step = &job->of.step;
+    bool has_won = false;
+    int rc = update_conversation(write, job, &has_won);
+
+    CRASH_POINT(store_conversation_stepped);
+    if (rc == SQLITE_OK && !has_won)
+        return refuse_step(write, job);
+    if (rc == SQLITE_OK)
+        rc = write_events(write, step->id, step->events, job->reply.seq);
+    if (rc == SQLITE_OK)
+        rc = deliver_answer(write, step);
+    CRASH_POINT(store_conversation_delivered);
+    return rc;
+}
+
+static const size_t step_texts[] = {
+    offsetof(struct job, of.step.id),
+    offsetof(struct job, of.step.state),
+    offsetof(struct job, of.step.body),
+    offsetof(struct job, of.step.ask_id),
+    offsetof(struct job, of.step.events),
+    offsetof(struct job, of.step.delivered_ask),
+    offsetof(struct job, of.step.earlier_ask_id),
+};
+const struct job_kind job_kind_conversation_step = {
+    .run = step_run,
+    .texts = step_texts,
+    .text_count = ARRAY_LEN(step_texts),
+};
+
+int conversation_sweep(struct write *write, int64_t older_than_ms)
+{
+    struct statement old = statement_of(&write->statements, WRITE_CONVERSATION_SWEEP);
+    int rc;
+
+    statement_integer(&old, older_than_ms);
+    rc = statement_run(&old);
+    CRASH_POINT(store_sweep_conversations);
+    return rc == SQLITE_OK ? write_run(write, WRITE_CONVERSATION_SWEEP_EVENTS) : rc;
+}
+
+/* Reading ----------------------------------------------------------------------------------------
+ */
+
+#define CONVERSATION_SELECT                                                                        \
+    "SELECT id, principal, token_id, label, state, body, ask, earlier_ask, key, version,"          \
+    " created_ms, changed_ms, last_event FROM conversations "
+
+enum conversation_statement {
+    CONVERSATION_GET,
+    CONVERSATION_FIND,
+    CONVERSATION_LIST,
+    CONVERSATION_EVENTS,
+    CONVERSATION_COUNT,
+};
+const char *const conversation_sql[] = {
+    [CONVERSATION_GET] = CONVERSATION_SELECT "WHERE id = ?1",
+    [CONVERSATION_FIND] = CONVERSATION_SELECT "WHERE principal = ?1 AND key = ?2",
+    [CONVERSATION_LIST] =
+        CONVERSATION_SELECT "WHERE (?1 IS NULL OR principal = ?1) AND (?2 IS NULL OR state = ?2)"
+                            " AND (?3 IS NULL OR (created_ms, id) < (SELECT created_ms, id"
+                            " FROM conversations WHERE id = ?3))"
+                            " ORDER BY created_ms DESC, id DESC LIMIT ?4",
+    [CONVERSATION_EVENTS] = "SELECT number, kind, body FROM conversation_events"
+                            " WHERE conversation = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
+};
+const size_t conversation_sql_count = CONVERSATION_COUNT;
+
+static struct store_conversation read_conversation(sqlite3_stmt *statement)
+{
+    const char *texts[9];
+
+    for (int i = 0; i < (int)ARRAY_LEN(texts); i++)
+        texts[i] = (const char *)sqlite3_column_text(statement, i);
+    return (struct store_conversation){
+        .id = texts[0],
+        .principal = texts[1],
+        .token_id = texts[2],
+        .label = texts[3],
+        .state = texts[4],
+        .body = texts[5],
+        .ask_id = texts[6],
+        .earlier_ask_id = texts[7],
+        .key = texts[8],
+        .version = sqlite3_column_int64(statement, 9),
+        .created_ms = sqlite3_column_int64(statement, 10),
+        .changed_ms = sqlite3_column_int64(statement, 11),
+        .last_event = sqlite3_column_int64(statement, 12),
+    };
+}
+
+static void answer_one(struct reader *reader, struct statement *get, store_conversation_each *each,
+                       void *context)
+{
+    struct store_conversation conversation;
+    struct error err = { 0 };
+
+    if (statement_step(get)) {
+        conversation = read_conversation(get->handle);
+        each(context, &conversation, NULL);
+        reader_end(reader, get, NULL);
+        return;
+    }
+    each(context, NULL, reader_end(reader, get, &err) ? NULL : &err);
+}
+
+void reader_get_conversation(struct reader *reader, const char *id, store_conversation_each *each,
+                             void *context)
+{
+    struct statement get = statement_of(&reader->conversations, CONVERSATION_GET);
+
+    statement_text(&get, id);
+    answer_one(reader, &get, each, context);
+}
+
+void reader_find_conversation(struct reader *reader, const char *principal, const char *key,
+                              store_conversation_each *each, void *context)
+{
+    struct statement find = statement_of(&reader->conversations, CONVERSATION_FIND);
+
+    statement_text(&find, principal);
+    statement_text(&find, key);
+    answer_one(reader, &find, each, context);
+}
+
+void reader_list_conversations(struct reader *reader, const struct store_conversation_query *query,
+                               store_conversation_each *each, void *context)
+{
+    struct statement list = statement_of(&reader->conversations, CONVERSATION_LIST);
+    struct error err = { 0 };
+
+    statement_text(&list, query->principal);
+    statement_text(&list, query->state);
+    statement_text(&list, query->before_id);
+    statement_integer(&list, query->limit < INT32_MAX ? (int64_t)query->limit : INT32_MAX);
+    while (statement_step(&list)) {
+        struct store_conversation conversation = read_conversation(list.handle);
+
+        each(context, &conversation, NULL);
+    }
+    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
+}
+
+void reader_list_conversation_events(struct reader *reader, const char *id, int64_t after,
+                                     int64_t limit, store_conversation_event_each *each,
+                                     void *context)
+{
+    struct statement list = statement_of(&reader->conversations, CONVERSATION_EVENTS);
+
+    statement_text(&list, id);
+    statement_integer(&list, after);
+    statement_integer(&list, limit);
+    while (statement_step(&list)) {
+        struct store_conversation_event event = {
+            .number = sqlite3_column_int64(list.handle, 0),
+            .kind = (const char *)sqlite3_column_text(list.handle, 1),
+            .body = (const char *)sqlite3_column_text(list.handle, 2),
+        };
+
+        each(context, &event);
+    }
+    reader_end(reader, &list, NULL);
+    each(context, NULL);
+}
