@@ -288,17 +288,17 @@ struct retime_words {
 void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
                 void *context);
 
-/* talk.c: a person asks back, the agent explains */
+/* ask_back.c: a person asks back, the agent explains */
 desk_act ask_back_act;
-void talk_tell_waiters(struct engine *engine, struct live *live, const char *question);
-bool talk_is_news(const struct live *live); /* nobody was told yet what is asked back */
+void back_tell_waiters(struct engine *engine, struct live *live, const char *question);
+bool back_is_news(const struct live *live); /* nobody was told yet what is asked back */
 /* That this open ask is asked back, and what. */
-void talk_reply(const struct errand *errand, const struct store_row *row);
+void back_reply(const struct errand *errand, const struct store_row *row);
 /* `explanation` of the params of ask/wait, whose session_id is one; then it waits. */
-void talk_explain(struct engine *engine, struct visit *visit, const struct json *params,
+void back_explain(struct engine *engine, struct visit *visit, const struct json *params,
                   const struct wait_terms *terms, desk_done *done, void *context);
 /* `talk`, all that was said; nothing where nothing was. */
-void talk_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
+void back_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
 
 /* rules.c: answers that stand for asks to come; rule_acts.c: what people do with them */
 struct rule_subject;

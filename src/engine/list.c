@@ -159,7 +159,7 @@ static void on_got(void *context, const struct store_reply *reply)
     engine->parts.store->ops->get_draft(engine->parts.store, row->ask.id, engine->parts.person,
                                         write_draft, &writer);
     hidden_write(engine, &row->ask, &writer);
-    talk_write(engine, &row->ask, &writer);
+    back_write(engine, &row->ask, &writer);
     {
         struct text result = { 0 };
 

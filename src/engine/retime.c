@@ -1,6 +1,6 @@
 /*
  * retime.c - changes to an open ask that decide nothing: more or less time, another interface, a
- * question back and its explanation (talk.c); and the acts around a decision: taking it back,
+ * question back and its explanation (ask_back.c); and the acts around a decision: taking it back,
  * sending it now, the code to type.
  */
 #include <stdlib.h>
@@ -92,7 +92,7 @@ static void on_retimed(void *context, const struct store_reply *reply)
         live->seq = reply->seq;
         effects_run(engine, live, &retiming->step, &retiming->change, NULL, &retiming->errand);
         if (retiming->event == EVENT_ASKED_BACK)
-            talk_tell_waiters(engine, live, retiming->said);
+            back_tell_waiters(engine, live, retiming->said);
         if (retiming->change.interface == INTERFACE_WEB && engine->page_count == 0)
             portal_open(engine, live->id); /* it goes on there */
         errand_end(&retiming->errand);

@@ -121,12 +121,14 @@ static bool check_actor(struct standing *own, const struct store_row *row, struc
     return true;
 }
 
-static void on_past(void *context, const struct store_row *row)
+/* Where looking took too long, it is what was seen until then. */
+static void on_past(void *context, const struct store_row *row, int64_t looked_to)
 {
     struct standing *own = context;
     struct case_read read;
     uint8_t kind[HASH_BYTES];
 
+    (void)looked_to;
     if (!row) {
         json_write_end_list(&own->writer);
         json_write_integer(&own->writer, "same", (int64_t)own->same);
@@ -467,7 +469,7 @@ static struct group *group_of(struct suggesting *own, const struct store_row *ro
     return group;
 }
 
-static void on_answered(void *context, const struct store_row *row)
+static void on_answered(void *context, const struct store_row *row, int64_t looked_to)
 {
     struct suggesting *own = context;
     struct case_read read;
@@ -475,6 +477,7 @@ static void on_answered(void *context, const struct store_row *row)
     struct group *group;
     uint8_t answer[HASH_BYTES];
 
+    (void)looked_to;
     if (!row) {
         reply_suggestions(own);
         return;

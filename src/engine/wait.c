@@ -106,7 +106,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
     if (!live->waiters)
         save_detached(engine, live, true);
     memcpy(row.ask.id, live->id, sizeof row.ask.id);
-    if (comes_back && !talk_is_news(live))
+    if (comes_back && !back_is_news(live))
         reply_unseen(errand, &row);
     else
         wait_reply_row(errand, &row, false);
@@ -330,7 +330,7 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
                                 .is_final = !state_is_open(row->ask.state) };
 
     if (!reply.is_final && row->ask.flags & ASK_ASKED_BACK) {
-        talk_reply(errand, row);
+        back_reply(errand, row);
         return;
     }
     describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
@@ -442,7 +442,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         errand_end(errand);
         return;
     }
-    if (live && live->is_stored && wait->terms.wait_ms != 0 && !talk_is_news(live)) {
+    if (live && live->is_stored && wait->terms.wait_ms != 0 && !back_is_news(live)) {
         tell_time_left(errand->engine, live, errand->visit);
         wait_add(errand->engine, live, errand->visit, &wait->terms, errand->done, errand->context);
         client_offer(errand->engine, live, reply->row->ask.form_json);
@@ -458,7 +458,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         row.ask.state = STATE_PENDING;
         row.answer_json = row.actor_json = NULL;
     }
-    if (wait->terms.comes_back && state_is_open(row.ask.state) && !(live && talk_is_news(live)))
+    if (wait->terms.comes_back && state_is_open(row.ask.state) && !(live && back_is_news(live)))
         reply_unseen(errand, &row);
     else
         wait_reply_row(errand, &row, wait->terms.is_retried && row.ask.delivered_ms > 0);
@@ -499,7 +499,7 @@ void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
         error_set(&err, ERROR_out_of_range, "/wait_seconds", "wait_seconds must be 0 to %d",
                   LIMIT_WAIT_S);
     } else if (json_member(params, "explanation")) {
-        talk_explain(engine, waiting, params, &terms, done, context);
+        back_explain(engine, waiting, params, &terms, done, context);
         return;
     } else {
         wait_begin(engine, waiting, id, &terms, done, context);

@@ -1,7 +1,7 @@
 /*
- * talk.c - a person asks back before deciding, and the agent explains (R2.2, R5.1). Both are events
- * of the ask, which stays open and gets its whole time anew with each. Who waits for it is told
- * what is asked at once; who comes later, as soon as it comes.
+ * ask_back.c - a person asks back before deciding, and the agent explains (R2.2, R5.1). Both are
+ * events of the ask, which stays open and gets its whole time anew with each. Who waits for it is
+ * told what is asked at once; who comes later, as soon as it comes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,12 +71,12 @@ void ask_back_act(struct desk *desk, struct desk_visit *visit, const struct json
     errand_find_ask(&asking->errand, params, ask_back_found);
 }
 
-bool talk_is_news(const struct live *live)
+bool back_is_news(const struct live *live)
 {
     return live->flags & ASK_ASKED_BACK && !live->is_back_told && state_is_open(live->state);
 }
 
-void talk_tell_waiters(struct engine *engine, struct live *live, const char *question)
+void back_tell_waiters(struct engine *engine, struct live *live, const char *question)
 {
     const struct store_row row = live_row(live);
     struct text result = { 0 };
@@ -122,7 +122,7 @@ static void on_question(void *context, const struct store_said *said)
     errand_end(errand);
 }
 
-void talk_reply(const struct errand *errand, const struct store_row *row)
+void back_reply(const struct errand *errand, const struct store_row *row)
 {
     struct engine *engine = errand->engine;
     struct telling *telling = errand_new(
@@ -192,7 +192,7 @@ static void on_said_before(void *context, const struct store_said *said)
     }
 }
 
-void talk_explain(struct engine *engine, struct visit *visit, const struct json *params,
+void back_explain(struct engine *engine, struct visit *visit, const struct json *params,
                   const struct wait_terms *terms, desk_done *done, void *context)
 {
     struct explaining *own =
@@ -239,7 +239,7 @@ static void write_said(void *context, const struct store_said *said)
     text_release(&shown);
 }
 
-void talk_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer)
+void back_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer)
 {
     struct store *store = engine->parts.store;
 
