@@ -218,12 +218,13 @@ int64_t os_free_bytes(const char *path)
 bool os_home(char *out, size_t size)
 {
     const char *home = getenv("HOME");
-    const struct passwd *entry;
+    char room[OS_PATH_BYTES];
+    struct passwd entry, *found = NULL;
 
-    if (!home || home[0] != '/') {
-        entry = getpwuid(geteuid());
-        home = entry ? entry->pw_dir : NULL;
-    }
+    if (!home || home[0] != '/') /* by the function that threads may use: we may be in a library */
+        home = getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found
+                   ? found->pw_dir
+                   : NULL;
     return home && home[0] == '/' && snprintf(out, size, "%s", home) < (int)size;
 }
 

@@ -48,6 +48,7 @@ void text_add_integer(struct text *text, int64_t number); /* decimal */
 enum { TEXT_INTEGER_BYTES = 24 };
 const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES]); /* within `room` */
 void text_add_code_point(struct text *text, int32_t code_point);            /* as UTF-8 */
+size_t text_encode(int32_t code_point, char bytes[4]); /* the same; how many bytes it took */
 void text_add_format(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* One word of a shell command, in quotes where a shell would read it otherwise. */
