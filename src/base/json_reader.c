@@ -215,7 +215,7 @@ static bool read_number(struct reader *reader, struct json *out)
     out->kind = KIND_INTEGER;
     if (!is_real)
         return text_parse_integer(reader->free_text, &out->of.integer) || fail_syntax(reader);
-    real = strtod(reader->free_text, NULL);
+    real = text_parse_real(reader->free_text);
     if (isinf(real))
         return fail_syntax(reader);
     if (floor(real) == real && fabs(real) < JSON_MAX_WHOLE) {

@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -291,6 +292,29 @@ size_t text_count(const char *bytes, size_t length)
     for (size_t i = 0; i < length; i++)
         count += ((uint8_t)bytes[i] & 0xc0) != 0x80;
     return count;
+}
+
+/* glibc has it without allocating anything. */
+static locale_t enter_c_locale(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+void text_of_real(double number, char room[TEXT_REAL_BYTES])
+{
+    locale_t before = enter_c_locale();
+
+    snprintf(room, TEXT_REAL_BYTES, "%.17g", number);
+    uselocale(before);
+}
+
+double text_parse_real(const char *number)
+{
+    locale_t before = enter_c_locale();
+    double real = strtod(number, NULL);
+
+    uselocale(before);
+    return real;
 }
 
 bool text_parse_integer(const char *text, int64_t *ret_value)

@@ -67,6 +67,11 @@ bool text_is_ascii(const char *bytes, size_t length);
 size_t text_plain_run(const char *bytes, size_t length);
 size_t text_count(const char *bytes, size_t length); /* code points; bytes must be UTF-8 */
 
+/* JSON's numbers have a point, whatever the locale of the program we are in writes there. */
+enum { TEXT_REAL_BYTES = 40 };
+void text_of_real(double number, char room[TEXT_REAL_BYTES]); /* so that it reads back the same */
+double text_parse_real(const char *number);
+
 /* Whole decimal integer, nothing before or behind it. */
 bool text_parse_integer(const char *text, int64_t *ret_value);
 
