@@ -175,7 +175,7 @@ void sayso_request_free(struct sayso_request *request)
     if (request->code == SAYSO_PENDING && request->call_id) {
         request->is_abandoned = true;
     } else {
-        if (request->code != SAYSO_PENDING && request->result)
+        if (request->code != SAYSO_PENDING && request->result && request->id[0])
             confirm(request);
         leave(request);
     }
