@@ -425,7 +425,7 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
         return error_set(err, ERROR_bad_json, "", "not readable as JSON: too long");
     reader.document = mem_resize(NULL, sizeof *reader.document + room + length + 1);
     if (!reader.document)
-        return error_set(err, ERROR_storage_failed, "", "out of memory");
+        return error_set_no_memory(err);
     reader.document->owners = 1;
     reader.free_value = reader.document->values + 1;
     reader.free_text = (char *)reader.document->values + room;
@@ -440,7 +440,7 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
     if (!ok) {
         free(reader.document);
         if (reader.is_out_of_memory)
-            return error_set(err, ERROR_storage_failed, "", "out of memory");
+            return error_set_no_memory(err);
         /* Where, but not what: the input may be hostile and is not repeated. */
         return error_set(err, ERROR_bad_json, "", "not readable as JSON: %s at byte %zu",
                          reader.problem, (size_t)(reader.at - reader.begin));

@@ -278,6 +278,8 @@ bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct e
         return error_set(err, ERROR_unavailable, "", "can't read %s: %s", path, strerror(errno));
     if (total > max_bytes)
         return error_set(err, ERROR_too_long, "", "%s is larger than %zu bytes", path, max_bytes);
+    if (out->has_overflowed)
+        return error_set_no_memory(err);
     return true;
 }
 

@@ -160,8 +160,10 @@ static void step_away(struct sayso *sayso, int64_t now_ms)
         fd = connect_to(sayso->options[SAYSO_SOCKET]);
     else if (!place_find(&sayso->place, &err))
         connection_give_up(sayso, SAYSO_CHANNEL_CLOSED, err.message);
-    else if (place_read_note(&sayso->place, &note))
+    else if (place_read_note(&sayso->place, &note, &err))
         fd = connect_to(note.socket);
+    else if (error_is_no_memory(&err))
+        run_out(sayso);
     if (!sayso->until_ms)
         return; /* given up */
     if (fd < 0) {
@@ -184,7 +186,7 @@ static void step_starting(struct sayso *sayso, int64_t now_ms)
     else if (now_ms >= sayso->wake_ms)
         state = OS_DAEMON_FAILED;
     if (state == OS_DAEMON_READY) {
-        enter(sayso, PHASE_AWAY, -1, -1);
+        try_later(sayso, now_ms, "the hub serves and can't be found");
     } else if (state == OS_DAEMON_FAILED) {
         os_blame_daemon(&sayso->words, sayso->place.log, &err);
         if (++sayso->failed_starts >= START_TRIES)
@@ -255,9 +257,8 @@ static bool hear_line(struct sayso *sayso, const char *line, size_t length)
     bool ok = true;
 
     if (!json_parse(line, length, &root, &err)) {
-        connection_give_up(
-            sayso, err.code == ERROR_storage_failed ? SAYSO_NO_MEMORY : SAYSO_CHANNEL_CLOSED,
-            err.code == ERROR_storage_failed ? err.message : not_a_hub);
+        connection_give_up(sayso, error_is_no_memory(&err) ? SAYSO_NO_MEMORY : SAYSO_CHANNEL_CLOSED,
+                           error_is_no_memory(&err) ? err.message : not_a_hub);
         return false;
     }
     if (!jsonrpc_read(root, &message) || (message.error && json_kind(message.id) == KIND_NULL)) {

@@ -101,7 +101,7 @@ void sayso_question_json(struct sayso_question *question, const char *name, cons
     /* alone, so that it can't close what it stands in */
     if (json_parse(json, strlen(json), &value, &err))
         json_write_raw(&question->to_members, name, json);
-    else if (err.code == ERROR_storage_failed)
+    else if (error_is_no_memory(&err))
         question->members.has_overflowed = true;
     else if (!question->problem)
         question->problem = "what was given as JSON is not readable as JSON";
@@ -244,9 +244,9 @@ int question_check(struct sayso *sayso, const char *arguments_json, size_t lengt
         return handle_fail(sayso, SAYSO_VALIDATION_FAILED, "the arguments have more than %d bytes",
                            LIMIT_WIRE_LINE_BYTES);
     if (!json_parse(arguments_json, length, &json, &err))
-        return handle_fail(
-            sayso, err.code == ERROR_storage_failed ? SAYSO_NO_MEMORY : SAYSO_VALIDATION_FAILED,
-            "%s", err.message);
+        return handle_fail(sayso,
+                           error_is_no_memory(&err) ? SAYSO_NO_MEMORY : SAYSO_VALIDATION_FAILED,
+                           "%s", err.message);
     json_add(out, json);
     field = json_member_text(json, "field_name");
     *ret_field = field ? mem_text(field) : NULL;

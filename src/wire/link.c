@@ -300,7 +300,7 @@ static bool try_once(const struct place *place, const struct link_identity *iden
 
     if (identity->socket_path)
         fd = connect_to(identity->socket_path);
-    else if (place_read_note(place, &note))
+    else if (place_read_note(place, &note, NULL))
         fd = connect_to(note.socket);
 
     *ret_is_final = false;

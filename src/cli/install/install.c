@@ -85,7 +85,7 @@ static void choose_address(struct job *job)
 
     job->entry.port = (int)settings_integer(settings, SETTING_PORT);
     job->entry.needs_token = settings_integer(settings, SETTING_MCP_AUTH) == MCP_AUTH_TOKEN;
-    if (place_find(&place, NULL) && place_read_note(&place, &note) && note.port > 0)
+    if (place_find(&place, NULL) && place_read_note(&place, &note, NULL) && note.port > 0)
         job->entry.port = note.port;
     settings_free(settings);
 }
