@@ -16,7 +16,10 @@ SOAK_SCALE ?= 10
 SOAK_FUZZ_SECONDS ?= 120
 
 PROGRAM = src/cli/sayso# where Meson puts it; build/sayso is a link to it
-SOURCES = $(shell find src tests bench -name '*.[ch]')
+LIBRARY = src/lib/libsayso.so.1.0.0 src/lib/libsayso.a
+# Directories that are chosen one by one reach tools/install_tree from the environment too.
+TREE = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' $(foreach name,BINDIR LIBDIR INCLUDEDIR MANDIR DOCDIR,$(if $($(name)),$(name)='$($(name))'))
+SOURCES = $(shell find src tests bench docs/examples -name '*.[ch]')
 
 # $(call configure,DIR,COMPILER,OPTIONS) sets a build directory up; again only when source files
 # came or went or the options changed, since Meson would not see that by itself.
@@ -62,13 +65,13 @@ test: packages-test build-plain build-sanitized build-fuzzers ## every test
 check: build-plain ## the quick tests; SUITE=core, SUITE=lifecycle, SUITE=checks ... choose
 	@tools/run_tests --fast $(if $(SUITE),--suite $(SUITE)) $(if $(ONLY),--only '$(ONLY)')
 
-install: build ## into $(DESTDIR)$(PREFIX), by default /usr/local
-	@install -D -m 755 build/sayso $(DESTDIR)$(PREFIX)/bin/sayso
-	@echo "installed $(DESTDIR)$(PREFIX)/bin/sayso"
+install: build ## program and library into $(DESTDIR)$(PREFIX), by default /usr/local
+	@$(call compile,build,$(LIBRARY))
+	@$(TREE) tools/install_tree install build
 
 uninstall: ## what install put there; your data stays
-	@rm -f $(DESTDIR)$(PREFIX)/bin/sayso
-	@echo "removed $(DESTDIR)$(PREFIX)/bin/sayso"
+	@mkdir -p build
+	@$(TREE) tools/install_tree uninstall build
 
 ##@ Longer looks
 .PHONY: coverage fuzz soak bench

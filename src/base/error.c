@@ -28,6 +28,18 @@ bool error_set(struct error *err, enum error_code code, const char *path, const 
     return false;
 }
 
+static const char out_of_memory[] = "out of memory";
+
+bool error_set_no_memory(struct error *err)
+{
+    return error_set(err, ERROR_storage_failed, "", "%s", out_of_memory);
+}
+
+bool error_is_no_memory(const struct error *err)
+{
+    return err->code == ERROR_storage_failed && strcmp(err->message, out_of_memory) == 0;
+}
+
 void error_write(const struct error *err, struct json_writer *writer)
 {
     json_write_text(writer, "code", error_name(err->code));

@@ -27,6 +27,9 @@ struct error {
 /* Always returns false, so that `return error_set(…)` reads as a failure. */
 bool error_set(struct error *err, enum error_code code, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* For what is also linked where memory may be missing (mem.h); false, as error_set. */
+bool error_set_no_memory(struct error *err);
+bool error_is_no_memory(const struct error *err);
 /* Members code, path and, where there is one, retry_after_seconds of the object being written. */
 void error_write(const struct error *err, struct json_writer *writer);
 const char *error_name(enum error_code code); /* "missing_property" */

@@ -14,6 +14,7 @@
 
 struct json;
 struct error;
+struct text;
 
 enum json_kind { KIND_NULL, KIND_BOOL, KIND_INTEGER, KIND_REAL, KIND_TEXT, KIND_LIST, KIND_OBJECT };
 enum { JSON_MAX_DEPTH = 64 };
@@ -21,8 +22,9 @@ enum { JSON_MAX_DEPTH = 64 };
 /* On failure `err` is bad_json without a path. */
 bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err);
 void json_free(struct json *value);
-struct json *json_keep(const struct json *value);      /* one more owner; each frees once */
-char *json_encode(const struct json *value);           /* compact; the caller frees */
+struct json *json_keep(const struct json *value);          /* one more owner; each frees once */
+char *json_encode(const struct json *value);               /* compact; the caller frees */
+void json_add(struct text *out, const struct json *value); /* the same behind what is there */
 char *json_encode_canonical(const struct json *value); /* keys sorted: equal values, equal bytes */
 bool json_same(const struct json *a, const struct json *b);
 

@@ -42,10 +42,10 @@ static void add_text(const char *bytes, size_t length, struct text *out)
 /* Shortest exponent, and always a sign that it is no integer. */
 static void add_real(double real, struct text *out)
 {
-    char digits[40];
+    char digits[TEXT_REAL_BYTES];
     const char *exponent;
 
-    snprintf(digits, sizeof digits, "%.17g", real);
+    text_of_real(real, digits);
     exponent = strchr(digits, 'e');
     text_add(out, digits, exponent ? (size_t)(exponent - digits) : strlen(digits));
     if (!exponent) {
@@ -138,6 +138,11 @@ static void add_value(const struct json *value, bool is_sorted, struct text *out
         add_parts(value, is_sorted, out);
         break;
     }
+}
+
+void json_add(struct text *out, const struct json *value)
+{
+    add_value(value, false, out);
 }
 
 char *json_encode(const struct json *value)

@@ -33,6 +33,7 @@ struct reader {
     size_t stacked, stack_room;
     struct json *few; /* where the stack begins; owned by the caller */
     bool has_nul;     /* the text that was read last */
+    bool is_out_of_memory;
     const char *problem;
 };
 
@@ -48,6 +49,13 @@ static bool fail(struct reader *reader, const char *problem)
 static bool fail_syntax(struct reader *reader)
 {
     return fail(reader, "syntax");
+}
+
+/* Only where that does not end the process (mem.h). */
+static bool fail_memory(struct reader *reader)
+{
+    reader->is_out_of_memory = true;
+    return fail(reader, "out of memory");
 }
 
 static void skip_blanks(struct reader *reader)
@@ -101,20 +109,15 @@ static int32_t read_code_point(struct reader *reader)
 /* Returns where the next character goes; -1 becomes NULL. */
 static char *put_code_point(struct reader *reader, char *out, int32_t code_point)
 {
-    struct text bytes = { 0 };
+    char bytes[4];
+    size_t length;
 
     if (code_point < 0)
         return NULL;
+    length = text_encode(code_point, bytes);
     reader->has_nul |= code_point == 0;
-    if (code_point < 0x80) {
-        *out++ = (char)code_point;
-        return out;
-    }
-    text_add_code_point(&bytes, code_point);
-    memcpy(out, bytes.bytes, bytes.used);
-    out += bytes.used;
-    text_release(&bytes);
-    return out;
+    memcpy(out, bytes, length);
+    return out + length;
 }
 
 /* Behind the backslash. Returns where the next character goes; NULL: no escape of JSON. */
@@ -247,7 +250,7 @@ static bool read_number(struct reader *reader, struct json *out)
     out->kind = KIND_INTEGER;
     if (!is_real)
         return read_integer(from, reader->at, &out->of.integer) || fail_syntax(reader);
-    real = strtod(from, NULL);
+    real = text_parse_real(from);
     if (isinf(real))
         return fail_syntax(reader);
     if (floor(real) == real && fabs(real) < JSON_MAX_WHOLE) {
@@ -269,22 +272,27 @@ static bool read_word(struct reader *reader, const char *word)
     return true;
 }
 
-static void grow_stack(struct reader *reader)
+static bool grow_stack(struct reader *reader)
 {
     bool is_first = reader->stack == reader->few;
+    struct json *stack =
+        mem_resize(is_first ? NULL : reader->stack, 2 * reader->stack_room * sizeof *stack);
 
-    reader->stack_room *= 2;
-    reader->stack =
-        mem_resize(is_first ? NULL : reader->stack, reader->stack_room * sizeof *reader->stack);
+    if (!stack)
+        return fail_memory(reader);
     if (is_first)
-        memcpy(reader->stack, reader->few, reader->stacked * sizeof *reader->stack);
+        memcpy(stack, reader->few, reader->stacked * sizeof *stack);
+    reader->stack = stack;
+    reader->stack_room *= 2;
+    return true;
 }
 
-static void push(struct reader *reader, const struct json *part)
+static bool push(struct reader *reader, const struct json *part)
 {
-    if (reader->stacked == reader->stack_room)
-        grow_stack(reader);
+    if (reader->stacked == reader->stack_room && !grow_stack(reader))
+        return false;
     reader->stack[reader->stacked++] = *part;
+    return true;
 }
 
 bool json_key_is(const struct json *member, const char *key, uint32_t length)
@@ -301,11 +309,13 @@ static int compare_keys(const void *a, const void *b)
     return memcmp(x->key, y->key, x->key_length);
 }
 
-static bool are_many_keys_unique(const struct json *members, size_t count)
+static bool are_many_keys_unique(struct reader *reader, const struct json *members, size_t count)
 {
     const struct json **sorted = mem_new(count * sizeof *sorted);
     bool is_unique = true;
 
+    if (!sorted)
+        return fail_memory(reader);
     for (size_t i = 0; i < count; i++)
         sorted[i] = &members[i];
     qsort(sorted, count, sizeof *sorted, compare_keys);
@@ -315,10 +325,10 @@ static bool are_many_keys_unique(const struct json *members, size_t count)
     return is_unique;
 }
 
-static bool are_keys_unique(const struct json *members, size_t count)
+static bool are_keys_unique(struct reader *reader, const struct json *members, size_t count)
 {
     if (count > FEW_MEMBERS)
-        return are_many_keys_unique(members, count);
+        return are_many_keys_unique(reader, members, count);
     for (size_t i = 1; i < count; i++) {
         for (size_t k = 0; k < i; k++) {
             if (json_key_is(&members[i], members[k].key, members[k].key_length))
@@ -339,7 +349,7 @@ static bool close_parts(struct reader *reader, size_t first, struct json *out)
         memcpy(reader->free_value, reader->stack + first, count * sizeof *reader->stack);
     reader->free_value += count;
     reader->stacked = first;
-    if (out->kind == KIND_OBJECT && !are_keys_unique(out->of.parts, count))
+    if (out->kind == KIND_OBJECT && !are_keys_unique(reader, out->of.parts, count))
         return fail(reader, "the same key twice");
     return true;
 }
@@ -370,9 +380,8 @@ static bool read_parts(struct reader *reader, int depth, char close, struct json
 
         if (out->kind == KIND_OBJECT && !read_key(reader, &part))
             return false;
-        if (!read_value(reader, depth, &part))
+        if (!read_value(reader, depth, &part) || !push(reader, &part))
             return false;
-        push(reader, &part);
         skip_blanks(reader);
     } while (skip(reader, ','));
     return skip(reader, close) ? close_parts(reader, first, out) : fail_syntax(reader);
@@ -450,6 +459,8 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
     if (length > UINT32_MAX / 2)
         return error_set(err, ERROR_bad_json, "", "not readable as JSON: too long");
     reader.document = mem_resize(NULL, sizeof *reader.document + room + length + READ_PAST);
+    if (!reader.document)
+        return error_set_no_memory(err);
     reader.document->owners = 1;
     reader.free_value = reader.document->values + 1;
     reader.begin = reader.at = (char *)reader.document->values + room;
@@ -465,8 +476,11 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
         free(reader.stack);
     if (!ok) {
         /* Where, but not what: the input may be hostile and is not repeated. */
-        error_set(err, ERROR_bad_json, "", "not readable as JSON: %s at byte %zu", reader.problem,
-                  (size_t)(reader.at - reader.begin));
+        if (reader.is_out_of_memory)
+            error_set_no_memory(err);
+        else
+            error_set(err, ERROR_bad_json, "", "not readable as JSON: %s at byte %zu",
+                      reader.problem, (size_t)(reader.at - reader.begin));
         free(reader.document);
         return false;
     }

@@ -141,11 +141,15 @@ void json_write_known(struct json_writer *writer, const char *key, int64_t numbe
 
 void json_write_number(struct json_writer *writer, const char *key, double number)
 {
+    char digits[TEXT_REAL_BYTES];
+
     begin(writer, key);
-    if (floor(number) == number && fabs(number) < 1e15)
-        text_add_format(writer->out, "%lld", (long long)number);
-    else
-        text_add_format(writer->out, "%.17g", number);
+    if (floor(number) == number && fabs(number) < 1e15) {
+        text_add_integer(writer->out, (int64_t)number);
+    } else {
+        text_of_real(number, digits);
+        text_add_text(writer->out, digits);
+    }
 }
 
 void json_write_bool(struct json_writer *writer, const char *key, bool value)

@@ -2,6 +2,9 @@
  * mem.h - memory that is there or the process is not.
  * Running out aborts in one place (mem.c). That is safe because an answer is on disk before
  * anyone is told about it; so everything a peer can send has a maximum where it is created.
+ *
+ * A library must not end the program it is in: libsayso links lib/memory.c in the place of mem.c,
+ * which returns NULL instead. So text.c and json_reader.c look at what they get.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

@@ -98,6 +98,18 @@ int os_open_log(const char *path, size_t room_bytes);
  */
 bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
                      const char *const *environment_names, int64_t limit_ms, struct error *err);
+/* The same in steps, for who must not wait: the other end of that pipe, or -1 and `err`; then, when
+ * it can be read, what it says. The caller closes it. */
+enum os_daemon { OS_DAEMON_STARTING, OS_DAEMON_READY, OS_DAEMON_FAILED };
+struct os_daemon_words {
+    char bytes[400];
+    size_t used;
+};
+int os_begin_daemon(const char *program, const char *const *arguments, const char *log_path,
+                    const char *const *environment_names, struct error *err);
+enum os_daemon os_hear_daemon(int ready_fd, struct os_daemon_words *words);
+/* False, and `err` is why it failed. */
+bool os_blame_daemon(const struct os_daemon_words *words, const char *log_path, struct error *err);
 /* Starts a program that outlives us and is not waited for: own session, /dev/null for all three
  * streams and no other file, only the named environment variables, the usual limit of open files.
  * False: no process could be made. */

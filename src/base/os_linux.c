@@ -218,12 +218,13 @@ int64_t os_free_bytes(const char *path)
 bool os_home(char *out, size_t size)
 {
     const char *home = getenv("HOME");
-    const struct passwd *entry;
+    char room[OS_PATH_BYTES];
+    struct passwd entry, *found = NULL;
 
-    if (!home || home[0] != '/') {
-        entry = getpwuid(geteuid());
-        home = entry ? entry->pw_dir : NULL;
-    }
+    if (!home || home[0] != '/') /* by the function that threads may use: we may be in a library */
+        home = getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found
+                   ? found->pw_dir
+                   : NULL;
     return home && home[0] == '/' && snprintf(out, size, "%s", home) < (int)size;
 }
 
@@ -277,6 +278,8 @@ bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct e
         return error_set(err, ERROR_unavailable, "", "can't read %s: %s", path, strerror(errno));
     if (total > max_bytes)
         return error_set(err, ERROR_too_long, "", "%s is larger than %zu bytes", path, max_bytes);
+    if (out->has_overflowed)
+        return error_set_no_memory(err);
     return true;
 }
 

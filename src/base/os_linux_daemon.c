@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/os.h"
 
 enum {
@@ -70,16 +69,10 @@ static void keep_environment(const char *const *names, char **kept)
     for (const char *const *name = names; *name; name++) {
         for (char **entry = environ; *entry && count < DAEMON_MAX_ENVIRONMENT - 2; entry++) {
             if (is_named(*entry, *name) && !is_named(*entry, "SAYSO_READY_FD"))
-                kept[count++] = mem_text(*entry);
+                kept[count++] = *entry;
         }
     }
     kept[count] = NULL;
-}
-
-static void free_environment(char **environment)
-{
-    for (char **entry = environment; *entry; entry++)
-        free(*entry);
 }
 
 /* One that is started with few files open may use an old interface that takes no more. */
@@ -122,7 +115,6 @@ bool os_start_detached(const char *program, const char *const *arguments,
         become_detached(program, arguments, environment);
     if (child > 0)
         waitpid(child, NULL, 0);
-    free_environment(environment);
     return child > 0;
 }
 
@@ -149,51 +141,26 @@ static void become_daemon(const char *program, const char *const *arguments, int
     _exit(127);
 }
 
-/* Reads until the other end closes or says `r`: "" once it is ready, else why it is not. */
-static bool wait_ready(int fd, int64_t limit_ms, char *reason, size_t size)
+int os_begin_daemon(const char *program, const char *const *arguments, const char *log_path,
+                    const char *const *environment_names, struct error *err)
 {
-    struct pollfd ready = { .fd = fd, .events = POLLIN };
-    size_t used = 0;
-
-    reason[0] = '\0';
-    while (used + 1 < size) {
-        ssize_t got;
-        int polled = poll(&ready, 1, (int)limit_ms);
-
-        if (polled < 0 && errno == EINTR)
-            continue;
-        got = polled == 1 ? read(fd, reason + used, size - 1 - used) : 0;
-        if (got <= 0)
-            break;
-        used += (size_t)got;
-        reason[used] = '\0';
-        if (reason[0] == DAEMON_READY)
-            return true;
-    }
-    return false;
-}
-
-bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
-                     const char *const *environment_names, int64_t limit_ms, struct error *err)
-{
+    static char ready_variable[] = "SAYSO_READY_FD=3"; /* DAEMON_READY_FD */
     char *environment[DAEMON_MAX_ENVIRONMENT] = { NULL };
     int log_fd = os_open_log(log_path, 0);
     int ready[2];
-    char reason[400] = "";
-    bool is_ready = false;
     char **entry;
     pid_t child;
 
     if (log_fd < 0 || pipe2(ready, O_CLOEXEC) != 0) {
+        error_set(err, ERROR_unavailable, "", "can't write %s: %s", log_path, strerror(errno));
         if (log_fd >= 0)
             close(log_fd);
-        return error_set(err, ERROR_unavailable, "", "can't write %s: %s", log_path,
-                         strerror(errno));
+        return -1;
     }
     keep_environment(environment_names, environment);
     for (entry = environment; *entry; entry++)
         continue;
-    *entry = mem_format("SAYSO_READY_FD=%d", DAEMON_READY_FD);
+    *entry = ready_variable;
     child = fork();
     if (child == 0)
         become_daemon(program, arguments, log_fd, ready[1], environment);
@@ -201,16 +168,56 @@ bool os_start_daemon(const char *program, const char *const *arguments, const ch
     close(log_fd);
     if (child > 0) {
         waitpid(child, NULL, 0);
-        is_ready = wait_ready(ready[0], limit_ms, reason, sizeof reason);
+        return ready[0];
     }
+    error_set(err, ERROR_unavailable, "", "can't start %s: %s", program, strerror(errno));
     close(ready[0]);
-    free_environment(environment);
-    if (is_ready)
-        return true;
-    if (reason[0] == DAEMON_FAILED)
-        return error_set(err, ERROR_unavailable, "", "%s", reason + 1);
+    return -1;
+}
+
+enum os_daemon os_hear_daemon(int ready_fd, struct os_daemon_words *words)
+{
+    ssize_t got;
+
+    do
+        got = read(ready_fd, words->bytes + words->used, sizeof words->bytes - 1 - words->used);
+    while (got < 0 && errno == EINTR);
+    if (got > 0)
+        words->used += (size_t)got;
+    words->bytes[words->used] = '\0';
+    if (words->bytes[0] == DAEMON_READY)
+        return OS_DAEMON_READY;
+    return got > 0 && words->used + 1 < sizeof words->bytes ? OS_DAEMON_STARTING : OS_DAEMON_FAILED;
+}
+
+bool os_blame_daemon(const struct os_daemon_words *words, const char *log_path, struct error *err)
+{
+    if (words->bytes[0] == DAEMON_FAILED)
+        return error_set(err, ERROR_unavailable, "", "%s", words->bytes + 1);
     return error_set(err, ERROR_unavailable, "", "the hub did not start; its last words are in %s",
                      log_path);
+}
+
+bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
+                     const char *const *environment_names, int64_t limit_ms, struct error *err)
+{
+    struct os_daemon_words words = { 0 };
+    struct pollfd ready = { .events = POLLIN };
+    enum os_daemon state = OS_DAEMON_STARTING;
+
+    ready.fd = os_begin_daemon(program, arguments, log_path, environment_names, err);
+    if (ready.fd < 0)
+        return false;
+    while (state == OS_DAEMON_STARTING) {
+        int polled = poll(&ready, 1, (int)limit_ms);
+
+        if (polled == 1)
+            state = os_hear_daemon(ready.fd, &words);
+        else if (polled == 0 || errno != EINTR)
+            state = OS_DAEMON_FAILED;
+    }
+    close(ready.fd);
+    return state == OS_DAEMON_READY || os_blame_daemon(&words, log_path, err);
 }
 
 void os_tell_starter(const char *failure)

@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,20 @@ void text_clear(struct text *text)
         text->bytes[0] = '\0';
 }
 
+/* Without memory, where that does not end the process (mem.h), it is as beyond the maximum. */
+static bool resize(struct text *text, size_t capacity)
+{
+    char *bytes = mem_resize(text->bytes, capacity);
+
+    if (!bytes) {
+        text->has_overflowed = true;
+        return false;
+    }
+    text->bytes = bytes;
+    text->capacity = capacity;
+    return true;
+}
+
 bool text_grow(struct text *text, size_t more)
 {
     size_t needed = text->used + more + 1;
@@ -38,10 +53,7 @@ bool text_grow(struct text *text, size_t more)
         return false;
     while (capacity < needed)
         capacity *= 4;
-    if (capacity != text->capacity)
-        text->bytes = mem_resize(text->bytes, capacity);
-    text->capacity = capacity;
-    return true;
+    return capacity == text->capacity || resize(text, capacity);
 }
 
 void text_add(struct text *text, const char *bytes, size_t length)
@@ -75,9 +87,8 @@ void text_add_integer(struct text *text, int64_t number)
     text_add_text(text, text_of_integer(number, digits));
 }
 
-void text_add_code_point(struct text *text, int32_t code_point)
+size_t text_encode(int32_t code_point, char bytes[4])
 {
-    char bytes[4];
     size_t length = 0;
 
     if (code_point < 0x80) {
@@ -95,7 +106,14 @@ void text_add_code_point(struct text *text, int32_t code_point)
         bytes[length++] = (char)(0x80 | (code_point >> 6 & 0x3f));
         bytes[length++] = (char)(0x80 | (code_point & 0x3f));
     }
-    text_add(text, bytes, length);
+    return length;
+}
+
+void text_add_code_point(struct text *text, int32_t code_point)
+{
+    char bytes[4];
+
+    text_add(text, bytes, text_encode(code_point, bytes));
 }
 
 void text_add_format(struct text *text, const char *format, ...)
@@ -254,6 +272,29 @@ size_t text_count(const char *bytes, size_t length)
     for (size_t i = 0; i < length; i++)
         count += ((uint8_t)bytes[i] & 0xc0) != 0x80;
     return count;
+}
+
+/* glibc has it without allocating anything. */
+static locale_t enter_c_locale(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+void text_of_real(double number, char room[TEXT_REAL_BYTES])
+{
+    locale_t before = enter_c_locale();
+
+    snprintf(room, TEXT_REAL_BYTES, "%.17g", number);
+    uselocale(before);
+}
+
+double text_parse_real(const char *number)
+{
+    locale_t before = enter_c_locale();
+    double real = strtod(number, NULL);
+
+    uselocale(before);
+    return real;
 }
 
 bool text_parse_integer(const char *text, int64_t *ret_value)

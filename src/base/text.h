@@ -48,6 +48,7 @@ void text_add_integer(struct text *text, int64_t number); /* decimal */
 enum { TEXT_INTEGER_BYTES = 24 };
 const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES]); /* within `room` */
 void text_add_code_point(struct text *text, int32_t code_point);            /* as UTF-8 */
+size_t text_encode(int32_t code_point, char bytes[4]); /* the same; how many bytes it took */
 void text_add_format(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* One word of a shell command, in quotes where a shell would read it otherwise. */
@@ -74,6 +75,10 @@ static inline void text_put(char *room, size_t room_bytes, const char *text)
     memcpy(room, text, length);
     room[length] = '\0';
 }
+/* JSON's numbers have a point, whatever the locale of the program we are in writes there. */
+enum { TEXT_REAL_BYTES = 40 };
+void text_of_real(double number, char room[TEXT_REAL_BYTES]); /* so that it reads back the same */
+double text_parse_real(const char *number);
 
 /* Whole decimal integer, nothing before or behind it. */
 bool text_parse_integer(const char *text, int64_t *ret_value);

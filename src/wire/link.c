@@ -18,13 +18,13 @@
 #include "core/visible_text.h"
 #include "loop/loop.h"
 #include "wire/place.h"
+#include "wire/start.h"
 
 enum {
     LINK_TRIES = 60,          /* a hub on its way out or in: waited for, longer each time */
     LINK_PATIENCE_MS = 20000, /* so long at least: one that recovers much on a busy machine */
     LINK_START_TRIES = 5,     /* it may be killed while it starts */
     LINK_RETIRED_TRIES = 25,  /* about 2 s: a newer hub is on its way */
-    LINK_START_LIMIT_MS = 5000,
     LINK_READ_BYTES = 65536,
     LINK_REPEATS = 10,
     LINK_HELLO_LIMIT_MS = 10000,
@@ -39,40 +39,6 @@ struct link {
     const struct link_identity *identity; /* borrowed */
     void (*on_note)(void *context, const struct wire_message *note);
     void *note_context;
-};
-
-/* What a hub started by us may inherit: never a key of another tool. Ours are settings. */
-static const char *const passed_on[] = {
-    "HOME",
-    "PATH",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "LC_*",
-    "XDG_DATA_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_RUNTIME_DIR",
-    "TZ",
-    "TMPDIR",
-    "CHOICE_LANG",
-    /* with which it finds the person's browser, or that there is none */
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "XAUTHORITY",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "BROWSER",
-    "WSL_*",
-    "SSH_CONNECTION",
-    "SAYSO_*",
-#ifdef SAYSO_CRASH_POINTS
-    "ASAN_OPTIONS",
-    "UBSAN_OPTIONS",
-    "TSAN_OPTIONS",
-    "LD_PRELOAD",
-    "FAKETIME*",
-    "DONT_FAKE_MONOTONIC",
-#endif
-    NULL,
 };
 
 static int connect_to(const char *path)
@@ -294,12 +260,12 @@ static void pause_before(int try)
 static bool start_hub(const struct place *place, struct error *err)
 {
     char program[PLACE_PATH_BYTES];
-    const char *const arguments[] = { program, "serve", "--auto-started", NULL };
+    const char *const arguments[] = START_ARGUMENTS(program);
 
     if (!os_own_program(program, sizeof program))
         return error_set(err, ERROR_unavailable, "", "can't find the program of sayso itself");
     return place_prepare(place, err) &&
-           os_start_daemon(program, arguments, place->log, passed_on, LINK_START_LIMIT_MS, err);
+           os_start_daemon(program, arguments, place->log, start_environment, START_LIMIT_MS, err);
 }
 
 /* An older hub makes room: its asks are on disk, and the next one is of our kind. */
@@ -334,7 +300,7 @@ static bool try_once(const struct place *place, const struct link_identity *iden
 
     if (identity->socket_path)
         fd = connect_to(identity->socket_path);
-    else if (place_read_note(place, &note))
+    else if (place_read_note(place, &note, NULL))
         fd = connect_to(note.socket);
 
     *ret_is_final = false;

@@ -157,12 +157,14 @@ static bool fill_note(const struct json *json, struct place_note *note)
     return true;
 }
 
-bool place_read_note(const struct place *place, struct place_note *ret_note)
+bool place_read_note(const struct place *place, struct place_note *ret_note, struct error *err)
 {
     struct text bytes = { 0 };
     struct json *json = NULL;
-    bool ok = os_read_file(place->note, PLACE_NOTE_MAX_BYTES, &bytes, NULL) &&
-              json_parse(text_string(&bytes), bytes.used, &json, NULL) && fill_note(json, ret_note);
+    bool ok = os_read_file(place->note, PLACE_NOTE_MAX_BYTES, &bytes, err) &&
+              json_parse(text_string(&bytes), bytes.used, &json, err) &&
+              (fill_note(json, ret_note) ||
+               error_set(err, ERROR_not_found, "", "%s says nothing of a hub", place->note));
 
     json_free(json);
     text_release(&bytes);

@@ -39,6 +39,8 @@ struct place_note {
     char socket[PLACE_SOCKET_BYTES + 1];
 };
 bool place_write_note(const struct place *place, const struct place_note *note, struct error *err);
-bool place_read_note(const struct place *place, struct place_note *ret_note); /* false: none */
+/* False: none that can be read. `err` may be NULL; storage_failed is for who may run out of memory.
+ */
+bool place_read_note(const struct place *place, struct place_note *ret_note, struct error *err);
 
 #endif

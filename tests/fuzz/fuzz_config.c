@@ -75,6 +75,34 @@ static void change(const struct config_format *format, struct text *text)
     text_release(&shown);
 }
 
+/* The same for an item behind the last of a list. */
+static void change_list(const struct config_format *format, struct text *text)
+{
+    struct config_path path = { .keys = { "hooks", "Before" }, .count = 2 };
+    struct text before = { 0 };
+    struct json *item = NULL, *found = format->find(text, &path);
+
+    path.is_item = true;
+    path.item = json_kind(found) == KIND_LIST ? json_length(found) : 0;
+    json_free(found);
+    text_add(&before, text_string(text), text->used);
+    demand(json_parse(entry_json, sizeof entry_json - 1, &item, NULL));
+    found = format->find(text, &path); /* what our reader takes for null may have items */
+    if (!found && format->set(text, &path, item, NULL)) {
+        struct json *there = format->find(text, &path);
+
+        demand(format->check(text, NULL));
+        demand(there && json_same(there, item));
+        json_free(there);
+        demand_kept(&before, text);
+        demand(format->drop(text, &path, NULL) && format->check(text, NULL));
+        demand(!format->find(text, &path));
+    }
+    json_free(found);
+    json_free(item);
+    text_release(&before);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct config_format *const formats[] = { &config_json, &config_jsonc,
@@ -85,9 +113,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     text_add(&text, (const char *)data + 1, size - 1);
-    if (formats[data[0] % 3]->check(&text, &err))
+    if (formats[data[0] % 3]->check(&text, &err)) {
+        if (data[0] % 3 != 2 && data[0] & 8)
+            change_list(formats[data[0] % 3], &text);
         change(formats[data[0] % 3], &text);
-    else
+    } else
         demand(err.code == ERROR_bad_json && err.path[0]);
     text_release(&text);
     return 0;

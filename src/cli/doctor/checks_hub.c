@@ -52,7 +52,7 @@ void check_hub(struct doctor *doctor)
         doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HUB_NONE, DOCTOR_NO_REMEDY, NULL);
         return;
     }
-    if (place_read_note(&doctor->place, &note) && is_alive(&note))
+    if (place_read_note(&doctor->place, &note, NULL) && is_alive(&note))
         doctor->note = note;
     if (link_open(&call_person, LINK_MUST_RUN, &link, &err) &&
         link_call(link, "hub/status", "{}", &reply, &err)) {
@@ -74,7 +74,7 @@ void check_note(struct doctor *doctor)
     if (!doctor->has_place)
         return;
     is_there = access(doctor->place.note, F_OK) == 0;
-    is_readable = place_read_note(&doctor->place, &note);
+    is_readable = place_read_note(&doctor->place, &note, NULL);
     if (os_is_locked(doctor->place.lock)) {
         if (doctor->note.pid)
             doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_NOTE, DOCTOR_NO_REMEDY, NULL);
@@ -148,7 +148,7 @@ void check_http(struct doctor *doctor)
 
     if (!doctor->has_place)
         return;
-    if (!port && !doctor->note.pid && place_read_note(&doctor->place, &last))
+    if (!port && !doctor->note.pid && place_read_note(&doctor->place, &last, NULL))
         port = last.port;
     owner = port ? os_port_owner(port) : -1;
     is_foreign = owner >= 0 && owner != (int64_t)geteuid();

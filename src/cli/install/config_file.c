@@ -123,6 +123,12 @@ void config_file_release(struct config_file *file)
     *file = (struct config_file){ 0 };
 }
 
+void config_file_name_backup(struct config_file *file, const char *kind)
+{
+    free(file->backup);
+    file->backup = mem_format("%s.before-sayso-%s", file->path, kind);
+}
+
 bool config_file_read_backup(const struct config_file *file, struct text *out)
 {
     int fd = open(file->backup, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);

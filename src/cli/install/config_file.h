@@ -25,6 +25,9 @@ struct config_file {
 bool config_file_read(const char *path, bool is_project, struct config_file *ret_file,
                       struct error *err);
 void config_file_release(struct config_file *file);
+/* What is kept is FILE.before-sayso-KIND instead: the same file may be changed twice, for two
+ * reasons that are undone one by one. */
+void config_file_name_backup(struct config_file *file, const char *kind);
 /* False, and no error: there is no backup. */
 bool config_file_read_backup(const struct config_file *file, struct text *out);
 

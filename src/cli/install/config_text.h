@@ -2,7 +2,8 @@
  * config_text.h - changes one member of somebody else's configuration file and leaves every other
  * byte as it is: comments, order, indentation, line ends, a byte order mark.
  *
- * A path is the keys from the root to the member. A format is a row here (JSON with or without
+ * A path is the keys from the root to the member, or to a list and which item of it; the one behind
+ * the last is where a new item goes. A format is a row here (JSON with or without
  * comments, TOML); clients.c names one for each client.
  */
 #ifndef CLI_INSTALL_CONFIG_TEXT_H
@@ -18,6 +19,8 @@ enum { CONFIG_MOST_KEYS = 4 };
 struct config_path {
     const char *keys[CONFIG_MOST_KEYS]; /* borrowed */
     size_t count;
+    bool is_item; /* of the list that the keys lead to; not in TOML */
+    size_t item;
 };
 
 struct config_format {

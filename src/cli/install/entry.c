@@ -59,6 +59,20 @@ static void write_environment(struct json_writer *writer)
     }
 }
 
+struct json *entry_environment(void)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct json *environment = NULL;
+
+    json_write_object(&writer, NULL);
+    write_environment(&writer);
+    json_write_end_object(&writer);
+    json_parse(text_string(&out), out.used, &environment, NULL);
+    text_release(&out);
+    return environment;
+}
+
 static void write_like(struct json_writer *writer, const char *key, const struct json *like)
 {
     const struct json *value = json_member(like, key);

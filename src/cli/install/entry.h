@@ -19,6 +19,9 @@ struct entry_options {
 };
 struct json *entry_make(const struct client *client, const struct entry_options *options);
 
+/* What our program needs of this environment where a client would not hand it on: {name: value}. */
+struct json *entry_environment(void);
+
 /* True for one that starts a sayso, or that leads to this machine's /mcp. */
 bool entry_is_ours(const struct client *client, const struct json *entry);
 /* The program it starts; NULL: it goes over HTTP. */

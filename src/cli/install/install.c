@@ -29,6 +29,36 @@ static bool has_controls(const char *text)
     return false;
 }
 
+static void read_flags(const struct arguments *arguments, struct job *job)
+{
+    job->is_undo = arguments_value(arguments, "undo") != NULL;
+    job->is_print = arguments_value(arguments, "print") != NULL;
+    job->is_yes = arguments_value(arguments, "yes") != NULL;
+    job->is_project = arguments_value(arguments, "project") != NULL;
+}
+
+/* A hook has neither a name nor an address. */
+static bool read_gate(const struct arguments *arguments, struct job *job)
+{
+    static const char *const others[] = { "name", "as", "http" };
+
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        if (arguments_value(arguments, others[i])) {
+            say_problem(TEXT_CLI_INSTALL_GATE_ALONE, "name", others[i], NULL);
+            return false;
+        }
+    }
+    job->hook = hook_find(job->client);
+    if (!job->hook) {
+        say_problem(TEXT_CLI_INSTALL_NO_GATE, "client", job->client->title, NULL);
+        return false;
+    }
+    job->format = job->hook->format;
+    job->name = "sayso gate";
+    read_flags(arguments, job);
+    return true;
+}
+
 static bool read_arguments(const struct arguments *arguments, struct job *job)
 {
     const char *wanted = arguments->word_count ? arguments->words[0] : NULL;
@@ -48,6 +78,9 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         text_release(&known);
         return false;
     }
+    if (arguments_value(arguments, "gate"))
+        return read_gate(arguments, job);
+    job->format = job->client->format;
     if (!job->name)
         job->name = "sayso";
     if (!*job->name || strlen(job->name) > MOST_NAME_BYTES ||
@@ -70,10 +103,7 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         say_problem(TEXT_CLI_INSTALL_NO_PROJECT, "client", job->client->title, NULL);
         return false;
     }
-    job->is_undo = arguments_value(arguments, "undo") != NULL;
-    job->is_print = arguments_value(arguments, "print") != NULL;
-    job->is_yes = arguments_value(arguments, "yes") != NULL;
-    job->is_project = arguments_value(arguments, "project") != NULL;
+    read_flags(arguments, job);
     return true;
 }
 
@@ -85,7 +115,7 @@ static void choose_address(struct job *job)
 
     job->entry.port = (int)settings_integer(settings, SETTING_PORT);
     job->entry.needs_token = settings_integer(settings, SETTING_MCP_AUTH) == MCP_AUTH_TOKEN;
-    if (place_find(&place, NULL) && place_read_note(&place, &note) && note.port > 0)
+    if (place_find(&place, NULL) && place_read_note(&place, &note, NULL) && note.port > 0)
         job->entry.port = note.port;
     settings_free(settings);
 }
@@ -96,10 +126,13 @@ static bool read_file(struct job *job)
     struct error err;
 
     config_file_release(&job->file);
-    if (!client_file(job->client, job->is_project, path, &err) ||
+    if (!(job->hook ? hook_file(job->hook, job->is_project, path, &err)
+                    : client_file(job->client, job->is_project, path, &err)) ||
         !config_file_read(path, job->is_project, &job->file, &err))
         return job_fail(job, &err);
-    if (!job->client->format->check(&job->file.bytes, &err))
+    if (job->hook)
+        config_file_name_backup(&job->file, "gate");
+    if (!job->format->check(&job->file.bytes, &err))
         return job_refuse(job, ERROR_bad_json, TEXT_CLI_INSTALL_INVALID, err.path);
     return true;
 }
@@ -140,7 +173,8 @@ static bool is_as_shown(const struct job *job)
     struct config_file now;
     bool is_same = false;
 
-    if (config_file_read(job->file.path, job->is_project, &now, NULL)) {
+    if (config_file_read(job->file.path, job->is_project, &now,
+                         NULL)) { /* its backup is not used */
         is_same =
             now.is_there == job->file.is_there && now.bytes.used == job->file.bytes.used &&
             memcmp(text_string(&now.bytes), text_string(&job->file.bytes), now.bytes.used) == 0;
@@ -200,8 +234,10 @@ static enum exit_code change(struct job *job, int lock)
     if (job->arguments->is_json)
         job_print_json(job, "");
     else
-        say_result(job->is_undo ? TEXT_CLI_INSTALL_NOTHING : TEXT_CLI_INSTALL_ALREADY, "client",
-                   job->client->title, "file", job->file.path, "name", job->name, NULL);
+        say_result(job->is_undo ? TEXT_CLI_INSTALL_NOTHING
+                   : job->hook  ? TEXT_CLI_INSTALL_GATE_ALREADY
+                                : TEXT_CLI_INSTALL_ALREADY,
+                   "client", job->client->title, "file", job->file.path, "name", job->name, NULL);
     return code;
 }
 
@@ -252,17 +288,23 @@ static const struct verb_option options[] = {
     { "name", 0, "NAME", TEXT_OPT_INSTALL_NAME, false },
     { "as", 0, "NAME", TEXT_OPT_AS, false },
     { "http", 0, NULL, TEXT_OPT_INSTALL_HTTP, false },
+    { "gate", 0, NULL, TEXT_OPT_INSTALL_GATE, false },
     { "yes", 'y', NULL, TEXT_OPT_INSTALL_YES, false },
     { "print", 0, NULL, TEXT_OPT_INSTALL_PRINT, false },
     { "undo", 0, NULL, TEXT_OPT_INSTALL_UNDO, false },
 };
 static const char *const usage[] = {
     "install CLIENT [--project] [--name NAME] [--as NAME] [--http] [--yes] [--print]",
-    "install CLIENT --undo [--project] [--name NAME] [--yes] [--print]", NULL
+    "install CLIENT --gate [--project] [--yes] [--print]",
+    "install CLIENT --undo [--gate] [--project] [--name NAME] [--yes] [--print]", NULL
 };
-static const char *const examples[] = { "install claude",           "install codex --yes",
-                                        "install vscode --project", "install gemini --print",
-                                        "install claude --undo",    NULL };
+static const char *const examples[] = { "install claude",
+                                        "install codex --yes",
+                                        "install vscode --project",
+                                        "install gemini --print",
+                                        "install claude --gate",
+                                        "install claude --undo",
+                                        NULL };
 const struct verb verb_install = {
     .name = "install",
     .about = TEXT_CLI_INSTALL,

@@ -11,6 +11,7 @@
 #include "cli/install/clients.h"
 #include "cli/install/config_file.h"
 #include "cli/install/entry.h"
+#include "cli/install/hook.h"
 #include "i18n/i18n.h"
 
 struct arguments;
@@ -19,6 +20,8 @@ struct settings;
 struct job {
     const struct arguments *arguments;
     const struct client *client;
+    const struct hook *hook; /* NULL: it is about the entry of an MCP server */
+    const struct config_format *format;
     const char *name; /* of the entry */
     bool is_undo, is_print, is_yes, is_project;
     struct entry_options entry;

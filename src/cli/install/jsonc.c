@@ -129,6 +129,34 @@ static bool walk(const char *bare, const struct config_path *path, size_t *ret_o
     return true;
 }
 
+/* The same for an item, whose object is the list then; 1 more in depth where it is there. */
+static bool walk_to(const char *bare, const struct config_path *path, size_t *ret_object,
+                    size_t *ret_depth, struct jsonc_member *ret_member)
+{
+    size_t at, index = 0;
+
+    if (!walk(bare, path, ret_object, ret_depth, ret_member))
+        return false;
+    if (!path->is_item || *ret_depth < path->count)
+        return true;
+    if (bare[ret_member->value] != '[')
+        return false;
+    at = *ret_object = ret_member->value;
+    while (jsonc_next_item(bare, &at, ret_member)) {
+        if (index++ == path->item) {
+            ++*ret_depth;
+            return true;
+        }
+    }
+    return true;
+}
+
+/* How deep what the path names is. */
+static size_t depth_of(const struct config_path *path)
+{
+    return path->count + (path->is_item ? 1 : 0);
+}
+
 /* Without the comments and last commas in it, as the strict reader wants it. */
 static struct json *read_value(const char *bare, size_t from, size_t to)
 {
@@ -154,7 +182,7 @@ static struct json *find(const struct text *text, const struct config_path *path
     struct json *value = NULL;
     size_t object, depth;
 
-    if (walk(bare, path, &object, &depth, &member) && depth == path->count)
+    if (walk_to(bare, path, &object, &depth, &member) && depth == depth_of(path))
         value = read_value(bare, member.value, member.value_end);
     free(bare);
     return value;
@@ -179,18 +207,20 @@ static size_t end_of_line_comments(const struct text *text, size_t at)
     }
 }
 
-/* Where the object's last value ends; 0 where it is empty. */
+/* Where the last value of an object or list ends; 0 where it is empty. */
 static size_t last_value_end(const char *bare, size_t object)
 {
     struct jsonc_member member = { 0 };
     size_t at = object;
 
-    while (jsonc_next(bare, &at, &member))
+    while (bare[object] == '[' ? jsonc_next_item(bare, &at, &member)
+                               : jsonc_next(bare, &at, &member))
         ;
     return member.value_end;
 }
 
-/* One line for itself, unless the whole object with its members is on one. */
+/* One line for itself, unless the whole object with its members is on one. `key` is NULL in a list.
+ */
 static void insert(struct text *text, const char *bare, size_t object, const char *key,
                    const struct json *value)
 {
@@ -220,8 +250,10 @@ static void insert(struct text *text, const char *bare, size_t object, const cha
         text_add_text(&member, has_comma ? " " : ", ");
     else
         text_add_format(&member, "%s%s", layout.line_end, text_string(&indent));
-    json_write_text(&writer, NULL, key);
-    text_add_text(&member, ": ");
+    if (key) {
+        json_write_text(&writer, NULL, key);
+        text_add_text(&member, ": ");
+    }
     add_json(&member, value, is_one_line ? NULL : &layout, text_string(&indent));
     if (has_comma)
         text_add_char(&member, ',');
@@ -268,7 +300,7 @@ static struct json *wrap(const struct config_path *path, size_t depth, const str
         json_write_object(&writer, NULL);
         json_write_foreign_key(&writer, path->keys[i]);
     }
-    text_add_text(&out, encoded);
+    text_add_format(&out, path->is_item ? "[%s]" : "%s", encoded);
     for (size_t i = depth + 1; i < path->count; i++)
         text_add_char(&out, '}');
     json_parse(text_string(&out), out.used, &wrapped, NULL);
@@ -293,11 +325,13 @@ static bool set(struct text *text, const struct config_path *path, const struct 
         free(bare);
         bare = jsonc_blank(text);
     }
-    if (!walk(bare, path, &object, &depth, &member)) {
-        ok = error_set(err, ERROR_bad_type, "", "%s is not an object",
-                       path->keys[depth ? depth - 1 : 0]);
-    } else if (depth == path->count) {
+    if (!walk_to(bare, path, &object, &depth, &member)) {
+        ok = error_set(err, ERROR_bad_type, "", "%s is not %s", path->keys[depth ? depth - 1 : 0],
+                       depth == path->count ? "a list" : "an object");
+    } else if (depth == depth_of(path)) {
         replace(text, bare, &member, value);
+    } else if (depth == path->count) {
+        insert(text, bare, object, NULL, value);
     } else {
         wrapped = wrap(path, depth, value);
         insert(text, bare, object, path->keys[depth], wrapped);
@@ -314,7 +348,7 @@ static bool drop(struct text *text, const struct config_path *path, struct error
     size_t object, depth, from, to, before;
 
     (void)err;
-    if (!walk(bare, path, &object, &depth, &member) || depth < path->count) {
+    if (!walk_to(bare, path, &object, &depth, &member) || depth < depth_of(path)) {
         free(bare);
         return true;
     }

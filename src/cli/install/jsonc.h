@@ -25,6 +25,8 @@ size_t jsonc_skip_blanks(const char *bare, size_t at);
 size_t jsonc_skip_value(const char *bare, size_t at);
 /* Members of the object at `object` one after the other: begins with *at = object. */
 bool jsonc_next(const char *bare, size_t *at, struct jsonc_member *ret_member);
+/* Items of a list in the same way; an item has no key, its place stands for both. */
+bool jsonc_next_item(const char *bare, size_t *at, struct jsonc_member *ret_item);
 bool jsonc_find(const char *bare, size_t object, const char *name,
                 struct jsonc_member *ret_member); /* the last of that name */
 

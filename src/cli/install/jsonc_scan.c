@@ -225,6 +225,19 @@ bool jsonc_next(const char *bare, size_t *at, struct jsonc_member *ret_member)
     return true;
 }
 
+bool jsonc_next_item(const char *bare, size_t *at, struct jsonc_member *ret_item)
+{
+    size_t here = jsonc_skip_blanks(bare, *at + 1); /* behind the bracket or the comma */
+
+    if (bare[here] == ']' || bare[here] == '\0')
+        return false;
+    ret_item->key = ret_item->key_end = ret_item->value = here;
+    ret_item->value_end = jsonc_skip_value(bare, here);
+    here = jsonc_skip_blanks(bare, ret_item->value_end);
+    *at = bare[here] == ',' ? here : here - 1;
+    return true;
+}
+
 static bool is_named(const char *bare, const struct jsonc_member *member, const char *name)
 {
     struct json *key = NULL;

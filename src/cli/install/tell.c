@@ -46,14 +46,15 @@ void job_print_json(const struct job *job, const char *diff)
 {
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
-    bool has_timeout = job->client->timeout_key && !job->is_undo;
+    bool has_timeout = (job->hook || job->client->timeout_key) && !job->is_undo;
 
     json_write_object(&writer, NULL);
     json_write_text(&writer, "client", job->client->name);
     json_write_text(&writer, "name", job->name);
     json_write_text(&writer, "file", job->file.path);
     json_write_text(&writer, "act", job->act);
-    json_write_known(&writer, "timeout_seconds", CLIENT_TIMEOUT_S, has_timeout);
+    json_write_known(&writer, "timeout_seconds", job->hook ? HOOK_TIMEOUT_S : CLIENT_TIMEOUT_S,
+                     has_timeout);
     json_write_text(&writer, "backup",
                     access(job->file.backup, F_OK) == 0 ? job->file.backup : NULL);
     json_write_text(&writer, "diff", diff);
@@ -62,12 +63,30 @@ void job_print_json(const struct job *job, const char *diff)
     text_release(&out);
 }
 
+/* How long a person has, and what else it needs. */
+static void tell_gate(const struct job *job)
+{
+    char limit[24], wait[24];
+
+    snprintf(limit, sizeof limit, "%d", HOOK_TIMEOUT_S);
+    snprintf(wait, sizeof wait, "%d", HOOK_WAIT_S);
+    say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", job->client->title, "seconds", limit, "wait",
+             wait, NULL);
+    if (job->hook->needs_trust)
+        say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", job->client->title, NULL);
+}
+
 void job_tell_times(const struct job *job)
 {
     const struct client *client = job->client;
     struct settings *settings = job_load_settings();
     char limit[24], patience[24], hold[24];
 
+    if (job->hook) {
+        tell_gate(job);
+        settings_free(settings);
+        return;
+    }
     snprintf(limit, sizeof limit, "%d", CLIENT_TIMEOUT_S);
     snprintf(patience, sizeof patience, "%lld", (long long)client->patience_s);
     snprintf(hold, sizeof hold, "%lld",
@@ -83,7 +102,7 @@ void job_tell_times(const struct job *job)
 
 void job_tell_done(const struct job *job)
 {
-    enum text_id id = TEXT_CLI_INSTALL_DONE;
+    enum text_id id = job->hook ? TEXT_CLI_INSTALL_GATE_DONE : TEXT_CLI_INSTALL_DONE;
 
     if (job->is_file_removed)
         id = TEXT_CLI_INSTALL_FILE_REMOVED;

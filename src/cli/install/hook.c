@@ -1,0 +1,251 @@
+/*
+ * hook.c - see hook.h. Places and shapes are from each client's documentation:
+ * Claude Code  code.claude.com/docs/en/hooks          Codex developers.openai.com/codex/hooks
+ * Gemini CLI   google-gemini/gemini-cli, docs/hooks   Copilot CLI  docs.github.com, hooks reference
+ */
+#include "cli/install/hook.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/text.h"
+#include "cli/install/config_text.h"
+#include "cli/install/entry.h"
+
+static const struct hook hooks[] = {
+    {
+        .client = "claude",
+        .format = &config_json,
+        .home_variable = "CLAUDE_CONFIG_DIR",
+        .home = "~/.claude",
+        .file = "settings.json",
+        .project = ".claude/settings.json",
+        .event = "PreToolUse",
+        .matcher = "*",
+        .command_key = "command",
+        .timeout_key = "timeout",
+        .timeout_per_s = 1,
+    },
+    {
+        .client = "codex",
+        .format = &config_json,
+        .home_variable = "CODEX_HOME",
+        .home = "~/.codex",
+        .file = "hooks.json",
+        .project = ".codex/hooks.json",
+        .event = "PreToolUse",
+        .matcher = ".*",
+        .command_key = "command",
+        .timeout_key = "timeout",
+        .timeout_per_s = 1,
+        .needs_trust = true,
+    },
+    {
+        .client = "gemini",
+        .format = &config_jsonc,
+        .home = "~/.gemini",
+        .file = "settings.json",
+        .project = ".gemini/settings.json",
+        .event = "BeforeTool",
+        .matcher = ".*",
+        .command_key = "command",
+        .timeout_key = "timeout",
+        .timeout_per_s = 1000,
+    },
+    {
+        .client = "copilot",
+        .format = &config_json,
+        .home_variable = "COPILOT_HOME",
+        .home = "~/.copilot",
+        .file = "hooks/sayso.json",
+        .project = ".github/hooks/sayso.json",
+        .event = "preToolUse",
+        .command_key = "bash",
+        .timeout_key = "timeoutSec",
+        .timeout_per_s = 1,
+        .has_version = true,
+    },
+};
+
+const struct hook *hook_find(const struct client *client)
+{
+    for (size_t i = 0; i < ARRAY_LEN(hooks); i++) {
+        if (strcmp(hooks[i].client, client->name) == 0)
+            return &hooks[i];
+    }
+    return NULL;
+}
+
+bool hook_file(const struct hook *hook, bool is_project, char out[CLIENT_PATH_BYTES],
+               struct error *err)
+{
+    const char *moved = hook->home_variable ? getenv(hook->home_variable) : NULL;
+    char place[CLIENT_PATH_BYTES];
+    int length;
+
+    if (is_project ? !os_working_directory(place, sizeof place) : !os_home(place, sizeof place))
+        return error_set(err, ERROR_unavailable, "",
+                         "there is no home directory: set HOME to an absolute path");
+    if (is_project)
+        length = snprintf(out, CLIENT_PATH_BYTES, "%s/%s", place, hook->project);
+    else if (moved && moved[0] == '/')
+        length = snprintf(out, CLIENT_PATH_BYTES, "%s/%s", moved, hook->file);
+    else
+        length = snprintf(out, CLIENT_PATH_BYTES, "%s%s/%s", place, hook->home + 1, hook->file);
+    return length < CLIENT_PATH_BYTES ||
+           error_set(err, ERROR_too_long, "", "the path of %s is too long", hook->file);
+}
+
+/* For a shell, which the clients run hooks in. */
+static char *make_command(const struct hook *hook, const struct client *client, const char *program)
+{
+    struct json *environment = client->strips ? entry_environment() : NULL;
+    struct text out = { 0 };
+
+    for (void *it = environment ? json_first(environment) : NULL; it;
+         it = json_next(environment, it)) {
+        text_add_format(&out, "%s=", json_key(it));
+        text_add_shell_word(&out, json_text(json_value(it)));
+        text_add_char(&out, ' ');
+    }
+    text_add_shell_word(&out, program);
+    text_add_format(&out, " gate --client %s --wait %d", hook->client,
+                    HOOK_WAIT_S); /* not for people */
+    json_free(environment);
+    return text_take(&out);
+}
+
+/* The object with the command: the item itself, or the only one in its "hooks". */
+static const struct json *command_of(const struct hook *hook, const struct json *item)
+{
+    const struct json *inner = json_member(item, "hooks");
+
+    if (!hook->matcher)
+        return item;
+    return json_length(inner) == 1 && json_kind(inner) == KIND_LIST ? json_item(inner, 0) : NULL;
+}
+
+struct json *hook_make(const struct hook *hook, const struct client *client, const char *program,
+                       const struct json *like)
+{
+    const char *same = json_member_text(command_of(hook, like), hook->command_key);
+    char *command = same ? mem_text(same) : make_command(hook, client, program);
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct json *item = NULL;
+
+    json_write_object(&writer, NULL);
+    if (hook->matcher) {
+        json_write_text(&writer, "matcher", hook->matcher);
+        json_write_list(&writer, "hooks");
+        json_write_object(&writer, NULL);
+    }
+    json_write_text(&writer, "type", "command");
+    json_write_text(&writer, hook->command_key, command);
+    json_write_integer(&writer, hook->timeout_key, HOOK_TIMEOUT_S * hook->timeout_per_s);
+    if (hook->matcher) {
+        json_write_end_object(&writer);
+        json_write_end_list(&writer);
+    }
+    json_write_end_object(&writer);
+    json_parse(text_string(&out), out.used, &item, NULL);
+    text_release(&out);
+    free(command);
+    return item;
+}
+
+/* Runs a program called sayso with "gate" behind it; it may be in quotes. */
+static bool runs_gate(const char *command)
+{
+    static const char program[] = "sayso", word[] = " gate";
+
+    for (const char *at = command; at && (at = strstr(at, word)); at++) {
+        const char *end = at;
+        char behind = at[sizeof word - 1];
+
+        while (end > command && (end[-1] == '\'' || end[-1] == '"'))
+            end--;
+        if ((behind == '\0' || behind == ' ') && end - command >= (long)sizeof program - 1 &&
+            strncmp(end - (sizeof program - 1), program, sizeof program - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_ours(const struct hook *hook, const struct json *item)
+{
+    return runs_gate(json_member_text(command_of(hook, item), hook->command_key));
+}
+
+static struct config_path path_of(const struct hook *hook)
+{
+    return (struct config_path){ .keys = { "hooks", hook->event }, .count = 2 };
+}
+
+/* Which item is ours, or one behind the last; the list is the caller's to free. */
+static size_t find_place(const struct hook *hook, const struct text *text, struct json **ret_list)
+{
+    struct config_path path = path_of(hook);
+    size_t index = 0;
+
+    *ret_list = hook->format->find(text, &path);
+    if (json_kind(*ret_list) != KIND_LIST)
+        return 0;
+    while (index < json_length(*ret_list) && !is_ours(hook, json_item(*ret_list, index)))
+        index++;
+    return index;
+}
+
+struct json *hook_find_item(const struct hook *hook, const struct text *text)
+{
+    struct json *list, *item = NULL;
+    size_t index = find_place(hook, text, &list);
+
+    if (json_kind(list) == KIND_LIST && index < json_length(list))
+        item = json_keep(json_item(list, index));
+    json_free(list);
+    return item;
+}
+
+bool hook_put(const struct hook *hook, const struct json *item, struct text *text,
+              struct error *err)
+{
+    struct config_path path = path_of(hook), version = { .keys = { "version" }, .count = 1 };
+    struct json *list = NULL, *one = NULL, *found = NULL;
+    bool ok = true;
+
+    path.is_item = true;
+    path.item = find_place(hook, text, &list);
+    if (hook->has_version && !(found = hook->format->find(text, &version))) {
+        json_parse("1", 1, &one, NULL);
+        ok = hook->format->set(text, &version, one, err);
+    }
+    if (list && json_kind(list) != KIND_LIST)
+        ok = error_set(err, ERROR_bad_type, "", "%s is not a list", hook->event);
+    if (ok && !(path.item < json_length(list) && json_same(json_item(list, path.item), item)))
+        ok = hook->format->set(text, &path, item, err);
+    json_free(found);
+    json_free(one);
+    json_free(list);
+    return ok;
+}
+
+bool hook_drop(const struct hook *hook, struct text *text, struct error *err)
+{
+    struct config_path path = path_of(hook);
+    struct json *list = NULL;
+    bool ok = true;
+
+    path.is_item = true;
+    path.item = find_place(hook, text, &list);
+    if (json_kind(list) == KIND_LIST && path.item < json_length(list))
+        ok = hook->format->drop(text, &path, err);
+    json_free(list);
+    return ok;
+}

@@ -1,0 +1,392 @@
+/*
+ * request.c - asks under way on one connection, and what the hub says of them. A request that was
+ * sent and not answered when the connection was lost is sent again: by its id where that is known,
+ * else as the same call, which the hub recognises (R5.5).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/jsonrpc.h"
+#include "base/mem.h"
+#include "lib/inside.h"
+
+static const char usual_choices[] = "abcdefghijklmnopqrstuvwxyz234567";
+
+static bool is_id(const char *text)
+{
+    return text && strlen(text) == LIMIT_ID_CHARS && strspn(text, usual_choices) == LIMIT_ID_CHARS;
+}
+
+static struct sayso_request *request_new(struct sayso *sayso)
+{
+    struct sayso_request *request = mem_new(sizeof *request);
+
+    if (!request) {
+        handle_fail(sayso, SAYSO_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    request->sayso = sayso;
+    request->code = SAYSO_PENDING;
+    return request;
+}
+
+void request_destroy(struct sayso_request *take_request)
+{
+    free(take_request->tool);
+    free(take_request->arguments);
+    free(take_request->field);
+    json_free(take_request->message);
+    free(take_request->result_json);
+    free(take_request);
+}
+
+static void join(struct sayso_request *request)
+{
+    struct sayso *sayso = request->sayso;
+
+    request->number = ++sayso->last_id;
+    if (sayso->last)
+        sayso->last->next = request;
+    else
+        sayso->first = request;
+    sayso->last = request;
+}
+
+static void leave(struct sayso_request *request)
+{
+    struct sayso *sayso = request->sayso;
+    struct sayso_request **at = &sayso->first, *before = NULL;
+
+    while (*at != request) {
+        before = *at;
+        at = &before->next;
+    }
+    *at = request->next;
+    if (sayso->last == request)
+        sayso->last = before;
+    request_destroy(request);
+}
+
+static struct sayso_request *submit(struct sayso *sayso, const char *tool, struct text *arguments,
+                                    char *take_field)
+{
+    struct sayso_request *request = request_new(sayso);
+
+    if (!request) {
+        free(take_field);
+        return NULL;
+    }
+    request->field = take_field;
+    request->tool = mem_text(tool);
+    request->arguments = mem_text_n(text_string(arguments), arguments->used);
+    if (!request->tool || !request->arguments) {
+        handle_fail(sayso, SAYSO_NO_MEMORY, "out of memory");
+        request_destroy(request);
+        return NULL;
+    }
+    join(request);
+    return request;
+}
+
+static struct sayso_request *submit_bytes(struct sayso *sayso, const char *tool, const char *json,
+                                          size_t length)
+{
+    struct sayso_request *request = NULL;
+    struct text arguments = { 0 };
+    char *field = NULL;
+
+    if (question_check(sayso, json, length, &arguments, &field) == SAYSO_OK)
+        request = submit(sayso, tool, &arguments, field);
+    text_release(&arguments);
+    return request;
+}
+
+struct sayso_request *sayso_submit_json(struct sayso *sayso, const char *tool,
+                                        const char *arguments_json)
+{
+    if (!sayso)
+        return NULL;
+    sayso->error[0] = '\0';
+    if (!tool || !arguments_json || !text_is_utf8(tool, strlen(tool))) {
+        handle_fail(sayso, SAYSO_MISUSE, "a tool's name and its arguments are needed");
+        return NULL;
+    }
+    return submit_bytes(sayso, tool, arguments_json, strlen(arguments_json));
+}
+
+struct sayso_request *sayso_submit(struct sayso *sayso, const struct sayso_question *question)
+{
+    struct sayso_request *request = NULL;
+    struct text json = { 0 };
+
+    if (!sayso)
+        return NULL;
+    sayso->error[0] = '\0';
+    if (!question)
+        handle_fail(sayso, SAYSO_MISUSE, "a question is needed");
+    else if (question_encode(sayso, question, &json) == SAYSO_OK)
+        request = submit_bytes(sayso, question_tool(question), text_string(&json), json.used);
+    text_release(&json);
+    return request;
+}
+
+struct sayso_request *sayso_collect(struct sayso *sayso, const char *id)
+{
+    struct sayso_request *request;
+
+    if (!sayso)
+        return NULL;
+    sayso->error[0] = '\0';
+    if (!is_id(id)) {
+        handle_fail(sayso, SAYSO_MISUSE, "an id is the %d characters of sayso_request_id",
+                    LIMIT_ID_CHARS);
+        return NULL;
+    }
+    request = request_new(sayso);
+    if (!request)
+        return NULL;
+    snprintf(request->id, sizeof request->id, "%s", id);
+    join(request);
+    return request;
+}
+
+/* An answer that was read is told to be: it is not given to the next identical call. */
+static void confirm(struct sayso_request *request)
+{
+    struct text *ids = &request->sayso->delivered;
+    size_t before = ids->used;
+
+    text_add_format(ids, "%s\"%s\"", before ? "," : "", request->id);
+    if (ids->has_overflowed) {
+        ids->used = before;
+        ids->has_overflowed = false;
+    }
+}
+
+void sayso_request_free(struct sayso_request *request)
+{
+    struct sayso *sayso;
+
+    if (!request)
+        return;
+    sayso = request->sayso;
+    if (request->code == SAYSO_PENDING && request->call_id) {
+        request->is_abandoned = true;
+    } else {
+        if (request->code != SAYSO_PENDING && request->result && request->id[0])
+            confirm(request);
+        leave(request);
+    }
+    if (sayso->phase == PHASE_UP)
+        connection_advance(sayso);
+}
+
+int sayso_cancel(struct sayso_request *request)
+{
+    if (!request)
+        return SAYSO_MISUSE;
+    if (request->code != SAYSO_PENDING)
+        return (int)request->code;
+    request->wants_cancel = true;
+    if (!request->id[0] && !request->call_id)
+        result_end(request, SAYSO_CANCELLED, "taken back before it was asked");
+    return (int)request->code;
+}
+
+bool request_needs_hub(const struct sayso *sayso)
+{
+    for (const struct sayso_request *at = sayso->first; at; at = at->next) {
+        if (at->code == SAYSO_PENDING)
+            return true;
+    }
+    return false;
+}
+
+int64_t request_wake_ms(const struct sayso *sayso)
+{
+    int64_t wake_ms = -1;
+
+    for (const struct sayso_request *at = sayso->first; at; at = at->next) {
+        if (at->code == SAYSO_PENDING && !at->call_id && at->resend_ms &&
+            (wake_ms < 0 || at->resend_ms < wake_ms))
+            wake_ms = at->resend_ms;
+    }
+    return wake_ms;
+}
+
+static bool send_about(struct sayso_request *request, const char *method, int64_t *ret_id)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    bool ok;
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", request->id);
+    json_write_end_object(&writer);
+    ok = stream_call(request->sayso, method, &params, ret_id);
+    text_release(&params);
+    return ok;
+}
+
+static bool send_call(struct sayso_request *request)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    char tag[TEXT_INTEGER_BYTES];
+    bool is_known = request->id[0] != '\0', ok;
+
+    json_write_object(&writer, NULL);
+    if (is_known) {
+        json_write_text(&writer, "session_id", request->id);
+    } else {
+        json_write_text(&writer, "tool", request->tool);
+        json_write_raw(&writer, "arguments", request->arguments);
+        json_write_text(&writer, "tag", text_of_integer(request->number, tag));
+    }
+    json_write_integer(&writer, "wait_seconds", -1);
+    json_write_end_object(&writer);
+    ok = stream_call(request->sayso, is_known ? "ask/wait" : "ask/create", &params,
+                     &request->call_id);
+    text_release(&params);
+    return ok;
+}
+
+static bool send_one(struct sayso_request *request, int64_t now_ms)
+{
+    int64_t ignored;
+    bool ok = true;
+
+    if (request->code != SAYSO_PENDING)
+        return true;
+    if (!request->call_id && now_ms >= request->resend_ms)
+        ok = send_call(request);
+    if (ok && request->id[0] && request->wants_cancel && !request->is_cancel_sent) {
+        request->is_cancel_sent = true;
+        ok = send_about(request, "ask/withdraw", &ignored);
+    }
+    if (ok && request->id[0] && request->is_abandoned && !request->is_detach_sent) {
+        request->is_detach_sent = true;
+        ok = send_about(request, "ask/detach", &ignored);
+    }
+    return ok;
+}
+
+static bool send_delivered(struct sayso *sayso)
+{
+    struct text params = { 0 };
+    bool ok;
+
+    if (!sayso->delivered.used || sayso->delivering.used)
+        return true;
+    text_add_format(&params, "{\"session_ids\":[%s]}", text_string(&sayso->delivered));
+    ok = stream_call(sayso, "ask/delivered", &params, &sayso->delivered_id);
+    text_release(&params);
+    if (ok) {
+        text_release(&sayso->delivering);
+        sayso->delivering = sayso->delivered;
+        sayso->delivered = (struct text){ 0 };
+    }
+    return ok;
+}
+
+void request_send_all(struct sayso *sayso, int64_t now_ms)
+{
+    bool ok = send_delivered(sayso);
+
+    for (struct sayso_request *at = sayso->first; at && ok; at = at->next)
+        ok = send_one(at, now_ms);
+    if (!ok)
+        connection_give_up(sayso, SAYSO_NO_MEMORY, "out of memory");
+}
+
+static void take_created(struct sayso *sayso, const struct json *params)
+{
+    const char *tag = json_member_text(params, "tag"), *id = json_member_text(params, "session_id");
+    int64_t number;
+
+    if (!tag || !is_id(id) || !text_parse_integer(tag, &number))
+        return;
+    for (struct sayso_request *at = sayso->first; at; at = at->next) {
+        if (at->number == number && at->code == SAYSO_PENDING) {
+            snprintf(at->id, sizeof at->id, "%s", id);
+            sayso->losses = 0;
+        }
+    }
+}
+
+bool request_take(struct sayso *sayso, const struct jsonrpc_message *message, struct json *root)
+{
+    int64_t id = 0;
+
+    if (message->method) {
+        if (strcmp(message->method, "ask/created") == 0)
+            take_created(sayso, message->params);
+        return true;
+    }
+    if (!json_integer_of(message->id, &id))
+        return true;
+    if (sayso->delivered_id && id == sayso->delivered_id) {
+        sayso->delivered_id = 0;
+        text_release(&sayso->delivering);
+        return true;
+    }
+    for (struct sayso_request *at = sayso->first; at; at = at->next) {
+        if (at->call_id != id || at->code != SAYSO_PENDING)
+            continue;
+        if (at->is_abandoned) {
+            leave(at);
+            return true;
+        }
+        sayso->losses = 0;
+        return result_take(at, message, root);
+    }
+    return true;
+}
+
+void request_lose_all(struct sayso *sayso)
+{
+    for (struct sayso_request *at = sayso->first, *next; at; at = next) {
+        next = at->next;
+        at->call_id = 0;
+        at->is_cancel_sent = false;
+        if (at->is_abandoned)
+            leave(at);
+    }
+    if (sayso->delivering.used) {
+        text_add_format(&sayso->delivering, "%s%s", sayso->delivered.used ? "," : "",
+                        text_string(&sayso->delivered));
+        text_release(&sayso->delivered);
+        sayso->delivered = sayso->delivering;
+        sayso->delivering = (struct text){ 0 };
+    }
+    sayso->delivered_id = 0;
+}
+
+void request_end_all(struct sayso *sayso, enum sayso_code code, const char *why)
+{
+    request_lose_all(sayso);
+    for (struct sayso_request *at = sayso->first; at; at = at->next) {
+        if (at->code == SAYSO_PENDING)
+            result_end(at, code, why);
+    }
+}
+
+struct sayso_request *request_find_over(const struct sayso *sayso)
+{
+    for (struct sayso_request *at = sayso->first; at; at = at->next) {
+        if (at->code != SAYSO_PENDING)
+            return at;
+    }
+    return NULL;
+}
+
+size_t request_count_over(const struct sayso *sayso)
+{
+    size_t count = 0;
+
+    for (const struct sayso_request *at = sayso->first; at; at = at->next)
+        count += at->code != SAYSO_PENDING;
+    return count;
+}
