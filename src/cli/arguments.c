@@ -175,6 +175,8 @@ void verb_print_help(const struct verb *verb)
     printf("\n%s\n", i18n_text(TEXT_CLI_OPTIONS));
     print_options(verb->options, verb->option_count);
     print_options(common_options, ARRAY_LEN(common_options));
+    if (verb->print_more)
+        verb->print_more();
     printf("\n%s\n", i18n_text(TEXT_CLI_EXAMPLES));
     for (const char *const *line = verb->examples; *line; line++)
         printf("  sayso %s\n", *line);

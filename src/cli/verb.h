@@ -35,7 +35,8 @@ struct verb {
     const char *const *examples; /* likewise */
     const struct verb_option *options;
     size_t option_count;
-    size_t most_words; /* positional arguments */
+    size_t most_words;        /* positional arguments */
+    void (*print_more)(void); /* behind the options in the help; may be NULL */
     enum exit_code (*run)(const struct arguments *arguments);
 };
 #define VERB(name) extern const struct verb verb_##name;
