@@ -528,6 +528,7 @@ const struct catalog catalog_en = {
         [TEXT_CLI_INSTALL_RESTART] = "Start {client} again to use it.",
 
 #define SPOKEN(name, english, chinese) [TEXT_##name] = english,
+#include "i18n/arguments.def"
 #include "i18n/doctor.def"
 #include "i18n/terminal.def"
 #undef SPOKEN

@@ -528,6 +528,7 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_INSTALL_RESTART] = "重新启动 {client} 即可使用。",
 
 #define SPOKEN(name, english, chinese) [TEXT_##name] = chinese,
+#include "i18n/arguments.def"
 #include "i18n/doctor.def"
 #include "i18n/terminal.def"
 #undef SPOKEN
