@@ -167,6 +167,14 @@ static void print_options(const struct verb_option *options, size_t count)
     }
 }
 
+const struct verb_option *verb_option_at(const struct verb *verb, size_t index)
+{
+    if (index < verb->option_count)
+        return &verb->options[index];
+    index -= verb->option_count;
+    return index < ARRAY_LEN(common_options) ? &common_options[index] : NULL;
+}
+
 void verb_print_help(const struct verb *verb)
 {
     printf("%s\n\n%s\n", i18n_text(verb->about), i18n_text(TEXT_CLI_USAGE));

@@ -67,5 +67,7 @@ bool arguments_integer(const struct arguments *arguments, const char *name, int6
                        int64_t most, int64_t *ret_number);
 
 void verb_print_help(const struct verb *verb);
+/* Its own options and then those that every verb has; NULL behind the last. */
+const struct verb_option *verb_option_at(const struct verb *verb, size_t index);
 
 #endif
