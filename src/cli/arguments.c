@@ -167,6 +167,14 @@ static void print_options(const struct verb_option *options, size_t count)
     }
 }
 
+const struct verb_option *verb_option_at(const struct verb *verb, size_t index)
+{
+    if (index < verb->option_count)
+        return &verb->options[index];
+    index -= verb->option_count;
+    return index < ARRAY_LEN(common_options) ? &common_options[index] : NULL;
+}
+
 void verb_print_help(const struct verb *verb)
 {
     printf("%s\n\n%s\n", i18n_text(verb->about), i18n_text(TEXT_CLI_USAGE));
@@ -175,6 +183,8 @@ void verb_print_help(const struct verb *verb)
     printf("\n%s\n", i18n_text(TEXT_CLI_OPTIONS));
     print_options(verb->options, verb->option_count);
     print_options(common_options, ARRAY_LEN(common_options));
+    if (verb->print_more)
+        verb->print_more();
     printf("\n%s\n", i18n_text(TEXT_CLI_EXAMPLES));
     for (const char *const *line = verb->examples; *line; line++)
         printf("  sayso %s\n", *line);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/complete.h"
 #include "cli/say.h"
 #include "cli/verb.h"
 #include "settings/settings.h"
@@ -98,6 +99,10 @@ int main(int count, char **texts)
         return EXIT_USAGE;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_help();
+        return finish(EXIT_DONE);
+    }
+    if (strcmp(name, complete_command) == 0) {
+        complete_print(verbs, ARRAY_LEN(verbs), count - 2, texts + 2);
         return finish(EXIT_DONE);
     }
     verb = strcmp(name, "--version") == 0 ? &verb_version : find_verb(name);

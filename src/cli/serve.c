@@ -50,25 +50,20 @@ static void on_ready(void *context, const char *status_json, const char *link)
     fflush(stdout);
 }
 
-/* Options that are settings for this run. */
-static const struct {
-    const char *name;
-    enum setting_id setting;
-} flags[] = { { "port", SETTING_PORT }, { "mcp-auth", SETTING_MCP_AUTH } };
-
+/* Options that are settings for this run: every row of the table with a flag, as far as this verb
+ * takes it. */
 static bool put_flags(const struct arguments *arguments, struct settings *settings)
 {
-    struct error err;
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        const char *flag = setting_row((enum setting_id)id)->flag, *value;
+        char negated[64];
+        struct error err;
 
-    if (arguments_value(arguments, "no-browser") &&
-        !settings_put_flag(settings, SETTING_BROWSER, "off", &err)) {
-        say_error(arguments, &err, NULL);
-        return false;
-    }
-    for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
-        const char *value = arguments_value(arguments, flags[i].name);
-
-        if (value && !settings_put_flag(settings, flags[i].setting, value, &err)) {
+        if (!flag)
+            continue;
+        snprintf(negated, sizeof negated, "no-%s", flag + 2);
+        value = arguments_value(arguments, negated) ? "off" : arguments_value(arguments, flag + 2);
+        if (value && !settings_put_flag(settings, (enum setting_id)id, value, &err)) {
             say_error(arguments, &err, NULL);
             return false;
         }

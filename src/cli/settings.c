@@ -1,4 +1,4 @@
-/* settings.c - `sayso settings list|get|set|reset`. */
+/* settings.c - `sayso settings list|get|set|reset|edit`. */
 #include "settings/settings.h"
 
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "cli/call.h"
 #include "cli/say.h"
+#include "cli/settings_edit.h"
 
-/* A JSON value as a person would type it; "" where a hub gave none. */
-static char *value_text(const struct json *setting)
+char *settings_value_text(const struct json *setting)
 {
     const struct json *value = json_member(setting, "value");
     const char *text = json_text(value);
@@ -41,7 +41,7 @@ static void print_settings(const struct json *settings)
     for (size_t i = 0; i < json_length(settings); i++) {
         const struct json *setting = json_item(settings, i);
         const char *name = json_member_text(setting, "name");
-        char *value = value_text(setting);
+        char *value = settings_value_text(setting);
         enum setting_id id;
 
         if (setting_find(name, &id))
@@ -76,10 +76,10 @@ static void print_reply(const struct arguments *arguments, const char *act,
         print_settings(settings);
         return;
     } else if (strcmp(act, "get") == 0) {
-        text = value_text(json_item(settings, 0));
+        text = settings_value_text(json_item(settings, 0));
         printf("%s\n", text);
     } else {
-        text = value_text(result);
+        text = settings_value_text(result);
         say_result(TEXT_CLI_SETTING_SET, "name", json_member_text(result, "name"), "value", text,
                    NULL);
     }
@@ -122,11 +122,13 @@ static enum exit_code run_settings(const struct arguments *arguments)
         { "reset", 2, "settings/set" },
     };
     static const char syntax[] =
-        "list | get NAME | set NAME VALUE | reset NAME"; /* not for people */
+        "list | get NAME | set NAME VALUE | reset NAME | edit"; /* not for people */
     const char *act = arguments->word_count ? arguments->words[0] : "list";
     const char *name = arguments->word_count > 1 ? arguments->words[1] : NULL;
     const char *value = arguments->word_count > 2 ? arguments->words[2] : NULL;
 
+    if (strcmp(act, "edit") == 0 && arguments->word_count == 1)
+        return settings_edit(arguments);
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
         struct wire_message reply = { 0 };
         struct link *link = NULL;
@@ -153,15 +155,39 @@ static enum exit_code run_settings(const struct arguments *arguments)
     return EXIT_USAGE;
 }
 
-static const char *const usage[] = { "settings [list]", "settings get NAME",
-                                     "settings set NAME VALUE", "settings reset NAME", NULL };
+/* Every row of the table, behind the help of the verb. */
+static void print_rows(void)
+{
+    int group = -1;
+
+    for (int i = 0; i < SETTING_COUNT; i++) {
+        enum setting_id id = (enum setting_id)i;
+        const struct setting_row *row = setting_row(id);
+        struct text takes = { 0 };
+
+        if ((int)setting_group(id) != group) {
+            group = (int)setting_group(id);
+            printf("\n%s\n", i18n_text(setting_group_label(setting_group(id))));
+        }
+        setting_add_values(id, &takes);
+        printf("  %-18s  %s\n                      %s, %s%s%s\n", row->name, i18n_text(row->help),
+               text_string(&takes), row->environment, row->flag ? ", " : "",
+               row->flag ? row->flag : "");
+        text_release(&takes);
+    }
+}
+
+static const char *const usage[] = { "settings [list]",         "settings get NAME",
+                                     "settings set NAME VALUE", "settings reset NAME",
+                                     "settings edit",           NULL };
 static const char *const examples[] = { "settings", "settings set timeout_seconds 600",
-                                        "settings set language zh", NULL };
+                                        "settings set language zh", "settings edit", NULL };
 const struct verb verb_settings = {
     .name = "settings",
     .about = TEXT_CLI_SETTINGS,
     .usage = usage,
     .examples = examples,
     .most_words = 3,
+    .print_more = print_rows,
     .run = run_settings,
 };

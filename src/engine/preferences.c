@@ -4,10 +4,37 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "engine/inside.h"
 
-static void write_setting(const struct engine *engine, enum setting_id id,
+/* What the row of the table says, for panels and scripts that have no table of their own. */
+static void write_description(enum setting_id id, struct json_writer *writer)
+{
+    const struct setting_row *row = setting_row(id);
+
+    json_write_text(writer, "group", setting_group_name(setting_group(id)));
+    json_write_text(writer, "type", setting_type_name(row->type));
+    if (row->choices) {
+        json_write_list(writer, "choices");
+        for (const char *at = row->choices; *at; at += *at == '|') {
+            size_t length = strcspn(at, "|");
+
+            json_write_text_n(writer, NULL, at, length);
+            at += length;
+        }
+        json_write_end_list(writer);
+    }
+    if (row->most > 0) {
+        json_write_integer(writer, "least", row->least);
+        json_write_integer(writer, "most", row->most);
+    }
+    json_write_text(writer, "environment", row->environment);
+    if (row->flag)
+        json_write_text(writer, "flag", row->flag);
+}
+
+static void write_setting(const struct engine *engine, enum setting_id id, bool is_described,
                           struct json_writer *writer)
 {
     static const char *const sources[] = {
@@ -25,6 +52,8 @@ static void write_setting(const struct engine *engine, enum setting_id id,
     json_write_text(writer, "source", sources[settings_source(settings, id)]);
     json_write_text(writer, "scope", row->scope == SETTING_SCOPE_HOST ? "host" : "person");
     json_write_text(writer, "built_in", row->built_in);
+    if (is_described)
+        write_description(id, writer);
     json_write_end_object(writer);
 }
 
@@ -49,7 +78,7 @@ void settings_list_act(struct desk *desk, struct desk_visit *visit, const struct
     json_write_list(&writer, "settings");
     for (int id = 0; id < SETTING_COUNT; id++) {
         if (!name || (enum setting_id)id == wanted)
-            write_setting(engine, (enum setting_id)id, &writer);
+            write_setting(engine, (enum setting_id)id, true, &writer);
     }
     json_write_end_list(&writer);
     json_write_end_object(&writer);
@@ -78,7 +107,7 @@ static void tell_watchers(const struct engine *engine, enum setting_id id)
     json_write_text(&writer, "method", "settings/changed");
     json_write_object(&writer, "params");
     json_write_list(&writer, "settings");
-    write_setting(engine, id, &writer);
+    write_setting(engine, id, false, &writer);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
@@ -96,8 +125,10 @@ static void put_and_reply(struct preference *preference)
     struct json_writer writer = json_writer_to(&out);
 
     settings_put_saved(engine->parts.settings, setting_row(preference->id)->name, preference->text);
+    if (preference->id == SETTING_LOG_LEVEL)
+        log_set_level((enum log_level)settings_integer(engine->parts.settings, SETTING_LOG_LEVEL));
     tell_watchers(engine, preference->id);
-    write_setting(engine, preference->id, &writer);
+    write_setting(engine, preference->id, false, &writer);
     errand_ok(&preference->errand, text_string(&out));
     text_release(&out);
 }

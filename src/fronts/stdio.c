@@ -19,6 +19,7 @@
 #include "fronts/current_settings.h"
 #include "loop/loop.h"
 #include "mcp/mcp.h"
+#include "mcp/offer.h"
 #include "ports/clock.h"
 #include "ports/desk.h"
 #include "settings/settings.h"
@@ -83,7 +84,6 @@ static void on_time(void *context)
     mcp_on_time(stdio->mcp);
 }
 
-/* Not before the first ask: until somebody is asked no file is touched. */
 static int64_t hold_limit_s(void *context, const char *client_name)
 {
     struct stdio *stdio = context;
@@ -339,6 +339,8 @@ void stdio_run(const struct stdio_options *options)
     if (os_working_directory(stdio.directory, sizeof stdio.directory))
         parts.directory = stdio.directory;
     parts.desk = stdio.desk;
+    if (settings_is_on(current_settings(&stdio.settings), SETTING_COMPAT))
+        parts.offer = mcp_compat_offer();
     stdio.mcp = mcp_new(&parts);
     mcp_stand(stdio.mcp, &stdio.stream);
     open_streams(&stdio);

@@ -362,6 +362,7 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
     if (options->leaves_when_idle)
         log_keep_short(hub.place.log);
     settings_load_file(options->settings, hub.place.settings);
+    log_set_level((enum log_level)settings_integer(options->settings, SETTING_LOG_LEVEL));
     hub.loop = loop_new();
     loop_on_signal(hub.loop, on_signal, &hub);
     if (open_parts(&hub, err) && announce(&hub, err)) {

@@ -130,6 +130,7 @@ const struct catalog catalog_en = {
         [TEXT_LABEL_ASKS_PER_MINUTE] = "Asks a minute per agent",
         [TEXT_LABEL_HOLD_LIMITS] = "Patience of clients",
         [TEXT_LABEL_COME_BACK] = "Let clients come back",
+        [TEXT_LABEL_COMPAT] = "Tools of other servers",
         [TEXT_LABEL_GATE_COMMANDS] = "Gated commands",
         [TEXT_LABEL_GATE_WORDS] = "Gated words",
         [TEXT_LABEL_GATE_PATHS] = "Gated files",
@@ -178,6 +179,7 @@ const struct catalog catalog_en = {
         [TEXT_HELP_ASKS_PER_MINUTE] = "How many new asks one agent may make in a minute.",
         [TEXT_HELP_HOLD_LIMITS] = "How many seconds a call of each client may be held open; name* stands for all that begin so, * for all others. Setting it forgets what was learnt from clients that gave up earlier.",
         [TEXT_HELP_COME_BACK] = "When the patience of a client of revision 2026-07-28 ends, it is asked to come back by itself, up to 8 times, instead of being told that the answer is pending; auto: all but those that put a long call into the background.",
+        [TEXT_HELP_COMPAT] = "Also offers tools of other servers under their names and in their shapes (docs/compatibility.md), for prompts written for them; counts for clients that connect from then on.",
         [TEXT_HELP_GATE_COMMANDS] = "Commands that `sayso gate` asks you about first, with ; between them; * is anything, -rf wants both letters, in any order and place.",
         [TEXT_HELP_GATE_WORDS] = "Words in a command that make `sayso gate` ask you first, with ; between them.",
         [TEXT_HELP_GATE_PATHS] = "Files that `sayso gate` asks you about before they are changed or named in a command, with ; between them; ~/ is your home, / at the end is all below.",
@@ -185,6 +187,15 @@ const struct catalog catalog_en = {
         [TEXT_HELP_NOTIFY_COMMAND] = "A line for the shell, run for each new question; it gets the facts as JSON on its input.",
         [TEXT_HELP_NOTIFY_WEBHOOK] = "An http or https address to which a signed message is sent for each new question.",
         [TEXT_HELP_LOG_LEVEL] = "The least important messages that are still logged.",
+        [TEXT_GROUP_QUESTION] = "In a question",
+        [TEXT_GROUP_ANSWERING] = "Answering",
+        [TEXT_GROUP_ATTENTION] = "Attention",
+        [TEXT_GROUP_LOOKS] = "Look and keys",
+        [TEXT_GROUP_REACHING] = "How you are reached",
+        [TEXT_GROUP_KEEPING] = "Keeping",
+        [TEXT_GROUP_AGENTS] = "What agents may",
+        [TEXT_GROUP_GATE] = "What the gate asks about",
+        [TEXT_GROUP_HUB] = "The hub",
 
         /* Command line: help */
         [TEXT_CLI_ABOUT] = "Agents act on your say-so: they ask, you answer once, they get exactly that.",
@@ -207,6 +218,19 @@ const struct catalog catalog_en = {
         [TEXT_CLI_STOP] = "Stop the hub; what is pending stays stored.",
         [TEXT_CLI_SERVE] = "Run the hub in the foreground until Ctrl-C.",
         [TEXT_CLI_SETTINGS] = "Look at and change settings.",
+        [TEXT_CLI_COMPLETION] = "Print the script that completes commands in your shell.",
+        [TEXT_CLI_MAN] = "Print the manual page of a command.",
+        [TEXT_MAN_NAME] = "NAME",
+        [TEXT_MAN_SYNOPSIS] = "SYNOPSIS",
+        [TEXT_MAN_OPTIONS] = "OPTIONS",
+        [TEXT_MAN_COMMANDS] = "COMMANDS",
+        [TEXT_MAN_SETTINGS] = "SETTINGS",
+        [TEXT_MAN_EXAMPLES] = "EXAMPLES",
+        [TEXT_MAN_EXIT_STATUS] = "EXIT STATUS",
+        [TEXT_MAN_FILES] = "FILES",
+        [TEXT_MAN_DATA] = "Asks and answers, the log, and where the hub is.",
+        [TEXT_MAN_HOST_SETTINGS] = "Settings of this machine's hub.",
+        [TEXT_MAN_SEE_ALSO] = "SEE ALSO",
         [TEXT_CLI_VERSION] = "Print the version.",
         [TEXT_CLI_HELP] = "Print this help.",
 
@@ -289,6 +313,13 @@ const struct catalog catalog_en = {
         [TEXT_CLI_HUB_BUSY] = "A hub is running already (sayso status tells about it).",
         [TEXT_CLI_RECOVERED] = "The database was damaged and has been set aside as {file}; a new one was started.",
         [TEXT_CLI_SETTING_SET] = "{name} is now {value}.",
+        [TEXT_CLI_EDIT_HEAD] = "Settings of sayso. Save and leave to use what you changed. A line with # before it is not set: put a value there and take the # away; put # before a line to go back to the built-in value.",
+        [TEXT_CLI_EDIT_NOTHING] = "Nothing was changed.",
+        [TEXT_CLI_EDIT_NO_EDITOR] = "The editor \"{editor}\" could not be started. Set EDITOR to the one you use.",
+        [TEXT_CLI_EDIT_FAILED] = "The editor ended with an error, so nothing was changed.",
+        [TEXT_CLI_EDIT_LINE] = "Line {line}: {reason}",
+        [TEXT_CLI_EDIT_NO_VALUE] = "this is neither \"name = value\" nor a comment.",
+        [TEXT_CLI_EDIT_KEPT] = "Nothing was changed. What you wrote is in {path}.",
         [TEXT_CLI_HIDDEN_CHARACTERS] = "hidden characters",
         [TEXT_CLI_MIXED_SCRIPTS] = "mixed scripts",
         [TEXT_CLI_SECONDS_LEFT] = "{seconds} s",
@@ -572,6 +603,7 @@ const struct catalog catalog_en = {
         [TEXT_CLI_INSTALL_RESTART] = "Start {client} again to use it.",
 
 #define SPOKEN(name, english, chinese) [TEXT_##name] = english,
+#include "i18n/arguments.def"
 #include "i18n/doctor.def"
 #include "i18n/history.def"
 #include "i18n/terminal.def"

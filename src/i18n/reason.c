@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "i18n/i18n.h"
 
-enum { REASON_NAMES = 4 };
+enum { REASON_NAMES = 5 };
 
 struct captured {
     char *names[REASON_NAMES], *values[REASON_NAMES]; /* owned */
@@ -89,7 +89,8 @@ bool i18n_reason(struct text *out, const char *english)
     }
     if (found != TEXT_COUNT)
         i18n_format(out, found, best.names[0], best.values[0], best.names[1], best.values[1],
-                    best.names[2], best.values[2], best.names[3], best.values[3], NULL);
+                    best.names[2], best.values[2], best.names[3], best.values[3], best.names[4],
+                    best.values[4], NULL);
     release(&best);
     return found != TEXT_COUNT;
 }

@@ -130,6 +130,7 @@ const struct catalog catalog_zh = {
         [TEXT_LABEL_ASKS_PER_MINUTE] = "每个智能体每分钟的请求数",
         [TEXT_LABEL_HOLD_LIMITS] = "客户端的等待上限",
         [TEXT_LABEL_COME_BACK] = "让客户端自行返回",
+        [TEXT_LABEL_COMPAT] = "其他服务器的工具",
         [TEXT_LABEL_GATE_COMMANDS] = "须先确认的命令",
         [TEXT_LABEL_GATE_WORDS] = "须先确认的词",
         [TEXT_LABEL_GATE_PATHS] = "须先确认的文件",
@@ -178,6 +179,7 @@ const struct catalog catalog_zh = {
         [TEXT_HELP_ASKS_PER_MINUTE] = "一个智能体每分钟最多发出多少个新请求。",
         [TEXT_HELP_HOLD_LIMITS] = "每个客户端的一次调用最多保持多少秒；name* 代表所有以此开头的客户端，* 代表其余所有客户端。设置它会忘掉从提前放弃的客户端学到的时限。",
         [TEXT_HELP_COME_BACK] = "当使用 2026-07-28 修订版的客户端等待到上限时，请它自行返回继续等待（最多 8 次），而不是告知答案尚未给出；auto：除会把长时间调用转入后台的客户端外均如此。",
+        [TEXT_HELP_COMPAT] = "同时以其他服务器的名称和格式提供它们的工具（见 docs/compatibility.md），适用于为它们编写的提示；对之后连接的客户端生效。",
         [TEXT_HELP_GATE_COMMANDS] = "`sayso gate` 须先询问你的命令，以 ; 分隔；* 代表任意内容，-rf 要求两个字母都出现，顺序和位置不限。",
         [TEXT_HELP_GATE_WORDS] = "命令中出现这些词时 `sayso gate` 先询问你，以 ; 分隔。",
         [TEXT_HELP_GATE_PATHS] = "这些文件在被更改或在命令中被提到之前，`sayso gate` 先询问你，以 ; 分隔；~/ 为你的主目录，末尾的 / 代表其下全部。",
@@ -185,6 +187,15 @@ const struct catalog catalog_zh = {
         [TEXT_HELP_NOTIFY_COMMAND] = "每有新问题就运行的 shell 命令；事实以 JSON 从标准输入给出。",
         [TEXT_HELP_NOTIFY_WEBHOOK] = "每有新问题就向此 http 或 https 地址发送一条签名消息。",
         [TEXT_HELP_LOG_LEVEL] = "记录日志的最低级别。",
+        [TEXT_GROUP_QUESTION] = "提问界面",
+        [TEXT_GROUP_ANSWERING] = "答复",
+        [TEXT_GROUP_ATTENTION] = "提醒",
+        [TEXT_GROUP_LOOKS] = "外观与按键",
+        [TEXT_GROUP_REACHING] = "联系方式",
+        [TEXT_GROUP_KEEPING] = "保留",
+        [TEXT_GROUP_AGENTS] = "智能体的限度",
+        [TEXT_GROUP_GATE] = "闸门规则",
+        [TEXT_GROUP_HUB] = "中枢",
 
         /* Command line: help */
         [TEXT_CLI_ABOUT] = "智能体凭你的一句话行事：它们提问，你只答一次，它们得到的就是这个答复。",
@@ -207,6 +218,19 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_STOP] = "停止中枢；待答的请求会保留。",
         [TEXT_CLI_SERVE] = "在前台运行中枢，直到按 Ctrl-C。",
         [TEXT_CLI_SETTINGS] = "查看和修改设置。",
+        [TEXT_CLI_COMPLETION] = "输出 shell 的命令补全脚本。",
+        [TEXT_CLI_MAN] = "输出命令的手册页。",
+        [TEXT_MAN_NAME] = "名称",
+        [TEXT_MAN_SYNOPSIS] = "概要",
+        [TEXT_MAN_OPTIONS] = "选项",
+        [TEXT_MAN_COMMANDS] = "命令",
+        [TEXT_MAN_SETTINGS] = "设置",
+        [TEXT_MAN_EXAMPLES] = "示例",
+        [TEXT_MAN_EXIT_STATUS] = "退出状态",
+        [TEXT_MAN_FILES] = "文件",
+        [TEXT_MAN_DATA] = "请求与答复、日志，以及中枢的位置。",
+        [TEXT_MAN_HOST_SETTINGS] = "本机中枢的设置。",
+        [TEXT_MAN_SEE_ALSO] = "另请参阅",
         [TEXT_CLI_VERSION] = "显示版本。",
         [TEXT_CLI_HELP] = "显示此帮助。",
 
@@ -288,6 +312,13 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_HUB_BUSY] = "已有中枢在运行（sayso status 可查看）。",
         [TEXT_CLI_RECOVERED] = "数据库已损坏，已另存为 {file}，并新建了一个。",
         [TEXT_CLI_SETTING_SET] = "{name} 现在是 {value}。",
+        [TEXT_CLI_EDIT_HEAD] = "sayso 的设置。保存并退出后即生效。行首有 # 表示未设置：改好值并去掉 # 即可设置；在行首加 # 则恢复内置值。",
+        [TEXT_CLI_EDIT_NOTHING] = "没有任何更改。",
+        [TEXT_CLI_EDIT_NO_EDITOR] = "无法启动编辑器“{editor}”。请把 EDITOR 设为你使用的编辑器。",
+        [TEXT_CLI_EDIT_FAILED] = "编辑器出错退出，没有任何更改。",
+        [TEXT_CLI_EDIT_LINE] = "第 {line} 行：{reason}",
+        [TEXT_CLI_EDIT_NO_VALUE] = "此行既不是“名称 = 值”也不是注释。",
+        [TEXT_CLI_EDIT_KEPT] = "没有任何更改。你写的内容在 {path}。",
         [TEXT_CLI_HIDDEN_CHARACTERS] = "含隐藏字符",
         [TEXT_CLI_MIXED_SCRIPTS] = "混用文字",
         [TEXT_CLI_SECONDS_LEFT] = "{seconds} 秒",
@@ -571,6 +602,7 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_INSTALL_RESTART] = "重新启动 {client} 即可使用。",
 
 #define SPOKEN(name, english, chinese) [TEXT_##name] = chinese,
+#include "i18n/arguments.def"
 #include "i18n/doctor.def"
 #include "i18n/history.def"
 #include "i18n/terminal.def"

@@ -120,6 +120,7 @@ void call_end(struct mcp_call *call)
     free_work(call->work);
     free(call->progress);
     free(call->come_back);
+    free(call->given);
     pool_free(call, sizeof *call + strlen(call->id_json) + 1);
 }
 

@@ -12,27 +12,56 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/response.h"
+#include "mcp/compat/compat.h"
 #include "mcp/inside.h"
 #include "mcp/offer.h"
 #include "mcp/tools/tool.h"
 
 enum { CALLS_RETRY_S = 1 };
 
-void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
-                       bool is_error)
+/* `structured_json` NULL: there is nothing but the text. */
+static void write_result(struct text *out, enum mcp_revision revision, const char *text,
+                         const char *structured_json, bool is_error)
 {
     struct json_writer writer = result_begin(revision, out);
 
     json_write_list(&writer, "content");
     json_write_object(&writer, NULL);
     json_write_text(&writer, "type", "text");
-    json_write_text(&writer, "text", structured_json);
+    json_write_text(&writer, "text", text);
     json_write_end_object(&writer);
     json_write_end_list(&writer);
-    if (revision_has_structured(revision))
+    if (structured_json && revision_has_structured(revision))
         json_write_raw(&writer, "structuredContent", structured_json);
     json_write_bool(&writer, "isError", is_error);
     result_end(&writer, revision, CACHE_NONE);
+}
+
+void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
+                       bool is_error)
+{
+    write_result(out, revision, structured_json, structured_json, is_error);
+}
+
+/* As the other server would have said it. */
+static void write_compat(struct text *out, enum mcp_revision revision, const struct compat *compat,
+                         const char *given_json, const char *result_json)
+{
+    struct compat_reply reply = { 0 };
+    struct json *given = NULL, *result = NULL;
+
+    if (json_parse(given_json, strlen(given_json), &given, NULL) &&
+        json_parse(result_json, strlen(result_json), &result, NULL)) {
+        struct compat_outcome outcome = compat_outcome(result);
+
+        compat->present(given, &outcome, &reply);
+    }
+    write_result(out, revision, text_string(reply.text.used ? &reply.text : &reply.structured),
+                 reply.structured.used ? text_string(&reply.structured) : NULL, false);
+    text_release(&reply.text);
+    text_release(&reply.structured);
+    json_free(given);
+    json_free(result);
 }
 
 static void write_error(const struct error *err, struct text *out)
@@ -86,6 +115,7 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     struct mcp_batch *batch = call->to.batch;
     enum mcp_revision revision = call->revision;
     bool is_good = reply->err.code == ERROR_NONE;
+    struct text out = { 0 };
     struct mcp_to to;
 
     if (is_good && reply->is_final)
@@ -93,6 +123,14 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     if (is_good && reply->is_final && reply->session_id)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->visit,
                      reply->session_id);
+    if (is_good && call->compat) {
+        write_compat(&out, revision, call->compat, call->given, reply->json);
+        to = call_let_go(call);
+        mcp_reply(&to, text_string(&out));
+        text_release(&out);
+        call_settle(call);
+        return;
+    }
     to = call_let_go(call);
     if (is_good)
         reply_structured(&to, revision, reply->json, false);
@@ -291,8 +329,9 @@ static void submit(struct mcp_call *call, const struct tool *tool,
     free(arguments_json);
 }
 
+/* `theirs` is the tool of another server that was called, with `given`; NULL: it is ours. */
 static void ask(struct mcp_request *request, const struct tool *tool, const struct json *arguments,
-                const struct tool_plan *plan)
+                const struct tool_plan *plan, const struct tool *theirs, const struct json *given)
 {
     struct mcp *mcp = request->to.mcp;
     struct mcp_visit *visit = mcp->call_count < mcp->parts.most_calls ? visit_get(request) : NULL;
@@ -310,6 +349,10 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     if (plan->wish == TOOL_COLLECTS && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
     call = call_begin(request, visit);
+    if (theirs) {
+        call->compat = theirs->compat;
+        call->given = json_encode(given);
+    }
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;
@@ -370,8 +413,9 @@ static void refuse_tool(struct mcp_request *request, const char *name, size_t le
     mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS, message, NULL);
 }
 
-static void call_tool(struct mcp_request *request, const struct tool *tool,
-                      const struct json *arguments)
+static void call_ours(struct mcp_request *request, const struct tool *tool,
+                      const struct json *arguments, const struct tool *theirs,
+                      const struct json *given)
 {
     struct tool_plan plan = { 0 };
     struct error err;
@@ -385,9 +429,32 @@ static void call_tool(struct mcp_request *request, const struct tool *tool,
     else if (plan.wish == TOOL_ANSWERED)
         reply_structured(&request->to, request->revision, text_string(&plan.result), false);
     else
-        ask(request, tool, arguments, &plan);
+        ask(request, tool, arguments, &plan, theirs, given);
     text_release(&plan.result);
     text_release(&plan.explanation);
+}
+
+static void call_tool(struct mcp_request *request, const struct tool *tool,
+                      const struct json *arguments)
+{
+    struct text ours = { 0 };
+    struct json_writer writer = json_writer_to(&ours);
+    struct json *translated = NULL;
+    const char *name = NULL;
+    enum compat_act act = COMPAT_AS_IT_IS;
+    struct error err;
+
+    if (tool->compat)
+        act = tool->compat->translate(arguments, &name, &writer, &err);
+    if (act == COMPAT_REFUSED ||
+        (act == COMPAT_TRANSLATED && !json_parse(text_string(&ours), ours.used, &translated, &err)))
+        reply_failure(&request->to, request->revision, &err);
+    else if (act == COMPAT_TRANSLATED)
+        call_ours(request, tool_find(tool_rows, name, strlen(name)), translated, tool, arguments);
+    else
+        call_ours(request, tool, arguments, NULL, NULL);
+    json_free(translated);
+    text_release(&ours);
 }
 
 void tool_call(struct mcp_request *request)

@@ -26,6 +26,14 @@ enum setting_id {
     SETTING_COUNT,
 };
 
+enum setting_group {
+#define SETTING(...)
+#define SETTING_GROUP(id) SETTING_GROUP_##id,
+#include "settings/settings.def"
+#undef SETTING
+    SETTING_GROUP_COUNT,
+};
+
 enum setting_type {
     SETTING_TYPE_BOOL, /* on, off; yes, no, true, false, 1, 0 are read too */
     SETTING_TYPE_INTEGER,
@@ -72,6 +80,12 @@ struct setting_value {
 };
 
 const struct setting_row *setting_row(enum setting_id id);
+enum setting_group setting_group(enum setting_id id);
+const char *setting_group_name(enum setting_group group); /* "question" */
+enum text_id setting_group_label(enum setting_group group);
+const char *setting_type_name(enum setting_type type); /* "bool" */
+/* What a row takes, in few words that are the same in every language: "on|off", "1..300". */
+void setting_add_values(enum setting_id id, struct text *out);
 bool setting_find(const char *name, enum setting_id *ret_id);
 /* "--port", or for a BOOL also "--no-browser", which is then negated. */
 bool setting_find_flag(const char *flag, enum setting_id *ret_id, bool *ret_is_negated);

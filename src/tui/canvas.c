@@ -74,6 +74,11 @@ static void put_glyph(struct canvas *canvas, int row, int column, enum ink ink, 
 {
     struct cell *cell = canvas->cells + place(canvas, row, column);
 
+    if (canvas->lost && cell->length > 0 && canvas->bytes.bytes[cell->offset] != ' ' &&
+        (cell->length != glyph.shown ||
+         memcmp(canvas->bytes.bytes + cell->offset, bytes, glyph.shown) != 0))
+        text_add_format(canvas->lost, "%.*s under %.*s\n", cell->length, /* not for people */
+                        canvas->bytes.bytes + cell->offset, (int)glyph.shown, bytes);
     for (int i = 0; i < glyph.columns; i++)
         blank(canvas, row, column + i);
     *cell = (struct cell){
@@ -107,8 +112,11 @@ int canvas_put(struct canvas *canvas, int row, int column, int end, enum ink ink
     for (size_t at = 0; at < length;) {
         struct glyph glyph = glyph_first(text + at, length - at);
 
-        if (column + glyph.columns > end)
+        if (column + glyph.columns > end) {
+            if (canvas->lost)
+                text_add_format(canvas->lost, "%.*s\n", (int)length, text);
             break;
+        }
         if (is_control(text + at, glyph.bytes)) {
             glyph.columns = 1;
             glyph.shown = 1;

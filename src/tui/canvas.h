@@ -38,6 +38,8 @@ struct canvas {
     int row_capacity;
     struct text bytes;
     int cursor_row, cursor_column; /* row -1: hidden */
+    struct text *lost; /* borrowed; for tests: a line for each text without room and each glyph
+                          that was drawn over; NULL: not kept */
 };
 void canvas_reset(struct canvas *canvas, int columns); /* empty, memory kept */
 void canvas_release(struct canvas *canvas);

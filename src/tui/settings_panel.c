@@ -10,30 +10,56 @@
 
 enum { VALUE_COLUMN = 29, VALUE_COLUMN_ZH = 29 };
 
+/* Where the table's label is too long for its place. */
 static const struct {
     enum setting_id id;
     enum text_id label;
-} rows[] = {
-    { SETTING_INTERFACE, TEXT_LABEL_INTERFACE },
-    { SETTING_TIMEOUT_SECONDS, TEXT_LABEL_TIMEOUT_SECONDS },
-    { SETTING_SINGLE_SUBMIT, TEXT_LABEL_SINGLE_SUBMIT },
-    { SETTING_NOTES, TEXT_LABEL_NOTES },
+} short_labels[] = {
     { SETTING_NOTE_FOCUS, TEXT_TUI_LABEL_NOTE_FOCUS },
-    { SETTING_PLACEHOLDER, TEXT_LABEL_PLACEHOLDER },
     { SETTING_SHOW_HIDDEN, TEXT_TUI_LABEL_HIDDEN },
-    { SETTING_NAVIGATION_HINTS, TEXT_LABEL_NAVIGATION_HINTS },
-    { SETTING_LANGUAGE, TEXT_LABEL_LANGUAGE },
     { SETTING_SETTINGS_FIRST, TEXT_TUI_LABEL_SETTINGS_FIRST },
 };
 
+static const char *label_of(enum setting_id id)
+{
+    for (size_t i = 0; i < ARRAY_LEN(short_labels); i++) {
+        if (short_labels[i].id == id)
+            return i18n_text(short_labels[i].label);
+    }
+    return i18n_text(setting_row(id)->label);
+}
+
+/* The rows are those of the table's group, in its order. */
+static bool is_shown(int id)
+{
+    return setting_group((enum setting_id)id) == SETTING_GROUP_QUESTION;
+}
+
+size_t settings_panel_count(void)
+{
+    size_t count = 0;
+
+    for (int id = 0; id < SETTING_COUNT; id++)
+        count += is_shown(id);
+    return count;
+}
+
 size_t settings_panel_move(size_t row, int by)
 {
-    return (row + ARRAY_LEN(rows) + (size_t)(by + (int)ARRAY_LEN(rows))) % ARRAY_LEN(rows);
+    size_t count = settings_panel_count();
+
+    return (row + count + (size_t)(by + (int)count)) % count;
 }
 
 enum setting_id settings_panel_id(size_t row)
 {
-    return rows[row < ARRAY_LEN(rows) ? row : 0].id;
+    size_t at = 0;
+
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        if (is_shown(id) && at++ == row)
+            return (enum setting_id)id;
+    }
+    return settings_panel_id(0);
 }
 
 /* Words people read instead of the values that are stored. */
@@ -86,14 +112,14 @@ static void add_value(const struct preferences *preferences, enum setting_id id,
 static void draw_row(const struct preferences *preferences, size_t i, bool is_here, int hidden,
                      bool is_ascii, struct pen *pen)
 {
-    enum setting_id id = rows[i].id;
+    enum setting_id id = settings_panel_id(i);
     struct text value = { 0 }, framed = { 0 };
 
     add_value(preferences, id, hidden, &value);
     text_add_format(&framed, is_here ? "< %s >" : "%s", text_string(&value));
     if (is_here)
         pen_at(pen, pen->left, INK_ACCENT, marks_of(is_ascii)->cursor);
-    pen_at(pen, pen->left + 2, is_here ? INK_STRONG : INK_PLAIN, i18n_text(rows[i].label));
+    pen_at(pen, pen->left + 2, is_here ? INK_STRONG : INK_PLAIN, label_of(id));
     if (pen->end < SCREEN_NARROW) {
         pen_right(pen, is_here ? INK_ACCENT : INK_PLAIN, text_string(&framed));
     } else {
@@ -125,6 +151,6 @@ void settings_panel_draw(const struct preferences *preferences, size_t row, int 
                          bool is_ascii, struct pen *pen)
 {
     draw_head(is_ascii, pen);
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+    for (size_t i = 0; i < settings_panel_count(); i++)
         draw_row(preferences, i, i == row, hidden, is_ascii, pen);
 }

@@ -9,6 +9,7 @@ struct ask_screen;
 struct pen;
 struct preferences;
 
+size_t settings_panel_count(void);
 size_t settings_panel_move(size_t row, int by);
 enum setting_id settings_panel_id(size_t row);
 /* `hidden` options are hidden in this ask; -1: no ask. */

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import pathlib
 import re
 import sqlite3
 import stat
@@ -161,6 +162,30 @@ def unreachable_in_chinese() -> None:
                 line = one_line(expect(home.sayso(verb, env={"CHOICE_LANG": "zh"}), FAILED).err)
                 assert chinese in line and english not in line and str(home.data) in line, line
             assert english in error_of(home.sayso("list", "--json", env={"CHOICE_LANG": "zh"}), None)["message"]
+
+
+CALLS = json.loads((pathlib.Path(__file__).resolve().parents[1] / "corpus/ask_inputs.json").read_text())["cases"]
+TOOLS = {"provide_choice", "ask_user_question", "elicit_choice", "elicit_input", "elicit_confirm", "elicit_number",
+         "elicit_form"}
+
+
+@test("arguments that are refused: whoever typed them reads why in their language, scripts in English", "R8.2 R2.1")
+def refused_arguments(home: Home) -> None:
+    seen = 0
+    for case in CALLS:
+        given = case.get("arguments")
+        if case.get("tool") not in TOOLS or case["expect"].get("layer") != "tool" or not isinstance(given, dict):
+            continue
+        words = ["ask", "--tool", case["tool"], "--from", "-", "--wait", "0"]
+        text = json.dumps(given)
+        english = home.sayso(*words, "--json", input=text)
+        message = english.json.get("error", {}).get("message")
+        if not message:  # what only the hub refuses, or what a program may do and a person too
+            continue
+        seen += 1
+        said = home.sayso(*words, input=text, env={"CHOICE_LANG": "zh"}).err
+        assert re.search("[\u4e00-\u9fff]", said) and message[:40] not in said, (case["id"], said, message)
+    assert seen > 45, seen
 
 
 run()

@@ -37,7 +37,8 @@ def help_texts(home: Home) -> None:
             said[language] += result.out.splitlines()
         said[language] += main[0].out.splitlines()
     assert len(said["en"]) == len(said["zh"])
-    is_syntax = re.compile(r"sayso [A-Za-z0-9.]+(?!.*--help)|$")  # the same in every language
+    # the same in every language: examples, and what a setting takes
+    is_syntax = re.compile(r"sayso [A-Za-z0-9.]+(?!.*--help)|\S+, (SAYSO|CHOICE)_[A-Z_]+(, --[a-z-]+)?$|$")
     for en, zh in zip(said["en"], said["zh"]):
         has_chinese = any("\u4e00" <= character <= "\u9fff" for character in zh)
         assert has_chinese or (en == zh and is_syntax.match(en.strip())), (en, zh)

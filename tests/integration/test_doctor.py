@@ -17,7 +17,8 @@ from cli_stage import DONE, FAILED, ask
 from harness import Home, Skip, run, test, wait_until
 from install_stage import BY_NAME, entry_of, path_of, put
 
-CHECKS = "data_directory socket hub lock store disk settings http tokens clients clock screen".split()
+CHECKS = ("program sandbox data_directory files socket hub lock store disk settings channels http tokens clients clock "
+          "screen").split()
 F_OFD_SETLK = 37
 
 
@@ -65,7 +66,7 @@ def with_store(home: Home) -> pathlib.Path:
     return home.data / "sayso.db"
 
 
-@test("a healthy home in both languages: twelve checks, nothing wrong, nothing made, no hub started", "R10.5 R10.3 R8.2")
+@test("a healthy home in both languages: sixteen checks, nothing wrong, nothing made, no hub started", "R10.5 R10.3 R8.2")
 def healthy(home: Home) -> None:
     env = {"BROWSER": "/bin/true"}
     for step in ("empty", "with a store", "with a hub"):
@@ -203,6 +204,7 @@ def settings(home: Home) -> None:
     for content, state, words in (("{", "fault", ("JSON", "settings.json")), ("[]", "fault", ("JSON",)),
                                   ('{"nonsense": 1}', "warning", ("nonsense",)), ('{"port": 99999999}', "warning", ("port", "65535"))):
         path.write_text(content)
+        path.chmod(0o600)
         expect(examine(home), "settings", state, *words)
         assert path.read_text() == content
     path.unlink()

@@ -43,6 +43,14 @@ static const char *placeholder(const char *text, size_t n, size_t *ret_length)
     return NULL;
 }
 
+/* In what an agent is told these stand for English words (i18n/arguments.def). */
+static bool may_be_left_out(const char *key, const char *name)
+{
+    return strncmp(key, "REASON_", strlen("REASON_")) == 0 &&
+           (strcmp(name, "{hint}") == 0 || strcmp(name, "{kind}") == 0 ||
+            strcmp(name, "{given}") == 0);
+}
+
 static void assert_has_placeholders_of(const char *text, const char *other, const char *key)
 {
     const char *name;
@@ -51,7 +59,7 @@ static void assert_has_placeholders_of(const char *text, const char *other, cons
     for (size_t n = 0; (name = placeholder(other, n, &length)); n++) {
         char *wanted = mem_text_n(name, length);
 
-        if (!strstr(text, wanted))
+        if (!strstr(text, wanted) && !may_be_left_out(key, wanted))
             fail_msg("%s: %s is missing in: %s", key, wanted, text);
         free(wanted);
     }

@@ -10,6 +10,7 @@ import { setLanguage } from "./language.js";
  *     later_until?: string, origin: any, answered_by: any, shown?: any,
  *     ends?: number, whole?: number}} Ask
  * @typedef {{name: string, value: any, source: string, scope: string, built_in: string}} Setting
+ * @typedef {Setting & {group: string, type: string, choices?: string[], least?: number, most?: number}} SettingRow
  */
 
 const FINISHED_SHOWN = 5;
@@ -18,7 +19,7 @@ const OPEN_STATES = ["pending", "pending_terminal_launch"];
 
 /** @type {Map<string, Ask>} */
 export const asks = new Map();
-/** @type {Map<string, Setting>} */
+/** @type {Map<string, SettingRow>} */
 const settings = new Map();
 export const model = { is_ready: false };
 
@@ -115,6 +116,11 @@ export function settingRow(name) {
     return settings.get(name);
 }
 
+/** All of them, in the order of the hub's table. */
+export function settingRows() {
+    return [...settings.values()];
+}
+
 /**
  * @param {string} name
  * @param {string|null} value null: back to the built-in one
@@ -123,10 +129,12 @@ export function saveSetting(name, value) {
     return call("settings/set", value === null ? { name } : { name, value });
 }
 
-/** @param {Setting[]} rows */
+/** A change brings the value alone; what the row takes was told with the list.
+ * @param {Setting[]} rows
+ */
 function takeSettings(rows) {
     for (const row of rows)
-        settings.set(row.name, row);
+        settings.set(row.name, /** @type {SettingRow} */ ({ ...settings.get(row.name), ...row }));
     setLanguage(String(setting("language") ?? "auto"));
     const theme = setting("theme");
     if (theme === "light" || theme === "dark")

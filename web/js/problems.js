@@ -1,5 +1,5 @@
 /* problems.js - what went wrong, in the person's words. */
-import { hasWord, say } from "./language.js";
+import { hasWord, languageTag, say } from "./language.js";
 
 /** @param {any} error of a call */
 export function sayProblem(error) {
@@ -8,5 +8,8 @@ export function sayProblem(error) {
         return say("problem_line");
     if (hasWord(`problem_${code}`))
         return say(/** @type {any} */ (`problem_${code}`));
+    /* The hub's own words are more exact, but English. */
+    if (languageTag() !== "en" && hasWord(`refused_${code}`))
+        return say(/** @type {any} */ (`refused_${code}`));
     return say("problem_other", { text: error?.message ?? String(error) });
 }

@@ -1,49 +1,38 @@
 /* settings_form.js - every setting of the person's; saved as soon as it is changed, for all channels. */
 import { all, button, icon, make, select, setText } from "./dom.js";
 import { hasWord, say, sayClock, sayTime } from "./language.js";
-import { isOn, isOpen, saveSetting, secondsLeft, setting, settingRow } from "./model.js";
+import { isOn, isOpen, saveSetting, secondsLeft, setting, settingRow, settingRows } from "./model.js";
 import { call } from "./wire.js";
 import { sayProblem } from "./problems.js";
 
 /**
  * @typedef {import("./language.js").Word} Word
- * @typedef {{name: string, kind: "choice"|"segment"|"switch"|"number"|"text", values?: string[],
- *     least?: number, most?: number, unit?: Word, small?: Word}} Row
+ * @typedef {import("./model.js").SettingRow} Row
  */
 
-/** @type {[Word, Row[]][]} */
-const GROUPS = [
-    ["answering", [
-        { name: "interface", kind: "choice", values: ["auto", "web", "terminal", "client"] },
-        { name: "timeout_seconds", kind: "number", least: 1, most: 2592000, unit: "unit_seconds" },
-        { name: "single_submit", kind: "choice", values: ["agent", "single", "batch"] },
-        { name: "notes", kind: "switch" },
-        { name: "note_focus", kind: "switch" },
-        { name: "placeholder", kind: "switch" },
-        { name: "show_hidden", kind: "switch" },
-        { name: "settings_first", kind: "switch" },
-        { name: "typing_hold", kind: "switch" },
-        { name: "deliver_after", kind: "number", least: 0, most: 60, unit: "unit_seconds" },
-        { name: "timeout_action", kind: "choice", values: ["none", "submit_defaults"], small: "never_destructive" },
-        { name: "cli_answers", kind: "choice", values: ["any", "tty", "off"] },
-    ]],
-    ["attention", [
-        { name: "notifications", kind: "switch" },
-        { name: "sound", kind: "switch" },
-        { name: "do_not_disturb", kind: "switch" },
-        { name: "quiet_hours", kind: "text", small: "quiet_hours_hint" },
-    ]],
-    ["look_and_keys", [
-        { name: "language", kind: "choice", values: ["auto", "en", "zh"] },
-        { name: "theme", kind: "segment", values: ["system", "light", "dark"] },
-        { name: "navigation_hints", kind: "switch" },
-        { name: "single_keys", kind: "switch" },
-    ]],
-    ["keeping", [
-        { name: "retention_days", kind: "number", least: 1, most: 3650, unit: "unit_days" },
-        { name: "max_sessions", kind: "number", least: 1, most: 100000000 },
-    ]],
-];
+/* The rows are the table of the hub, in its order; here is only how some of them look. */
+
+/** Groups of this machine's that a page shows beside the person's own. */
+const SHOWN_GROUPS = ["keeping"];
+/** Few short words: all of them in sight. */
+const SEGMENTS = ["theme"];
+/** @type {Record<string, Word>} */
+const UNITS = { retention_days: "unit_days" };
+/** @type {Record<string, Word>} */
+const SMALL = { timeout_action: "never_destructive", quiet_hours: "quiet_hours_hint" };
+
+/** @returns {[string, Row[]][]} */
+function groupsOf() {
+    /** @type {Map<string, Row[]>} */
+    const groups = new Map();
+
+    for (const row of settingRows()) {
+        if (row.scope !== "person" && !SHOWN_GROUPS.includes(row.group))
+            continue;
+        groups.set(row.group, [...groups.get(row.group) ?? [], row]);
+    }
+    return [...groups];
+}
 
 /**
  * A value of a setting, in words.
@@ -57,6 +46,9 @@ export function sayChoice(name, value) {
 
 /** @param {string} name */
 const settingLabel = (name) => say(/** @type {any} */ (`set_${name}`));
+
+/** @param {string} group */
+const sayGroup = (group) => say(/** @type {any} */ (`group_${group}`));
 
 /** Where a value comes from that the person did not choose.
  * @param {string} name
@@ -75,33 +67,38 @@ function buildControl(row, save) {
     const has = { id, "data-key": id };
     const input = (/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target);
 
-    switch (row.kind) {
-    case "switch":
+    switch (row.type) {
+    case "bool":
         return make("input", {
             ...has, type: "checkbox", role: "switch", class: "switch", checked: isOn(row.name),
             change: (/** @type {Event} */ event) => save(row.name, input(event).checked ? "on" : "off"),
         });
-    case "number":
+    case "integer":
+    case "seconds": {
+        const unit = row.type === "seconds" ? "unit_seconds" : UNITS[row.name];
         return make("span", { class: "num" }, make("input", {
             ...has, type: "number", value: String(value ?? ""), min: row.least, max: row.most,
             change: (/** @type {Event} */ event) => save(row.name, input(event).value || null),
-        }), row.unit && make("span", {}, say(row.unit)));
-    case "text":
+        }), unit && make("span", {}, say(unit)));
+    }
+    case "enum":
+        if (SEGMENTS.includes(row.name))
+            break;
+        return select({ ...has, change: (/** @type {Event} */ event) => save(row.name, input(event).value) },
+            (row.choices ?? []).map((choice) => /** @type {[string, string]} */ ([choice, sayChoice(row.name, choice)])),
+            String(value));
+    default:
         return make("span", { class: "num text" }, make("input", {
-            ...has, type: "text", value: String(value ?? ""), maxlength: 11, placeholder: "22:00-07:00",
+            ...has, type: "text", value: typeof value === "object" ? JSON.stringify(value) : String(value ?? ""),
+            maxlength: row.most, placeholder: row.type === "period" ? "22:00-07:00" : undefined,
             change: (/** @type {Event} */ event) => save(row.name, input(event).value),
         }));
-    case "segment":
-        return make("fieldset", { class: "seg", "aria-label": settingLabel(row.name) }, (row.values ?? []).map((choice) =>
-            make("label", {}, make("input", {
-                type: "radio", name: id, checked: value === choice, "data-key": `${id}-${choice}`,
-                change: () => save(row.name, choice),
-            }), make("span", {}, sayChoice(row.name, choice)))));
-    default:
-        return select({ ...has, change: (/** @type {Event} */ event) => save(row.name, input(event).value) },
-            (row.values ?? []).map((choice) => /** @type {[string, string]} */ ([choice, sayChoice(row.name, choice)])),
-            String(value));
     }
+    return make("fieldset", { class: "seg", "aria-label": settingLabel(row.name) }, (row.choices ?? []).map((choice) =>
+        make("label", {}, make("input", {
+            type: "radio", name: id, checked: value === choice, "data-key": `${id}-${choice}`,
+            change: () => save(row.name, choice),
+        }), make("span", {}, sayChoice(row.name, choice)))));
 }
 
 /** The time of the ask that is open: it can be set to anything.
@@ -148,15 +145,16 @@ export function buildSettings(ask = null) {
                 input.value = String(setting(name) ?? "");
         });
     };
-    const names = GROUPS.flatMap(([, rows]) => rows.map((row) => row.name));
+    const groups = groupsOf();
+    const names = groups.flatMap(([, rows]) => rows.map((row) => row.name));
     return make("form", { class: "set", submit: (/** @type {Event} */ event) => event.preventDefault() },
         saved,
         ask && isOpen(ask) && buildThisAsk(ask, fail),
-        GROUPS.map(([title, rows]) => make("fieldset", {}, make("legend", {}, say(title)), rows.map((row) => {
-            const small = [row.small && say(row.small), sayOrigin(row.name)].filter(Boolean).join(" · ");
+        groups.map(([group, rows]) => make("fieldset", {}, make("legend", {}, sayGroup(group)), rows.map((row) => {
+            const small = [SMALL[row.name] && say(SMALL[row.name]), sayOrigin(row.name)].filter(Boolean).join(" · ");
             const help = say(/** @type {any} */ (`help_${row.name}`));
             return make("div", { class: "s", title: help },
-                row.kind === "segment" ? make("span", { class: "l" }, settingLabel(row.name))
+                SEGMENTS.includes(row.name) ? make("span", { class: "l" }, settingLabel(row.name))
                     : make("label", { for: `set-${row.name}` }, settingLabel(row.name), small && make("small", {}, small)),
                 buildControl(row, save));
         }))),

@@ -39,6 +39,7 @@ export const SETTING_WORDS = /** @type {const} */ ({
     set_quiet_hours: ["Quiet hours", "免打扰时段"],
     set_retention_days: ["Keep for days", "保留天数"],
     set_max_sessions: ["Finished asks kept", "保留的已结束请求数"],
+    set_list_count: ["Length of lists", "列表长度"],
     help_interface: ["Where new asks are announced when the agent names no place. You may answer anywhere.", "智能体未指定时，新请求在哪里提醒你。在任何地方都可以答复。"],
     help_timeout_seconds: ["How long an ask stays open when the agent names no time.", "智能体未指定时限时，请求保持多久。"],
     help_timeout_action: ["What happens at the deadline: none tells the agent that nobody answered; submit_defaults sends your defaults, never for destructive asks and confirmations.", "到期时的处理：none 告知智能体无人答复；submit_defaults 发送你的默认值，破坏性操作与确认除外。"],
@@ -61,4 +62,10 @@ export const SETTING_WORDS = /** @type {const} */ ({
     help_quiet_hours: ["Time of day without notifications, such as 22:00-07:00.", "每天不发通知的时段，例如 22:00-07:00。"],
     help_retention_days: ["How many days finished asks and undelivered answers are kept.", "已结束的请求和未送达的答复保留多少天。"],
     help_max_sessions: ["How many finished asks are kept; the oldest go first.", "最多保留多少个已结束的请求；先删除最早的。"],
+    help_list_count: ["How many asks a list shows.", "列表显示多少个请求。"],
+    group_question: ["In a question", "提问界面"],
+    group_answering: ["Answering", "答复"],
+    group_attention: ["Attention", "提醒"],
+    group_looks: ["Look and keys", "外观与按键"],
+    group_keeping: ["Keeping", "保留"],
 });

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -105,11 +106,12 @@ void check_store(struct doctor *doctor)
     };
     const struct inspection *store = &doctor->store;
     enum text_id found;
-    char version[16], ours[16];
+    char version[16], ours[16], aside[DOCTOR_PATH_BYTES];
+    struct stat data;
 
     doctor->store.outcome = INSPECT_ABSENT;
-    if (!doctor->has_place)
-        return;
+    if (!doctor->has_place || (stat(doctor->place.data, &data) == 0 && !S_ISDIR(data.st_mode)))
+        return; /* said before */
     hub_examine_store(doctor->place.database, &doctor->store);
     snprintf(version, sizeof version, "%d", store->version);
     snprintf(ours, sizeof ours, "%d", store->our_version);
@@ -119,6 +121,9 @@ void check_store(struct doctor *doctor)
     doctor_report(doctor, rows[store->outcome].state, found, rows[store->outcome].remedy, "path",
                   doctor->place.database, "version", version, "ours", ours, "message",
                   store->message, NULL);
+    if (doctor_find_aside(doctor, aside))
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_STORE_ASIDE, TEXT_MEND_STORE_ASIDE, "path",
+                      aside, NULL);
 }
 
 static bool answers(int port)

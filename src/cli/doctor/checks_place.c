@@ -170,18 +170,18 @@ void check_settings(struct doctor *doctor)
     settings_free(settings);
 }
 
-static bool is_in_path(const char *program)
+/* BROWSER is a program, or several with : between them; each may have words behind it. */
+static bool is_browser_there(const char *browser)
 {
-    char *path = mem_text(getenv("PATH") ? getenv("PATH") : ""), *rest = path, *directory;
+    char *copy = mem_text(browser), *rest = copy, *one, room[DOCTOR_PATH_BYTES];
     bool is_there = false;
 
-    while (!is_there && (directory = strsep(&rest, ":"))) {
-        char *whole = mem_format("%s/%s", directory, program);
-
-        is_there = access(whole, X_OK) == 0;
-        free(whole);
+    while (!is_there && (one = strsep(&rest, ":"))) {
+        one[strcspn(one, " ")] = '\0';
+        is_there =
+            *one && (strchr(one, '/') ? access(one, X_OK) == 0 : doctor_find_program(one, room));
     }
-    free(path);
+    free(copy);
     return is_there;
 }
 
@@ -189,10 +189,15 @@ void check_screen(struct doctor *doctor)
 {
     const char *browser = getenv("BROWSER");
     bool has_display = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
-    bool has_browser = (browser && *browser) || (has_display && is_in_path("xdg-open"));
+    char room[DOCTOR_PATH_BYTES];
+    bool has_browser =
+        (browser && *browser) || (has_display && doctor_find_program("xdg-open", room));
     bool has_terminal = isatty(STDIN_FILENO) || isatty(STDERR_FILENO);
 
-    if (!has_browser && !has_terminal)
+    if (browser && *browser && !is_browser_there(browser))
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_SCREEN_GONE, TEXT_MEND_SCREEN_GONE,
+                      "program", browser, NULL);
+    else if (!has_browser && !has_terminal)
         doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_SCREEN_NONE, TEXT_MEND_SCREEN_NONE, NULL);
     else
         doctor_report(doctor, DOCTOR_OK,

@@ -18,13 +18,17 @@ static const struct {
     enum text_id label;
     void (*run)(struct doctor *doctor);
 } checks[] = {
+    { "program", TEXT_CHECK_PROGRAM, check_program },
+    { "sandbox", TEXT_CHECK_SANDBOX, check_sandbox },
     { "data_directory", TEXT_CHECK_DATA, check_data },
+    { "files", TEXT_CHECK_FILES, check_files },
     { "socket", TEXT_CHECK_SOCKET, check_socket },
     { "hub", TEXT_CHECK_HUB, check_hub },
     { "lock", TEXT_CHECK_NOTE, check_note },
     { "store", TEXT_CHECK_STORE, check_store },
     { "disk", TEXT_CHECK_DISK, check_disk },
     { "settings", TEXT_CHECK_SETTINGS, check_settings },
+    { "channels", TEXT_CHECK_CHANNELS, check_channels },
     { "http", TEXT_CHECK_HTTP, check_http },
     { "tokens", TEXT_CHECK_TOKENS, check_tokens },
     { "clients", TEXT_CHECK_CLIENTS, check_clients },

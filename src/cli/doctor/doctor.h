@@ -45,6 +45,15 @@ void check_store(struct doctor *doctor);
 void check_http(struct doctor *doctor);
 void check_tokens(struct doctor *doctor);
 void check_clients(struct doctor *doctor);
+void check_files(struct doctor *doctor);
+void check_sandbox(struct doctor *doctor);
+void check_channels(struct doctor *doctor);
+void check_program(struct doctor *doctor);
+
+enum { DOCTOR_PATH_BYTES = PLACE_PATH_BYTES + 512 };
+bool doctor_find_program(const char *name, char out[DOCTOR_PATH_BYTES]); /* first in PATH */
+/* A database that a hub moved out of the way. */
+bool doctor_find_aside(const struct doctor *doctor, char out[DOCTOR_PATH_BYTES]);
 
 /* The first client whose entry of ours goes over HTTP with a token; NULL: none. */
 const char *doctor_http_client(void);

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "fronts/http_mcp/inside.h"
 #include "loop/loop.h"
+#include "mcp/offer.h"
 #include "net/guard.h"
 #include "settings/settings.h"
 
@@ -133,7 +134,9 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
         .is_hub = true,
         .transport = "http",
         .most_calls = PEER_CALLS,
-        .offer = front->parts.offer,
+        .offer = front->parts.offer                                      ? front->parts.offer
+                 : settings_is_on(front->parts.settings, SETTING_COMPAT) ? mcp_compat_offer()
+                                                                         : NULL,
         .context = peer,
         .hold_limit_s = hold_limit_s,
         .seal = front->parts.seal ? seal : NULL,

@@ -8,6 +8,7 @@
 #include "core/arguments.h"
 #include "mcp/schema.h"
 
+struct compat;
 struct error;
 struct json;
 struct mcp_call;
@@ -35,6 +36,7 @@ struct tool {
     void (*plan)(const void *values, struct tool_plan *plan); /* from what that table read */
     /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
     void (*run)(struct mcp_call *call, const struct json *arguments);
+    const struct compat *compat; /* in the words of another server (mcp/compat); NULL: ours */
     const struct schema_property *results;
     size_t result_count;
 };

@@ -1,0 +1,194 @@
+/*
+ * man.c - `sayso man [COMMAND]`: the manual page of a command, or of the program, as roff. What is
+ * in it are the tables that the help is made of.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/say.h"
+#include "settings/settings.h"
+
+static const struct verb *const verbs[] = {
+#define VERB(name) &verb_##name,
+#include "cli/verbs.def"
+#undef VERB
+};
+
+/* A text as roff reads it: nothing in it is a request, an escape, or a dash that is not one. */
+static void print_text(const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", stdout);
+    for (; *text; text++) {
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '-')
+            fputs("\\-", stdout);
+        else if (*text == '\'')
+            fputs("\\(aq", stdout);
+        else if (*text == '~')
+            fputs("\\(ti", stdout);
+        else if (*text == '^')
+            fputs("\\(ha", stdout);
+        else if (*text == '`')
+            fputs("\\(ga", stdout);
+        else
+            putchar(*text);
+    }
+}
+
+static void print_line(const char *before, const char *text)
+{
+    fputs(before, stdout);
+    print_text(text);
+    putchar('\n');
+}
+
+static void print_section(enum text_id title)
+{
+    print_line(".SH ", i18n_text(title));
+}
+
+static void print_head(const char *page, const char *about)
+{
+    printf(".TH %s 1 \"\" \"sayso %s\"\n", page, SAYSO_VERSION);
+    print_section(TEXT_MAN_NAME);
+    print_text(page);
+    fputs(" \\- ", stdout);
+    print_text(about);
+    putchar('\n');
+}
+
+/* Each in a paragraph of its own, as it is typed. */
+static void print_commands(enum text_id title, const char *const *lines)
+{
+    print_section(title);
+    puts(".nf");
+    for (; *lines; lines++)
+        print_line("sayso ", *lines);
+    puts(".fi");
+}
+
+static void print_options(const struct verb *verb)
+{
+    const struct verb_option *option;
+
+    print_section(TEXT_MAN_OPTIONS);
+    for (size_t i = 0; (option = verb_option_at(verb, i)); i++) {
+        if (option->is_hidden)
+            continue;
+        puts(".TP");
+        fputs("\\fB", stdout);
+        if (option->letter)
+            printf("\\-%c\\fR, \\fB", option->letter);
+        fputs("\\-\\-", stdout);
+        print_text(option->name);
+        fputs("\\fR", stdout);
+        if (option->value) {
+            fputs(" \\fI", stdout);
+            print_text(option->value);
+            fputs("\\fR", stdout);
+        }
+        print_line("\n", i18n_text(option->help));
+    }
+}
+
+static void print_settings(void)
+{
+    int group = -1;
+
+    print_section(TEXT_MAN_SETTINGS);
+    for (int i = 0; i < SETTING_COUNT; i++) {
+        enum setting_id id = (enum setting_id)i;
+        const struct setting_row *row = setting_row(id);
+        struct text takes = { 0 };
+
+        if ((int)setting_group(id) != group) {
+            group = (int)setting_group(id);
+            print_line(".SS ", i18n_text(setting_group_label(setting_group(id))));
+        }
+        setting_add_values(id, &takes);
+        print_line(".TP\n.B ", row->name);
+        print_line("", i18n_text(row->help));
+        puts(".br");
+        text_add_format(&takes, ", %s%s%s", row->environment, row->flag ? ", " : "",
+                        row->flag ? row->flag : "");
+        print_line("", text_string(&takes));
+        text_release(&takes);
+    }
+}
+
+static void print_end(const struct verb *shown)
+{
+    print_section(TEXT_MAN_EXIT_STATUS);
+    print_line("", i18n_text(TEXT_CLI_EXIT_CODES));
+    print_section(TEXT_MAN_FILES);
+    print_line(".TP\n.I ", "$XDG_DATA_HOME/sayso/");
+    print_line("", i18n_text(TEXT_MAN_DATA));
+    print_line(".TP\n.I ", "$XDG_CONFIG_HOME/sayso/settings.json");
+    print_line("", i18n_text(TEXT_MAN_HOST_SETTINGS));
+    print_section(TEXT_MAN_SEE_ALSO);
+    if (shown)
+        puts(".BR sayso (1)");
+    for (size_t i = 0; !shown && i < ARRAY_LEN(verbs); i++)
+        printf(".BR sayso\\-%s (1)%s\n", verbs[i]->name, i + 1 < ARRAY_LEN(verbs) ? "," : "");
+}
+
+static void print_verb_page(const struct verb *verb)
+{
+    char page[64];
+
+    snprintf(page, sizeof page, "sayso-%s", verb->name);
+    print_head(page, i18n_text(verb->about));
+    print_commands(TEXT_MAN_SYNOPSIS, verb->usage);
+    print_options(verb);
+    if (verb == &verb_settings)
+        print_settings();
+    print_commands(TEXT_MAN_EXAMPLES, verb->examples);
+    print_end(verb);
+}
+
+static void print_program_page(void)
+{
+    static const char *const synopsis[] = { "COMMAND [...]", NULL };
+
+    print_head("sayso", i18n_text(TEXT_CLI_ABOUT));
+    print_commands(TEXT_MAN_SYNOPSIS, synopsis);
+    print_section(TEXT_MAN_COMMANDS);
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+        printf(".TP\n.BR sayso\\-%s (1)\n", verbs[i]->name);
+        print_line("", i18n_text(verbs[i]->about));
+    }
+    print_end(NULL);
+}
+
+static enum exit_code run_man(const struct arguments *arguments)
+{
+    const char *name = arguments->word_count ? arguments->words[0] : NULL;
+
+    if (!name) {
+        print_program_page();
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+        if (strcmp(verbs[i]->name, name) == 0) {
+            print_verb_page(verbs[i]);
+            return EXIT_DONE;
+        }
+    }
+    say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name, NULL);
+    return EXIT_USAGE;
+}
+
+static const char *const usage[] = { "man [COMMAND]", NULL };
+static const char *const examples[] = { "man ask | man -l -", "man > sayso.1", NULL };
+const struct verb verb_man = {
+    .name = "man",
+    .about = TEXT_CLI_MAN,
+    .usage = usage,
+    .examples = examples,
+    .most_words = 1,
+    .run = run_man,
+};

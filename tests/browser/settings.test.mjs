@@ -1,0 +1,87 @@
+// settings.test.mjs - the page's settings are the table of the hub: every row has its control, and hears of changes.
+// Proves: R7.4 R8.1 R8.2
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Stage, choice, until } from "./lib/stage.mjs";
+
+let stage;
+let context;
+before(async () => {
+    stage = await Stage.open();
+    context = await stage.context();
+});
+after(async () => {
+    assert.deepEqual(context.complaints, []);
+    await stage.close();
+});
+
+const rows = async () => {
+    const all = JSON.parse(await stage.home.must("settings", "list", "--json"));
+    return all.filter((row) => row.scope === "person" || row.group === "keeping");
+};
+const other = (row) => row.type === "bool" ? (row.built_in === "on" ? "off" : "on")
+    : row.type === "enum" ? row.choices.findLast((word) => word !== row.built_in)
+        : row.type === "period" ? "22:00-07:00" : row.type === "limits" ? '{"x":9}'
+            : row.type === "text" ? "words" : String(Number(row.built_in) + 1);
+const shownValue = (page, row) => page.evaluate(([name, type]) => {
+    const control = document.getElementById(`set-${name}`);
+    const radio = document.querySelector(`input[name="set-${name}"]:checked`);
+    return radio ? radio.dataset.key.slice(`set-${name}-`.length)
+        : type === "bool" ? (control.checked ? "on" : "off") : control.value;
+}, [row.name, row.type]);
+
+test("R7.4 R8.1 each row of the table is on the page, in its group, with what it takes", async () => {
+    const page = await stage.page("/settings", context);
+    await page.locator("#set-interface").waitFor();
+    const table = await rows();
+    assert.ok(table.length >= 20);
+    for (const row of table) {
+        const found = page.locator(`#set-${row.name}, fieldset.seg:has(input[name="set-${row.name}"])`);
+        assert.equal(await found.count(), 1, row.name);
+        if (row.type === "enum" && await found.evaluate((node) => node.tagName) === "SELECT")
+            assert.deepEqual(await found.locator("option").evaluateAll((nodes) => nodes.map((node) => node.value)), row.choices);
+        if (row.type === "integer" || row.type === "seconds")
+            assert.deepEqual([await found.getAttribute("min"), await found.getAttribute("max")], [String(row.least), String(row.most)]);
+    }
+    const groups = await page.locator("form.set > fieldset > legend").allTextContents();
+    assert.equal(groups.length, new Set(table.map((row) => row.group)).size);
+    assert.ok(!groups.some((title) => /group_|undefined/.test(title)), groups.join());
+    await page.close();
+});
+
+test("R8.1 R7.4 each row: what is set elsewhere is shown at once in an open page, also back again", async () => {
+    const asked = await stage.agent().ask(choice({ title: "Open meanwhile" }));
+    const page = await stage.page("/settings", context);
+    await page.locator("#set-interface").waitFor();
+    for (const row of await rows()) {
+        const before = await shownValue(page, row);
+        await stage.home.must("settings", "set", row.name, other(row));
+        await until(async () => await shownValue(page, row) === other(row), `${row.name} is ${other(row)} on the page`);
+        await stage.home.must("settings", "reset", row.name);
+        await until(async () => await shownValue(page, row) === before, `${row.name} is ${before} again`);
+    }
+    await page.close();
+    await stage.home.must("cancel", asked.id);
+});
+
+test("R8.1 R7.4 what a setting does to a question that is open in a page is seen at once", async () => {
+    const asked = await stage.agent().ask(choice({ title: "Effects", selection_mode: "hybrid", placeholder: "or your own words" }));
+    const page = await stage.open(asked, context);
+    const strip = () => page.locator(".strip").textContent();
+    const effects = [
+        ["notes", "off", async () => await page.getByLabel("Note to the agent").count() === 0],
+        ["placeholder", "off", async () => await page.locator('[placeholder="or your own words"]').count() === 0],
+        ["navigation_hints", "off", () => page.evaluate(() => document.documentElement.dataset.hints === "off")],
+        ["theme", "dark", () => page.evaluate(() => document.documentElement.dataset.theme === "dark")],
+        ["language", "zh", async () => /语言/.test(await strip())],
+    ];
+    for (const [name, value, isSo] of effects) {
+        assert.ok(!await isSo(), `${name} is so already`);
+        await stage.home.must("settings", "set", name, value);
+        await until(isSo, `${name} = ${value} is seen`);
+        await stage.home.must("settings", "reset", name);
+        await until(async () => !await isSo(), `${name} is as it was`);
+    }
+    await page.close();
+    await stage.home.must("cancel", asked.id);
+});

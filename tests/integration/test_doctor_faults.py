@@ -1,0 +1,272 @@
+"""`sayso doctor` against a table of planted faults: each is found by its own check, in both languages, with a remedy
+that mends it; nothing else is blamed, and before it was planted there was nothing to find.
+
+Proves: R10.5 R8.2 R6.1
+"""
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import pathlib
+import platform
+import re
+import socket
+import sqlite3
+import struct
+import subprocess
+import time
+from typing import Any, Callable, NamedTuple
+
+from cli_stage import ask
+from harness import Home, Skip, counted, run, test, wait_until
+
+CHINESE = re.compile("[\u4e00-\u9fff]")
+SYS_SOCKET, SYS_OPENAT = 41, 257  # x86_64
+
+
+class Planted(NamedTuple):
+    """What was done: the environment and the sandbox to look from, and how a person mends it."""
+    env: dict[str, str] = {}
+    preexec: Callable[[], None] | None = None
+    mend: Callable[[], Any] = lambda: None
+
+
+class Fault(NamedTuple):
+    name: str
+    check: str
+    state: str
+    plant: Callable[[Home], Planted]
+    words: tuple[str, ...]
+
+
+def own_port(home: Home) -> int:
+    home.environment["SAYSO_PORT"] = str(12000 + os.getpid() % 18000)
+    return int(home.environment["SAYSO_PORT"])
+
+
+def with_store(home: Home) -> pathlib.Path:
+    own_port(home)
+    ask(home, "something")
+    assert home.sayso("stop").code == 0
+    wait_until(lambda: not home.hub_pid(), "the hub is gone")
+    return home.data / "sayso.db"
+
+
+def chmod(find: Callable[[Home], pathlib.Path], mode: int, good: int) -> Callable[[Home], Planted]:
+    def plant(home: Home) -> Planted:
+        with_store(home)
+        path = find(home)
+        path.chmod(mode)
+        return Planted(mend=lambda: path.chmod(good))
+    return plant
+
+
+def environment(**env: str) -> Callable[[Home], Planted]:
+    return lambda home: Planted(env=env)
+
+
+def forbid(call: int) -> Callable[[], None]:
+    """A real sandbox: the kernel refuses this call with EPERM, as agents' shells have it."""
+    def enter() -> None:
+        rows = [(0x20, 0, 0, 0), (0x15, 0, 1, call), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)]
+        filters = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
+        program = struct.pack("HxxxxxxP", len(rows), ctypes.addressof(filters))
+        libc = ctypes.CDLL(None)
+        libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+        if libc.prctl(22, 2, program, 0, 0):  # PR_SET_SECCOMP
+            os._exit(99)
+    return enter
+
+
+def no_sockets(home: Home) -> Planted:
+    if platform.machine() != "x86_64":
+        raise Skip("the numbers of system calls are those of x86_64")
+    return Planted(preexec=forbid(SYS_SOCKET))
+
+
+def read_only(home: Home) -> Planted:
+    with_store(home)
+    test = subprocess.run(["unshare", "-rm", "mount", "--bind", "-o", "ro", home.data, home.data], capture_output=True)
+    if test.returncode:
+        raise Skip("no mount namespace may be made here")
+    wrapper = home.path / "sayso"
+    wrapper.write_text(f"#!/bin/sh\nexec unshare -rm sh -c 'mount --bind {home.data} {home.data} && "
+                       f"mount -o remount,bind,ro {home.data} && exec {home.binary} \"$@\"' sh \"$@\"\n")
+    wrapper.chmod(0o700)
+    real = home.binary
+    home.binary = str(wrapper)
+
+    def mend() -> None:
+        home.binary = real
+    return Planted(mend=mend)
+
+
+def damaged(home: Home) -> Planted:
+    path = with_store(home)
+    good = path.read_bytes()
+    path.write_bytes(good[:4096] + os.urandom(len(good) - 4096))
+    return Planted(mend=lambda: path.write_bytes(good))
+
+
+def newer(home: Home) -> Planted:
+    path = with_store(home)
+    def version(number: int | None = None) -> int:
+        with sqlite3.connect(path) as database:
+            was = database.execute("PRAGMA user_version").fetchone()[0]
+            if number is not None:
+                database.execute(f"PRAGMA user_version = {number}")
+        database.close()
+        return was
+    was = version(9999)
+    return Planted(mend=lambda: version(was))
+
+
+def put_aside(home: Home) -> Planted:
+    path = with_store(home).with_name("sayso.db.damaged-20260101T000000Z")
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    return Planted(mend=path.unlink)
+
+
+def bad_settings(text: str) -> Callable[[Home], Planted]:
+    def plant(home: Home) -> Planted:
+        home.config.mkdir(parents=True, mode=0o700)
+        path = home.config / "settings.json"
+        path.write_text(text)
+        path.chmod(0o600)
+        return Planted(mend=path.unlink)
+    return plant
+
+
+def port_taken(home: Home) -> Planted:
+    port = own_port(home)
+    with_store(home)
+    port = json.loads((home.data / "hub.json").read_text())["port"]
+    other = socket.create_server(("127.0.0.1", port))
+    return Planted(mend=other.close)
+
+
+def old_token(home: Home) -> Planted:
+    own_port(home)
+    assert home.sayso("token", "new", "--expires", "1").code == 0
+    assert home.sayso("stop").code == 0
+    wait_until(lambda: not home.hub_pid(), "the hub is gone")
+    with sqlite3.connect(home.data / "sayso.db") as database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(tokens)")]
+        expiry = next(name for name in columns if "expire" in name)
+        assert database.execute(f"UPDATE tokens SET {expiry} = 1").rowcount == 1
+    database.close()
+
+    def mend() -> None:
+        for row in home.sayso("token", "list", "--json").json:
+            home.sayso("token", "revoke", row["id"])
+    return Planted(mend=mend)
+
+
+def client_gone(home: Home) -> Planted:
+    assert home.sayso("install", "claude", "--yes").code == 0
+    path = home.path / ".claude.json"
+    path.write_text(path.read_text().replace(home.binary, "/nowhere/sayso"))
+    return Planted(mend=lambda: home.sayso("install", "claude", "--yes"))
+
+
+def client_broken(home: Home) -> Planted:
+    path = home.path / ".claude.json"
+    path.write_text('{"mcpServers": ')
+    return Planted(mend=path.unlink)
+
+
+def from_the_future(home: Home) -> Planted:
+    path = with_store(home)
+    os.utime(path, (time.time() + 86400,) * 2)
+    return Planted(mend=lambda: os.utime(path))
+
+
+def other_program(home: Home) -> Planted:
+    other = home.path / "other/sayso"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    return Planted(env={"PATH": f"{other.parent}:{os.environ['PATH']}"}, mend=other.unlink)
+
+
+def note_broken(home: Home) -> Planted:
+    with_store(home)
+    path = home.data / "hub.json"
+    path.write_text("{")
+    return Planted(mend=path.unlink)
+
+
+def not_a_directory(home: Home) -> Planted:
+    home.data.parent.mkdir(parents=True)
+    home.data.write_text("")
+    return Planted(mend=home.data.unlink)
+
+
+FAULTS = [
+    Fault("another sayso comes first in PATH", "program", "warning", other_program, ("other/sayso", "PATH")),
+    Fault("a sandbox that forbids sockets", "sandbox", "fault", no_sockets, ("sockets", "terminal of your own")),
+    Fault("a sandbox that mounts the data read only", "sandbox", "fault", read_only, ("can’t be written", "XDG_DATA_HOME")),
+    Fault("a data directory others may write in", "data_directory", "fault", chmod(lambda home: home.data, 0o777, 0o700), ("chmod 700",)),
+    Fault("a file where the data directory should be", "data_directory", "fault", not_a_directory, ("not a directory",)),
+    Fault("a store others may read", "files", "warning", chmod(lambda home: home.data / "sayso.db", 0o644, 0o600), ("chmod 600", "sayso.db")),
+    Fault("a log others may write", "files", "fault", chmod(lambda home: home.data / "hub.log", 0o622, 0o600), ("chmod 600", "hub.log")),
+    Fault("a path that is too long for a socket", "socket", "fault", lambda home: Planted(env={"XDG_RUNTIME_DIR": str(long_path(home))}), ("XDG_RUNTIME_DIR",)),
+    Fault("a hub.json that is not readable", "lock", "warning", note_broken, ("rm ",)),
+    Fault("a damaged store", "store", "fault", damaged, ("damaged", "recover")),
+    Fault("a store of a newer version", "store", "fault", newer, ("9999", "newer")),
+    Fault("a damaged store that was put aside", "store", "warning", put_aside, (".damaged-", "recover")),
+    Fault("a settings file that is no JSON", "settings", "fault", bad_settings("{"), ("JSON",)),
+    Fault("a setting with a bad value", "settings", "warning", bad_settings('{"port": 99999999}'), ("65535",)),
+    Fault("a variable with a bad value", "settings", "warning", environment(SAYSO_LIST_COUNT="lots"), ("SAYSO_LIST_COUNT", "unset")),
+    Fault("portal and terminal both off", "channels", "warning", bad_settings('{"portal": false, "terminal": false}'), ("reset portal",)),
+    Fault("another program on the hub's port", "http", "warning", port_taken, ("settings set port",)),
+    Fault("an expired token", "tokens", "warning", old_token, ("expired", "token revoke")),
+    Fault("a client that starts a program that is gone", "clients", "fault", client_gone, ("/nowhere/sayso", "sayso install claude")),
+    Fault("a client whose file is broken", "clients", "warning", client_broken, (".claude.json",)),
+    Fault("a clock that was set back", "clock", "warning", from_the_future, ("timedatectl",)),
+    Fault("a browser that is not there", "screen", "warning", environment(BROWSER="/nowhere/browser"), ("/nowhere/browser", "BROWSER")),
+]
+
+
+def long_path(home: Home) -> pathlib.Path:
+    path = home.path / ("x" * 60) / ("y" * 40)
+    path.mkdir(parents=True, mode=0o700)
+    return path
+
+
+def findings(home: Home, planted: Planted, language: str = "en", json_wanted: bool = True) -> Any:
+    env = {"BROWSER": "/bin/true", "CHOICE_LANG": language, **planted.env}
+    result = home.sayso("doctor", *["--json"] * json_wanted, env=env, preexec_fn=planted.preexec)
+    return result.json["findings"] if json_wanted else result.out
+
+
+for fault in FAULTS:
+    @test(f"doctor finds {fault.name}, says how to mend it, and nothing is left once it is mended", "R10.5 R8.2")
+    def found(home: Home, fault: Fault = fault) -> None:
+        assert {row["state"] for row in findings(home, Planted())} == {"ok"}
+        planted = fault.plant(home)
+        try:
+            rows = findings(home, planted)
+            wrong = [row for row in rows if row["state"] != "ok"]
+            assert [(row["check"], row["state"]) for row in wrong] == [(fault.check, fault.state)], wrong
+            assert all(word in wrong[0]["found"] + wrong[0]["remedy"] for word in fault.words), wrong
+            chinese = findings(home, planted, "zh", json_wanted=False)
+            lines = re.findall(r"^\[(?:故障|警告)\] .*\n    (.*)$", chinese, re.MULTILINE)
+            assert len(lines) == 1 and CHINESE.search(lines[0]), chinese
+        finally:
+            planted.mend()
+        rows = findings(home, Planted())
+        assert {row["state"] for row in rows} == {"ok"}, [row for row in rows if row["state"] != "ok"]
+
+
+@test("at least fifteen faults of all the kinds that doctor promises to find", "R10.5")
+def enough() -> None:
+    counted(f"{len(FAULTS)} planted faults")
+    kinds = {fault.check for fault in FAULTS}
+    assert len(FAULTS) >= 15
+    assert kinds >= {"files", "data_directory", "socket", "http", "screen", "tokens", "store", "clients", "clock", "sandbox"}, kinds
+
+
+run()
