@@ -155,6 +155,10 @@ static void go_to_browser(struct ask_screen *screen)
         ask_say(screen, INK_QUIET, i18n_text(TEXT_TUI_NO_PORTAL));
         return;
     }
+    if (screen->is_lost) {
+        ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_NOT_SENT_LOST));
+        return;
+    }
     screen->is_draft_dirty = screen->is_draft_dirty || ask_has_written(screen);
     ask_flush_draft(screen);
     ask_emit_kind(screen, EFFECT_BROWSER);

@@ -1,6 +1,7 @@
 /* inbox_list.c - the rows of the inbox: who waits, since when, and what was finished lately. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
@@ -273,7 +274,7 @@ static void draw_latest(struct inbox_screen *screen, struct pen *pen, int rows)
     size_t most = pen->end < SCREEN_NARROW ? 3 : INBOX_FINISHED;
     size_t count = find_latest(screen, latest, most);
 
-    if (pen->row + (int)most + 3 > rows)
+    if (count == 0 || pen->row + (int)most + 3 > rows)
         return;
     pen->row++;
     pen_at(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_FINISHED));
@@ -290,6 +291,7 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
         { "c", i18n_text(TEXT_TUI_KEY_CANCEL), 4, false },
         { "e", i18n_text(TEXT_TUI_KEY_MORE_TIME), 3, false },
         { "h", i18n_text(TEXT_TUI_KEY_HISTORY), 2, false },
+        { "w", i18n_text(TEXT_TUI_KEY_BROWSER), 1, false },
         { "s", i18n_text(TEXT_TUI_KEY_SETTINGS), 5, false },
         { "q", i18n_text(TEXT_TUI_KEY_QUIT), 8, true },
     };
@@ -311,15 +313,17 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
         pen_lines(pen, INK_WARN, text_string(&line));
         text_release(&line);
     }
+    if (screen->said.used > 0)
+        pen_lines(pen, INK_ACCENT, text_string(&screen->said));
     if (screen->is_filtering || screen->filter.text.used > 0) {
         pen_at(pen, pen->left, INK_ACCENT, "/");
         pen->row = edit_draw(&screen->filter, pen->canvas, pen->row, pen->left + 2, pen->end, 1,
                              screen->is_filtering);
     }
     if (pen->end < SCREEN_NARROW)
-        draw_hint_row(pen, narrow, 4);
+        draw_hint_row(pen, narrow, ARRAY_LEN(narrow));
     else
-        draw_hint_row(pen, hints, 7);
+        draw_hint_row(pen, hints, ARRAY_LEN(hints));
 }
 
 void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns, int rows)

@@ -129,9 +129,12 @@ static void on_ask_effect(void *context, const struct screen_effect *effect)
 {
     struct inbox_screen *screen = context;
 
-    if (effect->kind == EFFECT_CLOSE || effect->kind == EFFECT_QUIT)
+    if (effect->kind == EFFECT_CLOSE || effect->kind == EFFECT_QUIT ||
+        effect->kind == EFFECT_BROWSER)
         screen->is_ask_done = true;
-    else if (effect->kind == EFFECT_NEIGHBOUR)
+    if (effect->kind == EFFECT_CLOSE || effect->kind == EFFECT_QUIT)
+        return;
+    if (effect->kind == EFFECT_NEIGHBOUR)
         screen->neighbour = effect->number < 0 ? -1 : 1;
     else
         emit(screen, effect);
@@ -199,6 +202,13 @@ static void take_settings(struct inbox_screen *screen, const struct json *json)
     }
 }
 
+/* One line above the keys, until the next key. */
+static void say(struct inbox_screen *screen, const char *words)
+{
+    text_clear(&screen->said);
+    facts_add_visible(&screen->said, words);
+}
+
 void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const struct json *json,
                        struct screen_time now)
 {
@@ -223,6 +233,11 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
         break;
     case NEWS_WHOLE:
         open_ask(screen, json);
+        break;
+    case NEWS_LINK:
+    case NEWS_REFUSED: /* of an open ask it is told there */
+        if (!screen->ask)
+            say(screen, json_member_text(json, news == NEWS_LINK ? "words" : "message"));
         break;
     default:
         break;
@@ -286,6 +301,17 @@ static void extend(struct inbox_screen *screen)
                                               .number = (left_ms + 999) / 1000 + 300 });
 }
 
+static void go_to_browser(struct inbox_screen *screen)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+
+    if (!screen->setup.has_portal)
+        say(screen, i18n_text(TEXT_TUI_NO_PORTAL));
+    else if (at < count)
+        emit(screen, &(struct screen_effect){ .kind = EFFECT_BROWSER, .session_id = rows[at]->id });
+}
+
 static void take_letter(struct inbox_screen *screen, char letter)
 {
     switch (letter) {
@@ -306,6 +332,9 @@ static void take_letter(struct inbox_screen *screen, char letter)
         break;
     case 'e':
         extend(screen);
+        break;
+    case 'w':
+        go_to_browser(screen);
         break;
     case 'c':
         screen->wants_cancel = true;
@@ -361,6 +390,7 @@ static void key_in_list(struct inbox_screen *screen, const struct key *key)
 void inbox_screen_key(struct inbox_screen *screen, const struct key *key, struct screen_time now)
 {
     screen->now = now;
+    text_clear(&screen->said);
     if (screen->ask)
         ask_screen_key(screen->ask, key, now);
     else if (screen->panel == INBOX_SETTINGS && key->code != KEY_CONTROL)

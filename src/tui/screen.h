@@ -41,6 +41,7 @@ enum screen_news {
     NEWS_REFUSED,  /* {code, path?, message, detail?} of any of our calls that failed */
     NEWS_LOST,     /* {retry_ms}: the hub is gone; it is tried again so much later */
     NEWS_STATUS,   /* result of hub/status: the portal's url */
+    NEWS_LINK,     /* {words}: where the ask went on in a browser */
 };
 
 enum screen_effect_kind {

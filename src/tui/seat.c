@@ -352,6 +352,10 @@ static void on_list(void *context, const struct error *err, const struct json *l
     } else if (open_terminal(seat)) {
         setup = setup_of(seat);
         seat->inbox = inbox_screen_new(&setup, list, seat_now());
+        if (seat->settings) /* both came before there was anybody to tell */
+            seat_take(seat, NEWS_SETTINGS, seat->settings);
+        if (seat->status)
+            seat_take(seat, NEWS_STATUS, seat->status);
     }
     settle(seat);
 }
@@ -550,5 +554,7 @@ void seat_result_release(struct seat_result *result)
 {
     text_release(&result->detail_json);
     text_release(&result->whole_json);
+    text_release(&result->link);
+    text_release(&result->url);
     text_release(&result->result_json);
 }

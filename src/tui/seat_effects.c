@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/random.h"
 #include "i18n/i18n.h"
 #include "loop/loop.h"
@@ -104,6 +105,47 @@ static void on_undone(void *context, const struct error *err, const struct json 
     take_result(context, NEWS_UNDONE, err, json);
 }
 
+/* An inbox goes on, and says where the ask went. */
+static void tell_moved(struct seat *seat, const char *address)
+{
+    struct text out = { 0 }, words = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct json *json = NULL;
+
+    i18n_format(&words, TEXT_TUI_MOVED, "url", address, NULL);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "words", text_string(&words));
+    json_write_end_object(&writer);
+    if (json_parse(text_string(&out), out.used, &json, NULL))
+        seat_take(seat, NEWS_LINK, json);
+    json_free(json);
+    text_release(&out);
+    text_release(&words);
+}
+
+/* The draft was sent before this was asked for, so it is there when the browser is. */
+static void on_link(void *context, const struct error *err, const struct json *json)
+{
+    struct seat *seat = context;
+    const char *link = json_member_text(json, "link"), *url = json_member_text(json, "url");
+    enum os_browser browser;
+
+    if (err || !link || !url) {
+        if (err)
+            seat_refused(seat, err, json);
+        return;
+    }
+    browser = os_open_browser(link);
+    if (seat->inbox) {
+        tell_moved(seat, browser == OS_BROWSER_OPENED ? url : link);
+        return;
+    }
+    text_add_text(&seat->result->link, link);
+    text_add_text(&seat->result->url, url);
+    seat->result->browser = browser;
+    seat_end(seat, SEAT_MOVED);
+}
+
 /* What changed comes as an event; only a refusal is news. */
 static void on_changed(void *context, const struct error *err, const struct json *json)
 {
@@ -181,6 +223,7 @@ static const struct row {
     { EFFECT_UNDO, "ask/get", NOTHING, on_whole },
     { EFFECT_SEND_NOW, "ask/send", NOTHING, on_decided },
     { EFFECT_BROWSER, "ask/switch", WEB, on_changed },
+    { EFFECT_BROWSER, "portal/link", NOTHING, on_link },
     { EFFECT_SETTING, "settings/set", SETTING, on_changed },
     { EFFECT_HIDE, "ask/hide", MEMBERS, on_changed },
     { EFFECT_LOOK, "ask/get", NOTHING, on_whole },
@@ -276,8 +319,6 @@ static void perform(struct seat *seat, const struct wish *wish)
     }
     if (wish->effect.kind == EFFECT_OPEN)
         memcpy(seat->shown, wish->session_id, sizeof seat->shown);
-    if (wish->effect.kind == EFFECT_BROWSER)
-        seat_end(seat, SEAT_LEFT);
 }
 
 void wishes_perform(struct seat *seat)

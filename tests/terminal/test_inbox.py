@@ -43,6 +43,22 @@ def inbox(home: Home) -> None:
     assert result_of(home, first)["selection"]["selected_ids"] == ["view"]
 
 
+@test("the inbox names the portal's address, and an ask opened there obeys the person's settings", "R6.3 R6.4 R8.1")
+def inbox_settings(home: Home) -> None:
+    for name, value in (("deliver_after", "0"), ("notes", "off"), ("single_submit", "batch")):
+        home.sayso("settings", "set", name, value)
+    ask(home, "Obedient")
+    with Tmux(home) as tmux:
+        shown = tmux.start("inbox", shows="Obedient")
+        assert re.search(r"1 waiting +http://\S+:\d+/", shown), shown
+        tmux.keys("Enter")
+        tmux.wait("waits for Enter  notes off")
+        tmux.keys("C-c")
+        tmux.wait("1 waiting")
+        tmux.keys("q")
+        tmux.end(0)
+
+
 @test("the hub dies under an inbox: it comes back with the list as it is then", "R6.3 R6.1")
 def inbox_lost(home: Home) -> None:
     ask(home, "Before the end")
