@@ -12,6 +12,7 @@
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
 #include "tui/glyph.h"
+#include "tui/later.h"
 #include "tui/list.h"
 #include "tui/settings_panel.h"
 
@@ -237,7 +238,10 @@ static void draw_whole(struct ask_screen *screen, struct pen *pen, const struct 
     }
     pen->row++;
     draw_messages(screen, pen);
-    draw_hints(screen, pen);
+    if (screen->focus == FOCUS_LATER)
+        later_draw(pen);
+    else
+        draw_hints(screen, pen);
 }
 
 static int measure(struct ask_screen *screen, int columns, const struct draw_plan *plan)
@@ -429,7 +433,7 @@ static void draw_panel(struct ask_screen *screen, struct pen *pen, int rows)
     if (screen->panel == PANEL_SETTINGS)
         draw_settings(screen, pen);
     else if (screen->panel == PANEL_HELP)
-        draw_help(pen);
+        screen->scroll_most = draw_help(pen, rows, screen->scroll);
     else
         draw_reading(screen, pen,
                      screen->panel == PANEL_PROMPT ? screen->prompt : ask_preview(screen), rows);
@@ -447,6 +451,8 @@ void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int colum
         screen->panel = PANEL_NONE;
     if (screen->phase == PHASE_SAVED) {
         draw_saved(screen, &pen);
+    } else if (screen->is_past) {
+        draw_past(screen, &pen, rows);
     } else if (screen->phase == PHASE_THEIRS || screen->phase == PHASE_OURS) {
         draw_ended(screen, &pen);
     } else if (screen->panel != PANEL_NONE) {

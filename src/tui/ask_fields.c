@@ -5,6 +5,7 @@
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/canvas.h"
+#include "tui/later.h"
 #include "tui/list.h"
 #include "tui/settings_panel.h"
 
@@ -165,8 +166,21 @@ static void key_in_time(struct ask_screen *screen, const struct key *key)
     }
 }
 
+static void key_in_later(struct ask_screen *screen, const struct key *key)
+{
+    int64_t seconds =
+        key->code == KEY_TEXT && key->length == 1 ? later_seconds(key->text[0], screen->now) : 0;
+
+    if (seconds > 0 && ask_may_answer(screen)) {
+        ask_flush_draft(screen);
+        ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_LATER, .number = seconds });
+    }
+    if (seconds > 0 || key->code == KEY_ESCAPE || is_letter(key, 'q'))
+        ask_focus_field(screen);
+}
+
 /* Keys that move through a text longer than its place. */
-static bool scrolls(struct ask_screen *screen, const struct key *key)
+bool ask_scrolls(struct ask_screen *screen, const struct key *key)
 {
     int by = 0;
 
@@ -194,7 +208,7 @@ static bool scrolls(struct ask_screen *screen, const struct key *key)
 
 static void key_in_preview(struct ask_screen *screen, const struct key *key)
 {
-    if (scrolls(screen, key))
+    if (ask_scrolls(screen, key))
         return;
     if (is_letter(key, 'v'))
         screen->panel = PANEL_PREVIEW;
@@ -207,7 +221,7 @@ static void key_in_reading(struct ask_screen *screen, const struct key *key)
     bool is_back = key->code == KEY_ESCAPE || key->code == KEY_ENTER || is_letter(key, 'q') ||
                    is_letter(key, 'm') || is_letter(key, 'v') || is_letter(key, '?');
 
-    if (!scrolls(screen, key) && is_back) {
+    if (!ask_scrolls(screen, key) && is_back) {
         screen->panel = PANEL_NONE;
         screen->scroll = 0;
     }
@@ -280,6 +294,9 @@ bool ask_key_in_field(struct ask_screen *screen, const struct key *key)
         return true;
     case FOCUS_TIME:
         key_in_time(screen, key);
+        return true;
+    case FOCUS_LATER:
+        key_in_later(screen, key);
         return true;
     default:
         return false;

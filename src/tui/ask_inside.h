@@ -50,6 +50,7 @@ enum ask_focus {
     FOCUS_CANCEL, /* why; then the ask is cancelled */
     FOCUS_CODE,   /* the second act */
     FOCUS_TIME,   /* how many minutes more */
+    FOCUS_LATER,  /* when to be reminded again */
 };
 enum ask_panel { PANEL_NONE, PANEL_SETTINGS, PANEL_HELP, PANEL_PROMPT, PANEL_PREVIEW };
 
@@ -120,6 +121,8 @@ struct ask_screen {
     int said_ink;
     struct text problem; /* what the hub refused */
     bool wants_alternate;
+    bool is_past;     /* it was over before it was opened: it is read, not answered */
+    struct text note; /* of an answer that others gave */
 };
 
 /* ask_screen.c */
@@ -162,7 +165,8 @@ void ask_pass_time(struct ask_screen *screen, struct screen_time now);
 /* ask_keys.c and ask_fields.c */
 void ask_take_digits(struct ask_screen *screen);
 bool ask_key_in_field(struct ask_screen *screen, const struct key *key);
-void ask_step(struct ask_screen *screen, int by); /* to another question */
+void ask_step(struct ask_screen *screen, int by);                   /* to another question */
+bool ask_scrolls(struct ask_screen *screen, const struct key *key); /* the key was for that */
 void ask_extend(struct ask_screen *screen, int64_t by_s);
 void ask_add_written(const struct ask_screen *screen, struct text *out);
 void ask_copy_written(struct ask_screen *screen);

@@ -117,6 +117,7 @@ static void open_settings(struct ask_screen *screen)
 
 static void open_help(struct ask_screen *screen)
 {
+    screen->scroll = 0;
     screen->panel = PANEL_HELP;
 }
 
@@ -250,6 +251,12 @@ static void hide(struct ask_screen *screen)
     emit_hidden(screen, state, item);
 }
 
+static void open_later(struct ask_screen *screen)
+{
+    if (ask_may_answer(screen))
+        screen->focus = FOCUS_LATER;
+}
+
 static void reconnect(struct ask_screen *screen)
 {
     if (screen->is_lost)
@@ -266,7 +273,7 @@ static const struct {
     { '<', narrow_list },  { 's', open_settings }, { 'w', go_to_browser },     { 'e', extend },
     { 'E', open_minutes }, { 'm', open_prompt },   { 'q', open_cancel },       { '[', go_before },
     { ']', go_behind },    { 'a', tick_all },      { 'x', tick_none },         { 'H', show_hidden },
-    { '-', hide },         { 'r', reconnect },     { '?', open_help },
+    { '-', hide },         { 'r', reconnect },     { '?', open_help },         { 'l', open_later },
 };
 
 /* Defaults that nobody has looked at are not sent by one key. */
@@ -467,6 +474,8 @@ static void take_end_key(struct ask_screen *screen, const struct key *key)
 {
     char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
 
+    if (screen->is_past && ask_scrolls(screen, key))
+        return;
     if (screen->phase == PHASE_SAVED && letter == 'u') {
         ask_emit_kind(screen, EFFECT_UNDO);
     } else if (screen->phase == PHASE_SAVED && key->code == KEY_ENTER) {

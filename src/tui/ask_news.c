@@ -54,8 +54,10 @@ static void describe_answer(struct ask_screen *screen, const struct json *answer
     const struct json *fields = json_member(answer, "fields");
 
     text_clear(&screen->sent);
+    text_clear(&screen->note);
     if (json_kind(answer) != KIND_OBJECT)
         return;
+    facts_add_visible(&screen->note, json_member_text(answer, "global_annotation"));
     if (!fields)
         add_value(&screen->sent, &screen->fields[0], answer);
     for (size_t i = 0; fields && i < screen->form.field_count; i++) {

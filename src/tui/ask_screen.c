@@ -198,6 +198,7 @@ bool ask_screen_new(const struct screen_setup *setup, const struct json *whole,
     }
     facts_read(&screen->facts, json_member(whole, "ask"), screen->setup.home, now);
     begin(screen, whole);
+    screen->is_past = setup->is_inbox && !state_is_open(screen->facts.state);
     if (!state_is_open(screen->facts.state))
         ask_take_end(screen, whole);
     *ret_screen = screen;
@@ -243,6 +244,7 @@ void ask_screen_free(struct ask_screen *screen)
     text_release(&screen->sending);
     text_release(&screen->said);
     text_release(&screen->problem);
+    text_release(&screen->note);
     free((char *)(uintptr_t)screen->setup.home);
     free(screen);
 }

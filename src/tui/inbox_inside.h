@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "tui/edit.h"
 #include "tui/facts.h"
+#include "tui/inbox_history.h"
 #include "tui/marks.h"
 #include "tui/preferences.h"
 #include "tui/screen.h"
@@ -17,7 +18,7 @@ struct canvas;
 struct json;
 
 enum { INBOX_ROWS = 1000, INBOX_FINISHED = 5 };
-enum inbox_panel { INBOX_LIST, INBOX_SETTINGS, INBOX_HELP };
+enum inbox_panel { INBOX_LIST, INBOX_SETTINGS, INBOX_HELP, INBOX_HISTORY, INBOX_LATER };
 
 struct inbox_screen {
     struct screen_setup setup;
@@ -31,8 +32,10 @@ struct inbox_screen {
     enum inbox_panel panel;
     size_t setting;
     struct edit filter;
-    bool is_filtering, is_lost, wants_cancel, is_ask_done;
+    bool is_filtering, is_lost, has_list, wants_cancel, is_ask_done;
     int neighbour;
+    int scroll, scroll_most; /* of the help */
+    struct inbox_history history;
     int64_t retry_mono_ms;
     char *url;
     struct text said;
@@ -46,6 +49,7 @@ size_t inbox_cursor(struct inbox_screen *screen); /* its place among them */
 void inbox_move(struct inbox_screen *screen, int by);
 /* After a change: the row under the cursor stays where it is on the screen. */
 void inbox_keep_cursor(struct inbox_screen *screen, size_t before);
+const char *inbox_end_mark(const struct marks *marks, enum ask_state state);
 void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns, int rows);
 
 #endif

@@ -100,6 +100,22 @@ static void on_whole(void *context, const struct error *err, const struct json *
     take_result(context, NEWS_WHOLE, err, json);
 }
 
+static void on_history(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_HISTORY, err, json);
+}
+
+/* A terminal that shows one ask has nothing more to show then; an inbox has. */
+static void on_later(void *context, const struct error *err, const struct json *json)
+{
+    struct seat *seat = context;
+
+    if (err)
+        seat_refused(seat, err, json);
+    else if (!seat->inbox)
+        seat_end(seat, SEAT_LEFT);
+}
+
 static void on_undone(void *context, const struct error *err, const struct json *json)
 {
     take_result(context, NEWS_UNDONE, err, json);
@@ -226,6 +242,8 @@ static const struct row {
     { EFFECT_BROWSER, "portal/link", NOTHING, on_link },
     { EFFECT_SETTING, "settings/set", SETTING, on_changed },
     { EFFECT_HIDE, "ask/hide", MEMBERS, on_changed },
+    { EFFECT_LATER, "ask/later", SECONDS, on_later },
+    { EFFECT_HISTORY, "ask/history", MEMBERS, on_history },
     { EFFECT_LOOK, "ask/get", NOTHING, on_whole },
     { EFFECT_OPEN, "ask/attach", NOTHING, on_whole },
 };
