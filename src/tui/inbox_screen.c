@@ -531,6 +531,15 @@ void inbox_screen_draw(struct inbox_screen *screen, struct canvas *canvas, int c
         inbox_draw(screen, canvas, columns, rows);
 }
 
+int64_t inbox_screen_waiting(struct inbox_screen *screen)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < screen->count; i++)
+        count += state_is_open(screen->rows[i].state);
+    return count;
+}
+
 bool inbox_screen_wants_alternate(const struct inbox_screen *screen)
 {
     (void)screen;

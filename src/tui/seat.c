@@ -34,6 +34,22 @@ void seat_end(struct seat *seat, enum seat_end end)
     loop_stop(seat->loop);
 }
 
+/* Of an inbox: how many wait, in our words alone. */
+static void set_title(struct seat *seat)
+{
+    int64_t waiting = seat->inbox ? inbox_screen_waiting(seat->inbox) : -1;
+    struct text words = { 0 };
+    char number[TEXT_INTEGER_BYTES];
+
+    if (waiting < 0 || waiting == seat->titled || !seat->kind.has_title)
+        return;
+    seat->titled = waiting;
+    text_add_text(&words, "sayso: ");
+    i18n_format(&words, TEXT_TUI_WAITING, "count", text_of_integer(waiting, number), NULL);
+    tty_title(seat->tty, text_string(&words));
+    text_release(&words);
+}
+
 static void draw(struct seat *seat)
 {
     struct screen_time now = seat_now();
@@ -58,6 +74,7 @@ static void draw(struct seat *seat)
         painter_end(&seat->painter, &out);
         painter_begin(&seat->painter, is_alternate, &out);
     }
+    set_title(seat);
     painter_show(&seat->painter, &seat->canvas, &out);
     tty_write(seat->tty, &out);
     if (wake_ms >= 0)
@@ -110,6 +127,8 @@ static void on_key(void *context, const struct key *key)
 
     if (seat->is_over)
         return;
+    if (key->code == KEY_FOCUS_IN || key->code == KEY_FOCUS_OUT)
+        seat->is_looked_at = key->code == KEY_FOCUS_IN;
     if (seat->ask)
         ask_screen_key(seat->ask, key, seat_now());
     else
@@ -528,7 +547,7 @@ static void release(struct seat *seat)
 
 void seat_run(const struct seat_options *options, struct seat_result *ret_result)
 {
-    struct seat seat = { .options = options, .result = ret_result };
+    struct seat seat = { .options = options, .result = ret_result, .titled = -1 };
 
     *ret_result = (struct seat_result){ .exit_code = SEAT_EXIT_PENDING };
     random_id(seat.key);

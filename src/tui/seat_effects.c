@@ -282,14 +282,23 @@ static void copy(struct seat *seat, const char *text)
     tty_write(seat->tty, &out);
 }
 
-/* The bell, and where the terminal has notifications a sentence of ours: nothing an agent wrote. */
+/* The bell; and from an inbox nobody looks at a notification of the terminal's, where it has them:
+ * a sentence of ours, nothing an agent wrote. */
 static void ring(struct seat *seat)
 {
+    static const char *const beginnings[] = {
+        [NOTICE_NONE] = "",
+        [NOTICE_OSC_9] = "\033]9;sayso: ",
+        [NOTICE_OSC_99] = "\033]99;i=sayso;sayso: ",
+        [NOTICE_OSC_777] = "\033]777;notify;sayso;",
+    };
     struct text out = { 0 };
 
     text_add_char(&out, '\a');
-    if (seat->inbox && !seat->kind.is_ascii)
-        text_add_format(&out, "\033]9;sayso: %s\033\\", i18n_text(TEXT_CLI_ASK_WAITS));
+    if (seat->inbox && seat->kind.notice != NOTICE_NONE && !seat->kind.is_ascii &&
+        !seat->is_looked_at)
+        text_add_format(&out, "%s%s\033\\", beginnings[seat->kind.notice],
+                        i18n_text(TEXT_CLI_ASK_WAITS));
     tty_write(seat->tty, &out);
 }
 
@@ -301,6 +310,7 @@ static void suspend(struct seat *seat)
     painter_end(&seat->painter, &out);
     tty_write(seat->tty, &out);
     tty_suspend(seat->tty);
+    seat->titled = -1; /* the shell's own is there again */
     tty_size(seat->tty, &rows_now, &columns);
     painter_resize(&seat->painter, rows_now, columns, &out);
     text_release(&out); /* where we begin anew there is nothing to clear */

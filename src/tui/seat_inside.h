@@ -41,6 +41,8 @@ struct seat {
     char shown[27]; /* the ask on the screen; "": none, or not yet */
     char key[27];   /* with which we open what a launch names */
     char home[4096];
+    int64_t titled;    /* asks that the window's name tells of; -1: none */
+    bool is_looked_at; /* the terminal said that it is in front */
     bool is_over, is_drawing_due, is_asking_done;
 };
 

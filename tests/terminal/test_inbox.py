@@ -5,12 +5,14 @@ Proves: R6.3 R6.6 R6.1
 """
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import signal
 import subprocess
 import time
 
-from stage import READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, result_of
+from stage import READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, pid_of, result_of
 from harness import Home, run, test, wait_until
 
 QUESTION = ["-p", "Two regions are ready and one is to be first.", "-o", "eu=Europe", "-o", "us=America",
@@ -88,6 +90,54 @@ def bell(home: Home) -> None:
         assert not any("Ring" in words for _, words in told["osc"]), told
         pty.type("q")
         wait_until(lambda: pty.process.poll() is not None, "it ends")
+
+
+@test("its notification is of the kind the terminal knows; in a terminal that is looked at the bell is enough", "R6.6")
+def notices(home: Home) -> None:
+    home.sayso("list")
+    for term, wanted, before in (("xterm", (9, "sayso: an ask waits for you"), ""),
+                                 ("xterm-kitty", (99, "i=sayso;sayso: an ask waits for you"), ""),
+                                 ("rxvt", (777, "notify;sayso;an ask waits for you"), ""),
+                                 ("screen", None, ""), ("xterm", None, "\x1b[I")):
+        with Pty(home, "inbox", TERM=term) as pty, Judge() as judge:
+            pty.wait("waiting")
+            pty.type(before)
+            pty.drain()
+            session_id = ask(home, f"Come {term}{len(before)}")
+            pty.wait(f"Come {term}{len(before)}")
+            pty.drain()
+            told = judge.show(pty.bytes)
+            assert told["bells"] == 1 and told["osc"] == ([list(wanted)] if wanted else []), (term, told["osc"])
+            pty.type("q")
+            wait_until(lambda: pty.process.poll() is not None, "it ends")
+        home.sayso("cancel", session_id)
+
+
+@test("the window's name says how many wait, and is the shell's again afterwards, also after kill -TERM", "R6.6 R6.1")
+def title(home: Home) -> None:
+    ask(home, "First \x1b]2;evil\x07")
+    with Tmux(home) as tmux:
+        name = lambda: tmux.run("display-message", "-p", "#{pane_title}").strip()
+        tmux.type("printf '\\033]2;my shell\\033\\\\'")
+        tmux.keys("C-m")
+        wait_until(lambda: name() == "my shell", "the shell has a name")
+        tmux.start("inbox", shows="First")
+        wait_until(lambda: name() == "sayso: 1 waiting", "one waits")
+        ask(home, "Second")
+        wait_until(lambda: name() == "sayso: 2 waiting", "two wait")
+        tmux.keys("C-z")
+        wait_until(lambda: name() == "my shell", "as before while it is stopped")
+        tmux.type("fg")
+        tmux.keys("C-m")
+        wait_until(lambda: name() == "sayso: 2 waiting", "and again")
+        tmux.keys("q")
+        tmux.wait(r"ready\$\s*\Z")
+        assert name() == "my shell", name()
+        for number in (signal.SIGTERM, signal.SIGSEGV):
+            tmux.start("inbox", shows="Second")
+            wait_until(lambda: name() == "sayso: 2 waiting", "once more")
+            os.kill(pid_of(home, "inbox"), number)
+            wait_until(lambda: name() == "my shell", f"as before after {number}")
 
 
 def rings(home: Home, title: str) -> bool:

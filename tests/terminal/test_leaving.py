@@ -12,25 +12,8 @@ import signal
 import subprocess
 import time
 
-from stage import HERE, READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, result_of
+from stage import HERE, READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, pid_of, result_of
 from harness import Home, run, test, wait_until
-
-
-def pid_of(home: Home, verb: str = "attach") -> int:
-    """The process of our program in the tmux of this home."""
-    def find() -> int | None:
-        for entry in os.listdir("/proc"):
-            if not entry.isdigit():
-                continue
-            try:
-                words = open(f"/proc/{entry}/cmdline", "rb").read().split(b"\0")
-                env = open(f"/proc/{entry}/environ", "rb").read()
-            except OSError:
-                continue
-            if words[0].decode() == home.binary and words[1] == verb.encode() and str(home.path).encode() in env:
-                return int(entry)
-        return None
-    return wait_until(find, f"sayso {verb} runs")
 
 
 def is_open(home: Home, session_id: str) -> bool:

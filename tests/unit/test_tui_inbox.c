@@ -332,12 +332,12 @@ static void put_off_it_rings_again_at_its_time(void **state)
                "{\"ask\":" ASK("aaaa", "Which cache should the product page use?", "pending",
                                "claude-code", "src/shop-api", "14:02:59",
                                LEFT_S("1000") ",\"later_until\":\"2026-07-28T14:13:11.000Z\"") "}");
-    stage_expect_row(&stage, "shop-›  later");
+    stage_expect_row(&stage, "shop›  later");
     stage_wait(&stage, 590000);
     stage_expect(&stage, "");
     stage_wait(&stage, 11000);
     stage_expect(&stage, "BELL\n");
-    stage_expect_no_row(&stage, "shop-›  later");
+    stage_expect_no_row(&stage, "shop›  later");
     stage_close(&stage);
 }
 
