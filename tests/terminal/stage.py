@@ -157,7 +157,7 @@ class Tmux(contextlib.AbstractContextManager):
         self.keys("C-m")
         shown = self.wait(rf"^end{mark}$")
         flags = self.run("display-message", "-p",
-                         "#{alternate_on} #{cursor_flag} #{keypad_flag} #{mouse_any_flag} #{bracket_paste_flag}")
+                         "#{alternate_on} #{cursor_flag} #{wrap_flag} #{keypad_flag} #{mouse_any_flag} #{bracket_paste_flag}")
         # rows and columns may differ after a resize; bash sets bracketed paste itself while it reads
         return re.sub(r"rows \d+; columns \d+;", "", shown.split(mark)[1]) + flags.rsplit(" ", 1)[0]
 

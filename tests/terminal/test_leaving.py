@@ -104,7 +104,7 @@ def crash(home: Home) -> None:
         pty.drain()
         assert pty.is_restored()
         modes = judge.show(pty.bytes)["modes"]
-        assert not modes["bracketedPasteMode"] and not modes["sendFocusMode"], modes
+        assert not modes["bracketedPasteMode"] and not modes["sendFocusMode"] and modes["wraparoundMode"], modes
 
 
 @test("a terminal that is closed ends it, and nothing is answered", "R6.1")
