@@ -93,10 +93,10 @@ static void draw_list_with_pane(struct ask_screen *screen, struct field_state *s
         canvas_put_text(pen->canvas, row, column, pen->end, INK_QUIET, screen->marks->divider);
 }
 
-static bool has_previews(const struct ask_screen *screen, const struct field_state *state)
+static bool has_previews(const struct field_state *state)
 {
-    for (size_t i = 0; state == screen->fields && i < state->field->option_count; i++) {
-        if (screen->previews[i])
+    for (size_t i = 0; i < state->field->option_count; i++) {
+        if (state->previews[i])
             return true;
     }
     return false;
@@ -132,7 +132,7 @@ static void draw_body(struct ask_screen *screen, struct pen *pen, const struct d
         draw_text_field(screen, state, pen);
     else if (state->field->kind == FIELD_NUMBER)
         draw_number(screen, state, pen);
-    else if (has_previews(screen, state))
+    else if (has_previews(state))
         draw_list_with_pane(screen, state, pen, plan);
     else
         draw_list(screen, state, pen, plan);
@@ -149,6 +149,17 @@ static bool shows_common_note(const struct ask_screen *screen)
     return ask_has_notes(screen) &&
            ((screen->focus == FOCUS_NOTE && !screen->is_lost) || screen->focus == FOCUS_COMMON ||
             screen->common.text.used > 0 || is_rating);
+}
+
+static void draw_question_note(struct ask_screen *screen, struct pen *pen)
+{
+    struct edit *note = screen->form.field_count > 1 ? ask_note(screen) : NULL;
+    bool has_focus = screen->focus == FOCUS_NOTE;
+
+    if (!note || (!has_focus && note->text.used == 0))
+        return;
+    pen->row++;
+    draw_labelled_edit(pen, pen->left, i18n_text(TEXT_TUI_QUESTION_NOTE), note, 4, has_focus, NULL);
 }
 
 static void draw_second_act(struct ask_screen *screen, struct pen *pen)
@@ -228,6 +239,7 @@ static void draw_whole(struct ask_screen *screen, struct pen *pen, const struct 
 {
     draw_above(screen, pen, plan);
     draw_body(screen, pen, plan);
+    draw_question_note(screen, pen);
     if (shows_common_note(screen)) {
         pen->row++;
         draw_common_note(screen, pen);

@@ -50,14 +50,14 @@ static void key_in_words(struct ask_screen *screen, const struct key *key)
     if (key->code == KEY_ESCAPE) {
         back_to_list(screen);
     } else if (key->code == KEY_SEND) {
-        ask_send(screen);
+        ask_send_or_go_on(screen);
     } else if (key->code == KEY_TAB || key->code == KEY_BACK_TAB) {
-        screen->focus = ask_has_notes(screen) ? FOCUS_COMMON : FOCUS_LIST;
+        screen->focus = !ask_has_notes(screen)         ? FOCUS_LIST
+                        : screen->form.field_count > 1 ? FOCUS_NOTE
+                                                       : FOCUS_COMMON;
     } else if (key->code == KEY_ENTER && is_one_line) {
-        if (is_calm(screen) && screen->form.field_count > 1)
-            ask_step(screen, 1);
-        else if (is_calm(screen))
-            ask_send(screen);
+        if (is_calm(screen))
+            ask_send_or_go_on(screen);
     } else {
         write(screen, &state->words, key);
         if (state->field->kind == FIELD_HYBRID && state->words.text.used > before)
@@ -67,9 +67,10 @@ static void key_in_words(struct ask_screen *screen, const struct key *key)
 
 static void key_in_note(struct ask_screen *screen, const struct key *key)
 {
-    bool is_common = screen->focus == FOCUS_COMMON;
+    struct edit *own = screen->focus == FOCUS_NOTE ? ask_note(screen) : NULL;
+    struct edit *edit = own ? own : &screen->common;
     struct field_state *state = &screen->fields[0];
-    struct edit *edit = is_common ? &screen->common : &screen->notes[state->cursor];
+    bool is_of_option = own && screen->form.field_count == 1 && list_is_one_of_many(state);
 
     switch (key->code) {
     case KEY_ESCAPE:
@@ -83,16 +84,16 @@ static void key_in_note(struct ask_screen *screen, const struct key *key)
         break;
     case KEY_TAB:
     case KEY_BACK_TAB:
-        screen->focus = is_common ? FOCUS_LIST : FOCUS_COMMON;
+        screen->focus = own ? FOCUS_COMMON : FOCUS_LIST;
         break;
     case KEY_SEND:
-        if (!is_common && list_is_one_of_many(state) && !list_is_picked(state, state->cursor))
+        if (is_of_option && !list_is_picked(state, state->cursor))
             list_pick(screen, state, state->cursor);
-        ask_send(screen);
+        ask_send_or_go_on(screen);
         break;
     default:
         write(screen, edit, key);
-        if (!is_common && edit->text.used > 0 && list_is_one_of_many(state))
+        if (is_of_option && edit->text.used > 0)
             list_pick(screen, state, state->cursor);
     }
 }
@@ -306,11 +307,13 @@ bool ask_key_in_field(struct ask_screen *screen, const struct key *key)
 /* What was written here and did not go out, for the clipboard. */
 void ask_add_written(const struct ask_screen *screen, struct text *out)
 {
-    const struct edit *edits[LIST_MOST + LIMIT_FORM_FIELDS];
+    const struct edit *edits[LIST_MOST + 2 * LIMIT_FORM_FIELDS];
     size_t count = 0;
 
-    for (size_t i = 0; i < screen->form.field_count && count < LIMIT_FORM_FIELDS; i++)
+    for (size_t i = 0; i < screen->form.field_count && i < LIMIT_FORM_FIELDS; i++) {
         edits[count++] = &screen->fields[i].words;
+        edits[count++] = &screen->fields[i].note;
+    }
     for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
         edits[count++] = &screen->notes[i];
     edits[count++] = &screen->common;

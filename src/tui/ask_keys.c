@@ -54,15 +54,11 @@ static void open_common_note(struct ask_screen *screen)
         ask_say(screen, INK_QUIET, i18n_text(TEXT_TUI_NOTES_OFF));
 }
 
-/* Tab: the note of the option under the cursor, then the common one. */
+/* Tab: the note of the option under the cursor or of this question, then the common one. */
 static void open_note(struct ask_screen *screen)
 {
-    struct field_state *state = ask_field(screen);
-    bool has_own_note =
-        state == screen->fields && is_list(state) && state->cursor < state->field->option_count;
-
     open_common_note(screen);
-    if (ask_has_notes(screen) && has_own_note)
+    if (ask_note(screen))
         screen->focus = FOCUS_NOTE;
 }
 
@@ -290,9 +286,10 @@ static bool needs_second_enter(struct ask_screen *screen, const struct field_sta
     return true;
 }
 
-static void send_or_go_on(struct ask_screen *screen)
+/* Of several questions only the review sends. */
+void ask_send_or_go_on(struct ask_screen *screen)
 {
-    if (screen->form.field_count > 1)
+    if (ask_field(screen) && screen->form.field_count > 1)
         ask_step(screen, 1);
     else
         ask_send(screen);
@@ -321,7 +318,7 @@ static void enter(struct ask_screen *screen)
         open_note(screen);
         return;
     }
-    send_or_go_on(screen);
+    ask_send_or_go_on(screen);
 }
 
 static void tick(struct ask_screen *screen)
@@ -453,7 +450,7 @@ static void take_list_key(struct ask_screen *screen, const struct key *key)
         enter(screen);
         break;
     case KEY_SEND:
-        ask_send(screen);
+        ask_send_or_go_on(screen);
         break;
     case KEY_TAB:
         open_note(screen);

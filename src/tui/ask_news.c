@@ -63,7 +63,10 @@ static void describe_answer(struct ask_screen *screen, const struct json *answer
     for (size_t i = 0; fields && i < screen->form.field_count; i++) {
         struct text words = { 0 };
 
-        add_value(&words, &screen->fields[i], json_member(fields, screen->form.fields[i].name));
+        const struct json *value = json_member(fields, screen->form.fields[i].name);
+
+        /* the first one's may stand beside the others */
+        add_value(&words, &screen->fields[i], value || i > 0 ? value : answer);
         if (screen->sent.used > 0 && words.used > 0)
             text_add_text(&screen->sent, "; ");
         text_add(&screen->sent, text_string(&words), words.used);

@@ -15,6 +15,8 @@ static void describe_all(struct ask_screen *screen)
         ask_describe(screen, i, &screen->sent);
     }
     screen->has_sent_note = screen->common.text.used > 0;
+    for (size_t i = 0; i < screen->form.field_count; i++)
+        screen->has_sent_note = screen->has_sent_note || screen->fields[i].note.text.used > 0;
     for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
         screen->has_sent_note = screen->has_sent_note || screen->notes[i].text.used > 0;
     screen->has_sent_note = screen->has_sent_note && ask_has_notes(screen);
@@ -144,6 +146,11 @@ void ask_flush_draft(struct ask_screen *screen)
     screen->draft_mono_ms = screen->now.mono_ms;
     ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_DRAFT, .json = text_string(&draft) });
     text_release(&draft);
+}
+
+void ask_screen_save(struct ask_screen *screen)
+{
+    ask_flush_draft(screen);
 }
 
 /* What time alone does: drafts, the second digit, the end of undo, the bell. */

@@ -68,7 +68,7 @@ void draw_common_note(struct ask_screen *screen, struct pen *pen);
 void draw_number(struct ask_screen *screen, struct field_state *state, struct pen *pen);
 /* stepper.c */
 void draw_tabs(const struct ask_screen *screen, struct pen *pen);
-void draw_review(const struct ask_screen *screen, struct pen *pen);
+void draw_review(struct ask_screen *screen, struct pen *pen);
 /* preview.c */
 /* The preview of the option under the cursor within the pen's columns; at most so many rows. */
 void draw_pane(struct ask_screen *screen, struct pen *pen, int rows);

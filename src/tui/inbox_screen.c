@@ -531,6 +531,12 @@ void inbox_screen_draw(struct inbox_screen *screen, struct canvas *canvas, int c
         inbox_draw(screen, canvas, columns, rows);
 }
 
+void inbox_screen_save(struct inbox_screen *screen)
+{
+    if (screen->ask)
+        ask_screen_save(screen->ask);
+}
+
 int64_t inbox_screen_waiting(struct inbox_screen *screen)
 {
     int64_t count = 0;

@@ -18,7 +18,7 @@
 #include "tui/seat_inside.h"
 #include "wire/phone.h"
 
-enum { SEAT_EXIT_PENDING = 5, SEAT_LINE_BYTES = 65536 };
+enum { SEAT_EXIT_PENDING = 5, SEAT_LINE_BYTES = 65536, SEAT_LEAVE_MS = 1000 };
 
 struct screen_time seat_now(void)
 {
@@ -32,6 +32,25 @@ void seat_end(struct seat *seat, enum seat_end end)
     seat->is_over = true;
     seat->result->end = end;
     loop_stop(seat->loop);
+}
+
+void seat_leave(struct seat *seat, enum seat_end end)
+{
+    if (seat->is_leaving)
+        return;
+    seat->is_leaving = true;
+    seat->last = end;
+    if (seat->drafts == 0)
+        seat_end(seat, end);
+    else
+        loop_timer_at(seat->leave, loop_boot_ms() + SEAT_LEAVE_MS);
+}
+
+static void on_left(void *context)
+{
+    struct seat *seat = context;
+
+    seat_end(seat, seat->last);
 }
 
 /* Of an inbox: how many wait, in our words alone. */
@@ -125,7 +144,7 @@ static void on_key(void *context, const struct key *key)
 {
     struct seat *seat = context;
 
-    if (seat->is_over)
+    if (seat->is_over || seat->is_leaving)
         return;
     if (key->code == KEY_FOCUS_IN || key->code == KEY_FOCUS_OUT)
         seat->is_looked_at = key->code == KEY_FOCUS_IN;
@@ -219,11 +238,18 @@ static void on_ended(void *context, int number)
 {
     struct seat *seat = context;
 
+    if (seat->is_leaving)
+        return;
     seat->result->signal_number = number ? number : SIGHUP;
+    if (seat->ask)
+        ask_screen_save(seat->ask);
+    else if (seat->inbox)
+        inbox_screen_save(seat->inbox);
+    wishes_perform(seat);
     if (seat->plain && (!number || number == SIGINT)) /* Ctrl-D and Ctrl-C, as elsewhere */
-        seat_end(seat, SEAT_LEFT);
+        seat_leave(seat, SEAT_LEFT);
     else
-        seat_end(seat, SEAT_SIGNAL);
+        seat_leave(seat, SEAT_SIGNAL);
 }
 
 static void on_wake(void *context)
@@ -534,6 +560,7 @@ static void release(struct seat *seat)
     json_free(seat->status);
     loop_timer_free(seat->wake);
     loop_timer_free(seat->escape);
+    loop_timer_free(seat->leave);
     phone_give_up(seat->person);
     if (seat->agent)
         phone_give_up(seat->agent);
@@ -556,6 +583,7 @@ void seat_run(const struct seat_options *options, struct seat_result *ret_result
     seat.loop = loop_new();
     seat.wake = loop_timer_new(seat.loop, on_wake, &seat);
     seat.escape = loop_timer_new(seat.loop, on_escape, &seat);
+    seat.leave = loop_timer_new(seat.loop, on_left, &seat);
     dial_up(&seat);
     loop_run(seat.loop);
     if (seat.ask)

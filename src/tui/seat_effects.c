@@ -169,6 +169,17 @@ static void on_changed(void *context, const struct error *err, const struct json
         seat_refused(context, err, json);
 }
 
+static void on_drafted(void *context, const struct error *err, const struct json *json)
+{
+    struct seat *seat = context;
+
+    seat->drafts--;
+    if (seat->is_leaving && seat->drafts == 0)
+        seat_end(seat, seat->last);
+    else if (err)
+        seat_refused(seat, err, json);
+}
+
 static void write_members(struct json_writer *writer, const char *object_json)
 {
     struct json *object = NULL;
@@ -233,7 +244,7 @@ static const struct row {
     { EFFECT_CHALLENGE, "ask/challenge", NOTHING, on_code },
     { EFFECT_CANCEL, "ask/cancel", MEMBERS, on_decided },
     { EFFECT_DECLINE, "ask/decline", MEMBERS, on_decided },
-    { EFFECT_DRAFT, "ask/draft", DRAFT, on_changed },
+    { EFFECT_DRAFT, "ask/draft", DRAFT, on_drafted },
     { EFFECT_EXTEND, "ask/extend", SECONDS, on_changed },
     { EFFECT_UNDO, "ask/undo", NOTHING, on_undone },
     { EFFECT_UNDO, "ask/get", NOTHING, on_whole },
@@ -257,6 +268,7 @@ static void call(struct seat *seat, const struct wish *wish)
         if (rows[i].kind != wish->effect.kind)
             continue;
         write_params(&writer, wish, rows[i].carries);
+        seat->drafts += wish->effect.kind == EFFECT_DRAFT;
         phone_call(seat->person, rows[i].method, text_string(&params), rows[i].done, seat);
         text_release(&params);
     }
@@ -339,7 +351,7 @@ static void perform(struct seat *seat, const struct wish *wish)
             seat_end(seat, SEAT_DONE);
         break;
     case EFFECT_QUIT:
-        seat_end(seat, SEAT_LEFT);
+        seat_leave(seat, SEAT_LEFT);
         break;
     default:
         call(seat, wish);

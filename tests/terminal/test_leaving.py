@@ -74,6 +74,34 @@ def kills(home: Home) -> None:
     assert is_open(home, session_id)
 
 
+@test("left by Ctrl-C, kill -TERM or a closed window right after the last key: every letter is in the draft", "R5.9 R6.1")
+def last_letters(home: Home) -> None:
+    session_id = ask(home, "Name?", selection_mode="text_input")
+    words = ""
+    for number, end in enumerate(("key", signal.SIGTERM, signal.SIGHUP, "closed")):
+        pty = Pty(home, "attach", session_id)
+        pty.wait("Name?")
+        pty.drain()
+        time.sleep(READY_S * SLACK)
+        pty.type(f"abc{number}")
+        words += f"abc{number}"
+        pty.drain()
+        if end == "key":
+            pty.type("\x03")
+        elif end == "closed":
+            os.close(pty.slave)
+            os.close(pty.master)
+        else:
+            pty.process.send_signal(end)
+        pty.process.wait(WAIT_S)
+        home.spawned.remove(pty.process)
+        if end != "closed":
+            os.close(pty.slave)
+            os.close(pty.master)
+        draft = home.sayso("show", session_id, "--json").json["draft"]
+        assert draft == {"custom_input": words}, (end, draft, words)
+
+
 @test("kill -STOP and -CONT: the picture comes back and keys work", "R6.1")
 def stopped(home: Home) -> None:
     session_id = ask(home)
