@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
 #include "markup/markup.h"
@@ -413,15 +414,17 @@ static void draw_settings(struct ask_screen *screen, struct pen *pen)
 {
     bool is_narrow = pen->end < SCREEN_NARROW;
     const struct hint hints[] = {
+        { "0-9", i18n_text(TEXT_TUI_KEY_TYPE_SHORT), 4, false }, /* first: not always there */
         { i18n_text(TEXT_TUI_SIDEWAYS), i18n_text(TEXT_TUI_KEY_CHANGE), 9, false },
         { "r", i18n_text(is_narrow ? TEXT_TUI_KEY_RESET : TEXT_TUI_KEY_BUILT_IN), 5, false },
         { is_narrow ? "Esc" : i18n_text(TEXT_TUI_ESC_OR_S),
           i18n_text(is_narrow ? TEXT_TUI_KEY_BACK : TEXT_TUI_KEY_TO_QUESTION), 8, false },
     };
+    size_t skipped = settings_panel_is_number(&screen->settings) ? 0 : 1;
     struct text line = { 0 }, left = { 0 }, until = { 0 };
     int64_t left_ms = ask_left_ms(screen);
 
-    settings_panel_draw(&screen->preferences, screen->setting,
+    settings_panel_draw(&screen->settings, &screen->preferences,
                         (int)list_hidden_count(screen, &screen->fields[0]), screen->setup.is_ascii,
                         pen);
     pen->row++;
@@ -434,7 +437,8 @@ static void draw_settings(struct ask_screen *screen, struct pen *pen)
         pen_right(pen, INK_QUIET, i18n_text(TEXT_TUI_MORE_TIME));
         pen->row += 2;
     }
-    draw_hint_row(pen, hints, 3);
+    draw_messages(screen, pen);
+    draw_hint_row(pen, hints + skipped, ARRAY_LEN(hints) - skipped);
     text_release(&line);
     text_release(&left);
     text_release(&until);

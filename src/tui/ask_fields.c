@@ -58,6 +58,8 @@ static void key_in_words(struct ask_screen *screen, const struct key *key)
     } else if (key->code == KEY_ENTER && is_one_line) {
         if (is_calm(screen))
             ask_send_or_go_on(screen);
+    } else if ((key->code == KEY_UP || key->code == KEY_DOWN) && is_one_line) {
+        ask_step(screen, key->code == KEY_UP ? -1 : 1);
     } else {
         write(screen, &state->words, key);
         if (state->field->kind == FIELD_HYBRID && state->words.text.used > before)
@@ -230,34 +232,30 @@ static void key_in_reading(struct ask_screen *screen, const struct key *key)
 
 static void key_in_settings(struct ask_screen *screen, const struct key *key)
 {
-    int by = key->code == KEY_DOWN || is_letter(key, 'j') ? 1
-             : key->code == KEY_UP || is_letter(key, 'k') ? -1
-                                                          : 0;
+    const char *name = setting_row(settings_panel_id(&screen->settings))->name;
+    char *value;
 
-    if (by != 0)
-        screen->setting = settings_panel_move(screen->setting, by);
-    else if (key->code == KEY_ESCAPE || is_letter(key, 's') || is_letter(key, 'q'))
+    switch (settings_panel_key(&screen->settings, &screen->preferences, key, &value)) {
+    case SETTINGS_CHANGE:
+        if (!screen->is_lost)
+            ask_emit(screen, &(struct screen_effect){
+                                 .kind = EFFECT_SETTING, .name = name, .text = value });
+        break;
+    case SETTINGS_CLOSE:
         screen->panel = PANEL_NONE;
-    else if (is_letter(key, 'e'))
-        ask_extend(screen, SCREEN_EXTEND_S);
-    else if (is_letter(key, 'E')) {
-        screen->panel = PANEL_NONE;
-        screen->focus = FOCUS_TIME;
-    } else if (key->code == KEY_LEFT || key->code == KEY_RIGHT || key->code == KEY_ENTER) {
-        enum setting_id id = settings_panel_id(screen->setting);
-        char *next = preferences_next(&screen->preferences, id, key->code == KEY_LEFT ? -1 : 1);
-
-        if (next && !screen->is_lost)
-            ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_SETTING,
-                                                      .name = setting_row(id)->name,
-                                                      .text = next });
-        free(next);
-    } else if (is_letter(key, 'r') && !screen->is_lost) {
-        enum setting_id id = settings_panel_id(screen->setting);
-
-        ask_emit(screen,
-                 &(struct screen_effect){ .kind = EFFECT_SETTING, .name = setting_row(id)->name });
+        break;
+    case SETTINGS_OTHER:
+        if (is_letter(key, 'e'))
+            ask_extend(screen, SCREEN_EXTEND_S);
+        if (is_letter(key, 'E')) {
+            screen->panel = PANEL_NONE;
+            screen->focus = FOCUS_TIME;
+        }
+        break;
+    default:
+        break;
     }
+    free(value);
 }
 
 bool ask_key_in_field(struct ask_screen *screen, const struct key *key)

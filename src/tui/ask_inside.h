@@ -18,6 +18,7 @@
 #include "tui/keyboard.h"
 #include "tui/marks.h"
 #include "tui/preferences.h"
+#include "tui/settings_panel.h"
 
 struct canvas;
 struct markup;
@@ -91,8 +92,8 @@ struct ask_screen {
     size_t step; /* field_count: the review */
     struct edit *notes;
     struct edit common, filter, why, code, minutes;
-    size_t setting; /* row of the settings panel */
-    int scroll;     /* of the panel or of the preview, first row drawn */
+    struct settings_panel settings;
+    int scroll; /* of the panel or of the preview, first row drawn */
     int scroll_most;
     int pane_shift; /* columns the list beside a preview is wider than by itself */
     int pane_rows;  /* of the preview, as drawn last */

@@ -34,16 +34,27 @@ void ask_step(struct ask_screen *screen, int by)
     ask_focus_field(screen);
 }
 
+/* Of a number Left and Right are taken, so in a form this is the way to its neighbours. */
+static void move(struct ask_screen *screen, int by)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (is_list(state))
+        list_move(screen, state, by);
+    else if (state && state->field->kind == FIELD_NUMBER && screen->form.field_count > 1)
+        ask_step(screen, by);
+    else if (state && state->field->kind == FIELD_NUMBER)
+        ask_number_key(screen, state, by > 0 ? KEY_DOWN : KEY_UP);
+}
+
 static void move_down(struct ask_screen *screen)
 {
-    if (is_list(ask_field(screen)))
-        list_move(screen, ask_field(screen), 1);
+    move(screen, 1);
 }
 
 static void move_up(struct ask_screen *screen)
 {
-    if (is_list(ask_field(screen)))
-        list_move(screen, ask_field(screen), -1);
+    move(screen, -1);
 }
 
 static void open_common_note(struct ask_screen *screen)
@@ -109,6 +120,7 @@ static void narrow_list(struct ask_screen *screen)
 static void open_settings(struct ask_screen *screen)
 {
     screen->panel = PANEL_SETTINGS;
+    text_clear(&screen->settings.typed);
 }
 
 static void open_help(struct ask_screen *screen)

@@ -252,6 +252,7 @@ void ask_screen_free(struct ask_screen *screen)
     text_release(&screen->said);
     text_release(&screen->problem);
     text_release(&screen->note);
+    text_release(&screen->settings.typed);
     free((char *)(uintptr_t)screen->setup.home);
     free(screen);
 }

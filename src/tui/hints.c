@@ -176,7 +176,8 @@ static void number_hints(const struct ask_screen *screen, const struct field_sta
 {
     bool is_rating = state->field->style == NUMBER_RATING, is_narrow = pen->end < SCREEN_NARROW;
     struct text step = { 0 }, page = { 0 }, stars = { 0 };
-    const char *send = say(screen->form.field_count > 1 ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND);
+    bool is_step = screen->form.field_count > 1;
+    const char *send = say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND);
 
     ask_add_number(&step, ask_number_step(state->field));
     ask_add_number(&page, ask_number_step(state->field) * 10);
@@ -195,7 +196,8 @@ static void number_hints(const struct ask_screen *screen, const struct field_sta
         const struct hint scale[] = {
             { say(TEXT_TUI_SIDEWAYS), text_string(&step), 9, false },
             { "PgUp/PgDn", text_string(&page), 3, false },
-            { "Home End", NULL, 2, false },
+            { is_step ? say(TEXT_TUI_UP_DOWN) : "Home End",
+              is_step ? say(TEXT_TUI_KEY_QUESTION) : NULL, is_step ? 6 : 2, false },
             { "0-9", say(is_narrow ? TEXT_TUI_KEY_TYPE_SHORT : TEXT_TUI_KEY_TYPE), 7, false },
             { "Enter", send, 10, false },
             { "?", say(TEXT_TUI_KEY_KEYS), 4, false },

@@ -12,6 +12,7 @@
 #include "tui/marks.h"
 #include "tui/preferences.h"
 #include "tui/screen.h"
+#include "tui/settings_panel.h"
 
 struct ask_screen;
 struct canvas;
@@ -30,7 +31,7 @@ struct inbox_screen {
     char cursor[32], opening[32]; /* ids */
     size_t top;
     enum inbox_panel panel;
-    size_t setting;
+    struct settings_panel settings;
     struct edit filter;
     bool is_filtering, is_lost, has_list, wants_cancel, is_ask_done;
     int neighbour;

@@ -344,9 +344,11 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
 
     canvas_reset(canvas, columns);
     if (screen->panel == INBOX_SETTINGS) {
-        settings_panel_draw(&screen->preferences, screen->setting, -1, screen->setup.is_ascii,
+        settings_panel_draw(&screen->settings, &screen->preferences, -1, screen->setup.is_ascii,
                             &pen);
         pen.row++;
+        if (screen->said.used > 0)
+            pen_lines(&pen, INK_WARN, text_string(&screen->said));
         draw_hint_row(&pen, &(struct hint){ "Esc", i18n_text(TEXT_TUI_KEY_BACK), 1, false }, 1);
         return;
     }

@@ -158,6 +158,7 @@ void inbox_screen_free(struct inbox_screen *screen)
     preferences_release(&screen->preferences);
     json_free(screen->settings_json);
     text_release(&screen->said);
+    text_release(&screen->settings.typed);
     free((char *)(uintptr_t)screen->setup.home);
     free(screen->url);
     free(screen);
@@ -290,33 +291,23 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     close_ask(screen);
 }
 
-static void change_setting(struct inbox_screen *screen, const struct key *key, bool is_reset)
-{
-    enum setting_id id = settings_panel_id(screen->setting);
-    char *next = is_reset
-                     ? NULL
-                     : preferences_next(&screen->preferences, id, key->code == KEY_LEFT ? -1 : 1);
-
-    if (next || is_reset)
-        emit(screen, &(struct screen_effect){
-                         .kind = EFFECT_SETTING, .name = setting_row(id)->name, .text = next });
-    free(next);
-}
-
 static void key_in_settings(struct inbox_screen *screen, const struct key *key)
 {
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    const char *name = setting_row(settings_panel_id(&screen->settings))->name;
+    char *value;
 
-    if (key->code == KEY_DOWN || letter == 'j')
-        screen->setting = settings_panel_move(screen->setting, 1);
-    else if (key->code == KEY_UP || letter == 'k')
-        screen->setting = settings_panel_move(screen->setting, -1);
-    else if (key->code == KEY_ESCAPE || letter == 's' || letter == 'q')
+    switch (settings_panel_key(&screen->settings, &screen->preferences, key, &value)) {
+    case SETTINGS_CHANGE:
+        emit(screen,
+             &(struct screen_effect){ .kind = EFFECT_SETTING, .name = name, .text = value });
+        break;
+    case SETTINGS_CLOSE:
         screen->panel = INBOX_LIST;
-    else if (key->code == KEY_LEFT || key->code == KEY_RIGHT || key->code == KEY_ENTER)
-        change_setting(screen, key, false);
-    else if (letter == 'r')
-        change_setting(screen, key, true);
+        break;
+    default:
+        break;
+    }
+    free(value);
 }
 
 static void key_in_filter(struct inbox_screen *screen, const struct key *key)

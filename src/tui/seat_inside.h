@@ -1,4 +1,4 @@
-/* seat_inside.h - for seat.c and seat_effects.c only. */
+/* seat_inside.h - for the files of seat_ only: seat.c has its life and the hub. */
 #ifndef TUI_SEAT_INSIDE_H
 #define TUI_SEAT_INSIDE_H
 #include "tui/ask_screen.h"
@@ -57,6 +57,15 @@ struct screen_time seat_now(void);
 void seat_fail(struct seat *seat, const struct error *err, const struct json *detail);
 void seat_keep(struct text *out, const struct json *json); /* its text */
 void seat_attach(struct seat *seat);                       /* shows the ask it is about */
+
+const char *seat_setting(const struct json *result, const char *name); /* of settings/list */
+
+/* seat_terminal.c */
+bool seat_open_terminal(struct seat *seat); /* false: there is none, and it is over */
+void seat_settle(struct seat *seat); /* what the screen wanted, then a picture of how it is now */
+void seat_say(struct seat *seat, struct text *take_words); /* of the plain screen */
+void seat_escaped(void *context);                          /* the time for a sequence is over */
+void seat_woken(void *context);                            /* the screen wants to be looked at */
 
 /* seat_ask.c */
 void seat_ask(struct seat *seat);
