@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from stage import WAIT_S, Tmux, ask, result_of  # first: it finds the others
-from harness import Home, run, test, wait_until
+from harness import Home, run, side_by_side, test, wait_until
 
 
 def elicit(home: Home, tool: str, **given: Any) -> str:
@@ -344,19 +344,20 @@ def widths() -> None:
                 elicit(home, "number", message="Slider", minimum=1, maximum=100, style="slider"),
                 elicit(home, "number", message="Stars", minimum=1, maximum=5, style="rating"),
                 elicit(home, "confirm", message="Sure of it?")]
-        for language in ("en", "zh"):
-            for columns in (40, 80, 200):
-                with Tmux(home, columns=columns, CHOICE_LANG=language) as tmux:
-                    for session_id in asks:
-                        tmux.start("attach", session_id, shows=rf"^[╍╌]{{{columns}}}$")
-                        for keys in (("?",), ("Escape",), ("s",), ("s",), ("n",)):
-                            tmux.keys(*keys)
-                            time.sleep(0.05)
-                        shown = tmux.text()
-                        rails = re.findall(r"^[╍╌]+$", shown, re.MULTILINE)
-                        assert all(len(rail) == columns for rail in rails), shown
-                        tmux.keys("C-c")
-                        assert ("stays open" if language == "en" else "仍然有效") in tmux.end(5).replace("\n", "")
+        def look(language: str, columns: int) -> None:
+            with Tmux(home, columns=columns, CHOICE_LANG=language) as tmux:
+                for session_id in asks:
+                    tmux.start("attach", session_id, shows=rf"^[╍╌]{{{columns}}}$")
+                    for key in "?", "Escape", "s", "s", "n":
+                        tmux.keys(key)
+                        time.sleep(0.05)
+                    shown = tmux.text()
+                    rails = re.findall(r"^[╍╌]+$", shown, re.MULTILINE)
+                    assert all(len(rail) == columns for rail in rails), shown
+                    tmux.keys("C-c")
+                    assert ("stays open" if language == "en" else "仍然有效") in tmux.end(5).replace("\n", "")
+        side_by_side(*(lambda language=language, columns=columns: look(language, columns)
+                       for language in ("en", "zh") for columns in (40, 80, 200)))
 
 
 run()
