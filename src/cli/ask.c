@@ -306,7 +306,8 @@ static enum exit_code finish_shown(struct asking *asking, const char *result_jso
     return code;
 }
 
-/* On a person's terminal the ask is shown in place (R6.3). False: it can't be, wait as ever. */
+/* On a person's terminal the ask is shown in place (R6.3). False: it can't be, or goes on in the
+ * browser: wait as ever. */
 static bool show_here(struct asking *asking, enum exit_code *ret_code)
 {
     char *params = request_params(asking);
@@ -317,7 +318,10 @@ static bool show_here(struct asking *asking, enum exit_code *ret_code)
     seat_run(&options, &result);
     was_shown = result.end != SEAT_NO_TERMINAL;
     snprintf(asking->session_id, sizeof asking->session_id, "%s", result.session_id);
-    if (result.end == SEAT_DONE) {
+    if (result.end == SEAT_MOVED) { /* the answer comes from there, and we wait for it */
+        seat_finish(asking->arguments, &result);
+        was_shown = false;
+    } else if (result.end == SEAT_DONE) {
         *ret_code = finish_shown(asking, text_string(&result.result_json));
     } else if (was_shown) {
         if (result.end == SEAT_LEFT && !asking->arguments->is_json)

@@ -1,4 +1,6 @@
 /* open.c - `sayso open`: a link that signs a browser in, printed and opened. */
+#include "cli/open.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +8,6 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "base/os.h"
 #include "cli/call.h"
 #include "cli/say.h"
 
@@ -26,7 +27,7 @@ static void say_tunnel(const char *url)
     say_note(TEXT_CLI_OPEN_TUNNEL, "command", command, NULL);
 }
 
-static void say_outcome(enum os_browser outcome, const char *url)
+void open_say(enum os_browser outcome, const char *url)
 {
     static const enum text_id notes[] = {
         [OS_BROWSER_OPENED] = TEXT_CLI_OPENED,
@@ -68,7 +69,7 @@ static void show(const struct arguments *arguments, const struct json *link)
     printf("%s\n", address);
     fflush(stdout);
     if (is_wanted)
-        say_outcome(outcome, json_member_text(link, "url"));
+        open_say(outcome, json_member_text(link, "url"));
 }
 
 static enum exit_code run_open(const struct arguments *arguments)

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
+#include "cli/open.h"
 #include "cli/say.h"
 #include "tui/tty.h"
 #include "wire/link.h"
@@ -175,6 +176,17 @@ static enum exit_code finish_over(const struct arguments *arguments, const char 
     return rows[found].code;
 }
 
+/* Standard output is the answer's alone, so all of it goes to standard error. */
+static void say_moved(const struct seat_result *result)
+{
+    if (result->browser == OS_BROWSER_OPENED) {
+        say_note(TEXT_TUI_MOVED, "url", text_string(&result->url), NULL);
+    } else {
+        fprintf(stderr, "%s\n", text_string(&result->link));
+        open_say(result->browser, text_string(&result->url));
+    }
+}
+
 enum exit_code seat_finish(const struct arguments *arguments, const struct seat_result *result)
 {
     struct json *detail = NULL;
@@ -185,6 +197,9 @@ enum exit_code seat_finish(const struct arguments *arguments, const struct seat_
     case SEAT_LEFT:
         if (result->session_id[0])
             say_note(TEXT_CLI_LEFT, "id", result->session_id, NULL);
+        return EXIT_PENDING;
+    case SEAT_MOVED:
+        say_moved(result);
         return EXIT_PENDING;
     case SEAT_FAILED:
         if (!json_parse(text_string(&result->detail_json), result->detail_json.used, &detail, NULL))

@@ -33,11 +33,15 @@ const char *settings_language_tag(const struct settings *settings)
 
 bool settings_is_quiet(const struct settings *settings, int minute_of_day)
 {
+    return settings_is_on(settings, SETTING_DO_NOT_DISTURB) ||
+           settings_is_within(settings_text(settings, SETTING_QUIET_HOURS), minute_of_day);
+}
+
+bool settings_is_within(const char *period, int minute_of_day)
+{
     int from, to;
 
-    if (settings_is_on(settings, SETTING_DO_NOT_DISTURB))
-        return true;
-    if (!setting_read_period(settings_text(settings, SETTING_QUIET_HOURS), &from, &to))
+    if (!setting_read_period(period, &from, &to))
         return false;
     if (from <= to)
         return minute_of_day >= from && minute_of_day < to;

@@ -136,6 +136,7 @@ enum language settings_language(const struct settings *settings);
 const char *settings_language_tag(const struct settings *settings);
 /* do_not_disturb, or minute_of_day (local time, 0..1439) inside quiet_hours. */
 bool settings_is_quiet(const struct settings *settings, int minute_of_day);
+bool settings_is_within(const char *period, int minute_of_day); /* "22:00-07:00"; "" is never */
 /* How long a call of this client may be held open: by its name, else by the longest key "…*" it
  * begins with; "*" is for those not named. */
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name);

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
 #include "markup/markup.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
 #include "tui/glyph.h"
+#include "tui/later.h"
 #include "tui/list.h"
 #include "tui/settings_panel.h"
 
@@ -92,10 +94,10 @@ static void draw_list_with_pane(struct ask_screen *screen, struct field_state *s
         canvas_put_text(pen->canvas, row, column, pen->end, INK_QUIET, screen->marks->divider);
 }
 
-static bool has_previews(const struct ask_screen *screen, const struct field_state *state)
+static bool has_previews(const struct field_state *state)
 {
-    for (size_t i = 0; state == screen->fields && i < state->field->option_count; i++) {
-        if (screen->previews[i])
+    for (size_t i = 0; i < state->field->option_count; i++) {
+        if (state->previews[i])
             return true;
     }
     return false;
@@ -131,7 +133,7 @@ static void draw_body(struct ask_screen *screen, struct pen *pen, const struct d
         draw_text_field(screen, state, pen);
     else if (state->field->kind == FIELD_NUMBER)
         draw_number(screen, state, pen);
-    else if (has_previews(screen, state))
+    else if (has_previews(state))
         draw_list_with_pane(screen, state, pen, plan);
     else
         draw_list(screen, state, pen, plan);
@@ -148,6 +150,17 @@ static bool shows_common_note(const struct ask_screen *screen)
     return ask_has_notes(screen) &&
            ((screen->focus == FOCUS_NOTE && !screen->is_lost) || screen->focus == FOCUS_COMMON ||
             screen->common.text.used > 0 || is_rating);
+}
+
+static void draw_question_note(struct ask_screen *screen, struct pen *pen)
+{
+    struct edit *note = screen->form.field_count > 1 ? ask_note(screen) : NULL;
+    bool has_focus = screen->focus == FOCUS_NOTE;
+
+    if (!note || (!has_focus && note->text.used == 0))
+        return;
+    pen->row++;
+    draw_labelled_edit(pen, pen->left, i18n_text(TEXT_TUI_QUESTION_NOTE), note, 4, has_focus, NULL);
 }
 
 static void draw_second_act(struct ask_screen *screen, struct pen *pen)
@@ -227,6 +240,7 @@ static void draw_whole(struct ask_screen *screen, struct pen *pen, const struct 
 {
     draw_above(screen, pen, plan);
     draw_body(screen, pen, plan);
+    draw_question_note(screen, pen);
     if (shows_common_note(screen)) {
         pen->row++;
         draw_common_note(screen, pen);
@@ -237,7 +251,10 @@ static void draw_whole(struct ask_screen *screen, struct pen *pen, const struct 
     }
     pen->row++;
     draw_messages(screen, pen);
-    draw_hints(screen, pen);
+    if (screen->focus == FOCUS_LATER)
+        later_draw(pen);
+    else
+        draw_hints(screen, pen);
 }
 
 static int measure(struct ask_screen *screen, int columns, const struct draw_plan *plan)
@@ -397,15 +414,17 @@ static void draw_settings(struct ask_screen *screen, struct pen *pen)
 {
     bool is_narrow = pen->end < SCREEN_NARROW;
     const struct hint hints[] = {
+        { "0-9", i18n_text(TEXT_TUI_KEY_TYPE_SHORT), 4, false }, /* first: not always there */
         { i18n_text(TEXT_TUI_SIDEWAYS), i18n_text(TEXT_TUI_KEY_CHANGE), 9, false },
         { "r", i18n_text(is_narrow ? TEXT_TUI_KEY_RESET : TEXT_TUI_KEY_BUILT_IN), 5, false },
         { is_narrow ? "Esc" : i18n_text(TEXT_TUI_ESC_OR_S),
           i18n_text(is_narrow ? TEXT_TUI_KEY_BACK : TEXT_TUI_KEY_TO_QUESTION), 8, false },
     };
+    size_t skipped = settings_panel_is_number(&screen->settings) ? 0 : 1;
     struct text line = { 0 }, left = { 0 }, until = { 0 };
     int64_t left_ms = ask_left_ms(screen);
 
-    settings_panel_draw(&screen->preferences, screen->setting,
+    settings_panel_draw(&screen->settings, &screen->preferences,
                         (int)list_hidden_count(screen, &screen->fields[0]), screen->setup.is_ascii,
                         pen);
     pen->row++;
@@ -418,7 +437,8 @@ static void draw_settings(struct ask_screen *screen, struct pen *pen)
         pen_right(pen, INK_QUIET, i18n_text(TEXT_TUI_MORE_TIME));
         pen->row += 2;
     }
-    draw_hint_row(pen, hints, 3);
+    draw_messages(screen, pen);
+    draw_hint_row(pen, hints + skipped, ARRAY_LEN(hints) - skipped);
     text_release(&line);
     text_release(&left);
     text_release(&until);
@@ -429,7 +449,7 @@ static void draw_panel(struct ask_screen *screen, struct pen *pen, int rows)
     if (screen->panel == PANEL_SETTINGS)
         draw_settings(screen, pen);
     else if (screen->panel == PANEL_HELP)
-        draw_help(pen);
+        screen->scroll_most = draw_help(pen, rows, screen->scroll);
     else
         draw_reading(screen, pen,
                      screen->panel == PANEL_PROMPT ? screen->prompt : ask_preview(screen), rows);
@@ -447,6 +467,8 @@ void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int colum
         screen->panel = PANEL_NONE;
     if (screen->phase == PHASE_SAVED) {
         draw_saved(screen, &pen);
+    } else if (screen->is_past) {
+        draw_past(screen, &pen, rows);
     } else if (screen->phase == PHASE_THEIRS || screen->phase == PHASE_OURS) {
         draw_ended(screen, &pen);
     } else if (screen->panel != PANEL_NONE) {

@@ -5,6 +5,7 @@
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/canvas.h"
+#include "tui/later.h"
 #include "tui/list.h"
 #include "tui/settings_panel.h"
 
@@ -49,14 +50,16 @@ static void key_in_words(struct ask_screen *screen, const struct key *key)
     if (key->code == KEY_ESCAPE) {
         back_to_list(screen);
     } else if (key->code == KEY_SEND) {
-        ask_send(screen);
+        ask_send_or_go_on(screen);
     } else if (key->code == KEY_TAB || key->code == KEY_BACK_TAB) {
-        screen->focus = ask_has_notes(screen) ? FOCUS_COMMON : FOCUS_LIST;
+        screen->focus = !ask_has_notes(screen)         ? FOCUS_LIST
+                        : screen->form.field_count > 1 ? FOCUS_NOTE
+                                                       : FOCUS_COMMON;
     } else if (key->code == KEY_ENTER && is_one_line) {
-        if (is_calm(screen) && screen->form.field_count > 1)
-            ask_step(screen, 1);
-        else if (is_calm(screen))
-            ask_send(screen);
+        if (is_calm(screen))
+            ask_send_or_go_on(screen);
+    } else if ((key->code == KEY_UP || key->code == KEY_DOWN) && is_one_line) {
+        ask_step(screen, key->code == KEY_UP ? -1 : 1);
     } else {
         write(screen, &state->words, key);
         if (state->field->kind == FIELD_HYBRID && state->words.text.used > before)
@@ -66,9 +69,10 @@ static void key_in_words(struct ask_screen *screen, const struct key *key)
 
 static void key_in_note(struct ask_screen *screen, const struct key *key)
 {
-    bool is_common = screen->focus == FOCUS_COMMON;
+    struct edit *own = screen->focus == FOCUS_NOTE ? ask_note(screen) : NULL;
+    struct edit *edit = own ? own : &screen->common;
     struct field_state *state = &screen->fields[0];
-    struct edit *edit = is_common ? &screen->common : &screen->notes[state->cursor];
+    bool is_of_option = own && screen->form.field_count == 1 && list_is_one_of_many(state);
 
     switch (key->code) {
     case KEY_ESCAPE:
@@ -82,16 +86,16 @@ static void key_in_note(struct ask_screen *screen, const struct key *key)
         break;
     case KEY_TAB:
     case KEY_BACK_TAB:
-        screen->focus = is_common ? FOCUS_LIST : FOCUS_COMMON;
+        screen->focus = own ? FOCUS_COMMON : FOCUS_LIST;
         break;
     case KEY_SEND:
-        if (!is_common && list_is_one_of_many(state) && !list_is_picked(state, state->cursor))
+        if (is_of_option && !list_is_picked(state, state->cursor))
             list_pick(screen, state, state->cursor);
-        ask_send(screen);
+        ask_send_or_go_on(screen);
         break;
     default:
         write(screen, edit, key);
-        if (!is_common && edit->text.used > 0 && list_is_one_of_many(state))
+        if (is_of_option && edit->text.used > 0)
             list_pick(screen, state, state->cursor);
     }
 }
@@ -165,8 +169,21 @@ static void key_in_time(struct ask_screen *screen, const struct key *key)
     }
 }
 
+static void key_in_later(struct ask_screen *screen, const struct key *key)
+{
+    int64_t seconds =
+        key->code == KEY_TEXT && key->length == 1 ? later_seconds(key->text[0], screen->now) : 0;
+
+    if (seconds > 0 && ask_may_answer(screen)) {
+        ask_flush_draft(screen);
+        ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_LATER, .number = seconds });
+    }
+    if (seconds > 0 || key->code == KEY_ESCAPE || is_letter(key, 'q'))
+        ask_focus_field(screen);
+}
+
 /* Keys that move through a text longer than its place. */
-static bool scrolls(struct ask_screen *screen, const struct key *key)
+bool ask_scrolls(struct ask_screen *screen, const struct key *key)
 {
     int by = 0;
 
@@ -194,7 +211,7 @@ static bool scrolls(struct ask_screen *screen, const struct key *key)
 
 static void key_in_preview(struct ask_screen *screen, const struct key *key)
 {
-    if (scrolls(screen, key))
+    if (ask_scrolls(screen, key))
         return;
     if (is_letter(key, 'v'))
         screen->panel = PANEL_PREVIEW;
@@ -207,7 +224,7 @@ static void key_in_reading(struct ask_screen *screen, const struct key *key)
     bool is_back = key->code == KEY_ESCAPE || key->code == KEY_ENTER || is_letter(key, 'q') ||
                    is_letter(key, 'm') || is_letter(key, 'v') || is_letter(key, '?');
 
-    if (!scrolls(screen, key) && is_back) {
+    if (!ask_scrolls(screen, key) && is_back) {
         screen->panel = PANEL_NONE;
         screen->scroll = 0;
     }
@@ -215,34 +232,30 @@ static void key_in_reading(struct ask_screen *screen, const struct key *key)
 
 static void key_in_settings(struct ask_screen *screen, const struct key *key)
 {
-    int by = key->code == KEY_DOWN || is_letter(key, 'j') ? 1
-             : key->code == KEY_UP || is_letter(key, 'k') ? -1
-                                                          : 0;
+    const char *name = setting_row(settings_panel_id(&screen->settings))->name;
+    char *value;
 
-    if (by != 0)
-        screen->setting = settings_panel_move(screen->setting, by);
-    else if (key->code == KEY_ESCAPE || is_letter(key, 's') || is_letter(key, 'q'))
+    switch (settings_panel_key(&screen->settings, &screen->preferences, key, &value)) {
+    case SETTINGS_CHANGE:
+        if (!screen->is_lost)
+            ask_emit(screen, &(struct screen_effect){
+                                 .kind = EFFECT_SETTING, .name = name, .text = value });
+        break;
+    case SETTINGS_CLOSE:
         screen->panel = PANEL_NONE;
-    else if (is_letter(key, 'e'))
-        ask_extend(screen, SCREEN_EXTEND_S);
-    else if (is_letter(key, 'E')) {
-        screen->panel = PANEL_NONE;
-        screen->focus = FOCUS_TIME;
-    } else if (key->code == KEY_LEFT || key->code == KEY_RIGHT || key->code == KEY_ENTER) {
-        enum setting_id id = settings_panel_id(screen->setting);
-        char *next = preferences_next(&screen->preferences, id, key->code == KEY_LEFT ? -1 : 1);
-
-        if (next && !screen->is_lost)
-            ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_SETTING,
-                                                      .name = setting_row(id)->name,
-                                                      .text = next });
-        free(next);
-    } else if (is_letter(key, 'r') && !screen->is_lost) {
-        enum setting_id id = settings_panel_id(screen->setting);
-
-        ask_emit(screen,
-                 &(struct screen_effect){ .kind = EFFECT_SETTING, .name = setting_row(id)->name });
+        break;
+    case SETTINGS_OTHER:
+        if (is_letter(key, 'e'))
+            ask_extend(screen, SCREEN_EXTEND_S);
+        if (is_letter(key, 'E')) {
+            screen->panel = PANEL_NONE;
+            screen->focus = FOCUS_TIME;
+        }
+        break;
+    default:
+        break;
     }
+    free(value);
 }
 
 bool ask_key_in_field(struct ask_screen *screen, const struct key *key)
@@ -281,6 +294,9 @@ bool ask_key_in_field(struct ask_screen *screen, const struct key *key)
     case FOCUS_TIME:
         key_in_time(screen, key);
         return true;
+    case FOCUS_LATER:
+        key_in_later(screen, key);
+        return true;
     default:
         return false;
     }
@@ -289,11 +305,13 @@ bool ask_key_in_field(struct ask_screen *screen, const struct key *key)
 /* What was written here and did not go out, for the clipboard. */
 void ask_add_written(const struct ask_screen *screen, struct text *out)
 {
-    const struct edit *edits[LIST_MOST + LIMIT_FORM_FIELDS];
+    const struct edit *edits[LIST_MOST + 2 * LIMIT_FORM_FIELDS];
     size_t count = 0;
 
-    for (size_t i = 0; i < screen->form.field_count && count < LIMIT_FORM_FIELDS; i++)
+    for (size_t i = 0; i < screen->form.field_count && i < LIMIT_FORM_FIELDS; i++) {
         edits[count++] = &screen->fields[i].words;
+        edits[count++] = &screen->fields[i].note;
+    }
     for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
         edits[count++] = &screen->notes[i];
     edits[count++] = &screen->common;

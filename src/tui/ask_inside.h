@@ -18,6 +18,7 @@
 #include "tui/keyboard.h"
 #include "tui/marks.h"
 #include "tui/preferences.h"
+#include "tui/settings_panel.h"
 
 struct canvas;
 struct markup;
@@ -43,13 +44,14 @@ enum ask_focus {
     FOCUS_LIST, /* the list, the slider, the review: letters are commands */
     FOCUS_WORDS,
     FOCUS_NUMBER, /* the digits of a number */
-    FOCUS_NOTE,   /* of the option under the cursor */
+    FOCUS_NOTE,   /* of the option under the cursor, or of one question of several */
     FOCUS_COMMON, /* the note to the agent */
     FOCUS_FILTER,
     FOCUS_PREVIEW,
     FOCUS_CANCEL, /* why; then the ask is cancelled */
     FOCUS_CODE,   /* the second act */
     FOCUS_TIME,   /* how many minutes more */
+    FOCUS_LATER,  /* when to be reminded again */
 };
 enum ask_panel { PANEL_NONE, PANEL_SETTINGS, PANEL_HELP, PANEL_PROMPT, PANEL_PREVIEW };
 
@@ -67,7 +69,9 @@ struct field_state {
     size_t cursor; /* an item, see list.h */
     size_t top;    /* first item drawn, where the list is longer than its place */
     bool is_touched;
-    struct text problem; /* why it cannot be sent; "" */
+    struct text problem;      /* why it cannot be sent; "" */
+    struct markup **previews; /* of its options; NULL where none */
+    struct edit note;         /* to this question, where there are several */
 };
 
 struct ask_screen {
@@ -77,8 +81,7 @@ struct ask_screen {
     struct preferences preferences;
     struct form form, shown;
     struct field_state *fields;
-    struct markup *prompt;    /* NULL: the title says it all */
-    struct markup **previews; /* of the options of the first field; NULL where none */
+    struct markup *prompt; /* NULL: the title says it all */
 
     unsigned flags;    /* visible_flags of the agent's words */
     bool is_sensitive; /* they speak of a secret */
@@ -89,8 +92,8 @@ struct ask_screen {
     size_t step; /* field_count: the review */
     struct edit *notes;
     struct edit common, filter, why, code, minutes;
-    size_t setting; /* row of the settings panel */
-    int scroll;     /* of the panel or of the preview, first row drawn */
+    struct settings_panel settings;
+    int scroll; /* of the panel or of the preview, first row drawn */
     int scroll_most;
     int pane_shift; /* columns the list beside a preview is wider than by itself */
     int pane_rows;  /* of the preview, as drawn last */
@@ -120,6 +123,8 @@ struct ask_screen {
     int said_ink;
     struct text problem; /* what the hub refused */
     bool wants_alternate;
+    bool is_past;     /* it was over before it was opened: it is read, not answered */
+    struct text note; /* of an answer that others gave */
 };
 
 /* ask_screen.c */
@@ -129,8 +134,9 @@ void ask_say(struct ask_screen *screen, int ink, const char *words);
 bool ask_may_answer(const struct ask_screen *screen); /* the hub is there and the ask is open */
 struct field_state *ask_field(const struct ask_screen *screen); /* of the step; NULL: review */
 bool ask_is_review(const struct ask_screen *screen);
-bool ask_has_notes(const struct ask_screen *screen);   /* they are allowed */
-bool ask_has_written(const struct ask_screen *screen); /* there is text that would be lost */
+bool ask_has_notes(const struct ask_screen *screen);    /* they are allowed */
+bool ask_has_written(const struct ask_screen *screen);  /* there is text that would be lost */
+struct edit *ask_note(const struct ask_screen *screen); /* that FOCUS_NOTE writes; NULL: none */
 bool ask_sends_at_once(const struct ask_screen *screen);
 int64_t ask_left_ms(const struct ask_screen *screen); /* -1: no clock */
 bool ask_is_held(const struct ask_screen *screen);
@@ -163,6 +169,8 @@ void ask_pass_time(struct ask_screen *screen, struct screen_time now);
 void ask_take_digits(struct ask_screen *screen);
 bool ask_key_in_field(struct ask_screen *screen, const struct key *key);
 void ask_step(struct ask_screen *screen, int by); /* to another question */
+void ask_send_or_go_on(struct ask_screen *screen);
+bool ask_scrolls(struct ask_screen *screen, const struct key *key); /* the key was for that */
 void ask_extend(struct ask_screen *screen, int64_t by_s);
 void ask_add_written(const struct ask_screen *screen, struct text *out);
 void ask_copy_written(struct ask_screen *screen);

@@ -34,16 +34,27 @@ void ask_step(struct ask_screen *screen, int by)
     ask_focus_field(screen);
 }
 
+/* Of a number Left and Right are taken, so in a form this is the way to its neighbours. */
+static void move(struct ask_screen *screen, int by)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (is_list(state))
+        list_move(screen, state, by);
+    else if (state && state->field->kind == FIELD_NUMBER && screen->form.field_count > 1)
+        ask_step(screen, by);
+    else if (state && state->field->kind == FIELD_NUMBER)
+        ask_number_key(screen, state, by > 0 ? KEY_DOWN : KEY_UP);
+}
+
 static void move_down(struct ask_screen *screen)
 {
-    if (is_list(ask_field(screen)))
-        list_move(screen, ask_field(screen), 1);
+    move(screen, 1);
 }
 
 static void move_up(struct ask_screen *screen)
 {
-    if (is_list(ask_field(screen)))
-        list_move(screen, ask_field(screen), -1);
+    move(screen, -1);
 }
 
 static void open_common_note(struct ask_screen *screen)
@@ -54,15 +65,11 @@ static void open_common_note(struct ask_screen *screen)
         ask_say(screen, INK_QUIET, i18n_text(TEXT_TUI_NOTES_OFF));
 }
 
-/* Tab: the note of the option under the cursor, then the common one. */
+/* Tab: the note of the option under the cursor or of this question, then the common one. */
 static void open_note(struct ask_screen *screen)
 {
-    struct field_state *state = ask_field(screen);
-    bool has_own_note =
-        state == screen->fields && is_list(state) && state->cursor < state->field->option_count;
-
     open_common_note(screen);
-    if (ask_has_notes(screen) && has_own_note)
+    if (ask_note(screen))
         screen->focus = FOCUS_NOTE;
 }
 
@@ -113,10 +120,12 @@ static void narrow_list(struct ask_screen *screen)
 static void open_settings(struct ask_screen *screen)
 {
     screen->panel = PANEL_SETTINGS;
+    text_clear(&screen->settings.typed);
 }
 
 static void open_help(struct ask_screen *screen)
 {
+    screen->scroll = 0;
     screen->panel = PANEL_HELP;
 }
 
@@ -153,6 +162,10 @@ static void go_to_browser(struct ask_screen *screen)
 {
     if (!screen->setup.has_portal) {
         ask_say(screen, INK_QUIET, i18n_text(TEXT_TUI_NO_PORTAL));
+        return;
+    }
+    if (screen->is_lost) {
+        ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_NOT_SENT_LOST));
         return;
     }
     screen->is_draft_dirty = screen->is_draft_dirty || ask_has_written(screen);
@@ -246,6 +259,12 @@ static void hide(struct ask_screen *screen)
     emit_hidden(screen, state, item);
 }
 
+static void open_later(struct ask_screen *screen)
+{
+    if (ask_may_answer(screen))
+        screen->focus = FOCUS_LATER;
+}
+
 static void reconnect(struct ask_screen *screen)
 {
     if (screen->is_lost)
@@ -262,7 +281,7 @@ static const struct {
     { '<', narrow_list },  { 's', open_settings }, { 'w', go_to_browser },     { 'e', extend },
     { 'E', open_minutes }, { 'm', open_prompt },   { 'q', open_cancel },       { '[', go_before },
     { ']', go_behind },    { 'a', tick_all },      { 'x', tick_none },         { 'H', show_hidden },
-    { '-', hide },         { 'r', reconnect },     { '?', open_help },
+    { '-', hide },         { 'r', reconnect },     { '?', open_help },         { 'l', open_later },
 };
 
 /* Defaults that nobody has looked at are not sent by one key. */
@@ -279,9 +298,10 @@ static bool needs_second_enter(struct ask_screen *screen, const struct field_sta
     return true;
 }
 
-static void send_or_go_on(struct ask_screen *screen)
+/* Of several questions only the review sends. */
+void ask_send_or_go_on(struct ask_screen *screen)
 {
-    if (screen->form.field_count > 1)
+    if (ask_field(screen) && screen->form.field_count > 1)
         ask_step(screen, 1);
     else
         ask_send(screen);
@@ -310,7 +330,7 @@ static void enter(struct ask_screen *screen)
         open_note(screen);
         return;
     }
-    send_or_go_on(screen);
+    ask_send_or_go_on(screen);
 }
 
 static void tick(struct ask_screen *screen)
@@ -442,7 +462,7 @@ static void take_list_key(struct ask_screen *screen, const struct key *key)
         enter(screen);
         break;
     case KEY_SEND:
-        ask_send(screen);
+        ask_send_or_go_on(screen);
         break;
     case KEY_TAB:
         open_note(screen);
@@ -463,6 +483,8 @@ static void take_end_key(struct ask_screen *screen, const struct key *key)
 {
     char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
 
+    if (screen->is_past && ask_scrolls(screen, key))
+        return;
     if (screen->phase == PHASE_SAVED && letter == 'u') {
         ask_emit_kind(screen, EFFECT_UNDO);
     } else if (screen->phase == PHASE_SAVED && key->code == KEY_ENTER) {

@@ -54,14 +54,19 @@ static void describe_answer(struct ask_screen *screen, const struct json *answer
     const struct json *fields = json_member(answer, "fields");
 
     text_clear(&screen->sent);
+    text_clear(&screen->note);
     if (json_kind(answer) != KIND_OBJECT)
         return;
+    facts_add_visible(&screen->note, json_member_text(answer, "global_annotation"));
     if (!fields)
         add_value(&screen->sent, &screen->fields[0], answer);
     for (size_t i = 0; fields && i < screen->form.field_count; i++) {
         struct text words = { 0 };
 
-        add_value(&words, &screen->fields[i], json_member(fields, screen->form.fields[i].name));
+        const struct json *value = json_member(fields, screen->form.fields[i].name);
+
+        /* the first one's may stand beside the others */
+        add_value(&words, &screen->fields[i], value || i > 0 ? value : answer);
         if (screen->sent.used > 0 && words.used > 0)
             text_add_text(&screen->sent, "; ");
         text_add(&screen->sent, text_string(&words), words.used);

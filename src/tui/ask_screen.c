@@ -90,6 +90,11 @@ static void init_options(struct ask_screen *screen, struct field_state *state)
         state->cursor = 0;
 }
 
+static size_t note_bytes(void)
+{
+    return (size_t)LIMIT_ANNOTATION_CHARS * 4; /* of UTF-8, at most */
+}
+
 static void init_field(struct ask_screen *screen, size_t i)
 {
     struct field_state *state = &screen->fields[i];
@@ -101,6 +106,10 @@ static void init_field(struct ask_screen *screen, size_t i)
     init_written(screen, &state->words, !ask_is_one_line(screen, field), LIMIT_ANSWER_TEXT_BYTES,
                  field->default_text);
     edit_init(&state->digits, false, 32, "");
+    edit_init(&state->note, false, note_bytes(), "");
+    state->previews = mem_new((field->option_count + 1) * sizeof(struct markup *));
+    for (size_t option = 0; option < field->option_count; option++)
+        state->previews[option] = markup_of_preview(&field->options[option].preview);
     state->has_number = field->has_default_number;
     state->number = field->default_number;
     state->confirm = screen->form.is_destructive ? CONFIRM_OPEN : field->default_confirm;
@@ -113,14 +122,11 @@ static void init_field(struct ask_screen *screen, size_t i)
 static void init_notes(struct ask_screen *screen)
 {
     const struct field *field = &screen->form.fields[0];
-    size_t most = (size_t)LIMIT_ANNOTATION_CHARS * 4; /* bytes of UTF-8, at most */
+    size_t most = note_bytes();
 
     screen->notes = mem_new((field->option_count + 1) * sizeof *screen->notes);
-    screen->previews = mem_new((field->option_count + 1) * sizeof *screen->previews);
-    for (size_t i = 0; i < field->option_count; i++) {
+    for (size_t i = 0; i < field->option_count; i++)
         init_written(screen, &screen->notes[i], false, most, field->options[i].annotation);
-        screen->previews[i] = markup_of_preview(&field->options[i].preview);
-    }
     init_written(screen, &screen->common, false, most, screen->form.global_annotation);
     edit_init(&screen->filter, false, 100, "");
     edit_init(&screen->why, false, most, "");
@@ -166,7 +172,7 @@ static void begin(struct ask_screen *screen, const struct json *whole)
     for (size_t i = 0; i < screen->form.field_count; i++)
         init_field(screen, i);
     init_notes(screen);
-    if (strcmp(screen->form.title, screen->form.prompt) != 0)
+    if (*screen->form.prompt && strcmp(screen->form.title, screen->form.prompt) != 0)
         screen->prompt = markup_markdown(screen->form.prompt);
     screen->flags |= screen->prompt ? screen->prompt->flags : 0;
     screen->is_sensitive =
@@ -198,6 +204,7 @@ bool ask_screen_new(const struct screen_setup *setup, const struct json *whole,
     }
     facts_read(&screen->facts, json_member(whole, "ask"), screen->setup.home, now);
     begin(screen, whole);
+    screen->is_past = setup->is_inbox && !state_is_open(screen->facts.state);
     if (!state_is_open(screen->facts.state))
         ask_take_end(screen, whole);
     *ret_screen = screen;
@@ -209,19 +216,20 @@ static void free_fields(struct ask_screen *screen)
     for (size_t i = 0; screen->fields && i < screen->form.field_count; i++) {
         struct field_state *state = &screen->fields[i];
 
+        for (size_t option = 0; state->previews && option < state->field->option_count; option++)
+            markup_free(state->previews[option]);
+        free(state->previews);
         free(state->is_picked);
         free(state->is_hidden);
         edit_release(&state->words);
         edit_release(&state->digits);
+        edit_release(&state->note);
         text_release(&state->problem);
     }
-    for (size_t i = 0; screen->notes && i < screen->form.fields[0].option_count; i++) {
+    for (size_t i = 0; screen->notes && i < screen->form.fields[0].option_count; i++)
         edit_release(&screen->notes[i]);
-        markup_free(screen->previews[i]);
-    }
     free(screen->fields);
     free(screen->notes);
-    free(screen->previews);
 }
 
 void ask_screen_free(struct ask_screen *screen)
@@ -243,6 +251,8 @@ void ask_screen_free(struct ask_screen *screen)
     text_release(&screen->sending);
     text_release(&screen->said);
     text_release(&screen->problem);
+    text_release(&screen->note);
+    text_release(&screen->settings.typed);
     free((char *)(uintptr_t)screen->setup.home);
     free(screen);
 }
@@ -292,12 +302,25 @@ bool ask_has_notes(const struct ask_screen *screen)
     return screen->form.allow_annotations && preferences_is_on(&screen->preferences, SETTING_NOTES);
 }
 
+struct edit *ask_note(const struct ask_screen *screen)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (!state || !ask_has_notes(screen))
+        return NULL;
+    if (screen->form.field_count > 1)
+        return &state->note;
+    return state->cursor < state->field->option_count ? &screen->notes[state->cursor] : NULL;
+}
+
 static bool has_note_text(const struct ask_screen *screen)
 {
     bool has_any = screen->common.text.used > 0;
 
     for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
         has_any = has_any || screen->notes[i].text.used > 0;
+    for (size_t i = 0; i < screen->form.field_count; i++)
+        has_any = has_any || screen->fields[i].note.text.used > 0;
     return has_any;
 }
 

@@ -34,6 +34,7 @@ void ask_screen_key(struct ask_screen *screen, const struct key *key, struct scr
 void ask_screen_take(struct ask_screen *screen, enum screen_news news, const struct json *json,
                      struct screen_time now);
 
+void ask_screen_save(struct ask_screen *screen);   /* it is going to be left: the draft, now */
 void ask_screen_cancel(struct ask_screen *screen); /* as Esc does: asks why first */
 
 /* Draws at most `rows` rows, the height of the terminal; the canvas then has as many as are needed.

@@ -15,6 +15,8 @@ static void describe_all(struct ask_screen *screen)
         ask_describe(screen, i, &screen->sent);
     }
     screen->has_sent_note = screen->common.text.used > 0;
+    for (size_t i = 0; i < screen->form.field_count; i++)
+        screen->has_sent_note = screen->has_sent_note || screen->fields[i].note.text.used > 0;
     for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
         screen->has_sent_note = screen->has_sent_note || screen->notes[i].text.used > 0;
     screen->has_sent_note = screen->has_sent_note && ask_has_notes(screen);
@@ -146,6 +148,11 @@ void ask_flush_draft(struct ask_screen *screen)
     text_release(&draft);
 }
 
+void ask_screen_save(struct ask_screen *screen)
+{
+    ask_flush_draft(screen);
+}
+
 /* What time alone does: drafts, the second digit, the end of undo, the bell. */
 void ask_pass_time(struct ask_screen *screen, struct screen_time now)
 {
@@ -165,7 +172,8 @@ void ask_pass_time(struct ask_screen *screen, struct screen_time now)
     if (screen->phase == PHASE_OPEN && left_ms >= 0 && left_ms < 10000 && !screen->has_rung &&
         !screen->is_lost) {
         screen->has_rung = true;
-        if (preferences_is_on(&screen->preferences, SETTING_SOUND))
+        if (preferences_is_on(&screen->preferences, SETTING_SOUND) &&
+            !preferences_is_quiet(&screen->preferences, now.utc_ms))
             ask_emit_kind(screen, EFFECT_BELL);
     }
     if (left_ms >= 10000)

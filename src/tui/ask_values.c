@@ -74,6 +74,24 @@ static bool is_by_members(const struct ask_screen *screen)
     return screen->form.field_count == 1 && kind != FIELD_NUMBER && kind != FIELD_CONFIRM;
 }
 
+static void write_field_notes(struct json_writer *writer, const struct ask_screen *screen)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < screen->form.field_count; i++) {
+        if (screen->fields[i].note.text.used == 0)
+            continue;
+        if (!has_any)
+            json_write_object(writer, "field_annotations");
+        has_any = true;
+        json_write_foreign_key(writer, screen->form.fields[i].name);
+        json_write_text(writer, NULL, text_string(&screen->fields[i].note.text));
+        writer->needs_comma = true;
+    }
+    if (has_any)
+        json_write_end_object(writer);
+}
+
 static void write_notes(struct json_writer *writer, const struct ask_screen *screen)
 {
     const struct field *field = &screen->form.fields[0];
@@ -91,6 +109,7 @@ static void write_notes(struct json_writer *writer, const struct ask_screen *scr
     }
     if (has_any)
         json_write_end_object(writer);
+    write_field_notes(writer, screen);
     if (screen->common.text.used > 0)
         json_write_text(writer, "global_annotation", text_string(&screen->common.text));
 }
@@ -193,6 +212,8 @@ void ask_read_draft(struct ask_screen *screen, const struct json *draft)
 
         if (value)
             read_value(&screen->fields[i], value);
+        set_edit(&screen->fields[i].note, json_member_text(json_member(draft, "field_annotations"),
+                                                           screen->form.fields[i].name));
     }
     for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
         set_edit(&screen->notes[i], json_member_text(notes, screen->form.fields[0].options[i].id));

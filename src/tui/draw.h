@@ -68,16 +68,17 @@ void draw_common_note(struct ask_screen *screen, struct pen *pen);
 void draw_number(struct ask_screen *screen, struct field_state *state, struct pen *pen);
 /* stepper.c */
 void draw_tabs(const struct ask_screen *screen, struct pen *pen);
-void draw_review(const struct ask_screen *screen, struct pen *pen);
+void draw_review(struct ask_screen *screen, struct pen *pen);
 /* preview.c */
 /* The preview of the option under the cursor within the pen's columns; at most so many rows. */
 void draw_pane(struct ask_screen *screen, struct pen *pen, int rows);
 int draw_pane_column(const struct ask_screen *screen, int columns); /* 0: it goes below */
 /* outcome.c */
+void draw_past(struct ask_screen *screen, struct pen *pen, int rows); /* of the history */
 void draw_ended(const struct ask_screen *screen, struct pen *pen);
 void draw_saved(const struct ask_screen *screen, struct pen *pen);
 /* help.c */
-void draw_help(struct pen *pen);
+int draw_help(struct pen *pen, int rows, int scroll); /* how far it can be scrolled */
 /* hints.c: the line of keys */
 void draw_hints(const struct ask_screen *screen, struct pen *pen);
 

@@ -9,14 +9,9 @@
 
 enum {
     VARIATION_EMOJI = 0xfe0f,
-    ZERO_WIDTH_JOINER = 0x200d,
     KEYCAP = 0x20e3,
-    SKIN_FIRST = 0x1f3fb,
-    SKIN_LAST = 0x1f3ff,
     FLAG_FIRST = 0x1f1e6,
     FLAG_LAST = 0x1f1ff,
-    JAMO_FIRST = 0x1100,
-    JAMO_LAST = 0x11ff,
     RECENT_EMOJI = 0x1fa70, /* from here on terminals have gaps in their tables */
 };
 
@@ -25,23 +20,43 @@ static bool is_within(int32_t code_point, int32_t first, int32_t last)
     return code_point >= first && code_point <= last;
 }
 
-/* What one more code point does to the width of its cluster. */
+/* Alone, of a width that terminals may not know: newer than their tables, or nobody's. */
+static bool is_doubtful(int32_t code_point, int columns)
+{
+    utf8proc_category_t category = utf8proc_category(code_point);
+
+    return columns == 0 || code_point >= RECENT_EMOJI || category == UTF8PROC_CATEGORY_CN ||
+           category == UTF8PROC_CATEGORY_CO || is_within(code_point, FLAG_FIRST, FLAG_LAST);
+}
+
+/* A mark beside its letter instead of above or below it. */
+static bool is_spacing(int32_t code_point)
+{
+    return utf8proc_category(code_point) == UTF8PROC_CATEGORY_MC;
+}
+
+/* A sign that joins the letter behind it. As many as there are would be one glyph, and terminals
+ * give each a column: here each stands alone. */
+static bool is_prepended(int32_t code_point)
+{
+    return utf8proc_get_property(code_point)->boundclass == UTF8PROC_BOUNDCLASS_PREPEND;
+}
+
+/* What one more code point does to the width of its cluster. Whatever a cluster is made of, some
+ * terminal gives its parts columns of their own: only what stands alone is trusted. */
 static void widen(struct glyph *glyph, int32_t code_point, bool is_first)
 {
     int columns = utf8proc_charwidth(code_point);
 
-    if (code_point == VARIATION_EMOJI || code_point == KEYCAP) {
-        glyph->columns = 2;
+    if (!is_first || is_doubtful(code_point, columns))
         glyph->is_disputed = true;
-    } else if (code_point == ZERO_WIDTH_JOINER || is_within(code_point, SKIN_FIRST, SKIN_LAST) ||
-               is_within(code_point, FLAG_FIRST, FLAG_LAST) ||
-               (is_within(code_point, JAMO_FIRST, JAMO_LAST) && !is_first)) {
-        glyph->is_disputed = true;
-    }
-    if (is_within(code_point, FLAG_FIRST, FLAG_LAST))
+    if (is_spacing(code_point)) /* many terminals give it a column: it must not be drawn over */
+        columns = glyph->columns < 2 ? glyph->columns + 1 : 2;
+    else if (is_prepended(code_point))
+        columns = 1;
+    if (code_point == VARIATION_EMOJI || code_point == KEYCAP ||
+        is_within(code_point, FLAG_FIRST, FLAG_LAST))
         columns = 2;
-    if (code_point >= RECENT_EMOJI && columns > 0)
-        glyph->is_disputed = true;
     if (columns > glyph->columns)
         glyph->columns = columns;
 }
@@ -61,7 +76,8 @@ struct glyph glyph_first(const char *text, size_t length)
         const char *next = at;
         int32_t code_point = text_decode(&next, end);
 
-        if (code_point < 0 || utf8proc_grapheme_break_stateful(before, code_point, &state))
+        if (code_point < 0 || is_prepended(before) ||
+            utf8proc_grapheme_break_stateful(before, code_point, &state))
             break;
         before = code_point;
         at = next;

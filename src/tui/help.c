@@ -19,28 +19,38 @@ static const struct {
     { "- H", TEXT_TUI_HELP_HIDE },         { "m", TEXT_TUI_HELP_PROMPT },
     { "p v", TEXT_TUI_HELP_PREVIEW },      { "e E", TEXT_TUI_HELP_TIME },
     { "s", TEXT_TUI_HELP_SETTINGS },       { "w", TEXT_TUI_HELP_BROWSER },
-    { "[ ]", TEXT_TUI_HELP_NEIGHBOUR },    { "u", TEXT_TUI_HELP_UNDO },
+    { "l", TEXT_TUI_HELP_LATER },          { "[ ]", TEXT_TUI_HELP_NEIGHBOUR },
+    { "c h", TEXT_TUI_HELP_INBOX },        { "u", TEXT_TUI_HELP_UNDO },
     { "Esc q", TEXT_TUI_HELP_CANCEL },     { "Ctrl-C", TEXT_TUI_HELP_LEAVE },
     { "Ctrl-Z", TEXT_TUI_HELP_SUSPEND },
 };
 
-void draw_help(struct pen *pen)
+int draw_help(struct pen *pen, int rows_most, int scroll)
 {
-    bool has_two = pen->end >= 100;
-    size_t half = has_two ? (ARRAY_LEN(rows) + 1) / 2 : ARRAY_LEN(rows);
-    int top;
+    const struct hint hints[] = {
+        { "j k", i18n_text(TEXT_TUI_KEY_SCROLL_SHORT), 5, false },
+        { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 9, false },
+    };
+    int columns = pen->end >= 100 ? 2 : 1, count = (int)ARRAY_LEN(rows);
+    int half = (count + columns - 1) / columns, room = rows_most - 4 > 1 ? rows_most - 4 : 1;
+    int shown = half < room ? half : room, top;
 
     pen_at(pen, pen->left, INK_STRONG, i18n_text(TEXT_TUI_HELP));
     pen->row += 2;
     top = pen->row;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        int column = pen->left + (i >= half ? pen->end / 2 : 0);
-        int end = has_two && i < half ? pen->end / 2 : pen->end;
+    for (int i = 0; i < count; i++) {
+        bool is_right = i >= half;
+        int column = pen->left + (is_right ? pen->end / 2 : 0);
+        int end = columns == 2 && !is_right ? pen->end / 2 : pen->end;
+        int row = (is_right ? i - half : i) - scroll;
 
-        pen->row = top + (int)(i >= half ? i - half : i);
+        if (row < 0 || row >= shown)
+            continue;
+        pen->row = top + row;
         pen_at(pen, column, INK_ACCENT, rows[i].keys);
         pen_cut(pen, column + 8, end, INK_PLAIN, i18n_text(rows[i].words), ">");
     }
-    pen->row = top + (int)half + 1;
-    draw_hint_row(pen, &(struct hint){ "Esc", i18n_text(TEXT_TUI_KEY_BACK), 1, false }, 1);
+    pen->row = top + shown + 1;
+    draw_hint_row(pen, half > shown ? hints : hints + 1, half > shown ? 2 : 1);
+    return half - shown;
 }

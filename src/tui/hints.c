@@ -126,7 +126,7 @@ static void list_hints(const struct ask_screen *screen, const struct field_state
     add(&row, has_preview, "v", say(is_narrow ? TEXT_TUI_KEY_FULL_SHORT : TEXT_TUI_KEY_FULL), 6);
     add(&row, has_preview && !is_narrow, "< >", say(TEXT_TUI_KEY_RESIZE), 2);
     add(&row, !has_preview && !is_many && !is_step, text_string(&range), say(TEXT_TUI_KEY_PICK), 3);
-    add(&row, !has_preview && has_notes && screen->step == 0, "Tab", say(TEXT_TUI_KEY_NOTE), 6);
+    add(&row, !has_preview && has_notes, "Tab", say(TEXT_TUI_KEY_NOTE), 6);
     add(&row, !has_preview && has_notes && !is_many && !is_step, "n", say(TEXT_TUI_KEY_COMMON_NOTE),
         2);
     add(&row, !has_preview && is_many && !is_step, "a", say(TEXT_TUI_KEY_ALL), 2);
@@ -147,7 +147,7 @@ static void words_hints(const struct ask_screen *screen, const struct field_stat
     bool is_one_line = ask_is_one_line(screen, state->field);
     bool is_step = screen->form.field_count > 1;
     const struct hint lines[] = {
-        { "Ctrl-D", say(TEXT_TUI_KEY_SEND), 10, false },
+        { "Ctrl-D", say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND), 10, false },
         { "Enter", say(TEXT_TUI_KEY_NEW_LINE), 5, false },
         { "Esc",
           say(state->field->kind != FIELD_HYBRID ? TEXT_TUI_KEY_COMMANDS
@@ -176,7 +176,8 @@ static void number_hints(const struct ask_screen *screen, const struct field_sta
 {
     bool is_rating = state->field->style == NUMBER_RATING, is_narrow = pen->end < SCREEN_NARROW;
     struct text step = { 0 }, page = { 0 }, stars = { 0 };
-    const char *send = say(screen->form.field_count > 1 ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND);
+    bool is_step = screen->form.field_count > 1;
+    const char *send = say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND);
 
     ask_add_number(&step, ask_number_step(state->field));
     ask_add_number(&page, ask_number_step(state->field) * 10);
@@ -195,7 +196,8 @@ static void number_hints(const struct ask_screen *screen, const struct field_sta
         const struct hint scale[] = {
             { say(TEXT_TUI_SIDEWAYS), text_string(&step), 9, false },
             { "PgUp/PgDn", text_string(&page), 3, false },
-            { "Home End", NULL, 2, false },
+            { is_step ? say(TEXT_TUI_UP_DOWN) : "Home End",
+              is_step ? say(TEXT_TUI_KEY_QUESTION) : NULL, is_step ? 6 : 2, false },
             { "0-9", say(is_narrow ? TEXT_TUI_KEY_TYPE_SHORT : TEXT_TUI_KEY_TYPE), 7, false },
             { "Enter", send, 10, false },
             { "?", say(TEXT_TUI_KEY_KEYS), 4, false },
@@ -240,7 +242,10 @@ static void note_hints(const struct ask_screen *screen, struct pen *pen)
         { "Tab", say(screen->focus == FOCUS_NOTE ? TEXT_TUI_KEY_TO_COMMON : TEXT_TUI_KEY_TO_LIST),
           8, false },
         { "Enter", say(TEXT_TUI_KEY_DONE), 4, false },
-        { "Ctrl-D", say(TEXT_TUI_KEY_SEND), 10, false },
+        { "Ctrl-D",
+          say(screen->form.field_count > 1 && ask_field(screen) ? TEXT_TUI_KEY_NEXT
+                                                                : TEXT_TUI_KEY_SEND),
+          10, false },
         { "Esc", say(TEXT_TUI_KEY_DROP_NOTE), 6, true },
     };
 

@@ -8,16 +8,18 @@
 #include "base/text.h"
 #include "tui/edit.h"
 #include "tui/facts.h"
+#include "tui/inbox_history.h"
 #include "tui/marks.h"
 #include "tui/preferences.h"
 #include "tui/screen.h"
+#include "tui/settings_panel.h"
 
 struct ask_screen;
 struct canvas;
 struct json;
 
 enum { INBOX_ROWS = 1000, INBOX_FINISHED = 5 };
-enum inbox_panel { INBOX_LIST, INBOX_SETTINGS, INBOX_HELP };
+enum inbox_panel { INBOX_LIST, INBOX_SETTINGS, INBOX_HELP, INBOX_HISTORY, INBOX_LATER };
 
 struct inbox_screen {
     struct screen_setup setup;
@@ -29,10 +31,12 @@ struct inbox_screen {
     char cursor[32], opening[32]; /* ids */
     size_t top;
     enum inbox_panel panel;
-    size_t setting;
+    struct settings_panel settings;
     struct edit filter;
-    bool is_filtering, is_lost, wants_cancel, is_ask_done;
+    bool is_filtering, is_lost, has_list, wants_cancel, is_ask_done;
     int neighbour;
+    int scroll, scroll_most; /* of the help */
+    struct inbox_history history;
     int64_t retry_mono_ms;
     char *url;
     struct text said;
@@ -46,6 +50,7 @@ size_t inbox_cursor(struct inbox_screen *screen); /* its place among them */
 void inbox_move(struct inbox_screen *screen, int by);
 /* After a change: the row under the cursor stays where it is on the screen. */
 void inbox_keep_cursor(struct inbox_screen *screen, size_t before);
+const char *inbox_end_mark(const struct marks *marks, enum ask_state state);
 void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns, int rows);
 
 #endif

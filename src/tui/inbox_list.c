@@ -1,11 +1,13 @@
 /* inbox_list.c - the rows of the inbox: who waits, since when, and what was finished lately. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
 #include "tui/glyph.h"
 #include "tui/inbox_inside.h"
+#include "tui/later.h"
 #include "tui/settings_panel.h"
 
 enum { HOUR_S = 3600, DAY_S = 86400 };
@@ -135,6 +137,8 @@ static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t co
     int agents = agent_columns(rows, count), room = pen->end - TITLE_COLUMN - agents - 2 - 12;
     int titles = is_narrow ? pen->end - TITLE_COLUMN : title_columns(rows, count, room), column;
     const char *directory = base_name(facts->directory), *cut = screen->marks->cut_end;
+    const char *later = i18n_text(TEXT_TUI_LATER);
+    int end = pen->end;
     struct text agent = { 0 };
 
     text_add_format(&agent, "\"%s\"", *facts->agent ? facts->agent : "?");
@@ -153,16 +157,20 @@ static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t co
         pen_cut(pen, column, column + agents, INK_QUIET, text_string(&agent), cut);
         column += agents;
     }
-    pen_cut(pen, column + 1, pen->end, INK_QUIET, directory, cut);
+    if (facts->later_utc_ms > screen->now.utc_ms) {
+        end -= glyph_columns(later, strlen(later)) + 2;
+        pen_right(pen, INK_QUIET, later);
+    }
+    pen_cut(pen, column + 1, end, INK_QUIET, directory, cut);
     pen->row++;
     text_release(&agent);
 }
 
-static const char *end_mark(const struct inbox_screen *screen, enum ask_state state)
+const char *inbox_end_mark(const struct marks *marks, enum ask_state state)
 {
     if (state == STATE_SUBMITTED || state == STATE_AUTO_SUBMITTED)
-        return screen->marks->done;
-    return state == STATE_CANCELLED || state == STATE_DECLINED ? screen->marks->crossed : "-";
+        return marks->done;
+    return state == STATE_CANCELLED || state == STATE_DECLINED ? marks->crossed : "-";
 }
 
 static const char *via_words(const char *via)
@@ -182,7 +190,7 @@ static void draw_finished(struct inbox_screen *screen, const struct facts *facts
 {
     struct text age = { 0 };
     int64_t age_s = (screen->now.utc_ms - facts->decided_utc_ms) / 1000;
-    const char *mark = end_mark(screen, facts->state), *cut = screen->marks->cut_end;
+    const char *mark = inbox_end_mark(screen->marks, facts->state), *cut = screen->marks->cut_end;
     int end = pen->end - 34;
 
     facts_add_duration(&age, age_s > 0 ? age_s : 0);
@@ -273,7 +281,7 @@ static void draw_latest(struct inbox_screen *screen, struct pen *pen, int rows)
     size_t most = pen->end < SCREEN_NARROW ? 3 : INBOX_FINISHED;
     size_t count = find_latest(screen, latest, most);
 
-    if (pen->row + (int)most + 3 > rows)
+    if (count == 0 || pen->row + (int)most + 3 > rows)
         return;
     pen->row++;
     pen_at(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_FINISHED));
@@ -289,7 +297,9 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
         { "/", i18n_text(TEXT_TUI_KEY_SEARCH), 9, false },
         { "c", i18n_text(TEXT_TUI_KEY_CANCEL), 4, false },
         { "e", i18n_text(TEXT_TUI_KEY_MORE_TIME), 3, false },
+        { "l", i18n_text(TEXT_TUI_LATER), 1, false },
         { "h", i18n_text(TEXT_TUI_KEY_HISTORY), 2, false },
+        { "w", i18n_text(TEXT_TUI_KEY_BROWSER), 1, false },
         { "s", i18n_text(TEXT_TUI_KEY_SETTINGS), 5, false },
         { "q", i18n_text(TEXT_TUI_KEY_QUIT), 8, true },
     };
@@ -311,15 +321,19 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
         pen_lines(pen, INK_WARN, text_string(&line));
         text_release(&line);
     }
+    if (screen->said.used > 0)
+        pen_lines(pen, INK_ACCENT, text_string(&screen->said));
     if (screen->is_filtering || screen->filter.text.used > 0) {
         pen_at(pen, pen->left, INK_ACCENT, "/");
         pen->row = edit_draw(&screen->filter, pen->canvas, pen->row, pen->left + 2, pen->end, 1,
                              screen->is_filtering);
     }
-    if (pen->end < SCREEN_NARROW)
-        draw_hint_row(pen, narrow, 4);
+    if (screen->panel == INBOX_LATER)
+        later_draw(pen);
+    else if (pen->end < SCREEN_NARROW)
+        draw_hint_row(pen, narrow, ARRAY_LEN(narrow));
     else
-        draw_hint_row(pen, hints, 7);
+        draw_hint_row(pen, hints, ARRAY_LEN(hints));
 }
 
 void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns, int rows)
@@ -330,14 +344,20 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
 
     canvas_reset(canvas, columns);
     if (screen->panel == INBOX_SETTINGS) {
-        settings_panel_draw(&screen->preferences, screen->setting, -1, screen->setup.is_ascii,
+        settings_panel_draw(&screen->settings, &screen->preferences, -1, screen->setup.is_ascii,
                             &pen);
         pen.row++;
+        if (screen->said.used > 0)
+            pen_lines(&pen, INK_WARN, text_string(&screen->said));
         draw_hint_row(&pen, &(struct hint){ "Esc", i18n_text(TEXT_TUI_KEY_BACK), 1, false }, 1);
         return;
     }
     if (screen->panel == INBOX_HELP) {
-        draw_help(&pen);
+        screen->scroll_most = draw_help(&pen, rows, screen->scroll);
+        return;
+    }
+    if (screen->panel == INBOX_HISTORY) {
+        inbox_history_draw(&screen->history, screen->marks, screen->now, &pen, rows);
         return;
     }
     count = inbox_open_rows(screen, open);

@@ -10,6 +10,7 @@
 #include "tui/ask_screen.h"
 #include "tui/inbox_inside.h"
 #include "tui/keyboard.h"
+#include "tui/later.h"
 #include "tui/settings_panel.h"
 
 static void emit(struct inbox_screen *screen, const struct screen_effect *effect)
@@ -56,6 +57,30 @@ static void add(struct inbox_screen *screen, const struct json *ask)
     screen->count++;
 }
 
+static bool is_put_off(const struct inbox_screen *screen, const struct facts *row)
+{
+    return row->later_utc_ms > screen->now.utc_ms;
+}
+
+/* Once for each ask that came while we look: now, or when nobody else shows it any more, or when
+ * the time is over that it was put off for. Where the person wants quiet it counts as told. */
+static void tell_waiting(struct inbox_screen *screen)
+{
+    bool is_quiet = !preferences_is_on(&screen->preferences, SETTING_NOTIFICATIONS) ||
+                    preferences_is_quiet(&screen->preferences, screen->now.utc_ms);
+
+    for (size_t i = 0; i < screen->count; i++) {
+        struct facts *row = &screen->rows[i];
+
+        if (row->is_told || !state_is_open(row->state) || is_put_off(screen, row) ||
+            screen->now.mono_ms < row->quiet_until_mono_ms)
+            continue;
+        row->is_told = true;
+        if (!is_quiet)
+            emit(screen, &(struct screen_effect){ .kind = EFFECT_BELL, .session_id = row->id });
+    }
+}
+
 static void take_ask(struct inbox_screen *screen, const struct json *ask, bool is_news)
 {
     const char *id = json_member_text(ask, "session_id");
@@ -70,23 +95,35 @@ static void take_ask(struct inbox_screen *screen, const struct json *ask, bool i
     } else {
         add(screen, ask);
         row = find(screen, id);
-        if (is_news && row && state_is_open(row->state) &&
-            preferences_is_on(&screen->preferences, SETTING_NOTIFICATIONS) &&
-            !preferences_is_on(&screen->preferences, SETTING_DO_NOT_DISTURB))
-            emit(screen, &(struct screen_effect){ .kind = EFFECT_BELL, .session_id = id });
+        if (row)
+            row->is_told = !is_news; /* what was there before has nothing to announce */
     }
+    if (row && is_put_off(screen, row))
+        row->is_told = false;
     inbox_keep_cursor(screen, before);
 }
 
 static void take_list(struct inbox_screen *screen, const struct json *list)
 {
     const struct json *asks = json_member(list, "asks");
+    size_t known_count = screen->count;
+    char(*known)[sizeof screen->cursor] = mem_new((known_count + 1) * sizeof *known);
 
-    for (size_t i = 0; i < screen->count; i++)
+    for (size_t i = 0; i < known_count; i++) {
+        memcpy(known[i], screen->rows[i].id, sizeof *known);
         facts_release(&screen->rows[i]);
+    }
     screen->count = 0;
-    for (size_t i = 0; i < json_length(asks); i++)
-        take_ask(screen, json_item(asks, i), false);
+    for (size_t i = 0; i < json_length(asks); i++) {
+        const char *id = json_member_text(json_item(asks, i), "session_id");
+        bool is_news = screen->has_list && id;
+
+        for (size_t k = 0; is_news && k < known_count; k++)
+            is_news = strcmp(known[k], id) != 0;
+        take_ask(screen, json_item(asks, i), is_news);
+    }
+    free(known);
+    screen->has_list = true;
     screen->is_lost = false;
 }
 
@@ -101,6 +138,7 @@ struct inbox_screen *inbox_screen_new(const struct screen_setup *setup, const st
     screen->marks = marks_of(setup->is_ascii);
     screen->now = now;
     edit_init(&screen->filter, false, 100, "");
+    inbox_history_init(&screen->history);
     preferences_init(&screen->preferences);
     if (setup->settings)
         preferences_read(&screen->preferences, setup->settings);
@@ -116,9 +154,11 @@ void inbox_screen_free(struct inbox_screen *screen)
         facts_release(&screen->rows[i]);
     ask_screen_free(screen->ask);
     edit_release(&screen->filter);
+    inbox_history_release(&screen->history);
     preferences_release(&screen->preferences);
     json_free(screen->settings_json);
     text_release(&screen->said);
+    text_release(&screen->settings.typed);
     free((char *)(uintptr_t)screen->setup.home);
     free(screen->url);
     free(screen);
@@ -129,9 +169,12 @@ static void on_ask_effect(void *context, const struct screen_effect *effect)
 {
     struct inbox_screen *screen = context;
 
-    if (effect->kind == EFFECT_CLOSE || effect->kind == EFFECT_QUIT)
+    if (effect->kind == EFFECT_CLOSE || effect->kind == EFFECT_QUIT ||
+        effect->kind == EFFECT_BROWSER || effect->kind == EFFECT_LATER)
         screen->is_ask_done = true;
-    else if (effect->kind == EFFECT_NEIGHBOUR)
+    if (effect->kind == EFFECT_CLOSE || effect->kind == EFFECT_QUIT)
+        return;
+    if (effect->kind == EFFECT_NEIGHBOUR)
         screen->neighbour = effect->number < 0 ? -1 : 1;
     else
         emit(screen, effect);
@@ -199,6 +242,13 @@ static void take_settings(struct inbox_screen *screen, const struct json *json)
     }
 }
 
+/* One line above the keys, until the next key. */
+static void say(struct inbox_screen *screen, const char *words)
+{
+    text_clear(&screen->said);
+    facts_add_visible(&screen->said, words);
+}
+
 void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const struct json *json,
                        struct screen_time now)
 {
@@ -224,41 +274,40 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     case NEWS_WHOLE:
         open_ask(screen, json);
         break;
+    case NEWS_HISTORY:
+        inbox_history_take(&screen->history, json, screen->setup.home, now);
+        break;
+    case NEWS_LINK:
+    case NEWS_REFUSED: /* of an open ask it is told there */
+        if (!screen->ask)
+            say(screen, json_member_text(json, news == NEWS_LINK ? "words" : "message"));
+        break;
     default:
         break;
     }
+    tell_waiting(screen);
     if (screen->ask)
         ask_screen_take(screen->ask, news, json, now);
     close_ask(screen);
 }
 
-static void change_setting(struct inbox_screen *screen, const struct key *key, bool is_reset)
-{
-    enum setting_id id = settings_panel_id(screen->setting);
-    char *next = is_reset
-                     ? NULL
-                     : preferences_next(&screen->preferences, id, key->code == KEY_LEFT ? -1 : 1);
-
-    if (next || is_reset)
-        emit(screen, &(struct screen_effect){
-                         .kind = EFFECT_SETTING, .name = setting_row(id)->name, .text = next });
-    free(next);
-}
-
 static void key_in_settings(struct inbox_screen *screen, const struct key *key)
 {
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    const char *name = setting_row(settings_panel_id(&screen->settings))->name;
+    char *value;
 
-    if (key->code == KEY_DOWN || letter == 'j')
-        screen->setting = settings_panel_move(screen->setting, 1);
-    else if (key->code == KEY_UP || letter == 'k')
-        screen->setting = settings_panel_move(screen->setting, -1);
-    else if (key->code == KEY_ESCAPE || letter == 's' || letter == 'q')
+    switch (settings_panel_key(&screen->settings, &screen->preferences, key, &value)) {
+    case SETTINGS_CHANGE:
+        emit(screen,
+             &(struct screen_effect){ .kind = EFFECT_SETTING, .name = name, .text = value });
+        break;
+    case SETTINGS_CLOSE:
         screen->panel = INBOX_LIST;
-    else if (key->code == KEY_LEFT || key->code == KEY_RIGHT || key->code == KEY_ENTER)
-        change_setting(screen, key, false);
-    else if (letter == 'r')
-        change_setting(screen, key, true);
+        break;
+    default:
+        break;
+    }
+    free(value);
 }
 
 static void key_in_filter(struct inbox_screen *screen, const struct key *key)
@@ -286,8 +335,78 @@ static void extend(struct inbox_screen *screen)
                                               .number = (left_ms + 999) / 1000 + 300 });
 }
 
+static void go_to_browser(struct inbox_screen *screen)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+
+    if (!screen->setup.has_portal)
+        say(screen, i18n_text(TEXT_TUI_NO_PORTAL));
+    else if (at < count)
+        emit(screen, &(struct screen_effect){ .kind = EFFECT_BROWSER, .session_id = rows[at]->id });
+}
+
+static void look_back(struct inbox_screen *screen)
+{
+    struct text query = { 0 };
+
+    inbox_history_write_query(&screen->history, &query);
+    emit(screen, &(struct screen_effect){ .kind = EFFECT_HISTORY, .json = text_string(&query) });
+    text_release(&query);
+}
+
+static void key_in_history(struct inbox_screen *screen, const struct key *key)
+{
+    const char *id = inbox_history_id(&screen->history);
+
+    switch (inbox_history_key(&screen->history, key)) {
+    case HISTORY_LOOK:
+        look_back(screen);
+        break;
+    case HISTORY_OPEN:
+        if (id) {
+            memcpy(screen->opening, id, sizeof screen->opening);
+            emit(screen, &(struct screen_effect){ .kind = EFFECT_LOOK, .session_id = id });
+        }
+        break;
+    case HISTORY_CLOSE:
+        screen->panel = INBOX_LIST;
+        break;
+    default:
+        break;
+    }
+}
+
+static void key_in_later(struct inbox_screen *screen, const struct key *key)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+    int64_t seconds =
+        key->code == KEY_TEXT && key->length == 1 ? later_seconds(key->text[0], screen->now) : 0;
+
+    screen->panel = INBOX_LIST;
+    if (seconds > 0 && at < count)
+        emit(screen, &(struct screen_effect){
+                         .kind = EFFECT_LATER, .session_id = rows[at]->id, .number = seconds });
+}
+
+/* Scrolls where it is longer than the screen; any other key leaves it. */
+static void key_in_help(struct inbox_screen *screen, const struct key *key)
+{
+    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+
+    if ((key->code == KEY_DOWN || letter == 'j') && screen->scroll_most > 0)
+        screen->scroll += screen->scroll < screen->scroll_most;
+    else if ((key->code == KEY_UP || letter == 'k') && screen->scroll_most > 0)
+        screen->scroll -= screen->scroll > 0;
+    else
+        screen->panel = INBOX_LIST;
+}
+
 static void take_letter(struct inbox_screen *screen, char letter)
 {
+    struct facts *rows[INBOX_ROWS];
+
     switch (letter) {
     case 'j':
         inbox_move(screen, 1);
@@ -303,16 +422,25 @@ static void take_letter(struct inbox_screen *screen, char letter)
         break;
     case '?':
         screen->panel = INBOX_HELP;
+        screen->scroll = 0;
         break;
     case 'e':
         extend(screen);
+        break;
+    case 'w':
+        go_to_browser(screen);
         break;
     case 'c':
         screen->wants_cancel = true;
         open_row(screen, inbox_cursor(screen));
         break;
     case 'h':
-        emit_kind(screen, EFFECT_HISTORY);
+        screen->panel = INBOX_HISTORY;
+        look_back(screen);
+        break;
+    case 'l':
+        if (inbox_open_rows(screen, rows) > 0)
+            screen->panel = INBOX_LATER;
         break;
     case 'r':
         if (screen->is_lost)
@@ -361,12 +489,19 @@ static void key_in_list(struct inbox_screen *screen, const struct key *key)
 void inbox_screen_key(struct inbox_screen *screen, const struct key *key, struct screen_time now)
 {
     screen->now = now;
+    if (!screen->ask && (key->code == KEY_FOCUS_IN || key->code == KEY_FOCUS_OUT))
+        return;
+    text_clear(&screen->said);
     if (screen->ask)
         ask_screen_key(screen->ask, key, now);
     else if (screen->panel == INBOX_SETTINGS && key->code != KEY_CONTROL)
         key_in_settings(screen, key);
     else if (screen->panel == INBOX_HELP && key->code != KEY_CONTROL)
-        screen->panel = INBOX_LIST;
+        key_in_help(screen, key);
+    else if (screen->panel == INBOX_HISTORY && key->code != KEY_CONTROL)
+        key_in_history(screen, key);
+    else if (screen->panel == INBOX_LATER && key->code != KEY_CONTROL)
+        key_in_later(screen, key);
     else if (screen->is_filtering && !(key->code == KEY_CONTROL && strchr("cz", key->text[0])))
         key_in_filter(screen, key);
     else
@@ -378,12 +513,28 @@ void inbox_screen_draw(struct inbox_screen *screen, struct canvas *canvas, int c
                        struct screen_time now)
 {
     screen->now = now;
+    tell_waiting(screen);
     if (screen->ask) {
         ask_screen_draw(screen->ask, canvas, columns, rows, now);
         close_ask(screen);
     }
     if (!screen->ask)
         inbox_draw(screen, canvas, columns, rows);
+}
+
+void inbox_screen_save(struct inbox_screen *screen)
+{
+    if (screen->ask)
+        ask_screen_save(screen->ask);
+}
+
+int64_t inbox_screen_waiting(struct inbox_screen *screen)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < screen->count; i++)
+        count += state_is_open(screen->rows[i].state);
+    return count;
 }
 
 bool inbox_screen_wants_alternate(const struct inbox_screen *screen)

@@ -27,6 +27,8 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
                        struct screen_time now);
 void inbox_screen_draw(struct inbox_screen *screen, struct canvas *canvas, int columns, int rows,
                        struct screen_time now);
+void inbox_screen_save(struct inbox_screen *screen);       /* as ask_screen_save, of an open ask */
+int64_t inbox_screen_waiting(struct inbox_screen *screen); /* how many asks are open */
 bool inbox_screen_wants_alternate(const struct inbox_screen *screen);
 int64_t inbox_screen_wake_ms(const struct inbox_screen *screen);
 

@@ -11,6 +11,14 @@
 
 enum { SCALE_STEPS = 20, RATING_WORDS = 5, SCALE_LEAST_COLUMNS = 10 };
 
+/* 1, 2 or 5 of its order: numbers that people say. */
+static double round_step(double step)
+{
+    double order = pow(10, floor(log10(step)));
+
+    return step >= 5 * order ? 5 * order : step >= 2 * order ? 2 * order : order;
+}
+
 double ask_number_step(const struct field *field)
 {
     double range = field->maximum - field->minimum;
@@ -20,7 +28,7 @@ double ask_number_step(const struct field *field)
     if (field->is_integer || field->style == NUMBER_RATING || !field->has_minimum ||
         !field->has_maximum)
         return 1;
-    return range / SCALE_STEPS;
+    return round_step(range / SCALE_STEPS);
 }
 
 static void put_number(struct ask_screen *screen, struct field_state *state, double number)

@@ -111,10 +111,10 @@ static void draw_id(struct pen *pen, struct columns columns, int column,
 static void draw_note(struct ask_screen *screen, struct pen *pen, int column, size_t item)
 {
     struct edit *note = &screen->notes[item];
-    bool has_focus =
-        screen->focus == FOCUS_NOTE && screen->step == 0 && screen->fields[0].cursor == item;
+    bool has_focus = screen->focus == FOCUS_NOTE && screen->fields[0].cursor == item;
 
-    if (!ask_has_notes(screen) || (!has_focus && note->text.used == 0))
+    if (!ask_has_notes(screen) || screen->form.field_count > 1 ||
+        (!has_focus && note->text.used == 0))
         return;
     pen->row++;
     draw_labelled_edit(pen, column, i18n_text(TEXT_TUI_NOTE), note, NOTE_ROWS, has_focus,

@@ -172,6 +172,64 @@ void draw_ended(const struct ask_screen *screen, struct pen *pen)
     text_release(&line);
 }
 
+/* Below what was asked: what was answered, and the note with it. */
+static void draw_answer(const struct ask_screen *screen, struct pen *pen)
+{
+    struct text line = { 0 };
+
+    pen->row++;
+    if (screen->sent.used > 0)
+        pen_lines(pen, INK_STRONG, text_string(&screen->sent));
+    if (screen->note.used > 0) {
+        text_add_format(&line, "%s %s", i18n_text(TEXT_TUI_COMMON_NOTE),
+                        text_string(&screen->note));
+        pen_lines(pen, INK_PLAIN, text_string(&line));
+    }
+    text_release(&line);
+}
+
+static int answer_rows(const struct ask_screen *screen, int columns)
+{
+    struct canvas scratch = { 0 };
+    struct pen pen = { .canvas = &scratch, .left = 1, .end = columns - 1 };
+
+    canvas_reset(&scratch, columns);
+    draw_answer(screen, &pen);
+    canvas_release(&scratch);
+    return pen.row;
+}
+
+void draw_past(struct ask_screen *screen, struct pen *pen, int rows)
+{
+    const struct hint hints[] = {
+        { "j k PgUp PgDn", i18n_text(TEXT_TUI_KEY_SCROLL_SHORT), 8, false },
+        { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 9, false },
+    };
+    int room = rows - 6 - answer_rows(screen, pen->end + 1), all = 0;
+    struct text line = { 0 };
+    const char *mark;
+    enum ink ink = end_mark(screen, &mark);
+
+    room = room > 1 ? room : 1;
+    pen_cut(pen, pen->left, pen->end, INK_STRONG, screen->shown.title, screen->marks->cut_end);
+    pen->row++;
+    for (int i = 0; i < pen->canvas->columns; i++)
+        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET,
+                        screen->marks->gone);
+    pen->row++;
+    add_end(screen, pen->end < SCREEN_NARROW, &line);
+    pen_wrap(pen, pen_at(pen, pen->left, ink, mark) + 1, INK_PLAIN, text_string(&line), line.used);
+    pen->row += 2;
+    if (screen->prompt)
+        all = draw_markup(pen, screen->prompt, screen->scroll, room);
+    screen->scroll_most = all > room ? all - room : 0;
+    draw_answer(screen, pen);
+    pen->row++;
+    draw_hint_row(pen, screen->scroll_most > 0 ? hints : hints + 1,
+                  screen->scroll_most > 0 ? 2 : 1);
+    text_release(&line);
+}
+
 /* What is said of the end in the line that stays. */
 static void add_result(const struct ask_screen *screen, struct text *out)
 {

@@ -9,9 +9,11 @@
 static const char SYNC_ON[] = CSI "?2026h", SYNC_OFF[] = CSI "?2026l";
 static const char CURSOR_HIDE[] = CSI "?25l", CURSOR_SHOW[] = CSI "?25h";
 static const char PASTE_ON[] = CSI "?2004h", PASTE_OFF[] = CSI "?2004l";
+/* What a terminal takes for wider than we do is cut at its edge instead of moving a row down. */
+static const char WRAP_OFF[] = CSI "?7l", WRAP_ON[] = CSI "?7h";
 static const char ALTERNATE_ON[] = CSI "?1049h" CSI "H" CSI "2J", ALTERNATE_OFF[] = CSI "?1049l";
 
-const char painter_reset_bytes[] = CSI "?2026l" CSI "?2004l" CSI "?25h" CSI "0m";
+const char painter_reset_bytes[] = CSI "?2026l" CSI "?2004l" CSI "?7h" CSI "?25h" CSI "0m";
 
 /* Dark and light backgrounds, in the order of enum painter_colours. */
 struct ink_look {
@@ -71,6 +73,7 @@ void painter_begin(struct painter *painter, bool is_alternate, struct text *out)
     if (is_alternate)
         text_add_text(out, ALTERNATE_ON);
     text_add_text(out, PASTE_ON);
+    text_add_text(out, WRAP_OFF);
     painter_forget(painter);
 }
 
@@ -102,6 +105,11 @@ static void draw_cell(struct painter *painter, const struct canvas *canvas, int 
 
     move_to(painter, row, column, out);
     set_ink(painter, (enum ink)cell->ink, out);
+    if (cell->is_disputed && cell->columns == 2) { /* whoever fills one of both leaves the other */
+        text_add_text(out, "  ");
+        painter->at_column = -1;
+        move_to(painter, row, column, out);
+    }
     if (cell->length > 0)
         text_add(out, canvas->bytes.bytes + cell->offset, cell->length);
     else
@@ -126,13 +134,21 @@ static void draw_row(struct painter *painter, const struct canvas *canvas, int r
                      struct text *out)
 {
     int last = last_drawn(canvas, row), last_before = last_drawn(&painter->shown, row);
+    bool is_spilt = false; /* the cell before may have reached into this one */
 
     for (int column = 0; column <= last; column++) {
-        if (canvas_cell(canvas, row, column)->columns > 0 &&
-            !is_same(canvas, &painter->shown, row, column))
+        const struct cell *cell = canvas_cell(canvas, row, column);
+
+        if (cell->columns == 0)
+            continue;
+        if (is_spilt || !is_same(canvas, &painter->shown, row, column)) {
             draw_cell(painter, canvas, row, column, out);
+            is_spilt = cell->is_disputed;
+        } else {
+            is_spilt = false;
+        }
     }
-    if (last_before > last) {
+    if (last_before > last || (is_spilt && last + 1 < canvas->columns)) {
         move_to(painter, row, last + 1, out);
         set_ink(painter, INK_PLAIN, out);
         text_add_text(out, CSI "K");
@@ -244,6 +260,7 @@ void painter_end(struct painter *painter, struct text *out)
     set_ink(painter, INK_PLAIN, out);
     text_add_text(out, CSI "J");
     text_add_text(out, PASTE_OFF);
+    text_add_text(out, WRAP_ON);
     if (painter->is_alternate)
         text_add_text(out, ALTERNATE_OFF);
     if (painter->is_cursor_hidden)

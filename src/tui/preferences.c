@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -82,6 +83,18 @@ void preferences_read(struct preferences *preferences, const struct json *settin
     if (strcmp(preferences_value(preferences, SETTING_LANGUAGE), "auto") != 0)
         language_find(preferences_value(preferences, SETTING_LANGUAGE), &language);
     i18n_use(language);
+}
+
+bool preferences_is_quiet(const struct preferences *preferences, int64_t utc_ms)
+{
+    time_t now = (time_t)(utc_ms / 1000);
+    struct tm local;
+
+    if (preferences_is_on(preferences, SETTING_DO_NOT_DISTURB))
+        return true;
+    return localtime_r(&now, &local) &&
+           settings_is_within(preferences_value(preferences, SETTING_QUIET_HOURS),
+                              local.tm_hour * 60 + local.tm_min);
 }
 
 bool preferences_is_on(const struct preferences *preferences, enum setting_id id)

@@ -25,6 +25,8 @@ void preferences_release(struct preferences *preferences);
 /* {settings: [{name, value, source}]}; what is not named stays. The language is spoken at once. */
 void preferences_read(struct preferences *preferences, const struct json *settings);
 
+/* Do not disturb, or a time of day at which nobody is to be. */
+bool preferences_is_quiet(const struct preferences *preferences, int64_t utc_ms);
 bool preferences_is_on(const struct preferences *preferences, enum setting_id id);
 const char *preferences_value(const struct preferences *preferences, enum setting_id id);
 const char *preferences_source(const struct preferences *preferences, enum setting_id id);

@@ -14,9 +14,8 @@ const struct markup *ask_preview(const struct ask_screen *screen)
 {
     const struct field_state *state = ask_field(screen);
 
-    if (state != screen->fields || state->cursor >= state->field->option_count)
-        return NULL;
-    return screen->previews[state->cursor];
+    return state && state->cursor < state->field->option_count ? state->previews[state->cursor]
+                                                               : NULL;
 }
 
 int draw_pane_column(const struct ask_screen *screen, int columns)

@@ -41,6 +41,8 @@ enum screen_news {
     NEWS_REFUSED,  /* {code, path?, message, detail?} of any of our calls that failed */
     NEWS_LOST,     /* {retry_ms}: the hub is gone; it is tried again so much later */
     NEWS_STATUS,   /* result of hub/status: the portal's url */
+    NEWS_HISTORY,  /* result of ask/history */
+    NEWS_LINK,     /* {words}: where the ask went on in a browser */
 };
 
 enum screen_effect_kind {
@@ -55,17 +57,17 @@ enum screen_effect_kind {
     EFFECT_BROWSER,   /* go on there: the draft was sent before; then the terminal ends */
     EFFECT_SETTING,   /* name, text (NULL: the built-in value): settings/set */
     EFFECT_HIDE,      /* json: {option_id, hidden} of this title and principal (R6.4) */
-    EFFECT_LATER,     /* number: seconds to be silent about this ask */
+    EFFECT_LATER,     /* number: seconds to be silent about this ask; its screen is left */
     EFFECT_LOOK,      /* ask/get is wanted, as NEWS_WHOLE */
     EFFECT_OPEN,      /* inbox: the same, for the ask that the person chose */
     EFFECT_RECONNECT, /* now instead of at the next try */
     EFFECT_COPY,      /* text: to the clipboard (OSC 52) */
     EFFECT_BELL,
     EFFECT_NEIGHBOUR, /* number: -1 or 1: the ask before or behind this one; only in an inbox */
-    EFFECT_HISTORY,
-    EFFECT_SUSPEND, /* Ctrl-Z */
-    EFFECT_CLOSE,   /* this screen is done: see S_exit_code and the summary */
-    EFFECT_QUIT,    /* Ctrl-C: leave, everything stays as it is in the hub */
+    EFFECT_HISTORY,   /* json: params of ask/history; its result comes back as NEWS_HISTORY */
+    EFFECT_SUSPEND,   /* Ctrl-Z */
+    EFFECT_CLOSE,     /* this screen is done: see S_exit_code and the summary */
+    EFFECT_QUIT,      /* Ctrl-C: leave, everything stays as it is in the hub */
 };
 struct screen_effect {
     enum screen_effect_kind kind;

@@ -2,7 +2,6 @@
  * terminal and the hub. */
 #include "tui/seat.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 #include "tui/seat_inside.h"
 #include "wire/phone.h"
 
-enum { SEAT_EXIT_PENDING = 5, SEAT_LINE_BYTES = 65536 };
+enum { SEAT_EXIT_PENDING = 5, SEAT_LEAVE_MS = 1000 };
 
 struct screen_time seat_now(void)
 {
@@ -34,198 +33,26 @@ void seat_end(struct seat *seat, enum seat_end end)
     loop_stop(seat->loop);
 }
 
-static void draw(struct seat *seat)
+void seat_leave(struct seat *seat, enum seat_end end)
 {
-    struct screen_time now = seat_now();
-    struct text out = { 0 };
-    bool is_alternate;
-    int64_t wake_ms;
-
-    seat->is_drawing_due = tty_is_writing(seat->tty);
-    if (seat->is_drawing_due || seat->is_over)
+    if (seat->is_leaving)
         return;
-    if (seat->ask) {
-        ask_screen_draw(seat->ask, &seat->canvas, seat->painter.columns, seat->painter.rows, now);
-        is_alternate = ask_screen_wants_alternate(seat->ask);
-        wake_ms = ask_screen_wake_ms(seat->ask);
-    } else {
-        inbox_screen_draw(seat->inbox, &seat->canvas, seat->painter.columns, seat->painter.rows,
-                          now);
-        is_alternate = inbox_screen_wants_alternate(seat->inbox);
-        wake_ms = inbox_screen_wake_ms(seat->inbox);
-    }
-    if (!seat->painter.has_begun || is_alternate != seat->painter.is_alternate) {
-        painter_end(&seat->painter, &out);
-        painter_begin(&seat->painter, is_alternate, &out);
-    }
-    painter_show(&seat->painter, &seat->canvas, &out);
-    tty_write(seat->tty, &out);
-    if (wake_ms >= 0)
-        loop_timer_at(seat->wake, wake_ms);
+    seat->is_leaving = true;
+    seat->last = end;
+    if (seat->drafts == 0)
+        seat_end(seat, end);
     else
-        loop_timer_stop(seat->wake);
+        loop_timer_at(seat->leave, loop_boot_ms() + SEAT_LEAVE_MS);
 }
 
-/* The plain screen writes by itself; all that is left is when it wants to be looked at. */
-static void say(struct seat *seat, struct text *take_words)
-{
-    int64_t wake_ms;
-
-    tty_write(seat->tty, take_words);
-    wishes_perform(seat);
-    wake_ms = seat->is_over ? -1 : plain_screen_wake_ms(seat->plain);
-    if (wake_ms >= 0)
-        loop_timer_at(seat->wake, wake_ms);
-    else
-        loop_timer_stop(seat->wake);
-}
-
-/* After whatever happened: what the screen wanted, then a picture of how it is now. */
-static void settle(struct seat *seat)
-{
-    wishes_perform(seat);
-    if (!seat->is_over && seat->tty && (seat->ask || seat->inbox)) {
-        draw(seat);
-        wishes_perform(seat);
-    }
-}
-
-void seat_take(struct seat *seat, enum screen_news news, const struct json *json)
-{
-    struct text words = { 0 };
-
-    if (seat->plain) {
-        plain_screen_take(seat->plain, news, json, seat_now(), &words);
-        say(seat, &words);
-    } else if (seat->ask) {
-        ask_screen_take(seat->ask, news, json, seat_now());
-    } else if (seat->inbox)
-        inbox_screen_take(seat->inbox, news, json, seat_now());
-    settle(seat);
-}
-
-static void on_key(void *context, const struct key *key)
+static void on_left(void *context)
 {
     struct seat *seat = context;
 
-    if (seat->is_over)
-        return;
-    if (seat->ask)
-        ask_screen_key(seat->ask, key, seat_now());
-    else
-        inbox_screen_key(seat->inbox, key, seat_now());
-    wishes_perform(seat);
+    seat_end(seat, seat->last);
 }
 
-static void after_keys(struct seat *seat)
-{
-    if (keyboard_is_waiting(&seat->keyboard))
-        loop_timer_at(seat->escape, loop_boot_ms() + KEYBOARD_ESCAPE_MS);
-    settle(seat);
-}
-
-/* Whole lines; the terminal has edited them. */
-static void type_plain(struct seat *seat, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length && !seat->is_over; i++) {
-        struct text words = { 0 };
-
-        if (bytes[i] != '\n') {
-            if (seat->line.used < SEAT_LINE_BYTES)
-                text_add_char(&seat->line, bytes[i]);
-            continue;
-        }
-        plain_screen_line(seat->plain, text_string(&seat->line), seat_now(), &words);
-        text_clear(&seat->line);
-        say(seat, &words);
-    }
-}
-
-static void on_typed(void *context, const char *bytes, size_t length)
-{
-    struct seat *seat = context;
-
-    if (seat->plain) {
-        type_plain(seat, bytes, length);
-        return;
-    }
-    loop_timer_stop(seat->escape);
-    keyboard_feed(&seat->keyboard, bytes, length, on_key, seat);
-    after_keys(seat);
-}
-
-static void on_escape(void *context)
-{
-    struct seat *seat = context;
-
-    keyboard_time_out(&seat->keyboard, on_key, seat);
-    after_keys(seat);
-}
-
-static void on_resized(void *context)
-{
-    struct seat *seat = context;
-    struct text out = { 0 };
-    int rows, columns;
-
-    tty_size(seat->tty, &rows, &columns);
-    painter_resize(&seat->painter, rows, columns, &out);
-    tty_write(seat->tty, &out);
-    settle(seat);
-}
-
-static void on_written(void *context)
-{
-    struct seat *seat = context;
-
-    if (seat->is_drawing_due)
-        settle(seat);
-}
-
-static void on_stop_wanted(void *context)
-{
-    wish_note(context, &(struct screen_effect){ .kind = EFFECT_SUSPEND, .session_id = "" });
-    settle(context);
-}
-
-static void on_resumed(void *context)
-{
-    struct seat *seat = context;
-
-    painter_forget(&seat->painter);
-    on_resized(seat);
-}
-
-static void on_ended(void *context, int number)
-{
-    struct seat *seat = context;
-
-    seat->result->signal_number = number ? number : SIGHUP;
-    if (seat->plain && (!number || number == SIGINT)) /* Ctrl-D and Ctrl-C, as elsewhere */
-        seat_end(seat, SEAT_LEFT);
-    else
-        seat_end(seat, SEAT_SIGNAL);
-}
-
-static void on_wake(void *context)
-{
-    struct seat *seat = context;
-    struct text words = { 0 };
-
-    if (seat->plain) {
-        plain_screen_tick(seat->plain, seat_now(), &words);
-        say(seat, &words);
-    } else {
-        settle(seat);
-    }
-}
-
-static const char *find_variable(const char *name)
-{
-    return getenv(name);
-}
-
-static const char *setting_of(const struct json *result, const char *name)
+const char *seat_setting(const struct json *result, const char *name)
 {
     const struct json *rows = json_member(result, "settings");
 
@@ -237,27 +64,6 @@ static const char *setting_of(const struct json *result, const char *name)
             return json_member_text(row, "value");
     }
     return NULL;
-}
-
-static bool open_terminal(struct seat *seat)
-{
-    const struct tty_calls calls = { seat,           on_typed,   on_resized, on_written,
-                                     on_stop_wanted, on_resumed, on_ended };
-    const char *theme = setting_of(seat->settings, "theme");
-
-    seat->kind = terminal_kind_of(find_variable);
-    if (theme && (strcmp(theme, "light") == 0 || strcmp(theme, "dark") == 0)) {
-        seat->kind.is_light = strcmp(theme, "light") == 0;
-        seat->kind.answers = false;
-    }
-    seat->tty = tty_open(seat->loop, &calls, &seat->kind, seat->options->is_plain);
-    if (!seat->tty) {
-        seat_end(seat, SEAT_NO_TERMINAL);
-        return false;
-    }
-    seat->painter.look = (struct painter_look){ seat->kind.colours, seat->kind.is_light };
-    tty_size(seat->tty, &seat->painter.rows, &seat->painter.columns);
-    return true;
 }
 
 static struct screen_setup setup_of(struct seat *seat)
@@ -305,7 +111,7 @@ static void open_ask(struct seat *seat, const struct json *whole)
         seat_end(seat, SEAT_OVER);
         return;
     }
-    if (!open_terminal(seat))
+    if (!seat_open_terminal(seat))
         return;
     setup = setup_of(seat);
     if (seat->options->is_plain
@@ -313,7 +119,7 @@ static void open_ask(struct seat *seat, const struct json *whole)
             : !ask_screen_new(&setup, whole, seat_now(), &seat->ask, &err))
         seat_fail(seat, &err, NULL);
     if (seat->plain)
-        say(seat, &words);
+        seat_say(seat, &words);
 }
 
 static void on_whole(void *context, const struct error *err, const struct json *whole)
@@ -335,7 +141,7 @@ static void on_whole(void *context, const struct error *err, const struct json *
         seat_take(seat, NEWS_WHOLE, whole);
     else
         open_ask(seat, whole);
-    settle(seat);
+    seat_settle(seat);
 }
 
 static void on_list(void *context, const struct error *err, const struct json *list)
@@ -349,11 +155,15 @@ static void on_list(void *context, const struct error *err, const struct json *l
         seat_refused(seat, err, list);
     } else if (seat->inbox) {
         seat_take(seat, NEWS_LIST, list);
-    } else if (open_terminal(seat)) {
+    } else if (seat_open_terminal(seat)) {
         setup = setup_of(seat);
         seat->inbox = inbox_screen_new(&setup, list, seat_now());
+        if (seat->settings) /* both came before there was anybody to tell */
+            seat_take(seat, NEWS_SETTINGS, seat->settings);
+        if (seat->status)
+            seat_take(seat, NEWS_STATUS, seat->status);
     }
-    settle(seat);
+    seat_settle(seat);
 }
 
 static void on_inner_whole(void *context, const struct error *err, const struct json *whole)
@@ -369,7 +179,7 @@ static void on_inner_whole(void *context, const struct error *err, const struct 
 static void on_settings(void *context, const struct error *err, const struct json *result)
 {
     struct seat *seat = context;
-    const char *name = setting_of(result, "language");
+    const char *name = seat_setting(result, "language");
     enum language language;
 
     if (err)
@@ -511,6 +321,7 @@ static void release(struct seat *seat)
     json_free(seat->status);
     loop_timer_free(seat->wake);
     loop_timer_free(seat->escape);
+    loop_timer_free(seat->leave);
     phone_give_up(seat->person);
     if (seat->agent)
         phone_give_up(seat->agent);
@@ -524,15 +335,16 @@ static void release(struct seat *seat)
 
 void seat_run(const struct seat_options *options, struct seat_result *ret_result)
 {
-    struct seat seat = { .options = options, .result = ret_result };
+    struct seat seat = { .options = options, .result = ret_result, .titled = -1 };
 
     *ret_result = (struct seat_result){ .exit_code = SEAT_EXIT_PENDING };
     random_id(seat.key);
     if (!os_home(seat.home, sizeof seat.home))
         seat.home[0] = '\0';
     seat.loop = loop_new();
-    seat.wake = loop_timer_new(seat.loop, on_wake, &seat);
-    seat.escape = loop_timer_new(seat.loop, on_escape, &seat);
+    seat.wake = loop_timer_new(seat.loop, seat_woken, &seat);
+    seat.escape = loop_timer_new(seat.loop, seat_escaped, &seat);
+    seat.leave = loop_timer_new(seat.loop, on_left, &seat);
     dial_up(&seat);
     loop_run(seat.loop);
     if (seat.ask)
@@ -550,5 +362,7 @@ void seat_result_release(struct seat_result *result)
 {
     text_release(&result->detail_json);
     text_release(&result->whole_json);
+    text_release(&result->link);
+    text_release(&result->url);
     text_release(&result->result_json);
 }

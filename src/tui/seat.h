@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/os.h"
 #include "base/text.h"
 
 struct link_identity;
@@ -24,6 +25,7 @@ struct seat_options {
 enum seat_end {
     SEAT_DONE,   /* decided, here or elsewhere: exit_code, summary */
     SEAT_LEFT,   /* the person left, the ask stays open */
+    SEAT_MOVED,  /* goes on in the browser: link, url, browser */
     SEAT_OVER,   /* it was over before it could be shown: whole_json */
     SEAT_FAILED, /* err, and detail_json where the hub gave one */
     SEAT_NO_TERMINAL,
@@ -35,7 +37,9 @@ struct seat_result {
     struct error err;
     char session_id[27];
     struct text detail_json, whole_json; /* the latter a result of ask/get */
-    struct text result_json;             /* of an ask that was made here; empty: it is still open */
+    struct text link, url;               /* the former signs a browser in, once */
+    enum os_browser browser;
+    struct text result_json; /* of an ask that was made here; empty: it is still open */
 };
 void seat_run(const struct seat_options *options, struct seat_result *ret_result);
 void seat_result_release(struct seat_result *result);

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/random.h"
 #include "i18n/i18n.h"
 #include "loop/loop.h"
@@ -99,9 +100,66 @@ static void on_whole(void *context, const struct error *err, const struct json *
     take_result(context, NEWS_WHOLE, err, json);
 }
 
+static void on_history(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_HISTORY, err, json);
+}
+
+/* A terminal that shows one ask has nothing more to show then; an inbox has. */
+static void on_later(void *context, const struct error *err, const struct json *json)
+{
+    struct seat *seat = context;
+
+    if (err)
+        seat_refused(seat, err, json);
+    else if (!seat->inbox)
+        seat_end(seat, SEAT_LEFT);
+}
+
 static void on_undone(void *context, const struct error *err, const struct json *json)
 {
     take_result(context, NEWS_UNDONE, err, json);
+}
+
+/* An inbox goes on, and says where the ask went. */
+static void tell_moved(struct seat *seat, const char *address)
+{
+    struct text out = { 0 }, words = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct json *json = NULL;
+
+    i18n_format(&words, TEXT_TUI_MOVED, "url", address, NULL);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "words", text_string(&words));
+    json_write_end_object(&writer);
+    if (json_parse(text_string(&out), out.used, &json, NULL))
+        seat_take(seat, NEWS_LINK, json);
+    json_free(json);
+    text_release(&out);
+    text_release(&words);
+}
+
+/* The draft was sent before this was asked for, so it is there when the browser is. */
+static void on_link(void *context, const struct error *err, const struct json *json)
+{
+    struct seat *seat = context;
+    const char *link = json_member_text(json, "link"), *url = json_member_text(json, "url");
+    enum os_browser browser;
+
+    if (err || !link || !url) {
+        if (err)
+            seat_refused(seat, err, json);
+        return;
+    }
+    browser = os_open_browser(link);
+    if (seat->inbox) {
+        tell_moved(seat, browser == OS_BROWSER_OPENED ? url : link);
+        return;
+    }
+    text_add_text(&seat->result->link, link);
+    text_add_text(&seat->result->url, url);
+    seat->result->browser = browser;
+    seat_end(seat, SEAT_MOVED);
 }
 
 /* What changed comes as an event; only a refusal is news. */
@@ -109,6 +167,17 @@ static void on_changed(void *context, const struct error *err, const struct json
 {
     if (err)
         seat_refused(context, err, json);
+}
+
+static void on_drafted(void *context, const struct error *err, const struct json *json)
+{
+    struct seat *seat = context;
+
+    seat->drafts--;
+    if (seat->is_leaving && seat->drafts == 0)
+        seat_end(seat, seat->last);
+    else if (err)
+        seat_refused(seat, err, json);
 }
 
 static void write_members(struct json_writer *writer, const char *object_json)
@@ -175,14 +244,17 @@ static const struct row {
     { EFFECT_CHALLENGE, "ask/challenge", NOTHING, on_code },
     { EFFECT_CANCEL, "ask/cancel", MEMBERS, on_decided },
     { EFFECT_DECLINE, "ask/decline", MEMBERS, on_decided },
-    { EFFECT_DRAFT, "ask/draft", DRAFT, on_changed },
+    { EFFECT_DRAFT, "ask/draft", DRAFT, on_drafted },
     { EFFECT_EXTEND, "ask/extend", SECONDS, on_changed },
     { EFFECT_UNDO, "ask/undo", NOTHING, on_undone },
     { EFFECT_UNDO, "ask/get", NOTHING, on_whole },
     { EFFECT_SEND_NOW, "ask/send", NOTHING, on_decided },
     { EFFECT_BROWSER, "ask/switch", WEB, on_changed },
+    { EFFECT_BROWSER, "portal/link", NOTHING, on_link },
     { EFFECT_SETTING, "settings/set", SETTING, on_changed },
     { EFFECT_HIDE, "ask/hide", MEMBERS, on_changed },
+    { EFFECT_LATER, "ask/later", SECONDS, on_later },
+    { EFFECT_HISTORY, "ask/history", MEMBERS, on_history },
     { EFFECT_LOOK, "ask/get", NOTHING, on_whole },
     { EFFECT_OPEN, "ask/attach", NOTHING, on_whole },
 };
@@ -196,6 +268,7 @@ static void call(struct seat *seat, const struct wish *wish)
         if (rows[i].kind != wish->effect.kind)
             continue;
         write_params(&writer, wish, rows[i].carries);
+        seat->drafts += wish->effect.kind == EFFECT_DRAFT;
         phone_call(seat->person, rows[i].method, text_string(&params), rows[i].done, seat);
         text_release(&params);
     }
@@ -221,14 +294,23 @@ static void copy(struct seat *seat, const char *text)
     tty_write(seat->tty, &out);
 }
 
-/* The bell, and where the terminal has notifications a sentence of ours: nothing an agent wrote. */
+/* The bell; and from an inbox nobody looks at a notification of the terminal's, where it has them:
+ * a sentence of ours, nothing an agent wrote. */
 static void ring(struct seat *seat)
 {
+    static const char *const beginnings[] = {
+        [NOTICE_NONE] = "",
+        [NOTICE_OSC_9] = "\033]9;sayso: ",
+        [NOTICE_OSC_99] = "\033]99;i=sayso;sayso: ",
+        [NOTICE_OSC_777] = "\033]777;notify;sayso;",
+    };
     struct text out = { 0 };
 
     text_add_char(&out, '\a');
-    if (seat->inbox && !seat->kind.is_ascii)
-        text_add_format(&out, "\033]9;sayso: %s\033\\", i18n_text(TEXT_CLI_ASK_WAITS));
+    if (seat->inbox && seat->kind.notice != NOTICE_NONE && !seat->kind.is_ascii &&
+        !seat->is_looked_at)
+        text_add_format(&out, "%s%s\033\\", beginnings[seat->kind.notice],
+                        i18n_text(TEXT_CLI_ASK_WAITS));
     tty_write(seat->tty, &out);
 }
 
@@ -240,6 +322,7 @@ static void suspend(struct seat *seat)
     painter_end(&seat->painter, &out);
     tty_write(seat->tty, &out);
     tty_suspend(seat->tty);
+    seat->titled = -1; /* the shell's own is there again */
     tty_size(seat->tty, &rows_now, &columns);
     painter_resize(&seat->painter, rows_now, columns, &out);
     text_release(&out); /* where we begin anew there is nothing to clear */
@@ -268,7 +351,7 @@ static void perform(struct seat *seat, const struct wish *wish)
             seat_end(seat, SEAT_DONE);
         break;
     case EFFECT_QUIT:
-        seat_end(seat, SEAT_LEFT);
+        seat_leave(seat, SEAT_LEFT);
         break;
     default:
         call(seat, wish);
@@ -276,8 +359,6 @@ static void perform(struct seat *seat, const struct wish *wish)
     }
     if (wish->effect.kind == EFFECT_OPEN)
         memcpy(seat->shown, wish->session_id, sizeof seat->shown);
-    if (wish->effect.kind == EFFECT_BROWSER)
-        seat_end(seat, SEAT_LEFT);
 }
 
 void wishes_perform(struct seat *seat)

@@ -1,4 +1,4 @@
-/* seat_inside.h - for seat.c and seat_effects.c only. */
+/* seat_inside.h - for the files of seat_ only: seat.c has its life and the hub. */
 #ifndef TUI_SEAT_INSIDE_H
 #define TUI_SEAT_INSIDE_H
 #include "tui/ask_screen.h"
@@ -31,7 +31,7 @@ struct seat {
     struct keyboard keyboard;
     struct painter painter;
     struct canvas canvas;
-    struct loop_timer *wake, *escape;
+    struct loop_timer *wake, *escape, *leave;
     struct ask_screen *ask; /* one of these, once there is something to show */
     struct inbox_screen *inbox;
     struct plain_screen *plain;
@@ -41,15 +41,31 @@ struct seat {
     char shown[27]; /* the ask on the screen; "": none, or not yet */
     char key[27];   /* with which we open what a launch names */
     char home[4096];
+    int64_t titled;     /* asks that the window's name tells of; -1: none */
+    int drafts;         /* on their way to the hub */
+    enum seat_end last; /* how it ends once they are there */
+    bool is_leaving;
+    bool is_looked_at; /* the terminal said that it is in front */
     bool is_over, is_drawing_due, is_asking_done;
 };
 
 void seat_take(struct seat *seat, enum screen_news news, const struct json *json);
 void seat_end(struct seat *seat, enum seat_end end);
+/* The same, once what was typed is in the hub, or that takes too long. */
+void seat_leave(struct seat *seat, enum seat_end end);
 struct screen_time seat_now(void);
 void seat_fail(struct seat *seat, const struct error *err, const struct json *detail);
 void seat_keep(struct text *out, const struct json *json); /* its text */
 void seat_attach(struct seat *seat);                       /* shows the ask it is about */
+
+const char *seat_setting(const struct json *result, const char *name); /* of settings/list */
+
+/* seat_terminal.c */
+bool seat_open_terminal(struct seat *seat); /* false: there is none, and it is over */
+void seat_settle(struct seat *seat); /* what the screen wanted, then a picture of how it is now */
+void seat_say(struct seat *seat, struct text *take_words); /* of the plain screen */
+void seat_escaped(void *context);                          /* the time for a sequence is over */
+void seat_woken(void *context);                            /* the screen wants to be looked at */
 
 /* seat_ask.c */
 void seat_ask(struct seat *seat);

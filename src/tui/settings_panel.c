@@ -7,8 +7,9 @@
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
 #include "tui/glyph.h"
+#include "tui/keyboard.h"
 
-enum { VALUE_COLUMN = 29, VALUE_COLUMN_ZH = 29 };
+enum { VALUE_COLUMN = 29, TYPED_DIGITS = 7 };
 
 /* Where the table's label is too long for its place. */
 static const struct {
@@ -44,14 +45,7 @@ size_t settings_panel_count(void)
     return count;
 }
 
-size_t settings_panel_move(size_t row, int by)
-{
-    size_t count = settings_panel_count();
-
-    return (row + count + (size_t)(by + (int)count)) % count;
-}
-
-enum setting_id settings_panel_id(size_t row)
+static enum setting_id id_of_row(size_t row)
 {
     size_t at = 0;
 
@@ -59,7 +53,81 @@ enum setting_id settings_panel_id(size_t row)
         if (is_shown(id) && at++ == row)
             return (enum setting_id)id;
     }
-    return settings_panel_id(0);
+    return id_of_row(0);
+}
+
+enum setting_id settings_panel_id(const struct settings_panel *panel)
+{
+    return id_of_row(panel->row);
+}
+
+bool settings_panel_is_number(const struct settings_panel *panel)
+{
+    enum setting_type type = setting_row(settings_panel_id(panel))->type;
+
+    return type == SETTING_TYPE_SECONDS || type == SETTING_TYPE_INTEGER;
+}
+
+static void move(struct settings_panel *panel, int by)
+{
+    size_t count = settings_panel_count();
+
+    text_clear(&panel->typed);
+    panel->row = (panel->row + count + (size_t)(by + (int)count)) % count;
+}
+
+/* Digits are collected until Enter; Esc drops them before it closes anything. */
+static bool takes_digit(struct settings_panel *panel, const struct key *key, char letter,
+                        enum settings_act *ret_act, char **ret_value)
+{
+    bool has_typed = panel->typed.used > 0;
+
+    *ret_act = SETTINGS_NOTHING;
+    if (letter >= '0' && letter <= '9' && settings_panel_is_number(panel)) {
+        if (panel->typed.used < TYPED_DIGITS)
+            text_add_char(&panel->typed, letter);
+    } else if (has_typed && key->code == KEY_BACKSPACE) {
+        panel->typed.bytes[--panel->typed.used] = '\0';
+    } else if (has_typed && key->code == KEY_ENTER) {
+        *ret_value = mem_text(text_string(&panel->typed));
+        *ret_act = SETTINGS_CHANGE;
+        text_clear(&panel->typed);
+    } else if (has_typed && key->code == KEY_ESCAPE) {
+        text_clear(&panel->typed);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+enum settings_act settings_panel_key(struct settings_panel *panel,
+                                     const struct preferences *preferences, const struct key *key,
+                                     char **ret_value)
+{
+    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    enum settings_act act;
+
+    *ret_value = NULL;
+    if (takes_digit(panel, key, letter, &act, ret_value))
+        return act;
+    if (key->code == KEY_DOWN || letter == 'j') {
+        move(panel, 1);
+    } else if (key->code == KEY_UP || letter == 'k') {
+        move(panel, -1);
+    } else if (key->code == KEY_ESCAPE || letter == 's' || letter == 'q') {
+        return SETTINGS_CLOSE;
+    } else if (key->code == KEY_LEFT || key->code == KEY_RIGHT || key->code == KEY_ENTER) {
+        text_clear(&panel->typed);
+        *ret_value =
+            preferences_next(preferences, settings_panel_id(panel), key->code == KEY_LEFT ? -1 : 1);
+        return *ret_value ? SETTINGS_CHANGE : SETTINGS_NOTHING;
+    } else if (letter == 'r') {
+        text_clear(&panel->typed);
+        return SETTINGS_CHANGE;
+    } else {
+        return SETTINGS_OTHER;
+    }
+    return SETTINGS_NOTHING;
 }
 
 /* Words people read instead of the values that are stored. */
@@ -109,13 +177,16 @@ static void add_value(const struct preferences *preferences, enum setting_id id,
         text_add_text(out, value);
 }
 
-static void draw_row(const struct preferences *preferences, size_t i, bool is_here, int hidden,
-                     bool is_ascii, struct pen *pen)
+static void draw_row(const struct preferences *preferences, size_t i, bool is_here,
+                     const char *typed, int hidden, bool is_ascii, struct pen *pen)
 {
-    enum setting_id id = settings_panel_id(i);
+    enum setting_id id = id_of_row(i);
     struct text value = { 0 }, framed = { 0 };
 
-    add_value(preferences, id, hidden, &value);
+    if (*typed)
+        text_add_format(&value, "%s_", typed);
+    else
+        add_value(preferences, id, hidden, &value);
     text_add_format(&framed, is_here ? "< %s >" : "%s", text_string(&value));
     if (is_here)
         pen_at(pen, pen->left, INK_ACCENT, marks_of(is_ascii)->cursor);
@@ -147,10 +218,14 @@ static void draw_head(bool is_ascii, struct pen *pen)
     pen->row++;
 }
 
-void settings_panel_draw(const struct preferences *preferences, size_t row, int hidden,
-                         bool is_ascii, struct pen *pen)
+void settings_panel_draw(const struct settings_panel *panel, const struct preferences *preferences,
+                         int hidden, bool is_ascii, struct pen *pen)
 {
     draw_head(is_ascii, pen);
-    for (size_t i = 0; i < settings_panel_count(); i++)
-        draw_row(preferences, i, i == row, hidden, is_ascii, pen);
+    for (size_t i = 0; i < settings_panel_count(); i++) {
+        bool is_here = i == panel->row;
+
+        draw_row(preferences, i, is_here, is_here ? text_string(&panel->typed) : "", hidden,
+                 is_ascii, pen);
+    }
 }

@@ -75,7 +75,7 @@ void draw_tabs(const struct ask_screen *screen, struct pen *pen)
     text_release(&number);
 }
 
-void draw_review(const struct ask_screen *screen, struct pen *pen)
+void draw_review(struct ask_screen *screen, struct pen *pen)
 {
     for (size_t i = 0; i < screen->form.field_count; i++) {
         struct text number = { 0 }, words = { 0 };
@@ -91,6 +91,9 @@ void draw_review(const struct ask_screen *screen, struct pen *pen)
             text_add_text(&words, i18n_text(TEXT_TUI_NO_ANSWER));
         pen_wrap(pen, column, INK_STRONG, text_string(&words), words.used);
         pen->row++;
+        if (ask_has_notes(screen) && screen->fields[i].note.text.used > 0)
+            draw_labelled_edit(pen, column, i18n_text(TEXT_TUI_NOTE), &screen->fields[i].note, 4,
+                               false, NULL);
         if (screen->fields[i].problem.used > 0) {
             pen_wrap(pen, column, INK_DANGER, text_string(&screen->fields[i].problem),
                      screen->fields[i].problem.used);

@@ -39,6 +39,38 @@ static bool is_light_by_number(const char *colorfgbg)
     return last && last[1] && (number == 7 || number == 15);
 }
 
+static bool begins_with_one_of(const char *text, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(text, names[i], strlen(names[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Those whose names alone say that they have all colours; COLORTERM is often lost on the way. */
+static bool is_true_by_name(const char *term)
+{
+    static const char *const names[] = { "xterm-kitty", "xterm-ghostty", "alacritty", "foot",
+                                         "wezterm" };
+
+    return strstr(term, "-direct") || begins_with_one_of(term, names, ARRAY_LEN(names));
+}
+
+/* A multiplexer takes the bell and keeps the rest to itself. */
+static enum terminal_notice notice_of(const char *(*find)(const char *name), const char *term)
+{
+    static const char *const multiplexers[] = { "tmux", "screen" };
+    static const char *const urxvt_like[] = { "rxvt", "foot" };
+
+    if (*value_of(find, "TMUX") || begins_with_one_of(term, multiplexers, ARRAY_LEN(multiplexers)))
+        return NOTICE_NONE;
+    if (strcmp(term, "xterm-kitty") == 0)
+        return NOTICE_OSC_99;
+    return begins_with_one_of(term, urxvt_like, ARRAY_LEN(urxvt_like)) ? NOTICE_OSC_777
+                                                                       : NOTICE_OSC_9;
+}
+
 struct terminal_kind terminal_kind_of(const char *(*find)(const char *name))
 {
     const char *term = value_of(find, "TERM"), *depth = value_of(find, "COLORTERM");
@@ -50,12 +82,14 @@ struct terminal_kind terminal_kind_of(const char *(*find)(const char *name))
     if (*value_of(find, "NO_COLOR") || kind.is_dumb || strncmp(term, "vt", 2) == 0)
         kind.colours = COLOURS_NONE;
     else if (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0 ||
-             strstr(term, "-direct"))
+             is_true_by_name(term))
         kind.colours = COLOURS_TRUE;
     else if (strstr(term, "256color"))
         kind.colours = COLOURS_256;
     else
         kind.colours = COLOURS_16;
+    kind.has_title = !kind.is_dumb && !is_console && strncmp(term, "vt", 2) != 0;
+    kind.notice = kind.has_title ? notice_of(find, term) : NOTICE_NONE;
     kind.answers = kind.colours != COLOURS_NONE && !is_console && !*value_of(find, "COLORFGBG");
     return kind;
 }

@@ -9,12 +9,22 @@
 
 #include "tui/painter.h"
 
+/* How it shows notifications of programs; only one is used, because some know several. */
+enum terminal_notice {
+    NOTICE_NONE,
+    NOTICE_OSC_9,   /* iTerm2's, which most others have taken over */
+    NOTICE_OSC_99,  /* kitty's */
+    NOTICE_OSC_777, /* urxvt's, foot's */
+};
+
 struct terminal_kind {
     enum painter_colours colours;
     bool is_ascii; /* no UTF-8, or no glyphs beyond ASCII */
     bool is_dumb;  /* its cursor can't be moved */
     bool answers;  /* may be asked for its background */
     bool is_light; /* as far as the environment says */
+    bool has_title;
+    enum terminal_notice notice;
 };
 /* `find` is getenv, or a test's. */
 struct terminal_kind terminal_kind_of(const char *(*find)(const char *name));

@@ -49,8 +49,6 @@ void draw_text_field(struct ask_screen *screen, struct field_state *state, struc
     char count[TEXT_INTEGER_BYTES], most[TEXT_INTEGER_BYTES];
     const char *text = text_string(&state->words.text);
 
-    if (state->shown->description && screen->form.field_count > 1)
-        pen_lines(pen, INK_QUIET, state->shown->description);
     pen_at(pen, pen->left, INK_ACCENT, screen->marks->cursor);
     draw_edit(screen, state, pen, pen->left + 2, FIELD_ROWS, has_focus);
     if (state->field->format)

@@ -30,6 +30,7 @@ enum {
 };
 
 static const char FOCUS_ON[] = "\033[?1004h", FOCUS_OFF[] = "\033[?1004l";
+static const char TITLE_KEEP[] = "\033[22;2t", TITLE_BACK[] = "\033[23;2t";
 static const char ALTERNATE_OFF[] = "\033[?1049l";
 
 enum { SIGNAL_SIZE, SIGNAL_STOP, SIGNAL_GO_ON, SIGNAL_TERM, SIGNAL_INT, SIGNAL_HUP, SIGNAL_COUNT };
@@ -50,7 +51,7 @@ struct tty {
 
 /* For the handler of a crash, which may touch little. */
 static struct {
-    volatile sig_atomic_t is_raw;
+    volatile sig_atomic_t is_raw, has_title;
     int fd;
     struct termios before;
 } kept = { .fd = -1 };
@@ -92,6 +93,8 @@ static void on_crash(int number)
         write_at_once(kept.fd, ALTERNATE_OFF, sizeof ALTERNATE_OFF - 1);
         write_at_once(kept.fd, painter_reset_bytes, strlen(painter_reset_bytes));
         write_at_once(kept.fd, FOCUS_OFF, sizeof FOCUS_OFF - 1);
+        if (kept.has_title)
+            write_at_once(kept.fd, TITLE_BACK, sizeof TITLE_BACK - 1);
         tcsetattr(kept.fd, TCSAFLUSH, &kept.before);
     }
     signal(number, SIG_DFL);
@@ -146,6 +149,9 @@ static void go_back(struct tty *tty)
         return;
     }
     text_add(&tty->out, FOCUS_OFF, sizeof FOCUS_OFF - 1);
+    if (kept.has_title)
+        text_add(&tty->out, TITLE_BACK, sizeof TITLE_BACK - 1);
+    kept.has_title = 0;
     drain(tty);
     tcsetattr(tty->fd, TCSAFLUSH, &kept.before);
     kept.is_raw = 0;
@@ -301,6 +307,17 @@ void tty_write(struct tty *tty, struct text *take_bytes)
     text_release(take_bytes);
     flush(tty); /* where it is gone, reading says so */
     update_poll(tty);
+}
+
+void tty_title(struct tty *tty, const char *words)
+{
+    struct text out = { 0 };
+
+    if (!kept.has_title)
+        text_add(&out, TITLE_KEEP, sizeof TITLE_KEEP - 1);
+    kept.has_title = 1;
+    text_add_format(&out, "\033]2;%s\033\\", words);
+    tty_write(tty, &out);
 }
 
 bool tty_is_writing(const struct tty *tty)

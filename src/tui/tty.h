@@ -40,6 +40,8 @@ struct tty *tty_open(struct loop *loop, const struct tty_calls *calls, struct te
 void tty_size(const struct tty *tty, int *ret_rows, int *ret_columns);
 /* Out as soon as it takes them. */
 void tty_write(struct tty *tty, struct text *take_bytes);
+/* The name of its window, until we give it back: the one it had is kept by the terminal. */
+void tty_title(struct tty *tty, const char *words);
 bool tty_is_writing(const struct tty *tty); /* it is slow: better draw later */
 /* Gives the terminal back, stops this job as Ctrl-Z does, returns when it goes on. */
 void tty_suspend(struct tty *tty);

@@ -2,39 +2,15 @@
 // runs in tmux, a person answers with keys, and the agent collects by session_id.
 // Proves: R6.2 R2.4 R2.5 R10.1
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BIN, inHome as inAnyHome, until } from "../mcp/lib/home.mjs";
 import { KINDS, Sdk } from "../mcp/lib/sdk.mjs";
 import { GOOD, named } from "../mcp/lib/asks.mjs";
 import { realpathSync } from "node:fs";
+import { READY_MS, Tmux } from "./tmux.mjs";
 
 const inHome = (body) => inAnyHome(body, { SAYSO_DELIVER_AFTER: "0" }); // answers go out at once
-const READY_MS = 600; // no key answers in the first half second of a question
-
-class Tmux {
-    constructor(home) {
-        this.socket = `${home.path}/tmux`;
-        this.env = { ...home.env, LANG: "C.UTF-8", TERM: "xterm-256color" };
-        this.run("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24",
-                 "exec env PS1='ready$ ' bash --norc --noprofile -i");
-        home.endings.push(() => this.run("kill-server"));
-    }
-    run(...words) {
-        return execFileSync("tmux", ["-u", "-S", this.socket, ...words], { env: this.env, encoding: "utf8", stdio: "pipe" });
-    }
-    text() { return this.run("capture-pane", "-p"); }
-    keys(...names) { this.run("send-keys", ...names); }
-    line(text) {
-        this.run("send-keys", "-R");
-        this.run("clear-history");
-        this.run("send-keys", "-l", "--", `${text}; echo "end=$?"`);
-        this.keys("C-m");
-    }
-    wait(pattern) { return until(() => pattern.exec(this.text()), `${pattern} on the screen`, 15000); }
-    async end(code) { assert.equal(Number((await this.wait(/^end=(\d+)$/m))[1]), code, this.text()); }
-}
 
 async function handed(sdk, title = "Deploy") {
     const result = await sdk.ask(named(title, { interface: "terminal" }));

@@ -9,7 +9,7 @@ async function show({ columns, rows, bytes, steps }) {
     terminal.onTitleChange((title) => told.titles.push(title));
     terminal.onData((data) => (told.replies += data));
     terminal.onBell(() => told.bells++);
-    for (const number of [4, 7, 8, 9, 10, 52, 104, 133, 777, 1337])
+    for (const number of [4, 7, 8, 9, 10, 52, 99, 104, 133, 777, 1337])
         terminal.parser.registerOscHandler(number, (data) => !told.osc.push([number, data]));
     const screens = [];
     for (const step of steps ?? [bytes]) {

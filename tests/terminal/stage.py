@@ -57,6 +57,23 @@ def result_of(home: Home, session_id: str) -> dict[str, Any]:
     return wait_until(final, "the agent has its answer", WAIT_S)
 
 
+def pid_of(home: Home, verb: str = "attach") -> int:
+    """The process of our program in the tmux of this home."""
+    def find() -> int | None:
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                words = open(f"/proc/{entry}/cmdline", "rb").read().split(b"\0")
+                env = open(f"/proc/{entry}/environ", "rb").read()
+            except OSError:
+                continue
+            if words[0].decode() == home.binary and words[1] == verb.encode() and str(home.path).encode() in env:
+                return int(entry)
+        return None
+    return wait_until(find, f"sayso {verb} runs")
+
+
 class Tmux(contextlib.AbstractContextManager):
     """A shell in a tmux of its own, as a person has one."""
 
@@ -140,7 +157,7 @@ class Tmux(contextlib.AbstractContextManager):
         self.keys("C-m")
         shown = self.wait(rf"^end{mark}$")
         flags = self.run("display-message", "-p",
-                         "#{alternate_on} #{cursor_flag} #{keypad_flag} #{mouse_any_flag} #{bracket_paste_flag}")
+                         "#{alternate_on} #{cursor_flag} #{wrap_flag} #{keypad_flag} #{mouse_any_flag} #{bracket_paste_flag}")
         # rows and columns may differ after a resize; bash sets bracketed paste itself while it reads
         return re.sub(r"rows \d+; columns \d+;", "", shown.split(mark)[1]) + flags.rsplit(" ", 1)[0]
 

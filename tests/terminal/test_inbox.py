@@ -5,12 +5,14 @@ Proves: R6.3 R6.6 R6.1
 """
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import signal
 import subprocess
 import time
 
-from stage import READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, result_of
+from stage import READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, pid_of, result_of
 from harness import Home, run, test, wait_until
 
 QUESTION = ["-p", "Two regions are ready and one is to be first.", "-o", "eu=Europe", "-o", "us=America",
@@ -43,6 +45,22 @@ def inbox(home: Home) -> None:
     assert result_of(home, first)["selection"]["selected_ids"] == ["view"]
 
 
+@test("the inbox names the portal's address, and an ask opened there obeys the person's settings", "R6.3 R6.4 R8.1")
+def inbox_settings(home: Home) -> None:
+    for name, value in (("deliver_after", "0"), ("notes", "off"), ("single_submit", "batch")):
+        home.sayso("settings", "set", name, value)
+    ask(home, "Obedient")
+    with Tmux(home) as tmux:
+        shown = tmux.start("inbox", shows="Obedient")
+        assert re.search(r"1 waiting +http://\S+:\d+/", shown), shown
+        tmux.keys("Enter")
+        tmux.wait("waits for Enter  notes off")
+        tmux.keys("C-c")
+        tmux.wait("1 waiting")
+        tmux.keys("q")
+        tmux.end(0)
+
+
 @test("the hub dies under an inbox: it comes back with the list as it is then", "R6.3 R6.1")
 def inbox_lost(home: Home) -> None:
     ask(home, "Before the end")
@@ -72,6 +90,144 @@ def bell(home: Home) -> None:
         assert not any("Ring" in words for _, words in told["osc"]), told
         pty.type("q")
         wait_until(lambda: pty.process.poll() is not None, "it ends")
+
+
+@test("its notification is of the kind the terminal knows; in a terminal that is looked at the bell is enough", "R6.6")
+def notices(home: Home) -> None:
+    home.sayso("list")
+    for term, wanted, before in (("xterm", (9, "sayso: an ask waits for you"), ""),
+                                 ("xterm-kitty", (99, "i=sayso;sayso: an ask waits for you"), ""),
+                                 ("rxvt", (777, "notify;sayso;an ask waits for you"), ""),
+                                 ("screen", None, ""), ("xterm", None, "\x1b[I")):
+        with Pty(home, "inbox", TERM=term) as pty, Judge() as judge:
+            pty.wait("waiting")
+            pty.type(before)
+            pty.drain()
+            session_id = ask(home, f"Come {term}{len(before)}")
+            pty.wait(f"Come {term}{len(before)}")
+            pty.drain()
+            told = judge.show(pty.bytes)
+            assert told["bells"] == 1 and told["osc"] == ([list(wanted)] if wanted else []), (term, told["osc"])
+            pty.type("q")
+            wait_until(lambda: pty.process.poll() is not None, "it ends")
+        home.sayso("cancel", session_id)
+
+
+@test("the window's name says how many wait, and is the shell's again afterwards, also after kill -TERM", "R6.6 R6.1")
+def title(home: Home) -> None:
+    ask(home, "First \x1b]2;evil\x07")
+    with Tmux(home) as tmux:
+        name = lambda: tmux.run("display-message", "-p", "#{pane_title}").strip()
+        tmux.type("printf '\\033]2;my shell\\033\\\\'")
+        tmux.keys("C-m")
+        wait_until(lambda: name() == "my shell", "the shell has a name")
+        tmux.start("inbox", shows="First")
+        wait_until(lambda: name() == "sayso: 1 waiting", "one waits")
+        ask(home, "Second")
+        wait_until(lambda: name() == "sayso: 2 waiting", "two wait")
+        tmux.keys("C-z")
+        wait_until(lambda: name() == "my shell", "as before while it is stopped")
+        tmux.type("fg")
+        tmux.keys("C-m")
+        wait_until(lambda: name() == "sayso: 2 waiting", "and again")
+        tmux.keys("q")
+        tmux.wait(r"ready\$\s*\Z")
+        assert name() == "my shell", name()
+        for number in (signal.SIGTERM, signal.SIGSEGV):
+            tmux.start("inbox", shows="Second")
+            wait_until(lambda: name() == "sayso: 2 waiting", "once more")
+            os.kill(pid_of(home, "inbox"), number)
+            wait_until(lambda: name() == "my shell", f"as before after {number}")
+
+
+def rings(home: Home, title: str) -> bool:
+    """Whether an inbox makes an ask known that comes while it is shown."""
+    with Pty(home, "inbox") as pty, Judge() as judge:
+        pty.wait("waiting")
+        pty.drain()
+        before = judge.show(pty.bytes)["bells"]
+        session_id = ask(home, title)
+        pty.wait(title)
+        pty.drain()
+        after = judge.show(pty.bytes)["bells"]
+        home.sayso("cancel", session_id)
+        pty.type("q")
+        wait_until(lambda: pty.process.poll() is not None, "it ends")
+    return after > before
+
+
+@test("do not disturb, quiet hours and switched-off notifications: the inbox shows it and keeps silent", "R6.6")
+def quiet(home: Home) -> None:
+    home.sayso("list")
+    now = time.localtime().tm_hour
+    around = f"{(now + 23) % 24:02}:00-{(now + 2) % 24:02}:00"
+    other = f"{(now + 3) % 24:02}:00-{(now + 5) % 24:02}:00"
+    for number, (name, value, wanted) in enumerate((("quiet_hours", other, True), ("quiet_hours", around, False),
+                                                    ("quiet_hours", "", True), ("do_not_disturb", "on", False),
+                                                    ("do_not_disturb", "off", True), ("notifications", "off", False))):
+        assert home.sayso("settings", "set", name, value).code == 0, (name, value)
+        assert rings(home, f"Ring {number}") == wanted, (name, value)
+
+
+@test("l puts an ask off: told as such, silent, still open; it can be answered as ever", "R6.3 R7.9")
+def later(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    session_id = ask(home, "Not now", timeout_seconds=9000)
+    with Tmux(home) as tmux:
+        tmux.start("inbox", shows="Not now")
+        tmux.keys("l")
+        tmux.wait("1 in 10 min  2 in 1 h  3 in 4 h  4 tomorrow")
+        tmux.keys("Escape")
+        tmux.wait("Enter answer")
+        assert "later_until" not in home.sayso("show", session_id, "--json").json["ask"]
+        tmux.keys("l", "2")
+        tmux.wait(r"Not now .*  later$")
+        row = home.sayso("show", session_id, "--json").json["ask"]
+        assert row["status"] == "pending" and row["later_until"], row
+        tmux.keys("q")
+        tmux.end(0)
+        tmux.start("attach", session_id, shows="Not now")
+        tmux.keys("l")
+        tmux.wait("2 in 1 h")
+        tmux.keys("3")
+        assert "stays open" in tmux.end(5)
+        assert home.sayso("show", session_id, "--json").json["ask"]["later_until"] > row["later_until"]
+        tmux.start("attach", session_id, shows="Not now")
+        tmux.keys("1")
+        tmux.end(0)
+    assert result_of(home, session_id)["selection"]["selected_ids"] == ["redis"]
+
+
+@test("h looks back: what was answered, found by a word, read whole; Esc leads back", "R6.3")
+def history(home: Home) -> None:
+    for number in range(25):
+        home.sayso("answer", ask(home, f"Old question {number:02}"), "--select", "view", "--note", f"because {number:02}")
+    home.sayso("cancel", ask(home, "Never mind"))
+    with Tmux(home) as tmux:
+        tmux.start("inbox", shows="0 waiting")
+        tmux.keys("h")
+        shown = tmux.wait(r"▸ ✗.*Never mind +cancelled")
+        assert re.search(r"✓.*Old question 24 +Materialized view", shown), shown
+        tmux.keys("End")
+        tmux.wait("▸ ✓.*Old question 00")
+        tmux.keys("/")
+        tmux.type("because 17")
+        tmux.wait("/ because 17")
+        tmux.keys("Enter")
+        shown = tmux.wait(r"^ History +1$")
+        assert "▸ ✓" in shown and "Old question 17" in shown and "Old question 16" not in shown, shown
+        tmux.keys("Enter")
+        shown = tmux.wait("Note to the agent: because 17")
+        for words in ("Old question 17", "Answered on the command line", "both clusters are healthy", "Materialized view"):
+            assert words in shown, (words, shown)
+        assert "was not sent" not in shown, shown
+        time.sleep(READY_S * SLACK)
+        tmux.keys("Escape")
+        tmux.wait(r"^ History +1$")
+        tmux.keys("Escape")
+        tmux.wait("0 waiting")
+        tmux.keys("q")
+        tmux.end(0)
 
 
 @test("status --short is a line for a status bar, and nothing where nothing waits", "R6.6")

@@ -12,25 +12,8 @@ import signal
 import subprocess
 import time
 
-from stage import HERE, READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, result_of
+from stage import HERE, READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, pid_of, result_of
 from harness import Home, run, test, wait_until
-
-
-def pid_of(home: Home, verb: str = "attach") -> int:
-    """The process of our program in the tmux of this home."""
-    def find() -> int | None:
-        for entry in os.listdir("/proc"):
-            if not entry.isdigit():
-                continue
-            try:
-                words = open(f"/proc/{entry}/cmdline", "rb").read().split(b"\0")
-                env = open(f"/proc/{entry}/environ", "rb").read()
-            except OSError:
-                continue
-            if words[0].decode() == home.binary and words[1] == verb.encode() and str(home.path).encode() in env:
-                return int(entry)
-        return None
-    return wait_until(find, f"sayso {verb} runs")
 
 
 def is_open(home: Home, session_id: str) -> bool:
@@ -91,6 +74,34 @@ def kills(home: Home) -> None:
     assert is_open(home, session_id)
 
 
+@test("left by Ctrl-C, kill -TERM or a closed window right after the last key: every letter is in the draft", "R5.9 R6.1")
+def last_letters(home: Home) -> None:
+    session_id = ask(home, "Name?", selection_mode="text_input")
+    words = ""
+    for number, end in enumerate(("key", signal.SIGTERM, signal.SIGHUP, "closed")):
+        pty = Pty(home, "attach", session_id)
+        pty.wait("Name?")
+        pty.drain()
+        time.sleep(READY_S * SLACK)
+        pty.type(f"abc{number}")
+        words += f"abc{number}"
+        pty.drain()
+        if end == "key":
+            pty.type("\x03")
+        elif end == "closed":
+            os.close(pty.slave)
+            os.close(pty.master)
+        else:
+            pty.process.send_signal(end)
+        pty.process.wait(WAIT_S)
+        home.spawned.remove(pty.process)
+        if end != "closed":
+            os.close(pty.slave)
+            os.close(pty.master)
+        draft = home.sayso("show", session_id, "--json").json["draft"]
+        assert draft == {"custom_input": words}, (end, draft, words)
+
+
 @test("kill -STOP and -CONT: the picture comes back and keys work", "R6.1")
 def stopped(home: Home) -> None:
     session_id = ask(home)
@@ -121,7 +132,7 @@ def crash(home: Home) -> None:
         pty.drain()
         assert pty.is_restored()
         modes = judge.show(pty.bytes)["modes"]
-        assert not modes["bracketedPasteMode"] and not modes["sendFocusMode"], modes
+        assert not modes["bracketedPasteMode"] and not modes["sendFocusMode"] and modes["wraparoundMode"], modes
 
 
 @test("a terminal that is closed ends it, and nothing is answered", "R6.1")

@@ -9,9 +9,9 @@ import json
 import random
 import re
 import unicodedata
-from typing import Any
+from typing import Any, Iterator
 
-from stage import HERE, Judge, Pty, ask
+from stage import HERE, Judge, Pty, Tmux, ask
 from harness import Home, counted, run, scaled, test
 
 CORPUS = json.loads((HERE.parent / "corpus/strings.json").read_text())["cases"]
@@ -111,6 +111,58 @@ def generated() -> None:
             assert marks == wanted, (next((a, b) for a, b in zip(marks + [None], wanted + [None]) if a != b),
                                      [line.strip() for line in told["lines"] if "L000" in line or "D000" in line])
     counted(f"{rounds * 200:,} strings drawn")
+
+
+MARKS = [point for point in range(0x300, 0x1FFFF) if unicodedata.category(chr(point)) in ("Mn", "Me", "Mc")]
+NEWER = [0x1E4EC, 0x1E4EF, 0x11F00, 0x11F03, 0x11F34, 0x11F41, 0x1E08F, 0x13440, 0x10EFD, 0x0CF3, 0x10D69, 0x113B8, 0x113E1,
+         0x1611E, 0x16129, 0x1E5EE, 0x10EFC, 0x11F5A]  # of Unicode 15 and 16
+
+
+def tower(point: int) -> str:
+    return f"x{chr(point)}" * 6
+
+
+def mark_asks(home: Home) -> Iterator[tuple[str, list[int]]]:
+    points = MARKS + NEWER
+    for begin in range(0, len(points), 100):
+        some = points[begin:begin + 100]
+        yield ask(home, f"Marks {begin}", selection_mode="multi", options=[
+            {"id": f"o{n}", "label": f"L{n:03}{tower(point)}E{n:03}", "recommended": True}
+            for n, point in enumerate(some)]), some
+
+
+def assert_in_place(lines: list[str], points: list[int]) -> None:
+    """What stands behind the marks would be drawn over by the word behind the label, if it were moved."""
+    rows = {int(row[1]): row[0] for line in lines if (row := re.search(r"L(\d{3})x.*", line))}
+    for n, point in enumerate(points):
+        assert re.search(rf"E{n:03}  recommended$", rows.get(n, "")), (f"U+{point:04X}", rows.get(n))
+
+
+@test("every mark that can stand on a letter, and marks newer than the terminal's tables, move nothing", "R6.1")
+def marks() -> None:
+    with Home(env=LIMITS) as home, Judge() as judge:
+        for session_id, points in mark_asks(home):
+            assert_in_place(draw(home, judge, session_id, 120, 250)["lines"], points)
+        with Tmux(home, columns=120, rows=250) as tmux:
+            for session_id, points in mark_asks(home):
+                tmux.start("attach", session_id, shows=f"E{len(points) - 1:03}")
+                assert_in_place(tmux.text().splitlines(), points)
+                tmux.keys("C-c")
+                tmux.end(5)
+
+
+@test("a tower of marks at the right edge does not reach the next row", "R6.1 R6.5")
+def tower_at_the_edge() -> None:
+    with Home(env=LIMITS) as home, Judge() as judge:
+        for point in (0x301, 0x1E4EC, 0x113B8, 0x11F00):
+            for columns in (40, 41, 60):
+                label = "y" * (columns - 9) + f"z{chr(point) * 15}"
+                session_id = ask(home, f"Edge {point} {columns}", options=[
+                    {"id": "a", "label": label, "recommended": True}, {"id": "b", "label": "last one"}])
+                lines = draw(home, judge, session_id, columns, 40)["lines"]
+                for row in (line for line in lines if line):
+                    assert row[0] in " ╍╌", (hex(point), columns, lines)
+                assert sum(bool(line) for line in lines if "last one" in line) == 1, lines
 
 
 run()

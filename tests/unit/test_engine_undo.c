@@ -265,6 +265,21 @@ static void test_drafts_are_saved_once_a_second(void **state)
     scene_close(&scene);
 }
 
+/* Whoever looks gets the last one, also within the second before it is saved. */
+static void test_a_draft_is_there_before_it_is_saved(void **state)
+{
+    struct scene scene;
+
+    scene_open(&scene, state, "terminal", "");
+    draft(&scene, "a");
+    stage_advance(scene.stage, 10);
+    draft(&scene, "b");
+    assert_draft(&scene, "b");
+    stage_advance(scene.stage, 2000);
+    assert_draft(&scene, "b");
+    scene_close(&scene);
+}
+
 /* Somebody else was faster: what was typed in the last second is not lost (R5.9). */
 static void test_a_draft_outlives_the_decision(void **state)
 {
@@ -458,6 +473,7 @@ int main(void)
         CASE(test_nobody_reads_ahead_of_the_window),
         CASE(test_a_crash_within_the_window),
         CASE(test_drafts_are_saved_once_a_second),
+        CASE(test_a_draft_is_there_before_it_is_saved),
         CASE(test_a_draft_outlives_the_decision),
         CASE(test_a_late_draft_does_not_bury_what_was_undone),
         CASE(test_bad_drafts),

@@ -36,6 +36,9 @@ static const struct {
     { "sixteen colours are everybody's",
       { "TERM", "xterm" },
       { .colours = COLOURS_16, .answers = true } },
+    { "one that is known by its name",
+      { "TERM", "xterm-kitty" },
+      { .colours = COLOURS_TRUE, .answers = true } },
     { "a terminal of direct colours",
       { "TERM", "xterm-direct" },
       { .colours = COLOURS_TRUE, .answers = true } },
@@ -75,6 +78,36 @@ static void test_kinds(void **state)
             kind.is_light != wanted->is_light)
             fail_msg("%s: %d %d %d %d %d", kinds[i].name, kind.colours, kind.is_ascii, kind.is_dumb,
                      kind.answers, kind.is_light);
+    }
+}
+
+static void test_notices(void **state)
+{
+    static const struct {
+        const char *environment[5];
+        enum terminal_notice notice;
+        bool has_title;
+    } cases[] = {
+        { { "TERM", "xterm-256color" }, NOTICE_OSC_9, true },
+        { { "TERM", "xterm-kitty" }, NOTICE_OSC_99, true },
+        { { "TERM", "rxvt-unicode-256color" }, NOTICE_OSC_777, true },
+        { { "TERM", "foot" }, NOTICE_OSC_777, true },
+        { { "TERM", "tmux-256color" }, NOTICE_NONE, true },
+        { { "TERM", "xterm-256color", "TMUX", "/tmp/x,1,0" }, NOTICE_NONE, true },
+        { { "TERM", "screen" }, NOTICE_NONE, true },
+        { { "TERM", "linux" }, NOTICE_NONE, false },
+        { { "TERM", "vt220" }, NOTICE_NONE, false },
+        { { "TERM", "dumb" }, NOTICE_NONE, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct terminal_kind kind;
+
+        environment = cases[i].environment;
+        kind = terminal_kind_of(find);
+        if (kind.notice != cases[i].notice || kind.has_title != cases[i].has_title)
+            fail_msg("%s: %d %d", environment[1], kind.notice, kind.has_title);
     }
 }
 
@@ -120,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_notices),
         cmocka_unit_test(test_replies),
     };
 

@@ -299,6 +299,131 @@ static void searching_and_losing_the_hub(void **state)
     stage_close(&stage);
 }
 
+#define FRESH(id, created, more)                                                                   \
+    "{\"ask\":" ASK(id, "New one", "pending", "codex", "x", created, LEFT_S("900") more) "}"
+
+static void silent_while_the_client_shows_it(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    open_inbox(&stage);
+    stage_take(&stage, NEWS_CHANGED, FRESH("iiii", "14:03:10", ",\"quiet_seconds\":15"));
+    stage_wait(&stage, 14000);
+    stage_expect(&stage, "");
+    stage_wait(&stage, 1100);
+    stage_expect(&stage, "BELL\n");
+    stage_wait(&stage, 60000); /* once */
+    stage_expect(&stage, "");
+    stage_close(&stage);
+}
+
+static void put_off_it_rings_again_at_its_time(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    open_inbox(&stage);
+    stage_type(&stage, "l");
+    stage_expect_row(&stage, "Answer later?");
+    stage_type(&stage, "1");
+    stage_expect(&stage, "LATER 600\n");
+    stage_take(&stage, NEWS_CHANGED,
+               "{\"ask\":" ASK("aaaa", "Which cache should the product page use?", "pending",
+                               "claude-code", "src/shop-api", "14:02:59",
+                               LEFT_S("1000") ",\"later_until\":\"2026-07-28T14:13:11.000Z\"") "}");
+    stage_expect_row(&stage, "shop›  later");
+    stage_wait(&stage, 590000);
+    stage_expect(&stage, "");
+    stage_wait(&stage, 11000);
+    stage_expect(&stage, "BELL\n");
+    stage_expect_no_row(&stage, "shop›  later");
+    stage_close(&stage);
+}
+
+/* What came while the hub was away is news, what was there before is not. */
+static void after_a_loss_only_news_rings(void **state)
+{
+    struct stage stage = { 0 };
+    char *longer = mem_format(
+        "%.*s,%s", (int)(strlen(list) - 2), list,
+        ASK("jjjj", "Meanwhile", "pending", "codex", "x", "14:03:00", LEFT_S("900")) "]}");
+
+    (void)state;
+    open_inbox(&stage);
+    stage_take(&stage, NEWS_LOST, "{\"retry_ms\":2000}");
+    stage_take(&stage, NEWS_LIST, list);
+    stage_expect(&stage, "");
+    stage_take(&stage, NEWS_LIST, longer);
+    stage_expect(&stage, "BELL\n");
+    free(longer);
+    stage_close(&stage);
+}
+
+static void quiet_hours_of_the_person(void **state)
+{
+    static const struct {
+        const char *settings, *wanted;
+    } cases[] = {
+        { "{\"name\":\"quiet_hours\",\"value\":\"14:00-15:00\"}", "" },
+        { "{\"name\":\"quiet_hours\",\"value\":\"22:00-07:00\"}", "BELL\n" },
+        { "{\"name\":\"quiet_hours\",\"value\":\"22:00-14:04\"}", "" },
+        { "{\"name\":\"do_not_disturb\",\"value\":true}", "" },
+        { "{\"name\":\"notifications\",\"value\":false}", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct stage stage = { 0 };
+        char *settings = mem_format("{\"settings\":[%s]}", cases[i].settings);
+
+        open_inbox(&stage);
+        stage_take(&stage, NEWS_SETTINGS, settings);
+        stage_take(&stage, NEWS_CHANGED, FRESH("iiii", "14:03:10", ""));
+        stage_expect(&stage, cases[i].wanted);
+        free(settings);
+        stage_close(&stage);
+    }
+}
+
+static void looking_back(void **state)
+{
+    static const char found[] = "{\"asks\":[" ASK(
+        "dddd", "Keep the old /v1 routes?", "submitted", "codex", "x", "13:50:00",
+        ENDED(
+            "13:51:11",
+            "terminal") ",\"summary\":\"Yes, for 6 months\"") "," ASK("eeee", "Sure?", "submitted",
+                                                                      "codex", "x", "13:27:00",
+                                                                      ENDED(
+                                                                          "13:32:11",
+                                                                          "web") ",\"confirmed\":"
+                                                                                 "true") "],"
+                                                                                         "\"next\":"
+                                                                                         "\"1-1\"}";
+    struct stage stage = { 0 };
+
+    (void)state;
+    open_inbox(&stage);
+    stage_type(&stage, "h");
+    stage_expect(&stage, "HISTORY {\"which\":\"completed\",\"limit\":200}\n");
+    stage_expect_no_row(&stage, "Nothing found"); /* it is not known yet */
+    stage_take(&stage, NEWS_HISTORY, found);
+    stage_expect_row(&stage, " ▸ ✓ 12 min  Keep the old /v1 routes?");
+    stage_expect_row(&stage, "Yes, for 6 months");
+    stage_expect_row(&stage, "2+");
+    stage_expect_row(&stage, "Sure?                              Yes");
+    stage_type(&stage, "/old");
+    stage_type(&stage, "\r");
+    stage_expect(&stage, "HISTORY {\"which\":\"completed\",\"limit\":200,\"search\":\"old\"}\n");
+    stage_take(&stage, NEWS_HISTORY, "{\"asks\":[]}");
+    stage_expect_row(&stage, "Nothing found");
+    stage_type(&stage, "\r"); /* nothing to open */
+    stage_expect(&stage, "");
+    stage_type(&stage, "\033");
+    stage_expect_row(&stage, "3 waiting");
+    stage_close(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +435,11 @@ int main(void)
         cmocka_unit_test(neighbours_and_leaving),
         cmocka_unit_test(cancelled_from_the_list),
         cmocka_unit_test(searching_and_losing_the_hub),
+        cmocka_unit_test(silent_while_the_client_shows_it),
+        cmocka_unit_test(put_off_it_rings_again_at_its_time),
+        cmocka_unit_test(after_a_loss_only_news_rings),
+        cmocka_unit_test(quiet_hours_of_the_person),
+        cmocka_unit_test(looking_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

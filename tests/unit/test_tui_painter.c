@@ -182,6 +182,36 @@ static void wide_and_disputed_glyphs_keep_their_columns(void **state)
     stage_close(&stage);
 }
 
+/* Nothing of a text is drawn over because a terminal gives its parts columns that we do not. */
+static void what_terminals_do_not_agree_on_has_room(void **state)
+{
+    static const struct {
+        const char *text;
+        int columns;
+        size_t bytes; /* of its first glyph */
+        bool is_disputed;
+    } cases[] = {
+        { "a", 1, 1, false },
+        { "文", 2, 3, false },
+        { "a\u0301", 1, 3, true },
+        { "x\U0001e4ec", 1, 5, true },         /* a mark of Unicode 15 */
+        { "\u0928\u093f", 2, 6, true },        /* a vowel beside its letter */
+        { "\u0600a", 2, 2, true },             /* a sign before its letter, which is the next */
+        { "\u0600\u0600\u0600a", 4, 2, true }, /* as many as there are */
+        { "\u2764\ufe0f", 2, 6, true },
+        { "\ue000", 1, 3, true }, /* nobody's */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct glyph glyph = glyph_first(cases[i].text, strlen(cases[i].text));
+
+        assert_int_equal(glyph_columns(cases[i].text, strlen(cases[i].text)), cases[i].columns);
+        assert_int_equal(glyph.bytes, cases[i].bytes);
+        assert_int_equal(glyph.is_disputed, cases[i].is_disputed);
+    }
+}
+
 static void the_cursor_stands_where_one_writes(void **state)
 {
     struct stage stage = stage_open(8, 40);
@@ -351,6 +381,7 @@ int main(void)
         cmocka_unit_test(at_the_bottom_the_screen_scrolls),
         cmocka_unit_test(a_change_costs_little),
         cmocka_unit_test(wide_and_disputed_glyphs_keep_their_columns),
+        cmocka_unit_test(what_terminals_do_not_agree_on_has_room),
         cmocka_unit_test(the_cursor_stands_where_one_writes),
         cmocka_unit_test(a_narrower_window_is_drawn_anew),
         cmocka_unit_test(the_alternate_screen_comes_and_goes),
