@@ -80,7 +80,10 @@ function buildSummary(entry) {
     for (const field of values ? form.fields : []) {
         const text = values ? describeValue(field, values.fields[field.name]) : "";
         rows.push(row(form.fields.length > 1 ? shownOf(field, "label") || field.name : say("answer"),
-            make("b", {}, foreign(text || say("nothing")))));
+            make("b", { class: "plain" }, foreign(text || say("nothing")))));
+        const fieldNote = values?.field_notes[field.name];
+        if (fieldNote)
+            rows.push(row(say("note"), foreign(fieldNote)));
     }
     for (const option of values ? form.fields[0].options ?? [] : []) {
         const note = values?.notes[option.id];

@@ -4,7 +4,7 @@
  */
 import { call, line } from "./wire.js";
 import { asks, isOn, isOpen, setting } from "./model.js";
-import { describeValues, readValues, takesPicks, writeAnswer } from "./values.js";
+import { describeValues, judge, readValues, takesPicks, writeAnswer } from "./values.js";
 import { tell } from "./signals.js";
 
 /**
@@ -56,11 +56,14 @@ export function newEntry(id, got) {
         for (const option of hidden) /* a hidden default is not chosen */
             values.fields[got.form.fields[0].name].picks.delete(option);
     }
+    const missing = got.form.fields.findIndex((/** @type {any} */ field) =>
+        judge(field, values.fields[field.name]) !== "");
     return {
         id: got.ask.session_id, ask, ask_shown: { ...ask }, form: got.form, values, answer: got.answer, result: got.result,
         hidden, is_touched: !!draft, has_unsaved: !!kept, is_sending: false, is_mine: false,
         undo_until: ask.undo_ms ? performance.now() + ask.undo_ms : 0,
-        step: 0, code: "", has_seen_end: false, reveals: false, one_at_a_time: false,
+        /* a draft is gone on with where something is missing, or at the review */
+        step: !draft ? 0 : missing < 0 ? got.form.fields.length : missing, code: "", has_seen_end: false, reveals: false, one_at_a_time: false,
         keeps: !isOpen(ask) && draft ? describeValues(got.form, readValues(got.form, draft)) : "",
         problem: "", answer_key: "", passed_settings: false, attach: "",
     };
@@ -99,6 +102,7 @@ export function picksSend(entry) {
 export function hasWritten(entry) {
     return entry.values.note.trim() !== (entry.form.global_annotation ?? "").trim() ||
         Object.values(entry.values.notes).some((text) => text.trim()) ||
+        Object.values(entry.values.field_notes).some((text) => text.trim()) ||
         Object.values(entry.values.fields).some((value) => value.own || value.words.trim());
 }
 

@@ -2,7 +2,7 @@
 import { foreign, icon, key, make, setText } from "./dom.js";
 import { isOneOf, judge, shownOf } from "./values.js";
 import { say, sayCount } from "./language.js";
-import { hasNotes } from "./entry.js";
+import { hasNotes, hasSteps } from "./entry.js";
 import { isOn } from "./model.js";
 import { followPicks } from "./guard.js";
 import { buildPreview } from "./previews.js";
@@ -75,7 +75,7 @@ function buildNote(entry, option, told) {
  */
 function buildRow(entry, field, option, at, base, told) {
     const value = entry.values.fields[field.name];
-    const isFirst = field === entry.form.fields[0];
+    const isLone = entry.form.fields.length === 1; /* of several each has one note */
     const isOne = isOneOf(field);
     const id = `${base}-${at}`;
     const description = shownOf(option, "description");
@@ -83,7 +83,7 @@ function buildRow(entry, field, option, at, base, told) {
         type: isOne ? "radio" : "checkbox", id, name: base, value: option.id,
         "data-key": `pick-${field.name}-${option.id}`, "aria-describedby": description ? `${id}-d` : null,
     });
-    const note = hasNotes(entry) && isFirst ? buildNote(entry, option, told) : null;
+    const note = hasNotes(entry) && isLone ? buildNote(entry, option, told) : null;
     const noteButton = note && make("button", {
         type: "button", class: "note-btn", "aria-label": say("note_on", { label: shownOf(option, "label") }),
         "data-key": `open-note-${option.id}`,
@@ -157,6 +157,7 @@ function buildOwnRow(entry, field, base, told) {
     const value = entry.values.fields[field.name];
     const isOne = isOneOf(field);
     const id = `${base}-own`;
+    const label = say(hasSteps(entry) ? "other" : "own_words");
     const input = make("input", {
         type: isOne ? "radio" : "checkbox", id, name: base, "data-key": `own-${field.name}`,
         change: () => {
@@ -172,7 +173,7 @@ function buildOwnRow(entry, field, base, told) {
     });
     const hint = isOn("placeholder") && field.placeholder_visible ? shownOf(field, "placeholder") : "";
     const text = make("textarea", {
-        rows: 2, "aria-label": say("own_words"), "data-key": `words-${field.name}`, placeholder: hint,
+        rows: 2, "aria-label": label, "data-key": `words-${field.name}`, placeholder: hint,
         value: value.words,
         input: () => {
             value.words = text.value;
@@ -192,7 +193,7 @@ function buildOwnRow(entry, field, base, told) {
     };
     const note = make("div", { class: "note" }, text);
     const row = make("div", { class: "opt own" }, input,
-        make("label", { for: id }, make("span", {}, say("own_words"))),
+        make("label", { for: id }, make("span", {}, label)),
         make("span", { class: "opt-end" }, key("O")), note);
     return { row, sync, option: null };
 }

@@ -96,7 +96,7 @@ function askKey(name, ask) {
     /** @type {Record<string, () => void>} */
     const acts = {
         j: () => move(1), k: () => move(-1),
-        o: () => focusOn(".ask .own input"), n: () => focusOn("#gn"),
+        o: () => focusOn(".ask .own input"), n: () => focusOn("#gn, #fn"),
         p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later, h: ask.hide,
         "/": () => focusOn(".opt-find input"),
         ArrowRight: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step + 1),
@@ -187,7 +187,8 @@ export function startKeys(shell) {
         if (!isOn("single_keys"))
             return;
         const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-        const isArrowInGroup = name.startsWith("Arrow") && target instanceof HTMLInputElement;
+        const isSideways = /^Arrow(Left|Right)$/.test(name) && !!ask?.entry && hasSteps(ask.entry);
+        const isArrowInGroup = name.startsWith("Arrow") && target instanceof HTMLInputElement && !isSideways;
         if (everywhere(event) || (ask?.isOpen && !isArrowInGroup && askKey(name, ask)))
             event.preventDefault();
     });

@@ -56,6 +56,7 @@ export const WORDS = /** @type {const} */ ({
     more_possible: [", {count} more possible", "，还可选 {count} 项"],
     recommended: ["recommended", "推荐"],
     own_words: ["In your own words", "自行填写"],
+    other: ["Other", "其他"],
     one_hidden: ["1 option hidden by your settings", "1 个选项已按你的设置隐藏"],
     many_hidden: ["{count} options hidden by your settings", "{count} 个选项已按你的设置隐藏"],
     filter_options: ["Filter options", "筛选选项"],
@@ -112,6 +113,8 @@ export const WORDS = /** @type {const} */ ({
     /* notes */
     note: ["Note", "备注"],
     note_on: ["Note on {label}", "{label} 的备注"],
+    note_on_answer: ["Note on this answer", "此答复的备注"],
+    note_on_answer_hint: ["Optional. Goes along with this answer.", "可选，会随此答复一起发送。"],
     note_to_agent: ["Note to the agent", "给智能体的备注"],
     note_hint: ["Optional. Goes along with any answer.", "可选，会随答复一起发送。"],
 
