@@ -49,6 +49,7 @@ enum alarm_kind {
     ALARM_WAIT,
     ALARM_SWEEP,
     ALARM_REMAINING,
+    ALARM_TOKENS,
     ALARM_KINDS
 };
 
@@ -242,6 +243,7 @@ struct engine {
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
+    struct alarm tokens_alarm; /* when the next token expires */
     struct tally tally;
     struct text line;                            /* see line_take */
     struct table undelivered, undelivered_calls; /* see undelivered.c */
