@@ -41,6 +41,10 @@ export function buildDetachedBanner(ask) {
     return { node, sync };
 }
 
+export function buildEarlierBanner() {
+    return buildBanner("info", "note", say("from_earlier"), say("from_earlier_more"));
+}
+
 export function buildNotifyBanner() {
     if (!canAskPermission())
         return null;

@@ -81,8 +81,15 @@ function buildRow(entry, field, option, at, base, told) {
     const description = shownOf(option, "description");
     const input = make("input", {
         type: isOne ? "radio" : "checkbox", id, name: base, value: option.id,
-        "data-key": `pick-${field.name}-${option.id}`, "aria-describedby": description ? `${id}-d` : null,
+        "data-key": `pick-${field.name}-${option.id}`,
+        click: () => {
+            if (!canClear || !value.picks.delete(option.id))
+                return;
+            input.checked = false; /* what may be left empty can be emptied again */
+            told.changed();
+        },
     });
+    const canClear = isOne && !field.required;
     const note = hasNotes(entry) && isLone ? buildNote(entry, option, told) : null;
     const noteButton = note && make("button", {
         type: "button", class: "note-btn", "aria-label": say("note_on", { label: shownOf(option, "label") }),
@@ -113,7 +120,13 @@ function buildRow(entry, field, option, at, base, told) {
         input.toggleAttribute("aria-disabled", isFull);
         if (isFull)
             input.setAttribute("aria-disabled", "true");
+        const told = [description && `${id}-d`, isFull && `${base}-count`].filter(Boolean).join(" ");
+        if (told)
+            input.setAttribute("aria-describedby", told);
+        else
+            input.removeAttribute("aria-describedby");
         row.classList.toggle("full", isFull);
+        row.classList.toggle("now", entry.looked_at === id);
         if (!note || !noteButton)
             return;
         const text = entry.values.notes[option.id] ?? "";
@@ -137,6 +150,13 @@ function buildRow(entry, field, option, at, base, told) {
         else
             value.picks.delete(option.id);
         told.changed();
+    });
+    row.addEventListener("focusin", () => {
+        if (entry.looked_at === id)
+            return;
+        entry.looked_at = id;
+        for (const other of row.parentElement?.children ?? [])
+            other.classList.toggle("now", other === row);
     });
     followPicks(row, input, () => {
         if (note && isOn("note_focus"))
@@ -213,7 +233,7 @@ export function buildOptions(entry, field, at, told) {
         !entry.reveals && !isOn("show_hidden") && !value.picks.has(option.id);
     const rows = options.map((option, place) => buildRow(entry, field, option, place, base, told));
     const own = field.kind === "hybrid" ? buildOwnRow(entry, field, base, told) : null;
-    const count = make("output");
+    const count = make("output", { id: `${base}-count` });
     const hasPreviews = options.some((option) => option.preview);
     const label = shownOf(field, "label");
     const more = make("button", {
@@ -251,9 +271,9 @@ export function buildOptions(entry, field, at, told) {
         setText(more.querySelector("span"), sayCount(hidden, "one_hidden", "many_hidden"));
         if (!isOneOf(field)) {
             const left = (field.max_selections ?? options.length) - value.picks.size;
+            const isBound = (field.max_selections ?? options.length) < options.length;
             setText(count, value.picks.size === 0 ? "" : say("chosen", { count: value.picks.size }) +
-                (left > 0 && (field.max_selections ?? 0) < options.length
-                    ? say("more_possible", { count: left }) : ""));
+                (!isBound ? "" : left > 0 ? say("more_possible", { count: left }) : say("no_more_possible")));
         }
         node.classList.toggle("bad", entry.problem === field.name && judge(field, value) !== "");
         node.classList.toggle("single", hasPreviews && entry.one_at_a_time);
