@@ -1,6 +1,7 @@
 /* hash.c - see hash.h. */
 #include "crypto/hash.h"
 
+#include <nettle/hmac.h>
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 
@@ -28,6 +29,16 @@ void hash_hex(const uint8_t *hash, size_t bytes, char *out)
         out[2 * i + 1] = digits[hash[i] & 15];
     }
     out[2 * bytes] = '\0';
+}
+
+void hash_keyed(const uint8_t key[HASH_BYTES], const void *bytes, size_t length,
+                uint8_t out[HASH_BYTES])
+{
+    struct hmac_sha256_ctx context;
+
+    hmac_sha256_set_key(&context, HASH_BYTES, key);
+    hmac_sha256_update(&context, length, bytes);
+    hmac_sha256_digest(&context, HASH_BYTES, out);
 }
 
 bool hash_same(const void *a, const void *b, size_t length)

@@ -14,6 +14,9 @@ struct hash_part {
 /* Each part is hashed with its length in front, so that no two lists of parts run together. */
 void hash_parts(const struct hash_part *parts, size_t count, uint8_t out[HASH_BYTES]);
 void hash_hex(const uint8_t *hash, size_t bytes, char *out); /* 2 * bytes + 1 characters */
+/* HMAC-SHA-256: who makes it knows the key, and whoever reads it learns nothing of it. */
+void hash_keyed(const uint8_t key[HASH_BYTES], const void *bytes, size_t length,
+                uint8_t out[HASH_BYTES]);
 bool hash_same(const void *a, const void *b, size_t length); /* constant time */
 
 #endif

@@ -143,6 +143,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->armed_boot_ms = -1;
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .kind = ALARM_SWEEP };
+    engine->tokens_alarm = (struct alarm){ .kind = ALARM_TOKENS };
     tokens_load(engine);
     rules_load(engine);
     keys_load(engine);

@@ -51,6 +51,11 @@ struct desk *engine_desk(struct engine *engine);
 bool engine_find_token(const struct engine *engine, const uint8_t *hash,
                        struct engine_token *ret_token);
 
+/* Shows that we know the token of this id, without saying it: a keyed hash of `text`, in hex. False:
+ * no live token has it. */
+bool engine_prove_token(const struct engine *engine, const char *id, const char *text,
+                        struct text *out);
+
 /* Where the portal is, "http://127.0.0.1:7297"; until it is said there is none. */
 void engine_set_portal(struct engine *engine, const char *url);
 /* An address with which a browser signs in, once; false: there is no portal. */

@@ -405,6 +405,7 @@ void questions_release(struct engine *engine);
 desk_act token_new_act, token_list_act, token_revoke_act;
 void tokens_load(struct engine *engine);
 void tokens_release(struct engine *engine);
+void tokens_ring(struct engine *engine, struct alarm *alarm);
 
 /* A tab's token, for who came with a code; the oldest of too many tabs is signed out. */
 void tokens_add_tab(struct engine *engine, const char *label, desk_done *done, void *context);

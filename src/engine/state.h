@@ -53,6 +53,7 @@ enum alarm_kind {
     ALARM_REMAINING,
     ALARM_ANNOUNCE,
     ALARM_QUESTION,
+    ALARM_TOKENS,
     ALARM_KINDS
 };
 
@@ -258,7 +259,8 @@ struct engine {
     bool is_sweeping;
     struct alarm index_alarm; /* some time after an ask came or ended */
     bool is_indexing;
-    int64_t indexed_at_seq; /* the newest event when it began */
+    int64_t indexed_at_seq;    /* the newest event when it began */
+    struct alarm tokens_alarm; /* when the next token expires */
     struct tally tally;
     struct text line;                            /* see line_take */
     struct table undelivered, undelivered_calls; /* see undelivered.c */

@@ -48,6 +48,7 @@ static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *ala
     [ALARM_WAIT] = wait_ring,         [ALARM_SWEEP] = sweep_ring,
     [ALARM_INDEX] = index_ring,       [ALARM_REMAINING] = remaining_ring,
     [ALARM_ANNOUNCE] = announce_ring, [ALARM_QUESTION] = question_ring,
+    [ALARM_TOKENS] = tokens_ring,
 };
 
 void engine_on_time(struct engine *engine)

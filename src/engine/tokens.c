@@ -30,6 +30,7 @@ struct token {
     char id[TOKEN_ID_BYTES];
     char *kind, *label; /* owned */
     bool is_sub_agent, may_answer;
+    bool is_over; /* expired, and whoever came with it was sent away */
     int64_t created_ms, expires_ms;
 };
 
@@ -53,6 +54,38 @@ static void token_free(struct token *token)
     free(token);
 }
 
+static bool is_expired(const struct engine *engine, const struct token *token)
+{
+    return token->expires_ms > 0 && engine_utc_ms(engine) >= token->expires_ms;
+}
+
+static void ring_for(struct engine *engine, const struct token *token)
+{
+    int64_t boot_ms = engine_boot_ms(engine) + token->expires_ms - engine_utc_ms(engine);
+
+    if (token->expires_ms > 0 && !token->is_over &&
+        (!engine->tokens_alarm.place || engine->tokens_alarm.boot_ms > boot_ms))
+        alarm_set(&engine->alarms, &engine->tokens_alarm, boot_ms);
+}
+
+/* Whoever came with a token stays no longer than it lives. */
+void tokens_ring(struct engine *engine, struct alarm *alarm)
+{
+    struct table_link *link = NULL;
+
+    (void)alarm;
+    while ((link = table_each(&engine->tokens, link))) {
+        struct token *token = TABLE_THING(token, link, link);
+
+        if (is_expired(engine, token) && !token->is_over) {
+            token->is_over = true;
+            if (engine->parts.on_revoked)
+                engine->parts.on_revoked(engine->parts.context, token->hash);
+        }
+        ring_for(engine, token);
+    }
+}
+
 static void take_up(void *context, const struct store_token *stored)
 {
     struct engine *engine = context;
@@ -67,6 +100,7 @@ static void take_up(void *context, const struct store_token *stored)
     token->created_ms = stored->created_ms;
     token->expires_ms = stored->expires_ms;
     table_insert(&engine->tokens, &token->link);
+    ring_for(engine, token);
 }
 
 void tokens_load(struct engine *engine)
@@ -88,11 +122,6 @@ void tokens_release(struct engine *engine)
     table_release(&engine->tokens);
 }
 
-static bool is_expired(const struct engine *engine, const struct token *token)
-{
-    return token->expires_ms > 0 && engine_utc_ms(engine) >= token->expires_ms;
-}
-
 /* A clock tells nothing here: what is compared is the hash of what was sent. */
 bool engine_find_token(const struct engine *engine, const uint8_t *hash,
                        struct engine_token *ret_token)
@@ -109,6 +138,26 @@ bool engine_find_token(const struct engine *engine, const uint8_t *hash,
     };
     memcpy(ret_token->id, token->id, sizeof ret_token->id);
     return true;
+}
+
+bool engine_prove_token(const struct engine *engine, const char *id, const char *text,
+                        struct text *out)
+{
+    uint8_t proof[HASH_BYTES];
+    char hex[HASH_HEX_BYTES];
+    struct table_link *link = NULL;
+
+    while ((link = table_each(&engine->tokens, link))) {
+        const struct token *token = TABLE_THING(token, link, link);
+
+        if (strcmp(token->id, id) != 0 || is_expired(engine, token))
+            continue;
+        hash_keyed(token->hash, text, strlen(text), proof);
+        hash_hex(proof, sizeof proof, hex);
+        text_add_text(out, hex);
+        return true;
+    }
+    return false;
 }
 
 static void write_time(struct json_writer *writer, const char *key, int64_t utc_ms)

@@ -78,6 +78,11 @@ static void sign_in(void *context, const char *code, const char *label, desk_don
     engine_sign_in(routes->parts.engine, code, label, done, done_context);
 }
 
+static bool prove(void *context, const char *tab, const char *text, struct text *out)
+{
+    return engine_prove_token(((struct routes *)context)->parts.engine, tab, text, out);
+}
+
 static void write_status(void *context, struct text *out)
 {
     struct routes *routes = context;
@@ -115,6 +120,7 @@ struct routes *routes_open(const struct routes_parts *parts, struct guard *guard
         .guard = guard,
         .context = routes,
         .sign_in = sign_in,
+        .prove = prove,
         .write_status = write_status,
         .is_portal_on = is_portal_on,
     };

@@ -65,6 +65,7 @@ void ws_peer_know(struct ws_peer *peer);
 void ws_peer_pause(struct ws_peer *peer, bool is_paused);
 /* Says why, sends what was said before, and goes; `message` is not called any more. */
 void ws_peer_close(struct ws_peer *peer, int code, const char *reason);
+int ws_peer_port(const struct ws_peer *peer); /* of ours, that it came to */
 /* Whose process it is, where it is one of this machine. False: not known. */
 bool ws_peer_user(const struct ws_peer *peer, int64_t *ret_uid);
 

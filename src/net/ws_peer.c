@@ -248,6 +248,11 @@ void ws_peer_pause(struct ws_peer *peer, bool is_paused)
     ws_peer_watch(peer);
 }
 
+int ws_peer_port(const struct ws_peer *peer)
+{
+    return http_server_port(peer->http);
+}
+
 bool ws_peer_user(const struct ws_peer *peer, int64_t *ret_uid)
 {
     return os_tcp_peer_user(peer->fd, ret_uid);

@@ -4,6 +4,7 @@ users and other ports (R12.2; reliability.md 0.6, A1-A9, C3, D6).
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 import pathlib
@@ -174,6 +175,36 @@ def roles(home: Home) -> None:
     assert told[-1] == "rate_limited" and told[0] == "code_spent" and told[1] == "unauthorized", told
     with Page(port) as page:
         hello(page, token=own)  # who holds a token is not shut out by those who guess
+
+
+def proof_of(token: str, port: int, nonce: str) -> tuple[str, str]:
+    """The tab's id and what the hub must say, as docs/portal.md has it."""
+    key = hashlib.sha256(len(token).to_bytes(8, "little") + token.encode()).digest()
+    return key.hex()[:16], hmac.new(key, f"sayso hub {port} {nonce}".encode(), "sha256").hexdigest()
+
+
+@test("the hub shows a tab that it is the one it signed in to, before it is told anything (C5)", "R12.2")
+def proves(home: Home) -> None:
+    port = start_hub(home)
+    with signed_in(home) as (_, token):
+        tab, wanted = proof_of(token, port, "0123456789abcdef")
+        with Page(port) as page, Page(port) as other:
+            assert page.call("hub/prove", tab=tab, nonce="0123456789abcdef") == {"proof": wanted}
+            assert other.call("hub/prove", tab=tab, nonce="another")["proof"] == proof_of(token, port, "another")[1] != wanted
+            assert hello(page, token=token)["tab"] == tab, "hello goes on as ever"
+            assert page.call("hub/prove", tab=tab, nonce="n")["proof"] == proof_of(token, port, "n")[1]
+        for params in ({}, {"tab": tab}, {"nonce": "n"}, {"tab": tab, "nonce": ""}, {"tab": "0" * 16, "nonce": "n"},
+                       {"tab": tab[:15], "nonce": "n"}, {"tab": "", "nonce": "n"}, {"tab": tab, "nonce": "n" * 65},
+                       {"tab": tab, "nonce": "a\0b"}, {"tab": [tab], "nonce": 7}):
+            with Page(port) as page:
+                try:
+                    page.call("hub/prove", **params)
+                    raise AssertionError(f"proved to {params}")
+                except WireError as error:
+                    assert error.code == -32003 and error.data["code"] == "unauthorized", error
+                assert page.close_code() == 1008
+        with Page(port) as page:  # nobody is shut out by those who asked in vain
+            hello(page, token=token)
 
 
 @test("another user of this machine cannot use a link, though he may read it", "R12.2")

@@ -48,6 +48,25 @@ static const struct {
       "fb34c332dc0b38f9b8be179b73bb97a4cf3fc770f434680c365b266a2c5ba0f8" },
 };
 
+/* Computed by another implementation. */
+static void test_keyed(void **state)
+{
+    static const char text[] = "sayso hub 7297 0123456789abcdef";
+    uint8_t key[HASH_BYTES], out[HASH_BYTES];
+    char hex[HASH_HEX_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof key; i++)
+        key[i] = (uint8_t)i;
+    hash_keyed(key, text, strlen(text), out);
+    hash_hex(out, sizeof out, hex);
+    assert_string_equal(hex, "d0bd2f82ff8101150b5644518fbcd0deb9d55613931b56a916d2303637f68db4");
+    key[31] ^= 1;
+    hash_keyed(key, text, strlen(text), out);
+    hash_hex(out, sizeof out, hex);
+    assert_string_not_equal(hex, "d0bd2f82ff8101150b5644518fbcd0deb9d55613931b56a916d2303637f68db4");
+}
+
 static void test_vectors(void **state)
 {
     (void)state;
@@ -134,6 +153,7 @@ static void test_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_keyed),
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_no_two_lists_run_together),
         cmocka_unit_test(test_a_part_may_be_anything),

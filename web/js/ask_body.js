@@ -2,7 +2,7 @@
 import { button, foreign, icon, key, make, setText } from "./dom.js";
 import { say, sayCount } from "./language.js";
 import { hasNotes, hasSteps } from "./entry.js";
-import { describeValue, judge, shownOf } from "./values.js";
+import { describeValue, judge, pickedLabels, shownOf } from "./values.js";
 import { buildField } from "./fields.js";
 import { buildMarks, sayRule } from "./field_options.js";
 import { buildBlocks } from "./markup.js";
@@ -31,6 +31,29 @@ function buildGlobalNote(entry, changed) {
             text.value = entry.values.note;
     };
     return { sync, node: make("div", { class: "gnote" }, make("label", { for: "gn" }, say("note_to_agent")), key("N"), text) };
+}
+
+/** Of several questions each has a note of its own.
+ * @param {Entry} entry
+ * @param {() => void} changed
+ */
+function buildStepNote(entry, changed) {
+    const { name } = entry.form.fields[entry.step];
+    const notes = entry.values.field_notes;
+    const text = make("textarea", {
+        id: "fn", rows: 1, placeholder: say("note_on_answer_hint"), value: notes[name] ?? "",
+        "data-key": `note-of-${name}`, maxlength: 4000,
+        input: () => {
+            notes[name] = text.value;
+            changed();
+        },
+    });
+    const sync = () => {
+        if (document.activeElement !== text)
+            text.value = notes[name] ?? "";
+    };
+    return { sync, node: make("div", { class: "gnote" },
+        make("label", { for: "fn" }, say("note_on_answer")), key("N"), text) };
 }
 
 /** @param {Entry} entry */
@@ -70,6 +93,20 @@ function buildStepsNav(entry, go) {
     return make("ol", { class: "steps", "aria-label": say("questions") }, steps);
 }
 
+/** The answer to one question: own words are quoted, a note stands below.
+ * @param {Entry} entry
+ * @param {import("./values.js").Field} field
+ */
+function buildReviewed(entry, field) {
+    const value = entry.values.fields[field.name];
+    const labels = pickedLabels(field, value).join("; ");
+    const words = value.words.trim();
+    const note = entry.values.field_notes[field.name]?.trim();
+    return [foreign(labels || (words ? "" : say("nothing"))), labels && words ? "; " : "",
+        words && make("q", { class: "plain", dir: "auto" }, words),
+        note && hasNotes(entry) && make("small", { class: "plain" }, icon("note"), foreign(note))];
+}
+
 /**
  * @param {Entry} entry
  * @param {(step: number) => void} go
@@ -80,7 +117,7 @@ function buildReview(entry, go) {
         make("h2", { class: "sub" }, sayCount(fields.length, "read_once_more", "read_once_more")),
         make("dl", { class: "review" }, fields.map((field, at) => make("div", {},
             make("dt", {}, foreign(shownOf(field, "label") || field.name)),
-            make("dd", {}, foreign(describeValue(field, entry.values.fields[field.name]) || say("nothing"))),
+            make("dd", {}, buildReviewed(entry, field)),
             make("dd", { class: "do" }, button({ class: "small", "data-key": `change-${at}`, click: () => go(at) },
                 say("change"), key(String(at + 1))))))),
     ];
@@ -98,13 +135,30 @@ function buildCompareHead(entry, redraw) {
             redraw();
         },
     }), make("span", {}, say(one ? "one_at_a_time" : "side_by_side")));
-    return make("div", { class: "cmp-head" }, make("h2", { class: "sub" }, sayRule(entry.form.fields[0])),
+    const field = fieldShown(entry);
+    const label = shownOf(field, "label");
+    return make("div", { class: "cmp-head" },
+        make("h2", { class: "sub" }, label && [foreign(label), " "],
+            make("span", { class: label ? "rule" : "" }, sayRule(field))),
         make("fieldset", { class: "seg" }, make("legend", { class: "vh" }, say("previews")), choose(false), choose(true)));
+}
+
+/** The one whose options can have previews: the question of this step, else the first.
+ * @param {Entry} entry
+ */
+function fieldShown(entry) {
+    const { fields } = entry.form;
+    return hasSteps(entry) ? fields[Math.min(entry.step, fields.length - 1)] : fields[0];
+}
+
+/** @param {Entry} entry */
+function isReviewed(entry) {
+    return hasSteps(entry) && entry.step === entry.form.fields.length;
 }
 
 /** @param {Entry} entry */
 export function hasPreviews(entry) {
-    return (entry.form.fields[0].options ?? []).some((option) => option.preview);
+    return !isReviewed(entry) && (fieldShown(entry).options ?? []).some((option) => option.preview);
 }
 
 /**
@@ -120,19 +174,22 @@ export function buildBody(entry, told) {
         parts.push(part);
         nodes.push(part.node);
     };
-    const isReview = hasSteps(entry) && entry.step === entry.form.fields.length;
+    const isReview = isReviewed(entry);
 
     if (hasSteps(entry)) {
         const nav = make("div", {}, buildStepsNav(entry, told.go));
         nodes.push(nav);
         parts.push({ sync: () => nav.replaceChildren(buildStepsNav(entry, told.go)) });
-        if (isReview)
-            nodes.push(...buildReview(entry, told.go));
-        else
-            add(buildField(entry, entry.step, told));
+    }
+    if (hasPreviews(entry))
+        nodes.push(buildCompareHead(entry, () => sync()));
+    if (isReview) {
+        nodes.push(...buildReview(entry, told.go));
+    } else if (hasSteps(entry)) {
+        add(buildField(entry, entry.step, told));
+        if (hasNotes(entry))
+            add(buildStepNote(entry, told.changed));
     } else {
-        if (hasPreviews(entry))
-            nodes.push(buildCompareHead(entry, () => sync()));
         entry.form.fields.forEach((_, at) => add(buildField(entry, at, told)));
     }
     if (hasNotes(entry) && (!hasSteps(entry) || isReview))

@@ -4,6 +4,8 @@ import { say, sayTime, sayDuration } from "./language.js";
 import { asks, saveSetting, setting, urgentAsk } from "./model.js";
 import { describeValue, readValues, shownOf } from "./values.js";
 import { sayAgent } from "./ask_bar.js";
+import { keepForAgain } from "./again.js";
+import { buildMuteOffer } from "./mute.js";
 
 /**
  * @typedef {import("./entry.js").Entry} Entry
@@ -80,7 +82,10 @@ function buildSummary(entry) {
     for (const field of values ? form.fields : []) {
         const text = values ? describeValue(field, values.fields[field.name]) : "";
         rows.push(row(form.fields.length > 1 ? shownOf(field, "label") || field.name : say("answer"),
-            make("b", {}, foreign(text || say("nothing")))));
+            make("b", { class: "plain" }, foreign(text || say("nothing")))));
+        const fieldNote = values?.field_notes[field.name];
+        if (fieldNote)
+            rows.push(row(say("note"), foreign(fieldNote)));
     }
     for (const option of values ? form.fields[0].options ?? [] : []) {
         const note = values?.notes[option.id];
@@ -114,6 +119,11 @@ function buildKept(entry) {
                     setText(copied, say("selected_copy"));
                 }
             } }, icon("copy"), say("copy")),
+            entry.ask.status === "timeout" && entry.kept && !entry.form.destructive &&
+                button({ class: "small", "data-key": "use-again", click: () => {
+                    keepForAgain(entry.ask, entry.form, entry.kept);
+                    setText(copied, say("used_again"));
+                } }, say("use_again")),
             button({ class: "small ghost", click: () => {
                 entry.keeps = "";
                 node.remove();
@@ -181,6 +191,6 @@ export function buildEnded(entry, acts) {
     return { sync: () => {}, node: make("div", { class: "ended" },
         make("div", { class: "end" }, icon(symbol, `big ${tone}`),
             make("div", {}, make("h1", { tabindex: -1 }, title), make("p", {}, what))),
-        buildSummary(entry), buildKept(entry),
+        buildSummary(entry), buildKept(entry), buildMuteOffer(entry.ask),
         entry.ask.status === "timeout" && buildTimeForNew(), buildNext()) };
 }

@@ -4,7 +4,7 @@ import { say, sayCount } from "./language.js";
 import { isOn, setting } from "./model.js";
 import { line } from "./wire.js";
 import { judge } from "./values.js";
-import { hasSteps, hasWritten, picksSend } from "./entry.js";
+import { hasSteps, picksSend, whyWaits } from "./entry.js";
 
 /**
  * @typedef {import("./ask_page.js").AskPage} AskPage
@@ -43,14 +43,16 @@ function sayBeside(entry, problem) {
         return say(entry.has_unsaved ? "kept_here" : "send_when_back");
     if (isUnread(entry))
         return say("read_to_end");
+    const waits = whyWaits(entry);
+    const sends = () => waits ? say(waits) : say("click_sends", undo);
     if (problem)
-        return picksSend(entry) && !hasWritten(entry) ? say("click_sends", undo) : problem;
+        return picksSend(entry) && waits !== "written_press_send" ? sends() : problem;
     if (hasSteps(entry) && !isReview(entry))
         return say("question_of", { count: entry.step + 1, most: entry.form.fields.length });
     if (entry.ask.detached)
         return say("kept_until_asked");
     if (picksSend(entry))
-        return hasWritten(entry) ? say("written_press_send") : say("click_sends", undo);
+        return sends();
     if (entry.is_touched)
         return say(entry.has_unsaved ? "draft_saving" : "draft_saved");
     return "";

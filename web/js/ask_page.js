@@ -7,7 +7,7 @@ import { announce } from "./announce.js";
 
 /**
  * @typedef {import("./entry.js").Entry} Entry
- * @typedef {{openSettings: (name: string) => void, panel: () => HTMLElement|null,
+ * @typedef {{openSettings: (name: string) => void, panel: () => HTMLElement|null, hasPanel: () => boolean,
  *     moved: (id: string) => void}} AskShell
  * @typedef {{main: HTMLElement, id: string, shell: AskShell, entry: Entry|null, is_closed: boolean,
  *     parts: {sync: () => void}[], lasting: {sync: () => void}|null, send: HTMLButtonElement|null, tally: HTMLOutputElement,

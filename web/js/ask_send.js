@@ -117,8 +117,9 @@ export function goToStep(page, step) {
         return;
     page.entry.step = Math.max(0, Math.min(step, page.entry.form.fields.length));
     page.render();
-    page.main.querySelector("fieldset, h2")?.scrollIntoView({ block: "nearest" });
-    focusIn(page, "fieldset input, .review button");
+    page.main.querySelector(".steps")?.scrollIntoView({ block: "nearest" });
+    focusIn(page, page.main.querySelector(".opt input:checked")
+        ? ".opt input:checked" : ".opt input, .review button");
 }
 
 /**

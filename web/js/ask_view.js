@@ -10,13 +10,13 @@ import { on } from "./signals.js";
 import { announce, keepFocus } from "./announce.js";
 import { armGuard, isTooEarly } from "./guard.js";
 import { assignValues, describeValues, readValues } from "./values.js";
-import { dropDraft, hasWritten, keepDraft, newEntry, picksSend, resendDraft } from "./entry.js";
+import { answerOf, dropDraft, keepDraft, newEntry, picksSend, resendDraft, whyWaits } from "./entry.js";
 import { buildBar } from "./ask_bar.js";
 import { buildStrip } from "./ask_strip.js";
 import { buildBody, hasPreviews } from "./ask_body.js";
 import { buildEnded, isUndoable } from "./ask_ended.js";
 import { buildSecondAct } from "./second_act.js";
-import { buildDetachedBanner, buildOfflineBanner } from "./banners.js";
+import { buildDetachedBanner, buildEarlierBanner, buildOfflineBanner } from "./banners.js";
 import { buildContext } from "./ask_context.js";
 import { buildSettings } from "./settings_form.js";
 import { complain, newAskPage, syncParts } from "./ask_page.js";
@@ -65,7 +65,7 @@ function buildForm(page) {
     const body = buildBody(entry, {
         changed: () => changed(page),
         picked: (row) => {
-            if (picksSend(entry) && !hasWritten(entry) && row.isConnected)
+            if (picksSend(entry) && !whyWaits(entry) && row.isConnected)
                 send(page, "pick");
         },
         go: (step) => goToStep(page, step),
@@ -83,6 +83,12 @@ function buildForm(page) {
         toTerminal: () => void toTerminal(page),
     }));
     form.addEventListener("click", (event) => stopEarlyClick(page, event), true);
+    form.addEventListener("scroll", (event) => {
+        if (!(event.target instanceof Element) || !event.target.closest(".pv"))
+            return;
+        entry.has_scrolled = true;
+        syncFoot(page);
+    }, true);
     return form;
 }
 
@@ -94,6 +100,7 @@ function buildBanners(page) {
     page.parts.push(offline);
     page.lasting = detached;
     return [offline.node, detached?.node,
+        entry.is_from_earlier && isOpen(entry.ask) && buildEarlierBanner(),
         entry.attach && make("div", { class: "banner info", role: "status" }, icon("term"),
             make("p", {}, make("b", {}, say("go_on_terminal")), " ", make("code", {}, entry.attach)))]
         .filter((node) => node instanceof Node);
@@ -163,13 +170,17 @@ function takeUp(page, got) {
         next.is_mine = before.is_mine && !isNowOpen;
         next.undo_until ||= before.undo_until;
         if (before.is_touched && !isNowOpen && !before.is_mine)
-            next.keeps = describeValues(before.form, before.values);
+            [next.keeps, next.kept] = [describeValues(before.form, before.values), answerOf(before)];
     }
     page.entry = next;
-    if (isNowOpen)
+    if (isNowOpen && next.is_from_earlier) {
+        keepDraft(next);
+        next.is_touched = false; /* it is not sent by a key before it was looked at */
+    } else if (isNowOpen) {
         resendDraft(next);
-    else
+    } else {
         dropDraft(next);
+    }
     page.render(!before || wasOpen !== isNowOpen);
     if (wasOpen && !isNowOpen)
         announce(page.main.querySelector("h1")?.textContent ?? "", true);
@@ -191,6 +202,7 @@ export function showAsk(main, id, shell) {
         if (!page.entry || page.is_closed)
             return;
         page.entry.ask_shown = { ...page.entry.ask };
+        page.entry.has_panel = shell.hasPanel();
         page.parts = [];
         page.send = null;
         bar = buildBar(page.entry.ask, { extend: () => extend(page) });

@@ -17,13 +17,15 @@ function buildBanner(tone, symbol, head, rest, ...buttons) {
 }
 
 export function buildOfflineBanner() {
-    const node = buildBanner("warn", "off", say("line_lost"), "",
+    const node = buildBanner("warn", "off", "", "",
         button({ class: "small", "data-key": "try-now", click: connect }, say("try_now")));
     const rest = node.querySelector("p > span");
     const sync = () => {
         const wait = Math.max(1, Math.ceil((line.retry_at - Date.now()) / 1000));
         node.hidden = line.state !== "lost";
-        setText(rest, say("line_lost_more", { count: wait }));
+        const isStranger = line.why === "stranger";
+        setText(node.querySelector("b"), say(isStranger ? "line_stranger" : "line_lost"));
+        setText(rest, say(isStranger ? "line_stranger_more" : "line_lost_more", { count: wait }));
     };
     sync();
     return { node, sync };
@@ -37,6 +39,10 @@ export function buildDetachedBanner(ask) {
         : say("agent_gone"));
     sync();
     return { node, sync };
+}
+
+export function buildEarlierBanner() {
+    return buildBanner("info", "note", say("from_earlier"), say("from_earlier_more"));
 }
 
 export function buildNotifyBanner() {

@@ -5,7 +5,8 @@ import { call, line } from "./wire.js";
 import { on } from "./signals.js";
 import { sayProblem } from "./problems.js";
 
-/** @typedef {{id: string, kind: string, label: string, created_at: string, expires_at: string|null, expired: boolean}} Token */
+/** @typedef {{id: string, kind: string, label: string, created_at: string, expires_at: string|null, expired: boolean,
+ *     connected?: boolean}} Token */
 
 const PEOPLE_KINDS = ["tab", "device", "person"];
 
@@ -25,7 +26,8 @@ export function showDevices(main) {
         const what = PEOPLE_KINDS.includes(token.kind) ? when : `${say("may_ask_only")} ${when}`;
         return make("li", {}, icon(token.kind === "device" ? "phone" : PEOPLE_KINDS.includes(token.kind) ? "web" : "plug"),
             make("span", { class: "rt" }, make("b", {}, foreign(token.label || say("unnamed"))), make("small", {}, what)),
-            isThis && make("span", { class: "tag plain" }, say("this_tab")),
+            (isThis || token.connected) &&
+                make("span", { class: "tag plain" }, say(isThis ? "this_tab" : "open_now")),
             button({ class: "small", "data-key": `revoke-${token.id}`, "aria-label": isThis ? null : say("revoke_named", { label: token.label || token.id }),
                 click: () => revoke(token) }, say(isThis ? "sign_out" : "revoke")));
     };

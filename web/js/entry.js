@@ -4,8 +4,9 @@
  */
 import { call, line } from "./wire.js";
 import { asks, isOn, isOpen, setting } from "./model.js";
-import { describeValues, readValues, takesPicks, writeAnswer } from "./values.js";
+import { describeValues, judge, readValues, takesPicks, writeAnswer } from "./values.js";
 import { tell } from "./signals.js";
+import { takeForAgain } from "./again.js";
 
 /**
  * @typedef {import("./values.js").Form} Form
@@ -15,7 +16,8 @@ import { tell } from "./signals.js";
  *     hidden: Set<string>, is_touched: boolean, has_unsaved: boolean, is_sending: boolean,
  *     is_mine: boolean, undo_until: number, step: number, code: string, has_seen_end: boolean,
  *     reveals: boolean, one_at_a_time: boolean, keeps: string, problem: string,
- *     answer_key: string, passed_settings: boolean, attach: string}} Entry
+ *     answer_key: string, passed_settings: boolean, attach: string, looked_at: string,
+ *     has_scrolled: boolean, has_panel: boolean, kept: any, is_from_earlier: boolean}} Entry
  */
 
 const DRAFT_EVERY_MS = 1000;
@@ -51,18 +53,24 @@ export function newEntry(id, got) {
 
     joinShown(got.form, got.shown);
     const hidden = new Set(got.form.destructive ? [] : got.hidden ?? []);
-    const values = readValues(got.form, isOpen(ask) ? draft : got.answer);
+    const earlier = isOpen(ask) && !draft ? takeForAgain(ask, got.form) : null;
+    const values = readValues(got.form, isOpen(ask) ? draft ?? earlier : got.answer);
     if (isOpen(ask) && !draft) {
         for (const option of hidden) /* a hidden default is not chosen */
             values.fields[got.form.fields[0].name].picks.delete(option);
     }
+    const missing = got.form.fields.findIndex((/** @type {any} */ field) =>
+        judge(field, values.fields[field.name]) !== "");
     return {
         id: got.ask.session_id, ask, ask_shown: { ...ask }, form: got.form, values, answer: got.answer, result: got.result,
         hidden, is_touched: !!draft, has_unsaved: !!kept, is_sending: false, is_mine: false,
         undo_until: ask.undo_ms ? performance.now() + ask.undo_ms : 0,
-        step: 0, code: "", has_seen_end: false, reveals: false, one_at_a_time: false,
+        /* a draft is gone on with where something is missing, or at the review */
+        step: !draft ? 0 : missing < 0 ? got.form.fields.length : missing, code: "", has_seen_end: false, reveals: false, one_at_a_time: false,
         keeps: !isOpen(ask) && draft ? describeValues(got.form, readValues(got.form, draft)) : "",
-        problem: "", answer_key: "", passed_settings: false, attach: "",
+        kept: !isOpen(ask) ? draft : null, is_from_earlier: !!earlier,
+        problem: "", answer_key: "", passed_settings: false, attach: "", looked_at: "",
+        has_scrolled: false, has_panel: false,
     };
 }
 
@@ -99,7 +107,17 @@ export function picksSend(entry) {
 export function hasWritten(entry) {
     return entry.values.note.trim() !== (entry.form.global_annotation ?? "").trim() ||
         Object.values(entry.values.notes).some((text) => text.trim()) ||
+        Object.values(entry.values.field_notes).some((text) => text.trim()) ||
         Object.values(entry.values.fields).some((value) => value.own || value.words.trim());
+}
+
+/** Why a pick that would send does not: what the person does just now says "not yet".
+ * @param {Entry} entry
+ * @returns {import("./language.js").Word|""}
+ */
+export function whyWaits(entry) {
+    return hasWritten(entry) ? "written_press_send" : entry.has_scrolled ? "scrolled_press_send"
+        : entry.has_panel ? "panel_press_send" : "";
 }
 
 /** @type {ReturnType<typeof setTimeout>|undefined} */

@@ -2,7 +2,7 @@
 import { foreign, icon, key, make, setText } from "./dom.js";
 import { isOneOf, judge, shownOf } from "./values.js";
 import { say, sayCount } from "./language.js";
-import { hasNotes } from "./entry.js";
+import { hasNotes, hasSteps } from "./entry.js";
 import { isOn } from "./model.js";
 import { followPicks } from "./guard.js";
 import { buildPreview } from "./previews.js";
@@ -75,15 +75,22 @@ function buildNote(entry, option, told) {
  */
 function buildRow(entry, field, option, at, base, told) {
     const value = entry.values.fields[field.name];
-    const isFirst = field === entry.form.fields[0];
+    const isLone = entry.form.fields.length === 1; /* of several each has one note */
     const isOne = isOneOf(field);
     const id = `${base}-${at}`;
     const description = shownOf(option, "description");
     const input = make("input", {
         type: isOne ? "radio" : "checkbox", id, name: base, value: option.id,
-        "data-key": `pick-${field.name}-${option.id}`, "aria-describedby": description ? `${id}-d` : null,
+        "data-key": `pick-${field.name}-${option.id}`,
+        click: () => {
+            if (!canClear || !value.picks.delete(option.id))
+                return;
+            input.checked = false; /* what may be left empty can be emptied again */
+            told.changed();
+        },
     });
-    const note = hasNotes(entry) && isFirst ? buildNote(entry, option, told) : null;
+    const canClear = isOne && !field.required;
+    const note = hasNotes(entry) && isLone ? buildNote(entry, option, told) : null;
     const noteButton = note && make("button", {
         type: "button", class: "note-btn", "aria-label": say("note_on", { label: shownOf(option, "label") }),
         "data-key": `open-note-${option.id}`,
@@ -113,7 +120,13 @@ function buildRow(entry, field, option, at, base, told) {
         input.toggleAttribute("aria-disabled", isFull);
         if (isFull)
             input.setAttribute("aria-disabled", "true");
+        const told = [description && `${id}-d`, isFull && `${base}-count`].filter(Boolean).join(" ");
+        if (told)
+            input.setAttribute("aria-describedby", told);
+        else
+            input.removeAttribute("aria-describedby");
         row.classList.toggle("full", isFull);
+        row.classList.toggle("now", entry.looked_at === id);
         if (!note || !noteButton)
             return;
         const text = entry.values.notes[option.id] ?? "";
@@ -138,6 +151,13 @@ function buildRow(entry, field, option, at, base, told) {
             value.picks.delete(option.id);
         told.changed();
     });
+    row.addEventListener("focusin", () => {
+        if (entry.looked_at === id)
+            return;
+        entry.looked_at = id;
+        for (const other of row.parentElement?.children ?? [])
+            other.classList.toggle("now", other === row);
+    });
     followPicks(row, input, () => {
         if (note && isOn("note_focus"))
             openNote();
@@ -157,6 +177,7 @@ function buildOwnRow(entry, field, base, told) {
     const value = entry.values.fields[field.name];
     const isOne = isOneOf(field);
     const id = `${base}-own`;
+    const label = say(hasSteps(entry) ? "other" : "own_words");
     const input = make("input", {
         type: isOne ? "radio" : "checkbox", id, name: base, "data-key": `own-${field.name}`,
         change: () => {
@@ -172,7 +193,7 @@ function buildOwnRow(entry, field, base, told) {
     });
     const hint = isOn("placeholder") && field.placeholder_visible ? shownOf(field, "placeholder") : "";
     const text = make("textarea", {
-        rows: 2, "aria-label": say("own_words"), "data-key": `words-${field.name}`, placeholder: hint,
+        rows: 2, "aria-label": label, "data-key": `words-${field.name}`, placeholder: hint,
         value: value.words,
         input: () => {
             value.words = text.value;
@@ -192,7 +213,7 @@ function buildOwnRow(entry, field, base, told) {
     };
     const note = make("div", { class: "note" }, text);
     const row = make("div", { class: "opt own" }, input,
-        make("label", { for: id }, make("span", {}, say("own_words"))),
+        make("label", { for: id }, make("span", {}, label)),
         make("span", { class: "opt-end" }, key("O")), note);
     return { row, sync, option: null };
 }
@@ -212,7 +233,7 @@ export function buildOptions(entry, field, at, told) {
         !entry.reveals && !isOn("show_hidden") && !value.picks.has(option.id);
     const rows = options.map((option, place) => buildRow(entry, field, option, place, base, told));
     const own = field.kind === "hybrid" ? buildOwnRow(entry, field, base, told) : null;
-    const count = make("output");
+    const count = make("output", { id: `${base}-count` });
     const hasPreviews = options.some((option) => option.preview);
     const label = shownOf(field, "label");
     const more = make("button", {
@@ -250,9 +271,9 @@ export function buildOptions(entry, field, at, told) {
         setText(more.querySelector("span"), sayCount(hidden, "one_hidden", "many_hidden"));
         if (!isOneOf(field)) {
             const left = (field.max_selections ?? options.length) - value.picks.size;
+            const isBound = (field.max_selections ?? options.length) < options.length;
             setText(count, value.picks.size === 0 ? "" : say("chosen", { count: value.picks.size }) +
-                (left > 0 && (field.max_selections ?? 0) < options.length
-                    ? say("more_possible", { count: left }) : ""));
+                (!isBound ? "" : left > 0 ? say("more_possible", { count: left }) : say("no_more_possible")));
         }
         node.classList.toggle("bad", entry.problem === field.name && judge(field, value) !== "");
         node.classList.toggle("single", hasPreviews && entry.one_at_a_time);

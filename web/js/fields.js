@@ -230,6 +230,12 @@ function buildConfirm(entry, field, at, told) {
         const id = `f${at}-${place}`;
         const input = make("input", {
             type: "radio", id, name: `f${at}`, "data-key": `confirm-${field.name}-${isYes}`,
+            click: () => {
+                if (field.required || value.confirm !== isYes)
+                    return;
+                value.confirm = null;
+                told.changed();
+            },
             change: () => {
                 value.confirm = isYes;
                 told.changed();

@@ -19,7 +19,7 @@ function buildEmpty() {
     const commands = /** @type {[string, string][]} */ ([
         [say("connect_agent"), "sayso install claude"],
         [say("try_it"), 'sayso ask "Tea?" -p "Which one? The kettle is on." -o y=Yes -o n=No --recommend y'],
-        [say("answer_in_terminal"), "sayso list"],
+        [say("answer_in_terminal"), "sayso inbox"],
     ]);
     return make("div", { class: "empty" }, buildArt(), make("h1", { tabindex: -1 }, say("nobody_waiting")),
         make("p", {}, say("nobody_waiting_more")),
@@ -63,8 +63,9 @@ export function showInbox(main) {
 /** @param {HTMLElement} main */
 export function showSignedOut(main) {
     const show = () => main.replaceChildren(make("div", { class: "blank" }, make("div", { class: "empty" }, buildArt(),
-        make("h1", { tabindex: -1 }, say("not_signed_in")),
-        make("p", {}, say(line.why === "code_spent" ? "link_spent" : "not_signed_in_more")),
+        make("h1", { tabindex: -1 }, say(line.was_in ? "was_signed_out" : "not_signed_in")),
+        make("p", {}, say(line.why === "code_spent" ? "link_spent"
+            : line.was_in ? "was_signed_out_more" : "not_signed_in_more")),
         make("ul", { class: "cmds" }, make("li", {}, make("span", {}, say("run_this")), make("code", {}, openCommand()))),
         make("p", { class: "hint" }, icon("shield"), " ", say("why_sign_in")))));
     const openCommand = () => {

@@ -7,7 +7,7 @@ import { isOn, activeAsks, urgentAsk } from "./model.js";
 import { isComposing, isTooEarly } from "./guard.js";
 import { hasDialog, openKeys } from "./dialogs.js";
 import { isOneOf, takesPicks } from "./values.js";
-import { hasSteps, picksSend, hasWritten } from "./entry.js";
+import { hasSteps, picksSend, whyWaits } from "./entry.js";
 import { announce } from "./announce.js";
 import { say } from "./language.js";
 
@@ -36,6 +36,15 @@ function move(by) {
         next.click();
 }
 
+/** Whether its field must have an answer; what need not can be emptied again.
+ * @param {HTMLInputElement} input
+ * @param {import("./entry.js").Entry} entry
+ */
+function isNeeded(input, entry) {
+    const at = Number(input.name.slice(1)); /* f0, f1 … */
+    return !!entry.form.fields[at]?.required;
+}
+
 /** @param {number} digit
  * @param {AskKeys} ask */
 function pick(digit, ask) {
@@ -55,10 +64,10 @@ function pick(digit, ask) {
         return;
     input.focus();
     const wasChecked = input.checked;
-    if (!wasChecked || input.type === "checkbox")
+    if (!wasChecked || input.type === "checkbox" || !isNeeded(input, entry))
         input.click();
     const field = entry.form.fields[0];
-    if (input.type === "radio" && picksSend(entry) && !hasWritten(entry) &&
+    if (input.type === "radio" && picksSend(entry) && !whyWaits(entry) &&
         (field.kind === "confirm" || (takesPicks(field) && isOneOf(field))))
         ask.send("pick");
 }
@@ -96,7 +105,7 @@ function askKey(name, ask) {
     /** @type {Record<string, () => void>} */
     const acts = {
         j: () => move(1), k: () => move(-1),
-        o: () => focusOn(".ask .own input"), n: () => focusOn("#gn"),
+        o: () => focusOn(".ask .own input"), n: () => focusOn("#gn, #fn"),
         p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later, h: ask.hide,
         "/": () => focusOn(".opt-find input"),
         ArrowRight: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step + 1),
@@ -175,6 +184,12 @@ export function startKeys(shell) {
             event.preventDefault();
             return;
         }
+        if (event.key === " " && ask?.entry && target instanceof HTMLInputElement && target.type === "radio" &&
+            target.checked && target.closest(".opt") && !isNeeded(target, ask.entry)) {
+            event.preventDefault(); /* a browser does nothing here */
+            target.click();
+            return;
+        }
         if (event.key === "Enter" && ask?.isOpen && !(target instanceof HTMLElement && target.matches("button, a, summary"))) {
             event.preventDefault();
             ask.send("enter");
@@ -187,7 +202,8 @@ export function startKeys(shell) {
         if (!isOn("single_keys"))
             return;
         const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-        const isArrowInGroup = name.startsWith("Arrow") && target instanceof HTMLInputElement;
+        const isSideways = /^Arrow(Left|Right)$/.test(name) && !!ask?.entry && hasSteps(ask.entry);
+        const isArrowInGroup = name.startsWith("Arrow") && target instanceof HTMLInputElement && !isSideways;
         if (everywhere(event) || (ask?.isOpen && !isArrowInGroup && askKey(name, ask)))
             event.preventDefault();
     });

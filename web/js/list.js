@@ -4,7 +4,7 @@
  */
 import { foreign, icon, make, ring, setText } from "./dom.js";
 import { say, sayClock, sayDuration } from "./language.js";
-import { activeAsks, finishedAsks, isLater, model, partLeft, secondsBlocked, secondsLeft } from "./model.js";
+import { activeAsks, asks, finishedAsks, isLater, isOpen, model, partLeft, secondsBlocked, secondsLeft } from "./model.js";
 import { line } from "./wire.js";
 import { END_MARKS } from "./ask_ended.js";
 import { folderOf, sayAgent, urgency } from "./ask_bar.js";
@@ -14,6 +14,7 @@ import { folderOf, sayAgent, urgency } from "./ask_bar.js";
 const LATEST = 5;
 const SYNC_EVERY_MS = 50;
 const COMPLETED_SHOWN = 20;
+const STILL_MS = 10000; /* a pointer that lies still for so long is nobody's hand */
 /** @type {Record<string, string>} */
 const VIA_ICONS = { terminal: "term", web: "web", client: "plug", cli: "term", api: "plug" };
 
@@ -110,6 +111,15 @@ function syncRows(list, asks, build, current, className) {
     });
 }
 
+/** While the pointer is in the list its rows stay where they are: none comes, none goes (R7.3).
+ * @param {HTMLUListElement} list
+ * @param {Ask[]} waiting
+ */
+function inPlace(list, waiting) {
+    const shown = [...list.children].map((row) => asks.get(/** @type {HTMLElement} */ (row).dataset.id ?? ""));
+    return shown.length ? shown.filter((ask) => ask !== undefined) : waiting;
+}
+
 /** @param {{current: () => string}} shell */
 export function buildList(shell) {
     let which = "active";
@@ -130,6 +140,17 @@ export function buildList(shell) {
         make("fieldset", { class: "seg side-seg" }, make("legend", { class: "vh" }, say("show")),
             pick("active", "active", count), pick("completed", "completed", null)),
         make("div", { class: "scroll", tabindex: -1 }, none, active, head, finished));
+    let movedAt = -Infinity;
+    const isHeld = () => performance.now() - movedAt < STILL_MS;
+    for (const [name, at] of /** @type {[string, () => number][]} */ ([
+        ["pointerenter", () => performance.now()], ["pointermove", () => performance.now()],
+        ["pointerleave", () => -Infinity]])) {
+        node.addEventListener(name, (event) => {
+            movedAt = /** @type {PointerEvent} */ (event).pointerType === "mouse" ? at() : -Infinity;
+            if (name === "pointerleave")
+                sync();
+        });
+    }
     const sync = () => {
         const waiting = activeAsks();
         const done = finishedAsks();
@@ -142,7 +163,8 @@ export function buildList(shell) {
         active.hidden = !isActive;
         setText(head, say("latest_finished"));
         head.hidden = !isActive || done.length === 0;
-        syncRows(active, waiting, buildActive, shell.current(), "row");
+        syncRows(active, isHeld() ? inPlace(active, waiting) : waiting,
+            (ask) => isOpen(ask) ? buildActive(ask) : buildFinished(ask), shell.current(), "row");
         syncRows(finished, done.slice(0, isActive ? LATEST : COMPLETED_SHOWN), buildFinished, shell.current(), "row fin");
     };
     sync();

@@ -6,6 +6,7 @@ import { line, startLine } from "./wire.js";
 import { on, tell } from "./signals.js";
 import { startGuard } from "./guard.js";
 import { startNotify } from "./notify.js";
+import { startMute } from "./mute.js";
 import { startKeys } from "./keys.js";
 import { keepFocus } from "./announce.js";
 import { buildList } from "./list.js";
@@ -58,6 +59,7 @@ function showSettings(root) {
 }
 
 const askShell = {
+    hasPanel: () => hasPanel,
     panel: () => hasPanel ? buildPanel(asks.get(current) ?? null, toggleSettings) : null,
     openSettings: (/** @type {string} */ name) => {
         hasPanel = true;
@@ -88,9 +90,12 @@ function toggleSettings() {
     }
 }
 
-/** Shows what the address says. */
+/** Shows what the address says.
+ * @returns {string} the ask that was open before
+ */
 function route() {
     const path = location.pathname;
+    const before = current;
     const found = /^\/choice\/([a-z2-7]{4,26})\/?$/.exec(path);
     view.close?.();
     view = {};
@@ -113,14 +118,22 @@ function route() {
     }
     list.sync();
     main.scrollTop = 0;
+    return before;
+}
+
+/** Whoever leaves a question is back at its row. @param {string} id */
+function focusRow(id) {
+    const row = id && app.dataset.view === "inbox" ? app.querySelector(`[data-key="row-${id}"]`) : null;
+    /** @type {HTMLElement|null} */ (row)?.focus();
+    return !!row;
 }
 
 /** @param {string} path */
 function go(path) {
     if (path !== location.pathname + location.search)
         history.pushState(null, "", path);
-    route();
-    /** @type {HTMLElement|null} */ (main.querySelector("h1"))?.focus({ preventScroll: true });
+    if (!focusRow(route()))
+        /** @type {HTMLElement|null} */ (main.querySelector("h1"))?.focus({ preventScroll: true });
 }
 
 function switchTheme() {
@@ -169,7 +182,7 @@ function start() {
     buildFrame();
     route();
     document.addEventListener("click", follow);
-    addEventListener("popstate", route);
+    addEventListener("popstate", () => focusRow(route()));
     on("asks", () => list.syncSoon());
     on("tick", () => list.syncSoon());
     on("time", () => list.syncSoon());
@@ -191,6 +204,7 @@ function start() {
     });
     startGuard();
     startModel();
+    startMute();
     startNotify();
     startKeys({ ask: () => view.keys?.() ?? null, current: () => current, go, toggleSettings, hasPanel: () => hasPanel });
     startLine();

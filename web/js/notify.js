@@ -6,6 +6,7 @@ import { say, sayCount } from "./language.js";
 import { activeAsks, isLater, isOn, isOpen, secondsLeft, setting } from "./model.js";
 import { on } from "./signals.js";
 import { sayAgent } from "./ask_bar.js";
+import { isMuted } from "./mute.js";
 
 const DISMISSED_KEY = "sayso-notify-dismissed";
 const EVERY_MS = 10000;
@@ -101,7 +102,7 @@ function flush() {
  * @param {import("./model.js").Ask} ask
  */
 function notify(title, ask) {
-    if (!isOn("notifications") || isQuiet() || isInFront() || isLater(ask))
+    if (!isOn("notifications") || isQuiet() || isInFront() || isLater(ask) || isMuted(ask))
         return;
     waiting.push({ title, body: `${sayAgent(ask)} ${ask.shown?.title ?? ask.title}`, tag: ask.session_id, id: ask.session_id });
     if (timer === undefined)

@@ -18,7 +18,8 @@ import { say, sayCount, sayNumber } from "./language.js";
  *     shown?: any}} Form
  * @typedef {{picks: Set<string>, words: string, number: string, confirm: boolean|null,
  *     own: boolean}} Value
- * @typedef {{fields: Record<string, Value>, notes: Record<string, string>, note: string}} Values
+ * @typedef {{fields: Record<string, Value>, notes: Record<string, string>,
+ *     field_notes: Record<string, string>, note: string}} Values
  */
 
 /** @param {Field} field */
@@ -60,7 +61,7 @@ function defaultValue(field, isDestructive) {
  */
 export function defaultValues(form) {
     /** @type {Values} */
-    const values = { fields: {}, notes: {}, note: form.global_annotation ?? "" };
+    const values = { fields: {}, notes: {}, field_notes: {}, note: form.global_annotation ?? "" };
     for (const field of form.fields)
         values.fields[field.name] = defaultValue(field, !!form.destructive);
     for (const option of form.fields[0].options ?? []) {
@@ -115,6 +116,7 @@ export function readValues(form, said) {
             readValue(field, said.fields[field.name], values.fields[field.name]);
     }
     values.notes = { ...said.option_annotations };
+    values.field_notes = { ...said.field_annotations };
     values.note = said.global_annotation ?? "";
     return values;
 }
@@ -149,9 +151,12 @@ export function writeAnswer(form, values, withNotes) {
         answer.fields[field.name] = writeValue(field, values.fields[field.name]);
     if (!withNotes)
         return answer;
-    const notes = Object.entries(values.notes).filter(([, text]) => text.trim());
-    if (notes.length)
-        answer.option_annotations = Object.fromEntries(notes);
+    const written = (/** @type {Record<string, string>} */ notes) =>
+        Object.entries(notes).filter(([, text]) => text.trim());
+    if (written(values.notes).length)
+        answer.option_annotations = Object.fromEntries(written(values.notes));
+    if (written(values.field_notes).length)
+        answer.field_annotations = Object.fromEntries(written(values.field_notes));
     if (values.note.trim())
         answer.global_annotation = values.note;
     return answer;
@@ -235,15 +240,22 @@ export function shownOf(thing, name) {
 }
 
 /**
+ * @param {Field} field
+ * @param {Value} value
+ */
+export function pickedLabels(field, value) {
+    return (field.options ?? []).filter((option) => value.picks.has(option.id))
+        .map((option) => shownOf(option, "label"));
+}
+
+/**
  * A value in words: labels, text, number with its unit, yes or no.
  * @param {Field} field
  * @param {Value} value
  */
 export function describeValue(field, value) {
-    const labels = (field.options ?? []).filter((option) => value.picks.has(option.id))
-        .map((option) => shownOf(option, "label"));
     if (takesPicks(field))
-        return [...labels, ...value.words.trim() ? [value.words.trim()] : []].join("; ");
+        return [...pickedLabels(field, value), value.words.trim()].filter(Boolean).join("; ");
     if (field.kind === "text")
         return value.words.trim();
     if (field.kind === "number")
@@ -259,8 +271,10 @@ export function describeValue(field, value) {
  */
 export function describeValues(form, values) {
     const lines = form.fields.map((field) => {
-        const text = describeValue(field, values.fields[field.name]);
-        return text && form.fields.length > 1 ? `${shownOf(field, "label") || field.name}: ${text}` : text;
+        const text = [describeValue(field, values.fields[field.name]),
+            values.field_notes[field.name]?.trim()].filter(Boolean).join("\n");
+        return text && form.fields.length > 1
+            ? `${shownOf(field, "label") || field.name}: ${text}` : text;
     });
     for (const option of form.fields[0].options ?? []) {
         if (values.notes[option.id]?.trim())
@@ -278,8 +292,10 @@ export function describeValues(form, values) {
 export function assignValues(values, from) {
     for (const [name, value] of Object.entries(from.fields))
         Object.assign(values.fields[name], value);
-    for (const id of Object.keys(values.notes))
-        delete values.notes[id];
-    Object.assign(values.notes, from.notes);
+    for (const notes of /** @type {const} */ (["notes", "field_notes"])) {
+        for (const id of Object.keys(values[notes]))
+            delete values[notes][id];
+        Object.assign(values[notes], from[notes]);
+    }
     values.note = from.note;
 }

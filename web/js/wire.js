@@ -1,7 +1,9 @@
 /*
  * wire.js - the line to the hub: JSON-RPC over one WebSocket, which comes back by itself. The token
- * belongs to this tab; it is never in an address, and a code is taken out of it at once.
+ * belongs to this tab; it is never in an address, and a code is taken out of it at once. Whoever
+ * answers shows first that it is the hub: until then it is told nothing (C5).
  */
+import { askForProof } from "./proof.js";
 import { tell } from "./signals.js";
 
 /** @typedef {{code: number, message: string, data?: any}} WireError */
@@ -13,18 +15,24 @@ const NOT_SIGNED_IN = -32003;
 const OTHER_WIRE = -32001;
 const BACKOFF_MS = [250, 500, 1000, 2000, 3000, 5000];
 const HELLO_ID = 0;
+const PROVE_ID = -1;
 
-/** What the line is: "connecting", "open", "lost" or "signed_out". */
+/** What the line is: "connecting", "open", "lost" or "signed_out"; why: a code of the hub's, or
+ * "stranger" where what answers is not the hub. */
 export const line = {
     state: "connecting",
     retry_at: 0,
     tab: "",
     version: "",
     why: "",
+    was_in: false, /* this tab was signed in before */
 };
 /** @type {WebSocket|null} */
 let socket = null;
 let failures = 0;
+/** What we wait for before anything else is heard: the hub's proof, then its reply to hello. */
+let awaited = 0;
+let wantedProof = "";
 let lastId = HELLO_ID;
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let retryTimer;
@@ -66,13 +74,50 @@ function failCalls(error) {
     calls.clear();
 }
 
+/**
+ * @param {number} id
+ * @param {string} method
+ * @param {Record<string, any>} params
+ */
+function post(id, method, params) {
+    socket?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+}
+
 function sayHello() {
     const token = sessionStorage.getItem(TOKEN_KEY);
-    const proof = signInCode ? { code: signInCode } : { token: token ?? "" };
-    socket?.send(JSON.stringify({
-        jsonrpc: "2.0", id: HELLO_ID, method: "hello",
-        params: { wire: WIRE_NUMBER, role: "person", name: deviceName(), ...proof },
-    }));
+    const secret = signInCode ? { code: signInCode } : { token: token ?? "" };
+    awaited = HELLO_ID;
+    post(HELLO_ID, "hello", { wire: WIRE_NUMBER, role: "person", name: deviceName(), ...secret });
+}
+
+/** A fresh link is of the hub that is there; a token may be older than what answers now.
+ * @param {WebSocket} opened
+ */
+async function greet(opened) {
+    if (signInCode) {
+        sayHello();
+        return;
+    }
+    const { params, proof } = await askForProof(sessionStorage.getItem(TOKEN_KEY) ?? "");
+    if (socket !== opened)
+        return;
+    wantedProof = proof;
+    awaited = PROVE_ID;
+    post(PROVE_ID, "hub/prove", params);
+}
+
+/** @param {{result?: any, error?: WireError}} message */
+function heardProof(message) {
+    if (message.result?.proof === wantedProof) {
+        sayHello();
+    } else if (message.error?.data?.code === "unauthorized") {
+        line.why = "unauthorized"; /* the token stays: whoever said so has shown nothing */
+        line.was_in = true;
+        setState("signed_out");
+    } else {
+        line.why = "stranger";
+        socket?.close();
+    }
 }
 
 /** The hub closes the line afterwards; what is not final is tried again.
@@ -91,6 +136,7 @@ function refused(error) {
         signInCode = "";
         return;
     }
+    line.was_in = !signInCode;
     signInCode = "";
     sessionStorage.removeItem(TOKEN_KEY);
     setState("signed_out");
@@ -104,6 +150,7 @@ function heardHello(message) {
     }
     signInCode = "";
     failures = 0;
+    line.why = "";
     sessionStorage.removeItem(RELOADED_KEY);
     if (message.result.token)
         sessionStorage.setItem(TOKEN_KEY, message.result.token);
@@ -116,10 +163,11 @@ function heardHello(message) {
 function heard(event) {
     const message = JSON.parse(event.data);
 
-    if (message.method) {
+    if (line.state !== "open") {
+        if (message.id === awaited)
+            (awaited === PROVE_ID ? heardProof : heardHello)(message);
+    } else if (message.method) {
         events.get(message.method)?.(message.params ?? {});
-    } else if (message.id === HELLO_ID) {
-        heardHello(message);
     } else {
         const call = calls.get(message.id);
         calls.delete(message.id);
@@ -154,10 +202,17 @@ export function connect() {
     }
     const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
     const opened = new WebSocket(address);
+    let hasOpened = false;
     socket = opened;
-    opened.addEventListener("open", sayHello);
+    awaited = Infinity;
+    opened.addEventListener("open", () => {
+        hasOpened = true;
+        greet(opened);
+    });
     opened.addEventListener("message", heard);
     opened.addEventListener("close", () => {
+        if (!hasOpened)
+            line.why = ""; /* whoever was there has gone */
         if (socket === opened)
             lost();
     });
@@ -176,7 +231,7 @@ export function call(method, params = {}) {
         }
         const id = ++lastId;
         calls.set(id, { resolve, reject });
-        socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+        post(id, method, params);
     });
 }
 

@@ -30,7 +30,7 @@ export const PAGE_WORDS = /** @type {const} */ ({
     ],
     connect_agent: ["Connect an agent", "连接智能体"],
     try_it: ["Try it out", "试一试"],
-    answer_in_terminal: ["See it in a terminal", "在终端中查看"],
+    answer_in_terminal: ["Answer in a terminal", "在终端中答复"],
     one_waiting: ["1 agent is waiting for you", "1 个智能体在等你"],
     many_waiting: ["{count} agents are waiting for you", "{count} 个智能体在等你"],
     one_soon: ["One has less than a minute left.", "其中一个剩余不到一分钟。"],
@@ -44,6 +44,11 @@ export const PAGE_WORDS = /** @type {const} */ ({
         "Only you may answer, so a tab is let in by a link that works once. Nothing is lost meanwhile.",
         "只有你可以答复，因此标签页需通过一次性链接登录。期间不会丢失任何内容。",
     ],
+    was_signed_out: ["This tab was signed out", "此标签页已退出登录"],
+    was_signed_out_more: [
+        "Its 30 days are over, or it was revoked. Nothing is lost: your text is kept, and asks stay open.",
+        "30 天的登录期已满，或已被撤销。不会丢失任何内容：你的文字已保留，请求仍然打开。",
+    ],
     link_spent: ["That link was used before or is too old. Make a new one.", "该链接已被使用或已过期，请重新生成。"],
     run_this: ["Run this", "运行"],
     why_sign_in: ["The link works once and for 60 seconds.", "链接仅可使用一次，60 秒内有效。"],
@@ -53,6 +58,11 @@ export const PAGE_WORDS = /** @type {const} */ ({
     line_lost_more: [
         "Trying again in {count} s. What you type stays here; sending waits until we are back.",
         "{count} 秒后重试。输入的内容会保留；恢复连接后才能发送。",
+    ],
+    line_stranger: ["What answers here is not sayso.", "此处应答的不是 sayso。"],
+    line_stranger_more: [
+        "It was told nothing. Trying again in {count} s; what you type stays here. If this lasts, run sayso open.",
+        "未向其发送任何内容。{count} 秒后重试；输入的内容会保留。若持续如此，请运行 sayso open。",
     ],
     try_now: ["Try now", "立即重试"],
     agent_gone_since: ["The agent stopped waiting {time} ago.", "智能体在 {time}前停止等待。"],
@@ -119,6 +129,7 @@ export const PAGE_WORDS = /** @type {const} */ ({
     /* devices */
     signed_in: ["Signed in", "已登录"],
     agents_tokens: ["Agents’ tokens", "智能体令牌"],
+    open_now: ["open now", "当前打开"],
     this_tab: ["this tab", "此标签页"],
     revoke: ["Revoke", "吊销"],
     revoke_named: ["Revoke {label}", "吊销 {label}"],

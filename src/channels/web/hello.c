@@ -17,7 +17,7 @@
 #include "net/ws_parser.h"
 #include "wire/wire.h"
 
-enum { SECRET_BYTES = 128 };
+enum { SECRET_BYTES = 128, NONCE_BYTES = 64 };
 
 /* A code on its way to the desk; outlives its page if that goes meanwhile. */
 struct sign_in {
@@ -203,6 +203,35 @@ void hello_take(struct session *session, const struct json *params, const char *
     } else {
         try_token(session, token, name && *name ? name : "browser", id_json);
     }
+}
+
+/* Another user's program may have taken the port while no hub was there, and a page that is still
+ * open comes back to it. So the page asks for this first, and says neither its token nor anything
+ * else to whoever cannot give it. The port is part of it: a proof of ours that somebody fetched
+ * elsewhere is worth nothing here (C5). */
+void hello_prove(struct session *session, const struct json *params, const char *id_json)
+{
+    const struct web_parts *parts = &session->web->parts;
+    const char *tab = read_text(params, "tab", SECRET_BYTES);
+    const char *nonce = read_text(params, "nonce", NONCE_BYTES);
+    struct text line = { 0 }, proof = { 0 }, out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    char text[NONCE_BYTES + 32];
+
+    snprintf(text, sizeof text, "sayso hub %d %s", ws_peer_port(session->peer), nonce ? nonce : "");
+    if (!tab || !nonce || !*nonce || !parts->prove(parts->context, tab, text, &proof)) {
+        refuse(session, id_json, "unauthorized", "this tab is not signed in: run sayso open", 0);
+        return;
+    }
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "proof", text_string(&proof));
+    json_write_end_object(&writer);
+    if (id_json) {
+        jsonrpc_add_result(&line, id_json, text_string(&out));
+        session_send(session, &line);
+    }
+    text_release(&proof);
+    text_release(&out);
 }
 
 void hello_forget(struct session *session)

@@ -49,6 +49,8 @@ void session_event(void *context, const char *line, size_t length);
 /* hello.c: who it is */
 struct json;
 void hello_take(struct session *session, const struct json *params, const char *id_json);
+/* Before hello: the hub shows that it is the one the tab signed in to. */
+void hello_prove(struct session *session, const struct json *params, const char *id_json);
 void hello_forget(struct session *session); /* it is gone; what is under way comes to nothing */
 
 /* pages.c */

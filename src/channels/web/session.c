@@ -146,6 +146,8 @@ static void dispatch(struct session *session, const struct wire_message *message
 
     if (strcmp(message->method, "hello") == 0)
         hello_take(session, message->params, id_json);
+    else if (strcmp(message->method, "hub/prove") == 0)
+        hello_prove(session, message->params, id_json);
     else if (!session->visit)
         session_reply_error(session, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
     else if (strcmp(message->method, "hub/status") == 0)

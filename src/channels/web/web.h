@@ -24,6 +24,9 @@ struct web_parts {
     void *context; /* of the ones below */
     void (*sign_in)(void *context, const char *code, const char *label, desk_done *done,
                     void *done_context);
+    /* Adds a keyed hash of `text` that only this hub and the tab of this id can make; false: there
+     * is no such tab. */
+    bool (*prove)(void *context, const char *tab, const char *text, struct text *out);
     void (*write_status)(void *context, struct text *out); /* a JSON object */
     bool (*is_portal_on)(void *context);
 };
