@@ -173,7 +173,7 @@ static void fill(struct peer *peer)
         if (got <= 0)
             load_fail("the server closed the connection");
         bytes_add(&peer->in, bytes, (size_t)got);
-        take_lines(peer);
+        (peer->take ? peer->take : take_lines)(peer);
     } while (got == (ssize_t)sizeof bytes);
 }
 
