@@ -39,6 +39,20 @@ static bool is_light_by_number(const char *colorfgbg)
     return last && last[1] && (number == 7 || number == 15);
 }
 
+/* Whoever says to be one of these may be no more than that; the VT102 was the first that could. */
+static bool lacks_shifts(const char *term)
+{
+    static const char *const old[] = { "vt52", "vt100", "vt101" };
+
+    for (size_t i = 0; i < ARRAY_LEN(old); i++) {
+        size_t length = strlen(old[i]);
+
+        if (strncmp(term, old[i], length) == 0 && (!term[length] || term[length] == '-'))
+            return true;
+    }
+    return false;
+}
+
 struct terminal_kind terminal_kind_of(const char *(*find)(const char *name))
 {
     const char *term = value_of(find, "TERM"), *depth = value_of(find, "COLORTERM");
@@ -56,6 +70,7 @@ struct terminal_kind terminal_kind_of(const char *(*find)(const char *name))
         kind.colours = COLOURS_256;
     else
         kind.colours = COLOURS_16;
+    kind.lacks_shifts = lacks_shifts(term);
     kind.answers = kind.colours != COLOURS_NONE && !is_console && !*value_of(find, "COLORFGBG");
     return kind;
 }
