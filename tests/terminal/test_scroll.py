@@ -1,7 +1,7 @@
 """A list that is longer than the terminal: the terminal moves its rows, and shows the same as one that
 draws every row; a key costs few bytes.
 
-Proves: R6.1 P13
+Proves: R6.1
 """
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def walk(home: Home, session_id: str, keys: str, rows: int, **env: str) -> tuple
         return pty, pictures
 
 
-@test("down and up a list of 100, past both ends: moved rows show what drawn rows show", "R6.1 P13")
+@test("down and up a list of 100, past both ends: moved rows show what drawn rows show", "R6.1")
 def same_picture(home: Home) -> None:
     session_id = ask(home, options=OPTIONS)
     with Judge() as judge:
@@ -71,7 +71,7 @@ def in_tmux(home: Home) -> None:
         tmux.end(5)
 
 
-@test("a key costs at most a tenth of a whole picture, whether the list scrolls or not", "P13")
+@test("a key costs at most a tenth of a whole picture, whether the list scrolls or not", "R6.1")
 def bytes_of_a_key(home: Home) -> None:
     session_id = ask(home, options=OPTIONS)
     for rows in (24, 40):
