@@ -9,6 +9,8 @@
 
 #define CSI "\033["
 
+enum { SHIFT_WORTH_BYTES = 128 }; /* what is drawn with less is not looked through for blocks */
+
 static const char SYNC_ON[] = CSI "?2026h", SYNC_OFF[] = CSI "?2026l";
 static const char CURSOR_HIDE[] = CSI "?25l", CURSOR_SHOW[] = CSI "?25h";
 static const char PASTE_ON[] = CSI "?2004h", PASTE_OFF[] = CSI "?2004l";
@@ -267,7 +269,7 @@ static void draw_change(struct painter *painter, const struct canvas *canvas, in
 
     draw_rows(painter, canvas, rows, out);
     drawn = out->used - from;
-    if (painter->look.lacks_shifts || rows != canvas->rows ||
+    if (drawn < SHIFT_WORTH_BYTES || painter->look.lacks_shifts || rows != canvas->rows ||
         !shift_find(&painter->shown, canvas, &shift))
         return;
     after = *painter;
