@@ -41,6 +41,16 @@ void load_fail(const char *why)
     _exit(1);
 }
 
+void load_allow_files(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 void load_pin(int cpu)
 {
     cpu_set_t chosen;

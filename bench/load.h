@@ -9,7 +9,8 @@ double load_now(void); /* seconds, monotonic */
 /* Prints {"fail": why} and ends the program; what load_on_failure was given is called first. */
 _Noreturn void load_fail(const char *why);
 void load_on_failure(void (*call)(void));
-void load_pin(int cpu); /* this process and those it starts; -1: any */
+void load_allow_files(void); /* as many as may be; in what is started too */
+void load_pin(int cpu);      /* this process and those it starts; -1: any */
 
 /* What all generators are told: MODE FILE [-n most] [-c in flight] [-t seconds] [-k kind] [-p cpu]
  * [-v]. */

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -264,16 +263,6 @@ static void measure_event(long number, double *ret_last_s, double *ret_half_s)
     *ret_half_s = told_s[watcher_count / 2] - began;
 }
 
-static void allow_files(void)
-{
-    struct rlimit files;
-
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-}
-
 static void measure(long events)
 {
     double last_s[MOST_EVENTS], half_s[MOST_EVENTS], began, opened_s;
@@ -315,7 +304,7 @@ int main(int count, char **arguments)
     verbosity = options.verbosity;
     kind = options.kind;
     signal(SIGPIPE, SIG_IGN);
-    allow_files();
+    load_allow_files();
     read_note(arguments[2]);
     poller = epoll_create1(EPOLL_CLOEXEC);
     watchers = calloc((size_t)watcher_count, sizeof *watchers);

@@ -9,19 +9,16 @@
  * bytes, and the one that asked too.
  */
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-enum { TURN_EVENTS = 256, MOST_WATCHERS = 1 << 17, FRAME_BYTES = 4 + UINT16_MAX, MASKED_HEAD = 6 };
+#include "floor_tcp.h"
+
+enum { MOST_WATCHERS = 1 << 17, FRAME_BYTES = 4 + UINT16_MAX, MASKED_HEAD = 6 };
 
 #define SWITCHED                                                                                   \
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"            \
@@ -78,54 +75,12 @@ static void take_bytes(int fd)
     }
 }
 
-static int listen_on_any_port(void)
-{
-    struct sockaddr_in address = { .sin_family = AF_INET,
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t size = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 4096) != 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &size) != 0)
-        exit(2);
-    printf("{\"pid\":%d,\"port\":%d}\n", (int)getpid(), ntohs(address.sin_port));
-    fflush(stdout);
-    return fd;
-}
-
-static void let_in(int poller, int listener)
-{
-    int fd, yes = 1;
-
-    while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
-        struct epoll_event wanted = { .events = EPOLLIN | EPOLLET, .data.fd = fd };
-
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-        epoll_ctl(poller, EPOLL_CTL_ADD, fd, &wanted);
-    }
-}
-
 int main(void)
 {
-    struct epoll_event ready[TURN_EVENTS], wanted = { .events = EPOLLIN };
-    struct rlimit files;
-    int poller = epoll_create1(0), listener;
+    int listener = floor_listen(0);
 
     signal(SIGPIPE, SIG_IGN);
-    getrlimit(RLIMIT_NOFILE, &files);
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
-    listener = listen_on_any_port();
-    wanted.data.fd = listener;
-    epoll_ctl(poller, EPOLL_CTL_ADD, listener, &wanted);
-    for (;;) {
-        int found = epoll_wait(poller, ready, TURN_EVENTS, -1);
-
-        for (int i = 0; i < found; i++) {
-            if (ready[i].data.fd == listener)
-                let_in(poller, listener);
-            else
-                take_bytes(ready[i].data.fd);
-        }
-    }
+    printf("{\"pid\":%d,\"port\":%d}\n", (int)getpid(), floor_port(listener));
+    fflush(stdout);
+    floor_serve(listener, take_bytes);
 }
