@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "load.h"
@@ -377,17 +376,6 @@ static void measure_pending(long at_once)
            (after.cpu_s - listed.cpu_s) * 1e6 / (double)most);
 }
 
-/* Here and in the server that is started. */
-static void allow_files(void)
-{
-    struct rlimit files;
-
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-}
-
 static void find_server(void)
 {
     static const struct web_calls calls = { take_head, take_message };
@@ -410,7 +398,7 @@ int main(int count, char **arguments)
     most = options.most;
     verbosity = options.verbosity;
     signal(SIGPIPE, SIG_IGN);
-    allow_files();
+    load_allow_files();
     load_on_failure(on_failure);
     plan_load(arguments[2]);
     has_person = plan_find("answer.path") != NULL;

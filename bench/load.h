@@ -9,7 +9,8 @@ double load_now(void); /* seconds, monotonic */
 /* Prints {"fail": why} and ends the program; what load_on_failure was given is called first. */
 _Noreturn void load_fail(const char *why);
 void load_on_failure(void (*call)(void));
-void load_pin(int cpu); /* this process and those it starts; -1: any */
+void load_allow_files(void); /* as many as may be; in what is started too */
+void load_pin(int cpu);      /* this process and those it starts; -1: any */
 
 /* What all generators are told: MODE FILE [-n most] [-c in flight] [-t seconds] [-k kind] [-p cpu]
  * [-v]. */
@@ -33,10 +34,12 @@ void bytes_add_text(struct bytes *bytes, const char *text);
 void bytes_add_format(struct bytes *bytes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A peer that speaks in lines. What is added to `out` leaves with the next load_turn. */
+/* A peer that speaks in lines, or in what `take` makes of its bytes. What is added to `out` leaves
+ * with the next load_turn. */
 struct peer {
     int read_fd, write_fd; /* may be one and the same; both non-blocking */
     void (*line)(const char *line, size_t length);
+    void (*take)(struct peer *peer); /* hands on what of `in` is whole; NULL: lines */
     struct bytes in, out;
 };
 /* Writes what is there, waits for bytes until then, and hands every whole line on. */

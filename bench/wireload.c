@@ -1,7 +1,7 @@
 /*
  * wireload.c - load for the hub over its wire (docs/wire.md); one thread, no JSON parser.
  *
- *   wireload MODE HUB.JSON [-n most] [-c in flight] [-t seconds] [-p processor] [-v]
+ *   wireload MODE HUB.JSON [-n most] [-c in flight] [-t seconds] [-k TOKEN] [-p processor] [-v]
  *
  *   ask    an agent asks, a person who watches answers each ask when its event comes, the agent
  *          gets the result and confirms it (ask/delivered, once per turn for all that came)
@@ -10,6 +10,8 @@
  *   wake   one ask at a time; watches the index of SQLite's log for the commit of the answer, and
  *          measures from there until the agent has its result
  *   answer answers every ask of others as it comes, until it is ended; prints {} when it watches
+ *
+ * With a person's token (-k) the person sits on the portal's WebSocket instead of the socket.
  *
  * Prints one JSON object. Times run from before the request is written until the result is read.
  */
@@ -26,6 +28,7 @@
 #include <unistd.h>
 
 #include "load.h"
+#include "ws.h"
 
 enum {
     AGENT,
@@ -46,6 +49,7 @@ static int verbosity;
 static long most = 1000000, started, created, finished, errors, handshakes;
 static long first_title; /* titles differ in the whole run: equal calls would be joined */
 static bool is_holding, is_answering;
+static const char *token; /* the person's, on a WebSocket; NULL: on the socket */
 static double *begun_s, *took_s, *answered_s, *decided_s;
 static struct bytes delivered; /* ids whose results came this turn */
 static atomic_uint *log_index; /* only for wake */
@@ -73,12 +77,26 @@ static void ask(void)
     begun_s[started++] = load_now();
 }
 
+/* A line without its end. */
+static void say_as_person(const char *line)
+{
+    if (token) {
+        ws_add_frame(&peers[PERSON].out, WS_TEXT, line, strlen(line));
+    } else {
+        bytes_add_text(&peers[PERSON].out, line);
+        bytes_add_text(&peers[PERSON].out, "\n");
+    }
+}
+
 static void answer(const char *id, long number)
 {
-    bytes_add_format(&peers[PERSON].out,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"method\":\"ask/answer\",\"params\":"
-                     "{\"session_id\":\"%.*s\",\"selected_ids\":[\"yes\"]}}\n",
-                     FIRST_ID + number, ID_CHARS, id);
+    char line[256];
+
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"method\":\"ask/answer\",\"params\":"
+             "{\"session_id\":\"%.*s\",\"selected_ids\":[\"yes\"]}}",
+             FIRST_ID + number, ID_CHARS, id);
+    say_as_person(line);
     answered_s[number] = load_now();
     if (log_index)
         commits_before_answer = atomic_load(&log_index[LOG_CHANGE]);
@@ -182,6 +200,20 @@ static void say_hello(int which, const char *role, const char *socket_path,
                      role);
 }
 
+static void say_hello_on_page(int port)
+{
+    char line[256];
+    int fd = ws_connect(port);
+
+    peers[PERSON] =
+        (struct peer){ .read_fd = fd, .write_fd = fd, .line = take_person_line, .take = ws_take };
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"wire\":1,"
+             "\"role\":\"person\",\"name\":\"wireload\",\"token\":\"%s\"}}",
+             token);
+    say_as_person(line);
+}
+
 static void open_peers(const char *note_path)
 {
     char note[NOTE_BYTES], socket_path[256];
@@ -195,10 +227,13 @@ static void open_peers(const char *note_path)
         load_fail("hub.json names no socket");
     snprintf(socket_path, sizeof socket_path, "%.*s", (int)strcspn(path, "\""), path);
     say_hello(AGENT, "agent", socket_path, take_agent_line);
-    say_hello(PERSON, "person", socket_path, take_person_line);
+    if (token)
+        say_hello_on_page((int)load_number_after(note, strlen(note), "\"port\":"));
+    else
+        say_hello(PERSON, "person", socket_path, take_person_line);
     if (!is_holding)
-        bytes_add_text(&peers[PERSON].out, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ask/watch\","
-                                           "\"params\":{\"which\":\"active\",\"limit\":1}}\n");
+        say_as_person("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ask/watch\","
+                      "\"params\":{\"which\":\"active\",\"limit\":1}}");
     while (handshakes < (is_holding ? 2 : 3) && load_now() < until)
         load_turn(peers, PEERS, until);
     if (handshakes < (is_holding ? 2 : 3))
@@ -345,10 +380,11 @@ int main(int count, char **arguments)
 
     load_read_options(
         count, arguments,
-        "usage: wireload ask|hold|wake|answer HUB.JSON [-n N] [-c N] [-t S] [-p CPU] [-v]",
+        "usage: wireload ask|hold|wake|answer HUB.JSON [-n N] [-c N] [-t S] [-k TOKEN] [-v]",
         &options);
     most = options.most;
     verbosity = options.verbosity;
+    token = options.kind;
     signal(SIGPIPE, SIG_IGN);
     begun_s = load_new_times(most);
     took_s = load_new_times(most);

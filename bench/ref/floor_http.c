@@ -9,17 +9,14 @@
  * its own, ends the stream with the result.
  */
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "floor.h"
+#include "floor_tcp.h"
 
-enum { TURN_EVENTS = 256, REPLY_BYTES = 65536 };
+enum { REPLY_BYTES = 65536 };
 
 #define STREAM                                                                                     \
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -119,52 +116,12 @@ static void take_requests(int fd)
     }
 }
 
-static int listen_on(uint16_t port)
-{
-    struct sockaddr_in address = { .sin_family = AF_INET,
-                                   .sin_port = htons(port),
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), yes = 1;
-
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 4096) != 0)
-        exit(2);
-    return fd;
-}
-
-static void let_in(int poller, int listener)
-{
-    int fd, yes = 1;
-
-    while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
-        struct epoll_event wanted = { .events = EPOLLIN | EPOLLET, .data.fd = fd };
-
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-        epoll_ctl(poller, EPOLL_CTL_ADD, fd, &wanted);
-    }
-}
-
 int main(int count, char **arguments)
 {
-    struct epoll_event ready[TURN_EVENTS], wanted = { .events = EPOLLIN };
-    int poller = epoll_create1(0), listener;
-
     if (count < 2)
         return 2;
     signal(SIGPIPE, SIG_IGN);
     if (count > 2)
         floor_read_list(arguments[2]);
-    listener = listen_on((uint16_t)strtoul(arguments[1], NULL, 10));
-    wanted.data.fd = listener;
-    epoll_ctl(poller, EPOLL_CTL_ADD, listener, &wanted);
-    for (;;) {
-        int found = epoll_wait(poller, ready, TURN_EVENTS, -1);
-
-        for (int i = 0; i < found; i++) {
-            if (ready[i].data.fd == listener)
-                let_in(poller, listener);
-            else
-                take_requests(ready[i].data.fd);
-        }
-    }
+    floor_serve(floor_listen((uint16_t)strtoul(arguments[1], NULL, 10)), take_requests);
 }

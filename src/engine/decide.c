@@ -208,7 +208,7 @@ static bool may_destroy(struct decision *decision, const struct store_row *row, 
     if (!(row->ask.flags & ASK_DESTRUCTIVE) || !state_is_open(row->ask.state))
         return true;
     if (strcmp(decision->via, "client") == 0 || strcmp(decision->via, "api") == 0 ||
-        (strcmp(decision->via, "web") != 0 && !visit->tty[0]))
+        (strcmp(decision->via, "web") != 0 && !visit->tty))
         return error_set(err, ERROR_wrong_state, "/session_id",
                          "this ask is destructive: answer it in a terminal of your own "
                          "(sayso answer %.8s) or in the portal",
@@ -232,7 +232,7 @@ static bool may_answer(const struct decision *decision, struct error *err)
         return error_set(err, ERROR_wrong_state, "",
                          "answers from the command line are switched off (sayso settings set "
                          "cli_answers any)");
-    if (cli_answers == CLI_ANSWERS_TTY && !visit->tty[0])
+    if (cli_answers == CLI_ANSWERS_TTY && !visit->tty)
         return error_set(err, ERROR_wrong_state, "",
                          "answers from the command line need a terminal (sayso settings set "
                          "cli_answers any)");

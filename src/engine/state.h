@@ -199,8 +199,8 @@ struct visit {
     int64_t agent;
     uint64_t agent_start;
     bool is_below_agent;
-    char tty[64];
     char principal[PRINCIPAL_BYTES];
+    char *tty;                                                     /* owned; NULL: none */
     char *name, *version, *as_name, *directory, *token, *token_id; /* owned */
     char *transport;    /* owned; NULL: no client's calls are held */
     char *origin_json;  /* owned; NULL until it asks */

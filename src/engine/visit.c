@@ -7,6 +7,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/pool.h"
 #include "crypto/hash.h"
 #include "engine/inside.h"
 
@@ -36,7 +37,7 @@ static void name_principal(const struct desk_visitor *visitor, char out[PRINCIPA
 struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor)
 {
     struct engine *engine = engine_of(desk);
-    struct visit *visit = mem_new(sizeof *visit);
+    struct visit *visit = pool_new(sizeof *visit);
 
     visit->references = 1;
     visit->role = visitor->role;
@@ -46,7 +47,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->start = visitor->start;
     visit->parent = visitor->parent;
     visit->parent_start = visitor->parent_start;
-    snprintf(visit->tty, sizeof visit->tty, "%s", visitor->tty);
+    visit->tty = visitor->tty[0] ? mem_text(visitor->tty) : NULL;
     name_principal(visitor, visit->principal);
     visit->name = mem_text(visitor->name);
     visit->version = mem_text(visitor->version);
@@ -121,6 +122,7 @@ void visit_release(struct visit *visit)
     if (--visit->references > 0)
         return;
     notices_repeat(visit);
+    free(visit->tty);
     free(visit->name);
     free(visit->version);
     free(visit->as_name);
@@ -129,7 +131,7 @@ void visit_release(struct visit *visit)
     free(visit->token_id);
     free(visit->transport);
     free(visit->origin_json);
-    free(visit);
+    pool_free(visit, sizeof *visit);
 }
 
 bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *done, void *context)
@@ -241,7 +243,7 @@ struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
         .via = visit->via,
         .uid = visit->uid,
         .pid = visit->pid,
-        .tty = visit->tty[0] ? visit->tty : NULL,
+        .tty = visit->tty,
         .token = visit->token && *visit->token ? visit->token : NULL,
         .same_process_tree = descends_from(visit, asker->pid, asker->start),
     };

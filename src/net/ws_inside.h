@@ -35,8 +35,9 @@ enum ws_class {
     WS_CLASSES
 };
 
+/* Ten thousand may watch, so it has no handle of libuv's. Freed on the loop after the turn in which
+ * it was dropped. */
 struct ws_peer {
-    uv_poll_t poll; /* first: a handle is a peer */
     struct ws_server *server;
     struct http_server *http; /* whose place it holds */
     void *owner;
@@ -50,7 +51,7 @@ struct ws_peer {
     uint32_t behind;    /* bytes in the queue that are not sent */
     uint32_t discarded; /* since it was closed */
     int fd;
-    uint8_t wait_class, interest;
+    uint8_t wait_class, interest; /* enum ws_class, enum os_events */
     bool is_known, is_paused, is_gone;
     bool is_closing; /* a close frame was sent or queued */
     bool has_shut;   /* and nothing follows it */
@@ -61,12 +62,15 @@ struct ws_server {
     struct ws_handler handler;
     struct ws_times times;
     struct http_link peers, dirty;
+    struct http_link gone; /* dropped, and perhaps still on the stack */
+    int poller;            /* for all peers */
+    uv_poll_t poll;        /* for the poller */
     struct http_link waits[WS_CLASSES];
     struct loop_timer *timer;
     int64_t timer_ms;       /* 0: not armed */
-    struct loop_wake *wake; /* a turn of the loop for what is left to flush */
+    struct loop_wake *wake; /* a turn of the loop for what is left to flush or to free */
     size_t count, most, strangers, most_strangers;
-    int references; /* the server, and every handle */
+    int references; /* the server, its handle, and who looks through its lists */
     bool is_freed;
     int64_t opened, messages, frames, dropped; /* counted since the start */
     char read_bytes[WS_READ_BYTES];
@@ -78,6 +82,8 @@ void ws_peer_new(struct ws_server *server, struct http_server *http, int fd, cha
                  size_t length);
 void ws_peer_drop(struct ws_peer *peer); /* at once, without a word */
 void ws_peer_watch(struct ws_peer *peer);
+void ws_peer_ready(struct ws_peer *peer, unsigned events);
+void ws_peer_free(struct ws_peer *peer);
 void ws_peer_drained(struct ws_peer *peer);
 
 /* ws_write.c */

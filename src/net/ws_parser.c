@@ -48,6 +48,8 @@ static bool begin_code_point(struct ws_utf8 *utf8, uint8_t byte)
 /* What is wrong is found where it stands, not at the end of the message. */
 static bool feed_utf8(struct ws_utf8 *utf8, const char *bytes, size_t length)
 {
+    if (utf8->missing == 0 && text_is_ascii(bytes, length)) /* looked at in words */
+        return true;
     for (size_t i = 0; i < length; i++) {
         uint8_t byte = (uint8_t)bytes[i];
 

@@ -7,16 +7,13 @@
 
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/pool.h"
 #include "loop/loop.h"
 #include "net/ws_inside.h"
 
-static void on_closed(uv_handle_t *handle)
+void ws_peer_free(struct ws_peer *peer)
 {
-    struct ws_peer *peer = (struct ws_peer *)handle;
-    struct ws_server *server = peer->server;
-
-    free(peer);
-    ws_server_unref(server);
+    pool_free(peer, sizeof *peer);
 }
 
 static void forget_unread(struct ws_peer *peer)
@@ -43,8 +40,10 @@ void ws_peer_drop(struct ws_peer *peer)
     forget_unread(peer);
     server->count--;
     server->strangers -= !peer->is_known;
-    uv_close((uv_handle_t *)&peer->poll, on_closed);
+    os_poller_watch(server->poller, peer->fd, peer->interest, 0, NULL);
     close(peer->fd);
+    http_link_append(&server->gone, &peer->all);
+    loop_wake_send(server->wake);
     http_server_free_place(peer->http);
     if (peer->owner)
         server->handler.closed(peer->owner);
@@ -187,19 +186,19 @@ static void read_bytes(struct ws_peer *peer)
         take_bytes(peer, bytes, (size_t)got);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+void ws_peer_ready(struct ws_peer *peer, unsigned events)
 {
-    struct ws_peer *peer = (struct ws_peer *)poll;
-
-    if (status < 0) {
+    if (peer->is_gone) /* by what another one said in this turn */
+        return;
+    if (events & OS_BROKEN) {
         ws_peer_drop(peer);
         return;
     }
-    if (events & UV_WRITABLE)
+    if (events & OS_WRITABLE)
         ws_peer_write(peer);
-    if (!peer->is_gone && !peer->is_paused && (events & UV_READABLE))
+    if (!peer->is_gone && !peer->is_paused && (events & OS_READABLE))
         read_bytes(peer);
-    else if (!peer->is_gone && (events & UV_DISCONNECT))
+    else if (!peer->is_gone && (events & OS_HUNG_UP))
         ws_peer_drop(peer);
     if (peer->dirty.next) {
         http_link_remove(&peer->dirty);
@@ -210,18 +209,17 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
 void ws_peer_watch(struct ws_peer *peer)
 {
-    int events;
+    unsigned events;
 
     if (peer->is_gone)
         return;
-    events = peer->is_paused ? UV_DISCONNECT : UV_READABLE;
+    events = peer->is_paused ? OS_HUNG_UP : OS_READABLE;
     if (peer->queued > 0 && !peer->dirty.next) /* what waits for the flush needs no sign of room */
-        events |= UV_WRITABLE;
-    if (events == peer->interest)
-        return;
-    peer->interest = (uint8_t)events;
-    if (uv_poll_start(&peer->poll, events, on_poll) != 0)
-        ws_peer_drop(peer);
+        events |= OS_WRITABLE;
+    if (os_poller_watch(peer->server->poller, peer->fd, peer->interest, events, peer))
+        peer->interest = (uint8_t)events;
+    else
+        ws_peer_drop(peer); /* nobody would hear of it any more */
 }
 
 void ws_peer_know(struct ws_peer *peer)
@@ -272,19 +270,12 @@ static void make_room(struct ws_server *server, const struct http_server *http)
 void ws_peer_new(struct ws_server *server, struct http_server *http, int fd, char *bytes,
                  size_t length)
 {
-    struct ws_peer *peer = mem_new(sizeof *peer);
+    struct ws_peer *peer = pool_new(sizeof *peer);
 
     peer->server = server;
     peer->http = http;
     peer->fd = fd;
-    if (uv_poll_init(loop_uv(server->loop), &peer->poll, fd) != 0) {
-        close(fd);
-        http_server_free_place(http);
-        free(peer);
-        return;
-    }
     make_room(server, http);
-    server->references++;
     server->count++;
     server->strangers++;
     server->opened++;

@@ -2,9 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "base/os.h"
 #include "crypto/accept_key.h"
 #include "loop/loop.h"
 #include "net/guard.h"
@@ -18,9 +20,54 @@ void ws_server_unref(struct ws_server *server)
         free(server);
 }
 
+static void free_gone(struct ws_server *server)
+{
+    while (server->gone.next != &server->gone) {
+        struct http_link *link = server->gone.next;
+
+        http_link_remove(link);
+        ws_peer_free((struct ws_peer *)(void *)((char *)link - offsetof(struct ws_peer, all)));
+    }
+}
+
 static void on_wake(void *context)
 {
-    (void)context; /* the flush of this turn does it */
+    free_gone(context); /* what is to be sent goes with the flush of this turn */
+}
+
+/* One look for all peers; those that are left over are found first in the next turn. */
+static void on_peers(uv_poll_t *poll, int status, int events)
+{
+    struct ws_server *server =
+        (struct ws_server *)(void *)((char *)poll - offsetof(struct ws_server, poll));
+    struct os_ready ready[HTTP_TURN_PEERS];
+    int count = os_poller_take(server->poller, ready, HTTP_TURN_PEERS);
+
+    (void)status;
+    (void)events;
+    server->references++;
+    for (int i = 0; i < count && !server->is_freed; i++)
+        ws_peer_ready(ready[i].thing, ready[i].events);
+    ws_server_unref(server);
+}
+
+static void on_poller_closed(uv_handle_t *handle)
+{
+    struct ws_server *server =
+        (struct ws_server *)(void *)((char *)handle - offsetof(struct ws_server, poll));
+
+    free_gone(server);
+    ws_server_unref(server);
+}
+
+static void open_poller(struct ws_server *server)
+{
+    server->poller = os_poller_open();
+    if (server->poller < 0 ||
+        uv_poll_init(loop_uv(server->loop), &server->poll, server->poller) != 0)
+        abort();
+    uv_poll_start(&server->poll, UV_READABLE, on_peers);
+    server->references++;
 }
 
 struct ws_server *ws_server_new(const struct ws_options *options)
@@ -35,6 +82,8 @@ struct ws_server *ws_server_new(const struct ws_options *options)
     server->references = 1;
     http_link_init(&server->peers);
     http_link_init(&server->dirty);
+    http_link_init(&server->gone);
+    open_poller(server);
     ws_clock_init(server);
     server->wake = loop_wake_new(options->loop, on_wake, server);
     return server;
@@ -139,6 +188,8 @@ void ws_server_free(struct ws_server *server)
         return;
     server->is_freed = true;
     ws_server_end_peers(server);
+    uv_close((uv_handle_t *)&server->poll, on_poller_closed);
+    close(server->poller);
     loop_timer_free(server->timer);
     loop_wake_free(server->wake);
     ws_server_unref(server);

@@ -257,14 +257,19 @@ static void draw_whole(struct ask_screen *screen, struct pen *pen, const struct 
         draw_hints(screen, pen);
 }
 
+/* A trial with few rows does not move the list's window. */
 static int measure(struct ask_screen *screen, int columns, const struct draw_plan *plan)
 {
+    struct field_state *state = ask_field(screen);
+    size_t top = state ? state->top : 0;
     struct canvas scratch = { 0 };
     struct pen pen = { .canvas = &scratch, .left = 1, .end = columns - 1 };
 
     canvas_reset(&scratch, columns);
     draw_whole(screen, &pen, plan);
     canvas_release(&scratch);
+    if (state)
+        state->top = top;
     return pen.row;
 }
 

@@ -61,12 +61,21 @@ static void widen(struct glyph *glyph, int32_t code_point, bool is_first)
         glyph->columns = columns;
 }
 
+/* Most text is of ASCII, where nothing joins what is before it. */
+static bool is_plain(const char *text, size_t length)
+{
+    return text[0] >= ' ' && text[0] <= '~' && (length == 1 || !((unsigned char)text[1] & 0x80));
+}
+
 struct glyph glyph_first(const char *text, size_t length)
 {
     const char *at = text, *end = text + length;
-    int32_t before = text_decode(&at, end), state = 0;
     struct glyph glyph = { .bytes = 1, .shown = 1, .columns = 1 };
+    int32_t before, state = 0;
 
+    if (is_plain(text, length))
+        return glyph;
+    before = text_decode(&at, end);
     if (before < 0)
         return glyph;
     glyph.columns = 0;

@@ -202,13 +202,14 @@ static int item_rows(struct ask_screen *screen, struct field_state *state, const
     return aside.row;
 }
 
-/* The cursor's item is always whole in sight. Where the window must move, it moves by half of
- * itself: so most keys change a few cells, not every row. */
+/* The cursor's item is always whole in sight. A few steps over the edge move the window as little
+ * as possible, because the painter has the terminal move the rows that stay; after a jump there is
+ * something in sight on both sides of it. */
 static size_t find_top(struct ask_screen *screen, struct field_state *state, const struct pen *pen,
                        const struct draw_plan *plan, const size_t *items, size_t count)
 {
-    size_t cursor = 0, top = 0;
-    int rows = 0;
+    size_t cursor = 0, top = 0, half = (size_t)plan->list_rows / 2;
+    int rows = 0, most = plan->list_rows;
 
     for (size_t i = 0; i < count; i++) {
         if (items[i] == state->cursor)
@@ -216,14 +217,16 @@ static size_t find_top(struct ask_screen *screen, struct field_state *state, con
         if (items[i] < state->top)
             top = i + 1;
     }
-    if (cursor < top)
-        top = cursor > (size_t)plan->list_rows / 2 ? cursor - (size_t)plan->list_rows / 2 : 0;
+    if (cursor < top && top - cursor < half)
+        top = cursor;
+    else if (cursor < top)
+        top = cursor > half ? cursor - half : 0;
     for (size_t i = top; i <= cursor && i < count; i++)
         rows += item_rows(screen, state, pen, plan, items[i]);
-    if (rows > plan->list_rows) {
-        while (rows > plan->list_rows / 2 && top < cursor)
-            rows -= item_rows(screen, state, pen, plan, items[top++]);
-    }
+    if (rows > most + most / 2)
+        most /= 2;
+    while (rows > most && top < cursor)
+        rows -= item_rows(screen, state, pen, plan, items[top++]);
     return top;
 }
 

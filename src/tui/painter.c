@@ -2,9 +2,14 @@
  * console and the usual emulators share; a terminal that lacks synchronized output ignores it. */
 #include "tui/painter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "tui/shift.h"
+
 #define CSI "\033["
+
+enum { SHIFT_WORTH_BYTES = 128 }; /* what is drawn with less is not looked through for blocks */
 
 static const char SYNC_ON[] = CSI "?2026h", SYNC_OFF[] = CSI "?2026l";
 static const char CURSOR_HIDE[] = CSI "?25l", CURSOR_SHOW[] = CSI "?25h";
@@ -36,25 +41,51 @@ static const struct ink_look inks[INK_COUNT] = {
     [INK_FIELD] = { { ";4", ";4", ";4", ";4" }, { ";4", ";4", ";4", ";4" } },
 };
 
-static void set_ink(struct painter *painter, enum ink ink, struct text *out)
+static const char *code_of(const struct painter *painter, enum ink ink)
 {
     const struct ink_look *look = &inks[ink];
-    const char *const *codes = painter->look.is_light ? look->light : look->dark;
+
+    return (painter->look.is_light ? look->light : look->dark)[painter->look.colours];
+}
+
+/* One colour takes the place of another; weight and line have to be taken back. */
+static bool is_colour(const char *code)
+{
+    return code[0] == ';' && (code[1] == '3' || code[1] == '9');
+}
+
+static void set_ink(struct painter *painter, enum ink ink, struct text *out)
+{
+    const char *code = code_of(painter, ink);
 
     if (painter->ink == (int)ink)
         return;
-    text_add_format(out, CSI "0%sm", codes[painter->look.colours]);
+    text_add_text(out, CSI);
+    if (painter->ink == INK_PLAIN || (is_colour(code) && painter->ink > INK_PLAIN &&
+                                      is_colour(code_of(painter, (enum ink)painter->ink))))
+        code += *code == ';'; /* nothing of what is in force has to go first */
+    else if (*code)
+        text_add_char(out, '0');
+    text_add_text(out, code);
+    text_add_char(out, 'm');
     painter->ink = (int)ink;
+}
+
+/* A count of one is what is meant without a count. */
+static void add_step(int count, char letter, struct text *out)
+{
+    text_add_text(out, CSI);
+    if (count > 1)
+        text_add_integer(out, count);
+    text_add_char(out, letter);
 }
 
 /* Rows are reached by counting from where we are, because inline nobody knows the row of the
  * screen; columns by number, because the sum of widths is not to be trusted. */
 static void move_to(struct painter *painter, int row, int column, struct text *out)
 {
-    if (row < painter->at_row)
-        text_add_format(out, CSI "%dA", painter->at_row - row);
-    else if (row > painter->at_row)
-        text_add_format(out, CSI "%dB", row - painter->at_row);
+    if (row != painter->at_row)
+        add_step(abs(row - painter->at_row), row < painter->at_row ? 'A' : 'B', out);
     if (column != painter->at_column) {
         if (column == 0)
             text_add_char(out, '\r');
@@ -98,11 +129,39 @@ static bool is_same(const struct canvas *a, const struct canvas *b, int row, int
            memcmp(a->bytes.bytes + left->offset, b->bytes.bytes + right->offset, left->length) == 0;
 }
 
+/* The cells between the cursor and this one say the same as before: drawing them once more may be
+ * shorter than going there by number. */
+static void bridge(struct painter *painter, const struct canvas *canvas, int row, int column,
+                   struct text *out)
+{
+    size_t most = column + 1 < 10 ? 4 : column + 1 < 100 ? 5 : 6, from = out->used;
+    int at = painter->at_column;
+
+    if (row != painter->at_row || at < 0 || painter->ink < 0 || painter->ink == INK_FIELD)
+        return;
+    for (; at < column && out->used - from < most; at++) {
+        const struct cell *cell = canvas_cell(canvas, row, at);
+
+        if (cell->is_disputed || cell->columns != 1 || cell->ink == INK_FIELD ||
+            (cell->length > 0 && cell->ink != painter->ink))
+            break;
+        if (cell->length > 0)
+            text_add(out, canvas->bytes.bytes + cell->offset, cell->length);
+        else
+            text_add_char(out, ' ');
+    }
+    if (at == column && out->used - from <= most)
+        painter->at_column = column;
+    else
+        out->used = from;
+}
+
 static void draw_cell(struct painter *painter, const struct canvas *canvas, int row, int column,
                       struct text *out)
 {
     const struct cell *cell = canvas_cell(canvas, row, column);
 
+    bridge(painter, canvas, row, column, out);
     move_to(painter, row, column, out);
     set_ink(painter, (enum ink)cell->ink, out);
     if (cell->is_disputed && cell->columns == 2) { /* whoever fills one of both leaves the other */
@@ -192,6 +251,57 @@ static void keep(struct painter *painter, const struct canvas *canvas, int rows)
     text_add(&shown->bytes, canvas->bytes.bytes, canvas->bytes.used);
 }
 
+static void draw_rows(struct painter *painter, const struct canvas *canvas, int rows,
+                      struct text *out)
+{
+    for (int row = 0; row < rows; row++)
+        draw_row(painter, canvas, row, out);
+}
+
+/* Deletes as many rows at one end of the block as it inserts at the other, so what is below stays
+ * where it is. Inline nobody knows the rows of the screen, so a region to scroll cannot be named.
+ */
+static void move_block(struct painter *painter, const struct shift *shift, struct text *out)
+{
+    int count = abs(shift->by);
+    bool is_up = shift->by > 0;
+
+    move_to(painter, is_up ? shift->first : shift->last - count + 1, painter->at_column, out);
+    add_step(count, 'M', out);
+    move_to(painter, is_up ? shift->last + 1 : shift->first - count, painter->at_column, out);
+    add_step(count, 'L', out);
+    painter->at_column = -1; /* some go to the first one then */
+}
+
+/* What moved as a block is moved by the terminal where that is shorter. */
+static void draw_change(struct painter *painter, const struct canvas *canvas, int rows,
+                        struct text *out)
+{
+    struct painter before = *painter;
+    size_t from = out->used, drawn;
+    struct text moved = { 0 };
+    struct shift shift;
+    struct painter after;
+
+    draw_rows(painter, canvas, rows, out);
+    drawn = out->used - from;
+    if (drawn < SHIFT_WORTH_BYTES || painter->look.lacks_shifts || rows != canvas->rows ||
+        !shift_find(&painter->shown, canvas, &shift))
+        return;
+    after = *painter;
+    *painter = before;
+    move_block(painter, &shift, &moved);
+    shift_apply(&painter->shown, &shift);
+    draw_rows(painter, canvas, rows, &moved);
+    if (moved.used < drawn) {
+        out->used = from;
+        text_add(out, moved.bytes, moved.used);
+    } else {
+        *painter = after; /* what is said to be shown is replaced in any case */
+    }
+    text_release(&moved);
+}
+
 void painter_show(struct painter *painter, const struct canvas *canvas, struct text *out)
 {
     int rows = canvas->rows < painter->rows ? canvas->rows : painter->rows;
@@ -201,8 +311,7 @@ void painter_show(struct painter *painter, const struct canvas *canvas, struct t
     text_add_text(out, SYNC_ON);
     empty = out->used;
     make_rows(painter, rows, out);
-    for (int row = 0; row < rows; row++)
-        draw_row(painter, canvas, row, out);
+    draw_change(painter, canvas, rows, out);
     if (painter->shown.rows > rows) {
         move_to(painter, rows, 0, out);
         set_ink(painter, INK_PLAIN, out);

@@ -12,7 +12,8 @@
 enum painter_colours { COLOURS_NONE, COLOURS_16, COLOURS_256, COLOURS_TRUE };
 struct painter_look {
     enum painter_colours colours;
-    bool is_light; /* the terminal's background */
+    bool is_light;     /* the terminal's background */
+    bool lacks_shifts; /* rows can't be inserted or deleted */
 };
 
 struct painter {

@@ -243,7 +243,11 @@ bool seat_open_terminal(struct seat *seat)
         seat_end(seat, SEAT_NO_TERMINAL);
         return false;
     }
-    seat->painter.look = (struct painter_look){ seat->kind.colours, seat->kind.is_light };
+    seat->painter.look = (struct painter_look){
+        .colours = seat->kind.colours,
+        .is_light = seat->kind.is_light,
+        .lacks_shifts = seat->kind.lacks_shifts,
+    };
     tty_size(seat->tty, &seat->painter.rows, &seat->painter.columns);
     return true;
 }

@@ -71,6 +71,20 @@ static enum terminal_notice notice_of(const char *(*find)(const char *name), con
                                                                        : NOTICE_OSC_9;
 }
 
+/* Whoever says to be one of these may be no more than that; the VT102 was the first that could. */
+static bool lacks_shifts(const char *term)
+{
+    static const char *const old[] = { "vt52", "vt100", "vt101" };
+
+    for (size_t i = 0; i < ARRAY_LEN(old); i++) {
+        size_t length = strlen(old[i]);
+
+        if (strncmp(term, old[i], length) == 0 && (!term[length] || term[length] == '-'))
+            return true;
+    }
+    return false;
+}
+
 struct terminal_kind terminal_kind_of(const char *(*find)(const char *name))
 {
     const char *term = value_of(find, "TERM"), *depth = value_of(find, "COLORTERM");
@@ -90,6 +104,7 @@ struct terminal_kind terminal_kind_of(const char *(*find)(const char *name))
         kind.colours = COLOURS_16;
     kind.has_title = !kind.is_dumb && !is_console && strncmp(term, "vt", 2) != 0;
     kind.notice = kind.has_title ? notice_of(find, term) : NOTICE_NONE;
+    kind.lacks_shifts = lacks_shifts(term);
     kind.answers = kind.colours != COLOURS_NONE && !is_console && !*value_of(find, "COLORFGBG");
     return kind;
 }

@@ -19,10 +19,11 @@ enum terminal_notice {
 
 struct terminal_kind {
     enum painter_colours colours;
-    bool is_ascii; /* no UTF-8, or no glyphs beyond ASCII */
-    bool is_dumb;  /* its cursor can't be moved */
-    bool answers;  /* may be asked for its background */
-    bool is_light; /* as far as the environment says */
+    bool is_ascii;     /* no UTF-8, or no glyphs beyond ASCII */
+    bool is_dumb;      /* its cursor can't be moved */
+    bool answers;      /* may be asked for its background */
+    bool is_light;     /* as far as the environment says */
+    bool lacks_shifts; /* rows can't be inserted or deleted */
     bool has_title;
     enum terminal_notice notice;
 };

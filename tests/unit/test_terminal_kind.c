@@ -55,6 +55,11 @@ static const struct {
     { "written the other way",
       { "TERM", "xterm", "LC_CTYPE", "zh_CN.utf8" },
       { .colours = COLOURS_16, .answers = true } },
+    { "the first that could move its cursor",
+      { "TERM", "vt100" },
+      { .colours = COLOURS_NONE, .lacks_shifts = true } },
+    { "it and more", { "TERM", "vt100-am" }, { .colours = COLOURS_NONE, .lacks_shifts = true } },
+    { "the first that could move its rows", { "TERM", "vt102" }, { .colours = COLOURS_NONE } },
     { "dumb", { "TERM", "dumb" }, { .is_dumb = true } },
     { "nothing at all", { NULL }, { .is_dumb = true } },
     { "a light background by the environment",
@@ -75,9 +80,9 @@ static void test_kinds(void **state)
         kind = terminal_kind_of(find);
         if (kind.colours != wanted->colours || kind.is_ascii != wanted->is_ascii ||
             kind.is_dumb != wanted->is_dumb || kind.answers != wanted->answers ||
-            kind.is_light != wanted->is_light)
-            fail_msg("%s: %d %d %d %d %d", kinds[i].name, kind.colours, kind.is_ascii, kind.is_dumb,
-                     kind.answers, kind.is_light);
+            kind.is_light != wanted->is_light || kind.lacks_shifts != wanted->lacks_shifts)
+            fail_msg("%s: %d %d %d %d %d %d", kinds[i].name, kind.colours, kind.is_ascii,
+                     kind.is_dumb, kind.answers, kind.is_light, kind.lacks_shifts);
     }
 }
 

@@ -13,6 +13,7 @@
 
 #include "tui/canvas.h"
 #include "tui/edit.h"
+#include "tui/glyph.h"
 #include "tui/keyboard.h"
 
 static void press(void *context, const struct key *key)
@@ -133,9 +134,30 @@ static void rows_are_as_drawn(void **state)
     text_release(&row);
 }
 
+/* Letters of ASCII are taken without a look into tables; what follows may still join them. */
+static void plain_letters_are_glyphs(void **state)
+{
+    (void)state;
+    for (char letter = ' '; letter <= '~'; letter++) {
+        const char alone[] = { letter, '\0' }, followed[] = { letter, 'x', '\0' };
+        const char before_end[] = { letter, '\n', '\0' },
+                   accented[] = { letter, '\xcc', '\x81', '\0' };
+        const char keycap[] = { letter, '\xef', '\xb8', '\x8f', '\0' };
+
+        assert_int_equal(glyph_first(alone, 1).bytes, 1);
+        assert_int_equal(glyph_first(followed, 2).bytes, 1);
+        assert_int_equal(glyph_first(followed, 2).columns, 1);
+        assert_int_equal(glyph_first(before_end, 2).bytes, 1);
+        assert_int_equal(glyph_first(accented, 3).bytes, 3);
+        assert_true(glyph_first(keycap, 4).is_disputed);
+    }
+    assert_int_equal(glyph_first("\xffx", 2).bytes, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_letters_are_glyphs),
         cmocka_unit_test(letters_and_glyphs),
         cmocka_unit_test(words),
         cmocka_unit_test(one_line_stays_one_line),

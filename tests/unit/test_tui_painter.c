@@ -1,6 +1,7 @@
 /*
  * test_tui_painter.c - pictures on a terminal, read back with libvterm: the screen shows what was
- * drawn, a change costs little, rows are given back, nothing that is drawn can act.
+ * drawn, a change costs little and a list that scrolls too, rows are given back, nothing that is
+ * drawn can act.
  * Proves: R6.1 R6.5 P13
  */
 #include <setjmp.h>
@@ -158,6 +159,144 @@ static void a_change_costs_little(void **state)
     stage_close(&stage);
 }
 
+enum { LIST_TOP = 3, LIST_ROWS = 9, LIST_WHOLE = LIST_TOP + LIST_ROWS + 2 };
+
+/* A list in the middle of other things; the item under the cursor stands out. */
+static void draw_window(struct stage *stage, int first, int cursor)
+{
+    struct canvas *canvas = &stage->canvas;
+    int rows = LIST_ROWS;
+
+    draw_lines(stage, LIST_TOP, "some words above, which stay %d");
+    for (int i = 0; i < rows; i++) {
+        char *line = mem_format("%3d  service 中-%03d", first + i, (first + i) * 7);
+
+        canvas_put_text(canvas, LIST_TOP + i, 1, 60, INK_ACCENT, first + i == cursor ? ">" : "");
+        canvas_put_text(canvas, LIST_TOP + i, 3, 60, first + i == cursor ? INK_STRONG : INK_PLAIN,
+                        line);
+        free(line);
+    }
+    canvas_put_text(canvas, LIST_TOP + rows, 1, 60, INK_QUIET, "so many of a hundred");
+    canvas_put_text(canvas, LIST_TOP + rows + 1, 1, 60, INK_FIELD, "keys");
+}
+
+static void assert_window(struct stage *stage, int begin, int first, int cursor)
+{
+    assert_screen_row(stage, begin + 2, " some words above, which stay 2");
+    for (int i = 0; i < LIST_ROWS; i++) {
+        char *line = mem_format(" %s %3d  service 中-%03d", first + i == cursor ? ">" : " ",
+                                first + i, (first + i) * 7);
+
+        assert_screen_row(stage, begin + LIST_TOP + i, line);
+        free(line);
+    }
+    assert_screen_row(stage, begin + LIST_TOP + LIST_ROWS, " so many of a hundred");
+    assert_screen_row(stage, begin + LIST_TOP + LIST_ROWS + 1, " keys");
+}
+
+/* Inline at the end of the screen and on a screen of its own, down and up, by one row and by some;
+ * what stands above and below is not touched. */
+static void a_list_that_scrolls_moves_its_rows(void **state)
+{
+    static const int steps[] = { 1, 1, 2, 3, -1, 1, -3, -2, 8, -9 };
+
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        struct stage stage = stage_open(LIST_WHOLE + 2, 60);
+        int begin = how == 1 ? 0 : 2, first = 20;
+        size_t whole;
+
+        stage.painter.look.lacks_shifts = how == 2;
+        shell_says(&stage, "1\r\n2\r\n");
+        painter_begin(&stage.painter, how == 1, &stage.out);
+        draw_window(&stage, first, first + 4);
+        whole = show(&stage);
+        for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+            size_t change;
+
+            first += steps[i];
+            draw_window(&stage, first, steps[i] > 0 ? first + LIST_ROWS - 1 : first);
+            painter_show(&stage.painter, &stage.canvas, &stage.out);
+            assert_int_equal(strstr(text_string(&stage.out), "M\033[") != NULL,
+                             how != 2 && abs(steps[i]) < LIST_ROWS - 1);
+            change = send_out(&stage);
+            assert_window(&stage, begin, first, steps[i] > 0 ? first + LIST_ROWS - 1 : first);
+            if (how != 2 && abs(steps[i]) == 1)
+                assert_in_range(change, 1, whole / 4);
+            if (how != 1)
+                assert_screen_row(&stage, 1, "2");
+        }
+        stage_close(&stage);
+    }
+}
+
+static void assert_same_screens(struct stage *left, struct stage *right)
+{
+    for (int row = 0; row < left->painter.rows; row++) {
+        for (int column = 0; column < left->painter.columns; column++) {
+            VTermPos at = { row, column };
+            VTermScreenCell a, b;
+
+            vterm_screen_get_cell(left->screen, at, &a);
+            vterm_screen_get_cell(right->screen, at, &b);
+            if (a.chars[0] == UINT32_MAX && b.chars[0] == UINT32_MAX)
+                continue; /* the right half of a wide one */
+            if (a.chars[0] == ' ')
+                a.chars[0] = 0;
+            if (b.chars[0] == ' ')
+                b.chars[0] = 0;
+            if (a.chars[0] != b.chars[0] || a.width != b.width ||
+                (a.chars[0] &&
+                 (a.attrs.bold != b.attrs.bold || !vterm_color_is_equal(&a.fg, &b.fg))) ||
+                a.attrs.underline != b.attrs.underline)
+                fail_msg("row %d, column %d differs", row, column);
+        }
+    }
+}
+
+/* Any picture after any other is what it would be on an empty screen. */
+static void changed_or_drawn_anew_is_the_same(void **state)
+{
+    static const char *const words[] = {
+        "", "", "中文 and more", "a", "plain words", "naïve ✓ é", "0123456789 0123456789 0123456789"
+    };
+    struct stage changed = stage_open(12, 40);
+    int kept[12] = { 0 };
+
+    (void)state;
+    srand(20261115);
+    painter_begin(&changed.painter, true, &changed.out);
+    for (int round = 0; round < 3000; round++) {
+        struct stage anew = stage_open(12, 40);
+        int by = rand() % 5 - 2, top = rand() % 6;
+
+        changed.painter.look.colours = anew.painter.look.colours = COLOURS_16;
+        for (int i = 0; i < 6; i++) { /* some rows move, some change */
+            int row = by > 0 ? top + i : top + 5 - i;
+
+            if (row + by >= 0 && row + by < 12)
+                kept[row] = kept[row + by];
+        }
+        kept[rand() % 12] = rand();
+        canvas_reset(&changed.canvas, 40);
+        for (int row = 0; row < 12; row++) {
+            canvas_put_text(&changed.canvas, row, kept[row] % 7, 40,
+                            (enum ink)(kept[row] / 7 % INK_COUNT),
+                            words[kept[row] / 56 % (int)ARRAY_LEN(words)]);
+            canvas_put_text(&changed.canvas, row, 20 + kept[row] % 5, 40,
+                            (enum ink)(kept[row] / 11 % INK_COUNT),
+                            words[kept[row] / 77 % (int)ARRAY_LEN(words)]);
+        }
+        show(&changed);
+        painter_begin(&anew.painter, true, &anew.out);
+        painter_show(&anew.painter, &changed.canvas, &anew.out);
+        send_out(&anew);
+        assert_same_screens(&changed, &anew);
+        stage_close(&anew);
+    }
+    stage_close(&changed);
+}
+
 static void wide_and_disputed_glyphs_keep_their_columns(void **state)
 {
     struct stage stage = stage_open(5, 40);
@@ -310,18 +449,19 @@ static void inks_by_what_the_terminal_has(void **state)
         bool is_light;
         const char *accent, *danger;
     } cases[] = {
-        { COLOURS_NONE, false, "\033[0;1m", "\033[0;1m" },
-        { COLOURS_16, false, "\033[0;94m", "\033[0;31m" },
-        { COLOURS_16, true, "\033[0;34m", "\033[0;31m" },
-        { COLOURS_256, false, "\033[0;38;5;111m", "\033[0;38;5;217m" },
-        { COLOURS_256, true, "\033[0;38;5;26m", "\033[0;38;5;124m" },
-        { COLOURS_TRUE, false, "\033[0;38;2;157;187;255m", "\033[0;38;2;255;159;151m" },
-        { COLOURS_TRUE, true, "\033[0;38;2;36;86;197m", "\033[0;38;2;176;36;28m" },
+        { COLOURS_NONE, false, "\033[0;1m", "\033[1m" },
+        { COLOURS_16, false, "\033[0;94m", "\033[31m" },
+        { COLOURS_16, true, "\033[0;34m", "\033[31m" },
+        { COLOURS_256, false, "\033[0;38;5;111m", "\033[38;5;217m" },
+        { COLOURS_256, true, "\033[0;38;5;26m", "\033[38;5;124m" },
+        { COLOURS_TRUE, false, "\033[0;38;2;157;187;255m", "\033[38;2;255;159;151m" },
+        { COLOURS_TRUE, true, "\033[0;38;2;36;86;197m", "\033[38;2;176;36;28m" },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct painter painter = { .look = { cases[i].colours, cases[i].is_light },
+        struct painter painter = { .look = { .colours = cases[i].colours,
+                                             .is_light = cases[i].is_light },
                                    .rows = 5,
                                    .columns = 20 };
         struct canvas canvas = { 0 };
@@ -380,6 +520,8 @@ int main(void)
         cmocka_unit_test(inline_below_the_prompt),
         cmocka_unit_test(at_the_bottom_the_screen_scrolls),
         cmocka_unit_test(a_change_costs_little),
+        cmocka_unit_test(a_list_that_scrolls_moves_its_rows),
+        cmocka_unit_test(changed_or_drawn_anew_is_the_same),
         cmocka_unit_test(wide_and_disputed_glyphs_keep_their_columns),
         cmocka_unit_test(what_terminals_do_not_agree_on_has_room),
         cmocka_unit_test(the_cursor_stands_where_one_writes),

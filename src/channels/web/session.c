@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/jsonrpc.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "base/text.h"
 #include "channels/web/inside.h"
 #include "channels/web/shown.h"
@@ -205,7 +206,7 @@ static void *open_session(void *context, struct ws_peer *peer)
 
     if (web->is_leaving) /* its upgrade was under way */
         return NULL;
-    session = mem_new(sizeof *session);
+    session = pool_new(sizeof *session);
     session->web = web;
     session->peer = peer;
     session->next = web->sessions;
@@ -231,7 +232,7 @@ static void close_session(void *owner)
         desk->ops->leave(desk, session->visit);
     drop_calls(session);
     hello_forget(session);
-    free(session);
+    pool_free(session, sizeof *session);
 }
 
 const struct ws_handler session_handler = {
