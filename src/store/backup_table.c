@@ -101,6 +101,29 @@ static const struct backup_column conversations[] = {
     INTEGER_COLUMN("version", 0, INT64_MAX / 4),
     TIME_COLUMN("created_ms"),
     TIME_COLUMN("changed_ms"),
+    TEXT_COLUMN("token_id", true, 64),
+    TEXT_COLUMN("label", true, 0),
+    TEXT_COLUMN("ask", true, ASK_ID_BYTES - 1),
+    TEXT_COLUMN("earlier_ask", true, ASK_ID_BYTES - 1),
+    TEXT_COLUMN("key", false, LIMIT_IDEMPOTENCY_KEY_BYTES),
+    INTEGER_COLUMN("last_event", 0, INT64_MAX / 4),
+};
+static const struct backup_column conversation_events[] = {
+    TEXT_COLUMN("conversation", true, 256),
+    INTEGER_COLUMN("number", 1, INT64_MAX / 4),
+    TEXT_COLUMN("kind", true, 256),
+    INTEGER_COLUMN("bytes", 0, INT64_MAX / 4),
+    TEXT_COLUMN("body", true, 0),
+};
+static const struct backup_column rules[] = {
+    TEXT_COLUMN("id", true, ASK_ID_BYTES - 1),
+    HASH_COLUMN("kind"),
+    { "facts", BACKUP_JSON, true, 0, 0, 0 },
+    { "answer", BACKUP_JSON, true, 0, 0, 0 },
+    { "actor", BACKUP_JSON, true, 0, 0, 0 },
+    TIME_COLUMN("created_ms"),
+    TIME_COLUMN("expires_ms"),
+    TIME_COLUMN("revoked_ms"),
 };
 
 /* clang-format off */
@@ -115,6 +138,8 @@ const struct backup_table backup_tables[BACKUP_TABLES] = {
     [BACKUP_SETTINGS] = TABLE_ROW(settings, "person, name"),
     [BACKUP_CLIENT_FACTS] = TABLE_ROW(client_facts, "name, version, transport"),
     [BACKUP_CONVERSATIONS] = TABLE_ROW(conversations, "id"),
+    [BACKUP_CONVERSATION_EVENTS] = TABLE_ROW(conversation_events, "conversation, number"),
+    [BACKUP_RULES] = TABLE_ROW(rules, "id"),
 };
 _Static_assert(ARRAY_LEN(asks) <= BACKUP_COLUMNS, "a row must fit");
 

@@ -32,6 +32,8 @@ enum backup_table_id {
     BACKUP_SETTINGS,
     BACKUP_CLIENT_FACTS,
     BACKUP_CONVERSATIONS,
+    BACKUP_CONVERSATION_EVENTS,
+    BACKUP_RULES,
     BACKUP_TABLES,
 };
 extern const struct backup_table backup_tables[BACKUP_TABLES];
