@@ -144,10 +144,13 @@ void wait_forget_visit(struct engine *engine,
                        struct visit *visit); /* without a word to the store */
 /* The deadline of an ask they wait for was moved. */
 void wait_tell_time(struct engine *engine, const struct live *live);
+desk_act wait_act, detach_act;
+void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
+
+/* delivered.c: results that the agent has */
 /* Its delivery is on the way to the store: it is nobody else's any more. */
 bool wait_is_delivering(const struct engine *engine, const char *id);
-desk_act wait_act, delivered_act, detach_act;
-void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
+desk_act delivered_act;
 
 /* come_back.c: state with which a client comes back for its ask */
 /* `round` counts from 1. */

@@ -210,7 +210,6 @@ const struct catalog catalog_en = {
         [TEXT_CLI_CANCEL] = "Cancel an ask: the agent is told to stop this subtask.",
         [TEXT_CLI_DECLINE] = "Decline an ask: say no to it.",
         [TEXT_CLI_EXTEND] = "Set how many seconds are left, counted from now.",
-        [TEXT_CLI_REPLY] = "Ask the agent something before you decide; its question stays open.",
         [TEXT_CLI_WITHDRAW] = "Take back an ask you made (as the agent who asked).",
         [TEXT_CLI_LIST] = "List asks, newest first.",
         [TEXT_CLI_SHOW] = "Show one ask whole: the question, the options, how it ended.",
@@ -297,8 +296,6 @@ const struct catalog catalog_en = {
         [TEXT_CLI_DECLINED] = "Declined: {title}",
         [TEXT_CLI_WITHDRAWN] = "Withdrawn: {id}",
         [TEXT_CLI_EXTENDED] = "{seconds} s left: {title}",
-        [TEXT_CLI_REPLIED] = "Asked the agent: {title}. It stays open; what the agent explains is in "
-                             "sayso show {id}",
         [TEXT_CLI_NOTHING_LISTED] = "Nothing to list.",
         [TEXT_CLI_TOO_LATE] = "Too late: {state} by {person} via {via} at {time}. Nothing of yours was sent.",
         [TEXT_CLI_DESTRUCTIVE] = "Destructive. This can't be undone, so it takes two separate acts.",
@@ -330,8 +327,6 @@ const struct catalog catalog_en = {
         [TEXT_ROW_DIRECTORY] = "Directory",
         [TEXT_ROW_ASKED] = "Asked",
         [TEXT_ROW_LEFT] = "Time left",
-        [TEXT_ROW_ASKED_BACK] = "Asked back",
-        [TEXT_ROW_EXPLAINED] = "Explained",
         [TEXT_ROW_ANSWER] = "Answer",
         [TEXT_ROW_BY] = "By",
         [TEXT_ROW_NOTE] = "Note",
@@ -368,32 +363,6 @@ const struct catalog catalog_en = {
         [TEXT_OPT_HUB] = "Use the hub on this socket instead of your own.",
 
         /* Command line: tokens and HTTP */
-        [TEXT_CLI_RULE] = "Let an answer stand for all asks of its kind, for a time; never for destructive ones.",
-        [TEXT_OPT_RULE_FOR] = "For how many days, 1 to 365; without this 30.",
-        [TEXT_OPT_RULE_ANY_PROMPT] = "Whatever its prompt says: title and options alone decide what is of this kind.",
-        [TEXT_RULE_ROW_PROMPT] = "Prompt",
-        [TEXT_RULE_ANY_PROMPT] = "whatever the prompt says",
-        [TEXT_RULE_SAME_PROMPT] = "with the same prompt",
-        [TEXT_RULE_UNTIL] = "{id}  until {time}",
-        [TEXT_RULE_OVER] = "{id}  over since {time}",
-        [TEXT_RULE_NONE] = "No answer stands for asks to come. What might: sayso rule suggest",
-        [TEXT_RULE_SUGGESTED] = "Answered {count} times, always the same:",
-        [TEXT_RULE_DO_ADD] = "to let it stand: sayso rule add {id} {option}",
-        [TEXT_RULE_NO_SUGGESTIONS] = "Nothing was answered three times and always the same.",
-        [TEXT_RULE_SO_FAR] = "so far: {same} answered so, {other} otherwise",
-        [TEXT_RULE_CASE_SAME] = "{id}  {time}  same: {answer}",
-        [TEXT_RULE_CASE_OTHER] = "{id}  {time}  other: {answer}",
-        [TEXT_RULE_ADDED] = "From now on such asks are answered at once and each result says so. To end it: sayso rule remove {id}",
-        [TEXT_RULE_REMOVED] = "{id} is removed: such asks come to you again.",
-        [TEXT_CLI_NOTIFY] = "Try a desktop notification; print the secret with which webhooks are signed.",
-        [TEXT_NOTIFY_NEW] = "\"{agent}\" asks you something",
-        [TEXT_NOTIFY_STILL] = "\"{agent}\" is still waiting for you",
-        [TEXT_NOTIFY_TRY_TITLE] = "sayso: this is a try",
-        [TEXT_NOTIFY_TRY_BODY] = "You will be told like this when an agent waits and no page or inbox is open.",
-        [TEXT_NOTIFY_SHOWN] = "The desktop took the notification.",
-        [TEXT_NOTIFY_NO_LIBRARY] = "Desktop notifications need libsystemd (package libsystemd0), which is not installed. Others: sayso settings set notify_command ...",
-        [TEXT_NOTIFY_NO_BUS] = "There is no desktop session here (no D-Bus). Try it in a terminal of your desktop, or set notify_command.",
-        [TEXT_NOTIFY_REFUSED] = "The desktop did not take the notification: is a notification service running?",
         [TEXT_CLI_TOKEN] = "Make, list and revoke tokens for those who come over HTTP.",
         [TEXT_OPT_TOKEN_KIND] = "Who holds it: an agent asks (default), a person answers, a host runs agents in conversations.",
         [TEXT_OPT_TOKEN_LABEL] = "What you call it; shown beside what an agent claims to be.",
@@ -606,6 +575,7 @@ const struct catalog catalog_en = {
 #include "i18n/arguments.def"
 #include "i18n/doctor.def"
 #include "i18n/history.def"
+#include "i18n/standing.def"
 #include "i18n/terminal.def"
 #undef SPOKEN
     },

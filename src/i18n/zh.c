@@ -210,7 +210,6 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_CANCEL] = "取消一个请求：智能体会被告知停止该子任务。",
         [TEXT_CLI_DECLINE] = "拒绝一个请求：对它说不。",
         [TEXT_CLI_EXTEND] = "设定剩余秒数，从现在起计算。",
-        [TEXT_CLI_REPLY] = "决定之前先反问智能体；它的问题保持打开。",
         [TEXT_CLI_WITHDRAW] = "撤回自己发出的请求（以提问的智能体身份）。",
         [TEXT_CLI_LIST] = "列出请求，最新的在前。",
         [TEXT_CLI_SHOW] = "完整显示一个请求：问题、选项和结果。",
@@ -297,7 +296,6 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_DECLINED] = "已拒绝：{title}",
         [TEXT_CLI_WITHDRAWN] = "已撤回：{id}",
         [TEXT_CLI_EXTENDED] = "剩余 {seconds} 秒：{title}",
-        [TEXT_CLI_REPLIED] = "已反问智能体：{title}。问题保持打开；智能体的说明见 sayso show {id}",
         [TEXT_CLI_NOTHING_LISTED] = "没有可列出的请求。",
         [TEXT_CLI_TOO_LATE] = "太晚了：{person} 已于 {time} 通过 {via} 处理（{state}）。你的内容没有发送。",
         [TEXT_CLI_DESTRUCTIVE] = "破坏性操作。无法撤销，需要两步确认。",
@@ -329,8 +327,6 @@ const struct catalog catalog_zh = {
         [TEXT_ROW_DIRECTORY] = "目录",
         [TEXT_ROW_ASKED] = "提问时间",
         [TEXT_ROW_LEFT] = "剩余时间",
-        [TEXT_ROW_ASKED_BACK] = "反问",
-        [TEXT_ROW_EXPLAINED] = "说明",
         [TEXT_ROW_ANSWER] = "答复",
         [TEXT_ROW_BY] = "由",
         [TEXT_ROW_NOTE] = "备注",
@@ -367,32 +363,6 @@ const struct catalog catalog_zh = {
         [TEXT_OPT_HUB] = "使用此套接字上的中枢，而不是自己的。",
 
         /* Command line: tokens and HTTP */
-        [TEXT_CLI_RULE] = "让一个答复在一段时间内适用于所有同类提问；破坏性的提问除外。",
-        [TEXT_OPT_RULE_FOR] = "有效天数，1 到 365；不给出则为 30。",
-        [TEXT_OPT_RULE_ANY_PROMPT] = "不论提示怎么写：只由标题和选项决定是否同类。",
-        [TEXT_RULE_ROW_PROMPT] = "提示",
-        [TEXT_RULE_ANY_PROMPT] = "不论提示怎么写",
-        [TEXT_RULE_SAME_PROMPT] = "提示须相同",
-        [TEXT_RULE_UNTIL] = "{id}  有效至 {time}",
-        [TEXT_RULE_OVER] = "{id}  已于 {time} 失效",
-        [TEXT_RULE_NONE] = "没有长期有效的答复。看看可以有哪些：sayso rule suggest",
-        [TEXT_RULE_SUGGESTED] = "回答了 {count} 次，每次都一样：",
-        [TEXT_RULE_DO_ADD] = "让它长期有效：sayso rule add {id} {option}",
-        [TEXT_RULE_NO_SUGGESTIONS] = "没有回答过三次且每次都一样的提问。",
-        [TEXT_RULE_SO_FAR] = "到目前为止：{same} 次如此答复，{other} 次不同",
-        [TEXT_RULE_CASE_SAME] = "{id}  {time}  相同：{answer}",
-        [TEXT_RULE_CASE_OTHER] = "{id}  {time}  不同：{answer}",
-        [TEXT_RULE_ADDED] = "从现在起，这类提问会立即得到答复，并在每个结果中注明。取消：sayso rule remove {id}",
-        [TEXT_RULE_REMOVED] = "{id} 已删除：这类提问又会来问你。",
-        [TEXT_CLI_NOTIFY] = "试发一条桌面通知；显示用来给 webhook 签名的密钥。",
-        [TEXT_NOTIFY_NEW] = "“{agent}”在问你",
-        [TEXT_NOTIFY_STILL] = "“{agent}”还在等你",
-        [TEXT_NOTIFY_TRY_TITLE] = "sayso：试发通知",
-        [TEXT_NOTIFY_TRY_BODY] = "当有智能体在等你而没有打开页面或收件箱时，会这样通知你。",
-        [TEXT_NOTIFY_SHOWN] = "桌面已收到通知。",
-        [TEXT_NOTIFY_NO_LIBRARY] = "桌面通知需要 libsystemd（软件包 libsystemd0），当前未安装。其他方式：sayso settings set notify_command ...",
-        [TEXT_NOTIFY_NO_BUS] = "这里没有桌面会话（没有 D-Bus）。请在桌面的终端里试，或设置 notify_command。",
-        [TEXT_NOTIFY_REFUSED] = "桌面没有接收通知：通知服务在运行吗？",
         [TEXT_CLI_TOKEN] = "创建、列出和吊销通过 HTTP 连接所用的令牌。",
         [TEXT_OPT_TOKEN_KIND] = "由谁持有：智能体提问（默认），人答复，宿主在会话中运行智能体。",
         [TEXT_OPT_TOKEN_LABEL] = "你给它的名称；显示在智能体自称的名字旁边。",
@@ -605,6 +575,7 @@ const struct catalog catalog_zh = {
 #include "i18n/arguments.def"
 #include "i18n/doctor.def"
 #include "i18n/history.def"
+#include "i18n/standing.def"
 #include "i18n/terminal.def"
 #undef SPOKEN
     },

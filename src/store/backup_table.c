@@ -109,10 +109,8 @@ static const struct backup_column conversations[] = {
     INTEGER_COLUMN("last_event", 0, INT64_MAX / 4),
 };
 static const struct backup_column conversation_events[] = {
-    TEXT_COLUMN("conversation", true, 256),
-    INTEGER_COLUMN("number", 1, INT64_MAX / 4),
-    TEXT_COLUMN("kind", true, 256),
-    INTEGER_COLUMN("bytes", 0, INT64_MAX / 4),
+    TEXT_COLUMN("conversation", true, 256), INTEGER_COLUMN("number", 1, INT64_MAX / 4),
+    TEXT_COLUMN("kind", true, 256),         INTEGER_COLUMN("bytes", 0, INT64_MAX / 4),
     TEXT_COLUMN("body", true, 0),
 };
 static const struct backup_column rules[] = {
