@@ -69,6 +69,12 @@ before(async () => {
         { id: "b", label: "A helper of its own", description: "The caller passes the policy.",
             preview: { type: "code", language: "c", text: "/* Calls again while BUSY. */\nstruct retry_policy {\n  int tries;\n  int first_pause_ms;\n};" } },
         { id: "c", label: "Leave it to the proxy", preview: { type: "markdown", text: "### What changes\n\n1. A rule `retry: 3`\n2. A budget of 10 %\n\n### What to know\n\n- Needs the platform team" } }] }));
+    asked.talked = await agent.ask(choice({ title: "Which shard moves first?" }));
+    await stage.home.must("reply", asked.talked.id, "What happens to orders that come meanwhile?");
+    await asked.talked.result;
+    await agent.call("ask/wait", { session_id: asked.talked.id, wait_seconds: 0,
+        explanation: "They wait in the queue, for about 40 s.\nNone is lost: the queue is on disk." });
+    await stage.home.must("reply", asked.talked.id, "And if the queue is full?");
     const gone = stage.agent("vscode", "/home/me/app");
     asked.detached = await gone.ask(choice({ title: "Which test runner?" }));
     gone.leave();
@@ -133,7 +139,7 @@ for (const lookOf of LOOKS) {
         const { name, ...options } = lookOf;
         const context = await stage.context(options);
         const page = await stage.page("", context);
-        for (const state of ["single", "multi", "hybrid", "text", "number", "rating", "form", "confirm", "steps", "preview", "detached",
+        for (const state of ["single", "multi", "hybrid", "text", "number", "rating", "form", "confirm", "steps", "preview", "talked", "detached",
             "elsewhere", "timeout", "cancelled", "declined"]) {
             await go(page, `/choice/${asked[state].id}`);
             if (ACTS[state]) {
@@ -164,6 +170,10 @@ for (const lookOf of LOOKS) {
         await page.waitForTimeout(DEAD_MS);
         await page.getByRole("button", { name: /Cancel…/ }).click();
         await look(page, `cancel-${name}`);
+        await page.keyboard.press("Escape");
+        await page.keyboard.press("b");
+        await page.getByLabel("What do you want to know?").waitFor();
+        await look(page, `ask-back-${name}`);
         await page.keyboard.press("Escape");
         const out = await (await stage.context(options)).newPage();
         await out.goto(stage.origin);

@@ -55,6 +55,36 @@ test("R5.9 a draft follows to another tab and outlives a reload", async () => {
     await other.context().close();
 });
 
+test("R2.2 R5.1 asked back: the agent is told, its explanation comes beside the question, what was typed stays", async () => {
+    const asked = await agent.ask(choice({ ...WAITS, title: "Ask back" }));
+    const page = await stage.open(asked, context);
+    await note(page).fill("half a thought");
+    await page.locator("h1").click();
+    await page.keyboard.press("b");
+    await page.getByLabel("What do you want to know?").fill("What is <b>in</b> Redis?");
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    const back = await asked.result;
+    assert.deepEqual([back.action_status, back.asked_back], ["pending", "What is <b>in</b> Redis?"]);
+    await page.locator(".banner", { hasText: "You asked back." }).waitFor();
+    const answered = agent.call("ask/wait", { session_id: asked.id, wait_seconds: 60,
+        explanation: "Sessions.\n\u202eevil <img src=x onerror=alert(1)>" });
+    const said = page.locator(".talk li.agent .said");
+    await said.waitFor();
+    assert.equal(await said.textContent(), "Sessions.\n\\u202eevil <img src=x onerror=alert(1)>");
+    assert.equal(await page.locator(".talk img").count(), 0);
+    assert.equal(await page.locator(".banner", { hasText: "You asked back." }).count(), 0);
+    assert.equal(await note(page).inputValue(), "half a thought");
+    await page.reload();
+    await page.locator(".talk li.person", { hasText: "What is <b>in</b> Redis?" }).waitFor();
+    await page.waitForTimeout(DEAD_MS);
+    await option(page, "Redis").click();
+    await sendButton(page).click();
+    await sendNow(page);
+    const { result } = await answered;
+    assert.deepEqual([result.selection.selected_ids, result.selection.global_annotation], [["redis"], "half a thought"]);
+    await page.close();
+});
+
 test("R5.3 R7.3 answered elsewhere: who, where, and the text of this page is kept", async () => {
     const asked = await agent.ask(choice({ ...WAITS, title: "Two at once" }));
     const page = await stage.open(asked, context);

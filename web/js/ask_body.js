@@ -1,5 +1,6 @@
 /* ask_body.js - the question itself: title, prompt, fields or steps, and the note to the agent. */
 import { button, foreign, icon, key, make, setText } from "./dom.js";
+import { buildTalk } from "./talk.js";
 import { say, sayCount } from "./language.js";
 import { hasNotes, hasSteps } from "./entry.js";
 import { describeValue, judge, pickedLabels, shownOf } from "./values.js";
@@ -163,7 +164,7 @@ export function hasPreviews(entry) {
 
 /**
  * @param {Entry} entry
- * @param {Told & {go: (step: number) => void}} told
+ * @param {Told & {go: (step: number) => void, askBack: () => void}} told
  * @returns {{nodes: Node[], sync: () => void}}
  */
 export function buildBody(entry, told) {
@@ -176,6 +177,7 @@ export function buildBody(entry, told) {
     };
     const isReview = isReviewed(entry);
 
+    nodes.push(buildTalk(entry, told.askBack));
     if (hasSteps(entry)) {
         const nav = make("div", {}, buildStepsNav(entry, told.go));
         nodes.push(nav);

@@ -10,7 +10,7 @@ import { isTooEarly } from "./guard.js";
 import { describeValues } from "./values.js";
 import { answerOf, dropDraft, hasNotes, hasSteps } from "./entry.js";
 import { sayAgent } from "./ask_bar.js";
-import { openCancel, openLater } from "./dialogs.js";
+import { openAskBack, openCancel, openLater } from "./dialogs.js";
 import { sayProblem } from "./problems.js";
 import { complain, focusIn } from "./ask_page.js";
 import { syncFoot } from "./ask_foot.js";
@@ -181,6 +181,14 @@ export function cancel(page) {
         entry.answer = note.trim() ? why : null;
         ended(page, entry, reply);
     });
+}
+
+/** @param {AskPage} page */
+export function askBack(page) {
+    const entry = openEntry(page);
+    if (entry && line.state === "open")
+        openAskBack(sayAgent(entry.ask), (text) =>
+            act(page, "ask/back", { text }).then((reply) => reply && announce(say("asked_back"))));
 }
 
 /** @param {AskPage} page */

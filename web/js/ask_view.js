@@ -16,12 +16,12 @@ import { buildStrip } from "./ask_strip.js";
 import { buildBody, hasPreviews } from "./ask_body.js";
 import { buildEnded, isUndoable } from "./ask_ended.js";
 import { buildSecondAct } from "./second_act.js";
-import { buildDetachedBanner, buildEarlierBanner, buildOfflineBanner } from "./banners.js";
+import { buildAskedBackBanner, buildDetachedBanner, buildEarlierBanner, buildOfflineBanner } from "./banners.js";
 import { buildContext } from "./ask_context.js";
 import { buildSettings } from "./settings_form.js";
 import { complain, newAskPage, syncParts } from "./ask_page.js";
 import { buildFoot, syncFoot } from "./ask_foot.js";
-import { cancel, deliver, extend, goToStep, hideOption, later, leaveSecondAct, send, sendNow, toTerminal, undo }
+import { askBack, cancel, deliver, extend, goToStep, hideOption, later, leaveSecondAct, send, sendNow, toTerminal, undo }
     from "./ask_send.js";
 
 /**
@@ -69,6 +69,7 @@ function buildForm(page) {
                 send(page, "pick");
         },
         go: (step) => goToStep(page, step),
+        askBack: () => askBack(page),
     });
     const second = entry.code ? buildSecondAct(entry, {
         send: (code) => deliver(page, code), back: () => leaveSecondAct(page),
@@ -96,10 +97,11 @@ function buildForm(page) {
 function buildBanners(page) {
     const entry = /** @type {Entry} */ (page.entry);
     const offline = buildOfflineBanner();
-    const detached = isOpen(entry.ask) && entry.ask.detached ? buildDetachedBanner(entry.ask) : null;
+    const waits = isOpen(entry.ask) && entry.ask.asked_back; /* it has gone to find an answer */
+    const detached = isOpen(entry.ask) && entry.ask.detached && !waits ? buildDetachedBanner(entry.ask) : null;
     page.parts.push(offline);
     page.lasting = detached;
-    return [offline.node, detached?.node,
+    return [offline.node, detached?.node, waits && buildAskedBackBanner(),
         entry.is_from_earlier && isOpen(entry.ask) && buildEarlierBanner(),
         entry.attach && make("div", { class: "banner info", role: "status" }, icon("term"),
             make("p", {}, make("b", {}, say("go_on_terminal")), " ", make("code", {}, entry.attach)))]
@@ -162,6 +164,9 @@ function takeUp(page, got) {
 
     if (before && wasOpen && isNowOpen) {
         before.ask = next.ask;
+        if (next.talk.length > before.talk.length && next.talk.at(-1)?.by === "agent")
+            announce(say("talk_explained"), true);
+        before.talk = next.talk;
         resendDraft(before);
         page.redraw();
         return;
@@ -258,6 +263,8 @@ export function showAsk(main, id, shell) {
         if (isOpen(before) !== isOpen(ask)) {
             if (!entry.is_sending)
                 page.refetch();
+        } else if (isOpen(ask) && before.asked_back !== ask.asked_back) {
+            page.refetch();
         } else if (isOpen(ask) && (before.detached !== ask.detached || before.interface !== ask.interface)) {
             page.redraw();
         }
@@ -305,7 +312,7 @@ export function showAsk(main, id, shell) {
             go: (/** @type {number} */ step) => goToStep(page, step),
             undo: () => page.entry && isUndoable(page.entry) && undo(page),
             extend: () => extend(page), cancel: () => cancel(page), later: () => later(page),
-            toTerminal: () => void toTerminal(page), hide: () => void hideOption(page),
+            askBack: () => askBack(page), toTerminal: () => void toTerminal(page), hide: () => void hideOption(page),
         }),
     };
 }

@@ -41,6 +41,10 @@ export function buildDetachedBanner(ask) {
     return { node, sync };
 }
 
+export function buildAskedBackBanner() {
+    return buildBanner("info", "note", say("asked_back"), say("asked_back_more"));
+}
+
 export function buildEarlierBanner() {
     return buildBanner("info", "note", say("from_earlier"), say("from_earlier_more"));
 }

@@ -17,7 +17,8 @@ import { takeForAgain } from "./again.js";
  *     is_mine: boolean, undo_until: number, step: number, code: string, has_seen_end: boolean,
  *     reveals: boolean, one_at_a_time: boolean, keeps: string, problem: string,
  *     answer_key: string, passed_settings: boolean, attach: string, looked_at: string,
- *     has_scrolled: boolean, has_panel: boolean, kept: any, is_from_earlier: boolean}} Entry
+ *     has_scrolled: boolean, has_panel: boolean, kept: any, is_from_earlier: boolean,
+ *     talk: import("./talk.js").Said[]}} Entry
  */
 
 const DRAFT_EVERY_MS = 1000;
@@ -68,7 +69,7 @@ export function newEntry(id, got) {
         /* a draft is gone on with where something is missing, or at the review */
         step: !draft ? 0 : missing < 0 ? got.form.fields.length : missing, code: "", has_seen_end: false, reveals: false, one_at_a_time: false,
         keeps: !isOpen(ask) && draft ? describeValues(got.form, readValues(got.form, draft)) : "",
-        kept: !isOpen(ask) ? draft : null, is_from_earlier: !!earlier,
+        kept: !isOpen(ask) ? draft : null, is_from_earlier: !!earlier, talk: got.talk ?? [],
         problem: "", answer_key: "", passed_settings: false, attach: "", looked_at: "",
         has_scrolled: false, has_panel: false,
     };

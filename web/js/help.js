@@ -28,6 +28,7 @@ export function KEY_GROUPS() {
         ] }, { name: say("keys_time"), rows: [
             [say("key_more_time"), ["E"]],
             [say("answer_later"), ["L"]],
+            [say("ask_back_title"), ["B"]],
             [say("key_terminal"), ["T"]],
             [say("settings"), ["S"]],
         ] }],

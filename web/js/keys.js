@@ -106,7 +106,7 @@ function askKey(name, ask) {
     const acts = {
         j: () => move(1), k: () => move(-1),
         o: () => focusOn(".ask .own input"), n: () => focusOn("#gn, #fn"),
-        p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later, h: ask.hide,
+        p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later, h: ask.hide, b: ask.askBack,
         "/": () => focusOn(".opt-find input"),
         ArrowRight: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step + 1),
         ArrowLeft: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step - 1),
