@@ -1,11 +1,14 @@
 // hostile.test.mjs - what agents wrote does nothing in the page, and other pages get nothing from the hub.
 // Proves: R6.5 R7.6
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import http from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
 import { ROOT } from "../mcp/lib/home.mjs";
-import { Stage, choice, until } from "./lib/stage.mjs";
+import { CHROMIUM, Stage, choice, sendButton, until } from "./lib/stage.mjs";
 
 const corpus = JSON.parse(readFileSync(`${ROOT}/tests/corpus/strings.json`, "utf8"));
 const CASES = corpus.cases ?? corpus.strings;
@@ -37,7 +40,9 @@ function carrying(row) {
     case "prompt":
     case "question":
     case "message":
-        return [...row.text].length < 20 ? [{ message: row.text }, "elicit_confirm"] : [choice({ prompt: row.text, options })];
+        // below 20 without those that nobody sees
+        return [...row.shown.replace(/\\u(\{\w+\}|\w{4})/g, "").trim()].length < 20 ? [{ message: row.text }, "elicit_confirm"]
+            : [choice({ prompt: row.text, options, destructive: !!row.destructive })];
     case "title":
         return [choice({ title: row.text, options })];
     case "label":
@@ -63,13 +68,7 @@ test("A6 R7.6 R6.5 every string of the corpus is shown exactly, and nothing happ
     let shown = 0;
     for (const row of CASES) {
         const [args, tool] = carrying(row);
-        let asked;
-        try {
-            asked = await agent.ask(args, tool);
-        } catch (error) {
-            assert.match(error.message, /too_short|empty|indistinguishable|not valid|control|bad_|_id/, `${row.id}: ${error.message}`);
-            continue; // refused before anybody sees it
-        }
+        const asked = await agent.ask(args, tool);
         await page.goto(`${stage.origin}/choice/${asked.id}`);
         await page.locator(".ask").waitFor();
         const place = PLACES[row.field];
@@ -86,14 +85,55 @@ test("A6 R7.6 R6.5 every string of the corpus is shown exactly, and nothing happ
             assert.ok(await page.getByText("hidden characters").count(), `${row.id} is marked`);
         if (row.flag === "mixed_script")
             assert.ok(await page.getByText("mixed scripts").count(), `${row.id} is marked`);
+        if (row.destructive) {
+            await page.locator(".opt input").first().evaluate((node) => node.click());
+            assert.ok(await sendButton(page).isDisabled(), `${row.id}: its end was not seen`);
+        }
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${row.id} makes the page no wider`);
+        assert.equal(await page.title(), "(1) sayso", row.id);
         assert.equal(await page.locator("#main script, #main img, #main iframe, #main a[href^=http], #main [style], #main form form").count(), 0, row.id);
         await stage.home.must("cancel", asked.id);
         shown++;
     }
-    assert.ok(shown >= 15, `${shown} of ${CASES.length} were shown`);
+    assert.equal(shown, CASES.length);
     assert.deepEqual(context.complaints, [], "no script error, no report of the policy, no dialog");
     assert.deepEqual(context.requests.filter((url) => !url.startsWith(stage.origin) && !url.startsWith("data:")), []);
-    console.log(`# counted: ${shown} strings shown, ${CASES.length - shown} refused`);
+    console.log(`# counted: ${shown} strings shown`);
+    await page.close();
+});
+
+test("B5 A6 every string of the corpus as the name and directory of an agent, as question, tab and note", async () => {
+    const page = await stage.page("", context);
+    for (const row of CASES) {
+        const cut = [...row.text].slice(0, 60).join("");
+        const liar = stage.agent(cut, `/tmp/${cut}`);
+        const questions = [1, 2].map((n) => ({ question: `${n} ${cut}`, header: [...cut].slice(0, 12).join(""),
+            options: [{ label: "Alpha", description: cut, preview: cut }, { label: "Beta" }] }));
+        const asked = await liar.ask({ title: "By a liar", questions }, "ask_user_question");
+        await page.goto(`${stage.origin}/choice/${asked.id}`);
+        await page.locator(".ask").waitFor();
+        const who = await page.locator(".who b").textContent();
+        assert.match(who, /^“[^]*”$/, `${row.id}: what it calls itself stands in quotes`);
+        assert.match(await page.locator(".facts").textContent(), /you, pid \d+/, row.id);
+        const dirty = await page.locator("#main, .side").evaluateAll((nodes) => nodes.map((n) => n.textContent).join("")
+            .match(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200b\ufeff]|[\u{e0000}-\u{e007f}]/u)?.[0] ?? "");
+        assert.equal(dirty, "", `${row.id} shows U+${dirty.codePointAt(0)?.toString(16)}`);
+        await page.locator("#fn").fill(row.text);
+        assert.equal(await page.locator("#main script, #main img, #main iframe, #main a[href^=http], #main [style]").count(), 0, row.id);
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${row.id} makes the page no wider`);
+        await stage.home.must("cancel", asked.id);
+        liar.leave();
+    }
+    assert.deepEqual(context.complaints, []);
+    assert.deepEqual(context.requests.filter((url) => !url.startsWith(stage.origin) && !url.startsWith("data:")), []);
+    await page.close();
+});
+
+test("B12 a question that mentions a secret says: put none into the answer", async () => {
+    const asked = await agent.ask(choice({ title: "Which database password shall I use?" }));
+    const page = await stage.page(`/choice/${asked.id}`, context);
+    await page.getByText("This question mentions a secret.").waitFor();
+    await stage.home.must("cancel", asked.id);
     await page.close();
 });
 
@@ -166,6 +206,64 @@ test("A1-A5 A7 a page on another port reads nothing, changes nothing, frames not
     assert.ok(!log.includes(token));
     await page.close();
     await mine.close();
+});
+
+test("A8 a page of a public address is stopped by the browser too, where it is asked to", async () => {
+    const port = foreign.address().port;
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox",
+        `--ip-address-space-overrides=127.0.0.1:${port}=public`] });
+    try {
+        const page = await browser.newPage();
+        await page.goto(`http://127.0.0.1:${port}/`);
+        assert.deepEqual(await page.evaluate(async (origin) => [
+            await fetch(`${origin}/healthz`, { mode: "no-cors" }).then(() => "reached", () => "stopped"),
+            await new Promise((resolve) => {
+                const socket = new WebSocket(`${origin.replace("http", "ws")}/ws`);
+                socket.onopen = () => resolve("reached");
+                socket.onerror = () => resolve("stopped");
+            })], stage.origin), ["stopped", "stopped"]);
+    } finally {
+        await browser.close();
+    }
+});
+
+test("A9 C3 the token is in no history, no cache, no log and no Referer; the code that a history has is spent", async () => {
+    const asked = await agent.ask(choice({ title: "Leaves no trace" }));
+    const profile = mkdtempSync(path.join(tmpdir(), "sayso-profile-"));
+    const link = await stage.link(asked.id);
+    const code = link.split("#code=")[1];
+    const held = received.length;
+    try {
+        const own = await chromium.launchPersistentContext(profile, { executablePath: CHROMIUM, args: ["--no-sandbox"] });
+        const page = await own.newPage();
+        await page.goto(link);
+        await page.locator(".ask").waitFor();
+        assert.equal(new URL(page.url()).hash, "");
+        const token = await page.evaluate(() => sessionStorage.getItem("sayso-token"));
+        const other = `http://127.0.0.1:${foreign.address().port}`;
+        await page.evaluate((to) => {
+            location.href = to;
+        }, `${other}/after`);
+        await page.waitForURL(`${other}/after`);
+        assert.deepEqual(await own.cookies(), []);
+        await own.close();
+        const said = received.slice(held);
+        assert.ok(said.length > 0 && said.every((row) => !row.headers.cookie && !row.headers.referer?.startsWith(stage.origin)), JSON.stringify(said));
+        const files = readdirSync(profile, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+            .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name));
+        const holding = (secret) => files.filter((name) => readFileSync(name).includes(secret))
+            .map((name) => path.relative(profile, name));
+        assert.deepEqual(holding(token).filter((name) => !/Session Storage/.test(name)), []);
+        const log = readFileSync(`${stage.home.data}/hub.log`, { encoding: "utf8", flag: "a+" });
+        assert.ok(!log.includes(token) && !log.includes(code));
+    } finally {
+        rmSync(profile, { recursive: true, force: true });
+    }
+    const late = await (await stage.context()).newPage();
+    await late.goto(link);
+    await late.getByText("used before or is too old").waitFor();
+    await late.context().close();
+    await stage.home.must("cancel", asked.id);
 });
 
 test("B4 a flood of asks: one notification, and the page stays with what it shows", async () => {

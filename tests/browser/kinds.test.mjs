@@ -228,6 +228,7 @@ test("R7.6 previews side by side, Markdown and a diff as nodes", async () => {
     ] }));
     assert.deepEqual(await page.locator(".diff ins").allTextContents(), ["int b;", "int c;"]);
     assert.deepEqual(await page.locator(".diff del").allTextContents(), ["int a;"]);
+    assert.deepEqual(await page.locator(".diff .hunk").allTextContents(), ["@@ -1 +1,2 @@"], "the name of the file is in the caption");
     assert.equal(await page.locator(".md ol li").count(), 2);
     assert.equal(await page.locator(".prose strong").first().textContent(), "1,200 times a second");
     const tops = await page.locator(".cmp .pv").evaluateAll((nodes) => nodes.map((n) => Math.round(n.getBoundingClientRect().top)));

@@ -193,7 +193,7 @@ test("R12.2 devices: this tab, other tabs, an agent's token made and revoked; si
     await page.getByRole("button", { name: "Revoke deploy-bot" }).click();
     await page.locator("li", { hasText: "deploy-bot" }).waitFor({ state: "detached" });
     await page.locator("li", { hasText: "this tab" }).getByRole("button").click();
-    await page.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
+    await page.getByRole("heading", { name: "This tab was signed out" }).waitFor();
     await own.close();
 });
 

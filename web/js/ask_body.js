@@ -179,7 +179,7 @@ export function buildBody(entry, told) {
 
     nodes.push(buildTalk(entry, told.askBack));
     if (hasSteps(entry)) {
-        const nav = make("div", {}, buildStepsNav(entry, told.go));
+        const nav = make("div", { class: "steps-nav" }, buildStepsNav(entry, told.go));
         nodes.push(nav);
         parts.push({ sync: () => nav.replaceChildren(buildStepsNav(entry, told.go)) });
     }

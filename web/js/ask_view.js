@@ -117,7 +117,8 @@ function buildInside(page) {
         return end.node;
     }
     if (isOn("settings_first") && !entry.passed_settings)
-        return make("div", { class: "page settings-first" }, buildSettings(entry.ask),
+        return make("div", { class: "page settings-first" },
+            make("h1", { tabindex: -1 }, say("settings")), buildSettings(entry.ask),
             button({ class: "primary", "data-key": "to-question", click: () => {
                 entry.passed_settings = true;
                 page.render(true);

@@ -4,7 +4,7 @@
  */
 import { call, line } from "./wire.js";
 import { asks, isOn, isOpen, setting } from "./model.js";
-import { describeValues, judge, readValues, takesPicks, writeAnswer } from "./values.js";
+import { describeValue, describeValues, judge, readValues, takesPicks, writeAnswer } from "./values.js";
 import { tell } from "./signals.js";
 import { takeForAgain } from "./again.js";
 
@@ -61,7 +61,7 @@ export function newEntry(id, got) {
             values.fields[got.form.fields[0].name].picks.delete(option);
     }
     const missing = got.form.fields.findIndex((/** @type {any} */ field) =>
-        judge(field, values.fields[field.name]) !== "");
+        judge(field, values.fields[field.name]) !== "" || describeValue(field, values.fields[field.name]) === "");
     return {
         id: got.ask.session_id, ask, ask_shown: { ...ask }, form: got.form, values, answer: got.answer, result: got.result,
         hidden, is_touched: !!draft, has_unsaved: !!kept, is_sending: false, is_mine: false,

@@ -125,8 +125,10 @@ export function buildBlocks(markup) {
  * @returns {Node[]}
  */
 export function buildDiff(markup) {
+    const { file } = diffCounts(markup); /* of one file the caption has the name */
+    const blocks = markup.blocks.filter((block) => !file || block.kind !== "file");
     const tags = /** @type {Record<string, "ins"|"del"|"span">} */ ({ added: "ins", removed: "del" });
-    return markup.blocks.map((block) => {
+    return blocks.map((block) => {
         const isHead = ["hunk", "file", "meta"].includes(block.kind);
         const text = isHead ? joinSpans(block) : joinSpans(block).slice(1); /* without its sign */
         return make(tags[block.kind] ?? "span", { class: isHead ? "hunk" : null }, text || " ");

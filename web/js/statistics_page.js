@@ -41,7 +41,7 @@ function buildHistogram(counts) {
                 draw("rect", { class: "bar-fg", x: `${at * width + width / 4}%`, width: `${width / 2}%`, rx: 2,
                     y: PLOT_BASE - height, height }),
                 draw("text", { class: "val", x: middle, y: PLOT_BASE - 6 - height, "text-anchor": "middle" }, sayNumber(n)),
-                draw("text", { class: "axis", x: middle, y: PLOT_BASE + 18, "text-anchor": "middle" }, sayBucket(at)),
+                draw("text", { class: at % 2 ? "axis odd" : "axis", x: middle, y: PLOT_BASE + 18, "text-anchor": "middle" }, sayBucket(at)),
             ];
         }).flat());
 }
