@@ -23,6 +23,7 @@
 #include "base/text.h"
 #include "core/arguments.h"
 #include "mcp/mcp.h"
+#include "mcp/offer.h"
 #include "ports/clock.h"
 #include "ports/desk.h"
 
@@ -463,6 +464,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .directory = "/",
         .most_calls = 4096,
         .hold_limit_s = world_hold_s,
+        .offer = mcp_compat_offer(), /* the product's and more */
     };
     struct mcp_stream stream = { .ops = &stream_ops };
     struct mcp *mcp;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "i18n/i18n.h"
 #include "tui/glyph.h"
@@ -39,6 +40,47 @@ static const struct {
     { "several questions", release_form, "" },
     { "number", retry_form, "" },
 };
+
+#define ASK(id, title, status, more)                                                               \
+    "{\"session_id\":\"" id "\",\"title\":\"" title "\",\"status\":\"" status                      \
+    "\",\"agent\":\"claude-code\",\"created_at\":\"2026-07-28T14:02:59.000Z\",\"version\":1,"      \
+    "\"origin\":{\"directory\":\"/home/me/shop\",\"uid\":1000,\"pid\":5}" more "}"
+#define ENDED ",\"decided_at\":\"2026-07-28T14:03:11.000Z\",\"answered_by\":{\"via\":\"terminal\"}"
+
+/* An ask in each state. */
+static const char inbox[] =
+    "{\"seq\":1,\"asks\":[" ASK("aaaa", "Which cache should the product page use?", "pending", ",\"remaining_seconds\":252,\"destructive\":true") "," ASK(
+        "bbbb", "哪种缓存？", "pending",
+        ",\"remaining_seconds\":9999999") "," ASK("cccc", "Done", "submitted",
+                                                  ENDED) "," ASK("dddd", "Late", "timeout",
+                                                                 ENDED) "," ASK("eeee", "By itself",
+                                                                                "auto_submitted",
+                                                                                ENDED) "," ASK("fff"
+                                                                                               "f",
+                                                                                               "No",
+                                                                                               "dec"
+                                                                                               "lin"
+                                                                                               "ed",
+                                                                                               ENDED) "," ASK("gggg",
+                                                                                                              "Away",
+                                                                                                              "cancelled",
+                                                                                                              ENDED) "," ASK("hhhh",
+                                                                                                                             "Back",
+                                                                                                                             "withdrawn",
+                                                                                                                             ENDED) "]}";
+
+static void open_inbox(struct stage *stage)
+{
+    struct json *value = NULL;
+
+    stage_open(stage, cache_form); /* prepares the stage */
+    ask_screen_free(stage->ask);
+    stage->ask = NULL;
+    assert_true(json_parse(inbox, strlen(inbox), &value, NULL));
+    stage->inbox = inbox_screen_new(&stage->setup, value, stage->now);
+    json_free(value);
+    stage_take(stage, NEWS_STATUS, "{\"url\":\"http://localhost:7297/\"}");
+}
 
 static void draw_at_every_width(struct stage *stage, const char *name, struct text *lost)
 {
@@ -70,6 +112,28 @@ static void every_text_has_room(void **state)
             i18n_use((enum language)language);
             stage_type(&stage, scenes[i].keys);
             draw_at_every_width(&stage, scenes[i].name, &lost);
+            stage_close(&stage);
+        }
+    }
+    i18n_use(LANGUAGE_EN);
+    text_release(&lost);
+}
+
+static void every_text_of_the_inbox_has_room(void **state)
+{
+    static const char *const keys[] = { "", "?", "s", "\t", "j", "/x" };
+    struct text lost = { 0 };
+
+    (void)state;
+    for (int language = 0; language < LANGUAGE_COUNT; language++) {
+        for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+            struct stage stage = { 0 };
+
+            stage.now.utc_ms = 1785247390400;
+            open_inbox(&stage);
+            i18n_use((enum language)language);
+            stage_type(&stage, keys[i]);
+            draw_at_every_width(&stage, "inbox", &lost);
             stage_close(&stage);
         }
     }
@@ -110,6 +174,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_text_has_room),
+        cmocka_unit_test(every_text_of_the_inbox_has_room),
         cmocka_unit_test(labels_of_the_command_line_leave_room),
     };
 

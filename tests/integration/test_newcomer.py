@@ -1,0 +1,229 @@
+"""A newcomer's walk: README from top to bottom, every command that a page names, and a fresh tree built and tried.
+
+Proves: R10.3 R14.1
+"""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+
+from docs_stage import Named, blocks, commands, fresh_tree, variants
+from harness import ROOT, Home, Result, Skip, counted, run, test, wait_until
+
+PROMPT = "The build is done; both clusters are healthy, so somebody has to choose."
+CHOICE = {"title": "T", "prompt": PROMPT, "selection_mode": "single", "options": [{"id": "a", "label": "A", "recommended": True}]}
+HOOK = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": "/tmp"}
+NEEDS_ASK = {"answer", "cancel", "decline", "extend", "withdraw", "show", "attach", "open"}
+NO_TERMINAL = {"attach": 5, "inbox": 5}  # what needs a terminal says so here; tests/terminal has one
+
+
+def in_path(home: Home) -> None:
+    (home.path / "bin").mkdir()
+    (home.path / "bin/sayso").symlink_to(pathlib.Path(home.binary).resolve())
+    home.environment["PATH"] = f"{home.path}/bin:{home.environment['PATH']}"
+
+
+def shell(home: Home, script: str, code: int | None = 0, **more: str) -> str:
+    ran = subprocess.run(["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=60,
+                         cwd=home.path, input=more.pop("input", ""), env={**home.environment, **more})
+    assert code is None or ran.returncode == code, (script, ran)
+    return ran.stdout
+
+
+def on_terminal(home: Home, command: str, typed: str) -> str:
+    """What asks back wants a terminal: a pty, as util-linux makes one."""
+    return shell(home, f"script -qec {shlex.quote(command)} /dev/null", input=typed, BROWSER="true")
+
+
+@test("README from top to bottom: the first ask is answered as it says, an agent is connected, the JSON is taken", "R10.3")
+def readme(home: Home) -> None:
+    in_path(home)
+    build, first_ask, answering, connecting = blocks("README.md")[:4]
+    assert "make run" in build and "sayso install claude" in connecting
+    asking = home.spawn("-euo", "pipefail", "-c", first_ask + '\necho "target=$target"', program="bash", cwd=home.path)
+    wait_until(lambda: home.hub_pid() and home.sayso("list", "--active", "--json").json, "the first ask is there")
+    for line in answering.strip().splitlines():
+        command = line.split("#")[0].strip()
+        out = shell(home, command, 5 if command == "sayso attach" else 0)
+        assert "attach" in command or "answer" in command or "Which cluster gets the release?" in out, (command, out)
+    out, err = asking.communicate(timeout=20)
+    assert out == "target=eu\n", (out, err)
+    assert "mcpServers" in on_terminal(home, connecting.split("#")[0].strip(), "y\n") and "sayso" in (home.path / ".claude.json").read_text()
+    servers = [json.loads(block) for block in blocks("README.md", "json")]
+    entry = servers[0]["mcpServers"]["sayso"]
+    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    said = shell(home, shlex.join([entry["command"], *entry["args"]]), input=json.dumps({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}) + f"\n{hello}\n")
+    assert '"provide_choice"' in said, said
+    asked = shell(home, "sayso ask --from - --json --wait 0", 5, input=json.dumps(servers[2]))
+    assert json.loads(asked)["action_status"] == "pending", asked
+
+
+def open_ask(home: Home, words: list[str]) -> str:
+    field = words[words.index("--field") + 1].split("=")[0] if "--field" in words else ""
+    if field in ("value", "confirmed"):
+        tool, name = ({"message": "How fast?", "minimum": 40, "maximum": 200}, "elicit_number") if field == "value" else \
+            ({"message": "Go?"}, "elicit_confirm")
+        return home.sayso("ask", "--tool", name, "--from", "-", "--json", "--wait", "0", input=json.dumps(tool)).json["session_id"]
+    tool = {"title": "T", "prompt": PROMPT}
+    picked = words[words.index("--select") + 1].split(",")[-1] if "--select" in words else "eu"
+    if "--text" in words:
+        tool |= {"selection_mode": "text_input"}
+    else:
+        tool |= {"selection_mode": "multi", "options": [{"id": "a", "label": "A", "recommended": True}, {"id": picked if picked != "a" else "b", "label": "B"}]}
+    if "--launch" in words:
+        tool["interface"] = "terminal"
+    asker = ["--as", words[words.index("--as") + 1]] if "--as" in words else []
+    said = home.sayso("ask", "--from", "-", "--json", "--wait", "0", *asker, input=json.dumps(tool), cwd=home.path).json
+    return re.search(r"--launch (\S+)", said["terminal_command"])[1] if "--launch" in words else said["session_id"]
+
+
+def filled(home: Home, words: list[str]) -> list[str]:
+    """Placeholders as somebody would fill them in."""
+    verb = words[1]
+    names = {"--client": "claude", "--tool": "elicit_confirm", "--as": "bot", "settings": "theme", "--other": "q", "--name": "mine"}
+    values = {"TITLE": "T", "PROMPT": PROMPT, "ID=LABEL": "a=A", "TEXT": "words", "SECONDS": "60", "CLIENT": "claude", "VALUE": "dark",
+              "FILE": "arguments.json", "COMMAND": "ask", "N": "0", "DAYS": "3", "ID,ID": "a,eu", "NAME=VALUE": "choice=a", "COUNT": "3"}
+    out: list[str] = []
+    for word in words:
+        before = out[-1] if out else ""
+        if word == "ID" and before in ("--select", "--recommend"):
+            out.append("a")
+        elif word == "ID" and verb == "token" or before == "revoke":
+            home.sayso("token", "new")
+            out.append(home.sayso("token", "list", "--json").json[0]["id"][:8])
+        elif word in ("ID", "CODE"):
+            out.append("@")  # the ask, made when all words are known
+        elif word == "NAME":
+            out.append(names.get(before, names.get(verb, "theme")))
+        elif word == "unix:PATH":
+            home.sayso("list")
+            out.append(f"unix:{home.hub()['socket']}")
+        else:
+            out.append(values.get(word, re.sub(r"^~/", f"{home.path}/", word)))
+    if verb in NEEDS_ASK:
+        made = open_ask(home, out)
+        out = [made if word == "@" else word for word in out]
+    return out
+
+
+def execute(home: Home, named: Named, words: list[str]) -> None:
+    verb, rest = words[1], words[1:]
+    (home.path / "arguments.json").write_text(json.dumps({"message": "Go?"} if "--tool" in words else CHOICE))
+    if verb == "serve":
+        hub = home.spawn(*rest, cwd=home.path)
+        home.wait_hub()
+        assert home.sayso("stop").code == 0 and hub.wait(20) == 0
+        return
+    if verb == "ask":
+        asking = home.spawn(*rest, cwd=home.path)
+        if "-" in words:
+            asking.stdin.write((home.path / "arguments.json").read_text())
+        asking.stdin.close()
+        asking.stdin = None  # or whoever ends it would close it again
+        wait_until(lambda: home.hub_pid() and home.sayso("list", "--active", "--json").json, f"{named} asks")
+        assert home.sayso("cancel").code == 0
+        assert asking.wait(20) == 3, (named, asking.stderr.read())
+        return
+    given = json.dumps(HOOK) if verb == "gate" else ""
+    if "--undo" in words:
+        assert home.sayso("install", "claude", "--yes", cwd=home.path).code == 0
+    if verb == "install" and not {"--yes", "--print"} & set(words):
+        on_terminal(home, shlex.join(["sayso", *rest]), "y\n")
+        return
+    result: Result = home.sayso(*rest, input=given, cwd=home.path, env={"EDITOR": "true", "BROWSER": "true"})
+    assert result.code == NO_TERMINAL.get(verb, 0), (named, words, result)
+
+
+def is_mention(text: str) -> bool:
+    """Only the name of a command that wants more than its name."""
+    words = text.split()
+    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion"} or \
+        text in ("sayso ask --json", "sayso ask --tool")
+
+
+ALL = list(dict.fromkeys(named for named in commands()))
+
+
+@test("every sayso command that a page names runs as it stands, each of its forms", "R10.3 R14.1")
+def every_command() -> None:
+    seen, ran, failed = set(), 0, []
+    for named in ALL:
+        if not named.text.startswith("sayso ") or named.text in seen or "--conformance-fixture" in named.text:
+            continue
+        seen.add(named.text)
+        if " | " in named.text and "man -l" not in named.text:
+            continue  # of docs/rest.md, which tests/integration/test_rest_docs.py runs whole
+        for text in [named.text] if " | " in named.text else variants(named.text):
+            with Home() as home:
+                in_path(home)
+                if is_mention(text):
+                    assert home.sayso(text.split()[1], "--help").code == 0, named
+                elif " | " in text:
+                    if shutil.which("man"):
+                        assert "SYNOPSIS" in shell(home, text), named
+                else:
+                    try:
+                        execute(home, named, filled(home, shlex.split(text)))
+                    except (AssertionError, ValueError, KeyError, IndexError) as wrong:
+                        failed.append(f"{named.page}: {text}: {wrong}")
+                ran += 1
+    counted(f"{len(seen)} commands of the pages, {ran} runs")
+    assert not failed, "\n".join(failed)
+    assert len(seen) > 50, seen
+
+
+@test("every make target and tool that a page names is there", "R14.3")
+def every_target() -> None:
+    help_text = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True).stdout
+    targets = {named.text.split()[1] for named in ALL if named.text.startswith("make ")}
+    assert len(targets) > 8 and all(re.search(rf"^  make {target} ", help_text, re.MULTILINE) for target in targets - {"help"}), targets
+    tools = {named.text.split()[0] for named in ALL if named.text.startswith("tools/")}
+    assert tools and all(os.access(ROOT / tool, os.X_OK) for tool in tools), tools
+    for page in {named.page for named in ALL}:
+        folder = (ROOT / page).parent
+        for target in re.findall(r"\]\(([A-Za-z0-9./_-]+)(?:#[^)]*)?\)", (ROOT / page).read_text()):
+            assert (folder / target).exists(), f"{page} links to {target}"
+
+
+@test("a fresh tree: make run builds it and shows the sample ask, which is answered as it prints; make install, uninstall", "R10.3")
+def fresh(home: Home) -> None:
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        raise Skip("this is no working copy of git")
+    if re.search("build-[at]san", home.binary):
+        raise Skip("the tree is built plain; that was tried with the plain program")
+    tree = home.path / "tree"
+    fresh_tree(tree, listed.stdout.splitlines())
+    demo = home.spawn("-c", "exec make run JOBS=2", program="bash", cwd=tree, start_new_session=True, stderr=subprocess.STDOUT,
+                      env={"PATH": os.environ["PATH"], "SAYSO_BROWSER": "off"})
+    said = ""
+    try:
+        while "answer --select tea" not in said:
+            line = demo.stdout.readline()
+            assert line, f"make run ended: {said}"
+            said += line
+        for command in re.findall(r"^    (\./run/sayso .*?)(?:  .*)?$", said, re.MULTILINE):
+            shell_at = subprocess.run(["bash", "-c", command], cwd=tree, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30,
+                                      env={**home.environment, "SAYSO_BROWSER": "off", "BROWSER": "true"})
+            assert shell_at.returncode == (5 if "inbox" in command else 0), (command, shell_at)
+        finished = subprocess.run(["./run/sayso", "list", "--completed", "--json"], cwd=tree, capture_output=True, text=True, env=home.environment)
+        assert json.loads(finished.stdout)[0]["status"] == "submitted", finished
+    finally:
+        os.killpg(demo.pid, signal.SIGINT)
+        demo.wait(20)
+    place = home.path / "installed"
+    for words, is_there in ((["install"], True), (["uninstall"], False)):
+        made = subprocess.run(["make", *words, f"DESTDIR={place}", "PREFIX=/usr", "JOBS=2"], cwd=tree, capture_output=True, text=True, timeout=280)
+        assert made.returncode == 0, made
+        assert (place / "usr/bin/sayso").exists() == is_there, words
+
+
+run()
