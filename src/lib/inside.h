@@ -25,7 +25,7 @@ struct json;
 struct jsonrpc_message;
 
 enum {
-    LIB_OPTIONS = SAYSO_PATIENCE_MS + 1,
+    LIB_OPTIONS = SAYSO_SUB_AGENT + 1,
     LIB_ERROR_BYTES = 700,
     LIB_PATIENCE_MS = 20000, /* one that recovers much on a busy machine */
     LIB_PENDING_PAUSE_MS = 1000,

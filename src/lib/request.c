@@ -350,6 +350,7 @@ void request_lose_all(struct sayso *sayso)
     for (struct sayso_request *at = sayso->first, *next; at; at = next) {
         next = at->next;
         at->call_id = 0;
+        at->resend_ms = 0;
         at->is_cancel_sent = false;
         if (at->is_abandoned)
             leave(at);
