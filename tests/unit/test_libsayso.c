@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char created[] = "{\"jsonrpc\":\"2.0\",\"method\":\"ask/created\",\"params\":{\"tag\":"
@@ -453,6 +454,45 @@ static void test_another_version(void **state)
     sayso_request_free(request);
 }
 
+/* How often a host's poll() comes back within half a second. */
+static int count_turns(struct straw *straw)
+{
+    struct timespec begin, now;
+    int turns = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        struct pollfd ready = { .fd = sayso_fd(straw->sayso),
+                                .events = (short)sayso_events(straw->sayso) };
+        int limit_ms = sayso_timeout_ms(straw->sayso);
+
+        poll(&ready, 1, limit_ms < 0 || limit_ms > 100 ? 100 : limit_ms);
+        sayso_dispatch(straw->sayso);
+        turns++;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 500);
+    return turns;
+}
+
+static void test_waiting_costs_nothing(void **state)
+{
+    struct straw *straw = *state;
+    struct sayso_request *request = straw_ask(straw, "elicit_number", number);
+
+    assert_in_range(count_turns(straw), 1, 100); /* for a person */
+    straw_reply(straw, "{\"action\":\"pending\",\"session_id\":\"" STRAW_ID "\"}");
+    assert_in_range(count_turns(straw), 1, 100); /* to ask again */
+    straw_expect(straw, "ask/wait");
+    close(straw->listener);
+    unlink(straw->path);
+    close(straw->peer);
+    straw->peer = straw->listener = -1;
+    assert_in_range(count_turns(straw), 1, 100); /* for a hub that may come back */
+    assert_int_equal(sayso_request_code(request), SAYSO_PENDING);
+    sayso_request_free(request);
+    assert_in_range(count_turns(straw), 1, 100); /* for nothing */
+}
+
 #define STRAW_TEST(name) cmocka_unit_test_setup_teardown(name, straw_setup, straw_teardown)
 
 int main(void)
@@ -472,6 +512,7 @@ int main(void)
         STRAW_TEST(test_misuse),
         STRAW_TEST(test_nobody_there),
         STRAW_TEST(test_another_version),
+        STRAW_TEST(test_waiting_costs_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
