@@ -54,9 +54,8 @@ static void join(struct sayso_request *request)
     sayso->last = request;
 }
 
-static void leave(struct sayso_request *request)
+static void leave(struct sayso *sayso, struct sayso_request *request)
 {
-    struct sayso *sayso = request->sayso;
     struct sayso_request **at = &sayso->first, *before = NULL;
 
     while (*at != request) {
@@ -177,7 +176,7 @@ void sayso_request_free(struct sayso_request *request)
     } else {
         if (request->code != SAYSO_PENDING && request->result && request->id[0])
             confirm(request);
-        leave(request);
+        leave(sayso, request);
     }
     if (sayso->phase == PHASE_UP)
         connection_advance(sayso);
@@ -336,7 +335,7 @@ bool request_take(struct sayso *sayso, const struct jsonrpc_message *message, st
         if (at->call_id != id || at->code != SAYSO_PENDING)
             continue;
         if (at->is_abandoned) {
-            leave(at);
+            leave(sayso, at);
             return true;
         }
         sayso->losses = 0;
@@ -353,7 +352,7 @@ void request_lose_all(struct sayso *sayso)
         at->resend_ms = 0;
         at->is_cancel_sent = false;
         if (at->is_abandoned)
-            leave(at);
+            leave(sayso, at);
     }
     if (sayso->delivering.used) {
         text_add_format(&sayso->delivering, "%s%s", sayso->delivered.used ? "," : "",

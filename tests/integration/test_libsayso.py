@@ -35,7 +35,9 @@ def command(*words: str, **settings) -> str:
 
 
 def make(target: str, stage: pathlib.Path, *words: str) -> None:
-    command("make", "-C", str(ROOT), target, f"DESTDIR={stage}", "PREFIX=/usr", *words)
+    outer = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL"}  # of the make that runs this
+    command("make", "-C", str(ROOT), target, f"DESTDIR={stage}", "PREFIX=/usr", *words,
+            env={name: value for name, value in os.environ.items() if name not in outer})
 
 
 @functools.cache
