@@ -58,8 +58,8 @@ struct sayso {
     struct text in, out;
     size_t scanned; /* bytes of `in` without a line's end */
     int64_t last_id, hello_id, delivered_id;
-    struct text delivered; /* ids as JSON with commas, to be told; then told, under delivered_id */
-    struct text delivering;
+    struct text delivered;  /* ids as JSON with commas, to be told */
+    struct text delivering; /* told; the last of them under delivered_id */
 
     struct sayso_request *first, *last;
 };

@@ -272,22 +272,24 @@ static bool send_one(struct sayso_request *request, int64_t now_ms)
     return ok;
 }
 
+/* At once, whether or not the last ones are confirmed: our host may be about to end. */
 static bool send_delivered(struct sayso *sayso)
 {
     struct text params = { 0 };
     bool ok;
 
-    if (!sayso->delivered.used || sayso->delivering.used)
+    if (!sayso->delivered.used)
         return true;
     text_add_format(&params, "{\"session_ids\":[%s]}", text_string(&sayso->delivered));
     ok = stream_call(sayso, "ask/delivered", &params, &sayso->delivered_id);
     text_release(&params);
-    if (ok) {
-        text_release(&sayso->delivering);
-        sayso->delivering = sayso->delivered;
-        sayso->delivered = (struct text){ 0 };
-    }
-    return ok;
+    if (!ok)
+        return false;
+    text_add_format(&sayso->delivering, "%s%s", sayso->delivering.used ? "," : "",
+                    text_string(&sayso->delivered));
+    sayso->delivering.has_overflowed = false; /* then that much is not said again */
+    text_clear(&sayso->delivered);
+    return true;
 }
 
 void request_send_all(struct sayso *sayso, int64_t now_ms)

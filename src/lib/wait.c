@@ -34,7 +34,7 @@ static bool has_news(const struct sayso *sayso)
                                           (at->id[0] && at->is_abandoned && !at->is_detach_sent)))
             return true;
     }
-    return may_send && (sayso->wants_hub || (sayso->delivered.used && !sayso->delivering.used));
+    return may_send && (sayso->wants_hub || sayso->delivered.used);
 }
 
 int sayso_timeout_ms(const struct sayso *sayso)

@@ -169,6 +169,49 @@ static void test_two_at_once(void **state)
     assert_null(sayso_wait_any(straw->sayso, 0));
 }
 
+/* What was read is confirmed also by a program that ends at once. */
+static void test_freed_and_gone(void **state)
+{
+    static const char other[] = "zbcdefghijklmnopqrstuvwxyz";
+    struct straw *straw = *state;
+    struct sayso_request *first = straw_ask(straw, "elicit_number", number), *second;
+    int64_t first_id = straw->id;
+    char result[128];
+
+    second = straw_ask(straw, "elicit_number", "{\"message\":\"And?\"}");
+    snprintf(result, sizeof result, "{\"action\":\"accept\",\"session_id\":\"%s\"}", other);
+    straw_reply(straw, result);
+    straw->id = first_id;
+    straw_reply(straw, "{\"action\":\"decline\",\"session_id\":\"" STRAW_ID "\"}");
+    sayso_request_free(first);
+    sayso_request_free(second);
+    sayso_free(straw->sayso);
+    straw->sayso = NULL;
+    straw_expect(straw, "ask/delivered");
+    assert_non_null(strstr(straw->line, "[\"" STRAW_ID "\"]"));
+    straw_expect(straw, "ask/delivered");
+    assert_non_null(strstr(straw->line, other));
+}
+
+/* Until the hub confirms it, it is said again to the next one. */
+static void test_delivered_twice(void **state)
+{
+    struct straw *straw = *state;
+    struct sayso_request *request = straw_ask(straw, "elicit_number", number);
+
+    straw_reply(straw, "{\"action\":\"accept\",\"session_id\":\"" STRAW_ID "\"}");
+    sayso_request_free(request);
+    straw_expect(straw, "ask/delivered");
+    straw_greet(straw);
+    straw_expect(straw, "ask/delivered");
+    assert_non_null(strstr(straw->line, "[\"" STRAW_ID "\"]"));
+    straw_reply(straw, "{}");
+    close(straw->peer);
+    straw->peer = -1;
+    sayso_dispatch(straw->sayso);
+    assert_int_equal(sayso_fd(straw->sayso), -1); /* and then no more */
+}
+
 static void test_a_hub_that_comes_back(void **state)
 {
     struct straw *straw = *state;
@@ -502,6 +545,8 @@ int main(void)
         STRAW_TEST(test_refusals),
         STRAW_TEST(test_values),
         STRAW_TEST(test_two_at_once),
+        STRAW_TEST(test_freed_and_gone),
+        STRAW_TEST(test_delivered_twice),
         STRAW_TEST(test_a_hub_that_comes_back),
         STRAW_TEST(test_a_hub_that_always_leaves),
         STRAW_TEST(test_taking_back),
