@@ -70,8 +70,7 @@ install: build ## program and library into $(DESTDIR)$(PREFIX), by default /usr/
 	@$(TREE) tools/install_tree install build
 
 uninstall: ## what install put there; your data stays
-	@mkdir -p build
-	@$(TREE) tools/install_tree uninstall build
+	@$(TREE) tools/install_tree uninstall
 
 ##@ Longer looks
 .PHONY: coverage fuzz soak bench

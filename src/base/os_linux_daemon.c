@@ -86,6 +86,13 @@ static void reset_files(void)
     }
 }
 
+/* The child between us and what outlives us; a host program's signals may come meanwhile. */
+static void reap(pid_t child)
+{
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
 static void become_detached(const char *program, const char *const *arguments, char **environment)
 {
     int null_fd = open("/dev/null", O_RDWR);
@@ -114,7 +121,7 @@ bool os_start_detached(const char *program, const char *const *arguments,
     if (child == 0)
         become_detached(program, arguments, environment);
     if (child > 0)
-        waitpid(child, NULL, 0);
+        reap(child);
     return child > 0;
 }
 
@@ -167,7 +174,7 @@ int os_begin_daemon(const char *program, const char *const *arguments, const cha
     close(ready[1]);
     close(log_fd);
     if (child > 0) {
-        waitpid(child, NULL, 0);
+        reap(child);
         return ready[0];
     }
     error_set(err, ERROR_unavailable, "", "can't start %s: %s", program, strerror(errno));

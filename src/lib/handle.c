@@ -135,6 +135,7 @@ static const struct {
     [SAYSO_PROGRAM] = { is_path, "SAYSO_PROGRAM must be an absolute path" },
     [SAYSO_START] = { is_yes_or_no, "SAYSO_START must be yes or no" },
     [SAYSO_PATIENCE_MS] = { is_patience, "SAYSO_PATIENCE_MS must be a number of 0 to 3600000" },
+    [SAYSO_SUB_AGENT] = { is_yes_or_no, "SAYSO_SUB_AGENT must be yes or no" },
 };
 
 int sayso_set(struct sayso *sayso, int option, const char *value)

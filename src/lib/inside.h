@@ -25,7 +25,7 @@ struct json;
 struct jsonrpc_message;
 
 enum {
-    LIB_OPTIONS = SAYSO_PATIENCE_MS + 1,
+    LIB_OPTIONS = SAYSO_SUB_AGENT + 1,
     LIB_ERROR_BYTES = 700,
     LIB_PATIENCE_MS = 20000, /* one that recovers much on a busy machine */
     LIB_PENDING_PAUSE_MS = 1000,
@@ -58,8 +58,8 @@ struct sayso {
     struct text in, out;
     size_t scanned; /* bytes of `in` without a line's end */
     int64_t last_id, hello_id, delivered_id;
-    struct text delivered; /* ids as JSON with commas, to be told; then told, under delivered_id */
-    struct text delivering;
+    struct text delivered;  /* ids as JSON with commas, to be told */
+    struct text delivering; /* told; the last of them under delivered_id */
 
     struct sayso_request *first, *last;
 };

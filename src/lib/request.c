@@ -54,9 +54,8 @@ static void join(struct sayso_request *request)
     sayso->last = request;
 }
 
-static void leave(struct sayso_request *request)
+static void leave(struct sayso *sayso, struct sayso_request *request)
 {
-    struct sayso *sayso = request->sayso;
     struct sayso_request **at = &sayso->first, *before = NULL;
 
     while (*at != request) {
@@ -177,7 +176,7 @@ void sayso_request_free(struct sayso_request *request)
     } else {
         if (request->code != SAYSO_PENDING && request->result && request->id[0])
             confirm(request);
-        leave(request);
+        leave(sayso, request);
     }
     if (sayso->phase == PHASE_UP)
         connection_advance(sayso);
@@ -273,22 +272,24 @@ static bool send_one(struct sayso_request *request, int64_t now_ms)
     return ok;
 }
 
+/* At once, whether or not the last ones are confirmed: our host may be about to end. */
 static bool send_delivered(struct sayso *sayso)
 {
     struct text params = { 0 };
     bool ok;
 
-    if (!sayso->delivered.used || sayso->delivering.used)
+    if (!sayso->delivered.used)
         return true;
     text_add_format(&params, "{\"session_ids\":[%s]}", text_string(&sayso->delivered));
     ok = stream_call(sayso, "ask/delivered", &params, &sayso->delivered_id);
     text_release(&params);
-    if (ok) {
-        text_release(&sayso->delivering);
-        sayso->delivering = sayso->delivered;
-        sayso->delivered = (struct text){ 0 };
-    }
-    return ok;
+    if (!ok)
+        return false;
+    text_add_format(&sayso->delivering, "%s%s", sayso->delivering.used ? "," : "",
+                    text_string(&sayso->delivered));
+    sayso->delivering.has_overflowed = false; /* then that much is not said again */
+    text_clear(&sayso->delivered);
+    return true;
 }
 
 void request_send_all(struct sayso *sayso, int64_t now_ms)
@@ -336,7 +337,7 @@ bool request_take(struct sayso *sayso, const struct jsonrpc_message *message, st
         if (at->call_id != id || at->code != SAYSO_PENDING)
             continue;
         if (at->is_abandoned) {
-            leave(at);
+            leave(sayso, at);
             return true;
         }
         sayso->losses = 0;
@@ -350,9 +351,10 @@ void request_lose_all(struct sayso *sayso)
     for (struct sayso_request *at = sayso->first, *next; at; at = next) {
         next = at->next;
         at->call_id = 0;
+        at->resend_ms = 0;
         at->is_cancel_sent = false;
         if (at->is_abandoned)
-            leave(at);
+            leave(sayso, at);
     }
     if (sayso->delivering.used) {
         text_add_format(&sayso->delivering, "%s%s", sayso->delivered.used ? "," : "",

@@ -59,6 +59,7 @@ enum sayso_option {
     SAYSO_PROGRAM = 4,   /* that is started as the hub; default: sayso in PATH, then usual places */
     SAYSO_START = 5,     /* "yes" (default) or "no": whether a hub may be started */
     SAYSO_PATIENCE_MS = 6, /* how long a hub is looked for before giving up; default "20000" */
+    SAYSO_SUB_AGENT = 7,   /* "yes" or "no" (default): we ask for an agent of another agent */
 };
 /* Before the first use; the value is copied, NULL is the default again. */
 SAYSO_API int sayso_set(struct sayso *sayso, int option, const char *value);
@@ -142,7 +143,8 @@ SAYSO_API void sayso_request_free(struct sayso_request *request);
 SAYSO_API int sayso_request_code(const struct sayso_request *request); /* SAYSO_PENDING: not yet */
 SAYSO_API const char *sayso_request_error(const struct sayso_request *request); /* "": none */
 SAYSO_API const char *sayso_request_id(const struct sayso_request *request); /* "": not yet told */
-/* The whole result as JSON, NULL while there is none. Valid until the next call on the handle. */
+/* The whole result as JSON, NULL while there is none; of one that is handed to a terminal also
+ * while it is open, with terminal_command. Valid until the next call on the handle. */
 SAYSO_API const char *sayso_request_result(const struct sayso_request *request);
 /* Takes the ask back: it ends with SAYSO_CANCELLED unless a person was faster. */
 SAYSO_API int sayso_cancel(struct sayso_request *request);

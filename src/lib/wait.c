@@ -34,7 +34,7 @@ static bool has_news(const struct sayso *sayso)
                                           (at->id[0] && at->is_abandoned && !at->is_detach_sent)))
             return true;
     }
-    return may_send && (sayso->wants_hub || (sayso->delivered.used && !sayso->delivering.used));
+    return may_send && (sayso->wants_hub || sayso->delivered.used);
 }
 
 int sayso_timeout_ms(const struct sayso *sayso)
@@ -46,7 +46,7 @@ int sayso_timeout_ms(const struct sayso *sayso)
     if (has_news(sayso))
         return 0;
     wake_ms = sayso->wake_ms;
-    resend_ms = request_wake_ms(sayso);
+    resend_ms = sayso->phase == PHASE_UP ? request_wake_ms(sayso) : -1;
     if (wake_ms < 0 || (resend_ms >= 0 && resend_ms < wake_ms))
         wake_ms = resend_ms;
     if (wake_ms < 0)

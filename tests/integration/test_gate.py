@@ -241,6 +241,8 @@ SHIPPED = {
     "rm -r": "rm -fr build", "git push --force*": "git push --force-with-lease", "git push +*": "git push origin +main",
     "drop table": "psql -c 'DROP TABLE users'", "prod": "kubectl --context prod apply -f x", "production": "deploy --to production",
     "~/.ssh/": "cat ~/.ssh/id_rsa", "sayso settings": "sayso settings set gate_commands ''",
+    "sayso install": "/usr/bin/sayso install claude --gate --undo --yes",
+    ".copilot/hooks/": "rm ~/.copilot/hooks/sayso.json", ".codex/config.toml": "sed -i s/true/false/ ~/.codex/config.toml",
 }
 
 

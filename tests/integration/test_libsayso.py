@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import json
 import os
 import pathlib
 import re
@@ -34,7 +35,9 @@ def command(*words: str, **settings) -> str:
 
 
 def make(target: str, stage: pathlib.Path, *words: str) -> None:
-    command("make", "-C", str(ROOT), target, f"DESTDIR={stage}", "PREFIX=/usr", *words)
+    outer = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL"}  # of the make that runs this
+    command("make", "-C", str(ROOT), target, f"DESTDIR={stage}", "PREFIX=/usr", *words,
+            env={name: value for name, value in os.environ.items() if name not in outer})
 
 
 @functools.cache
@@ -43,8 +46,8 @@ def stage() -> pathlib.Path:
     place = pathlib.Path(tempfile.mkdtemp(prefix="sylib", dir="/tmp"))
     atexit.register(shutil.rmtree, place)
     make("install", place)
-    for name in EXAMPLES:
-        source = place / f"usr/share/doc/sayso/examples/c/{name}.c"
+    sources = {name: place / f"usr/share/doc/sayso/examples/c/{name}.c" for name in EXAMPLES}
+    for name, source in {**sources, "probe": ROOT / "tests/integration/libsayso_probe.c"}.items():
         for suffix, static in (("", []), ("-static", ["--static"])):
             flags = pkg_config(place, "--cflags", "--libs", *static)
             if static:  # the archive in the place of the shared one
@@ -156,6 +159,64 @@ def confirm(home: Home) -> None:
     assert said.code == 1 and said.err.startswith("no: not_supported"), said
 
 
+# way: how a person answers, what comes back
+WAYS = {
+    "choose": (["--select", "us"], "us"), "text_input": (["--text", "Night\u2002drive 中"], "Night\u2002drive 中"),
+    "number": (["--field", "value=120.5"], "120.5"), "any_number": (["--field", "value=-3"], "-3"),
+    "elicit": (["--field", "name=x", "--field", "many=3"], '{"name":"x","many":3}'),
+    "questions": (["--field", "q1=Right"], '{"Which way?":"Right"}'),
+}
+
+
+@test("every way to ask in one call: the answer, a decline, a cancel", "R4.5")
+def ways(home: Home) -> None:
+    for way, (given, wanted) in WAYS.items():
+        process = example(home, "probe", way)
+        expect(home.sayso("answer", only_ask(home), *given), DONE)
+        assert end(home, process).out == f"ok|{wanted}|\n", way
+        for verb, code in (("decline", "declined"), ("cancel", "cancelled")):
+            process = example(home, "probe", way, is_watched=False)
+            expect(home.sayso(verb, only_ask(home)), DONE)
+            said = end(home, process).out
+            assert said in (f"{code}||\n", f"{code}|0|\n"), (way, said)
+    code, _, result = end(home, example(home, "probe", "ask")).out.partition("|")  # nobody comes within 2 s
+    assert code == "timeout" and json.loads(result.rpartition("|")[0])["action_status"] == "timeout", result
+    said = end(home, example(home, "probe", "bad")).out
+    assert said.startswith("validation_failed||/prompt: "), said
+
+
+@test("an ask for a terminal has its command while it is open, and its answer later", "R4.5 R6.2")
+def for_a_terminal(home: Home) -> None:
+    process = example(home, "probe", "terminal")
+    assert process.stdout.readline() == "command\n"
+    expect(home.sayso("answer", only_ask(home), "--text", "done"), DONE)
+    assert end(home, process).out == "ok|done|\n"
+
+
+NAME, AS, DIRECTORY, SOCKET, PROGRAM, START, PATIENCE, SUB_AGENT = range(8)
+
+
+@test("options: who asks, which hub, whether one may be started, and by which program", "R4.5 R3.3")
+def options(home: Home) -> None:
+    assert end(home, example(home, "probe", "connect", f"{START}=no")).out == "channel_closed||no hub is running\n"
+    assert not home.hub_pid()
+    said = end(home, example(home, "probe", "connect", f"{PROGRAM}={home.binary}", PATH="/bin", is_watched=False))
+    assert said.out == "ok||\n" and home.hub_pid(), said
+    assert end(home, example(home, "probe", "connect", f"{START}=no")).out == "ok||\n"
+    place = home.hub()["socket"]
+    process = example(home, "probe", "choose", f"{SOCKET}={place}", f"{NAME}=builder", f"{DIRECTORY}=/srv/it",
+                      XDG_DATA_HOME="/nowhere", HOME="/nowhere", XDG_RUNTIME_DIR="/nowhere")
+    row = open_asks(home)[0]
+    shown = home.sayso("show", row["session_id"], "--json").json["ask"]
+    assert shown["agent"] == "builder" and shown["origin"]["directory"] == "/srv/it", shown
+    expect(home.sayso("answer", row["session_id"], "--select", "eu"), DONE)
+    assert end(home, process).out == "ok|eu|\n"
+    said = end(home, example(home, "probe", "questions", f"{SUB_AGENT}=yes")).out
+    assert said.startswith("not_supported||"), said
+    said = end(home, example(home, "probe", "connect", f"{SOCKET}=/tmp/nobody-there")).out
+    assert said == "channel_closed||no hub listens on /tmp/nobody-there\n", said
+
+
 @test("release: a form in pieces comes back by its fields, with the note", "R4.5")
 def release(home: Home) -> None:
     for words, printed in ((["--field", "nickname=Night drive", "--note", "gently"], "us 12.5 Night drive # gently\n"),
@@ -250,6 +311,16 @@ def two_threads(home: Home) -> None:
     for row in open_asks(home, 2):
         expect(home.sayso("answer", row["session_id"], "--text", "first" in row["title"] and "One" or "Two"), DONE)
     assert end(home, process) == (0, "One\nTwo\n", "")
+
+
+@test("two handles in one poll(): both start at once and find one hub, which is killed once", "R4.5 R5.5")
+def two_handles(home: Home) -> None:
+    process = example(home, "probe", "handles")
+    open_asks(home, 2)
+    home.kill_hub()
+    for row in open_asks(home, 2):
+        expect(home.sayso("answer", row["session_id"], "--text", "first" in row["title"] and "One" or "Two"), DONE)
+    assert end(home, process).out == "ok|One Two|\n"
 
 
 @test("no hub and no program to start one: said at once, whatever is in the way", "R4.5")

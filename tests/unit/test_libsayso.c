@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char created[] = "{\"jsonrpc\":\"2.0\",\"method\":\"ask/created\",\"params\":{\"tag\":"
@@ -166,6 +167,49 @@ static void test_two_at_once(void **state)
     sayso_request_free(second);
     sayso_request_free(first);
     assert_null(sayso_wait_any(straw->sayso, 0));
+}
+
+/* What was read is confirmed also by a program that ends at once. */
+static void test_freed_and_gone(void **state)
+{
+    static const char other[] = "zbcdefghijklmnopqrstuvwxyz";
+    struct straw *straw = *state;
+    struct sayso_request *first = straw_ask(straw, "elicit_number", number), *second;
+    int64_t first_id = straw->id;
+    char result[128];
+
+    second = straw_ask(straw, "elicit_number", "{\"message\":\"And?\"}");
+    snprintf(result, sizeof result, "{\"action\":\"accept\",\"session_id\":\"%s\"}", other);
+    straw_reply(straw, result);
+    straw->id = first_id;
+    straw_reply(straw, "{\"action\":\"decline\",\"session_id\":\"" STRAW_ID "\"}");
+    sayso_request_free(first);
+    sayso_request_free(second);
+    sayso_free(straw->sayso);
+    straw->sayso = NULL;
+    straw_expect(straw, "ask/delivered");
+    assert_non_null(strstr(straw->line, "[\"" STRAW_ID "\"]"));
+    straw_expect(straw, "ask/delivered");
+    assert_non_null(strstr(straw->line, other));
+}
+
+/* Until the hub confirms it, it is said again to the next one. */
+static void test_delivered_twice(void **state)
+{
+    struct straw *straw = *state;
+    struct sayso_request *request = straw_ask(straw, "elicit_number", number);
+
+    straw_reply(straw, "{\"action\":\"accept\",\"session_id\":\"" STRAW_ID "\"}");
+    sayso_request_free(request);
+    straw_expect(straw, "ask/delivered");
+    straw_greet(straw);
+    straw_expect(straw, "ask/delivered");
+    assert_non_null(strstr(straw->line, "[\"" STRAW_ID "\"]"));
+    straw_reply(straw, "{}");
+    close(straw->peer);
+    straw->peer = -1;
+    sayso_dispatch(straw->sayso);
+    assert_int_equal(sayso_fd(straw->sayso), -1); /* and then no more */
 }
 
 static void test_a_hub_that_comes_back(void **state)
@@ -453,6 +497,45 @@ static void test_another_version(void **state)
     sayso_request_free(request);
 }
 
+/* How often a host's poll() comes back within half a second. */
+static int count_turns(struct straw *straw)
+{
+    struct timespec begin, now;
+    int turns = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        struct pollfd ready = { .fd = sayso_fd(straw->sayso),
+                                .events = (short)sayso_events(straw->sayso) };
+        int limit_ms = sayso_timeout_ms(straw->sayso);
+
+        poll(&ready, 1, limit_ms < 0 || limit_ms > 100 ? 100 : limit_ms);
+        sayso_dispatch(straw->sayso);
+        turns++;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 500);
+    return turns;
+}
+
+static void test_waiting_costs_nothing(void **state)
+{
+    struct straw *straw = *state;
+    struct sayso_request *request = straw_ask(straw, "elicit_number", number);
+
+    assert_in_range(count_turns(straw), 1, 100); /* for a person */
+    straw_reply(straw, "{\"action\":\"pending\",\"session_id\":\"" STRAW_ID "\"}");
+    assert_in_range(count_turns(straw), 1, 100); /* to ask again */
+    straw_expect(straw, "ask/wait");
+    close(straw->listener);
+    unlink(straw->path);
+    close(straw->peer);
+    straw->peer = straw->listener = -1;
+    assert_in_range(count_turns(straw), 1, 100); /* for a hub that may come back */
+    assert_int_equal(sayso_request_code(request), SAYSO_PENDING);
+    sayso_request_free(request);
+    assert_in_range(count_turns(straw), 1, 100); /* for nothing */
+}
+
 #define STRAW_TEST(name) cmocka_unit_test_setup_teardown(name, straw_setup, straw_teardown)
 
 int main(void)
@@ -462,6 +545,8 @@ int main(void)
         STRAW_TEST(test_refusals),
         STRAW_TEST(test_values),
         STRAW_TEST(test_two_at_once),
+        STRAW_TEST(test_freed_and_gone),
+        STRAW_TEST(test_delivered_twice),
         STRAW_TEST(test_a_hub_that_comes_back),
         STRAW_TEST(test_a_hub_that_always_leaves),
         STRAW_TEST(test_taking_back),
@@ -472,6 +557,7 @@ int main(void)
         STRAW_TEST(test_misuse),
         STRAW_TEST(test_nobody_there),
         STRAW_TEST(test_another_version),
+        STRAW_TEST(test_waiting_costs_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
