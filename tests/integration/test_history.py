@@ -152,7 +152,7 @@ def markdown(home: Home) -> None:
     assert "决策记录" in export(home, "--format", "markdown")
 
 
-@test("what cannot be written is an error and leaves no file; a file is only its owner's", "R9.2 C2")
+@test("what cannot be written is an error and leaves no file; a file is only its owner's", "R9.2")
 def files(home: Home) -> None:
     answered(home, "Into a file")
     path = home.path / "asks.jsonl"
