@@ -7,11 +7,10 @@ import argparse
 import json
 import os
 import pathlib
-import resource
 import socket
 import statistics
 import subprocess
-import threading
+import sys
 import time
 from typing import Any, Callable
 
@@ -101,3 +100,85 @@ def looks(report: Any, hub: Any, count: int, repetitions: int) -> None:
             report.raw[what] = {"times_ms": times[1:], "found": len(reply["asks"]), "more": "next" in reply}
             report.add(what, statistics.median(times[1:]), "ms", most=LIMIT_MS)
             report.add("  longest", max(times[1:]), "ms")
+
+
+def peak_of(process: subprocess.Popen) -> int:
+    """The most memory it ever had, in KB, looked at until it ends: what wait4 tells is ours before exec."""
+    peak = 0
+    while process.poll() is None:
+        for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                peak = int(line.split()[1])
+        time.sleep(0.005)
+    return peak
+
+
+def export(report: Any, hub: Any, what: str, *arguments: str) -> None:
+    """Time and memory of one export into a file; the hub's loop is not to grow with it either."""
+    path = hub.data / "export"
+    before_kb, _ = hub.memory_kb()
+    began = time.monotonic()
+    peak_kb = peak_of(hub.spawn("export", *arguments, "--out", str(path)))
+    took = time.monotonic() - began
+    after_kb, _ = hub.memory_kb()
+    lines = sum(1 for _ in path.open("rb"))
+    report.raw[what] = {"seconds": took, "peak_kb": peak_kb, "bytes": path.stat().st_size,
+                        "lines": lines, "hub_grew_kb": after_kb - before_kb}
+    report.add(what, took, "s")
+    report.add("  peak memory", peak_kb / 1024, "MB", most=16)
+    report.add("  the hub grew by", (after_kb - before_kb) / 1024, "MB", most=4)
+    path.unlink()
+
+
+def read_back(report: Any, hub: Any, count: int) -> None:
+    """The backup of everything into a store of its own."""
+    backup, place = hub.data / "backup", hub.data / "second"
+    hub.spawn("export", "--all", "--out", str(backup)).communicate()
+    place.mkdir(mode=0o700)
+    began = time.monotonic()
+    process = subprocess.Popen([hub.program, "import", str(backup), "--json"], text=True, stdout=subprocess.PIPE,
+                               env={**hub.environment, "XDG_DATA_HOME": str(place)})
+    peak_kb = peak_of(process)
+    if process.returncode != 0 or json.loads(process.stdout.read())["added"] < count:
+        report.add("IMPORT FAILED", process.returncode, "")
+    report.add("import of all", time.monotonic() - began, "s")
+    report.add("  peak memory", peak_kb / 1024, "MB", most=16)
+    backup.unlink()
+
+
+def retention(report: Any, hub: Any, count: int, seconds: float) -> None:
+    """What an ask and its answer take while nothing else happens, and while all but a thousand go."""
+    hub.stop()
+    hub.environment["SAYSO_MAX_SESSIONS"] = "100000000"
+    hub.start()
+    quiet = hub.load("ask", "-c", "1", "-t", str(seconds))
+    hub.stop()
+    hub.environment["SAYSO_MAX_SESSIONS"] = "1000"
+    hub.start()
+    began, runs = time.monotonic(), []
+    with Line(hub, "person") as person:
+        while time.monotonic() - began < 300:
+            runs.append(hub.load("ask", "-c", "1", "-t", str(seconds)))
+            if len(person.call("ask/list", which="completed", limit=2000)["asks"]) < 2000:
+                break
+    report.raw["retention"] = {"quiet": quiet, "runs": runs, "seconds": time.monotonic() - began}
+    report.add(f"{count:,} asks go, while one after the other is answered", time.monotonic() - began, "s")
+    report.add("  an ask and its answer, p50", max(run.get("p50_us", 0) for run in runs) / 1e3, "ms")
+    report.add("    without retention", quiet.get("p50_us", 0) / 1e3, "ms")
+    report.add("  p99", max(run.get("p99_us", 0) for run in runs) / 1e3, "ms", most=LIMIT_MS)
+    report.add("    without retention", quiet.get("p99_us", 0) / 1e3, "ms")
+    report.add("  longest", max(run.get("max_us", 0) for run in runs) / 1e3, "ms")
+
+
+def measure(report: Any, options: argparse.Namespace, hub_class: Callable) -> None:
+    count = options.asks
+    print(f"... {count:,} asks in the store", file=sys.stderr, flush=True)
+    with hub_class(options.program) as hub:
+        fill(hub, count)
+        report.add("index of all, CPU of the hub", wait_for_index(hub), "s")
+        looks(report, hub, count, 5 if options.quick else 20)
+        export(report, hub, "export, JSON Lines")
+        export(report, hub, "export, CSV", "--format", "csv")
+        export(report, hub, "export --all", "--all")
+        read_back(report, hub, count)
+        retention(report, hub, count, options.seconds)

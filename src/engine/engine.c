@@ -10,8 +10,9 @@
 #include "base/os.h"
 #include "engine/inside.h"
 
-enum { SWEEP_BATCH = 200 };
+enum { SWEEP_BATCH = 50 }; /* whoever answers meanwhile waits for one or two of these */
 static const int64_t SWEEP_SOON_MS = 1000;
+static const int64_t SWEEP_PAUSE_MS = 20; /* between two, while others write too */
 static const int64_t SWEEP_EVERY_MS = 3600000;
 static const int64_t DAY_MS = 86400000;
 
@@ -199,6 +200,7 @@ static void on_swept(void *context, const struct store_reply *reply)
     struct errand *errand = context;
     struct engine *engine = errand->engine;
     bool is_more = reply->outcome == STORE_DONE && reply->seq > 0;
+    bool is_busy = engine->parts.store->ops->last_seq(engine->parts.store) != engine->swept_at_seq;
 
     if (reply->outcome == STORE_FAILED)
         log_error("retention.failed", "reason=%s", error_name(reply->err.code));
@@ -206,7 +208,9 @@ static void on_swept(void *context, const struct store_reply *reply)
     errand_end(errand);
     if (!is_more && engine->unsaved == 0)
         os_give_memory_back(); /* thousands of asks on their way to the disk take much */
-    if (is_more)
+    if (is_more && is_busy)
+        alarm_set(&engine->alarms, &engine->sweep_alarm, engine_boot_ms(engine) + SWEEP_PAUSE_MS);
+    else if (is_more)
         sweep_ring(engine, &engine->sweep_alarm);
     else if (!engine->sweep_alarm.place)
         alarm_set(&engine->alarms, &engine->sweep_alarm, engine_boot_ms(engine) + SWEEP_EVERY_MS);
@@ -222,6 +226,7 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
     if (engine->is_sweeping)
         return;
     engine->is_sweeping = true;
+    engine->swept_at_seq = engine->parts.store->ops->last_seq(engine->parts.store);
     keys_refresh(engine);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);

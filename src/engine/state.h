@@ -257,6 +257,7 @@ struct engine {
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
+    int64_t swept_at_seq;     /* the newest event when it began */
     struct alarm index_alarm; /* some time after an ask came or ended */
     bool is_indexing;
     int64_t indexed_at_seq;    /* the newest event when it began */

@@ -35,6 +35,7 @@ static void go_back(struct write *write, const struct event_head *head)
 {
     write->head = *head;
     write->principal[0] = '\0';
+    write->ended = 0;
     memset(write->hints, 0, sizeof write->hints);
 }
 

@@ -131,7 +131,7 @@ static int undo_answer(struct write *write, const struct store_change *change, i
     statement_integer(&undecide, number);
     rc = statement_run(&undecide);
     CRASH_POINT(store_answer_undecided);
-    return rc == SQLITE_OK ? index_drop(write, number, true) : rc;
+    return rc == SQLITE_OK ? index_reopen(write, number) : rc;
 }
 
 /* The event holds the hash of the answer, so that retention may drop the answer itself. */

@@ -50,7 +50,7 @@ const size_t history_sql_count = HISTORY_COUNT;
 _Static_assert(STORE_LIST_OPEN == 1 && STORE_LIST_ENDED == 2, "the SQL above knows them by number");
 
 /* What a look at a thing costs, in microseconds or so, and how much of that is enough. */
-enum { COST_NUMBER = 1, COST_ROW = 6, COST_TEXT = 16, COST_MOST = 30000 };
+enum { COST_NUMBER = 1, COST_ROW = 6, COST_TEXT = 16, COST_MOST = 20000 };
 
 struct looking {
     struct reader *reader;

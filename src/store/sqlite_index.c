@@ -14,28 +14,46 @@ enum {
     INDEX_MAX_GAPS = 32, /* to tidy is to write the index anew, so not for each */
 };
 
-static int run_two(struct write *write, enum write_statement how, int64_t first, int64_t second)
+static int run_on(struct write *write, enum write_statement how, int64_t number)
 {
     struct statement statement = statement_of(&write->statements, how);
 
-    statement_integer(&statement, first);
-    if (how == WRITE_INDEX_LEAVE)
-        statement_integer(&statement, second);
+    statement_integer(&statement, number);
     return statement_run(&statement);
 }
 
-int index_drop(struct write *write, int64_t number, bool stays)
+static int read_next(struct write *write, int64_t *ret_next)
 {
-    int rc = run_two(write, WRITE_UNINDEX_WORDS, number, 0);
+    struct statement next = statement_of(&write->statements, WRITE_INDEX_NEXT);
 
-    if (rc == SQLITE_OK && stays)
-        return run_two(write, WRITE_INDEX_LEAVE, number, 0);
-    if (rc == SQLITE_OK)
-        rc = run_two(write, WRITE_INDEX_TAKE, number, 0);
-    if (rc == SQLITE_OK)
-        rc = run_two(write, WRITE_UNINDEX_AGENT, number, 0);
+    *ret_next = statement_step(&next) ? sqlite3_column_int64(next.handle, 0) : 1;
+    return statement_end(&next);
+}
+
+int index_drop(struct write *write, int64_t number)
+{
+    int rc = run_on(write, WRITE_INDEX_TAKE, number);
+
+    return rc == SQLITE_OK ? run_on(write, WRITE_UNINDEX_AGENT, number) : rc;
+}
+
+int index_drop_words(struct write *write, int64_t number)
+{
+    int rc = run_on(write, WRITE_UNINDEX_WORDS, number);
+
     CRASH_POINT(store_sweep_unindexed);
     return rc;
+}
+
+int index_reopen(struct write *write, int64_t number)
+{
+    int64_t next;
+    int rc = read_next(write, &next);
+
+    if (rc != SQLITE_OK || number >= next)
+        return rc;
+    rc = run_on(write, WRITE_UNINDEX_WORDS, number);
+    return rc == SQLITE_OK ? run_on(write, WRITE_INDEX_LEAVE, number) : rc;
 }
 
 static int add_words(struct write *write, sqlite3_stmt *row, int64_t number)
@@ -70,12 +88,12 @@ static int add_agent(struct write *write, sqlite3_stmt *row, int64_t number)
 static int take_up(struct write *write, sqlite3_stmt *row, int64_t number, bool is_left)
 {
     bool is_settled = sqlite3_column_int(row, 1) != 0;
-    int rc = is_left ? run_two(write, WRITE_INDEX_TAKE, number, 0) : add_agent(write, row, number);
+    int rc = is_left ? run_on(write, WRITE_INDEX_TAKE, number) : add_agent(write, row, number);
 
     if (rc == SQLITE_OK && is_settled)
         rc = add_words(write, row, number);
     else if (rc == SQLITE_OK)
-        rc = run_two(write, WRITE_INDEX_LEAVE, number, 1);
+        rc = run_on(write, WRITE_INDEX_LEAVE, number);
     CRASH_POINT(store_index_taken);
     return rc;
 }
@@ -109,8 +127,8 @@ static int tidy(struct write *write, int64_t *ret_count)
     int64_t before = sqlite3_total_changes64(write->db);
     int rc;
 
-    if (write->gaps < INDEX_MAX_GAPS)
-        return SQLITE_OK;
+    if (write->gaps < INDEX_MAX_GAPS || write->is_sweeping)
+        return SQLITE_OK; /* what is merged while more goes would be merged again */
     rc = write_run(write, WRITE_INDEX_TIDY);
     if (rc == SQLITE_OK && sqlite3_total_changes64(write->db) - before < 2)
         write->gaps = 0;
@@ -122,17 +140,15 @@ static int tidy(struct write *write, int64_t *ret_count)
 
 static int index_run(struct write *write, struct job *job)
 {
-    struct statement next = statement_of(&write->statements, WRITE_INDEX_NEXT);
-    int64_t from = statement_step(&next) ? sqlite3_column_int64(next.handle, 0) : 1;
-    int64_t count = 0, last, unused;
-    int rc = statement_end(&next);
+    int64_t from, count = 0, last, unused;
+    int rc = read_next(write, &from);
 
     if (rc == SQLITE_OK)
         rc = take_some(write, &job->of.index, true, 0, &count, &unused);
     if (rc == SQLITE_OK)
         rc = take_some(write, &job->of.index, false, from, &count, &last);
     if (rc == SQLITE_OK && last > 0)
-        rc = run_two(write, WRITE_INDEX_MOVE, last + 1, 0);
+        rc = run_on(write, WRITE_INDEX_MOVE, last + 1);
     CRASH_POINT(store_index_moved);
     if (rc == SQLITE_OK)
         rc = tidy(write, &count);

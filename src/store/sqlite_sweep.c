@@ -36,18 +36,28 @@ static int pick(struct write *write, enum write_statement how, int64_t bound_ms,
     return statement_end(&select);
 }
 
+/* Counting all takes long, so it is done once for many batches: others only add to it. */
+static int count_ended(struct write *write, int64_t needed)
+{
+    struct statement count;
+
+    if (write->ended >= needed)
+        return SQLITE_OK;
+    count = statement_of(&write->statements, WRITE_SWEEP_COUNT);
+    write->ended = statement_step(&count) ? sqlite3_column_int64(count.handle, 0) : 0;
+    return statement_end(&count);
+}
+
 static int pick_all(struct write *write, const struct job_sweep *sweep, struct victims *victims)
 {
-    struct statement count = statement_of(&write->statements, WRITE_SWEEP_COUNT);
-    int64_t ended = statement_step(&count) ? sqlite3_column_int64(count.handle, 0) : 0;
     int64_t excess, room;
-    int rc = statement_end(&count);
+    int rc = count_ended(write, sweep->keep_ended + 2 * victims->room);
 
     if (rc == SQLITE_OK)
         rc = pick(write, WRITE_SWEEP_OLD, sweep->older_than_ms, victims->room, victims);
     if (rc != SQLITE_OK)
         return rc;
-    excess = ended - victims->count - sweep->keep_ended;
+    excess = write->ended - victims->count - sweep->keep_ended;
     room = victims->room - victims->count;
     if (excess > 0 && room > 0)
         rc = pick(write, WRITE_SWEEP_MANY, sweep->older_than_ms, excess < room ? excess : room,
@@ -89,7 +99,7 @@ static int drop(struct write *write, const struct victim *victim)
     if (rc == SQLITE_OK)
         rc = run_on(write, WRITE_SWEEP_DRAFTS, victim->number);
     if (rc == SQLITE_OK)
-        rc = index_drop(write, victim->number, false);
+        rc = index_drop(write, victim->number);
     if (rc == SQLITE_OK)
         rc = run_on(write, WRITE_SWEEP_ASK, victim->number);
     CRASH_POINT(store_sweep_dropped);
@@ -120,12 +130,16 @@ static int sweep_run(struct write *write, struct job *job)
     CRASH_POINT(store_sweep_picked);
     for (int64_t i = 0; rc == SQLITE_OK && i < victims.count; i++)
         rc = drop(write, &victims.list[i]);
+    for (int64_t i = 0; rc == SQLITE_OK && i < victims.count; i++)
+        rc = index_drop_words(write, victims.list[i].number);
     if (rc == SQLITE_OK && victims.count < victims.room) /* the last batch */
         rc = conversation_sweep(write, sweep->older_than_ms);
     if (rc == SQLITE_OK)
         rc = move_on(write);
     free(victims.list);
+    write->ended -= victims.count;
     write->gaps += victims.count;
+    write->is_sweeping = victims.count == victims.room;
     job->reply.seq = victims.count;
     return rc;
 }

@@ -153,11 +153,10 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_INDEX_WORDS] = "INSERT INTO words (rowid, body) VALUES (?1, ?2)",
     [WRITE_INDEX_AGENT] = "INSERT INTO by_agent (agent, number) VALUES (?1, ?2)"
                           " ON CONFLICT DO NOTHING",
-    [WRITE_INDEX_LEAVE] = "INSERT INTO unindexed (number) SELECT ?1"
-                          " WHERE ?1 < (SELECT next FROM search) OR ?2 ON CONFLICT DO NOTHING",
+    [WRITE_INDEX_LEAVE] = "INSERT INTO unindexed (number) VALUES (?1) ON CONFLICT DO NOTHING",
     [WRITE_INDEX_TAKE] = "DELETE FROM unindexed WHERE number = ?1",
     [WRITE_INDEX_MOVE] = "UPDATE search SET next = ?1",
-    [WRITE_INDEX_TIDY] = "INSERT INTO words (words, rank) VALUES ('merge', -64)",
+    [WRITE_INDEX_TIDY] = "INSERT INTO words (words, rank) VALUES ('merge', -16)",
     [WRITE_UNINDEX_WORDS] = "DELETE FROM words WHERE rowid = ?1",
     [WRITE_UNINDEX_AGENT] = "DELETE FROM by_agent WHERE number = ?1 AND agent ="
                             " (SELECT " ROW_AGENT " FROM asks k WHERE k.number = ?1)",

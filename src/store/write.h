@@ -23,6 +23,8 @@ struct write {
     struct statements statements;
     char principal[PRINCIPAL_BYTES]; /* that was written last: need not be again */
     int64_t gaps;                    /* asks that are gone whose words still lie in the index */
+    bool is_sweeping;                /* and more will be gone in a moment */
+    int64_t ended;                   /* asks that are over: so many at least */
     /* What was written of asks lately: most changes come soon. Only a guess, which the statement
      * that makes use of it confirms. */
     struct write_hint {
@@ -113,8 +115,11 @@ int write_look(struct write *write, const char *id, struct found *ret_found);
 void write_hint(struct write *write, const char *id, const struct found *ask);
 struct found write_hinted(struct write *write, const char *id); /* a guess */
 
-/* Takes an ask out of what lists are found by; one that stays is taken up again later. */
-int index_drop(struct write *write, int64_t number, bool stays);
+/* sqlite_index.c: takes an ask out of what lists are found by; its words apart, because every
+ * statement that might be undone alone makes the index write what it has gathered. */
+int index_drop(struct write *write, int64_t number);
+int index_drop_words(struct write *write, int64_t number);
+int index_reopen(struct write *write, int64_t number); /* it may change: is taken up again later */
 /* Whoever asks, once. */
 int write_principal(struct write *write, const struct store_principal *principal, int64_t now_ms);
 /* Conversations that did not change since and wait for nobody. */

@@ -261,6 +261,40 @@ static void it_goes_on_where_it_was_ended(void **state)
     lines_free(lines);
 }
 
+/* What was committed before an interruption is not read again. */
+static void batches_stay(void **state)
+{
+    enum { MANY = 1200 };
+    struct place *place = *state, *other = other_place();
+    struct restored restored;
+    struct error err;
+    struct restore *restore;
+    struct lines *lines, *again;
+
+    for (int i = 1; i <= MANY; i++) {
+        struct ask ask = real_ask(i);
+        struct store_principal principal = principal_of(&ask);
+
+        place->store->ops->create(place->store, &ask, &principal, NULL, NULL);
+    }
+    close_store(place);
+    lines = back_up(place);
+    assert_true(lines->count > 2 * MANY);
+    restore = restore_open(other->path, &err);
+    assert_true(give(restore, lines, 0, lines->count - 100, &err));
+    restore_close(restore);
+    assert_int_equal(sql_number(other, "SELECT count(*) FROM events"), MANY);
+    assert_in_range(sql_number(other, "SELECT count(*) FROM asks"), 1, MANY - 1);
+    if (!read_in(other, lines, &restored, &err))
+        fail_msg("%s", err.message);
+    assert_in_range(restored.added, 1, MANY - 1);
+    again = back_up(other);
+    assert_same_lines(lines, again);
+    lines_free(again);
+    lines_free(lines);
+    drop_place(other);
+}
+
 static void a_second_time_adds_nothing(void **state)
 {
     struct place *place = *state, *other = other_place();
@@ -517,11 +551,17 @@ static void a_sink_that_is_full_ends_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(what_was_kept_comes_back),         CASE(nothing_secret_is_in_it),
-        CASE(every_column_is_kept_or_left_out), CASE(it_goes_on_where_it_was_ended),
-        CASE(a_second_time_adds_nothing),       CASE(a_store_with_asks_of_its_own_is_left_alone),
-        CASE(what_was_begun_can_be_taken_back), CASE(what_is_damaged_is_refused_at_its_line),
-        CASE(what_was_forged_does_no_harm),     CASE(a_sink_that_is_full_ends_it),
+        CASE(what_was_kept_comes_back),
+        CASE(nothing_secret_is_in_it),
+        CASE(every_column_is_kept_or_left_out),
+        CASE(it_goes_on_where_it_was_ended),
+        CASE(batches_stay),
+        CASE(a_second_time_adds_nothing),
+        CASE(a_store_with_asks_of_its_own_is_left_alone),
+        CASE(what_was_begun_can_be_taken_back),
+        CASE(what_is_damaged_is_refused_at_its_line),
+        CASE(what_was_forged_does_no_harm),
+        CASE(a_sink_that_is_full_ends_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,11 @@ static void shift_all(struct place *place, struct seen *seen)
     place->store->ops->shift_deadlines(place->store, 1000, on_reply, seen);
 }
 
+static void index_all(struct place *place, struct seen *seen)
+{
+    place->store->ops->index(place->store, INT64_MAX / 2, 100, on_reply, seen);
+}
+
 static void reopen_here(struct place *place, struct seen *seen)
 {
     struct error err = { 0 };
@@ -126,6 +131,10 @@ static const struct step steps[] = {
       " AND created_ms = 1700000000001",
       NULL },
     { answer_one, "SELECT count(*) FROM answers WHERE answer_key = 'k-0'", NULL },
+    { index_all,
+      "SELECT count(*) FROM asks WHERE created_ms = 1700000000001"
+      " AND number < (SELECT next FROM search)",
+      "SELECT count(*) FROM asks WHERE created_ms = 1700000000001" },
     { create_large,
       "SELECT count(*) FROM asks JOIN ask_texts USING (number)"
       " WHERE created_ms = 1700000000002 AND length(form) = 39999",
@@ -184,6 +193,9 @@ static void check_session(struct place *place, const enum store_outcome *outcome
     create_done(place, &another);
     assert_int_equal(sqlite3_open(place->path, &db), SQLITE_OK);
     assert_sound(db, true);
+    assert_int_equal(
+        sqlite3_exec(db, "INSERT INTO words (words) VALUES ('integrity-check')", NULL, NULL, NULL),
+        SQLITE_OK);
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         const struct step *step = &steps[i];
 
