@@ -228,7 +228,7 @@ int conversation_sweep(struct write *write, int64_t older_than_ms)
     statement_integer(&old, older_than_ms);
     rc = statement_run(&old);
     CRASH_POINT(store_sweep_conversations);
-    return rc == SQLITE_OK ? write_run(write, WRITE_CONVERSATION_SWEEP_EVENTS) : rc;
+    return rc;
 }
 
 /* Reading ----------------------------------------------------------------------------------------

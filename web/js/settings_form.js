@@ -151,7 +151,7 @@ export function buildSettings(ask = null) {
     const names = GROUPS.flatMap(([, rows]) => rows.map((row) => row.name));
     return make("form", { class: "set", submit: (/** @type {Event} */ event) => event.preventDefault() },
         saved,
-        ask && isOpen(ask) && buildThisAsk(ask, fail),
+        ask && isOpen(ask) && secondsLeft(ask) !== null && buildThisAsk(ask, fail),
         GROUPS.map(([title, rows]) => make("fieldset", {}, make("legend", {}, say(title)), rows.map((row) => {
             const small = [row.small && say(row.small), sayOrigin(row.name)].filter(Boolean).join(" · ");
             const help = say(/** @type {any} */ (`help_${row.name}`));
