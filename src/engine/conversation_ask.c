@@ -166,10 +166,11 @@ static void on_conversation(void *context, const struct store_conversation *stor
     }
     CRASH_POINT(engine_question_begins);
     if (!stored || !talk_read(&talk, stored, &failure) ||
-        talk.machine.state != CONVERSATION_AWAITING || strcmp(talk.ask_id, question->ask_id) != 0 ||
-        !submit_question(question->engine, question->visit, question->ask_id,
-                         talk.machine.current.input_json, on_over, question))
+        talk.machine.state != CONVERSATION_AWAITING || strcmp(talk.ask_id, question->ask_id) != 0)
         question_free(question); /* nothing of it is to be asked any more */
+    else
+        submit_question(question->engine, question->visit, question->ask_id, &talk.machine, on_over,
+                        question);
     talk_release(&talk);
 }
 

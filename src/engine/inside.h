@@ -248,10 +248,10 @@ struct submission {
     bool opens_browser; /* once it is stored */
     bool is_question;   /* of a conversation: admitted, has its id, and no deadline of our own */
 };
-/* A question of a conversation under the id it was given, asked by `visit`, which waits for it.
- * False: `input_json` is none. */
-bool submit_question(struct engine *engine, struct visit *visit, const char *id,
-                     const char *input_json, desk_done *done, void *context);
+/* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
+ * for it. */
+void submit_question(struct engine *engine, struct visit *visit, const char *id,
+                     const struct conversation *machine, desk_done *done, void *context);
 void submission_tell_created(const struct submission *submission, const char *id);
 void submission_park(struct submission *submission, struct live *live);
 

@@ -94,9 +94,10 @@ void serve_conversation_new(struct call *call)
     struct json_writer writer = json_writer_to(&members);
     struct json *body;
     const char *key;
+    int64_t version;
     char *given;
 
-    if (!query_key(call, &key) || !act_read_body(call, &body))
+    if (!act_read_conditions(call, &version, &key) || !act_read_body(call, &body))
         return;
     given = json_member(body, "sub_agent") ? json_encode(json_member(body, "sub_agent")) : NULL;
     json_write_object(&writer, NULL);
@@ -165,10 +166,11 @@ void serve_conversation_say(struct call *call)
 {
     struct text members = { 0 };
     struct json *body;
+    const char *key;
     int64_t version;
     char *said;
 
-    if (!conversation_knows_id(call) || !query_if_match(call, &version) ||
+    if (!conversation_knows_id(call) || !act_read_conditions(call, &version, &key) ||
         !act_read_body(call, &body))
         return;
     said = json_encode(body);

@@ -179,7 +179,9 @@ void openapi_write(struct text *out);
 /* look.c */
 void look_again(struct call *call);
 /* act.c */
-bool act_read_body(struct call *call, struct json **ret_body); /* false: refused already */
+/* False: refused already. */
+bool act_read_body(struct call *call, struct json **ret_body);
+bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key);
 /* poll.c */
 void poll_park(struct call *call);
 void poll_unpark(struct call *call);
