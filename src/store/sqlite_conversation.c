@@ -253,8 +253,8 @@ const char *const conversation_sql[] = {
                             " AND (?3 IS NULL OR (created_ms, id) < (SELECT created_ms, id"
                             " FROM conversations WHERE id = ?3))"
                             " ORDER BY created_ms DESC, id DESC LIMIT ?4",
-    [CONVERSATION_EVENTS] = "SELECT number, kind, body FROM conversation_events"
-                            " WHERE conversation = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
+    [CONVERSATION_EVENTS] = ("SELECT number, kind, body FROM conversation_events"
+                             " WHERE conversation = ?1 AND number > ?2 ORDER BY number LIMIT ?3"),
 };
 const size_t conversation_sql_count = CONVERSATION_COUNT;
 
