@@ -104,17 +104,13 @@ void conversation_events_act(struct desk *desk, struct desk_visit *visit, const 
 {
     struct hearing *hearing = errand_new(sizeof *hearing, engine_of(desk), visit, done, context);
     struct errand *errand = &hearing->saying.errand;
-    struct error err;
 
     errand->drop = hearing_drop;
     hearing->after = json_member_integer(params, "after", 0);
     hearing->limit = json_member_integer(params, "limit", EVENTS_USUAL);
     if (hearing->limit < 1 || hearing->limit > EVENTS_MOST)
         hearing->limit = EVENTS_USUAL;
-    if (!talk_read_id(params, errand->id, &err))
-        errand_fail(errand, &err, NULL);
-    else
-        saying_load(&hearing->saying, hear);
+    saying_about(&hearing->saying, params, hear);
 }
 
 static void follow(struct errand *errand)
@@ -129,11 +125,5 @@ static void follow(struct errand *errand)
 void conversation_follow_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                              desk_done *done, void *context)
 {
-    struct saying *saying = saying_new(engine_of(desk), visit, done, context);
-    struct error err;
-
-    if (!talk_read_id(params, saying->errand.id, &err))
-        errand_fail(&saying->errand, &err, NULL);
-    else
-        saying_load(saying, follow);
+    saying_about(saying_new(engine_of(desk), visit, done, context), params, follow);
 }

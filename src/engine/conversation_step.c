@@ -75,6 +75,17 @@ void saying_load(struct saying *saying, void (*next)(struct errand *errand))
     store->ops->get_conversation(store, saying->errand.id, on_loaded, saying);
 }
 
+void saying_about(struct saying *saying, const struct json *params,
+                  void (*next)(struct errand *errand))
+{
+    struct error err;
+
+    if (talk_read_id(params, saying->errand.id, &err))
+        saying_load(saying, next);
+    else
+        errand_fail(&saying->errand, &err, NULL);
+}
+
 /* Telling ----------------------------------------------------------------------------------------
  */
 

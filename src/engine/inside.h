@@ -341,6 +341,9 @@ struct saying *saying_new(struct engine *engine, struct desk_visit *visit, desk_
 void saying_drop(struct errand *errand); /* what it holds */
 /* Reads the conversation, then calls `next`; fails where there is none that the visit sees. */
 void saying_load(struct saying *saying, void (*next)(struct errand *errand));
+/* The same of the one that `params` name. */
+void saying_about(struct saying *saying, const struct json *params,
+                  void (*next)(struct errand *errand));
 void saying_step(struct errand *errand);                   /* once it is loaded */
 void saying_reply(struct saying *saying, bool is_already); /* and ends it */
 /* Says that it has no place in this state; ends it. */

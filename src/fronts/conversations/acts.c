@@ -121,29 +121,6 @@ void serve_conversation_new(struct call *call)
     bring(call, &writer, &params, on_done);
 }
 
-static void on_listed(void *context, const struct desk_reply *reply)
-{
-    struct call *call = context;
-    struct json *list = NULL;
-    const char *next;
-
-    if (reply->err.code == ERROR_bad_format) {
-        reply_bad_parameter(call, ERROR_bad_format, parameter_before.name, reply->err.message);
-        return;
-    }
-    if (reply->err.code != ERROR_NONE) {
-        reply_error(call, &reply->err, NULL);
-        return;
-    }
-    if (json_parse(reply->json, strlen(reply->json), &list, NULL)) {
-        next = json_member_text(list, "next");
-        if (next)
-            query_write_next(call, next);
-    }
-    json_free(list);
-    reply_json(call, 200, reply->json, strlen(reply->json));
-}
-
 void serve_conversation_list(struct call *call)
 {
     struct text params = { 0 };
@@ -158,7 +135,7 @@ void serve_conversation_list(struct call *call)
     before = http_parameter(call->exchange, parameter_before.name);
     if (before)
         json_write_text(&writer, "before", before);
-    bring(call, &writer, &params, on_listed);
+    bring(call, &writer, &params, look_listed);
 }
 
 void serve_conversation_get(struct call *call)

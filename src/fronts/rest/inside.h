@@ -178,6 +178,8 @@ void openapi_write(struct text *out);
 
 /* look.c */
 void look_again(struct call *call);
+/* Of a list: a page with the way to the next; `context` is the call. */
+void look_listed(void *context, const struct desk_reply *reply);
 /* act.c */
 /* False: refused already. */
 bool act_read_body(struct call *call, struct json **ret_body);
