@@ -1,13 +1,15 @@
 /*
- * host.c - a host of an agent in plain C and plain sockets: it runs three tools (list_files, count, save), and its agent
- * asks a person in between. The "model" is a script: where yours calls a model, this one has a case for each turn.
+ * host.c - a host of an agent in plain C and plain sockets: it runs three tools (list_files, count,
+ * save), and its agent asks a person in between. The "model" is a script: where yours calls a
+ * model, this one has a case for each turn.
  *
  *   cc -O2 -o host docs/examples/host.c
  *   SAYSO_PORT=7297 SAYSO_TOKEN_FILE=FILE ./host DIRECTORY FILE
  *
- * The token is one of `sayso token new --kind host`. Everything it says may be said twice, so whatever it is not sure of
- * it says again; events have numbers, so a broken stream goes on behind the last. Killed and started again it goes on
- * where it was: FILE.host remembers the conversation, its key, and the last event that was dealt with.
+ * The token is one of `sayso token new --kind host`. Everything it says may be said twice, so
+ * whatever it is not sure of it says again; events have numbers, so a broken stream goes on behind
+ * the last. Killed and started again it goes on where it was: FILE.host remembers the conversation,
+ * its key, and the last event that was dealt with.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
@@ -34,7 +36,7 @@ struct host {
     char answer[256], count[32];
 };
 
-/* What is remembered -------------------------------------------------------------------------------------------------
+/* What is remembered -----------------------------------------------------------------------------
  */
 
 static void remember(const struct host *host)
@@ -44,8 +46,10 @@ static void remember(const struct host *host)
 
     snprintf(path, sizeof path, "%s.new", host->memory);
     out = fopen(path, "w");
-    if (!out || fprintf(out, "%s %s %ld %d %d %s\n%s\n", host->key, host->id[0] ? host->id : "-", host->last,
-                        host->has_answer, host->has_count, host->count[0] ? host->count : "-", host->answer) < 0 ||
+    if (!out ||
+        fprintf(out, "%s %s %ld %d %d %s\n%s\n", host->key, host->id[0] ? host->id : "-",
+                host->last, host->has_answer, host->has_count, host->count[0] ? host->count : "-",
+                host->answer) < 0 ||
         fclose(out) != 0 || rename(path, host->memory) != 0) {
         perror(host->memory);
         exit(1);
@@ -58,8 +62,8 @@ static void recall(struct host *host)
     int has_answer = 0, has_count = 0;
     unsigned char random[16];
 
-    if (in && fscanf(in, "%32s %26s %ld %d %d %31s\n", host->key, host->id, &host->last, &has_answer, &has_count,
-                     host->count) == 6) {
+    if (in && fscanf(in, "%32s %26s %ld %d %d %31s\n", host->key, host->id, &host->last,
+                     &has_answer, &has_count, host->count) == 6) {
         host->has_answer = has_answer;
         host->has_count = has_count;
         if (fgets(host->answer, sizeof host->answer, in))
@@ -77,7 +81,7 @@ static void recall(struct host *host)
         fclose(in);
 }
 
-/* JSON, as much of it as is needed here --------------------------------------------------------------------------------
+/* JSON, as much of it as is needed here ----------------------------------------------------------
  */
 
 static char *escape(const char *text, char *out, size_t size)
@@ -112,7 +116,7 @@ static bool find_text(const char *json, const char *name, char *out, size_t size
     return true;
 }
 
-/* HTTP ---------------------------------------------------------------------------------------------------------------
+/* HTTP -------------------------------------------------------------------------------------------
  */
 
 static void pause_ms(long ms)
@@ -120,22 +124,27 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* HTTP/1.0: a reply ends with its connection, and there are no chunks. NULL: nobody listens right now. */
-static FILE *request(const struct host *host, const char *method, const char *path, const char *headers, const char *body)
+/* HTTP/1.0: a reply ends with its connection, and there are no chunks. NULL: nobody listens right
+ * now. */
+static FILE *request(const struct host *host, const char *method, const char *path,
+                     const char *headers, const char *body)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((unsigned short)host->port) };
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_port = htons((unsigned short)host->port) };
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     FILE *stream;
 
     inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0 || !(stream = fdopen(fd, "r+"))) {
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        !(stream = fdopen(fd, "r+"))) {
         close(fd);
         return NULL;
     }
-    fprintf(stream, "%s %s HTTP/1.0\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n%s", method, path, host->port,
-            host->token, headers);
+    fprintf(stream, "%s %s HTTP/1.0\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n%s",
+            method, path, host->port, host->token, headers);
     if (body)
-        fprintf(stream, "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s", strlen(body), body);
+        fprintf(stream, "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                strlen(body), body);
     else
         fputs("\r\n", stream);
     fflush(stream);
@@ -156,7 +165,8 @@ static int read_head(FILE *stream)
 }
 
 /* Says it until it was heard. */
-static void say(const struct host *host, const char *path, const char *headers, const char *body, char reply[BYTES])
+static void say(const struct host *host, const char *path, const char *headers, const char *body,
+                char reply[BYTES])
 {
     for (;;) {
         FILE *stream = request(host, "POST", path, headers, body);
@@ -185,7 +195,7 @@ static void say_to_conversation(const struct host *host, const char *act, const 
     say(host, path, "", body, reply);
 }
 
-/* The three tools ------------------------------------------------------------------------------------------------------
+/* The three tools --------------------------------------------------------------------------------
  */
 
 static bool list_files(struct host *host, const char *input, char *out, size_t size)
@@ -271,7 +281,7 @@ static void run_tool(struct host *host, const char *data)
     say_to_conversation(host, "tool-results", body);
 }
 
-/* The model ------------------------------------------------------------------------------------------------------------
+/* The model --------------------------------------------------------------------------------------
  */
 
 static void think(const struct host *host)
@@ -287,11 +297,12 @@ static void think(const struct host *host)
                  escape(host->answer, answer, sizeof answer));
         say_to_conversation(host, "tool-calls", body);
     } else {
-        say_to_conversation(host, "tool-calls",
-                            "{\"tool_calls\":[{\"id\":\"t1\",\"name\":\"list_files\",\"input\":{}},"
-                            "{\"id\":\"t2\",\"name\":\"ask_user_question\",\"input\":{\"questions\":[{"
-                            "\"question\":\"What shall be counted?\",\"header\":\"Figure\","
-                            "\"options\":[{\"label\":\"Lines\"},{\"label\":\"Words\"}]}]}}]}");
+        say_to_conversation(
+            host, "tool-calls",
+            "{\"tool_calls\":[{\"id\":\"t1\",\"name\":\"list_files\",\"input\":{}},"
+            "{\"id\":\"t2\",\"name\":\"ask_user_question\",\"input\":{\"questions\":[{"
+            "\"question\":\"What shall be counted?\",\"header\":\"Figure\","
+            "\"options\":[{\"label\":\"Lines\"},{\"label\":\"Words\"}]}]}}]}");
     }
 }
 
@@ -305,7 +316,8 @@ static void deal_with(struct host *host, const char *event, const char *data)
         if (begin) { /* to the next escaped quote */
             begin += sizeof answered - 1;
             end = strstr(begin, "\\\"");
-            snprintf(host->answer, sizeof host->answer, "%.*s", end ? (int)(end - begin) : 0, begin);
+            snprintf(host->answer, sizeof host->answer, "%.*s", end ? (int)(end - begin) : 0,
+                     begin);
             host->has_answer = true;
         }
         host->has_count |= strstr(data, "\"tool_use_id\":\"t4\"") != NULL;
@@ -318,7 +330,7 @@ static void deal_with(struct host *host, const char *event, const char *data)
     }
 }
 
-/* Listening ------------------------------------------------------------------------------------------------------------
+/* Listening --------------------------------------------------------------------------------------
  */
 
 static void listen_once(struct host *host)
@@ -365,12 +377,13 @@ int main(int argc, char **argv)
     FILE *secret = token ? fopen(token, "r") : NULL;
 
     if (argc != 3 || !secret || !fgets(host.token, sizeof host.token, secret)) {
-        fprintf(stderr, "usage: SAYSO_PORT=7297 SAYSO_TOKEN_FILE=FILE %s DIRECTORY FILE\n", argv[0]);
+        fprintf(stderr, "usage: SAYSO_PORT=7297 SAYSO_TOKEN_FILE=FILE %s DIRECTORY FILE\n",
+                argv[0]);
         return 2;
     }
     fclose(secret);
     host.token[strcspn(host.token, "\n")] = '\0';
-    host.port = port ? atoi(port) : 7297;
+    host.port = port ? (int)strtol(port, NULL, 10) : 7297;
     host.directory = argv[1];
     host.file = argv[2];
     snprintf(host.memory, sizeof host.memory, "%s.host", argv[2]);

@@ -253,13 +253,7 @@ static void reply_loaded(struct errand *errand)
 void conversation_get_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                           desk_done *done, void *context)
 {
-    struct saying *saying = saying_new(engine_of(desk), visit, done, context);
-    struct error err;
-
-    if (!talk_read_id(params, saying->errand.id, &err))
-        errand_fail(&saying->errand, &err, NULL);
-    else
-        saying_load(saying, reply_loaded);
+    saying_about(saying_new(engine_of(desk), visit, done, context), params, reply_loaded);
 }
 
 struct listing {

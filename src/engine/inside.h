@@ -254,10 +254,10 @@ struct submission {
     char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
     bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
 };
-/* A question of a conversation under the id it was given, asked by `visit`, which waits for it.
- * False: `input_json` is none. */
-bool submit_question(struct engine *engine, struct visit *visit, const char *id,
-                     const char *input_json, desk_done *done, void *context);
+/* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
+ * for it. */
+void submit_question(struct engine *engine, struct visit *visit, const char *id,
+                     const struct conversation *machine, desk_done *done, void *context);
 void submission_tell_created(const struct submission *submission, const char *id);
 void submission_park(struct submission *submission, struct live *live);
 
@@ -388,21 +388,32 @@ struct saying {
 };
 struct saying *saying_new(struct engine *engine, struct desk_visit *visit, desk_done *done,
                           void *context);
+void saying_drop(struct errand *errand); /* what it holds */
 /* Reads the conversation, then calls `next`; fails where there is none that the visit sees. */
 void saying_load(struct saying *saying, void (*next)(struct errand *errand));
+/* The same of the one that `params` name. */
+void saying_about(struct saying *saying, const struct json *params,
+                  void (*next)(struct errand *errand));
 void saying_step(struct errand *errand);                   /* once it is loaded */
 void saying_reply(struct saying *saying, bool is_already); /* and ends it */
 /* Says that it has no place in this state; ends it. */
 void saying_refuse(struct saying *saying);
-desk_act conversation_say_act, conversation_events_act, conversation_follow_act;
+desk_act conversation_say_act;
+
+/* conversation_events.c: what happened, and who is told */
+void conversation_tell(struct engine *engine, const struct talk *talk); /* there is more of it */
+desk_act conversation_events_act, conversation_follow_act;
 
 /* conversation_ask.c: a question of a conversation as an ask, and its end as what was said */
 void question_begin(struct engine *engine, const struct talk *talk);
 void question_ring(struct engine *engine, struct alarm *alarm);
-/* A person, or a host that may, answers or cancels; `saying` is loaded and ends. */
-void question_decide(struct errand *errand);
+/* Told when the conversation has gone on behind this ask; false: it has no question of that id. */
+bool question_add_decider(struct engine *engine, const char *ask_id, struct saying *saying);
 void questions_load(struct engine *engine);
 void questions_release(struct engine *engine);
+
+/* conversation_decide.c */
+void question_decide(struct errand *errand); /* a saying that is loaded; it ends */
 
 /* tokens.c: who may come through HTTP */
 desk_act token_new_act, token_list_act, token_revoke_act;

@@ -488,30 +488,39 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
         match_or_create(submission);
 }
 
-bool submit_question(struct engine *engine, struct visit *visit, const char *id,
-                     const char *input_json, desk_done *done, void *context)
+/* Read again; if by now it would be refused, as it was understood when it was kept. */
+static void read_question(const struct conversation *machine, struct ask_call *ret_call)
+{
+    const char *input = machine->current.input_json;
+    struct json *json = NULL;
+    struct text form = { 0 };
+
+    if (!json_parse(input, strlen(input), &json, NULL) ||
+        !arguments_check(&tool_ask_user_question, json, ret_call, NULL)) {
+        form_encode(&machine->form, &form);
+        *ret_call =
+            (struct ask_call){ .timeout_s = machine->timeout_s, .arguments_json = mem_text(input) };
+        form_parse(form.bytes, form.used, &ret_call->form, NULL);
+        text_release(&form);
+    }
+    json_free(json);
+}
+
+void submit_question(struct engine *engine, struct visit *visit, const char *id,
+                     const struct conversation *machine, desk_done *done, void *context)
 {
     struct submission *submission =
         errand_new(sizeof *submission, engine, (struct desk_visit *)visit, done, context);
-    struct json *input = NULL;
-    bool ok;
 
     submission->errand.drop = submission_drop;
     submission->tool = &tool_ask_user_question;
     submission->is_question = true;
     submission->terms.wait_ms = -1;
     submission->call = mem_new(sizeof *submission->call);
-    ok = json_parse(input_json, strlen(input_json), &input, NULL) &&
-         arguments_check(submission->tool, input, submission->call, NULL);
-    json_free(input);
-    if (!ok) {
-        errand_end(&submission->errand);
-        return false;
-    }
+    read_question(machine, submission->call);
     memcpy(submission->ask.id, id, sizeof submission->ask.id);
     memcpy(submission->ask.principal, visit->principal, PRINCIPAL_BYTES);
     digest_call(submission);
     submission->match = live_match(&submission->ask);
     create(submission);
-    return true;
 }

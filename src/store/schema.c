@@ -113,9 +113,12 @@ static const char conversation_tables[] =
     "CREATE UNIQUE INDEX conversations_key ON conversations (principal, key)"
     " WHERE key IS NOT NULL;"
     "CREATE INDEX conversations_made ON conversations (principal, created_ms);"
+    "CREATE INDEX conversations_changed ON conversations (changed_ms);"
     "CREATE TABLE conversation_events (conversation TEXT NOT NULL, number INTEGER NOT NULL,"
     " kind TEXT NOT NULL, bytes INTEGER NOT NULL, body TEXT NOT NULL,"
-    " PRIMARY KEY (conversation, number)) STRICT, WITHOUT ROWID;";
+    " PRIMARY KEY (conversation, number)) STRICT, WITHOUT ROWID;"
+    "CREATE TRIGGER conversation_dropped AFTER DELETE ON conversations BEGIN"
+    " DELETE FROM conversation_events WHERE conversation = old.id; END;";
 
 enum { STEP_TEXTS = 4 };
 static const struct {

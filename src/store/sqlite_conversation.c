@@ -228,7 +228,7 @@ int conversation_sweep(struct write *write, int64_t older_than_ms)
     statement_integer(&old, older_than_ms);
     rc = statement_run(&old);
     CRASH_POINT(store_sweep_conversations);
-    return rc == SQLITE_OK ? write_run(write, WRITE_CONVERSATION_SWEEP_EVENTS) : rc;
+    return rc;
 }
 
 /* Reading ----------------------------------------------------------------------------------------
@@ -253,8 +253,8 @@ const char *const conversation_sql[] = {
                             " AND (?3 IS NULL OR (created_ms, id) < (SELECT created_ms, id"
                             " FROM conversations WHERE id = ?3))"
                             " ORDER BY created_ms DESC, id DESC LIMIT ?4",
-    [CONVERSATION_EVENTS] = "SELECT number, kind, body FROM conversation_events"
-                            " WHERE conversation = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
+    [CONVERSATION_EVENTS] = ("SELECT number, kind, body FROM conversation_events"
+                             " WHERE conversation = ?1 AND number > ?2 ORDER BY number LIMIT ?3"),
 };
 const size_t conversation_sql_count = CONVERSATION_COUNT;
 

@@ -121,8 +121,6 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_CONVERSATION_LOOK] = "SELECT 1 FROM conversations WHERE id = ?1",
     [WRITE_CONVERSATION_SWEEP] = "DELETE FROM conversations WHERE changed_ms < ?1"
                                  " AND state <> 'awaiting_user_response'",
-    [WRITE_CONVERSATION_SWEEP_EVENTS] = "DELETE FROM conversation_events"
-                                        " WHERE conversation NOT IN (SELECT id FROM conversations)",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
                          " WHERE number >= ?2 AND state <= 2 AND deadline_ms > 0",
     [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"

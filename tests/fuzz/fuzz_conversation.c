@@ -1,6 +1,6 @@
 /*
- * Whatever the store or a person's side gives back: a conversation is read as itself or not at all,
- * goes through every event without losing or doubling a result, and answers are valid JSON.
+ * Whatever the store, a person's side or a host gives back: a conversation is read as itself or not
+ * at all, goes through every event without losing or doubling a result, and answers are valid JSON.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -99,6 +99,29 @@ static void answer(const struct json *body)
     conversation_release(&conversation);
 }
 
+/* The bytes as a turn, or a result, of a host. A turn that began may be told again. */
+static void host(const struct json *body)
+{
+    struct conversation conversation = { 0 };
+    struct conversation_event event = { .kind = SAID_TOOL_CALLS };
+    struct conversation_step step;
+    struct tool_use *calls = NULL;
+
+    if (conversation_read_calls(body, &calls, &event.call_count, NULL)) {
+        event.calls = calls;
+        if (conversation_next(&conversation, &event, &step, NULL)) {
+            conversation_step_release(&step);
+            require(conversation_next(&conversation, &event, &step, NULL) && step.is_ignored);
+            check_same(&conversation);
+            walk(&conversation);
+        }
+        conversation_free_calls(calls, event.call_count);
+    }
+    if (conversation_read_result(body, &event, NULL))
+        say(&conversation, &event);
+    conversation_release(&conversation);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct conversation conversation = { 0 };
@@ -109,8 +132,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         walk(&conversation);
     }
     conversation_release(&conversation);
-    if (json_parse((const char *)data, size, &body, NULL))
+    if (json_parse((const char *)data, size, &body, NULL)) {
         answer(body);
+        host(body);
+    }
     json_free(body);
     return 0;
 }

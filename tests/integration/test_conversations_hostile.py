@@ -72,6 +72,8 @@ def bad_bodies() -> None:
         assert running.say("tool-results", large).status == 413
         assert running.say("tool-results", {"tool_use_id": "t1", "content": ""}, Content_Type="text/plain").status == 415
         assert running.state["type"] == "tool_executing"
+        for act in ("tool-results", "turn-ended"):  # a condition that is not looked at must not seem so
+            assert running.say(act, {"tool_use_id": "t1", "content": ""}, If_Match='"2"').error["parameter"] == "If-Match"
         for key in ("", "x" * 129, "a b"):
             assert office.post("/conversations", {}, token=office.host, Idempotency_Key=key).status == 400
         error = said(office.post("/conversations", {"sub_agent": "no"}, token=office.host), 422, "bad_type")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -18,22 +19,22 @@ TEXTS = {"one.txt": "a b c\nd\n", "two.txt": "e f\n"}  # 3 lines, 6 words
 HANG_S = 60
 
 
-def shell(office: Hosting, folder: pathlib.Path) -> tuple[list[str], dict[str, str]]:
+def shell(office: Hosting, folder: pathlib.Path) -> tuple[str, dict[str, str]]:
     if not shutil.which("curl"):
         raise Skip("there is no curl")
     header = folder / "header"
     header.write_text(f"Authorization: Bearer {office.host}\n")
-    return [str(EXAMPLES / "host.sh")], {"SAYSO_URL": f"http://127.0.0.1:{office.port}", "SAYSO_HEADER": str(header)}
+    return str(EXAMPLES / "host.sh"), {"SAYSO_URL": f"http://127.0.0.1:{office.port}", "SAYSO_HEADER": str(header)}
 
 
-def program(office: Hosting, folder: pathlib.Path) -> tuple[list[str], dict[str, str]]:
+def program(office: Hosting, folder: pathlib.Path) -> tuple[str, dict[str, str]]:
     built = folder / "host"
     made = subprocess.run(["cc", "-std=c17", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(built),
                            str(EXAMPLES / "host.c")], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     token = folder / "token"
     token.write_text(office.host + "\n")
-    return [str(built)], {"SAYSO_PORT": str(office.port), "SAYSO_TOKEN_FILE": str(token)}
+    return str(built), {"SAYSO_PORT": str(office.port), "SAYSO_TOKEN_FILE": str(token)}
 
 
 class Host:
@@ -41,20 +42,20 @@ class Host:
 
     def __init__(self, office: Hosting, make):
         self.office, self.folder = office, pathlib.Path(tempfile.mkdtemp(dir=office.home.path))
-        self.words, self.env = make(office, self.folder)
+        self.program, self.env = make(office, self.folder)
         (self.folder / "texts").mkdir()
         for name, text in TEXTS.items():
             (self.folder / "texts" / name).write_text(text)
 
     def start(self) -> subprocess.Popen:
-        self.process = subprocess.Popen(
-            [*self.words, "texts", "figure"], cwd=self.folder, env={"PATH": os.environ["PATH"], **self.env},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.process = self.office.home.spawn("texts", "figure", program=self.program, cwd=self.folder, env=self.env,
+                                              start_new_session=True)
         return self.process
 
     def kill(self) -> None:
-        os.killpg(self.process.pid, 9)
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
+        self.office.home.spawned.remove(self.process)
 
     def question(self) -> str:
         def look():
@@ -65,6 +66,7 @@ class Host:
 
     def end(self) -> tuple[int, str]:
         out, err = self.process.communicate(timeout=HANG_S)
+        self.office.home.spawned.remove(self.process)
         return self.process.returncode, out if self.process.returncode == 0 else err
 
 

@@ -1,7 +1,7 @@
 // openapi.test.mjs - the description at /api/openapi.json against what the hub really replies: every
 // operation and every documented status that can be provoked is called, and each reply must be valid,
 // documented, and made of members the description names.
-// Proves: R10.4
+// Proves: R10.4 R3.4
 import assert from "node:assert/strict";
 import test from "node:test";
 import Ajv2020 from "ajv/dist/2020.js";
@@ -23,6 +23,7 @@ class Office {
         this.url = `http://127.0.0.1:${this.home.hub().port}`;
         this.person = (await this.home.must("token", "new", "--kind", "person")).split(/\s/)[0];
         this.agent = (await this.home.must("token", "new", "--kind", "agent")).split(/\s/)[0];
+        this.host = (await this.home.must("token", "new", "--kind", "host")).split(/\s/)[0];
         this.document = await (await this.fetch("GET", "/api/openapi.json")).json();
         this.ajv = new Ajv2020({
             strict: true, strictRequired: false, allowUnionTypes: true, allErrors: true, keywords: ["components"],
@@ -77,8 +78,10 @@ class Office {
     async call(method, pattern, wanted, { id, query = "", ...more } = {}) {
         const operation = this.document.paths[pattern]?.[method.toLowerCase()];
         assert.ok(operation, `${method} ${pattern} is not described`);
-        const reply = await this.fetch(method, pattern.replace("{id}", id ?? "x") + query, more);
-        const text = await reply.text();
+        const token = pattern.startsWith("/conversations") && !/respond$|cancel$/.test(pattern) ? this.host : this.person;
+        const reply = await this.fetch(method, pattern.replace("{id}", id ?? "x") + query, { token, ...more });
+        const isStream = reply.headers.get("content-type") === "text/event-stream";
+        const text = isStream ? await reply.body.cancel() ?? "" : await reply.text();
         const what = `${method} ${pattern} -> ${reply.status} ${text}`;
         assert.equal(reply.status, wanted, what);
         const described = operation.responses[String(reply.status)];
@@ -102,7 +105,7 @@ test("what /api/openapi.json says of every operation is what the hub replies", a
         assert.equal(document.openapi, "3.1.0");
         const ids = [];
         for (const [path, item] of Object.entries(document.paths)) {
-            assert.match(path, /^\/[a-z/{}.]*$/);
+            assert.match(path, /^\/[a-z/{}.-]*$/);
             for (const operation of Object.values(item)) {
                 ids.push(operation.operationId);
                 const inPath = operation.parameters.filter((one) => one.in === "path").map((one) => `{${one.name}}`);
@@ -175,6 +178,42 @@ test("what /api/openapi.json says of every operation is what the hub replies", a
         }
     });
 
+    await t.test("conversations: every step and every refusal", async () => {
+        const talk = (act) => `/conversations/{id}${act}`;
+        const make = async () => (await office.call("POST", "/conversations", 200)).json.conversation;
+        const say = (act, status, id, body, more) => office.call("POST", talk(act), status, { id, body, ...more });
+        const calls = { tool_calls: [{ id: "t1", name: "make", input: {} }, { id: "t2", name: "ask_user_question",
+            input: { questions: [{ question: "Q?", options: [{ label: "A" }, { label: "B" }] }] } }] };
+        const id = await make();
+        await office.call("GET", "/conversations", 200);
+        await make();
+        await office.call("GET", "/conversations", 200, { query: "?limit=1" });
+        await say("/tool-results", 409, id, bodies("/tool-results"));
+        for (const act of ["respond", "cancel", "llm-retry"])
+            await say(`/${act}`, 409, id, bodies(`/${act}`));
+        await say("/tool-calls", 200, id, calls);
+        await say("/tool-calls", 409, id, bodies("/tool-calls"));
+        await say("/turn-ended", 409, id, {});
+        await office.call("GET", talk(""), 200, { id });
+        await say("/tool-results", 200, id, { tool_use_id: "t1", content: "made" });
+        const { json } = await office.call("GET", talk(""), 200, { id });
+        await until(async () => (await office.fetch("GET", `/api/asks/${json.session_id}`)).ok, "it is asked");
+        for (const act of ["/respond", "/cancel"])
+            await say(act, 412, id, act === "/respond" ? { answers: { "Q?": "A" } } : {}, { headers: { "If-Match": '"1"' } });
+        await say("/respond", 200, id, { answers: { "Q?": "A" } });
+        await say("/llm-retry", 200, id, { attempt: 2 });
+        await say("/turn-ended", 200, id, {});
+        await say("/tool-calls", 200, id, { tool_calls: [{ ...calls.tool_calls[1], id: "t3" }] });
+        await until(async () => (await say("/cancel", 200, id, {}).catch(() => null)), "it is cancelled");
+        for (const path of ["/conversations", ...["tool-calls", "tool-results", "llm-retry", "turn-ended", "respond",
+            "cancel"].map((act) => talk(`/${act}`))]) {
+            await office.call("POST", path, 413, { id, body: `{"a":"${"x".repeat(1048576)}"}` });
+            await office.call("POST", path, 415, { id, body: "{}", type: "text/plain" });
+            await office.call("POST", path, 422, { id, body: { unknown: 1 } });
+        }
+        await office.call("GET", talk("/events"), 200, { id });
+    });
+
     await t.test("bodies the description allows are taken, others are not", () => {
         const check = office.ajv.getSchema("sayso#/components/schemas/Answer");
         for (const good of [{ selected_ids: ["a"] }, { custom_input: "" }, { fields: {}, global_annotation: "x" }])
@@ -193,13 +232,22 @@ test("what /api/openapi.json says of every operation is what the hub replies", a
                 }
             }
         }
-        // 503: the disk or the end of the hub (test_rest_polls); undo and send: the undo window (test_rest)
-        const excused = missing.filter((one) => one.endsWith(" 503") || /…\/(undo|send) 200$/.test(one));
+        // 503: the disk or the end of the hub (test_rest_polls); undo and send: the undo window (test_rest);
+        // 429, events that are gone: test_conversations
+        const excused = missing.filter((one) => / (503|429)$/.test(one) || /…\/(undo|send) 200$|events 410$/.test(one));
         assert.deepEqual(missing.filter((one) => !excused.includes(one)), []);
     });
 });
 
 function bodies(path) {
+    if (path.endsWith("/tool-calls"))
+        return { tool_calls: [{ id: "x1", name: "make", input: {} }] };
+    if (path.endsWith("/tool-results"))
+        return { tool_use_id: "x1", content: "" };
+    if (path.endsWith("/respond"))
+        return { answers: {} };
+    if (/^\/(conversations\/\{id\}\/)?(turn-ended|llm-retry|cancel)$/.test(path))
+        return {};
     if (path.endsWith("/answer"))
         return { selected_ids: ["a"] };
     if (path.endsWith("/back"))

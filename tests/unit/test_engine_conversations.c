@@ -10,6 +10,7 @@
 
 #include "engine_fixture.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -186,6 +187,36 @@ static void test_a_hub_that_died_before_it_asked_asks_at_the_next_start(void **s
     room_close(&room);
 }
 
+/* What is kept was a question once, and a person is to answer it. */
+static void test_a_question_that_would_be_refused_by_now_is_asked_all_the_same(void **state)
+{
+    struct talk_room room;
+    char ask[ASK_ID_BYTES];
+    sqlite3 *db = NULL;
+
+    room_open(&room, state);
+    room.stage->store.fails_create = true;
+    say(&room, room.host, TURN(QUESTION));
+    stage_settle(room.stage);
+    assert_int_equal(sqlite3_open(room.stage->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "UPDATE conversations SET"
+                                  " body = replace(body, '\\\"questions\\\"', '\\\"quests\\\"')",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_changes(db), 1);
+    sqlite3_close(db);
+    room.stage->store.fails_create = false;
+    stage_advance(room.stage, 6000);
+    stage_settle(room.stage);
+    find_ask(&room, ask);
+    assert_true(ask[0]);
+    assert_string_equal(call_text(&room.did, "/form/fields/0/label"), "Which?");
+    say(&room, room.person, ANSWER);
+    assert_string_equal(call_text(&room.did, "/state/type"), "llm_requesting");
+    room_close(&room);
+}
+
 static void test_listeners_are_told_of_their_own(void **state)
 {
     struct talk_room room;
@@ -237,6 +268,7 @@ int main(void)
         CASE(test_an_answer_waits_until_the_conversation_can_be_kept),
         CASE(test_a_question_that_could_not_be_asked_is_asked_later),
         CASE(test_a_hub_that_died_before_it_asked_asks_at_the_next_start),
+        CASE(test_a_question_that_would_be_refused_by_now_is_asked_all_the_same),
         CASE(test_listeners_are_told_of_their_own),
         CASE(test_who_may_not_answer),
     };

@@ -84,7 +84,7 @@ export function buildBar(first, acts) {
         rail.setAttribute("width", `${isLive ? Math.round(partLeft(ask) * 1000) / 10 : 0}%`);
         setText(blocked, ask.detached ? say("stopped_waiting") : isLater(ask) ? say("later")
             : say("blocked", { time: sayDuration(secondsBlocked(ask)) }));
-        extend.disabled = !isLive;
+        extend.disabled = !isLive || seconds === null; // more than for ever there is not
     };
     sync(first);
     return { node, sync };

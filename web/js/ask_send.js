@@ -149,8 +149,9 @@ export function send(page, how) {
 /** @param {AskPage} page */
 export function extend(page) {
     const entry = openEntry(page);
-    if (entry)
-        act(page, "ask/extend", { seconds: Math.ceil(secondsLeft(entry.ask) ?? 0) + MORE_TIME_S })
+    const left = entry && secondsLeft(entry.ask);
+    if (typeof left === "number")
+        act(page, "ask/extend", { seconds: Math.ceil(left) + MORE_TIME_S })
             .then((reply) => reply && announce(say("time_added")));
 }
 

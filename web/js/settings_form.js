@@ -149,7 +149,7 @@ export function buildSettings(ask = null) {
     const names = groups.flatMap(([, rows]) => rows.map((row) => row.name));
     return make("form", { class: "set", submit: (/** @type {Event} */ event) => event.preventDefault() },
         saved,
-        ask && isOpen(ask) && buildThisAsk(ask, fail),
+        ask && isOpen(ask) && secondsLeft(ask) !== null && buildThisAsk(ask, fail),
         groups.map(([group, rows]) => make("fieldset", {}, make("legend", {}, sayGroup(group)), rows.map((row) => {
             const small = [SMALL[row.name] && say(SMALL[row.name]), sayOrigin(row.name)].filter(Boolean).join(" · ");
             const help = say(/** @type {any} */ (`help_${row.name}`));

@@ -45,19 +45,27 @@ bool conversation_knows_id(struct call *call)
     return false;
 }
 
-struct json *conversation_params(const struct call *call, const char *members_json)
+struct json_writer conversation_params(const struct call *call, struct text *out)
 {
-    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    if (call->id[0])
+        json_write_text(&writer, "conversation", call->id);
+    return writer;
+}
+
+void conversation_bring(struct call *call, size_t act, struct json_writer *writer,
+                        struct text *take_params, desk_done *done, void *context)
+{
+    struct desk *desk = call->rest->parts.desk;
     struct json *params = NULL;
 
-    text_add_text(&out, "{");
-    if (call->id[0])
-        text_add_format(&out, "\"conversation\":\"%s\"%s", call->id, *members_json ? "," : "");
-    text_add_text(&out, members_json);
-    text_add_text(&out, "}");
-    json_parse(out.bytes, out.used, &params, NULL);
-    text_release(&out);
-    return params;
+    json_write_end_object(writer);
+    if (json_parse(take_params->bytes, take_params->used, &params, NULL))
+        desk_act_at(desk, act)(desk, call->visit, params, done, context);
+    json_free(params);
+    text_release(take_params);
 }
 
 static void on_done(void *context, const struct desk_reply *reply)
@@ -78,105 +86,84 @@ static void on_done(void *context, const struct desk_reply *reply)
     reply_json(call, 200, reply->json, strlen(reply->json));
 }
 
-static void bring(struct call *call, const char *members_json, desk_done *done)
+static void bring(struct call *call, struct json_writer *writer, struct text *take_params,
+                  desk_done *done)
 {
-    struct desk *desk = call->rest->parts.desk;
-    struct json *params = conversation_params(call, members_json);
+    conversation_visit(call, NULL);
+    conversation_bring(call, call->operation->act, writer, take_params, done, call);
+}
 
-    desk_act_at(desk, call->operation->act)(desk, conversation_visit(call, NULL), params, done,
-                                            call);
-    json_free(params);
+/* What the body says under this name, as it says it. */
+static void write_said(struct json_writer *writer, const char *key, const struct json *said)
+{
+    char *json = said ? json_encode(said) : NULL;
+
+    if (json)
+        json_write_raw(writer, key, json);
+    free(json);
 }
 
 void serve_conversation_new(struct call *call)
 {
-    struct text members = { 0 };
-    struct json_writer writer = json_writer_to(&members);
+    struct text params = { 0 };
+    struct json_writer writer;
     struct json *body;
     const char *key;
-    char *given;
+    int64_t version;
 
-    if (!query_key(call, &key) || !act_read_body(call, &body))
+    if (!act_read_conditions(call, &version, &key) || !act_read_body(call, &body))
         return;
-    given = json_member(body, "sub_agent") ? json_encode(json_member(body, "sub_agent")) : NULL;
-    json_write_object(&writer, NULL);
-    if (given)
-        json_write_raw(&writer, "sub_agent", given);
+    writer = conversation_params(call, &params);
+    write_said(&writer, "sub_agent", json_member(body, "sub_agent"));
     if (key)
         json_write_text(&writer, "key", key);
-    json_write_end_object(&writer);
-    members.bytes[members.used - 1] = '\0'; /* the members alone */
-    bring(call, members.bytes + 1, on_done);
-    text_release(&members);
-    free(given);
     json_free(body);
-}
-
-static void on_listed(void *context, const struct desk_reply *reply)
-{
-    struct call *call = context;
-    struct json *list = NULL;
-    const char *next;
-
-    if (reply->err.code == ERROR_bad_format) {
-        reply_bad_parameter(call, ERROR_bad_format, parameter_before.name, reply->err.message);
-        return;
-    }
-    if (reply->err.code != ERROR_NONE) {
-        reply_error(call, &reply->err, NULL);
-        return;
-    }
-    if (json_parse(reply->json, strlen(reply->json), &list, NULL)) {
-        next = json_member_text(list, "next");
-        if (next)
-            query_write_next(call, next);
-    }
-    json_free(list);
-    reply_json(call, 200, reply->json, strlen(reply->json));
+    bring(call, &writer, &params, on_done);
 }
 
 void serve_conversation_list(struct call *call)
 {
-    struct text members = { 0 };
-    struct json_writer writer = json_writer_to(&members);
+    struct text params = { 0 };
+    struct json_writer writer;
     const char *before;
     int64_t limit;
 
     if (!query_integer(call, &parameter_page, 50, &limit))
         return;
-    json_write_object(&writer, NULL);
+    writer = conversation_params(call, &params);
     json_write_integer(&writer, "limit", limit);
     before = http_parameter(call->exchange, parameter_before.name);
     if (before)
         json_write_text(&writer, "before", before);
-    json_write_end_object(&writer);
-    members.bytes[members.used - 1] = '\0';
-    bring(call, members.bytes + 1, on_listed);
-    text_release(&members);
+    bring(call, &writer, &params, look_listed);
 }
 
 void serve_conversation_get(struct call *call)
 {
-    if (conversation_knows_id(call))
-        bring(call, "", on_done);
+    struct text params = { 0 };
+    struct json_writer writer;
+
+    if (!conversation_knows_id(call))
+        return;
+    writer = conversation_params(call, &params);
+    bring(call, &writer, &params, on_done);
 }
 
 void serve_conversation_say(struct call *call)
 {
-    struct text members = { 0 };
+    struct text params = { 0 };
+    struct json_writer writer;
     struct json *body;
+    const char *key;
     int64_t version;
-    char *said;
 
-    if (!conversation_knows_id(call) || !query_if_match(call, &version) ||
+    if (!conversation_knows_id(call) || !act_read_conditions(call, &version, &key) ||
         !act_read_body(call, &body))
         return;
-    said = json_encode(body);
-    text_add_format(&members, "\"event\":\"%s\",\"version\":%lld,\"body\":", call->operation->said,
-                    (long long)version);
-    text_add_text(&members, said);
-    bring(call, text_string(&members), on_done);
-    text_release(&members);
-    free(said);
+    writer = conversation_params(call, &params);
+    json_write_text(&writer, "event", call->operation->said);
+    json_write_integer(&writer, "version", version);
+    write_said(&writer, "body", body);
     json_free(body);
+    bring(call, &writer, &params, on_done);
 }

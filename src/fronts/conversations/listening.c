@@ -129,16 +129,13 @@ static void on_events(void *context, const struct desk_reply *reply)
 /* May end the call. */
 static void read_more(struct listening *listening)
 {
-    struct call *call = listening->call;
-    struct desk *desk = call->rest->parts.desk;
-    char members[40];
-    struct json *params;
+    struct text params = { 0 };
+    struct json_writer writer = conversation_params(listening->call, &params);
 
-    snprintf(members, sizeof members, "\"after\":%" PRId64, listening->after);
-    params = conversation_params(call, members);
+    json_write_integer(&writer, "after", listening->after);
     listening->is_reading = true;
-    desk->ops->conversation_events(desk, call->visit, params, on_events, listening);
-    json_free(params);
+    conversation_bring(listening->call, DESK_ACT(conversation_events), &writer, &params, on_events,
+                       listening);
 }
 
 static void send_piece(struct listening *listening)
@@ -255,9 +252,9 @@ static void on_following(void *context, const struct desk_reply *reply)
 
 void serve_conversation_events(struct call *call)
 {
-    struct desk *desk = call->rest->parts.desk;
     struct listening *listening;
-    struct json *params;
+    struct text params = { 0 };
+    struct json_writer writer;
     int64_t after;
 
     if (!conversation_knows_id(call) || !read_after(call, &after))
@@ -270,9 +267,8 @@ void serve_conversation_events(struct call *call)
         listening->next->previous = listening;
     call->rest->listenings = listening;
     call->listening = listening;
+    conversation_visit(call, on_changed);
     /* followed before it is read: what happens in between is told of */
-    params = conversation_params(call, "");
-    desk->ops->conversation_follow(desk, conversation_visit(call, on_changed), params, on_following,
-                                   call);
-    json_free(params);
+    writer = conversation_params(call, &params);
+    conversation_bring(call, DESK_ACT(conversation_follow), &writer, &params, on_following, call);
 }

@@ -108,7 +108,7 @@ static struct json *make_params(const struct call *call, const struct json *body
 }
 
 /* Before anything of the body is looked at: a condition that is not looked at must not seem so. */
-static bool read_conditions(struct call *call, int64_t *ret_version, const char **ret_key)
+bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key)
 {
     *ret_version = 0;
     *ret_key = NULL;
@@ -134,7 +134,7 @@ void serve_act(struct call *call)
         reply_error(call, &err, NULL);
         return;
     }
-    if (!read_conditions(call, &version, &key) || !act_read_body(call, &body))
+    if (!act_read_conditions(call, &version, &key) || !act_read_body(call, &body))
         return;
     params = make_params(call, body, version, key);
     json_free(body);

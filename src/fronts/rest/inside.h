@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json_writer.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "core/ask.h"
@@ -14,7 +15,6 @@
 
 struct http_exchange;
 struct json;
-struct json_writer;
 
 /* shapes.c: JSON as the document describes it. A body's shape also says what is refused. */
 enum member_type {
@@ -178,8 +178,12 @@ void openapi_write(struct text *out);
 
 /* look.c */
 void look_again(struct call *call);
+/* Of a list: a page with the way to the next; `context` is the call. */
+void look_listed(void *context, const struct desk_reply *reply);
 /* act.c */
-bool act_read_body(struct call *call, struct json **ret_body); /* false: refused already */
+/* False: refused already. */
+bool act_read_body(struct call *call, struct json **ret_body);
+bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key);
 /* poll.c */
 void poll_park(struct call *call);
 void poll_unpark(struct call *call);
@@ -196,7 +200,10 @@ struct desk_visit *conversation_visit(struct call *call,
                                       void (*event)(void *context, const char *line,
                                                     size_t length));
 bool conversation_knows_id(struct call *call); /* false: refused already */
-struct json *conversation_params(const struct call *call, const char *members_json);
+/* The beginning of an act's parameters, and the act; who comes is at the desk already. */
+struct json_writer conversation_params(const struct call *call, struct text *out);
+void conversation_bring(struct call *call, size_t act, struct json_writer *writer,
+                        struct text *take_params, desk_done *done, void *context);
 /* fronts/conversations/listening.c */
 void listening_free(struct listening *listening); /* NULL is fine */
 void listening_go_on(struct call *call);          /* its peer has taken what there was */

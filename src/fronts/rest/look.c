@@ -23,7 +23,7 @@ static bool read_status(struct call *call, const char *given)
     return false;
 }
 
-static void on_listed(void *context, const struct desk_reply *reply)
+void look_listed(void *context, const struct desk_reply *reply)
 {
     struct call *call = context;
     struct json *list = NULL;
@@ -75,7 +75,7 @@ void serve_list(struct call *call)
         json_write_integer(&writer, "limit", limit);
     json_write_end_object(&writer);
     if (ok && json_parse(out.bytes, out.used, &params, NULL))
-        desk->ops->list(desk, rest_call_visit(call), params, on_listed, call);
+        desk->ops->list(desk, rest_call_visit(call), params, look_listed, call);
     json_free(params);
     text_release(&out);
 }

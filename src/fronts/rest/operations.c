@@ -79,7 +79,8 @@ static const struct parameter *const of_events[] = { &parameter_id, &parameter_a
 #define TROUBLES " 503"
 #define DECIDES  "400 " ACCESS "404 409 410 412 413 415 422" TROUBLES
 #define CHANGES  "400 " ACCESS "404 409 410 413 415 422" TROUBLES
-#define SAYS     "400 " ACCESS "404 409 413 415 422 429" TROUBLES
+#define SAYS     "400 " ACCESS "404 409 413 415 422" TROUBLES
+#define ASKS     "400 " ACCESS "404 409 413 415 422 429" TROUBLES
 #define SETTLES  "400 " ACCESS "404 409 412 413 415 422" TROUBLES
 
 const struct operation operations[] = {
@@ -127,11 +128,11 @@ const struct operation operations[] = {
       "The calls of a turn, in order. Ordinary ones come back as execute_tool, one after the "
       "other; "
       "ask_user_question is put to a person.",
-      GUARD_HOST, of_ask, &shape_turn, &shape_conversation, JSON, SAYS, serve_conversation_say,
+      GUARD_HOST, of_ask, &shape_turn, &shape_conversation, JSON, ASKS, serve_conversation_say,
       DESK_ACT(conversation_say), "tool_calls" },
     { "POST", "/conversations/{id}/tool-results", "tool_result",
       "The result of the call that runs.", GUARD_HOST, of_ask, &shape_tool_result,
-      &shape_conversation, JSON, SAYS, serve_conversation_say, DESK_ACT(conversation_say),
+      &shape_conversation, JSON, ASKS, serve_conversation_say, DESK_ACT(conversation_say),
       "tool_complete" },
     { "POST", "/conversations/{id}/llm-retry", "llm_retry", "The model is asked once more.",
       GUARD_HOST, of_ask, &shape_attempt, &shape_conversation, JSON, SAYS, serve_conversation_say,
