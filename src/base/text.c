@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/plain_bytes.h"
 
-enum { TEXT_FIRST_BYTES = 64 };
+enum { TEXT_FIRST_BYTES = 64, TEXT_SHORT_BYTES = 1024 };
 
 void text_release(struct text *text)
 {
@@ -26,6 +26,23 @@ void text_clear(struct text *text)
         text->bytes[0] = '\0';
 }
 
+/* What is short moves by malloc, which has such memory at hand; glibc's realloc looks for it in its
+ * lists. What is long may stay where it is. */
+static void move(struct text *text, size_t capacity)
+{
+    char *bytes;
+
+    if (capacity > TEXT_SHORT_BYTES) {
+        bytes = mem_resize(text->bytes, capacity);
+    } else {
+        bytes = mem_or_abort(malloc(capacity));
+        memcpy(bytes, text->used ? text->bytes : "", text->used + 1);
+        free(text->bytes);
+    }
+    text->bytes = bytes;
+    text->capacity = capacity;
+}
+
 bool text_grow(struct text *text, size_t more)
 {
     size_t needed = text->used + more + 1;
@@ -39,8 +56,7 @@ bool text_grow(struct text *text, size_t more)
     while (capacity < needed)
         capacity *= 4;
     if (capacity != text->capacity)
-        text->bytes = mem_resize(text->bytes, capacity);
-    text->capacity = capacity;
+        move(text, capacity);
     return true;
 }
 
