@@ -50,9 +50,11 @@ static bool fail_syntax(struct reader *reader)
     return fail(reader, "syntax");
 }
 
+/* Most JSON has none, so the usual byte is looked at once. */
 static void skip_blanks(struct reader *reader)
 {
-    while (*reader->at == ' ' || *reader->at == '\n' || *reader->at == '\r' || *reader->at == '\t')
+    while ((uint8_t)*reader->at <= ' ' && (*reader->at == ' ' || *reader->at == '\n' ||
+                                           *reader->at == '\r' || *reader->at == '\t'))
         reader->at++;
 }
 
@@ -289,7 +291,8 @@ static void push(struct reader *reader, const struct json *part)
 
 bool json_key_is(const struct json *member, const char *key, uint32_t length)
 {
-    return member->key_length == length && memcmp(member->key, key, length) == 0;
+    return member->key_length == length && member->key[0] == key[0] &&
+           memcmp(member->key, key, length) == 0;
 }
 
 static int compare_keys(const void *a, const void *b)
