@@ -335,11 +335,14 @@ static bool are_keys_unique(const struct json *members, size_t count)
 static bool close_parts(struct reader *reader, size_t first, struct json *out)
 {
     size_t count = reader->stacked - first;
+    uint32_t place = (uint32_t)(reader->free_value - reader->document->values);
 
     out->of.parts = reader->free_value;
     out->length = (uint32_t)count;
-    if (count)
-        memcpy(reader->free_value, reader->stack + first, count * sizeof *reader->stack);
+    for (size_t i = 0; i < count; i++) {
+        reader->free_value[i] = reader->stack[first + i];
+        reader->free_value[i].place = place + (uint32_t)i;
+    }
     reader->free_value += count;
     reader->stacked = first;
     if (out->kind == KIND_OBJECT && !are_keys_unique(out->of.parts, count))
@@ -383,7 +386,6 @@ static bool read_parts(struct reader *reader, int depth, char close, struct json
 
 static bool read_value(struct reader *reader, int depth, struct json *out)
 {
-    out->document = reader->document;
     skip_blanks(reader);
     switch (*reader->at) {
     case '"':
