@@ -6,10 +6,23 @@
 
 #include "base/json_value.h"
 
+static struct json_document *document_of(const struct json *value)
+{
+    union {
+        const char *borrowed;
+        struct json_document *owned;
+    } view = { .borrowed =
+                   (const char *)(value - value->place) - offsetof(struct json_document, values) };
+
+    return view.owned;
+}
+
 void json_free(struct json *value)
 {
-    if (value && --value->document->owners == 0)
-        free(value->document);
+    struct json_document *document = value ? document_of(value) : NULL;
+
+    if (document && --document->owners == 0)
+        free(document);
 }
 
 struct json *json_keep(const struct json *value)
@@ -20,7 +33,7 @@ struct json *json_keep(const struct json *value)
     } view = { .borrowed = value };
 
     if (value)
-        value->document->owners++;
+        document_of(value)->owners++;
     return view.owned;
 }
 
@@ -184,6 +197,10 @@ void json_drop_member(struct json *object, const char *key)
         return;
     at = (size_t)(member - object->of.parts);
     object->length--;
-    memmove(&object->of.parts[at], &object->of.parts[at + 1],
-            (object->length - at) * sizeof *object->of.parts);
+    for (; at < object->length; at++) {
+        uint32_t place = object->of.parts[at].place;
+
+        object->of.parts[at] = object->of.parts[at + 1];
+        object->of.parts[at].place = place;
+    }
 }

@@ -58,9 +58,11 @@ static bool fail_memory(struct reader *reader)
     return fail(reader, "out of memory");
 }
 
+/* Most JSON has none, so the usual byte is looked at once. */
 static void skip_blanks(struct reader *reader)
 {
-    while (*reader->at == ' ' || *reader->at == '\n' || *reader->at == '\r' || *reader->at == '\t')
+    while ((uint8_t)*reader->at <= ' ' && (*reader->at == ' ' || *reader->at == '\n' ||
+                                           *reader->at == '\r' || *reader->at == '\t'))
         reader->at++;
 }
 
@@ -297,7 +299,8 @@ static bool push(struct reader *reader, const struct json *part)
 
 bool json_key_is(const struct json *member, const char *key, uint32_t length)
 {
-    return member->key_length == length && memcmp(member->key, key, length) == 0;
+    return member->key_length == length && member->key[0] == key[0] &&
+           memcmp(member->key, key, length) == 0;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -342,11 +345,14 @@ static bool are_keys_unique(struct reader *reader, const struct json *members, s
 static bool close_parts(struct reader *reader, size_t first, struct json *out)
 {
     size_t count = reader->stacked - first;
+    uint32_t place = (uint32_t)(reader->free_value - reader->document->values);
 
     out->of.parts = reader->free_value;
     out->length = (uint32_t)count;
-    if (count)
-        memcpy(reader->free_value, reader->stack + first, count * sizeof *reader->stack);
+    for (size_t i = 0; i < count; i++) {
+        reader->free_value[i] = reader->stack[first + i];
+        reader->free_value[i].place = place + (uint32_t)i;
+    }
     reader->free_value += count;
     reader->stacked = first;
     if (out->kind == KIND_OBJECT && !are_keys_unique(reader, out->of.parts, count))
@@ -389,7 +395,6 @@ static bool read_parts(struct reader *reader, int depth, char close, struct json
 
 static bool read_value(struct reader *reader, int depth, struct json *out)
 {
-    out->document = reader->document;
     skip_blanks(reader);
     switch (*reader->at) {
     case '"':

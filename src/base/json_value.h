@@ -1,7 +1,8 @@
 /*
  * json_value.h - how JSON lies in memory; for json.c, json_reader.c and json_encoder.c only.
  * A document is one allocation: values, then the bytes of the texts. The parts of a list or an
- * object stand beside each other. Every value knows its document, so that any of them keeps it.
+ * object stand beside each other. Every value knows its place in its document, so that any of them
+ * keeps it.
  */
 #ifndef BASE_JSON_VALUE_H
 #define BASE_JSON_VALUE_H
@@ -9,10 +10,7 @@
 
 #include "base/json.h"
 
-struct json_document;
-
 struct json {
-    struct json_document *document;
     const char *key; /* NULL: not the member of an object */
     union {
         int64_t integer;
@@ -23,7 +21,8 @@ struct json {
     } of;
     uint32_t key_length;
     uint32_t length; /* bytes, items or members */
-    enum json_kind kind;
+    uint32_t place;  /* among the document's values */
+    uint8_t kind;    /* enum json_kind */
 };
 
 struct json_document {

@@ -1,7 +1,7 @@
 /*
  * pool.h - memory for small things that stay long and are many: asks, calls, connections. They lie
  * beside each other, without a header each, and apart from what comes and goes with every request,
- * which would leave holes between them. For the loop's thread alone.
+ * which would leave holes between them; for that there is spare.h. For the loop's thread alone.
  */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/plain_bytes.h"
 
-enum { TEXT_FIRST_BYTES = 64 };
+enum { TEXT_FIRST_BYTES = 64, TEXT_SHORT_BYTES = 1024 };
 
 void text_release(struct text *text)
 {
@@ -27,14 +27,21 @@ void text_clear(struct text *text)
         text->bytes[0] = '\0';
 }
 
-/* Without memory, where that does not end the process (mem.h), it is as beyond the maximum. */
-static bool resize(struct text *text, size_t capacity)
+/* What is short moves by malloc, which has such memory at hand; glibc's realloc looks for it in its
+ * lists. What is long may stay where it is. Without memory, where that does not end the process
+ * (mem.h), it is as beyond the maximum. */
+static bool move(struct text *text, size_t capacity)
 {
-    char *bytes = mem_resize(text->bytes, capacity);
+    bool is_short = capacity <= TEXT_SHORT_BYTES;
+    char *bytes = mem_resize(is_short ? NULL : text->bytes, capacity);
 
     if (!bytes) {
         text->has_overflowed = true;
         return false;
+    }
+    if (is_short) {
+        memcpy(bytes, text->used ? text->bytes : "", text->used + 1);
+        free(text->bytes);
     }
     text->bytes = bytes;
     text->capacity = capacity;
@@ -53,7 +60,7 @@ bool text_grow(struct text *text, size_t more)
         return false;
     while (capacity < needed)
         capacity *= 4;
-    return capacity == text->capacity || resize(text, capacity);
+    return capacity == text->capacity || move(text, capacity);
 }
 
 void text_add(struct text *text, const char *bytes, size_t length)

@@ -59,6 +59,10 @@ static void acknowledge(struct engine *engine, const struct live *live, const st
     if (!ack)
         return;
     CRASH_POINT(engine_before_ack);
+    if (ack->is_ours) { /* which needs no words */
+        errand_reply(ack, &reply);
+        return;
+    }
     out = line_take(engine);
     effects_write_ack(engine, live->id, live->state, live->version, false, &out);
     reply.json = text_string(&out);

@@ -3,15 +3,17 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/mem.h"
+#include "base/spare.h"
 #include "core/limits.h"
 #include "engine/inside.h"
 
 void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, desk_done *done,
                  void *context)
 {
-    struct errand *errand = mem_new(bytes);
+    struct errand *errand = spare_new(bytes);
 
+    memset(errand, 0, bytes);
+    errand->bytes = bytes;
     if (visit)
         engine_check_clock(engine); /* before anything is dated by a clock that was set */
     errand->engine = engine;
@@ -38,7 +40,7 @@ void errand_end(struct errand *errand)
         errand->engine->unsaved--;
     if (errand->visit)
         visit_release(errand->visit);
-    free(errand);
+    spare_free(errand, errand->bytes);
 }
 
 void errand_reply(const struct errand *errand, const struct desk_reply *reply)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/spare.h"
 #include "engine/inside.h"
 
 enum { HANDED_MOST = 1024 }; /* a visit that confirms nothing is not kept account of for ever */
@@ -48,7 +48,7 @@ static void drop(struct engine *engine, struct handed *handed)
     if (handed->next)
         handed->next->previous = handed->previous;
     visit->handed_count--;
-    free(handed);
+    spare_free(handed, sizeof *handed);
 }
 
 void handed_add(struct engine *engine, struct visit *visit, const char *id)
@@ -61,7 +61,8 @@ void handed_add(struct engine *engine, struct visit *visit, const char *id)
     }
     if (visit->is_gone || visit->handed_count >= HANDED_MOST)
         return;
-    handed = mem_new(sizeof *handed);
+    handed = spare_new(sizeof *handed);
+    memset(handed, 0, sizeof *handed);
     memcpy(handed->id, id, strnlen(id, sizeof handed->id - 1));
     handed->visit = visit;
     handed->next = visit->handed;

@@ -78,6 +78,7 @@ struct errand {
     bool is_ours; /* `done` is the engine's own: told even where the visit has left */
     void (*next)(struct errand *errand);
     void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */
+    size_t bytes;                        /* of the struct it begins */
 };
 void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, desk_done *done,
                  void *context);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/spare.h"
 #include "engine/inside.h"
 
 struct undelivered {
@@ -41,7 +41,8 @@ void undelivered_add(struct engine *engine, const char *id, const char *principa
         engine->forgets_undelivered = true;
     if (engine->forgets_undelivered || find(engine, id))
         return;
-    new = mem_new(sizeof *new);
+    new = spare_new(sizeof *new);
+    memset(new, 0, sizeof *new);
     memcpy(new->id, id, strnlen(id, sizeof new->id - 1));
     memcpy(new->principal, principal, strnlen(principal, sizeof new->principal - 1));
     memcpy(new->call_match, call_match, sizeof new->call_match);
@@ -53,7 +54,7 @@ static void forget(struct engine *engine, struct undelivered *known)
 {
     table_remove(&engine->undelivered, &known->by_id);
     table_remove(&engine->undelivered_calls, &known->by_call);
-    free(known);
+    spare_free(known, sizeof *known);
 }
 
 void undelivered_remove(struct engine *engine, const char *id, const char *principal)

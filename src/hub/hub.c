@@ -45,22 +45,35 @@ struct hub {
     struct loop_timer *time_timer;  /* the engine's next moment */
     struct loop_timer *leave_timer; /* idle long enough, or draining too long */
     bool is_leaving, is_idle_armed;
-    const char *why; /* we leave */
+    bool is_turning, is_time_known; /* the loop runs; in this turn somebody looked at the clock */
+    int64_t turn_boot_ms, turn_utc_ms; /* then */
+    const char *why;                   /* we leave */
     char person[128];
     char program[4096];
     int lock_fd;
 };
 
+/* A turn happens at one moment: it is short, and an ask would look at the clock twenty times. */
+static const struct hub *hub_at_its_time(struct clock *clock)
+{
+    struct hub *hub = (struct hub *)clock;
+
+    if (!hub->is_time_known) {
+        hub->turn_boot_ms = loop_boot_ms();
+        hub->turn_utc_ms = loop_utc_ms();
+    }
+    hub->is_time_known = hub->is_turning;
+    return hub;
+}
+
 static int64_t hub_boot_ms(struct clock *clock)
 {
-    (void)clock;
-    return loop_boot_ms();
+    return hub_at_its_time(clock)->turn_boot_ms;
 }
 
 static int64_t hub_utc_ms(struct clock *clock)
 {
-    (void)clock;
-    return loop_utc_ms();
+    return hub_at_its_time(clock)->turn_utc_ms;
 }
 
 static void hub_wake_at(struct clock *clock, int64_t boot_ms)
@@ -77,6 +90,7 @@ static void on_time(void *context)
 {
     struct hub *hub = context;
 
+    hub->is_time_known = false; /* what is due now would not be by the time the turn began */
     engine_on_time(hub->engine);
 }
 
@@ -145,6 +159,7 @@ static void before_sleep(void *context)
     }
     if (hub->is_leaving && wire_server_is_drained(hub->server) && door_is_drained(hub->door))
         loop_stop(hub->loop);
+    hub->is_time_known = false;
 }
 
 static void on_signal(void *context, int number)
@@ -367,7 +382,9 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
     loop_on_signal(hub.loop, on_signal, &hub);
     if (open_parts(&hub, err) && announce(&hub, err)) {
         loop_before_sleep(hub.loop, before_sleep, &hub);
+        hub.is_turning = true;
         loop_run(hub.loop);
+        hub.is_turning = hub.is_time_known = false;
         outcome = HUB_ENDED;
     }
     close_parts(&hub);

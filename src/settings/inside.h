@@ -20,6 +20,7 @@ bool settings_take_saved(struct settings *settings, enum setting_id id, const ch
 /* `name` is whatever was found, so only a name that could be one of ours is repeated. */
 void settings_warn(struct settings *settings, const char *name, enum setting_source source,
                    enum text_id reason);
+const struct json *settings_limits(const struct settings *settings, enum setting_id id);
 bool settings_is_changed(const struct settings *settings, enum setting_id id);
 void settings_forget_changes(struct settings *settings);
 bool settings_has_saved(const struct settings *settings, enum setting_id id);

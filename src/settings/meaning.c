@@ -1,7 +1,6 @@
 /* meaning.c - settings whose value says more than a number or a word. */
 #include <string.h>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "settings/inside.h"
 #include "settings/settings.h"
@@ -69,16 +68,8 @@ static int64_t limit_by_beginning(const struct json *limits, const char *client_
 
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name)
 {
-    const char *text = settings_text(settings, SETTING_HOLD_LIMITS);
-    struct error unused = { 0 };
-    struct json *limits = NULL;
-    int64_t limit;
+    const struct json *limits = settings_limits(settings, SETTING_HOLD_LIMITS);
+    int64_t limit = json_member_integer(limits, client_name, 0);
 
-    if (!json_parse(text, strlen(text), &limits, &unused))
-        return HOLD_LIMIT_UNKNOWN_S;
-    limit = json_member_integer(limits, client_name, 0);
-    if (limit == 0)
-        limit = limit_by_beginning(limits, client_name);
-    json_free(limits);
-    return limit;
+    return limit ? limit : limit_by_beginning(limits, client_name);
 }

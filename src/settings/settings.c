@@ -184,6 +184,12 @@ const char *settings_text(const struct settings *settings, enum setting_id id)
     return value_of(settings, id)->text;
 }
 
+const struct json *settings_limits(const struct settings *settings, enum setting_id id)
+{
+    assert(setting_row(id)->type == SETTING_TYPE_LIMITS);
+    return value_of(settings, id)->limits;
+}
+
 void settings_print(const struct settings *settings, enum setting_id id, struct text *out)
 {
     settings_print_value(id, value_of(settings, id), out);

@@ -16,6 +16,7 @@
 #include "i18n/i18n.h"
 
 struct error;
+struct json;
 struct json_writer;
 struct text;
 
@@ -75,8 +76,9 @@ enum { MCP_AUTH_TOKEN, MCP_AUTH_NONE };
 enum { COME_BACK_AUTO, COME_BACK_ON, COME_BACK_OFF };
 
 struct setting_value {
-    int64_t number; /* BOOL: 0 or 1; INTEGER, SECONDS; ENUM: place in the choices */
-    char *text;     /* ENUM: the word; TEXT, PERIOD, LIMITS; owned; else NULL */
+    int64_t number;      /* BOOL: 0 or 1; INTEGER, SECONDS; ENUM: place in the choices */
+    char *text;          /* ENUM: the word; TEXT, PERIOD, LIMITS; owned; else NULL */
+    struct json *limits; /* LIMITS: the same as it was read; owned; else NULL */
 };
 
 const struct setting_row *setting_row(enum setting_id id);

@@ -220,10 +220,13 @@ static enum error_code read_limits(const struct setting_row *row, const char *te
     if (!json_parse(text, length, &object, &unused))
         return ERROR_bad_format;
     code = check_limits(object);
-    if (code == ERROR_NONE)
-        value->text = json_encode(object);
-    json_free(object);
-    return code;
+    if (code != ERROR_NONE) {
+        json_free(object);
+        return code;
+    }
+    value->text = json_encode(object);
+    value->limits = object;
+    return ERROR_NONE;
 }
 
 static const struct {
@@ -304,5 +307,6 @@ void settings_print_value(enum setting_id id, const struct setting_value *value,
 void setting_value_release(struct setting_value *value)
 {
     free(value->text);
+    json_free(value->limits);
     *value = (struct setting_value){ 0 };
 }

@@ -3,12 +3,18 @@
 
 #include <stdlib.h>
 
+#include "base/spare.h"
 #include "store/row.h"
 
 struct job *job_copy(const struct job *borrowed)
 {
-    return row_copy_with_texts(borrowed, sizeof *borrowed, borrowed->kind->texts,
-                               borrowed->kind->text_count);
+    const size_t *texts = borrowed->kind->texts, count = borrowed->kind->text_count;
+    size_t bytes = row_bytes_with_texts(borrowed, sizeof *borrowed, texts, count);
+    struct job *job = spare_new(bytes);
+
+    row_copy_with_texts(job, borrowed, sizeof *borrowed, texts, count);
+    job->bytes = bytes;
+    return job;
 }
 
 void job_set_row(struct job *job, const struct store_row *row)
@@ -19,9 +25,10 @@ void job_set_row(struct job *job, const struct store_row *row)
 
 void job_free(struct job *job)
 {
-    if (job)
-        job_set_row(job, NULL);
-    free(job);
+    if (!job)
+        return;
+    job_set_row(job, NULL);
+    spare_free(job, job->bytes);
 }
 
 void job_list_add(struct job_list *list, struct job *take_job)

@@ -63,6 +63,7 @@ struct job {
     store_done *done;
     void *context;
     bool needs_sync;
+    size_t bytes;             /* with its texts */
     struct store_reply reply; /* reply.row is the job's own */
     union {
         struct job_create create;

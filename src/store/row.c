@@ -71,21 +71,24 @@ void row_read(sqlite3_stmt *statement, struct store_row *out)
     }
 }
 
-void *row_copy_with_texts(const void *source, size_t size, const size_t *members, size_t count)
+size_t row_bytes_with_texts(const void *source, size_t size, const size_t *members, size_t count)
 {
-    size_t room = size;
-    char *copy, *end;
-
     for (size_t i = 0; i < count; i++) {
         const char *text = *(const char *const *)((const char *)source + members[i]);
 
-        room += text ? strlen(text) + 1 : 0;
+        size += text ? strlen(text) + 1 : 0;
     }
-    copy = mem_resize(NULL, room);
+    return size;
+}
+
+void row_copy_with_texts(void *copy, const void *source, size_t size, const size_t *members,
+                         size_t count)
+{
+    char *end = (char *)copy + size;
+
     memcpy(copy, source, size);
-    end = copy + size;
     for (size_t i = 0; i < count; i++) {
-        const char **text = (const char **)(copy + members[i]);
+        const char **text = (const char **)((char *)copy + members[i]);
 
         if (*text) {
             size_t length = strlen(*text) + 1;
@@ -94,10 +97,13 @@ void *row_copy_with_texts(const void *source, size_t size, const size_t *members
             end += length;
         }
     }
-    return copy;
 }
 
 struct store_row *row_copy(const struct store_row *row)
 {
-    return row_copy_with_texts(row, sizeof *row, row_texts, ARRAY_LEN(row_texts));
+    size_t bytes = row_bytes_with_texts(row, sizeof *row, row_texts, ARRAY_LEN(row_texts));
+    struct store_row *copy = mem_resize(NULL, bytes);
+
+    row_copy_with_texts(copy, row, sizeof *row, row_texts, ARRAY_LEN(row_texts));
+    return copy;
 }

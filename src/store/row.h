@@ -74,8 +74,10 @@ enum {
 void row_read(sqlite3_stmt *statement, struct store_row *out); /* borrowed until the next step */
 struct store_row *row_copy(const struct store_row *row);       /* one free() ends it */
 
-/* Copies a struct and the texts it points at into one allocation. `members` are the offsets of its
- * texts; NULL stays NULL. */
-void *row_copy_with_texts(const void *source, size_t size, const size_t *members, size_t count);
+/* Copies a struct and the texts it points at into one piece of memory, which must have room for as
+ * many bytes as the first says. `members` are the offsets of its texts; NULL stays NULL. */
+size_t row_bytes_with_texts(const void *source, size_t size, const size_t *members, size_t count);
+void row_copy_with_texts(void *copy, const void *source, size_t size, const size_t *members,
+                         size_t count);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/spare.h"
 #include "wire/connection.h"
 #include "wire/wire.h"
 
@@ -71,7 +72,9 @@ static const struct method {
 struct call {
     struct call *next, *previous;
     struct connection *connection;
-    char *id_json; /* NULL: a notification, nobody wants the reply */
+    size_t bytes;
+    bool wants_reply; /* false: it is a notification */
+    char id_json[];
 };
 
 static void end_call(struct call *call)
@@ -83,8 +86,7 @@ static void end_call(struct call *call)
     if (call->next)
         call->next->previous = call->previous;
     call->connection->call_count--;
-    free(call->id_json);
-    free(call);
+    spare_free(call, call->bytes);
 }
 
 void methods_drop_calls(struct connection *connection)
@@ -100,7 +102,7 @@ static void on_done(void *context, const struct desk_reply *reply)
     struct call *call = context;
     struct connection *connection = call->connection;
 
-    if (call->id_json && !connection->is_closing) {
+    if (call->wants_reply && !connection->is_closing) {
         if (reply->err.code != ERROR_NONE)
             wire_add_failure(&connection->out, call->id_json, &reply->err, reply->json);
         else
@@ -275,15 +277,18 @@ static void act(struct connection *connection, const struct method *method,
 {
     struct desk *desk = connection->server->desk;
     struct call *call;
+    size_t bytes;
 
     if (connection->call_count >= CONNECTION_CALLS) {
         refuse(connection, id_json, JSONRPC_INVALID_REQUEST,
                "too many calls under way: wait for some of them");
         return;
     }
-    call = mem_new(sizeof *call);
-    call->connection = connection;
-    call->id_json = mem_text(id_json);
+    bytes = sizeof *call + (id_json ? strlen(id_json) + 1 : 0);
+    call = spare_new(bytes);
+    *call = (struct call){ .connection = connection, .bytes = bytes, .wants_reply = id_json };
+    if (id_json)
+        memcpy(call->id_json, id_json, strlen(id_json) + 1);
     call->next = connection->calls;
     if (call->next)
         call->next->previous = call;

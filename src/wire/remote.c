@@ -1,14 +1,11 @@
 /* remote.c - see remote.h. */
 #include "wire/remote.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "base/json_writer.h"
 #include "base/mem.h"
-#include "core/limits.h"
 #include "loop/loop.h"
 #include "ports/desk.h"
 #include "wire/dial.h"

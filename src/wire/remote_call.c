@@ -7,7 +7,8 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/jsonrpc.h"
-#include "base/mem.h"
+#include "base/spare.h"
+#include "base/text.h"
 #include "core/limits.h"
 #include "loop/loop.h"
 #include "wire/methods.h"
@@ -52,7 +53,7 @@ static void read_wait(struct remote_call *call)
 struct remote_call *remote_calls_add(struct remote_calls *calls, size_t act,
                                      const struct text *params, desk_done *done, void *context)
 {
-    struct remote_call *call = mem_resize(NULL, sizeof *call + params->used + 1);
+    struct remote_call *call = spare_new(sizeof *call + params->used + 1);
 
     *call = (struct remote_call){
         .previous = calls->last,
@@ -93,7 +94,7 @@ void remote_calls_take(struct remote_calls *calls, struct remote_call *call)
 
 void remote_call_free(struct remote_call *call)
 {
-    free(call);
+    spare_free(call, sizeof *call + call->length + 1);
 }
 
 struct remote_call *remote_calls_find(const struct remote_calls *calls, int64_t id)

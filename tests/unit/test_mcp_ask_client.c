@@ -169,6 +169,11 @@ static void a_request_goes_on_the_calls_stream_and_its_response_comes_anywhere(v
     id = stage_asked_id(&one->stream, 0);
     respond(one, "1", "\"result\":{}"); /* somebody else's id, and a number */
     respond(one, "\"sayso-99\"", "\"result\":{}");
+    respond(one, "\"sayso-01\"", "\"result\":{}"); /* nearly ours */
+    respond(one, "\"sayso-1\\u0000\"", "\"result\":{}");
+    respond(one, "\"sayso-1 \"", "\"result\":{}");
+    respond(one, "\"sayso--1\"", "\"result\":{}");
+    respond(one, "\"sayso-\"", "\"result\":{}");
     assert_int_equal(seen.answers, 0);
     respond(one, id, "\"result\":{\"action\":\"accept\"}");
     assert_int_equal(seen.answer, CALL_ANSWERED);
