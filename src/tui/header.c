@@ -216,7 +216,7 @@ void draw_strip(const struct ask_screen *screen, struct pen *pen)
     bool is_narrow = pen->end < SCREEN_NARROW;
     struct text line = { 0 }, time = { 0 }, key = { 0 };
     const char *notes = i18n_text(ask_has_notes(screen) ? TEXT_ON : TEXT_OFF);
-    int64_t total_s = (screen->facts.total_ms + 500) / 1000;
+    int64_t total_s = screen->facts.total_ms / 1000; /* what is left was rounded up */
 
     if (total_s > 0)
         facts_add_duration(&time, total_s);
