@@ -99,8 +99,8 @@ def last_letters(home: Home) -> None:
         if end != "closed":
             os.close(pty.slave)
             os.close(pty.master)
-        draft = home.sayso("show", session_id, "--json").json["draft"]
-        assert draft == {"custom_input": words}, (end, draft, words)
+        wait_until(lambda: home.sayso("show", session_id, "--json").json["draft"] == {"custom_input": words},
+                   f"every letter is kept after {end}: {words}")
 
 
 @test("kill -STOP and -CONT: the picture comes back and keys work", "R6.1")
