@@ -27,24 +27,15 @@ void draft_save_now(struct engine *engine, struct live *live)
     struct attention *attention = live->attention;
     struct errand *errand;
 
-    if (!attention || !attention->is_draft_unsaved)
+    if (!attention || !attention->draft)
         return;
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
     engine->parts.store->ops->save_draft(engine->parts.store, live->id, engine->parts.person,
                                          attention->draft, engine_utc_ms(engine), on_saved, errand);
-    attention->is_draft_unsaved = false;
+    free(attention->draft);
+    attention->draft = NULL;
     attention->draft_saved_boot_ms = engine_boot_ms(engine);
-}
-
-/* From here on the store's is the newest: undo writes there. */
-void draft_hand_over(struct engine *engine, struct live *live)
-{
-    draft_save_now(engine, live);
-    if (live->attention) {
-        free(live->attention->draft);
-        live->attention->draft = NULL;
-    }
 }
 
 void draft_ring(struct engine *engine, struct alarm *alarm)
@@ -134,7 +125,6 @@ static void draft_found(struct errand *errand)
     attention = live_attend(live);
     free(attention->draft);
     attention->draft = mem_text(drafting->json);
-    attention->is_draft_unsaved = true;
     hold_deadline(engine, live);
     share_draft(engine, live, errand->visit);
     next = attention->draft_saved_boot_ms + DRAFT_SAVE_EVERY_MS;

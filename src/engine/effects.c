@@ -115,7 +115,7 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
             stop_clock(engine, live, change);
             break;
         case DO_WITHDRAW: /* what somebody was typing is kept, whoever won (R5.9) */
-            draft_hand_over(engine, live);
+            draft_save_now(engine, live);
             client_end(engine, live, change->event);
             break;
         case DO_PRESENT: /* people see it through PUBLISH */

@@ -449,7 +449,6 @@ void deadline_ring(struct engine *engine, struct alarm *alarm);
 /* draft.c */
 void draft_ring(struct engine *engine, struct alarm *alarm);
 void draft_save_now(struct engine *engine, struct live *live);
-void draft_hand_over(struct engine *engine, struct live *live); /* once it is decided */
 
 /* effects.c */
 /* After a SAVE that worked: performs the rest of the step on the ask and on who waits. `ack` may

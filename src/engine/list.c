@@ -142,7 +142,6 @@ static void on_got(void *context, const struct store_reply *reply)
     struct errand *errand = context;
     struct engine *engine = errand->engine;
     const struct store_row *row = reply->row;
-    const struct live *live;
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     struct error err;
@@ -152,17 +151,13 @@ static void on_got(void *context, const struct store_reply *reply)
         errand_fail(errand, reply->outcome == STORE_FAILED ? &reply->err : &err, NULL);
         return;
     }
-    live = live_find(engine, row->ask.id);
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "seq", row->seq);
     describe_summary(engine, row, &writer, "ask");
     json_write_raw(&writer, "form", row->ask.form_json);
     json_write_raw(&writer, "answer", row->answer_json ? row->answer_json : "null");
-    if (live && live->attention && live->attention->draft) /* what is stored may be older */
-        write_draft(&writer, row->ask.id, live->attention->draft);
-    else
-        engine->parts.store->ops->get_draft(engine->parts.store, row->ask.id, engine->parts.person,
-                                            write_draft, &writer);
+    engine->parts.store->ops->get_draft(engine->parts.store, row->ask.id, engine->parts.person,
+                                        write_draft, &writer);
     hidden_write(engine, &row->ask, &writer);
     back_write(engine, &row->ask, &writer);
     {

@@ -167,6 +167,8 @@ static void retime_found(struct errand *errand)
                                              : "this ask is over");
         return;
     }
+    if (retiming->event == EVENT_INTERFACE_SWITCHED)
+        draft_save_now(engine, live); /* written first: it is there where the person goes on */
     *change = store_change_of(errand->id, retiming->event);
     change->from_states = lifecycle_states_for(retiming->event, &retiming->facts);
     change->if_version = retiming->version;

@@ -130,8 +130,7 @@ struct origin {
 struct attention {
     struct live *live;
     struct alarm draft_alarm;
-    char *draft; /* the newest, also before it is saved; NULL: none since the hub began */
-    bool is_draft_unsaved;
+    char *draft; /* not yet saved; NULL: none */
     int64_t draft_saved_boot_ms;
     struct visit *code_visit;
     char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */

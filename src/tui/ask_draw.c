@@ -207,6 +207,13 @@ static void draw_messages(struct ask_screen *screen, struct pen *pen)
         pen_lines(pen, (enum ink)screen->said_ink, text_string(&screen->said));
 }
 
+/* Where the title is the whole question, or names what would be destroyed, all of it is read. */
+static bool is_title_needed(const struct ask_screen *screen, const struct pen *pen)
+{
+    return screen->form.field_count == 1 && !screen->is_lost &&
+           (!screen->prompt || screen->form.is_destructive) && draw_cuts_title(screen, pen);
+}
+
 static void draw_above(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
 {
     bool is_review = ask_is_review(screen);
@@ -224,6 +231,10 @@ static void draw_above(struct ask_screen *screen, struct pen *pen, const struct 
         pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_STRANGE_TEXT));
     if (plan->has_facts || plan->has_strip || screen->focus != FOCUS_FILTER)
         pen->row++;
+    if (is_title_needed(screen, pen)) {
+        pen_lines(pen, INK_STRONG, screen->shown.title);
+        pen->row++;
+    }
     if (!screen->is_lost && !is_review)
         draw_prompt(screen, pen, plan);
     if (plan->has_strip && !screen->is_lost && !is_review) {
@@ -406,6 +417,13 @@ static void draw_reading(struct ask_screen *screen, struct pen *pen, const struc
 
     draw_header(screen, pen);
     pen->row++;
+    if (screen->panel == PANEL_PROMPT && draw_cuts_title(screen, pen)) {
+        int top = pen->row;
+
+        pen_lines(pen, INK_STRONG, screen->shown.title);
+        pen->row++;
+        room = room - (pen->row - top) > 1 ? room - (pen->row - top) : 1;
+    }
     all = draw_markup(pen, markup, screen->scroll, room);
     screen->scroll_most = all > room ? all - room : 0;
     if (screen->panel == PANEL_PROMPT && screen->scroll >= screen->scroll_most)

@@ -40,6 +40,15 @@ static void add_clock(const struct ask_screen *screen, struct text *out)
     text_release(&clock);
 }
 
+static void add_asked(const struct ask_screen *screen, struct text *out)
+{
+    struct text when = { 0 };
+
+    facts_add_time_of_day(&when, screen->facts.created_utc_ms);
+    i18n_format(out, TEXT_TUI_ASKED, "time", text_string(&when), NULL);
+    text_release(&when);
+}
+
 void draw_rail(const struct ask_screen *screen, struct pen *pen, bool is_plain)
 {
     int64_t left_ms = ask_left_ms(screen), total_ms = screen->facts.total_ms;
@@ -58,37 +67,60 @@ void draw_rail(const struct ask_screen *screen, struct pen *pen, bool is_plain)
     pen->row++;
 }
 
-/* The clock's place at the right is never reached by the title. */
+/* Where the title must end, so that it never reaches the clock's place at the right. */
+static int title_end(const struct pen *pen, const struct text *clock, const struct text *asked)
+{
+    int end = pen->end - draw_columns(clock) - (clock->used > 0 ? 2 : 0);
+
+    if (pen->end < SCREEN_NARROW)
+        return clock->used <= 5 ? end - 1 : end;
+    return end - draw_columns(asked) - 2;
+}
+
+bool draw_cuts_title(const struct ask_screen *screen, const struct pen *pen)
+{
+    bool is_narrow = pen->end < SCREEN_NARROW;
+    const char *flag = i18n_text(TEXT_TUI_DESTRUCTIVE), *title = screen->shown.title;
+    struct text clock = { 0 }, asked = { 0 };
+    int column = pen->left;
+    bool is_cut;
+
+    if (screen->form.is_destructive && is_narrow)
+        return false; /* it has rows of its own */
+    if (screen->form.is_destructive)
+        column += 2 + glyph_columns(flag, strlen(flag)) + 2;
+    add_clock(screen, &clock);
+    add_asked(screen, &asked);
+    is_cut = column + glyph_columns(title, strlen(title)) > title_end(pen, &clock, &asked);
+    text_release(&clock);
+    text_release(&asked);
+    return is_cut;
+}
+
 void draw_header(const struct ask_screen *screen, struct pen *pen)
 {
     bool is_narrow = pen->end < SCREEN_NARROW, is_flagged = screen->form.is_destructive;
-    struct text clock = { 0 }, asked = { 0 }, when = { 0 };
+    struct text clock = { 0 }, asked = { 0 };
     int end, column = pen->left;
 
     add_clock(screen, &clock);
-    end = pen->end - draw_columns(&clock) - (clock.used > 0 ? 2 : 0);
+    add_asked(screen, &asked);
+    end = title_end(pen, &clock, &asked);
     pen_right(pen, clock_ink(screen), text_string(&clock));
-    if (!is_narrow) {
-        facts_add_time_of_day(&when, screen->facts.created_utc_ms);
-        i18n_format(&asked, TEXT_TUI_ASKED, "time", text_string(&when), NULL);
-        end -= draw_columns(&asked);
-        pen_at(pen, end, INK_QUIET, text_string(&asked));
-        end -= 2;
-    }
+    if (!is_narrow)
+        pen_at(pen, end + 2, INK_QUIET, text_string(&asked));
     if (is_flagged)
         column = pen_at(pen, pen_at(pen, column, INK_DANGER, "! "), INK_DANGER,
                         i18n_text(TEXT_TUI_DESTRUCTIVE)) +
                  2;
     if (!is_flagged || !is_narrow)
-        pen_cut(pen, column, is_narrow && clock.used <= 5 ? end - 1 : end, INK_STRONG,
-                screen->shown.title, screen->marks->cut_end);
+        pen_cut(pen, column, end, INK_STRONG, screen->shown.title, screen->marks->cut_end);
     pen->row++;
     draw_rail(screen, pen, false);
     if (is_flagged && is_narrow)
         pen_lines(pen, INK_STRONG, screen->shown.title);
     text_release(&clock);
     text_release(&asked);
-    text_release(&when);
 }
 
 static void add_who(const struct ask_screen *screen, struct text *out)
@@ -184,7 +216,7 @@ void draw_strip(const struct ask_screen *screen, struct pen *pen)
     bool is_narrow = pen->end < SCREEN_NARROW;
     struct text line = { 0 }, time = { 0 }, key = { 0 };
     const char *notes = i18n_text(ask_has_notes(screen) ? TEXT_ON : TEXT_OFF);
-    int64_t total_s = (screen->facts.total_ms + 500) / 1000;
+    int64_t total_s = screen->facts.total_ms / 1000; /* what is left was rounded up */
 
     if (total_s > 0)
         facts_add_duration(&time, total_s);

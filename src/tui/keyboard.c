@@ -257,16 +257,23 @@ void keyboard_feed(struct keyboard *keyboard, const char *bytes, size_t length, 
         take_byte(keyboard, bytes[i], each, context);
 }
 
-bool keyboard_is_waiting(const struct keyboard *keyboard)
+static bool is_waiting(const struct keyboard *keyboard)
 {
     return !keyboard->is_pasting && keyboard->held_length > 0 && keyboard->held[0] == ESCAPE;
 }
 
+int keyboard_patience_ms(const struct keyboard *keyboard)
+{
+    if (!is_waiting(keyboard))
+        return 0;
+    return keyboard->held_length <= 2 ? KEYBOARD_ESCAPE_MS : KEYBOARD_SEQUENCE_MS;
+}
+
 void keyboard_time_out(struct keyboard *keyboard, keyboard_each *each, void *context)
 {
-    bool is_lone = keyboard_is_waiting(keyboard) && keyboard->held_length == 1;
+    bool is_lone = is_waiting(keyboard) && keyboard->held_length == 1;
 
-    if (!keyboard_is_waiting(keyboard))
+    if (!is_waiting(keyboard))
         return;
     keyboard->held_length = 0; /* half a sequence is nothing; a lone Esc is Esc */
     if (is_lone)

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-enum { KEYBOARD_ESCAPE_MS = 25, KEYBOARD_PASTE_BYTES = 262144 };
+enum { KEYBOARD_ESCAPE_MS = 25, KEYBOARD_SEQUENCE_MS = 1000, KEYBOARD_PASTE_BYTES = 262144 };
 
 enum key_code {
     KEY_TEXT,  /* what the key types, UTF-8 */
@@ -50,8 +50,9 @@ struct keyboard {
 };
 void keyboard_feed(struct keyboard *keyboard, const char *bytes, size_t length, keyboard_each *each,
                    void *context);
-bool keyboard_is_waiting(
-    const struct keyboard *keyboard); /* for the rest of what may be a lone Esc */
+/* How long to wait for the rest of what began; 0: nothing did. No person types so much of a
+ * sequence as that it could be keys: the rest is on its way over a slow line. */
+int keyboard_patience_ms(const struct keyboard *keyboard);
 void keyboard_time_out(struct keyboard *keyboard, keyboard_each *each, void *context);
 void keyboard_release(struct keyboard *keyboard);
 

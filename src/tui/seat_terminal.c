@@ -114,8 +114,10 @@ static void on_key(void *context, const struct key *key)
 
 static void after_keys(struct seat *seat)
 {
-    if (keyboard_is_waiting(&seat->keyboard))
-        loop_timer_at(seat->escape, loop_boot_ms() + KEYBOARD_ESCAPE_MS);
+    int patience_ms = keyboard_patience_ms(&seat->keyboard);
+
+    if (patience_ms > 0)
+        loop_timer_at(seat->escape, loop_boot_ms() + patience_ms);
     seat_settle(seat);
 }
 

@@ -47,7 +47,7 @@ static void feed(const char *bytes, size_t size, size_t piece, struct text *all)
 
     for (size_t at = 0; at < size; at += piece)
         keyboard_feed(&keyboard, bytes + at, size - at < piece ? size - at : piece, on_key, all);
-    if (keyboard_is_waiting(&keyboard))
+    if (keyboard_patience_ms(&keyboard) > 0)
         keyboard_time_out(&keyboard, on_key, all);
     demand(keyboard.pasted.used <= KEYBOARD_PASTE_BYTES);
     keyboard_release(&keyboard);

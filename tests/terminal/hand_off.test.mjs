@@ -84,6 +84,29 @@ describe("the hand-off", { concurrency: 4 }, () => {
         await sdk.close();
     }));
 
+    test("a terminal that is closed in the middle: the ask is pending again, its command spent, a fresh one opens it",
+         inHome(async (home) => {
+        const sdk = await Sdk.open(home, "SDK 2.x");
+        const [first, second] = [new Tmux(home, {}, "first"), new Tmux(home, {}, "second")];
+        const result = await handed(sdk);
+        first.line(result.terminal_command);
+        await first.wait(/Alpha/);
+        first.close();
+        const status = async () => (await sdk.ask({ session_id: result.session_id, wait_seconds: 0 })).action_status;
+        await until(async () => await status() === "pending", "it is pending");
+        second.line(result.terminal_command);
+        await second.end(1);
+        const fresh = await sdk.ask({ session_id: result.session_id, interface: "terminal" });
+        assert.equal(fresh.action_status, "pending_terminal_launch");
+        second.line(fresh.terminal_command);
+        await second.wait(/Alpha/);
+        await sleep(READY_MS);
+        second.keys("1");
+        const answer = await sdk.ask({ session_id: result.session_id, wait_seconds: 30 });
+        assert.deepEqual(answer.selection.selected_ids, ["a"]);
+        await sdk.close();
+    }));
+
     test("never opened: it times out by the same rules, and its command says so", inHome(async (home) => {
         const sdk = await Sdk.open(home, "SDK 2.x, auto");
         const tmux = new Tmux(home);

@@ -61,6 +61,51 @@ def inbox_settings(home: Home) -> None:
         tmux.end(0)
 
 
+@test("its keys: search, next and previous ask, five minutes more, cancel with a note; all without leaving", "R6.3")
+def inbox_keys(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    ids = {title: ask(home, title, timeout_seconds=100) for title in ("Alpha", "Beta", "Gamma")}
+    with Tmux(home) as tmux:
+        tmux.start("inbox", shows="3 waiting")
+        tmux.wait("▸ .*Gamma")
+        tmux.keys("/")
+        tmux.type("alp")
+        tmux.wait("/ alp")
+        tmux.wait_gone("Gamma")
+        tmux.keys("Enter", "Enter")
+        tmux.wait("Alpha +asked")
+        tmux.keys("C-c")  # back to the list, which is still searched
+        tmux.wait("/ alp")
+        tmux.keys("Escape")
+        tmux.wait("Gamma")
+        tmux.keys("Home", "Enter")
+        tmux.wait("1-3 pick")
+        time.sleep(READY_S * SLACK)
+        before = re.search(r"^ (\w+) +asked", tmux.text(), re.MULTILINE)[1]
+        assert "time 100 s" in tmux.text(), tmux.text()
+        tmux.keys("]")
+        after = re.search(r"^ (\w+) +asked", tmux.wait(rf"^ (?!{before})\w+ +asked"), re.MULTILINE)[1]
+        time.sleep(READY_S * SLACK)
+        tmux.keys("[")
+        tmux.wait(rf"^ {before} +asked")
+        assert before != after
+        tmux.keys("C-c")
+        tmux.wait("3 waiting")
+        tmux.keys("k", "k", "e")
+        tmux.wait(r"▸ +[56]:\d\d +Gamma")
+        assert home.sayso("show", ids["Gamma"], "--json").json["ask"]["remaining_seconds"] > 290
+        tmux.keys("c")
+        tmux.wait("Cancel this ask")
+        time.sleep(READY_S * SLACK)
+        tmux.type("not now")
+        tmux.wait("not now")
+        tmux.enter()
+        tmux.wait("2 waiting")
+        assert result_of(home, ids["Gamma"])["selection"]["global_annotation"] == "not now"
+        tmux.keys("q")
+        tmux.end(0)
+
+
 @test("the hub dies under an inbox: it comes back with the list as it is then", "R6.3 R6.1")
 def inbox_lost(home: Home) -> None:
     ask(home, "Before the end")

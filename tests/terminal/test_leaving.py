@@ -5,6 +5,7 @@ Proves: R6.1 R5.4 R5.9 R2.4
 """
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -98,8 +99,8 @@ def last_letters(home: Home) -> None:
         if end != "closed":
             os.close(pty.slave)
             os.close(pty.master)
-        draft = home.sayso("show", session_id, "--json").json["draft"]
-        assert draft == {"custom_input": words}, (end, draft, words)
+        wait_until(lambda: home.sayso("show", session_id, "--json").json["draft"] == {"custom_input": words},
+                   f"every letter is kept after {end}: {words}")
 
 
 @test("kill -STOP and -CONT: the picture comes back and keys work", "R6.1")
@@ -154,7 +155,7 @@ def resizing(home: Home) -> None:
     with Tmux(home) as tmux:
         tmux.start("attach", session_id)
         tmux.keys("Down")
-        for columns, rows in ((40, 24), (200, 50), (60, 12), (80, 24)):
+        for columns, rows in ((40, 24), (200, 50), (300, 60), (60, 12), (40, 10), (80, 24)):
             tmux.resize(columns, rows)
             tmux.wait(rf"^[╍╌]{{{columns}}}$")
             shown = tmux.wait("▸ 2  Materialized")
@@ -193,6 +194,26 @@ def elsewhere(home: Home) -> None:
         tmux.enter()
         tmux.end(0)
     assert result_of(home, session_id)["selection"]["custom_input"] == "theirs"
+
+
+@test("what was typed and not sent is copied with y: to the clipboard of the terminal, as it was", "R6.1 R5.9")
+def copied(home: Home) -> None:
+    session_id = ask(home, "Name?", selection_mode="text_input")
+    with Pty(home, "attach", session_id, TERM="xterm") as pty, Judge() as judge:
+        pty.wait("Name?")
+        time.sleep(READY_S * SLACK)
+        pty.type("my own words, 我的话")
+        pty.drain()
+        assert home.sayso("answer", session_id, "--text", "theirs").code == 0
+        pty.wait("y")
+        pty.drain()
+        time.sleep(READY_S * SLACK)
+        pty.type("y")
+        pty.drain()
+        clips = [words for number, words in judge.show(pty.bytes)["osc"] if number == 52]
+        assert [base64.b64decode(words.removeprefix("c;")).decode() for words in clips] == ["my own words, 我的话"], clips
+        pty.type("\r")
+        assert pty.process.wait(WAIT_S) == 0
 
 
 @test("the hub dies while somebody types: said so, found again, and what was typed is sent", "R6.1 R5.2")

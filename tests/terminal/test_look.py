@@ -12,7 +12,7 @@ from stage import READY_S, SLACK, Judge, Pty, ask  # first: it finds the others
 from harness import Home, run, test
 
 FRAME_END = b"\x1b[?2026l"
-WORDS = ("Which cache?", "Redis, write-through", "recommended", "5:00", "Materialized view", "Enter")
+WORDS = ("Which cache?", "Redis, write-through", "recommended", "Materialized view", "Enter")
 
 
 def picture(home: Home, *answers: bytes, **env: str) -> bytes:
@@ -89,6 +89,22 @@ def typed_meanwhile(home: Home) -> None:
         pty.drain()
         assert pty.process.poll() is None
     assert [row["session_id"] for row in home.sayso("list", "--active", "--json").json] == [session_id]
+
+
+@test("a terminal whose answer comes late, over a slow line: nobody takes it for keys", "R6.1")
+def late_answer(home: Home) -> None:
+    session_id = ask(home, "Name?", selection_mode="text_input")
+    with Pty(home, "attach", session_id, TERM="xterm-256color") as pty, Judge() as judge:
+        pty.read(lambda said: FRAME_END in said, "a picture")
+        time.sleep(READY_S * SLACK)
+        for piece in (WHITE[:9], WHITE[9:], BLACK, ATTRIBUTES[:4], ATTRIBUTES[4:], b"ok"):
+            pty.type(piece)
+            time.sleep(0.06)  # more than an Esc is waited for
+        pty.drain()
+        shown = "\n".join(judge.show(pty.bytes)["lines"])
+        assert re.search(r"^ ▸ ok$", shown, re.MULTILINE), shown
+        pty.type("\x03")
+        pty.process.wait()
 
 
 @test("no UTF-8, or the console of Linux: ASCII alone, and every mark has its stand-in", "R6.1")

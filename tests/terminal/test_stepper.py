@@ -165,6 +165,7 @@ def left(home: Home) -> None:
         tmux.wait("ask them first")
         tmux.keys("C-c")
         tmux.end(5)
+        wait_until(lambda: "ask them first" in home.sayso("show", session_id, "--json").out, "the draft is on disk")
         tmux.start("attach", session_id, shows="✓ Audience")
         tmux.keys("Right")
         shown = tmux.wait("ask them first")

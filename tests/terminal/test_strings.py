@@ -80,9 +80,10 @@ SEQUENCES = ["\x1b[2J", "\x1b]0;owned\x07", "\x1b]52;c;b3duZWQ=\x1b\\", "\x1b[6n
              "\x1b[?1000h", "\x1b[8m", "\x1b]8;;http://x\x07", "\x05", "\x1b[>c", "\x1b[21t", "\x85", "\x84", "\x8d"]
 
 
-def make(source: random.Random) -> str:
-    parts = []
-    for _ in range(source.randint(1, 6)):
+def make(source: random.Random, number: int) -> str:
+    """Each of the points comes in turn, so none is left to chance; the rest is chance."""
+    parts = [chr(POINTS[number % len(POINTS)])]
+    for _ in range(source.randint(0, 5)):
         kind = source.random()
         if kind < 0.35:
             parts.append(chr(source.choice(POINTS)) * source.choice((1, 1, 1, 5)))
@@ -92,6 +93,7 @@ def make(source: random.Random) -> str:
             parts.append(source.choice(SEQUENCES))
         else:
             parts.append(source.choice(("word", "文字", "🎉", "e\u0301", "שלום", "a\u200db")))
+    source.shuffle(parts)
     return "".join(parts)
 
 
@@ -101,8 +103,9 @@ def generated() -> None:
     with Home(env=LIMITS) as home, Judge() as judge:
         calm = draw(home, judge, ask(home, "Calm"), 300, 440)
         for number in range(rounds):
-            options = [{"id": f"o{n}", "label": f"L{n:03}{make(source)}E{n:03}",
-                        "description": f"D{n:03}{make(source)}F{n:03}", "recommended": n == 0} for n in range(100)]
+            made = [make(source, 200 * number + n) for n in range(200)]
+            options = [{"id": f"o{n}", "label": f"L{n:03}{made[n]}E{n:03}",
+                        "description": f"D{n:03}{made[100 + n]}F{n:03}", "recommended": n == 0} for n in range(100)]
             session_id = ask(home, f"Round {number}", selection_mode="multi", options=options)
             told = draw(home, judge, session_id, 300, 440)
             assert_quiet(told, calm, number)

@@ -207,6 +207,28 @@ def prompt(home: Home) -> None:
     assert result_of(home, session_id)["selection"]["selected_ids"] == ["redis"]
 
 
+@test("a question too long for the title's row is read whole: without a prompt, where it destroys, and with m", "R6.1")
+def long_title(home: Home) -> None:
+    words = "Delete the files of the old release that nobody has used for a year, their backups and their logs"
+    asks = [(elicit(home, "confirm", message=f"{words} {number}, END?"), columns)
+            for number, columns in enumerate((40, 80, 99))]
+    asks.append((ask(home, f"{words}, END?", destructive=True), 80))
+    for session_id, columns in asks:
+        with Tmux(home, columns=columns) as tmux:
+            tmux.start("attach", session_id, shows="END")
+            assert f"{words}" in re.sub(r"\s+", " ", tmux.text()), tmux.text()
+            tmux.keys("C-c")
+            tmux.end(5)
+    session_id = ask(home, f"{words}, END?", prompt="A prompt that has room enough on its own.")
+    with Tmux(home) as tmux:
+        assert "END?" not in tmux.start("attach", session_id, shows="Delete the files")
+        tmux.keys("m")
+        tmux.wait("END")
+        assert f"{words}, END?" in re.sub(r"\s+", " ", tmux.text()), tmux.text()
+        tmux.keys("C-c")
+        tmux.end(5)
+
+
 @test("own words beside options; ten options and more by two digits; PgDn, Home and End", "R6.1")
 def own_words(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "0")

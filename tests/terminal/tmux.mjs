@@ -6,15 +6,22 @@ import { until } from "../mcp/lib/home.mjs";
 export const READY_MS = 600; // no key answers in the first half second of a question
 
 export class Tmux {
-    constructor(home, env = {}) {
-        this.socket = `${home.path}/tmux`;
+    constructor(home, env = {}, name = "tmux") {
+        this.socket = `${home.path}/${name}`;
         this.env = { ...home.env, LANG: "C.UTF-8", TERM: "xterm-256color", ...env };
         this.run("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24",
                  "exec env PS1='ready$ ' bash --norc --noprofile -i");
-        home.endings.push(() => this.run("kill-server"));
+        this.isOpen = true;
+        home.endings.push(() => this.close());
     }
     run(...words) {
         return execFileSync("tmux", ["-u", "-S", this.socket, ...words], { env: this.env, encoding: "utf8", stdio: "pipe" });
+    }
+    // As closing the window does: nobody says goodbye.
+    close() {
+        if (this.isOpen)
+            this.run("kill-server");
+        this.isOpen = false;
     }
     text() { return this.run("capture-pane", "-p"); }
     keys(...names) { this.run("send-keys", ...names); }

@@ -465,6 +465,20 @@ static void saved_and_summed_up(void **state)
     stage_close(&stage);
 }
 
+/* clang-format off */
+static const char chinese_form[] = FORM(
+    "商品页应使用哪种缓存？",
+    "商品页在高峰期每秒读取库存 1200 次，PostgreSQL 的 CPU 占用已达 78%。"
+        "加一层缓存即可解决，但各方案允许的库存延迟不同，需要你来决定。",
+    "{\"name\":\"choice\",\"kind\":\"single\",\"required\":true,\"options\":["
+        OPTION("a", "Redis，直写", ABOUT("多维护一个服务；库存 50 毫秒内准确。约需 2 小时。") RECOMMENDED) ","
+        OPTION("b", "物化视图，每 5 秒刷新", ABOUT("无需新服务；库存可能滞后 5 秒。")) ","
+        OPTION("c", "进程内缓存，30 秒", ABOUT("最简单；但 6 个 pod 各有一份数据。")) ","
+        OPTION("d", "维持现状", ABOUT("改为升级数据库，每月约 310 欧元。"))
+    "],\"min_selections\":1,\"max_selections\":1}",
+    ",\"single_submit\":true");
+/* clang-format on */
+
 static void chinese(void **state)
 {
     struct stage stage = { 0 };
@@ -472,43 +486,7 @@ static void chinese(void **state)
     (void)state;
     i18n_use(LANGUAGE_ZH);
     stage.now.utc_ms = 1785247390400;
-    stage_open(
-        &stage,
-        FORM(
-            "商品页应使用哪种缓存？",
-            "商品页在高峰期每秒读取库存 1200 次，PostgreSQL 的 CPU 占用已达 "
-            "78%。加一层缓存即可解决，但各方案允许的库存延迟不同，需要你来决定。",
-            "{\"name\":\"choice\",\"kind\":\"single\",\"required\":true,\"options\":"
-            "[" OPTION(
-                "a", "Redis，直写",
-                ABOUT("多维护一个服务；库存 50 毫秒内准确。约需 2 小时。")
-                    RECOMMENDED) "," OPTION("b", "物化视图，每 5 秒刷新",
-                                            ABOUT(
-                                                "无需新服务；库存可能滞后 5 "
-                                                "秒。")) "," OPTION("c",
-                                                                    "进程内缓存，"
-                                                                    "30 秒",
-                                                                    ABOUT(
-                                                                        "最简单"
-                                                                        "；但 "
-                                                                        "6 个 "
-                                                                        "pod "
-                                                                        "各有一"
-                                                                        "份数据"
-                                                                        "。")) "," OPTION("d",
-                                                                                          "维持现"
-                                                                                          "状",
-                                                                                          ABOUT(
-                                                                                              "改为"
-                                                                                              "升级"
-                                                                                              "数据"
-                                                                                              "库，"
-                                                                                              "每月"
-                                                                                              "约 "
-                                                                                              "310 "
-                                                                                              "欧元"
-                                                                                              "。")) "],\"min_selections\":1,\"max_selections\":1}",
-            ",\"single_submit\":true"));
+    stage_open(&stage, chinese_form);
     expect_picture(&stage, "Chinese", 0, 80);
     expect_picture(&stage, "Chinese", 1, 40);
     stage_close(&stage);
