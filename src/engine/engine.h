@@ -48,8 +48,8 @@ struct desk *engine_desk(struct engine *engine);
 bool engine_find_token(const struct engine *engine, const uint8_t *hash,
                        struct engine_token *ret_token);
 
-/* Shows that we know the token of this id, without saying it: a keyed hash of `text`, in hex. False:
- * no live token has it. */
+/* Shows that we know the token of this id, without saying it: a keyed hash of `text`, in hex.
+ * False: no live token has it. */
 bool engine_prove_token(const struct engine *engine, const char *id, const char *text,
                         struct text *out);
 

@@ -40,9 +40,9 @@ void time_arm(struct engine *engine)
 }
 
 static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *alarm) = {
-    [ALARM_DEADLINE] = deadline_ring, [ALARM_DRAFT] = draft_ring,         [ALARM_WAIT] = wait_ring,
-    [ALARM_SWEEP] = sweep_ring,       [ALARM_REMAINING] = remaining_ring,
-    [ALARM_TOKENS] = tokens_ring,
+    [ALARM_DEADLINE] = deadline_ring,   [ALARM_DRAFT] = draft_ring,
+    [ALARM_WAIT] = wait_ring,           [ALARM_SWEEP] = sweep_ring,
+    [ALARM_REMAINING] = remaining_ring, [ALARM_TOKENS] = tokens_ring,
 };
 
 void engine_on_time(struct engine *engine)

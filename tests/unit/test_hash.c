@@ -64,7 +64,8 @@ static void test_keyed(void **state)
     key[31] ^= 1;
     hash_keyed(key, text, strlen(text), out);
     hash_hex(out, sizeof out, hex);
-    assert_string_not_equal(hex, "d0bd2f82ff8101150b5644518fbcd0deb9d55613931b56a916d2303637f68db4");
+    assert_string_not_equal(hex,
+                            "d0bd2f82ff8101150b5644518fbcd0deb9d55613931b56a916d2303637f68db4");
 }
 
 static void test_vectors(void **state)

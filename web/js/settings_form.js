@@ -1,4 +1,4 @@
-/* settings_form.js - every setting of the person's; saved as soon as it is changed, for all channels. */
+/* settings_form.js - every setting of the person's; saved when it is changed, for all channels. */
 import { all, button, icon, make, select, setText } from "./dom.js";
 import { hasWord, say, sayClock, sayTime } from "./language.js";
 import { isOn, isOpen, saveSetting, secondsLeft, setting, settingRow } from "./model.js";
@@ -24,7 +24,8 @@ const GROUPS = [
         { name: "settings_first", kind: "switch" },
         { name: "typing_hold", kind: "switch" },
         { name: "deliver_after", kind: "number", least: 0, most: 60, unit: "unit_seconds" },
-        { name: "timeout_action", kind: "choice", values: ["none", "submit_defaults"], small: "never_destructive" },
+        { name: "timeout_action", kind: "choice", values: ["none", "submit_defaults"],
+            small: "never_destructive" },
         { name: "cli_answers", kind: "choice", values: ["any", "tty", "off"] },
     ]],
     ["attention", [
@@ -79,7 +80,8 @@ function buildControl(row, save) {
     case "switch":
         return make("input", {
             ...has, type: "checkbox", role: "switch", class: "switch", checked: isOn(row.name),
-            change: (/** @type {Event} */ event) => save(row.name, input(event).checked ? "on" : "off"),
+            change: (/** @type {Event} */ event) =>
+                save(row.name, input(event).checked ? "on" : "off"),
         });
     case "number":
         return make("span", { class: "num" }, make("input", {
@@ -88,18 +90,22 @@ function buildControl(row, save) {
         }), row.unit && make("span", {}, say(row.unit)));
     case "text":
         return make("span", { class: "num text" }, make("input", {
-            ...has, type: "text", value: String(value ?? ""), maxlength: 11, placeholder: "22:00-07:00",
+            ...has, type: "text", value: String(value ?? ""), maxlength: 11,
+            placeholder: "22:00-07:00",
             change: (/** @type {Event} */ event) => save(row.name, input(event).value),
         }));
     case "segment":
-        return make("fieldset", { class: "seg", "aria-label": settingLabel(row.name) }, (row.values ?? []).map((choice) =>
+        return make("fieldset", { class: "seg", "aria-label": settingLabel(row.name) },
+            (row.values ?? []).map((choice) =>
             make("label", {}, make("input", {
                 type: "radio", name: id, checked: value === choice, "data-key": `${id}-${choice}`,
                 change: () => save(row.name, choice),
             }), make("span", {}, sayChoice(row.name, choice)))));
     default:
-        return select({ ...has, change: (/** @type {Event} */ event) => save(row.name, input(event).value) },
-            (row.values ?? []).map((choice) => /** @type {[string, string]} */ ([choice, sayChoice(row.name, choice)])),
+        return select({ ...has,
+            change: (/** @type {Event} */ event) => save(row.name, input(event).value) },
+            (row.values ?? []).map((choice) =>
+                /** @type {[string, string]} */ ([choice, sayChoice(row.name, choice)])),
             String(value));
     }
 }
@@ -112,14 +118,16 @@ function buildThisAsk(ask, failed) {
     const left = secondsLeft(ask) ?? 0;
     const until = sayTime(new Date(Date.now() + left * 1000).toISOString());
     const choices = /** @type {[string, string][]} */ ([
-        ["", `${sayClock(left)}${say("comma")}${say("until", { time: until })}`], ["300", say("plus_5_min")],
+        ["", `${sayClock(left)}${say("comma")}${say("until", { time: until })}`],
+        ["300", say("plus_5_min")],
         ["1800", say("plus_30_min")], ["14400", say("plus_4_h")], ["now60", say("only_1_min")],
     ]);
     return make("fieldset", {}, make("legend", {}, say("this_ask")), make("div", { class: "s" },
         make("label", { for: "set-left" }, say("time_left")),
         select({ id: "set-left", "data-key": "set-left", change: (/** @type {Event} */ event) => {
             const { value } = /** @type {HTMLSelectElement} */ (event.target);
-            const seconds = value === "now60" ? 60 : Math.ceil(secondsLeft(ask) ?? 0) + Number(value);
+            const seconds = value === "now60"
+                ? 60 : Math.ceil(secondsLeft(ask) ?? 0) + Number(value);
             if (value)
                 call("ask/extend", { session_id: ask.session_id, seconds }).catch(failed);
         } }, choices, "")));
@@ -139,25 +147,31 @@ export function buildSettings(ask = null) {
         saveSetting(name, value).then(() => {
             for (const node of all(document, ".saved")) {
                 node.classList.remove("wrong");
-                node.replaceChildren(icon("check", "ok"), make("span", {}, say("saved_everywhere")));
+                node.replaceChildren(icon("check", "ok"),
+                    make("span", {}, say("saved_everywhere")));
             }
         }, (error) => {
             fail(error);
-            const input = /** @type {HTMLInputElement|null} */ (document.getElementById(`set-${name}`));
+            const input =
+                /** @type {HTMLInputElement|null} */ (document.getElementById(`set-${name}`));
             if (input && input.type !== "checkbox")
                 input.value = String(setting(name) ?? "");
         });
     };
     const names = GROUPS.flatMap(([, rows]) => rows.map((row) => row.name));
-    return make("form", { class: "set", submit: (/** @type {Event} */ event) => event.preventDefault() },
+    return make("form",
+        { class: "set", submit: (/** @type {Event} */ event) => event.preventDefault() },
         saved,
         ask && isOpen(ask) && buildThisAsk(ask, fail),
-        GROUPS.map(([title, rows]) => make("fieldset", {}, make("legend", {}, say(title)), rows.map((row) => {
-            const small = [row.small && say(row.small), sayOrigin(row.name)].filter(Boolean).join(" · ");
+        GROUPS.map(([title, rows]) =>
+            make("fieldset", {}, make("legend", {}, say(title)), rows.map((row) => {
+            const small = [row.small && say(row.small), sayOrigin(row.name)].filter(Boolean)
+                .join(" · ");
             const help = say(/** @type {any} */ (`help_${row.name}`));
             return make("div", { class: "s", title: help },
                 row.kind === "segment" ? make("span", { class: "l" }, settingLabel(row.name))
-                    : make("label", { for: `set-${row.name}` }, settingLabel(row.name), small && make("small", {}, small)),
+                    : make("label", { for: `set-${row.name}` }, settingLabel(row.name),
+                        small && make("small", {}, small)),
                 buildControl(row, save));
         }))),
         make("p", { class: "btns" }, button({ class: "small", "data-key": "built-in", click: () => {
@@ -174,8 +188,10 @@ export function buildSettings(ask = null) {
  */
 export function buildPanel(ask, close) {
     return make("aside", { class: "panel", "aria-labelledby": "set-h" },
-        make("header", { class: "panel-h" }, make("h2", { id: "set-h" }, say("settings")), make("output", { class: "saved" }),
-            make("button", { type: "button", class: "icon-btn end", "aria-label": say("close_settings"), "data-key": "close-settings",
+        make("header", { class: "panel-h" }, make("h2", { id: "set-h" }, say("settings")),
+            make("output", { class: "saved" }),
+            make("button", { type: "button", class: "icon-btn end",
+                "aria-label": say("close_settings"), "data-key": "close-settings",
                 click: close }, icon("x"))),
         buildSettings(ask));
 }
