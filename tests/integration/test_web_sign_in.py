@@ -177,9 +177,39 @@ def roles(home: Home) -> None:
         hello(page, token=own)  # who holds a token is not shut out by those who guess
 
 
+@test("a page whose token's days are over is closed then; one of a later day goes on, and so after that one", "R12.2")
+def expires(home: Home) -> None:
+    port = start_hub(home)
+    tokens = []
+    for _ in range(3):
+        with Page(port) as page:
+            tokens.append(hello(page, code=code_of(link_of(home)))["token"])
+    home.kill_hub(signal.SIGKILL)
+    now_ms = int(time.time() * 1000)
+    with sqlite3.connect(home.data / "sayso.db") as database:
+        for token, left_s in zip(tokens, (6, 9, 3600)):
+            database.execute("UPDATE tokens SET expires_ms = ? WHERE hash = ?",
+                             (now_ms + left_s * 1000, bytes.fromhex(hash_of(token))))
+    home.spawn("serve", "--port", str(port))
+    home.wait_hub()
+    with Page(port) as soon, Page(port) as later, Page(port) as last:
+        for page, token in zip((soon, later, last), tokens):
+            hello(page, token=token)
+        assert soon.close_code(timeout=30) == 1008 and time.time() * 1000 >= now_ms + 6000
+        assert later.close_code(timeout=30) == 1008 and time.time() * 1000 >= now_ms + 9000
+        assert last.call("ask/list")["asks"] == []
+        assert [row["expired"] for row in last.call("token/list")["tokens"]].count(True) == 2
+    with Page(port) as page:
+        refused(page, "unauthorized", token=tokens[0])
+
+
+def hash_of(token: str) -> str:
+    return hashlib.sha256(len(token).to_bytes(8, "little") + token.encode()).hexdigest()
+
+
 def proof_of(token: str, port: int, nonce: str) -> tuple[str, str]:
     """The tab's id and what the hub must say, as docs/portal.md has it."""
-    key = hashlib.sha256(len(token).to_bytes(8, "little") + token.encode()).digest()
+    key = bytes.fromhex(hash_of(token))
     return key.hex()[:16], hmac.new(key, f"sayso hub {port} {nonce}".encode(), "sha256").hexdigest()
 
 

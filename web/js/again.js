@@ -17,7 +17,8 @@ const KEPT_MOST = 5;
  */
 function questionName(ask, form) {
     return JSON.stringify([ask.agent, form.title,
-        form.fields.map((field) => [field.name, field.kind, (field.options ?? []).map((option) => option.id)])]);
+        form.fields.map((field) =>
+            [field.name, field.kind, (field.options ?? []).map((option) => option.id)])]);
 }
 
 /** @returns {[string, any][]} newest last */

@@ -37,7 +37,8 @@ export function folderOf(ask) {
 /** @param {Ask} ask */
 function tileOf(ask) {
     const words = (ask.agent ?? "?").match(/[\p{L}\p{N}]+/gu) ?? ["?"];
-    const letters = words.length > 1 ? words[0][0] + words[1][0] : [...words[0]].slice(0, 2).join("");
+    const letters = words.length > 1
+        ? words[0][0] + words[1][0] : [...words[0]].slice(0, 2).join("");
     return letters.toLowerCase();
 }
 
@@ -57,15 +58,19 @@ export function buildBar(first, acts) {
     const held = make("span", { class: "held" }, icon("hold"), make("span", {}, say("held")));
     const blocked = make("span");
     const rail = draw("rect", { class: "rail-fg", width: "0%", height: 2 });
-    const extend = button({ class: "small", "data-key": "extend", click: acts.extend }, say("more_time"), key("E"));
+    const extend = button({ class: "small", "data-key": "extend", click: acts.extend },
+        say("more_time"), key("E"));
     const folder = folderOf(first);
     const node = make("header", { class: "bar" },
-        make("a", { class: "icon-btn back", href: "/", "aria-label": say("back_to_inbox") }, icon("left")),
-        make("div", { class: "who" }, make("span", { class: "tile", "aria-hidden": "true" }, tileOf(first)),
+        make("a", { class: "icon-btn back", href: "/", "aria-label": say("back_to_inbox") },
+            icon("left")),
+        make("div", { class: "who" },
+            make("span", { class: "tile", "aria-hidden": "true" }, tileOf(first)),
             make("b", {}, foreign(sayAgent(first)))),
         make("ul", { class: "facts" },
             make("li", { title: say("checked_by_us") }, icon("shield", "ok"),
-                make("span", {}, make("span", { class: "vh" }, `${say("checked_by_us")}: `), foreign(sayChecked(first)))),
+                make("span", {}, make("span", { class: "vh" }, `${say("checked_by_us")}: `),
+                    foreign(sayChecked(first)))),
             folder && make("li", { class: "cwd" }, icon("folder"),
                 make("span", { class: "path" }, make("bdi", { dir: "ltr" }, folder))),
             make("li", {}, icon("wait"), blocked)),

@@ -20,7 +20,8 @@ import { buildBlocks } from "./markup.js";
  */
 function buildGlobalNote(entry, changed) {
     const text = make("textarea", {
-        id: "gn", rows: 1, placeholder: say("note_hint"), value: entry.values.note, "data-key": "note",
+        id: "gn", rows: 1, placeholder: say("note_hint"), value: entry.values.note,
+        "data-key": "note",
         maxlength: 4000,
         input: () => {
             entry.values.note = text.value;
@@ -31,7 +32,8 @@ function buildGlobalNote(entry, changed) {
         if (document.activeElement !== text)
             text.value = entry.values.note;
     };
-    return { sync, node: make("div", { class: "gnote" }, make("label", { for: "gn" }, say("note_to_agent")), key("N"), text) };
+    return { sync, node: make("div", { class: "gnote" },
+        make("label", { for: "gn" }, say("note_to_agent")), key("N"), text) };
 }
 
 /** Of several questions each has a note of its own.
@@ -62,13 +64,17 @@ function buildHead(entry) {
     const { form } = entry;
     const isSecret = form.shown?.mentions_secret;
     return [
-        form.destructive && make("p", { class: "flag" }, icon("warn"), make("b", {}, say("destructive")), " ",
+        form.destructive &&
+            make("p", { class: "flag" }, icon("warn"), make("b", {}, say("destructive")), " ",
             make("span", {}, say("two_acts"))),
-        make("h1", { tabindex: -1 }, foreign(shownOf(form, "title")), buildMarks(form.shown, "title")),
-        isSecret && make("p", { class: "flag" }, icon("warn"), make("span", {}, say("mentions_secret"))),
+        make("h1", { tabindex: -1 }, foreign(shownOf(form, "title")),
+            buildMarks(form.shown, "title")),
+        isSecret &&
+            make("p", { class: "flag" }, icon("warn"), make("span", {}, say("mentions_secret"))),
         form.title !== form.prompt && make("div", { class: "prose", id: "prompt" },
             buildBlocks(form.shown?.prompt ?? form.prompt)),
-        form.title !== form.prompt && make("p", { class: "marks" }, buildMarks(form.shown, "prompt")),
+        form.title !== form.prompt &&
+            make("p", { class: "marks" }, buildMarks(form.shown, "prompt")),
         make("span", { id: "prompt-end" }),
     ];
 }
@@ -79,17 +85,21 @@ function buildHead(entry) {
  */
 function buildStepsNav(entry, go) {
     const { fields } = entry.form;
-    const isDone = (/** @type {number} */ at) => judge(fields[at], entry.values.fields[fields[at].name]) === "" &&
+    const isDone = (/** @type {number} */ at) =>
+        judge(fields[at], entry.values.fields[fields[at].name]) === "" &&
         describeValue(fields[at], entry.values.fields[fields[at].name]) !== "";
     const steps = fields.map((field, at) => make("li", {}, make("button", {
         type: "button", "aria-current": entry.step === at ? "step" : null, "data-key": `step-${at}`,
         click: () => go(at),
     }, isDone(at) && entry.step !== at ? icon("check", "ok") : make("b", {}, at + 1),
     foreign(field.shown?.header ?? shownOf(field, "label") ?? field.name))));
-    const canReview = fields.every((_, at) => judge(fields[at], entry.values.fields[fields[at].name]) === "");
+    const canReview =
+        fields.every((_, at) => judge(fields[at], entry.values.fields[fields[at].name]) === "");
     steps.push(make("li", {}, make("button", {
-        type: "button", disabled: !canReview, "aria-current": entry.step === fields.length ? "step" : null,
-        "data-key": "step-review", title: canReview ? null : say("answer_all_first"), click: () => go(fields.length),
+        type: "button", disabled: !canReview,
+        "aria-current": entry.step === fields.length ? "step" : null,
+        "data-key": "step-review", title: canReview ? null : say("answer_all_first"),
+        click: () => go(fields.length),
     }, make("span", {}, say("review")))));
     return make("ol", { class: "steps", "aria-label": say("questions") }, steps);
 }
@@ -119,7 +129,8 @@ function buildReview(entry, go) {
         make("dl", { class: "review" }, fields.map((field, at) => make("div", {},
             make("dt", {}, foreign(shownOf(field, "label") || field.name)),
             make("dd", {}, buildReviewed(entry, field)),
-            make("dd", { class: "do" }, button({ class: "small", "data-key": `change-${at}`, click: () => go(at) },
+            make("dd", { class: "do" },
+                button({ class: "small", "data-key": `change-${at}`, click: () => go(at) },
                 say("change"), key(String(at + 1))))))),
     ];
 }
@@ -141,7 +152,8 @@ function buildCompareHead(entry, redraw) {
     return make("div", { class: "cmp-head" },
         make("h2", { class: "sub" }, label && [foreign(label), " "],
             make("span", { class: label ? "rule" : "" }, sayRule(field))),
-        make("fieldset", { class: "seg" }, make("legend", { class: "vh" }, say("previews")), choose(false), choose(true)));
+        make("fieldset", { class: "seg" }, make("legend", { class: "vh" }, say("previews")),
+            choose(false), choose(true)));
 }
 
 /** The one whose options can have previews: the question of this step, else the first.

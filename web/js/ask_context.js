@@ -17,7 +17,8 @@ export function buildContext(ask) {
         earlier.replaceChildren(...asks.map((/** @type {any} */ row) => {
             const [symbol, tone] = END_MARKS[row.status] ?? ["done", ""];
             return make("li", {}, icon(symbol, tone), make("span", {},
-                make("a", { href: `/choice/${row.session_id}` }, foreign(row.shown?.title ?? row.title)),
+                make("a", { href: `/choice/${row.session_id}` },
+                    foreign(row.shown?.title ?? row.title)),
                 make("small", {}, say(/** @type {any} */ (`state_${row.status}`)))));
         }));
     }, () => {}); /* without the line there is nothing to show beside it */

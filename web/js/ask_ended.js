@@ -25,7 +25,8 @@ export const END_MARKS = {
 
 /** @type {Record<string, Word>} */
 const VIA_TITLES = {
-    terminal: "answered_terminal", web: "answered_web", client: "answered_client", cli: "answered_cli",
+    terminal: "answered_terminal", web: "answered_web", client: "answered_client",
+    cli: "answered_cli",
     api: "answered_api",
 };
 
@@ -81,7 +82,8 @@ function buildSummary(entry) {
 
     for (const field of values ? form.fields : []) {
         const text = values ? describeValue(field, values.fields[field.name]) : "";
-        rows.push(row(form.fields.length > 1 ? shownOf(field, "label") || field.name : say("answer"),
+        rows.push(row(form.fields.length > 1
+            ? shownOf(field, "label") || field.name : say("answer"),
             make("b", { class: "plain" }, foreign(text || say("nothing")))));
         const fieldNote = values?.field_notes[field.name];
         if (fieldNote)
@@ -115,7 +117,8 @@ function buildKept(entry) {
                     await navigator.clipboard.writeText(entry.keeps);
                     setText(copied, say("copied"));
                 } catch {
-                    getSelection()?.selectAllChildren(/** @type {Node} */ (node.querySelector("blockquote")));
+                    getSelection()?.selectAllChildren(
+                        /** @type {Node} */ (node.querySelector("blockquote")));
                     setText(copied, say("selected_copy"));
                 }
             } }, icon("copy"), say("copy")),
@@ -134,8 +137,10 @@ function buildKept(entry) {
 /** The next one is offered, never opened by itself. */
 function buildNext() {
     const next = urgentAsk();
-    return next && make("p", { class: "next" }, make("a", { class: "btn", href: `/choice/${next.session_id}`, "data-key": "next" },
-        make("span", {}, say("next_ask"), " ", foreign(next.shown?.title ?? next.title)), key("]")));
+    return next && make("p", { class: "next" },
+        make("a", { class: "btn", href: `/choice/${next.session_id}`, "data-key": "next" },
+            make("span", {}, say("next_ask"), " ", foreign(next.shown?.title ?? next.title)),
+            key("]")));
 }
 
 function buildTimeForNew() {
@@ -143,9 +148,11 @@ function buildTimeForNew() {
     const choices = ["300", "600", "1800", "14400"];
     if (!choices.includes(now))
         choices.unshift(now);
-    return make("p", { class: "next" }, make("label", { class: "inline" }, make("span", {}, say("set_timeout_seconds")),
+    return make("p", { class: "next" },
+        make("label", { class: "inline" }, make("span", {}, say("set_timeout_seconds")),
         select({ change: (/** @type {Event} */ event) =>
-            saveSetting("timeout_seconds", /** @type {HTMLSelectElement} */ (event.target).value).catch(() => {}) },
+            saveSetting("timeout_seconds", /** @type {HTMLSelectElement} */ (event.target).value)
+                .catch(() => {}) },
         choices.map((s) => /** @type {[string, string]} */ ([s, sayDuration(Number(s))])), now)));
 }
 
@@ -168,7 +175,8 @@ function buildUndo(entry, acts) {
         buildSummary(entry),
         make("p", { class: "btns" },
             button({ "data-key": "undo", click: acts.undo }, icon("undo"), say("undo"), key("U")),
-            button({ class: "ghost", "data-key": "send-now", click: acts.sendNow }, say("send_now"))),
+            button({ class: "ghost", "data-key": "send-now", click: acts.sendNow },
+                say("send_now"))),
         make("output", { class: "hint wrong", id: "problem" })) };
 }
 

@@ -87,12 +87,16 @@ function saySend(entry) {
  */
 export function buildFoot(page, acts) {
     const entry = /** @type {Entry} */ (page.entry);
-    page.send = button({ class: "primary", "data-key": "send", "aria-describedby": "tally", click: acts.send },
+    page.send = button({ class: "primary", "data-key": "send", "aria-describedby": "tally",
+        click: acts.send },
         make("span", {}, saySend(entry)), key("⏎"));
     return make("footer", { class: "act" },
-        button({ class: "ghost", "data-key": "cancel-open", click: acts.cancel }, say("cancel"), key("Esc")),
-        button({ class: "ghost", "data-key": "later", click: acts.later }, say("later_button"), key("L")),
-        isOn("terminal") && button({ class: "ghost alt", "data-key": "terminal", click: acts.toTerminal },
+        button({ class: "ghost", "data-key": "cancel-open", click: acts.cancel }, say("cancel"),
+            key("Esc")),
+        button({ class: "ghost", "data-key": "later", click: acts.later }, say("later_button"),
+            key("L")),
+        isOn("terminal") &&
+            button({ class: "ghost alt", "data-key": "terminal", click: acts.toTerminal },
             icon("term"), make("span", {}, say("in_terminal")), key("T")),
         page.tally, page.send);
 }

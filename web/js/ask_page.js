@@ -7,11 +7,14 @@ import { announce } from "./announce.js";
 
 /**
  * @typedef {import("./entry.js").Entry} Entry
- * @typedef {{openSettings: (name: string) => void, panel: () => HTMLElement|null, hasPanel: () => boolean,
+ * @typedef {{openSettings: (name: string) => void, panel: () => HTMLElement|null,
+ *     hasPanel: () => boolean,
  *     moved: (id: string) => void}} AskShell
  * @typedef {{main: HTMLElement, id: string, shell: AskShell, entry: Entry|null, is_closed: boolean,
- *     parts: {sync: () => void}[], lasting: {sync: () => void}|null, send: HTMLButtonElement|null, tally: HTMLOutputElement,
- *     render: (toTitle?: boolean) => void, redraw: () => void, refetch: () => Promise<void>}} AskPage
+ *     parts: {sync: () => void}[], lasting: {sync: () => void}|null, send: HTMLButtonElement|null,
+ *     tally: HTMLOutputElement,
+ *     render: (toTitle?: boolean) => void, redraw: () => void,
+ *     refetch: () => Promise<void>}} AskPage
  */
 
 /**
@@ -48,5 +51,6 @@ export function syncParts(page) {
  * @param {string} selector
  */
 export function focusIn(page, selector) {
-    /** @type {HTMLElement|null} */ (page.main.querySelector(selector))?.focus({ preventScroll: true });
+    const node = /** @type {HTMLElement|null} */ (page.main.querySelector(selector));
+    node?.focus({ preventScroll: true });
 }

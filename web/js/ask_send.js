@@ -1,6 +1,6 @@
 /*
- * ask_send.js - acts on an open ask: sending, the second act, cancelling, more time, later, elsewhere.
- * The hub's reply decides what is shown; nothing counts as sent before it.
+ * ask_send.js - acts on an open ask: sending, the second act, cancelling, more time, later,
+ * elsewhere. The hub's reply decides what is shown; nothing counts as sent before it.
  */
 import { say } from "./language.js";
 import { asks, isOpen, secondsLeft } from "./model.js";
@@ -29,10 +29,11 @@ const MORE_TIME_S = 300;
  * @param {Record<string, any>} [more]
  */
 function act(page, method, more = {}) {
-    return call(method, { session_id: page.entry?.id, ...more }).catch((/** @type {any} */ error) => {
+    const failed = (/** @type {any} */ error) => {
         complain(page, sayProblem(error));
         return null;
-    });
+    };
+    return call(method, { session_id: page.entry?.id, ...more }).catch(failed);
 }
 
 /** @param {AskPage} page */
@@ -195,7 +196,8 @@ export function askBack(page) {
 /** @param {AskPage} page */
 export function later(page) {
     if (openEntry(page))
-        openLater((seconds) => act(page, "ask/later", { seconds }).then((reply) => reply && page.shell.moved("")));
+        openLater((seconds) => act(page, "ask/later", { seconds })
+            .then((reply) => reply && page.shell.moved("")));
 }
 
 /** @param {AskPage} page */

@@ -1,6 +1,6 @@
 /*
- * ask_view.js - one ask on the page, from opening it to its end. What the hub says changes words and
- * states here, never the keyboard's place, the scroll position or the order of things.
+ * ask_view.js - one ask on the page, from opening it to its end. What the hub says changes words
+ * and states here, never the keyboard's place, the scroll position or the order of things.
  */
 import { button, icon, make } from "./dom.js";
 import { say, sayClock } from "./language.js";
@@ -10,7 +10,8 @@ import { on } from "./signals.js";
 import { announce, keepFocus } from "./announce.js";
 import { armGuard, isTooEarly } from "./guard.js";
 import { assignValues, describeValues, readValues } from "./values.js";
-import { answerOf, dropDraft, keepDraft, newEntry, picksSend, resendDraft, whyWaits } from "./entry.js";
+import { answerOf, dropDraft, keepDraft, newEntry, picksSend, resendDraft, whyWaits }
+    from "./entry.js";
 import { buildBar } from "./ask_bar.js";
 import { buildStrip } from "./ask_strip.js";
 import { buildBody, hasPreviews } from "./ask_body.js";
@@ -21,7 +22,8 @@ import { buildContext } from "./ask_context.js";
 import { buildSettings } from "./settings_form.js";
 import { complain, newAskPage, syncParts } from "./ask_page.js";
 import { buildFoot, syncFoot } from "./ask_foot.js";
-import { askBack, cancel, deliver, extend, goToStep, hideOption, later, leaveSecondAct, send, sendNow, toTerminal, undo }
+import { askBack, cancel, deliver, extend, goToStep, hideOption, later, leaveSecondAct, send,
+    sendNow, toTerminal, undo }
     from "./ask_send.js";
 
 /**
@@ -78,7 +80,8 @@ function buildForm(page) {
     const form = make("form", {
         class: `ask${hasPreviews(entry) ? " wide" : ""}`, novalidate: true,
         submit: (/** @type {Event} */ event) => event.preventDefault(),
-    }, make("div", { class: "ask-in" }, buildStrip(entry, page.shell.openSettings), ...body.nodes, second?.node),
+    }, make("div", { class: "ask-in" },
+        buildStrip(entry, page.shell.openSettings), ...body.nodes, second?.node),
     buildFoot(page, {
         send: () => send(page, "button"), cancel: () => cancel(page), later: () => later(page),
         toTerminal: () => void toTerminal(page),
@@ -98,13 +101,15 @@ function buildBanners(page) {
     const entry = /** @type {Entry} */ (page.entry);
     const offline = buildOfflineBanner();
     const waits = isOpen(entry.ask) && entry.ask.asked_back; /* it has gone to find an answer */
-    const detached = isOpen(entry.ask) && entry.ask.detached && !waits ? buildDetachedBanner(entry.ask) : null;
+    const detached = isOpen(entry.ask) && entry.ask.detached && !waits
+        ? buildDetachedBanner(entry.ask) : null;
     page.parts.push(offline);
     page.lasting = detached;
     return [offline.node, detached?.node, waits && buildAskedBackBanner(),
         entry.is_from_earlier && isOpen(entry.ask) && buildEarlierBanner(),
         entry.attach && make("div", { class: "banner info", role: "status" }, icon("term"),
-            make("p", {}, make("b", {}, say("go_on_terminal")), " ", make("code", {}, entry.attach)))]
+            make("p", {}, make("b", {}, say("go_on_terminal")), " ",
+                make("code", {}, entry.attach)))]
         .filter((node) => node instanceof Node);
 }
 
@@ -112,7 +117,8 @@ function buildBanners(page) {
 function buildInside(page) {
     const entry = /** @type {Entry} */ (page.entry);
     if (!isOpen(entry.ask) || isUndoable(entry)) {
-        const end = buildEnded(entry, { undo: () => undo(page), sendNow: () => void sendNow(page) });
+        const end =
+            buildEnded(entry, { undo: () => undo(page), sendNow: () => void sendNow(page) });
         page.parts.push(end);
         return end.node;
     }
@@ -176,7 +182,8 @@ function takeUp(page, got) {
         next.is_mine = before.is_mine && !isNowOpen;
         next.undo_until ||= before.undo_until;
         if (before.is_touched && !isNowOpen && !before.is_mine)
-            [next.keeps, next.kept] = [describeValues(before.form, before.values), answerOf(before)];
+            [next.keeps, next.kept] =
+                [describeValues(before.form, before.values), answerOf(before)];
     }
     page.entry = next;
     if (isNowOpen && next.is_from_earlier) {
@@ -266,12 +273,14 @@ export function showAsk(main, id, shell) {
                 page.refetch();
         } else if (isOpen(ask) && before.asked_back !== ask.asked_back) {
             page.refetch();
-        } else if (isOpen(ask) && (before.detached !== ask.detached || before.interface !== ask.interface)) {
+        } else if (isOpen(ask) &&
+            (before.detached !== ask.detached || before.interface !== ask.interface)) {
             page.redraw();
         }
         tick();
     };
-    const heardDraft = (/** @type {{session_id?: string, draft?: any, saved?: string}} */ { session_id, draft, saved }) => {
+    /** @param {{session_id?: string, draft?: any, saved?: string}} told */
+    const heardDraft = ({ session_id, draft, saved }) => {
         const { entry } = page;
         if (!entry || (saved ?? session_id) !== entry.id)
             return;

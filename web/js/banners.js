@@ -35,7 +35,8 @@ export function buildOfflineBanner() {
 export function buildDetachedBanner(ask) {
     const node = buildBanner("info", "plug", "", say("agent_gone_more"));
     const sync = () => setText(node.querySelector("b"), ask.detached_at
-        ? say("agent_gone_since", { time: sayDuration((Date.now() - Date.parse(ask.detached_at)) / 1000) })
+        ? say("agent_gone_since",
+            { time: sayDuration((Date.now() - Date.parse(ask.detached_at)) / 1000) })
         : say("agent_gone"));
     sync();
     return { node, sync };
@@ -53,7 +54,8 @@ export function buildNotifyBanner() {
     if (!canAskPermission())
         return null;
     const node = buildBanner("info", "bell", say("notify_ask"), say("notify_ask_more"),
-        button({ class: "small primary", click: () => askPermission().then(() => node.remove()) }, say("turn_on")),
+        button({ class: "small primary", click: () => askPermission().then(() => node.remove()) },
+            say("turn_on")),
         button({ class: "small ghost", click: () => {
             dismissPermission();
             node.remove();

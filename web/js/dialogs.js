@@ -29,7 +29,8 @@ export function hasDialog() {
  * @param {(method: "ask/cancel"|"ask/decline", note: string) => void} act
  */
 export function openCancel(agent, hasNote, act) {
-    const text = make("textarea", { id: "dcn", rows: 3, placeholder: say("cancel_why_hint"), maxlength: 4000 });
+    const text = make("textarea",
+        { id: "dcn", rows: 3, placeholder: say("cancel_why_hint"), maxlength: 4000 });
     const end = (/** @type {"ask/cancel"|"ask/decline"} */ method) => {
         dialog.close();
         act(method, text.value);
@@ -40,11 +41,14 @@ export function openCancel(agent, hasNote, act) {
         hasNote && make("label", { for: "dcn" }, say("cancel_why")), hasNote && text,
         make("div", { class: "btns end-b" },
             button({ click: () => dialog.close() }, say("keep_open"), key("Esc")),
-            button({ class: "alt", "data-key": "decline", click: () => end("ask/decline") }, say("decline")),
-            button({ class: "primary", "data-key": "cancel", click: () => end("ask/cancel") }, say("cancel_ask"),
+            button({ class: "alt", "data-key": "decline", click: () => end("ask/decline") },
+                say("decline")),
+            button({ class: "primary", "data-key": "cancel", click: () => end("ask/cancel") },
+                say("cancel_ask"),
                 key("Ctrl ⏎"))));
     dialog.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing && !event.repeat)
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing &&
+            !event.repeat)
             end("ask/cancel");
     });
     openDialog(dialog);
@@ -88,7 +92,8 @@ export function openAskBack(agent, act) {
  */
 export function openLater(act) {
     const choices = /** @type {[import("./language.js").Word, number][]} */ ([
-        ["later_10_min", 600], ["later_1_hour", 3600], ["later_4_hours", 14400], ["later_tomorrow", 0],
+        ["later_10_min", 600], ["later_1_hour", 3600], ["later_4_hours", 14400],
+        ["later_tomorrow", 0],
     ]);
     const morning = () => {
         const at = new Date();
@@ -104,12 +109,14 @@ export function openLater(act) {
                 act(seconds || morning());
             },
         }, say(words)))),
-        make("div", { class: "btns end-b" }, button({ class: "ghost", click: () => dialog.close() }, say("close"), key("Esc")))));
+        make("div", { class: "btns end-b" },
+            button({ class: "ghost", click: () => dialog.close() }, say("close"), key("Esc")))));
 }
 
 /** @param {"h2"|"h3"} level of its headings */
 export function buildKeys(level) {
-    return make("div", { class: "key-cols" }, KEY_GROUPS().map((groups) => make("div", {}, groups.map((group) => [
+    return make("div", { class: "key-cols" },
+        KEY_GROUPS().map((groups) => make("div", {}, groups.map((group) => [
         make(level, { class: "key-head" }, group.name),
         make("dl", {}, group.rows.map(([words, keys]) => make("div", {}, make("dt", {}, words),
             make("dd", {}, keys.map((name) => make("kbd", {}, name)))))),
@@ -119,7 +126,8 @@ export function buildKeys(level) {
 export function openKeys() {
     const dialog = openDialog(make("dialog", { class: "dlg keys", "aria-labelledby": "dh-h" },
         make("div", { class: "dlg-h" }, make("h2", { id: "dh-h" }, say("shortcuts")),
-            make("button", { type: "button", class: "icon-btn", "aria-label": say("close"), click: () => dialog.close() },
+            make("button", { type: "button", class: "icon-btn", "aria-label": say("close"),
+                click: () => dialog.close() },
                 icon("x"))),
         buildKeys("h3"), make("p", { class: "hint" }, say("keys_more"))));
 }

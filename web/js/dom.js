@@ -74,7 +74,8 @@ export function icon(name, tone = "") {
  * @param {string} [tone] soon or big
  */
 export function ring(part, tone = "") {
-    return draw("svg", { class: `ring ${tone}`.trim(), viewBox: "0 0 16 16", "aria-hidden": "true" },
+    return draw("svg",
+        { class: `ring ${tone}`.trim(), viewBox: "0 0 16 16", "aria-hidden": "true" },
         draw("circle", { cx: 8, cy: 8, r: 6 }),
         draw("circle", {
             class: "arc", cx: 8, cy: 8, r: 6, pathLength: 100,

@@ -4,7 +4,8 @@
  */
 import { call, line } from "./wire.js";
 import { asks, isOn, isOpen, setting } from "./model.js";
-import { describeValue, describeValues, judge, readValues, takesPicks, writeAnswer } from "./values.js";
+import { describeValue, describeValues, judge, readValues, takesPicks, writeAnswer }
+    from "./values.js";
 import { tell } from "./signals.js";
 import { takeForAgain } from "./again.js";
 
@@ -12,7 +13,8 @@ import { takeForAgain } from "./again.js";
  * @typedef {import("./values.js").Form} Form
  * @typedef {import("./values.js").Values} Values
  * @typedef {import("./model.js").Ask} Ask
- * @typedef {{id: string, ask: Ask, ask_shown: Ask, form: Form, values: Values, answer: any, result: any,
+ * @typedef {{id: string, ask: Ask, ask_shown: Ask, form: Form, values: Values, answer: any,
+ *     result: any,
  *     hidden: Set<string>, is_touched: boolean, has_unsaved: boolean, is_sending: boolean,
  *     is_mine: boolean, undo_until: number, step: number, code: string, has_seen_end: boolean,
  *     reveals: boolean, one_at_a_time: boolean, keeps: string, problem: string,
@@ -61,13 +63,16 @@ export function newEntry(id, got) {
             values.fields[got.form.fields[0].name].picks.delete(option);
     }
     const missing = got.form.fields.findIndex((/** @type {any} */ field) =>
-        judge(field, values.fields[field.name]) !== "" || describeValue(field, values.fields[field.name]) === "");
+        judge(field, values.fields[field.name]) !== "" ||
+            describeValue(field, values.fields[field.name]) === "");
     return {
-        id: got.ask.session_id, ask, ask_shown: { ...ask }, form: got.form, values, answer: got.answer, result: got.result,
+        id: got.ask.session_id, ask, ask_shown: { ...ask }, form: got.form, values,
+        answer: got.answer, result: got.result,
         hidden, is_touched: !!draft, has_unsaved: !!kept, is_sending: false, is_mine: false,
         undo_until: ask.undo_ms ? performance.now() + ask.undo_ms : 0,
         /* a draft is gone on with where something is missing, or at the review */
-        step: !draft ? 0 : missing < 0 ? got.form.fields.length : missing, code: "", has_seen_end: false, reveals: false, one_at_a_time: false,
+        step: !draft ? 0 : missing < 0 ? got.form.fields.length : missing, code: "",
+        has_seen_end: false, reveals: false, one_at_a_time: false,
         keeps: !isOpen(ask) && draft ? describeValues(got.form, readValues(got.form, draft)) : "",
         kept: !isOpen(ask) ? draft : null, is_from_earlier: !!earlier, talk: got.talk ?? [],
         problem: "", answer_key: "", passed_settings: false, attach: "", looked_at: "",

@@ -27,7 +27,8 @@ export function sayRule(field) {
     const canWrite = field.kind === "hybrid";
 
     if (isOneOf(field))
-        return say(canWrite ? "choose_or_write" : "choose_one") + (field.required || canWrite ? "" : ` · ${say("optional")}`);
+        return say(canWrite ? "choose_or_write" : "choose_one") +
+            (field.required || canWrite ? "" : ` · ${say("optional")}`);
     if (least === 0 && most >= (field.options ?? []).length)
         return say(canWrite ? "choose_any_or_write" : "choose_any");
     if (least === most)
@@ -55,7 +56,8 @@ export function buildMarks(shown, name) {
 function buildNote(entry, option, told) {
     const label = shownOf(option, "label");
     const text = make("textarea", {
-        rows: 1, "aria-label": say("note_on", { label }), "data-key": `note-${option.id}`, maxlength: 4000,
+        rows: 1, "aria-label": say("note_on", { label }), "data-key": `note-${option.id}`,
+        maxlength: 4000,
         value: entry.values.notes[option.id] ?? "",
         input: () => {
             entry.values.notes[option.id] = text.value;
@@ -92,19 +94,23 @@ function buildRow(entry, field, option, at, base, told) {
     const canClear = isOne && !field.required;
     const note = hasNotes(entry) && isLone ? buildNote(entry, option, told) : null;
     const noteButton = note && make("button", {
-        type: "button", class: "note-btn", "aria-label": say("note_on", { label: shownOf(option, "label") }),
+        type: "button", class: "note-btn",
+        "aria-label": say("note_on", { label: shownOf(option, "label") }),
         "data-key": `open-note-${option.id}`,
         click: () => openNote(),
     }, icon("note"), make("span", {}, say("note")));
     const row = make("div", { class: "opt" },
         input,
-        make("label", { for: id }, make("span", { class: "txt" }, foreign(shownOf(option, "label"))),
+        make("label", { for: id },
+            make("span", { class: "txt" }, foreign(shownOf(option, "label"))),
             option.recommended && make("em", { class: "tag" }, icon("rec"), say("recommended")),
             buildMarks(option.shown, "label")),
         make("span", { class: "opt-end" },
-            entry.form.destructive && make("code", { class: "id", dir: "auto" }, shownOf(option, "id")),
+            entry.form.destructive &&
+                make("code", { class: "id", dir: "auto" }, shownOf(option, "id")),
             noteButton, at < DIGITS && key(String(at + 1))),
-        description && make("p", { class: "desc", id: `${id}-d` }, make("span", { dir: "auto" }, description),
+        description &&
+            make("p", { class: "desc", id: `${id}-d` }, make("span", { dir: "auto" }, description),
             buildMarks(option.shown, "description")),
         note?.node,
         option.preview && buildPreview(option));
@@ -116,11 +122,13 @@ function buildRow(entry, field, option, at, base, told) {
     };
     const sync = () => {
         input.checked = value.picks.has(option.id);
-        const isFull = !isOne && !input.checked && value.picks.size >= (field.max_selections ?? Infinity);
+        const isFull = !isOne && !input.checked &&
+            value.picks.size >= (field.max_selections ?? Infinity);
         input.toggleAttribute("aria-disabled", isFull);
         if (isFull)
             input.setAttribute("aria-disabled", "true");
-        const told = [description && `${id}-d`, isFull && `${base}-count`].filter(Boolean).join(" ");
+        const told = [description && `${id}-d`, isFull && `${base}-count`].filter(Boolean)
+            .join(" ");
         if (told)
             input.setAttribute("aria-describedby", told);
         else
@@ -191,7 +199,8 @@ function buildOwnRow(entry, field, base, told) {
                 text.focus();
         },
     });
-    const hint = isOn("placeholder") && field.placeholder_visible ? shownOf(field, "placeholder") : "";
+    const hint = isOn("placeholder") && field.placeholder_visible
+        ? shownOf(field, "placeholder") : "";
     const text = make("textarea", {
         rows: 2, "aria-label": label, "data-key": `words-${field.name}`, placeholder: hint,
         value: value.words,
@@ -243,7 +252,8 @@ export function buildOptions(entry, field, at, told) {
             sync();
         },
     }, icon("chev"), make("span"));
-    const filter = options.length >= FILTER_FROM ? make("label", { class: "find opt-find" }, icon("search"),
+    const filter = options.length >= FILTER_FROM
+        ? make("label", { class: "find opt-find" }, icon("search"),
         make("span", { class: "vh" }, say("filter_options")),
         make("input", {
             type: "search", placeholder: say("filter_options"), "data-key": "filter",
@@ -255,7 +265,10 @@ export function buildOptions(entry, field, at, told) {
             },
         }), key("/")) : null;
     const rule = sayRule(field);
-    const node = make("fieldset", { class: hasPreviews ? "cmp" : "opts", id: base },
+    const node = make("fieldset", {
+        class: hasPreviews ? "cmp" : "opts", id: base,
+        "data-n": hasPreviews ? options.length : null,
+    },
         make("legend", {}, make("span", { class: "leg" }, label ? foreign(label) : rule),
             label && make("span", {}, rule), count),
         filter, rows.map(({ row }) => row), own?.row, more);
@@ -272,8 +285,10 @@ export function buildOptions(entry, field, at, told) {
         if (!isOneOf(field)) {
             const left = (field.max_selections ?? options.length) - value.picks.size;
             const isBound = (field.max_selections ?? options.length) < options.length;
-            setText(count, value.picks.size === 0 ? "" : say("chosen", { count: value.picks.size }) +
-                (!isBound ? "" : left > 0 ? say("more_possible", { count: left }) : say("no_more_possible")));
+            setText(count,
+                value.picks.size === 0 ? "" : say("chosen", { count: value.picks.size }) +
+                (!isBound ? "" : left > 0
+                    ? say("more_possible", { count: left }) : say("no_more_possible")));
         }
         node.classList.toggle("bad", entry.problem === field.name && judge(field, value) !== "");
         node.classList.toggle("single", hasPreviews && entry.one_at_a_time);

@@ -58,7 +58,8 @@ function buildText(entry, field, at, told) {
     const id = `f${at}`;
     const value = entry.values.fields[field.name];
     const isLone = entry.form.fields.length === 1;
-    const hint = isOn("placeholder") && field.placeholder_visible !== false ? shownOf(field, "placeholder") : "";
+    const hint = isOn("placeholder") && field.placeholder_visible !== false
+        ? shownOf(field, "placeholder") : "";
     const text = make("textarea", {
         id, rows: isLone && !field.format ? 4 : 1, placeholder: hint, value: value.words,
         "data-key": `words-${field.name}`, "aria-describedby": `${id}-h ${id}-n`,
@@ -81,7 +82,8 @@ function buildText(entry, field, at, told) {
             text.setAttribute("aria-invalid", "true");
     };
     const node = make("div", { class: isLone ? "field" : "field small" },
-        make("label", { for: id }, foreign(labelOf(entry, field, "your_answer"))), buildHint(field, `${id}-h`),
+        make("label", { for: id }, foreign(labelOf(entry, field, "your_answer"))),
+        buildHint(field, `${id}-h`),
         text, make("span", { class: "under" }, count,
             isLone && make("span", {}, key("Ctrl"), " ", key("⏎"), " ", say("ctrl_enter_sends"))));
     sync();
@@ -94,7 +96,8 @@ function sayNumberRule(field) {
     const unit = shownOf(field, "unit");
     const rules = [];
     if (minimum !== undefined && maximum !== undefined)
-        rules.push(say("number_range", { least: sayNumber(minimum), most: sayNumber(maximum), unit }).trim());
+        rules.push(say("number_range",
+            { least: sayNumber(minimum), most: sayNumber(maximum), unit }).trim());
     else if (minimum !== undefined)
         rules.push(say("number_least", { number: sayNumber(minimum) }));
     else if (maximum !== undefined)
@@ -130,14 +133,17 @@ function buildNumber(entry, field, at, told) {
         told.changed();
     };
     const input = make("input", {
-        id, type: "number", inputmode: field.integer ? "numeric" : "decimal", min: minimum, max: maximum,
-        step, value: value.number, "data-key": `number-${field.name}`, "aria-describedby": `${id}-h ${id}-n`,
+        id, type: "number", inputmode: field.integer ? "numeric" : "decimal", min: minimum,
+        max: maximum,
+        step, value: value.number, "data-key": `number-${field.name}`,
+        "aria-describedby": `${id}-h ${id}-n`,
         input: () => put(input.value),
     });
     const slider = hasSlider ? make("input", {
         type: "range", min: minimum, max: maximum, step: step === "any" ? span / 100 : step,
         "aria-label": say("slider_of", { label }), "data-key": `slider-${field.name}`,
-        input: (/** @type {Event} */ event) => put(/** @type {HTMLInputElement} */ (event.target).value),
+        input: (/** @type {Event} */ event) =>
+            put(/** @type {HTMLInputElement} */ (event.target).value),
     }) : null;
     const said = make("output", { id: `${id}-n`, class: "hint wrong", for: id });
     const sync = () => {
@@ -160,7 +166,8 @@ function buildNumber(entry, field, at, told) {
         buildHint(field, `${id}-d`),
         make("div", { class: "slide" }, slider, box),
         slider && make("div", { class: "scale", "aria-hidden": "true" },
-            [minimum ?? 0, (minimum ?? 0) + span / 2, maximum ?? 0].map((n) => make("span", {}, sayNumber(n)))),
+            [minimum ?? 0, (minimum ?? 0) + span / 2, maximum ?? 0]
+                .map((n) => make("span", {}, sayNumber(n)))),
         said);
     sync();
     return { node, sync, field };
@@ -171,7 +178,8 @@ function buildNumber(entry, field, at, told) {
  * @param {number} most
  */
 function sayRating(n, most) {
-    const words = /** @type {const} */ (["rating_1", "rating_2", "rating_3", "rating_4", "rating_5"]);
+    const words =
+        /** @type {const} */ (["rating_1", "rating_2", "rating_3", "rating_4", "rating_5"]);
     const rating = say("rating_of", { count: n, most });
     return most === 5 ? `${rating}${say("comma")}${say(words[n - 1])}` : rating;
 }
@@ -208,7 +216,8 @@ function buildRating(entry, field, at, told) {
         setText(said, value.number ? sayRating(Number(value.number), most) : "");
     };
     const node = make("fieldset", { class: "stars", id: `f${at}` },
-        make("legend", {}, make("span", { class: "leg" }, foreign(labelOf(entry, field, "your_rating")))),
+        make("legend", {},
+            make("span", { class: "leg" }, foreign(labelOf(entry, field, "your_rating")))),
         buildHint(field, `f${at}-h`),
         make("div", { class: "star-row" }, stars.map((star) => star.node), said),
         make("span", { class: "hint keys-only" }, say("press_digits", { least, most })));
@@ -241,10 +250,12 @@ function buildConfirm(entry, field, at, told) {
                 told.changed();
             },
         });
-        const row = make("div", { class: isYes && entry.form.destructive ? "opt bad" : "opt" }, input,
+        const row =
+            make("div", { class: isYes && entry.form.destructive ? "opt bad" : "opt" }, input,
             make("label", { for: id }, make("span", {}, say(isYes ? "yes" : "no"))),
             make("span", { class: "opt-end" },
-                entry.form.destructive && make("code", { class: "id" }, String(isYes)), key(String(place + 1))));
+                entry.form.destructive && make("code", { class: "id" }, String(isYes)),
+                key(String(place + 1))));
         followPicks(row, input, () => told.picked(row));
         return { row, input, isYes };
     });
@@ -254,7 +265,8 @@ function buildConfirm(entry, field, at, told) {
     };
     const label = shownOf(field, "label");
     const node = make("fieldset", { class: "opts", id: `f${at}` },
-        make("legend", {}, make("span", { class: "leg" }, label ? foreign(label) : say("yes_or_no")),
+        make("legend", {},
+            make("span", { class: "leg" }, label ? foreign(label) : say("yes_or_no")),
             !field.required && make("span", {}, say("optional"))),
         buildHint(field, `f${at}-h`), rows.map(({ row }) => row));
     sync();

@@ -1,6 +1,6 @@
 /*
- * guard.js - no accidents: nothing answers in the first half second after a question came into view,
- * the Enter of an input method belongs to it, and a held key sends nothing.
+ * guard.js - no accidents: nothing answers in the first half second after a question came into
+ * view, the Enter of an input method belongs to it, and a held key sends nothing.
  */
 
 const DEAD_MS = 500;
@@ -37,7 +37,8 @@ export function isComposing(event) {
 function isWholeClick(row) {
     const began = pressed;
     pressed = null;
-    return !!began && began.row === row && Math.abs(began.top - row.getBoundingClientRect().top) < 2;
+    return !!began && began.row === row &&
+        Math.abs(began.top - row.getBoundingClientRect().top) < 2;
 }
 
 /**

@@ -46,7 +46,8 @@ export function KEY_GROUPS() {
 export function showHelp(main) {
     const show = () => main.replaceChildren(make("div", { class: "page" },
         make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("shortcuts"))),
-        make("div", { class: "keys" }, buildKeys("h2")), make("p", { class: "hint" }, say("keys_more"))));
+        make("div", { class: "keys" }, buildKeys("h2")),
+        make("p", { class: "hint" }, say("keys_more"))));
     show();
     return { close: on("language", show) };
 }

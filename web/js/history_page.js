@@ -16,13 +16,16 @@ const DAY_S = 86400;
 function buildHistoryRow(row) {
     const [symbol, tone] = END_MARKS[row.status] ?? ["wait", ""];
     const via = row.answered_by?.via;
-    const took = row.decided_at ? (Date.parse(row.decided_at) - Date.parse(row.created_at)) / 1000 : null;
+    const took = row.decided_at
+        ? (Date.parse(row.decided_at) - Date.parse(row.created_at)) / 1000 : null;
     return make("tr", { "data-id": row.session_id },
         make("td", { class: "h-main" },
-            make("a", { href: `/choice/${row.session_id}` }, foreign(row.shown?.title ?? row.title)),
+            make("a", { href: `/choice/${row.session_id}` },
+                foreign(row.shown?.title ?? row.title)),
             make("span", { class: "h-ans", dir: "auto" }, row.summary ?? "")),
         make("td", { class: "h-agent" }, foreign(sayAgent(row))),
-        make("td", { class: "h-state" }, icon(symbol, tone), make("span", {}, say(/** @type {any} */ (`state_${row.status}`)))),
+        make("td", { class: "h-state" }, icon(symbol, tone),
+            make("span", {}, say(/** @type {any} */ (`state_${row.status}`)))),
         make("td", { class: "h-via" }, via ? buildVia(via) : ""),
         make("td", { class: "r h-took" }, took === null ? "" : sayDuration(took)),
         make("td", { class: "r h-when" }, sayWhen(row.created_at)));
@@ -32,7 +35,8 @@ function buildHistoryRow(row) {
 export function showHistory(main) {
     const given = new URLSearchParams(location.search);
     const query = {
-        search: given.get("search") ?? "", which: given.get("status") ?? "all", agent: given.get("agent") ?? "",
+        search: given.get("search") ?? "", which: given.get("status") ?? "all",
+        agent: given.get("agent") ?? "",
         via: given.get("via") ?? "", days: given.get("days") ?? "",
     };
     /** @type {string[]} where each page began */
@@ -103,7 +107,8 @@ export function showHistory(main) {
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     let timer;
     const search = make("input", {
-        type: "search", value: query.search, placeholder: say("search_hint"), "data-key": "search", maxlength: 200,
+        type: "search", value: query.search, placeholder: say("search_hint"), "data-key": "search",
+        maxlength: 200,
         input: () => {
             query.search = search.value.trim();
             clearTimeout(timer);
@@ -112,23 +117,34 @@ export function showHistory(main) {
     });
     const filters = make("form", { class: "filters", role: "search",
         submit: (/** @type {Event} */ event) => event.preventDefault() });
-    const pick = (/** @type {"which"|"agent"|"via"|"days"} */ name, /** @type {string} */ label, /** @type {[string, string][]} */ choices) =>
-        select({ "aria-label": label, "data-key": `filter-${name}`, change: (/** @type {Event} */ event) => {
+    const pick = (/** @type {"which"|"agent"|"via"|"days"} */ name, /** @type {string} */ label,
+        /** @type {[string, string][]} */ choices) =>
+        select({ "aria-label": label, "data-key": `filter-${name}`,
+            change: (/** @type {Event} */ event) => {
             query[name] = /** @type {HTMLSelectElement} */ (event.target).value;
             changed();
         } }, choices, query[name]);
     const drawFilters = () => {
-        const states = ["submitted", "auto_submitted", "cancelled", "declined", "timeout", "withdrawn"];
-        const known = query.agent && !agents.includes(query.agent) ? [query.agent, ...agents] : agents;
+        const states =
+            ["submitted", "auto_submitted", "cancelled", "declined", "timeout", "withdrawn"];
+        const known = query.agent && !agents.includes(query.agent)
+            ? [query.agent, ...agents] : agents;
         const hadFocus = document.activeElement === search;
         filters.replaceChildren(
-            make("label", { class: "find" }, icon("search"), make("span", { class: "vh" }, say("search")), search, key("/")),
-            pick("which", say("status"), [["all", say("any_status")], ["active", say("active")], ["completed", say("completed")],
-                ...states.map((s) => /** @type {[string, string]} */ ([s, say(/** @type {any} */ (`state_${s}`))]))]),
-            pick("agent", say("agent"), [["", say("any_agent")], ...known.map((name) => /** @type {[string, string]} */ ([name, name]))]),
+            make("label", { class: "find" }, icon("search"),
+                make("span", { class: "vh" }, say("search")), search, key("/")),
+            pick("which", say("status"), [["all", say("any_status")], ["active", say("active")],
+                ["completed", say("completed")],
+                ...states.map((s) => /** @type {[string, string]} */ ([s,
+                    say(/** @type {any} */ (`state_${s}`))]))]),
+            pick("agent", say("agent"), [["", say("any_agent")],
+                ...known.map((name) => /** @type {[string, string]} */ ([name, name]))]),
             pick("via", say("through"), [["", say("any_interface")],
-                ...["web", "terminal", "client", "cli", "api"].map((v) => /** @type {[string, string]} */ ([v, say(/** @type {any} */ (`channel_${v}`))]))]),
-            pick("days", say("when"), [["", say("any_time")], ["1", say("last_day")], ["7", say("last_week")], ["30", say("last_month")]]));
+                ...["web", "terminal", "client", "cli", "api"]
+                    .map((v) => /** @type {[string, string]} */ ([v,
+                        say(/** @type {any} */ (`channel_${v}`))]))]),
+            pick("days", say("when"), [["", say("any_time")], ["1", say("last_day")],
+                ["7", say("last_week")], ["30", say("last_month")]]));
         if (hadFocus)
             search.focus();
     };
@@ -138,11 +154,15 @@ export function showHistory(main) {
         older.replaceChildren(say("older"));
         search.placeholder = say("search_hint");
         main.replaceChildren(make("div", { class: "page" },
-            make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("history"))), filters,
+            make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("history"))),
+            filters,
             make("table", { class: "hist" }, make("thead", {}, make("tr", {},
-                ["question_and_answer", "agent", "status", "through"].map((word) => make("th", { scope: "col" }, say(/** @type {any} */ (word)))),
-                ["took", "when"].map((word) => make("th", { scope: "col", class: "r" }, say(/** @type {any} */ (word)))))), body),
-            make("footer", { class: "pager" }, said, make("span", { class: "btns" }, newer, older))));
+                ["question_and_answer", "agent", "status", "through"]
+                    .map((word) => make("th", { scope: "col" }, say(/** @type {any} */ (word)))),
+                ["took", "when"].map((word) => make("th", { scope: "col", class: "r" },
+                    say(/** @type {any} */ (word)))))), body),
+            make("footer", { class: "pager" }, said,
+                make("span", { class: "btns" }, newer, older))));
         load();
     };
     draw();

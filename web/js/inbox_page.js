@@ -11,19 +11,25 @@ const SHORTLY_S = 60;
 
 function buildArt() {
     return draw("svg", { class: "empty-art", viewBox: "0 0 96 64", "aria-hidden": "true" },
-        draw("path", { d: "M18 10h60a8 8 0 0 1 8 8v22a8 8 0 0 1-8 8H44L30 60V48H18a8 8 0 0 1-8-8V18a8 8 0 0 1 8-8z" }),
+        draw("path", {
+            d: "M18 10h60a8 8 0 0 1 8 8v22a8 8 0 0 1-8 8H44L30 60V48H18a8 8 0 0 1-8-8V18" +
+                "a8 8 0 0 1 8-8z",
+        }),
         draw("path", { class: "t", d: "m37 29 8 8 15-17" }));
 }
 
 function buildEmpty() {
     const commands = /** @type {[string, string][]} */ ([
         [say("connect_agent"), "sayso install claude"],
-        [say("try_it"), 'sayso ask "Tea?" -p "Which one? The kettle is on." -o y=Yes -o n=No --recommend y'],
+        [say("try_it"),
+            'sayso ask "Tea?" -p "Which one? The kettle is on." -o y=Yes -o n=No --recommend y'],
         [say("answer_in_terminal"), "sayso inbox"],
     ]);
-    return make("div", { class: "empty" }, buildArt(), make("h1", { tabindex: -1 }, say("nobody_waiting")),
+    return make("div", { class: "empty" }, buildArt(),
+        make("h1", { tabindex: -1 }, say("nobody_waiting")),
         make("p", {}, say("nobody_waiting_more")),
-        make("ul", { class: "cmds" }, commands.map(([words, command]) => make("li", {}, make("span", {}, words), make("code", {}, command)))));
+        make("ul", { class: "cmds" }, commands.map(([words, command]) =>
+            make("li", {}, make("span", {}, words), make("code", {}, command)))));
 }
 
 function buildWaiting() {
@@ -33,8 +39,10 @@ function buildWaiting() {
     const agents = new Set(waiting.map((ask) => `${ask.agent} ${JSON.stringify(ask.origin)}`));
     return make("div", { class: "empty pick" },
         make("h1", { tabindex: -1 }, sayCount(agents.size, "one_waiting", "many_waiting")),
-        make("p", {}, soon ? sayCount(soon, "one_soon", "many_soon") : sayCount(waiting.length, "none_soon_one", "none_soon")),
-        urgent && make("a", { class: "btn primary", href: `/choice/${urgent.session_id}`, "data-key": "most-urgent" },
+        make("p", {}, soon ? sayCount(soon, "one_soon", "many_soon")
+            : sayCount(waiting.length, "none_soon_one", "none_soon")),
+        urgent && make("a", { class: "btn primary", href: `/choice/${urgent.session_id}`,
+            "data-key": "most-urgent" },
             say(waiting.length === 1 ? "open_it" : "open_urgent"), key("⏎")));
 }
 
@@ -45,28 +53,34 @@ export function showInbox(main) {
     const show = () => {
         const waiting = activeAsks().filter((ask) => !isLater(ask));
         const soon = waiting.filter((ask) => (secondsLeft(ask) ?? Infinity) < SHORTLY_S).length;
-        const now = `${model.is_ready} ${waiting.length} ${soon} ${urgentAsk()?.session_id} ${document.documentElement.lang}`;
+        const now = [model.is_ready, waiting.length, soon, urgentAsk()?.session_id,
+            document.documentElement.lang].join(" ");
         offline.sync();
         if (now === drawn)
             return;
         drawn = now;
         const isEmpty = waiting.length === 0;
-        keepFocus(main, () => main.replaceChildren(...[offline.node, isEmpty && model.is_ready && buildNotifyBanner(),
+        keepFocus(main, () =>
+            main.replaceChildren(...[offline.node, isEmpty && model.is_ready && buildNotifyBanner(),
             make("div", { class: `blank${isEmpty ? "" : " roomy"}` },
-                !model.is_ready ? null : isEmpty ? buildEmpty() : buildWaiting())].filter((node) => node instanceof Node)));
+                !model.is_ready ? null : isEmpty ? buildEmpty() : buildWaiting())]
+                    .filter((node) => node instanceof Node)));
     };
     show();
-    const ends = [on("asks", show), on("settings", show), on("language", show), on("tick", show), on("line", show)];
+    const ends = [on("asks", show), on("settings", show), on("language", show), on("tick", show),
+        on("line", show)];
     return { close: () => ends.forEach((end) => end()) };
 }
 
 /** @param {HTMLElement} main */
 export function showSignedOut(main) {
-    const show = () => main.replaceChildren(make("div", { class: "blank" }, make("div", { class: "empty" }, buildArt(),
+    const show = () => main.replaceChildren(make("div", { class: "blank" },
+        make("div", { class: "empty" }, buildArt(),
         make("h1", { tabindex: -1 }, say(line.was_in ? "was_signed_out" : "not_signed_in")),
         make("p", {}, say(line.why === "code_spent" ? "link_spent"
             : line.was_in ? "was_signed_out_more" : "not_signed_in_more")),
-        make("ul", { class: "cmds" }, make("li", {}, make("span", {}, say("run_this")), make("code", {}, openCommand()))),
+        make("ul", { class: "cmds" },
+            make("li", {}, make("span", {}, say("run_this")), make("code", {}, openCommand()))),
         make("p", { class: "hint" }, icon("shield"), " ", say("why_sign_in")))));
     const openCommand = () => {
         const found = /^\/choice\/([a-z2-7]{4,26})/.exec(location.pathname);

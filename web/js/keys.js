@@ -19,18 +19,21 @@ let wentAt = -Infinity;
 /** @param {EventTarget|null} target */
 function isField(target) {
     return target instanceof HTMLElement &&
-        target.matches("textarea, select, input:not([type=radio]):not([type=checkbox]):not([type=range])");
+        target.matches("textarea, select, " +
+            "input:not([type=radio]):not([type=checkbox]):not([type=range])");
 }
 
 /** The option whose row has the keyboard, or else the first.
  * @param {number} by
  */
 function move(by) {
-    const inputs = /** @type {HTMLInputElement[]} */ (all(document, ".ask .opt:not([hidden]):not(.filtered) > input, .ask .star input"));
+    const inputs = /** @type {HTMLInputElement[]} */ (all(document,
+        ".ask .opt:not([hidden]):not(.filtered) > input, .ask .star input"));
     if (inputs.length === 0)
         return;
     const at = inputs.indexOf(/** @type {HTMLInputElement} */ (document.activeElement));
-    const next = inputs[at < 0 ? (by > 0 ? 0 : inputs.length - 1) : (at + by + inputs.length) % inputs.length];
+    const next = inputs[at < 0
+        ? (by > 0 ? 0 : inputs.length - 1) : (at + by + inputs.length) % inputs.length];
     next.focus();
     if (next.type === "radio" && !next.checked)
         next.click();
@@ -57,9 +60,11 @@ function pick(digit, ask) {
         return;
     }
     const stars = /** @type {HTMLInputElement[]} */ (all(document, ".ask .star input"));
-    const rows = /** @type {HTMLInputElement[]} */ (all(document, ".ask .opt:not(.own):not([hidden]) > input"))
+    const rows = /** @type {HTMLInputElement[]} */ (all(document,
+        ".ask .opt:not(.own):not([hidden]) > input"))
         .filter((input) => input.closest("fieldset") === firstGroup());
-    const input = stars.length ? stars.find((star) => star.value === String(digit)) : rows[digit - 1];
+    const input = stars.length
+        ? stars.find((star) => star.value === String(digit)) : rows[digit - 1];
     if (!input)
         return;
     input.focus();
@@ -106,7 +111,8 @@ function askKey(name, ask) {
     const acts = {
         j: () => move(1), k: () => move(-1),
         o: () => focusOn(".ask .own input"), n: () => focusOn("#gn, #fn"),
-        p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later, h: ask.hide, b: ask.askBack,
+        p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later,
+        h: ask.hide, b: ask.askBack,
         "/": () => focusOn(".opt-find input"),
         ArrowRight: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step + 1),
         ArrowLeft: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step - 1),
@@ -184,26 +190,30 @@ export function startKeys(shell) {
             event.preventDefault();
             return;
         }
-        if (event.key === " " && ask?.entry && target instanceof HTMLInputElement && target.type === "radio" &&
+        if (event.key === " " && ask?.entry && target instanceof HTMLInputElement &&
+            target.type === "radio" &&
             target.checked && target.closest(".opt") && !isNeeded(target, ask.entry)) {
             event.preventDefault(); /* a browser does nothing here */
             target.click();
             return;
         }
-        if (event.key === "Enter" && ask?.isOpen && !(target instanceof HTMLElement && target.matches("button, a, summary"))) {
+        if (event.key === "Enter" && ask?.isOpen &&
+            !(target instanceof HTMLElement && target.matches("button, a, summary"))) {
             event.preventDefault();
             ask.send("enter");
             return;
         }
         if (event.key === "Enter" && !ask && target === document.body) {
-            /** @type {HTMLElement|null} */ (document.querySelector("[data-key=most-urgent]"))?.click();
+            const link = document.querySelector("[data-key=most-urgent]");
+            /** @type {HTMLElement|null} */ (link)?.click();
             return;
         }
         if (!isOn("single_keys"))
             return;
         const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
         const isSideways = /^Arrow(Left|Right)$/.test(name) && !!ask?.entry && hasSteps(ask.entry);
-        const isArrowInGroup = name.startsWith("Arrow") && target instanceof HTMLInputElement && !isSideways;
+        const isArrowInGroup = name.startsWith("Arrow") && target instanceof HTMLInputElement &&
+            !isSideways;
         if (everywhere(event) || (ask?.isOpen && !isArrowInGroup && askKey(name, ask)))
             event.preventDefault();
     });

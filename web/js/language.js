@@ -96,6 +96,7 @@ export function sayWhen(at) {
     const when = new Date(at);
     const isToday = when.toDateString() === new Date().toDateString();
     return isToday
-        ? when.toLocaleTimeString(languageTag(), { hour: "2-digit", minute: "2-digit", hour12: false })
+        ? when.toLocaleTimeString(languageTag(),
+            { hour: "2-digit", minute: "2-digit", hour12: false })
         : when.toLocaleDateString(languageTag(), { day: "numeric", month: "short" });
 }

@@ -4,7 +4,8 @@
  */
 import { foreign, icon, make, ring, setText } from "./dom.js";
 import { say, sayClock, sayDuration } from "./language.js";
-import { activeAsks, asks, finishedAsks, isLater, isOpen, model, partLeft, secondsBlocked, secondsLeft } from "./model.js";
+import { activeAsks, asks, finishedAsks, isLater, isOpen, model, partLeft, secondsBlocked,
+    secondsLeft } from "./model.js";
 import { line } from "./wire.js";
 import { END_MARKS } from "./ask_ended.js";
 import { folderOf, sayAgent, urgency } from "./ask_bar.js";
@@ -20,7 +21,8 @@ const VIA_ICONS = { terminal: "term", web: "web", client: "plug", cli: "term", a
 
 /** @param {string} via */
 export function buildVia(via) {
-    return [icon(VIA_ICONS[via] ?? "web"), make("span", {}, say(/** @type {any} */ (`channel_${via}`)))];
+    return [icon(VIA_ICONS[via] ?? "web"),
+        make("span", {}, say(/** @type {any} */ (`channel_${via}`)))];
 }
 
 /** @param {Ask} ask */
@@ -40,13 +42,15 @@ function buildActive(ask) {
         make("span", { class: `row-left ${tone ? "soon" : ""}` },
             line.state !== "open" || left === null ? "" : sayClock(left)),
         make("span", { class: "row-meta" },
-            ask.destructive && make("span", { class: "danger-t" }, icon("warn"), say("destructive_word")),
+            ask.destructive &&
+                make("span", { class: "danger-t" }, icon("warn"), say("destructive_word")),
             ask.detached && make("span", {}, say("state_detached")),
             isLater(ask) && make("span", {}, say("later")),
             make("span", {}, foreign(sayAgent(ask))),
             shown && make("span", {}, buildVia(shown)),
             folder && make("span", {}, foreign(folder)),
-            !ask.detached && make("span", {}, say("blocked", { time: sayDuration(secondsBlocked(ask)) }))),
+            !ask.detached &&
+                make("span", {}, say("blocked", { time: sayDuration(secondsBlocked(ask)) }))),
     ];
 }
 
@@ -59,7 +63,8 @@ function buildFinished(ask) {
         icon(symbol, tone),
         make("span", { class: "row-title" }, foreign(ask.shown?.title ?? ask.title)),
         make("span", { class: "row-left" }, sayDuration(ago)),
-        make("span", { class: "row-meta" }, make("span", {}, say(/** @type {any} */ (`state_${ask.status}`))),
+        make("span", { class: "row-meta" },
+            make("span", {}, say(/** @type {any} */ (`state_${ask.status}`))),
             via && make("span", {}, buildVia(via)), make("span", {}, foreign(sayAgent(ask)))),
     ];
 }
@@ -69,8 +74,10 @@ function buildFinished(ask) {
  */
 function sayRow(ask) {
     const left = secondsLeft(ask);
-    return [ask.status, ask.version, ask.detached, isLater(ask), ask.interface, ask.answered_by?.via, line.state,
-        left === null ? "" : sayClock(left), Math.round(partLeft(ask) * 100), document.documentElement.lang,
+    return [ask.status, ask.version, ask.detached, isLater(ask), ask.interface,
+        ask.answered_by?.via, line.state,
+        left === null ? "" : sayClock(left), Math.round(partLeft(ask) * 100),
+        document.documentElement.lang,
         sayDuration(secondsBlocked(ask))].join("|");
 }
 
@@ -83,7 +90,8 @@ function sayRow(ask) {
  * @param {string} className
  */
 function syncRows(list, asks, build, current, className) {
-    const rows = new Map([...list.children].map((node) => [/** @type {HTMLElement} */ (node).dataset.id, node]));
+    const rows = new Map([...list.children]
+        .map((node) => [/** @type {HTMLElement} */ (node).dataset.id, node]));
     const wanted = asks.map((ask) => {
         const item = /** @type {HTMLElement} */ (rows.get(ask.session_id) ??
             make("li", { "data-id": ask.session_id }, make("a", { href: `/choice/${ask.session_id}`,
@@ -116,7 +124,8 @@ function syncRows(list, asks, build, current, className) {
  * @param {Ask[]} waiting
  */
 function inPlace(list, waiting) {
-    const shown = [...list.children].map((row) => asks.get(/** @type {HTMLElement} */ (row).dataset.id ?? ""));
+    const shown = [...list.children]
+        .map((row) => asks.get(/** @type {HTMLElement} */ (row).dataset.id ?? ""));
     return shown.length ? shown.filter((ask) => ask !== undefined) : waiting;
 }
 
@@ -128,9 +137,11 @@ export function buildList(shell) {
     const none = make("p", { class: "none" });
     const head = make("h2", { class: "list-h" });
     const count = make("b", { class: "n" });
-    const pick = (/** @type {string} */ name, /** @type {import("./language.js").Word} */ word, /** @type {Node|null} */ extra) =>
+    const pick = (/** @type {string} */ name, /** @type {import("./language.js").Word} */ word,
+        /** @type {Node|null} */ extra) =>
         make("label", {}, make("input", {
-            type: "radio", name: "show", value: name, checked: which === name, "data-key": `show-${name}`,
+            type: "radio", name: "show", value: name, checked: which === name,
+            "data-key": `show-${name}`,
             change: () => {
                 which = name;
                 sync();
@@ -146,7 +157,8 @@ export function buildList(shell) {
         ["pointerenter", () => performance.now()], ["pointermove", () => performance.now()],
         ["pointerleave", () => -Infinity]])) {
         node.addEventListener(name, (event) => {
-            movedAt = /** @type {PointerEvent} */ (event).pointerType === "mouse" ? at() : -Infinity;
+            movedAt = /** @type {PointerEvent} */ (event).pointerType === "mouse"
+                ? at() : -Infinity;
             if (name === "pointerleave")
                 sync();
         });
@@ -165,7 +177,8 @@ export function buildList(shell) {
         head.hidden = !isActive || done.length === 0;
         syncRows(active, isHeld() ? inPlace(active, waiting) : waiting,
             (ask) => isOpen(ask) ? buildActive(ask) : buildFinished(ask), shell.current(), "row");
-        syncRows(finished, done.slice(0, isActive ? LATEST : COMPLETED_SHOWN), buildFinished, shell.current(), "row fin");
+        syncRows(finished, done.slice(0, isActive ? LATEST : COMPLETED_SHOWN), buildFinished,
+            shell.current(), "row fin");
     };
     sync();
     /* A flood of news is one change of the list. */

@@ -42,7 +42,8 @@ const PLACES = /** @type {[string, string, string, import("./language.js").Word]
 
 /** @type {Record<string, (main: HTMLElement) => View>} */
 const PAGES = {
-    "/history": showHistory, "/statistics": showStatistics, "/devices": showDevices, "/help": showHelp,
+    "/history": showHistory, "/statistics": showStatistics, "/devices": showDevices,
+    "/help": showHelp,
     "/settings": showSettings,
 };
 
@@ -51,8 +52,10 @@ const PAGES = {
  * @returns {View}
  */
 function showSettings(root) {
-    const show = () => keepFocus(root, () => root.replaceChildren(make("div", { class: "page narrow" },
-        make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("settings"))), buildSettings())));
+    const build = () => make("div", { class: "page narrow" },
+        make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("settings"))),
+        buildSettings());
+    const show = () => keepFocus(root, () => root.replaceChildren(build()));
     show();
     const ends = [on("settings", show), on("language", show)];
     return { close: () => ends.forEach((end) => end()) };
@@ -108,7 +111,8 @@ function route() {
         view = showAsk(main, found[1], askShell);
     else
         view = (PAGES[path] ?? showInbox)(main);
-    app.dataset.view = line.state === "signed_out" ? "out" : found ? "ask" : PAGES[path] ? "page" : "inbox";
+    app.dataset.view = line.state === "signed_out" ? "out"
+        : found ? "ask" : PAGES[path] ? "page" : "inbox";
     for (const [address, name] of PLACES) {
         const link = app.querySelector(`[data-place=${name}]`);
         if (address === path || (address === "/" && found))
@@ -123,7 +127,8 @@ function route() {
 
 /** Whoever leaves a question is back at its row. @param {string} id */
 function focusRow(id) {
-    const row = id && app.dataset.view === "inbox" ? app.querySelector(`[data-key="row-${id}"]`) : null;
+    const row = id && app.dataset.view === "inbox"
+        ? app.querySelector(`[data-key="row-${id}"]`) : null;
     /** @type {HTMLElement|null} */ (row)?.focus();
     return !!row;
 }
@@ -145,7 +150,8 @@ function switchTheme() {
 function syncConnection() {
     const isOpen = line.state === "open";
     connection.dataset.conn = isOpen ? "on" : "off";
-    setText(connection.lastElementChild, isOpen ? say("live") : line.state === "signed_out" ? say("signed_out")
+    setText(connection.lastElementChild,
+        isOpen ? say("live") : line.state === "signed_out" ? say("signed_out")
         : line.state === "lost" ? say("offline") : "");
 }
 
@@ -156,13 +162,17 @@ function buildFrame() {
     const side = make("div", { class: "side" },
         make("header", { class: "side-head" },
             make("a", { class: "brand", href: "/" },
-                draw("svg", { class: "logo", viewBox: "0 0 16 16", "aria-hidden": "true" }, draw("use", { href: "#i-logo" })), "sayso"),
+                draw("svg", { class: "logo", viewBox: "0 0 16 16", "aria-hidden": "true" },
+                    draw("use", { href: "#i-logo" })), "sayso"),
             connection,
-            make("button", { type: "button", class: "icon-btn", "aria-label": say("switch_theme"), title: say("switch_theme"),
+            make("button", { type: "button", class: "icon-btn", "aria-label": say("switch_theme"),
+                title: say("switch_theme"),
                 "data-key": "theme", click: switchTheme }, icon("theme"))),
         list.node,
-        make("nav", { class: "places", "aria-label": say("pages") }, PLACES.map(([address, name, symbol, word]) =>
-            make("a", { href: address, "data-place": name, "data-key": `place-${name}` }, icon(symbol), make("span", {}, say(word))))));
+        make("nav", { class: "places", "aria-label": say("pages") },
+            PLACES.map(([address, name, symbol, word]) =>
+            make("a", { href: address, "data-place": name, "data-key": `place-${name}` },
+                icon(symbol), make("span", {}, say(word))))));
     app.replaceChildren(side, main);
     setText(document.querySelector(".skip"), say("skip"));
     syncConnection();
@@ -171,7 +181,8 @@ function buildFrame() {
 /** Links of ours change the address without loading anything. @param {MouseEvent} event */
 function follow(event) {
     const link = /** @type {HTMLElement} */ (event.target).closest?.("a[href^='/']");
-    if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey)
+    if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey ||
+        event.shiftKey)
         return;
     event.preventDefault();
     go(/** @type {string} */ (link.getAttribute("href")));
@@ -206,7 +217,8 @@ function start() {
     startModel();
     startMute();
     startNotify();
-    startKeys({ ask: () => view.keys?.() ?? null, current: () => current, go, toggleSettings, hasPanel: () => hasPanel });
+    startKeys({ ask: () => view.keys?.() ?? null, current: () => current, go, toggleSettings,
+        hasPanel: () => hasPanel });
     startLine();
 }
 

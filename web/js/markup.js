@@ -1,13 +1,14 @@
 /*
- * markup.js - blocks and spans of the hub as nodes. Addresses are shown and never followed: there is
- * not one link here. A kind that is new to us is shown as its text.
+ * markup.js - blocks and spans of the hub as nodes. Addresses are shown and never followed: there
+ * is not one link here. A kind that is new to us is shown as its text.
  */
 import { make } from "./dom.js";
 
 /**
  * @typedef {{text: string, strong?: boolean, emphasis?: boolean, code?: boolean, struck?: boolean,
  *     image?: boolean, cell?: boolean, address?: string}} Span
- * @typedef {{kind: string, level?: number, depth?: number, quotes?: number, number?: number, head?: boolean,
+ * @typedef {{kind: string, level?: number, depth?: number, quotes?: number, number?: number,
+ *     head?: boolean,
  *     added?: number, removed?: number, language?: string, spans: Span[]}} Block
  * @typedef {{blocks: Block[]}} Markup
  */
@@ -59,7 +60,8 @@ function buildBlock(block) {
     case "heading":
         return make((block.level ?? 1) <= 2 ? "h2" : "h3", { dir: "auto" }, buildSpans(block));
     case "code":
-        return make("pre", { class: "snippet", tabindex: 0, role: "group", "aria-label": block.language ?? "code" },
+        return make("pre", { class: "snippet", tabindex: 0, role: "group",
+            "aria-label": block.language ?? "code" },
             joinSpans(block));
     case "rule":
         return make("hr");
@@ -88,13 +90,15 @@ function place(root, blocks) {
         }
         const depth = block.depth ?? 0;
         table = block.kind === "row" ? table : null;
-        items.length = Math.min(items.length, block.kind === "item" ? Math.max(0, depth - 1) : depth);
+        items.length =
+            Math.min(items.length, block.kind === "item" ? Math.max(0, depth - 1) : depth);
         const parent = items[items.length - 1] ?? home;
         if (block.kind === "item") {
             const isNumbered = block.number !== undefined;
             const last = parent.lastElementChild;
             const list = last?.matches(isNumbered ? "ol" : "ul") ? last
-                : parent.appendChild(make(isNumbered ? "ol" : "ul", isNumbered ? { start: block.number } : {}));
+                : parent.appendChild(make(isNumbered ? "ol" : "ul",
+                    isNumbered ? { start: block.number } : {}));
             const item = make("li", { dir: "auto" }, buildSpans(block));
             list.append(item);
             items.push(item);
@@ -127,7 +131,8 @@ export function buildBlocks(markup) {
 export function buildDiff(markup) {
     const { file } = diffCounts(markup); /* of one file the caption has the name */
     const blocks = markup.blocks.filter((block) => !file || block.kind !== "file");
-    const tags = /** @type {Record<string, "ins"|"del"|"span">} */ ({ added: "ins", removed: "del" });
+    const tags =
+        /** @type {Record<string, "ins"|"del"|"span">} */ ({ added: "ins", removed: "del" });
     return blocks.map((block) => {
         const isHead = ["hunk", "file", "meta"].includes(block.kind);
         const text = isHead ? joinSpans(block) : joinSpans(block).slice(1); /* without its sign */
@@ -148,8 +153,10 @@ export function marksOf(markup) {
  */
 export function diffCounts(markup) {
     const files = markup.blocks.filter((block) => block.kind === "file");
-    const lines = (/** @type {string} */ kind) => markup.blocks.filter((block) => block.kind === kind).length;
-    return { added: lines("added"), removed: lines("removed"), file: files.length === 1 ? joinSpans(files[0]) : "" };
+    const lines = (/** @type {string} */ kind) => markup.blocks
+        .filter((block) => block.kind === kind).length;
+    return { added: lines("added"), removed: lines("removed"),
+        file: files.length === 1 ? joinSpans(files[0]) : "" };
 }
 
 /** All its text.

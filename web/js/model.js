@@ -5,7 +5,8 @@ import { setLanguage } from "./language.js";
 
 /**
  * @typedef {{session_id: string, title: string, status: string, interface: string, agent: string,
- *     created_at: string, remaining_seconds: number|null, version: number, detached: boolean, detached_at?: string,
+ *     created_at: string, remaining_seconds: number|null, version: number, detached: boolean,
+ *     detached_at?: string,
  *     destructive: boolean, decided_at: string|null, held_seconds?: number, undo_ms?: number,
  *     later_until?: string, asked_back?: boolean, origin: any, answered_by: any, shown?: any,
  *     ends?: number, whole?: number}} Ask
@@ -154,7 +155,8 @@ async function load() {
     ]);
     const before = new Map(asks);
     asks.clear();
-    for (const ask of [...watched.asks, ...finished.asks].reverse()) { /* the hub's are newest first */
+    const newestFirst = [...watched.asks, ...finished.asks];
+    for (const ask of newestFirst.reverse()) {
         ask.whole = before.get(ask.session_id)?.whole;
         keep(ask);
     }

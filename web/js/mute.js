@@ -1,6 +1,6 @@
 /*
- * mute.js - an agent that is refused again and again: the page offers to be silent about it. Its new
- * asks are then put off in every channel, as "later" does; they stay in the list (B4).
+ * mute.js - an agent that is refused again and again: the page offers to be silent about it. Its
+ * new asks are then put off in every channel, as "later" does; they stay in the list (B4).
  */
 import { button, foreign, icon, make } from "./dom.js";
 import { say } from "./language.js";
@@ -19,7 +19,8 @@ const REFUSED_KEY = "sayso-refused";
 /** When each was refused and until when it is muted; outlives a reload, as the tab does.
  * @type {{refusals: Record<string, number[]>, mutes: Record<string, number>}}
  */
-const refusedAgents = JSON.parse(sessionStorage.getItem(REFUSED_KEY) ?? '{"refusals":{},"mutes":{}}');
+const refusedAgents =
+    JSON.parse(sessionStorage.getItem(REFUSED_KEY) ?? '{"refusals":{},"mutes":{}}');
 
 function saveRefused() {
     sessionStorage.setItem(REFUSED_KEY, JSON.stringify(refusedAgents));
@@ -51,10 +52,12 @@ function putOff(ask) {
 /** @param {Ask} ask that has ended
  * @returns {HTMLElement|null} */
 export function buildMuteOffer(ask) {
-    const recent = (refusedAgents.refusals[agentName(ask)] ?? []).filter((at) => at > Date.now() - WITHIN_MS);
+    const recent = (refusedAgents.refusals[agentName(ask)] ?? [])
+        .filter((at) => at > Date.now() - WITHIN_MS);
     if (recent.length < REFUSALS || isMuted(ask))
         return null;
-    const words = make("p", {}, make("b", {}, foreign(say("refused_often", { count: recent.length, agent: sayAgent(ask) }))));
+    const words = make("p", {}, make("b", {},
+        foreign(say("refused_often", { count: recent.length, agent: sayAgent(ask) }))));
     const node = make("div", { class: "banner info", role: "status" }, icon("bell"), words,
         button({ class: "small", "data-key": "mute", click: () => {
             refusedAgents.mutes[agentName(ask)] = Date.now() + MUTE_S * 1000;
@@ -73,7 +76,8 @@ export function startMute() {
             putOff(ask);
         if (before && isOpen(before) && ["cancelled", "declined"].includes(ask.status)) {
             const name = agentName(ask);
-            refusedAgents.refusals[name] = [...refusedAgents.refusals[name] ?? [], Date.now()].slice(-REFUSALS);
+            refusedAgents.refusals[name] = [...refusedAgents.refusals[name] ?? [], Date.now()]
+                .slice(-REFUSALS);
             saveRefused();
         }
     });

@@ -1,6 +1,6 @@
 /*
- * notify.js - telling a person who looks elsewhere: notification, title, favicon, sound. Never while
- * the page is in front, and at most one notification in ten seconds however many ask (B4).
+ * notify.js - telling a person who looks elsewhere: notification, title, favicon, sound. Never
+ * while the page is in front, and at most one notification in ten seconds however many ask (B4).
  */
 import { say, sayCount } from "./language.js";
 import { activeAsks, isLater, isOn, isOpen, secondsLeft, setting } from "./model.js";
@@ -20,7 +20,8 @@ let waiting = [];
 const warned = new Set();
 
 export function canAskPermission() {
-    return "Notification" in window && Notification.permission === "default" && isOn("notifications") &&
+    return "Notification" in window && Notification.permission === "default" &&
+        isOn("notifications") &&
         !sessionStorage.getItem(DISMISSED_KEY);
 }
 
@@ -44,7 +45,8 @@ export function isWithin(period, now) {
     const found = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(period);
     if (!found)
         return false;
-    const [from, to] = [Number(found[1]) * 60 + Number(found[2]), Number(found[3]) * 60 + Number(found[4])];
+    const [from, to] = [Number(found[1]) * 60 + Number(found[2]),
+        Number(found[3]) * 60 + Number(found[4])];
     const at = now.getHours() * 60 + now.getMinutes();
     return from <= to ? at >= from && at < to : at >= from || at < to;
 }
@@ -87,8 +89,10 @@ function flush() {
         ring2();
     if (!("Notification" in window) || Notification.permission !== "granted")
         return;
-    const note = new Notification(isOne ? one.title : sayCount(rows.length, "notify_many", "notify_many"),
-        { body: isOne ? one.body : rows.map((row) => row.body).slice(0, 4).join("\n"), tag: isOne ? one.tag : "sayso" });
+    const note =
+        new Notification(isOne ? one.title : sayCount(rows.length, "notify_many", "notify_many"),
+        { body: isOne ? one.body : rows.map((row) => row.body).slice(0, 4).join("\n"),
+            tag: isOne ? one.tag : "sayso" });
     note.addEventListener("click", () => {
         window.focus();
         history.pushState(null, "", `/choice/${one.id}`);
@@ -104,7 +108,8 @@ function flush() {
 function notify(title, ask) {
     if (!isOn("notifications") || isQuiet() || isInFront() || isLater(ask) || isMuted(ask))
         return;
-    waiting.push({ title, body: `${sayAgent(ask)} ${ask.shown?.title ?? ask.title}`, tag: ask.session_id, id: ask.session_id });
+    waiting.push({ title, body: `${sayAgent(ask)} ${ask.shown?.title ?? ask.title}`,
+        tag: ask.session_id, id: ask.session_id });
     if (timer === undefined)
         timer = setTimeout(flush, Math.max(0, lastAt + EVERY_MS - performance.now()));
 }

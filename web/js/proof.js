@@ -26,8 +26,10 @@ function hashToken(token) {
 export async function askForProof(token) {
     const hash = await hashToken(token);
     const nonce = toHex(crypto.getRandomValues(new Uint8Array(16)).buffer);
-    const key = await crypto.subtle.importKey("raw", hash, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+    const key = await crypto.subtle.importKey("raw", hash, { name: "HMAC", hash: "SHA-256" }, false,
+        ["sign"]);
     const port = location.port || (location.protocol === "https:" ? "443" : "80");
-    const wanted = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(`sayso hub ${port} ${nonce}`));
+    const wanted = await crypto.subtle.sign("HMAC", key,
+        new TextEncoder().encode(`sayso hub ${port} ${nonce}`));
     return { params: { tab: toHex(hash).slice(0, 16), nonce }, proof: toHex(wanted) };
 }

@@ -46,14 +46,18 @@ export function buildSecondAct(entry, acts) {
         setText(problem, say("wrong_code"));
         input.select();
     };
-    const send = button({ class: "danger", disabled: true, "data-key": "second-send", click: submit }, foreign(act));
+    const send = button({ class: "danger", disabled: true, "data-key": "second-send",
+        click: submit }, foreign(act));
     return {
         input,
         node: make("section", { class: "second", "aria-labelledby": "second-h" },
             make("h2", { id: "second-h" }, say("second_act"), " ", foreign(act), " ",
-                ids.map((id) => make("code", { dir: "auto" }, field.options?.find((o) => o.id === id)?.shown?.id ?? id))),
-            make("p", { id: "second-p" }, say("type_code_before"), " ", make("b", { class: "code" }, entry.code), " ",
-                say("type_code_after"), " ", make("span", { class: "keys-only" }, key("⏎"), " ", say("enter_goes_back"))),
+                ids.map((id) => make("code", { dir: "auto" },
+                    field.options?.find((o) => o.id === id)?.shown?.id ?? id))),
+            make("p", { id: "second-p" }, say("type_code_before"), " ",
+                make("b", { class: "code" }, entry.code), " ",
+                say("type_code_after"), " ",
+                make("span", { class: "keys-only" }, key("⏎"), " ", say("enter_goes_back"))),
             make("div", { class: "second-row" }, input, send,
                 button({ "data-key": "second-back", click: acts.back }, say("go_back"))),
             problem),

@@ -1,4 +1,4 @@
-/* settings_form.js - every setting of the person's; saved as soon as it is changed, for all channels. */
+/* settings_form.js - every setting of the person's; saved when it is changed, for all channels. */
 import { all, button, icon, make, select, setText } from "./dom.js";
 import { hasWord, say, sayClock, sayTime } from "./language.js";
 import { isOn, isOpen, saveSetting, secondsLeft, setting, settingRow, settingRows } from "./model.js";
@@ -71,7 +71,8 @@ function buildControl(row, save) {
     case "bool":
         return make("input", {
             ...has, type: "checkbox", role: "switch", class: "switch", checked: isOn(row.name),
-            change: (/** @type {Event} */ event) => save(row.name, input(event).checked ? "on" : "off"),
+            change: (/** @type {Event} */ event) =>
+                save(row.name, input(event).checked ? "on" : "off"),
         });
     case "integer":
     case "seconds": {
@@ -109,14 +110,16 @@ function buildThisAsk(ask, failed) {
     const left = secondsLeft(ask) ?? 0;
     const until = sayTime(new Date(Date.now() + left * 1000).toISOString());
     const choices = /** @type {[string, string][]} */ ([
-        ["", `${sayClock(left)}${say("comma")}${say("until", { time: until })}`], ["300", say("plus_5_min")],
+        ["", `${sayClock(left)}${say("comma")}${say("until", { time: until })}`],
+        ["300", say("plus_5_min")],
         ["1800", say("plus_30_min")], ["14400", say("plus_4_h")], ["now60", say("only_1_min")],
     ]);
     return make("fieldset", {}, make("legend", {}, say("this_ask")), make("div", { class: "s" },
         make("label", { for: "set-left" }, say("time_left")),
         select({ id: "set-left", "data-key": "set-left", change: (/** @type {Event} */ event) => {
             const { value } = /** @type {HTMLSelectElement} */ (event.target);
-            const seconds = value === "now60" ? 60 : Math.ceil(secondsLeft(ask) ?? 0) + Number(value);
+            const seconds = value === "now60"
+                ? 60 : Math.ceil(secondsLeft(ask) ?? 0) + Number(value);
             if (value)
                 call("ask/extend", { session_id: ask.session_id, seconds }).catch(failed);
         } }, choices, "")));
@@ -136,11 +139,13 @@ export function buildSettings(ask = null) {
         saveSetting(name, value).then(() => {
             for (const node of all(document, ".saved")) {
                 node.classList.remove("wrong");
-                node.replaceChildren(icon("check", "ok"), make("span", {}, say("saved_everywhere")));
+                node.replaceChildren(icon("check", "ok"),
+                    make("span", {}, say("saved_everywhere")));
             }
         }, (error) => {
             fail(error);
-            const input = /** @type {HTMLInputElement|null} */ (document.getElementById(`set-${name}`));
+            const input =
+                /** @type {HTMLInputElement|null} */ (document.getElementById(`set-${name}`));
             if (input && input.type !== "checkbox")
                 input.value = String(setting(name) ?? "");
         });
@@ -172,8 +177,10 @@ export function buildSettings(ask = null) {
  */
 export function buildPanel(ask, close) {
     return make("aside", { class: "panel", "aria-labelledby": "set-h" },
-        make("header", { class: "panel-h" }, make("h2", { id: "set-h" }, say("settings")), make("output", { class: "saved" }),
-            make("button", { type: "button", class: "icon-btn end", "aria-label": say("close_settings"), "data-key": "close-settings",
+        make("header", { class: "panel-h" }, make("h2", { id: "set-h" }, say("settings")),
+            make("output", { class: "saved" }),
+            make("button", { type: "button", class: "icon-btn end",
+                "aria-label": say("close_settings"), "data-key": "close-settings",
                 click: close }, icon("x"))),
         buildSettings(ask));
 }

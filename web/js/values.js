@@ -1,6 +1,6 @@
 /*
- * values.js - what stands in a form, apart from how it looks: read from defaults, drafts and answers,
- * written as an answer, and judged as the hub will judge it. The hub judges again.
+ * values.js - what stands in a form, apart from how it looks: read from defaults, drafts and
+ * answers, written as an answer, and judged as the hub will judge it. The hub judges again.
  */
 import { say, sayCount, sayNumber } from "./language.js";
 
@@ -50,7 +50,8 @@ function defaultValue(field, isDestructive) {
         picks: new Set(picks.map((option) => option.id)),
         words: field.default_text ?? "",
         number: field.default_number === undefined ? "" : String(field.default_number),
-        confirm: field.default_confirm === "yes" ? true : field.default_confirm === "no" ? false : null,
+        confirm: field.default_confirm === "yes" ? true : field.default_confirm === "no"
+            ? false : null,
         own: false,
     };
 }
@@ -106,7 +107,8 @@ export function readValues(form, said) {
         return values;
     if (said.selected_ids)
         readValue(first, first.kind === "hybrid"
-            ? { selected_ids: said.selected_ids, custom_input: said.custom_input } : said.selected_ids,
+            ? { selected_ids: said.selected_ids, custom_input: said.custom_input }
+                : said.selected_ids,
         values.fields[first.name]);
     else if (said.custom_input !== undefined)
         readValue(first, first.kind === "hybrid"
@@ -126,7 +128,8 @@ export function readValues(form, said) {
  * @param {Value} value
  */
 function writeValue(field, value) {
-    const picks = (field.options ?? []).map((option) => option.id).filter((id) => value.picks.has(id));
+    const picks = (field.options ?? []).map((option) => option.id)
+        .filter((id) => value.picks.has(id));
     if (field.kind === "hybrid")
         return value.words.trim() ? { selected_ids: picks, custom_input: value.words }
             : { selected_ids: picks };
@@ -178,7 +181,8 @@ function judgePicks(field, value) {
         return count ? "" : say("choose_first");
     if (count > most)
         return say("too_many", { count: most });
-    return count < least && !hasWords ? sayCount(least - count, "one_more_needed", "more_needed") : "";
+    return count < least && !hasWords
+        ? sayCount(least - count, "one_more_needed", "more_needed") : "";
 }
 
 /**
@@ -191,7 +195,8 @@ function judgeWords(field, text) {
         return field.required ? say("write_something") : "";
     if (field.min_chars && [...text.trim()].length < field.min_chars)
         return say("chars_least", { count: field.min_chars });
-    return field.max_chars && count > field.max_chars ? say("chars_most", { count: field.max_chars }) : "";
+    return field.max_chars && count > field.max_chars
+        ? say("chars_most", { count: field.max_chars }) : "";
 }
 
 /**
@@ -213,7 +218,8 @@ function judgeNumber(field, text) {
     if (maximum !== undefined && number > maximum)
         return say("number_most", { number: sayNumber(maximum) });
     const steps = step ? (number - (minimum ?? 0)) / step : 0;
-    return Math.abs(steps - Math.round(steps)) > 1e-6 ? say("number_step", { number: sayNumber(step ?? 0) }) : "";
+    return Math.abs(steps - Math.round(steps)) > 1e-6
+        ? say("number_step", { number: sayNumber(step ?? 0) }) : "";
 }
 
 /**

@@ -125,7 +125,8 @@ function heardProof(message) {
  */
 function refused(error) {
     line.why = error.data?.code ?? "";
-    if (error.code === OTHER_WIRE && !sessionStorage.getItem(RELOADED_KEY)) { /* the page is of an older hub */
+    if (error.code === OTHER_WIRE &&
+        !sessionStorage.getItem(RELOADED_KEY)) { /* the page is of an older hub */
         sessionStorage.setItem(RELOADED_KEY, "yes");
         location.reload();
         return;
@@ -183,7 +184,8 @@ function lost() {
     failCalls({ code: 0, message: "the line is cut" });
     if (line.state === "signed_out")
         return;
-    const wait = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] * (0.8 + Math.random() * 0.4);
+    const wait =
+        BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] * (0.8 + Math.random() * 0.4);
     failures++;
     line.retry_at = Date.now() + wait;
     clearTimeout(retryTimer);

@@ -48,7 +48,10 @@ export const WORDS = /** @type {const} */ ({
     choose_any: ["Choose any", "可任意选择"],
     choose_any_or_write: ["Choose any, or write your own", "可任意选择，或自行填写"],
     choose_range: ["Choose {least} to {most}", "请选择 {least} 至 {most} 项"],
-    choose_range_or_write: ["Choose {least} to {most}, or write your own", "请选择 {least} 至 {most} 项，或自行填写"],
+    choose_range_or_write: [
+        "Choose {least} to {most}, or write your own",
+        "请选择 {least} 至 {most} 项，或自行填写",
+    ],
     choose_count: ["Choose {count}", "请选择 {count} 项"],
     choose_count_or_write: ["Choose {count}, or write your own", "请选择 {count} 项，或自行填写"],
     choose_or_write: ["Choose, or write your own", "选择，或自行填写"],
@@ -177,7 +180,10 @@ export const WORDS = /** @type {const} */ ({
 
     /* dialogs */
     cancel_title: ["Cancel this ask?", "取消此请求？"],
-    cancel_more: ["is told that you cancelled, and goes on without an answer.", "会得知你已取消，并在没有答复的情况下继续。"],
+    cancel_more: [
+        "is told that you cancelled, and goes on without an answer.",
+        "会得知你已取消，并在没有答复的情况下继续。",
+    ],
     cancel_why: ["Tell it why", "说明原因"],
     cancel_why_hint: ["Optional, e.g. ask me again after the release", "可选，例如：发布之后再问我"],
     cancel_ask: ["Cancel the ask", "取消此请求"],
@@ -197,7 +203,10 @@ export const WORDS = /** @type {const} */ ({
     undo: ["Undo", "撤销"],
     send_now: ["Send now", "立即发送"],
     sent: ["Sent", "已发送"],
-    sent_more: ["You answered at {time}. The agent has it, or gets it when it asks again.", "你在 {time} 答复。智能体已收到，或在再次询问时收到。"],
+    sent_more: [
+        "You answered at {time}. The agent has it, or gets it when it asks again.",
+        "你在 {time} 答复。智能体已收到，或在再次询问时收到。",
+    ],
     answered: ["Answered", "已答复"],
     answered_terminal: ["Answered in the terminal", "已在终端答复"],
     answered_web: ["Answered in the browser", "已在浏览器答复"],
@@ -206,9 +215,15 @@ export const WORDS = /** @type {const} */ ({
     answered_api: ["Answered through the API", "已通过 API 答复"],
     by_you: ["At {time}.", "时间：{time}。"],
     by_you_at: ["On {where} at {time}.", "{where}，{time}。"],
-    agent_has_it: ["The agent has that answer, or gets it when it asks again.", "智能体已收到该答复，或在再次询问时收到。"],
+    agent_has_it: [
+        "The agent has that answer, or gets it when it asks again.",
+        "智能体已收到该答复，或在再次询问时收到。",
+    ],
     auto_title: ["Your defaults were sent", "已发送你的默认值"],
-    auto_more: ["Time ran out at {time}; your settings say that defaults are sent then.", "{time} 超时；按你的设置发送了默认值。"],
+    auto_more: [
+        "Time ran out at {time}; your settings say that defaults are sent then.",
+        "{time} 超时；按你的设置发送了默认值。",
+    ],
     time_ran_out: ["Time ran out", "已超时"],
     time_ran_out_more: [
         "At {time} the agent was told that nobody answered. Nothing was chosen for you.",
@@ -219,7 +234,10 @@ export const WORDS = /** @type {const} */ ({
     declined_title: ["Declined", "已拒绝"],
     declined_more: ["The agent is told that you said no.", "已告知智能体你拒绝了。"],
     withdrawn_title: ["Withdrawn by the agent", "智能体已撤回"],
-    withdrawn_more: ["At {time} the agent took its question back. Nothing is needed of you.", "{time} 智能体撤回了问题，你无需处理。"],
+    withdrawn_more: [
+        "At {time} the agent took its question back. Nothing is needed of you.",
+        "{time} 智能体撤回了问题，你无需处理。",
+    ],
     question: ["Question", "问题"],
     answer: ["Answer", "答复"],
     told: ["Told", "告知内容"],
@@ -246,7 +264,10 @@ export const WORDS = /** @type {const} */ ({
     discard: ["Discard", "丢弃"],
     next_ask: ["Next:", "下一个："],
     not_found: ["There is no such ask", "没有此请求"],
-    not_found_more: ["It may have been removed after the days that finished asks are kept.", "可能已超过保留期限而被删除。"],
+    not_found_more: [
+        "It may have been removed after the days that finished asks are kept.",
+        "可能已超过保留期限而被删除。",
+    ],
     to_inbox: ["To the inbox", "前往收件箱"],
 
     /* beside the question */

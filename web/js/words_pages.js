@@ -210,7 +210,10 @@ export const PAGE_WORDS = /** @type {const} */ ({
     key_help: ["All keys", "全部按键"],
 
     /* problems */
-    problem_line: ["The connection was cut. What became of it shows when it is back.", "连接已断开。恢复后即可看到结果。"],
+    problem_line: [
+        "The connection was cut. What became of it shows when it is back.",
+        "连接已断开。恢复后即可看到结果。",
+    ],
     problem_already_answered: ["It was answered meanwhile.", "此请求已有答复。"],
     problem_wrong_state: ["That is not possible any more.", "此操作已不可行。"],
     problem_not_found: ["There is no such ask.", "没有此请求。"],
