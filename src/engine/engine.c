@@ -10,9 +10,9 @@
 #include "base/os.h"
 #include "engine/inside.h"
 
-enum { SWEEP_BATCH = 50 }; /* whoever answers meanwhile waits for one or two of these */
+enum { SWEEP_BATCH = 25 }; /* whoever answers meanwhile waits for one or two of these */
 static const int64_t SWEEP_SOON_MS = 1000;
-static const int64_t SWEEP_PAUSE_MS = 20; /* between two, while others write too */
+static const int64_t SWEEP_PAUSE_MS = 50; /* between two, while others write too */
 static const int64_t SWEEP_EVERY_MS = 3600000;
 static const int64_t DAY_MS = 86400000;
 

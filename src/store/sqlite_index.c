@@ -11,6 +11,7 @@
 
 enum {
     INDEX_MAX_BATCH = 1000,
+    INDEX_WINDOW = 500,  /* of those that were left, looked at in one go: there may be thousands */
     INDEX_MAX_GAPS = 32, /* to tidy is to write the index anew, so not for each */
 };
 
@@ -98,27 +99,55 @@ static int take_up(struct write *write, sqlite3_stmt *row, int64_t number, bool 
     return rc;
 }
 
-/* Takes up to `batch` asks from `from` on; *ret_last is the number of the last, 0 if there was
- * none. */
-static int take_some(struct write *write, const struct job_index *index, bool is_left, int64_t from,
-                     int64_t *ret_count, int64_t *ret_last)
+struct taken {
+    int64_t count, last; /* how many, and the number of the last one */
+};
+
+/* Up to `batch` asks: new ones from `from` on, or (`to`) those that were left, up to that one. */
+static int take_some(struct write *write, const struct job_index *index, int64_t from, int64_t to,
+                     struct taken *taken)
 {
     struct statement pick =
-        statement_of(&write->statements, is_left ? WRITE_INDEX_PICK_LEFT : WRITE_INDEX_PICK);
-    int64_t room = index->batch < INDEX_MAX_BATCH ? index->batch : INDEX_MAX_BATCH;
+        statement_of(&write->statements, to ? WRITE_INDEX_PICK_LEFT : WRITE_INDEX_PICK);
     int rc = SQLITE_OK, ended;
 
-    *ret_last = 0;
     statement_integer(&pick, index->now_ms);
     statement_integer(&pick, from);
-    statement_integer(&pick, room);
+    statement_integer(&pick, index->batch);
+    if (to)
+        statement_integer(&pick, to);
     while (rc == SQLITE_OK && statement_step(&pick)) {
-        *ret_last = sqlite3_column_int64(pick.handle, 0);
-        rc = take_up(write, pick.handle, *ret_last, is_left);
-        ++*ret_count;
+        taken->last = sqlite3_column_int64(pick.handle, 0);
+        taken->count++;
+        rc = take_up(write, pick.handle, taken->last, to > 0);
     }
     ended = statement_end(&pick);
     return rc == SQLITE_OK ? ended : rc;
+}
+
+/* A window of those that were left, the next one the next time. */
+static int take_left(struct write *write, const struct job_index *index, int64_t *ret_count)
+{
+    struct statement window = statement_of(&write->statements, WRITE_INDEX_WINDOW);
+    struct taken taken = { 0 };
+    int64_t to = 0, seen = 0;
+    int rc;
+
+    statement_integer(&window, write->left_from);
+    statement_integer(&window, INDEX_WINDOW);
+    if (statement_step(&window)) {
+        to = sqlite3_column_int64(window.handle, 0);
+        seen = sqlite3_column_int64(window.handle, 1);
+    }
+    rc = statement_end(&window);
+    if (rc == SQLITE_OK && to > 0)
+        rc = take_some(write, index, write->left_from, to, &taken);
+    if (taken.count == index->batch)
+        write->left_from = taken.last + 1;
+    else
+        write->left_from = seen == INDEX_WINDOW ? to + 1 : 0;
+    *ret_count += taken.count + (write->left_from > 0 && taken.count == 0);
+    return rc;
 }
 
 /* Merges a few pages; what was deleted goes from the file with the pages that held it. */
@@ -140,16 +169,21 @@ static int tidy(struct write *write, int64_t *ret_count)
 
 static int index_run(struct write *write, struct job *job)
 {
-    int64_t from, count = 0, last, unused;
+    struct job_index index = job->of.index;
+    struct taken taken = { 0 };
+    int64_t from, count = 0;
     int rc = read_next(write, &from);
 
+    if (index.batch > INDEX_MAX_BATCH)
+        index.batch = INDEX_MAX_BATCH;
     if (rc == SQLITE_OK)
-        rc = take_some(write, &job->of.index, true, 0, &count, &unused);
+        rc = take_left(write, &index, &count);
     if (rc == SQLITE_OK)
-        rc = take_some(write, &job->of.index, false, from, &count, &last);
-    if (rc == SQLITE_OK && last > 0)
-        rc = run_on(write, WRITE_INDEX_MOVE, last + 1);
+        rc = take_some(write, &index, from, 0, &taken);
+    if (rc == SQLITE_OK && taken.count > 0)
+        rc = run_on(write, WRITE_INDEX_MOVE, taken.last + 1);
     CRASH_POINT(store_index_moved);
+    count += taken.count;
     if (rc == SQLITE_OK)
         rc = tidy(write, &count);
     job->reply.seq = count;

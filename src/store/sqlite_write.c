@@ -145,9 +145,12 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_INDEX_NEXT] = "SELECT next FROM search",
     [WRITE_INDEX_PICK] = "SELECT " INDEX_COLUMNS " FROM asks k" ROW_JOIN
                          "WHERE k.number >= ?2 ORDER BY k.number LIMIT ?3",
-    [WRITE_INDEX_PICK_LEFT] = "SELECT " INDEX_COLUMNS " FROM unindexed u JOIN asks k"
+    [WRITE_INDEX_WINDOW] = "SELECT max(number), count(*) FROM"
+                           " (SELECT number FROM unindexed WHERE number >= ?1 ORDER BY number"
+                           " LIMIT ?2)",
+    [WRITE_INDEX_PICK_LEFT] = "SELECT " INDEX_COLUMNS " FROM unindexed u CROSS JOIN asks k"
                               " ON k.number = u.number" ROW_JOIN "WHERE u.number >= ?2 AND"
-                              " " INDEX_IS_SETTLED " ORDER BY u.number LIMIT ?3",
+                              " u.number <= ?4 AND " INDEX_IS_SETTLED " ORDER BY u.number LIMIT ?3",
     [WRITE_INDEX_WORDS] = "INSERT INTO words (rowid, body) VALUES (?1, ?2)",
     [WRITE_INDEX_AGENT] = "INSERT INTO by_agent (agent, number) VALUES (?1, ?2)"
                           " ON CONFLICT DO NOTHING",

@@ -25,6 +25,7 @@ struct write {
     int64_t gaps;                    /* asks that are gone whose words still lie in the index */
     bool is_sweeping;                /* and more will be gone in a moment */
     int64_t ended;                   /* asks that are over: so many at least */
+    int64_t left_from;               /* where the look at `unindexed` goes on */
     /* What was written of asks lately: most changes come soon. Only a guess, which the statement
      * that makes use of it confirms. */
     struct write_hint {
@@ -77,6 +78,7 @@ enum write_statement {
     WRITE_UNSETTLED,
     WRITE_INDEX_NEXT,
     WRITE_INDEX_PICK,
+    WRITE_INDEX_WINDOW,
     WRITE_INDEX_PICK_LEFT,
     WRITE_INDEX_WORDS,
     WRITE_INDEX_AGENT,
