@@ -17,7 +17,8 @@ import { buildStrip } from "./ask_strip.js";
 import { buildBody, hasPreviews } from "./ask_body.js";
 import { buildEnded, isUndoable } from "./ask_ended.js";
 import { buildSecondAct } from "./second_act.js";
-import { buildAskedBackBanner, buildDetachedBanner, buildEarlierBanner, buildOfflineBanner } from "./banners.js";
+import { buildAskedBackBanner, buildDetachedBanner, buildEarlierBanner, buildOfflineBanner }
+    from "./banners.js";
 import { buildContext } from "./ask_context.js";
 import { buildSettings } from "./settings_form.js";
 import { complain, newAskPage, syncParts } from "./ask_page.js";
@@ -322,7 +323,8 @@ export function showAsk(main, id, shell) {
             go: (/** @type {number} */ step) => goToStep(page, step),
             undo: () => page.entry && isUndoable(page.entry) && undo(page),
             extend: () => extend(page), cancel: () => cancel(page), later: () => later(page),
-            askBack: () => askBack(page), toTerminal: () => void toTerminal(page), hide: () => void hideOption(page),
+            askBack: () => askBack(page), toTerminal: () => void toTerminal(page),
+            hide: () => void hideOption(page),
         }),
     };
 }

@@ -1,4 +1,4 @@
-/* dialogs.js - the few questions we ask ourselves: cancel, ask back, later; and the list of keys. */
+/* dialogs.js - the few questions we ask ourselves: cancel, ask back, later; and all the keys. */
 import { button, foreign, icon, key, make } from "./dom.js";
 import { say } from "./language.js";
 import { KEY_GROUPS } from "./help.js";
@@ -62,25 +62,30 @@ export function openCancel(agent, hasNote, act) {
  * @param {(text: string) => void} act
  */
 export function openAskBack(agent, act) {
-    const text = make("textarea", { id: "dbt", rows: 3, placeholder: say("ask_back_hint"), maxlength: 2000,
+    const text = make("textarea", {
+        id: "dbt", rows: 3, placeholder: say("ask_back_hint"), maxlength: 2000,
         input: () => {
             ask.disabled = !text.value.trim();
-        } });
+        },
+    });
     const end = () => {
         if (ask.disabled)
             return;
         dialog.close();
         act(text.value);
     };
-    const ask = button({ class: "primary", "data-key": "ask-back-send", disabled: true, click: end },
+    const ask = button(
+        { class: "primary", "data-key": "ask-back-send", disabled: true, click: end },
         say("ask_back_send"), key("Ctrl ⏎"));
     const dialog = make("dialog", { class: "dlg", "aria-labelledby": "db-h" },
         make("h2", { id: "db-h" }, say("ask_back_title")),
         make("p", {}, foreign(agent), " ", say("ask_back_more")),
         make("label", { for: "dbt" }, say("ask_back_label")), text,
-        make("div", { class: "btns end-b" }, button({ click: () => dialog.close() }, say("close"), key("Esc")), ask));
+        make("div", { class: "btns end-b" },
+            button({ click: () => dialog.close() }, say("close"), key("Esc")), ask));
     dialog.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing && !event.repeat)
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey) &&
+            !event.isComposing && !event.repeat)
             end();
     });
     openDialog(dialog);

@@ -84,7 +84,8 @@ export function showHistory(main) {
             older.disabled = !next;
             const first = (pages.length - 1) * PAGE_ROWS + 1;
             setText(said, found.length === 0 ? say("none_found")
-                : say("found", { first: sayNumber(first), last: sayNumber(first + found.length - 1) }));
+                : say("found",
+                    { first: sayNumber(first), last: sayNumber(first + found.length - 1) }));
             const names = found.map((/** @type {any} */ row) => row.agent).filter(Boolean);
             if (names.some((/** @type {string} */ name) => !agents.includes(name))) {
                 agents = [...new Set([...agents, ...names])].sort();

@@ -11,7 +11,8 @@ import { setLanguage } from "./language.js";
  *     later_until?: string, asked_back?: boolean, origin: any, answered_by: any, shown?: any,
  *     ends?: number, whole?: number}} Ask
  * @typedef {{name: string, value: any, source: string, scope: string, built_in: string}} Setting
- * @typedef {Setting & {group: string, type: string, choices?: string[], least?: number, most?: number}} SettingRow
+ * @typedef {Setting & {group: string, type: string, choices?: string[], least?: number,
+ *     most?: number}} SettingRow
  */
 
 const FINISHED_SHOWN = 5;

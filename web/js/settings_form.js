@@ -1,7 +1,8 @@
 /* settings_form.js - every setting of the person's; saved when it is changed, for all channels. */
 import { all, button, icon, make, select, setText } from "./dom.js";
 import { hasWord, say, sayClock, sayTime } from "./language.js";
-import { isOn, isOpen, saveSetting, secondsLeft, setting, settingRow, settingRows } from "./model.js";
+import { isOn, isOpen, saveSetting, secondsLeft, setting, settingRow, settingRows }
+    from "./model.js";
 import { call } from "./wire.js";
 import { sayProblem } from "./problems.js";
 
@@ -85,18 +86,21 @@ function buildControl(row, save) {
     case "enum":
         if (SEGMENTS.includes(row.name))
             break;
-        return select({ ...has, change: (/** @type {Event} */ event) => save(row.name, input(event).value) },
-            (row.choices ?? []).map((choice) => /** @type {[string, string]} */ ([choice, sayChoice(row.name, choice)])),
+        return select({ ...has,
+            change: (/** @type {Event} */ event) => save(row.name, input(event).value) },
+            (row.choices ?? []).map((choice) =>
+                /** @type {[string, string]} */ ([choice, sayChoice(row.name, choice)])),
             String(value));
     default:
         return make("span", { class: "num text" }, make("input", {
-            ...has, type: "text", value: typeof value === "object" ? JSON.stringify(value) : String(value ?? ""),
+            ...has, type: "text",
+            value: typeof value === "object" ? JSON.stringify(value) : String(value ?? ""),
             maxlength: row.most, placeholder: row.type === "period" ? "22:00-07:00" : undefined,
             change: (/** @type {Event} */ event) => save(row.name, input(event).value),
         }));
     }
-    return make("fieldset", { class: "seg", "aria-label": settingLabel(row.name) }, (row.choices ?? []).map((choice) =>
-        make("label", {}, make("input", {
+    return make("fieldset", { class: "seg", "aria-label": settingLabel(row.name) },
+        (row.choices ?? []).map((choice) => make("label", {}, make("input", {
             type: "radio", name: id, checked: value === choice, "data-key": `${id}-${choice}`,
             change: () => save(row.name, choice),
         }), make("span", {}, sayChoice(row.name, choice)))));
@@ -152,15 +156,19 @@ export function buildSettings(ask = null) {
     };
     const groups = groupsOf();
     const names = groups.flatMap(([, rows]) => rows.map((row) => row.name));
-    return make("form", { class: "set", submit: (/** @type {Event} */ event) => event.preventDefault() },
+    return make("form",
+        { class: "set", submit: (/** @type {Event} */ event) => event.preventDefault() },
         saved,
         ask && isOpen(ask) && secondsLeft(ask) !== null && buildThisAsk(ask, fail),
-        groups.map(([group, rows]) => make("fieldset", {}, make("legend", {}, sayGroup(group)), rows.map((row) => {
-            const small = [SMALL[row.name] && say(SMALL[row.name]), sayOrigin(row.name)].filter(Boolean).join(" · ");
+        groups.map(([group, rows]) =>
+            make("fieldset", {}, make("legend", {}, sayGroup(group)), rows.map((row) => {
+            const small = [SMALL[row.name] && say(SMALL[row.name]), sayOrigin(row.name)]
+                .filter(Boolean).join(" · ");
             const help = say(/** @type {any} */ (`help_${row.name}`));
             return make("div", { class: "s", title: help },
                 SEGMENTS.includes(row.name) ? make("span", { class: "l" }, settingLabel(row.name))
-                    : make("label", { for: `set-${row.name}` }, settingLabel(row.name), small && make("small", {}, small)),
+                    : make("label", { for: `set-${row.name}` }, settingLabel(row.name),
+                        small && make("small", {}, small)),
                 buildControl(row, save));
         }))),
         make("p", { class: "btns" }, button({ class: "small", "data-key": "built-in", click: () => {

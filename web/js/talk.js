@@ -1,4 +1,4 @@
-/* talk.js - what was asked back about an open question, and what its agent explained; and how to. */
+/* talk.js - what was asked back about an open question, what its agent explained; and how to. */
 import { button, key, make } from "./dom.js";
 import { say, sayTime } from "./language.js";
 import { sayAgent } from "./ask_bar.js";
@@ -11,7 +11,8 @@ import { sayAgent } from "./ask_bar.js";
  */
 function buildSaid(entry, said) {
     return make("li", { class: said.by },
-        make("p", { class: "who" }, said.by === "person" ? say("talk_you") : sayAgent(entry.ask), " ",
+        make("p", { class: "who" },
+            said.by === "person" ? say("talk_you") : sayAgent(entry.ask), " ",
             make("time", { datetime: said.at }, sayTime(said.at))),
         make("p", { class: "said", dir: "auto" }, said.text));
 }
@@ -23,5 +24,6 @@ function buildSaid(entry, said) {
 export function buildTalk(entry, askBack) {
     return make("section", { class: "talk", "aria-label": say("talk") },
         entry.talk.length > 0 && make("ol", {}, entry.talk.map((said) => buildSaid(entry, said))),
-        button({ class: "small ghost", "data-key": "ask-back", click: askBack }, say("ask_back_button"), key("B")));
+        button({ class: "small ghost", "data-key": "ask-back", click: askBack },
+            say("ask_back_button"), key("B")));
 }

@@ -148,7 +148,10 @@ export const WORDS = /** @type {const} */ ({
     ask_back_hint: ["For example: what happens to the old files?", "例如：旧文件会怎样？"],
     ask_back_send: ["Ask", "提问"],
     asked_back: ["You asked back.", "你已反问。"],
-    asked_back_more: ["What the agent explains will be shown below the question.", "智能体的说明会显示在问题下方。"],
+    asked_back_more: [
+        "What the agent explains will be shown below the question.",
+        "智能体的说明会显示在问题下方。",
+    ],
     talk: ["Asked back and explained", "反问与说明"],
     talk_you: ["You", "你"],
     talk_explained: ["The agent has explained.", "智能体已作说明。"],

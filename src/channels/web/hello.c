@@ -216,9 +216,10 @@ void hello_prove(struct session *session, const struct json *params, const char 
     const char *nonce = read_text(params, "nonce", NONCE_BYTES);
     struct text line = { 0 }, proof = { 0 }, out = { 0 };
     struct json_writer writer = json_writer_to(&out);
+    static const char form[] = "sayso hub %d %s"; /* not for people */
     char text[NONCE_BYTES + 32];
 
-    snprintf(text, sizeof text, "sayso hub %d %s", ws_peer_port(session->peer), nonce ? nonce : "");
+    snprintf(text, sizeof text, form, ws_peer_port(session->peer), nonce ? nonce : "");
     if (!tab || !nonce || !*nonce || !parts->prove(parts->context, tab, text, &proof)) {
         refuse(session, id_json, "unauthorized", "this tab is not signed in: run sayso open", 0);
         return;
