@@ -132,7 +132,9 @@ test("R7.5 forced colours: what is chosen, current or switched on is still told 
     const rows = await outlines(".ask .opt");
     assert.match(rows[0], /^2px/);
     assert.ok(rows.slice(1).every((row) => !/^2px/.test(row)), rows.join("; "));
-    assert.notEqual(...(await outlines(".side-seg label > span")).slice(0, 2));
+    const [active, completed] = await outlines(".side-seg label > span");
+    assert.match(active, /^2px/);
+    assert.doesNotMatch(completed, /^2px/);
     await go(page, "/settings");
     await page.locator(".switch").first().waitFor();
     const switches = await page.locator(".switch").evaluateAll((nodes) => nodes.map((node) =>
