@@ -309,6 +309,15 @@ static struct json *wrap(const struct config_path *path, size_t depth, const str
     return wrapped;
 }
 
+/* What stands at that depth is not what the path goes through. */
+static bool refuse_kind(const struct config_path *path, size_t depth, struct error *err)
+{
+    const char *key = path->keys[depth ? depth - 1 : 0];
+
+    return depth == path->count ? error_set(err, ERROR_bad_type, "", "%s is not a list", key)
+                                : error_set(err, ERROR_bad_type, "", "%s is not an object", key);
+}
+
 static bool set(struct text *text, const struct config_path *path, const struct json *value,
                 struct error *err)
 {
@@ -326,8 +335,7 @@ static bool set(struct text *text, const struct config_path *path, const struct 
         bare = jsonc_blank(text);
     }
     if (!walk_to(bare, path, &object, &depth, &member)) {
-        ok = error_set(err, ERROR_bad_type, "", "%s is not %s", path->keys[depth ? depth - 1 : 0],
-                       depth == path->count ? "a list" : "an object");
+        ok = refuse_kind(path, depth, err);
     } else if (depth == depth_of(path)) {
         replace(text, bare, &member, value);
     } else if (depth == path->count) {
