@@ -413,17 +413,6 @@ static void refuse_tool(struct mcp_request *request, const char *name, size_t le
     mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS, message, NULL);
 }
 
-/* The desk checks what it is asked anyhow. We do as long as that would start a hub: a bad call is
- * refused without. */
-static bool is_desk_there(const struct mcp *mcp)
-{
-    const struct mcp_visit *visit = mcp->visits;
-
-    while (visit && !visit->is_used)
-        visit = visit->next;
-    return mcp->parts.is_hub || visit;
-}
-
 static void call_ours(struct mcp_request *request, const struct tool *tool,
                       const struct json *arguments, const struct tool *theirs,
                       const struct json *given)
@@ -435,7 +424,7 @@ static void call_ours(struct mcp_request *request, const struct tool *tool,
         run(request, tool, arguments);
     else if ((tool->ask &&
               !ask_tool_allows(tool->ask, request->to.mcp->parts.is_sub_agent, &err)) ||
-             !tool_plan(tool, arguments, is_desk_there(request->to.mcp), &plan, &err))
+             !tool_plan(tool, arguments, &plan, &err))
         reply_failure(&request->to, request->revision, &err);
     else if (plan.wish == TOOL_ANSWERED)
         reply_structured(&request->to, request->revision, text_string(&plan.result), false);

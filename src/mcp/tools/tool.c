@@ -20,14 +20,11 @@ const struct tool *tool_find(const struct tool *const *rows, const char *name, s
     return *rows;
 }
 
-static bool plan_ask(const struct tool *tool, const struct json *arguments, bool is_checked_later,
+static bool plan_ask(const struct tool *tool, const struct json *arguments,
                      struct tool_plan *ret_plan, struct error *err)
 {
     struct ask_call call;
 
-    ret_plan->wish = TOOL_ASKS;
-    if (is_checked_later && !json_member(arguments, "session_id"))
-        return true;
     if (!arguments_check(tool->ask, arguments, &call, err))
         return false;
     ret_plan->wish = call.session_id[0] ? TOOL_COLLECTS : TOOL_ASKS;
@@ -38,14 +35,14 @@ static bool plan_ask(const struct tool *tool, const struct json *arguments, bool
     return true;
 }
 
-bool tool_plan(const struct tool *tool, const struct json *arguments, bool is_checked_later,
-               struct tool_plan *ret_plan, struct error *err)
+bool tool_plan(const struct tool *tool, const struct json *arguments, struct tool_plan *ret_plan,
+               struct error *err)
 {
     max_align_t values[TOOL_VALUES_BYTES / sizeof(max_align_t)];
     struct json *owner;
 
     if (tool->ask)
-        return plan_ask(tool, arguments, is_checked_later, ret_plan, err);
+        return plan_ask(tool, arguments, ret_plan, err);
     if (!arguments_read(tool->arguments, tool->argument_count, arguments, values, &owner, err))
         return false;
     tool->plan(values, ret_plan);

@@ -49,10 +49,9 @@ extern const struct tool *const tool_rows[];
 /* NULL if there is none. */
 const struct tool *tool_find(const struct tool *const *rows, const char *name, size_t length);
 
-/* What a call comes to. False: `err` names the field; nobody was disturbed. What asks anew and is
- * checked later, by the desk, is not looked at here. */
-bool tool_plan(const struct tool *tool, const struct json *arguments, bool is_checked_later,
-               struct tool_plan *ret_plan, struct error *err);
+/* What a call comes to. False: `err` names the field; nobody was disturbed. */
+bool tool_plan(const struct tool *tool, const struct json *arguments, struct tool_plan *ret_plan,
+               struct error *err);
 
 /* The last row of every tool's results: how a bad call is told what is wrong with it. */
 #define TOOL_ERROR_RESULT                                                                          \
