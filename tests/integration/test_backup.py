@@ -162,8 +162,8 @@ def damaged() -> None:
 
 
 def points() -> list[str]:
-    source = (ROOT / "src/store/restore.c").read_text()
-    return sorted(set(re.findall(r"CRASH_POINT\((\w+)\)", source)))
+    sources = "".join(file.read_text() for file in (ROOT / "src/store").glob("restore*.c"))
+    return sorted(set(re.findall(r"CRASH_POINT\((\w+)\)", sources)))
 
 
 @test("kill -9 at every point of an import: the next one finishes it, nothing is lost or doubled", "R9.2 P1")
