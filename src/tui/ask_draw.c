@@ -223,7 +223,9 @@ static void draw_above(struct ask_screen *screen, struct pen *pen, const struct 
         draw_lost(screen, pen);
     else if (plan->has_facts && !is_review)
         draw_facts(screen, pen);
-    if (screen->facts.is_detached && !screen->is_lost)
+    if (screen->facts.is_asked_back && !screen->is_lost)
+        pen_lines(pen, INK_QUIET, i18n_text(TEXT_TUI_ASKED_BACK));
+    else if (screen->facts.is_detached && !screen->is_lost)
         pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_AGENT_GONE));
     if (screen->is_sensitive)
         pen_lines(pen, INK_WARN, i18n_text(TEXT_MENTIONS_SECRET));
@@ -237,6 +239,8 @@ static void draw_above(struct ask_screen *screen, struct pen *pen, const struct 
     }
     if (!screen->is_lost && !is_review)
         draw_prompt(screen, pen, plan);
+    if (!screen->is_lost && !is_review)
+        draw_talk(screen, pen);
     if (plan->has_strip && !screen->is_lost && !is_review) {
         draw_strip(screen, pen);
         pen->row++;
@@ -498,6 +502,8 @@ void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int colum
         draw_panel(screen, &pen, rows);
     } else if (screen->focus == FOCUS_CANCEL) {
         draw_cancel(screen, &pen);
+    } else if (screen->focus == FOCUS_BACK) {
+        draw_ask_back(screen, &pen);
     } else {
         struct draw_plan plan = make_plan(screen, columns, rows);
 

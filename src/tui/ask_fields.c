@@ -137,6 +137,16 @@ static void key_in_cancel(struct ask_screen *screen, const struct key *key)
     }
 }
 
+static void key_in_back(struct ask_screen *screen, const struct key *key)
+{
+    if (key->code == KEY_ESCAPE)
+        ask_focus_field(screen); /* what was written stays for the next time */
+    else if (key->code != KEY_ENTER && key->code != KEY_SEND)
+        edit_key(&screen->question, key);
+    else if (is_calm(screen))
+        ask_send_back(screen);
+}
+
 static bool is_digits(const struct key *key)
 {
     if (key->code != KEY_TEXT)
@@ -296,6 +306,9 @@ bool ask_key_in_field(struct ask_screen *screen, const struct key *key)
         return true;
     case FOCUS_LATER:
         key_in_later(screen, key);
+        return true;
+    case FOCUS_BACK:
+        key_in_back(screen, key);
         return true;
     default:
         return false;

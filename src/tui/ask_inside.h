@@ -52,6 +52,7 @@ enum ask_focus {
     FOCUS_CODE,   /* the second act */
     FOCUS_TIME,   /* how many minutes more */
     FOCUS_LATER,  /* when to be reminded again */
+    FOCUS_BACK,   /* a question to the agent */
 };
 enum ask_panel { PANEL_NONE, PANEL_SETTINGS, PANEL_HELP, PANEL_PROMPT, PANEL_PREVIEW };
 
@@ -91,7 +92,8 @@ struct ask_screen {
     enum ask_panel panel;
     size_t step; /* field_count: the review */
     struct edit *notes;
-    struct edit common, filter, why, code, minutes;
+    struct edit common, filter, why, code, minutes, question;
+    struct json *talk; /* what was asked back and explained; owned, NULL: nothing */
     struct settings_panel settings;
     int scroll; /* of the panel or of the preview, first row drawn */
     int scroll_most;
@@ -174,6 +176,10 @@ bool ask_scrolls(struct ask_screen *screen, const struct key *key); /* the key w
 void ask_extend(struct ask_screen *screen, int64_t by_s);
 void ask_add_written(const struct ask_screen *screen, struct text *out);
 void ask_copy_written(struct ask_screen *screen);
+
+/* ask_back.c */
+void ask_read_talk(struct ask_screen *screen, const struct json *whole);
+void ask_send_back(struct ask_screen *screen);
 
 /* preview.c: of the option under the cursor; NULL: it has none */
 const struct markup *ask_preview(const struct ask_screen *screen);

@@ -265,6 +265,12 @@ static void open_later(struct ask_screen *screen)
         screen->focus = FOCUS_LATER;
 }
 
+static void open_back(struct ask_screen *screen)
+{
+    if (ask_may_answer(screen))
+        screen->focus = FOCUS_BACK;
+}
+
 static void reconnect(struct ask_screen *screen)
 {
     if (screen->is_lost)
@@ -282,6 +288,7 @@ static const struct {
     { 'E', open_minutes }, { 'm', open_prompt },   { 'q', open_cancel },       { '[', go_before },
     { ']', go_behind },    { 'a', tick_all },      { 'x', tick_none },         { 'H', show_hidden },
     { '-', hide },         { 'r', reconnect },     { '?', open_help },         { 'l', open_later },
+    { 'b', open_back },
 };
 
 /* Defaults that nobody has looked at are not sent by one key. */

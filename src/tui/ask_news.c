@@ -99,14 +99,18 @@ static void take_changed(struct ask_screen *screen, const struct json *params)
 {
     const struct json *ask = json_member(params, "ask");
     const char *id = json_member_text(ask, "session_id");
+    bool was_back;
 
     if (!id || strcmp(id, screen->facts.id) != 0 ||
         json_member_integer(ask, "version", 0) < screen->facts.version)
         return;
+    was_back = screen->facts.is_asked_back;
     facts_read(&screen->facts, ask, screen->setup.home, screen->now);
     if (state_is_open(screen->facts.state)) {
         take_open(screen);
-    } else if (screen->phase == PHASE_OPEN) { /* our own decision comes by its reply */
+        if (was_back != screen->facts.is_asked_back)
+            ask_emit_kind(screen, EFFECT_LOOK); /* for what was said */
+    } else if (screen->phase == PHASE_OPEN) {   /* our own decision comes by its reply */
         ask_take_end(screen, NULL);
         ask_emit_kind(screen, EFFECT_LOOK);
     }
@@ -134,6 +138,7 @@ static void take_whole(struct ask_screen *screen, const struct json *whole)
         return;
     }
     take_open(screen);
+    ask_read_talk(screen, whole);
     if (!ask_has_written(screen) && !screen->is_draft_dirty)
         ask_read_draft(screen, json_member(whole, "draft"));
     if (was_lost && ask_has_written(screen))

@@ -132,6 +132,7 @@ static void init_notes(struct ask_screen *screen)
     edit_init(&screen->why, false, most, "");
     edit_init(&screen->code, false, 8, "");
     edit_init(&screen->minutes, false, 5, "");
+    edit_init(&screen->question, false, most, "");
 }
 
 /* R6.4: remembered by the hub; a hidden default is not preselected. */
@@ -178,6 +179,7 @@ static void begin(struct ask_screen *screen, const struct json *whole)
     screen->is_sensitive =
         sensitive_is_mentioned(screen->form.title) || sensitive_is_mentioned(screen->form.prompt);
     read_hidden(screen, json_member(whole, "hidden"));
+    ask_read_talk(screen, whole);
     ask_read_draft(screen, json_member(whole, "draft"));
     ask_focus_field(screen);
     if (preferences_is_on(&screen->preferences, SETTING_SETTINGS_FIRST))
@@ -242,6 +244,8 @@ void ask_screen_free(struct ask_screen *screen)
     edit_release(&screen->why);
     edit_release(&screen->code);
     edit_release(&screen->minutes);
+    edit_release(&screen->question);
+    json_free(screen->talk);
     markup_free(screen->prompt);
     form_release(&screen->form);
     form_release(&screen->shown);

@@ -134,6 +134,7 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
     facts->version = json_member_integer(ask, "version", 0);
     facts->created_utc_ms = read_time(json_member(ask, "created_at"));
     facts->decided_utc_ms = read_time(json_member(ask, "decided_at"));
+    facts->is_asked_back = json_is_yes(json_member(ask, "asked_back"));
     facts->is_detached = json_is_yes(json_member(ask, "detached"));
     facts->is_destructive = json_is_yes(json_member(ask, "destructive"));
     facts->later_utc_ms = read_time(json_member(ask, "later_until"));

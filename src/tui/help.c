@@ -19,10 +19,10 @@ static const struct {
     { "- H", TEXT_TUI_HELP_HIDE },         { "m", TEXT_TUI_HELP_PROMPT },
     { "p v", TEXT_TUI_HELP_PREVIEW },      { "e E", TEXT_TUI_HELP_TIME },
     { "s", TEXT_TUI_HELP_SETTINGS },       { "w", TEXT_TUI_HELP_BROWSER },
-    { "l", TEXT_TUI_HELP_LATER },          { "[ ]", TEXT_TUI_HELP_NEIGHBOUR },
-    { "c h", TEXT_TUI_HELP_INBOX },        { "u", TEXT_TUI_HELP_UNDO },
-    { "Esc q", TEXT_TUI_HELP_CANCEL },     { "Ctrl-C", TEXT_TUI_HELP_LEAVE },
-    { "Ctrl-Z", TEXT_TUI_HELP_SUSPEND },
+    { "l", TEXT_TUI_HELP_LATER },          { "b", TEXT_TUI_HELP_BACK },
+    { "[ ]", TEXT_TUI_HELP_NEIGHBOUR },    { "c h", TEXT_TUI_HELP_INBOX },
+    { "u", TEXT_TUI_HELP_UNDO },           { "Esc q", TEXT_TUI_HELP_CANCEL },
+    { "Ctrl-C", TEXT_TUI_HELP_LEAVE },     { "Ctrl-Z", TEXT_TUI_HELP_SUSPEND },
 };
 
 int draw_help(struct pen *pen, int rows_most, int scroll)

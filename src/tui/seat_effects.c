@@ -253,6 +253,7 @@ static const struct row {
     { EFFECT_BROWSER, "portal/link", NOTHING, on_link },
     { EFFECT_SETTING, "settings/set", SETTING, on_changed },
     { EFFECT_HIDE, "ask/hide", MEMBERS, on_changed },
+    { EFFECT_BACK, "ask/back", MEMBERS, on_changed },
     { EFFECT_LATER, "ask/later", SECONDS, on_later },
     { EFFECT_HISTORY, "ask/history", MEMBERS, on_history },
     { EFFECT_LOOK, "ask/get", NOTHING, on_whole },
