@@ -78,10 +78,10 @@ void plain_add_time(const struct plain_screen *screen, struct text *out)
     text_release(&line);
 }
 
-static void add_prose(const struct markup *markup, struct text *out)
+static void add_prose(const struct markup *markup, int indent, struct text *out)
 {
     struct canvas canvas = { 0 };
-    struct pen pen = { .canvas = &canvas, .end = PLAIN_COLUMNS };
+    struct pen pen = { .canvas = &canvas, .left = indent, .end = PLAIN_COLUMNS };
 
     canvas_reset(&canvas, PLAIN_COLUMNS);
     draw_markup(&pen, markup, 0, 0);
@@ -107,12 +107,12 @@ void plain_add_question(const struct plain_screen *screen, struct text *out)
     add_lines(out, 0, ask->shown.title);
     if (ask->prompt) {
         text_add_char(out, '\n');
-        add_prose(ask->prompt, out);
+        add_prose(ask->prompt, 0, out);
     }
 }
 
 static void add_option(const struct ask_screen *ask, const struct option *option, size_t number,
-                       struct text *out)
+                       const struct markup *preview, struct text *out)
 {
     struct text line = { 0 };
 
@@ -126,6 +126,8 @@ static void add_option(const struct ask_screen *ask, const struct option *option
     add_lines(out, 0, text_string(&line));
     if (option->description)
         add_lines(out, 3, option->description);
+    if (preview)
+        add_prose(preview, 3, out);
     text_release(&line);
 }
 
@@ -155,7 +157,7 @@ void plain_add_field(struct plain_screen *screen, struct text *out)
         return;
     add_rule(state, out);
     for (size_t i = 0; i < state->field->option_count; i++)
-        add_option(ask, &state->shown->options[i], i + 1, out);
+        add_option(ask, &state->shown->options[i], i + 1, state->previews[i], out);
     if (state->field->kind == FIELD_CONFIRM)
         text_add_format(out, "1. %s\n2. %s\n", i18n_text(TEXT_TUI_YES), i18n_text(TEXT_TUI_NO));
     if (state->field->kind == FIELD_HYBRID)

@@ -310,6 +310,19 @@ def plain(home: Home) -> None:
     assert is_open(home, session_id)
 
 
+@test("--plain reads out the previews of options too", "R6.1")
+def plain_previews(home: Home) -> None:
+    session_id = ask(home, "Which way?", options=[
+        {"id": "a", "label": "In place", "recommended": True, "preview": {"type": "diff", "text": "-call();\n+again(call);"}},
+        {"id": "b", "label": "A helper"}])
+    with Pty(home, "attach", "--plain", session_id) as pty:
+        pty.wait("Your choice")
+        said = pty.drain().decode().replace("\r", "")
+        assert re.search(r"1\. In place \(recommended\)\n   -call\(\);\n   \+again\(call\);\n2\. A helper", said), said
+        pty.type("\x03")
+        assert pty.process.wait(WAIT_S) == 5
+
+
 @test("a shell that is kept from its terminal, as in a sandbox, is told so", "R6.1")
 def sandboxed(home: Home) -> None:
     library, session_id = home.path / "forbidden_tty.so", ask(home)
