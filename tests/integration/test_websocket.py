@@ -1,5 +1,5 @@
 """WebSocket frames byte for byte: the corpus on both addresses, what RFC 6455 leaves no choice about, slow
-and greedy peers beside honest ones, time-outs (R7.2, R12.1; reliability.md D3).
+and greedy peers beside honest ones, time-outs (R7.2, R12.1; P19; reliability.md D3).
 """
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run_case(home: Home, token: str, case: dict[str, Any], address: str) -> None
         assert time.monotonic() - began < case["expect"]["within_s"] * harness.SLACK, case["id"]
 
 
-@test("every case of frames in the corpus, on both addresses", "R12.1 R7.2")
+@test("every case of frames in the corpus, on both addresses", "R12.1 R7.2 P19")
 def corpus(home: Home) -> None:
     start_hub(home)
     with signed_in(home) as (_, token):
@@ -100,7 +100,7 @@ FRAMES: list[tuple[str, bytes, int | None]] = [
 ]
 
 
-@test("what RFC 6455 leaves no choice about", "R12.1")
+@test("what RFC 6455 leaves no choice about", "R12.1 P19")
 def frames(home: Home) -> None:
     port = start_hub(home)
     with signed_in(home) as (_, token):

@@ -1,7 +1,7 @@
 /*
  * test_websocket.c - frames to messages, and peers with their time-outs made short: silence, pings
  * that nobody answers, readers that do not read, one message shared by many.
- * Proves: R7.2 R12.1
+ * Proves: P19 R7.2 R12.1
  */
 #include <setjmp.h>
 #include <stdarg.h>
