@@ -254,6 +254,20 @@ static void say_stopped(const struct asking *asking)
     say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id, NULL);
 }
 
+/* A script can't explain, so it says what is asked and waits on; who reads JSON is told. */
+static bool waits_on(struct asking *asking, const struct json *result)
+{
+    const char *question = json_member_text(result, "asked_back");
+    const char *id = json_member_text(result, "session_id");
+
+    if (!question || !id || asking->arguments->is_json ||
+        arguments_value(asking->arguments, "wait"))
+        return false;
+    snprintf(asking->session_id, sizeof asking->session_id, "%s", id);
+    say_note(TEXT_CLI_ASKED_BACK, "question", question, NULL);
+    return true;
+}
+
 /* One connection's worth of waiting. False: lost, to be tried again on a new one. */
 static bool wait_once(struct asking *asking, enum exit_code *ret_code)
 {
@@ -271,7 +285,9 @@ static bool wait_once(struct asking *asking, enum exit_code *ret_code)
     ok = link_call(asking->link, asking->session_id[0] ? "ask/wait" : "ask/create", params, &reply,
                    &err);
     free(params);
-    if (ok) {
+    if (ok && waits_on(asking, reply.result)) {
+        ok = false;
+    } else if (ok) {
         *ret_code = finish(asking, reply.result);
     } else if (!link_is_lost(asking->link) && err.code == ERROR_not_found &&
                asking->session_id[0] && asking->arguments_json) {

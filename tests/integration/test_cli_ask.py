@@ -12,7 +12,7 @@ import time
 from cli_stage import (
     DONE, FAILED, OPTIONS, PENDING, PROMPT, REFUSED, TIMED_OUT, WORDS, ask, ask_json, asking, collect,
     end, error_of, expect, one_line, row_of)
-from harness import Home, run, test
+from harness import Home, run, test, wait_until
 
 
 @test("ask waits, says where to answer, and prints the id chosen: exit 0", "R10.3 R2.2")
@@ -224,6 +224,24 @@ def bad_asks(home: Home) -> None:
         plain = home.sayso("ask", *words)
         assert plain.code == FAILED and not plain.out and code in one_line(plain.err), plain
     assert not home.hub_pid()
+
+
+@test("a script that is asked back says so and waits on; with --json it is told at once", "R2.2 R5.1")
+def asked_back(home: Home) -> None:
+    script = home.spawn("ask", "Plain", "-p", PROMPT, "-o", "a=Alpha", "-o", "b=Beta", "--recommend", "a")
+    waiting = wait_until(lambda: home.sayso("list", "--json").json, "it waits")[0]["session_id"]
+    expect(home.sayso("reply", "why \u202enow?"), DONE)
+    time.sleep(0.3)
+    assert script.poll() is None, script
+    expect(home.sayso("answer", waiting, "--select", "b"), DONE)
+    out, err = script.communicate(timeout=30)
+    assert (out, script.returncode) == ("b\n", DONE), (out, err)
+    assert "asks back: why" in err and "\u202e" not in err, err
+    told = home.spawn("ask", "Told", "-p", PROMPT, "-o", "a=Alpha", "-o", "b=Beta", "--recommend", "a", "--json")
+    wait_until(lambda: home.sayso("list", "--active", "--json").json, "it waits")
+    expect(home.sayso("reply", "why?"), DONE)
+    out, err = told.communicate(timeout=30)
+    assert told.returncode == PENDING and json.loads(out)["asked_back"] == "why?", (out, err)
 
 
 run()

@@ -48,7 +48,7 @@ def places(home: Home) -> None:
             assert values == row.get("choices", ["on", "off"]), row
     assert list(offered(home, "settings", "")) == ["list", "get", "set", "reset", "edit"]
     assert list(offered(home, "token", "")) == ["list", "new", "revoke"]
-    assert list(offered(home, "token", "new", "--kind", "")) == ["agent", "person"]
+    assert list(offered(home, "token", "new", "--kind", "")) == ["agent", "person", "host"]
     assert list(offered(home, "serve", "--port", "80", "--mcp-auth", "")) == ["token", "none"]
     assert {"claude", "codex", "vscode"} <= set(offered(home, "install", ""))
     assert list(offered(home, "completion", "")) == ["bash", "zsh", "fish"]

@@ -167,7 +167,7 @@ def old_token(home: Home) -> Planted:
 def client_gone(home: Home) -> Planted:
     assert home.sayso("install", "claude", "--yes").code == 0
     path = home.path / ".claude.json"
-    path.write_text(path.read_text().replace(home.binary, "/nowhere/sayso"))
+    path.write_text(path.read_text().replace(os.path.realpath(home.binary), "/nowhere/sayso"))
     return Planted(mend=lambda: home.sayso("install", "claude", "--yes"))
 
 
