@@ -19,8 +19,8 @@ from harness import ROOT, Home, Result, Skip, counted, run, test, wait_until
 PROMPT = "The build is done; both clusters are healthy, so somebody has to choose."
 CHOICE = {"title": "T", "prompt": PROMPT, "selection_mode": "single", "options": [{"id": "a", "label": "A", "recommended": True}]}
 HOOK = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": "/tmp"}
-NEEDS_ASK = {"answer", "cancel", "decline", "extend", "withdraw", "show", "attach", "open"}
-NO_TERMINAL = {"attach": 5, "inbox": 5}  # what needs a terminal says so here; tests/terminal has one
+NEEDS_ASK = {"answer", "cancel", "decline", "extend", "reply", "withdraw", "show", "attach", "open"}
+NO_TERMINAL = {"attach": 5, "inbox": 5, "notify desktop": 1}  # what needs a terminal says so here; tests/terminal has one
 
 
 def in_path(home: Home) -> None:
@@ -85,12 +85,30 @@ def open_ask(home: Home, words: list[str]) -> str:
     return re.search(r"--launch (\S+)", said["terminal_command"])[1] if "--launch" in words else said["session_id"]
 
 
+def answered_ask(home: Home) -> str:
+    """Of an agent that is not above us: who is may not let its own answers stand."""
+    asking = home.spawn("-c", "sayso ask --from - --json --wait 0; exit 0", program="/bin/sh", cwd=home.path)
+    id = json.loads(asking.communicate(json.dumps(CHOICE), timeout=30)[0])["session_id"]
+    assert home.sayso("answer", id, "--select", "a").code == 0
+    return id
+
+
+def backup(home: Home) -> str:
+    """What `export --all` writes; the hub is not in the way of an import."""
+    answered_ask(home)
+    assert home.sayso("export", "--all", "--out", "sayso-backup.jsonl", cwd=home.path).code == 0
+    home.sayso("stop")
+    shutil.copy(home.path / "sayso-backup.jsonl", home.path / "arguments.json")
+    return (home.path / "sayso-backup.jsonl").read_text()
+
+
 def filled(home: Home, words: list[str]) -> list[str]:
     """Placeholders as somebody would fill them in."""
     verb = words[1]
     names = {"--client": "claude", "--tool": "elicit_confirm", "--as": "bot", "settings": "theme", "--other": "q", "--name": "mine"}
     values = {"TITLE": "T", "PROMPT": PROMPT, "ID=LABEL": "a=A", "TEXT": "words", "SECONDS": "60", "CLIENT": "claude", "VALUE": "dark",
-              "FILE": "arguments.json", "COMMAND": "ask", "N": "0", "DAYS": "3", "ID,ID": "a,eu", "NAME=VALUE": "choice=a", "COUNT": "3"}
+              "FILE": "arguments.json", "COMMAND": "ask", "N": "0", "DAYS": "3", "ID,ID": "a,eu", "NAME=VALUE": "choice=a", "COUNT": "3",
+              "WORD": "cluster", "STATUS": "submitted", "CHANNEL": "cli", "TIME": "7d"}
     out: list[str] = []
     for word in words:
         before = out[-1] if out else ""
@@ -99,7 +117,10 @@ def filled(home: Home, words: list[str]) -> list[str]:
         elif word == "ID" and verb == "token" or before == "revoke":
             home.sayso("token", "new")
             out.append(home.sayso("token", "list", "--json").json[0]["id"][:8])
-        elif word in ("ID", "CODE"):
+        elif verb == "rule" and before == "remove":
+            made = home.sayso("rule", "add", answered_ask(home), "--json").json["id"]
+            out.append(made[:8])
+        elif word in ("ID", "CODE", "ASK", "k3f7"):
             out.append("@")  # the ask, made when all words are known
         elif word == "NAME":
             out.append(names.get(before, names.get(verb, "theme")))
@@ -108,8 +129,8 @@ def filled(home: Home, words: list[str]) -> list[str]:
             out.append(f"unix:{home.hub()['socket']}")
         else:
             out.append(values.get(word, re.sub(r"^~/", f"{home.path}/", word)))
-    if verb in NEEDS_ASK:
-        made = open_ask(home, out)
+    if verb in NEEDS_ASK or verb == "rule" and "@" in out:
+        made = open_ask(home, out) if verb in NEEDS_ASK else answered_ask(home)
         out = [made if word == "@" else word for word in out]
     return out
 
@@ -117,7 +138,12 @@ def filled(home: Home, words: list[str]) -> list[str]:
 def execute(home: Home, named: Named, words: list[str]) -> None:
     verb, rest = words[1], words[1:]
     (home.path / "arguments.json").write_text(json.dumps({"message": "Go?"} if "--tool" in words else CHOICE))
+    if ">" in words:
+        answered_ask(home)
+        shell(home, named.text)
+        return
     if verb == "serve":
+        rest = [word for word in rest if word != "&" and ">" not in word]
         hub = home.spawn(*rest, cwd=home.path)
         home.wait_hub()
         assert home.sayso("stop").code == 0 and hub.wait(20) == 0
@@ -132,20 +158,22 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
         assert home.sayso("cancel").code == 0
         assert asking.wait(20) == 3, (named, asking.stderr.read())
         return
-    given = json.dumps(HOOK) if verb == "gate" else ""
+    given = json.dumps(HOOK) if verb == "gate" else backup(home) if verb == "import" else ""
+    if verb == "export":
+        answered_ask(home)
     if "--undo" in words:
         assert home.sayso("install", "claude", "--yes", cwd=home.path).code == 0
     if verb == "install" and not {"--yes", "--print"} & set(words):
         on_terminal(home, shlex.join(["sayso", *rest]), "y\n")
         return
     result: Result = home.sayso(*rest, input=given, cwd=home.path, env={"EDITOR": "true", "BROWSER": "true"})
-    assert result.code == NO_TERMINAL.get(verb, 0), (named, words, result)
+    assert result.code == NO_TERMINAL.get(" ".join(words[1:3]), NO_TERMINAL.get(verb, 0)), (named, words, result)
 
 
 def is_mention(text: str) -> bool:
     """Only the name of a command that wants more than its name."""
     words = text.split()
-    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion"} or \
+    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion", "import", "reply"} or \
         text in ("sayso ask --json", "sayso ask --tool")
 
 
