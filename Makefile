@@ -18,7 +18,7 @@ SOAK_FUZZ_SECONDS ?= 120
 PROGRAM = src/cli/sayso# where Meson puts it; build/sayso is a link to it
 LIBRARY = src/lib/libsayso.so.1.0.0 src/lib/libsayso.a
 # Directories that are chosen one by one reach tools/install_tree from the environment too.
-TREE = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' $(foreach name,BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR,$(if $($(name)),$(name)='$($(name))'))
+TREE = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' $(foreach name,BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR UNITDIR,$(if $($(name)),$(name)='$($(name))'))
 SOURCES = $(shell find src tests bench docs/examples -name '*.[ch]')
 
 # $(call configure,DIR,COMPILER,OPTIONS) sets a build directory up; again only when source files

@@ -21,7 +21,8 @@ from hub_stage import pending_ask
 VERSION = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text())[1]
 VERBS = re.findall(r"VERB\((\w+)\)", (ROOT / "src/cli/verbs.def").read_text())
 SHARED = ["bin/sayso", "share/bash-completion/completions/sayso", "share/zsh/site-functions/_sayso",
-          "share/fish/vendor_completions.d/sayso.fish", "share/man/man1/sayso.1",
+          "share/fish/vendor_completions.d/sayso.fish", "lib/systemd/user/sayso.service", "lib/systemd/user/sayso.socket",
+          "share/man/man1/sayso.1",
           *(f"share/man/man1/sayso-{verb}.1" for verb in VERBS)]
 
 
@@ -69,8 +70,8 @@ def install_and_uninstall() -> None:
     first = make("install")
     missing = [name for name in SHARED if f"usr/{name}" not in first]
     assert not missing, missing
-    for name in SHARED[4:]:
-        assert ".TH " in (place / "usr" / name).read_text(), name
+    for name in SHARED:
+        assert "/man/" not in name or ".TH " in (place / "usr" / name).read_text(), name
     assert {mode.split()[0] for name, mode in first.items() if "/man/" in name and " " in mode} == {"100644"}
     assert make("install") == first, "installed over itself it is another tree"
     assert make("uninstall") == before
