@@ -70,7 +70,7 @@ def served(home: Home) -> None:
     assert home.sayso("answer", ask, "--select", "b").code == 0
     assert [row.name for row in manager.path.parent.iterdir()] == ["hub.sock"], "it made a socket of its own too"
     manager.hears_nothing()
-    hub.terminate()
+    assert home.sayso("stop").code == 0
     manager.hears("STOPPING=1")
     assert end_of(home, hub).code == 0
     assert manager.path.is_socket() and mode_of(manager.path) == 0o600
