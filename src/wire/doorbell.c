@@ -13,7 +13,7 @@
 #include "loop/loop.h"
 #include "wire/place.h"
 
-enum { DOORBELL_LIMIT_MS = 3000, DOORBELL_LOOK_MS = 5 };
+enum { DOORBELL_LIMIT_MS = 3000, DOORBELL_LOOK_NS = 5000000 };
 
 /* The manager's hub lives in the usual place: who was given another one has nothing to ask there.
  */
@@ -48,7 +48,7 @@ static int ring(const struct place *place)
 
 bool doorbell_ring(const struct place *place)
 {
-    const struct timespec pause = { .tv_nsec = DOORBELL_LOOK_MS * 1000000 };
+    const struct timespec pause = { .tv_nsec = DOORBELL_LOOK_NS };
     int64_t until_ms = loop_boot_ms() + DOORBELL_LIMIT_MS;
     bool is_answered = false;
     int fd = ring(place);
