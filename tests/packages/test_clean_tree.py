@@ -4,6 +4,7 @@ Proves: R10.5
 """
 from __future__ import annotations
 
+import hashlib
 import os
 import pathlib
 import shutil
@@ -59,13 +60,27 @@ def inside(tree: pathlib.Path, script: str, *options: str) -> str:
                         **{name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}})
 
 
+def build() -> dict[pathlib.Path, str]:
+    command("make", "-C", str(ROOT), "deb")
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted((ROOT / "build/deb").glob("*.deb"))}
+
+
+@test("the same sources make the same packages, byte for byte", "R10.5")
+def same_bytes() -> None:
+    if not shutil.which("dpkg-buildpackage"):
+        raise Skip("needs dpkg-dev")
+    first = build()
+    for name in ("README.md", "docs/examples/key.sh", "src/cli/main.c"):  # another checkout, another time
+        (ROOT / name).touch()
+    assert build() == first and len(first) == 5, first
+
+
 @test("the packages install in a clean tree with what they need, run there, and leave nothing", "R10.5")
 def clean_tree() -> None:
     if os.getuid() != 0 or not shutil.which("debootstrap"):
         raise Skip("needs root and debootstrap")
     source = mirror()
-    command("make", "-C", str(ROOT), "deb")
-    packages = [path for path in sorted((ROOT / "build/deb").glob("*.deb")) if "-dbgsym" not in path.name]
+    packages = [path for path in build() if "-dbgsym" not in path.name]
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="sytree", dir="/tmp") as folder:
         tree = pathlib.Path(folder) / "tree"
