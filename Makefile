@@ -18,7 +18,7 @@ SOAK_FUZZ_SECONDS ?= 120
 PROGRAM = src/cli/sayso# where Meson puts it; build/sayso is a link to it
 LIBRARY = src/lib/libsayso.so.1.0.0 src/lib/libsayso.a
 # Directories that are chosen one by one reach tools/install_tree from the environment too.
-TREE = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' $(foreach name,BINDIR LIBDIR INCLUDEDIR MANDIR DOCDIR,$(if $($(name)),$(name)='$($(name))'))
+TREE = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' $(foreach name,BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR UNITDIR,$(if $($(name)),$(name)='$($(name))'))
 SOURCES = $(shell find src tests bench docs/examples -name '*.[ch]')
 
 # $(call configure,DIR,COMPILER,OPTIONS) sets a build directory up; again only when source files
@@ -51,7 +51,7 @@ SANITIZED = -Db_sanitize=address,undefined -Dcrash_points=true -Dconformance_fix
 FUZZERS = -Db_sanitize=address,undefined -Dfuzz=true -Dtests=false -Db_lundef=false
 
 ##@ Everyday
-.PHONY: build run test check install uninstall
+.PHONY: build run test check install uninstall dist deb
 build: ## the program: build/sayso
 	@$(call configure,build,$(GCC),$(WITH_TESTS))
 	@$(call compile,build,$(PROGRAM))
@@ -65,12 +65,18 @@ test: packages-test build-plain build-sanitized build-fuzzers ## every test
 check: build-plain ## the quick tests; SUITE=core, SUITE=lifecycle, SUITE=checks ... choose
 	@tools/run_tests --fast $(if $(SUITE),--suite $(SUITE)) $(if $(ONLY),--only '$(ONLY)')
 
-install: build ## program and library into $(DESTDIR)$(PREFIX), by default /usr/local
-	@$(call compile,build,$(LIBRARY))
+install: build ## program, library, manual and completions into $(DESTDIR)$(PREFIX), by default /usr/local
+	@$(call compile,build,$(LIBRARY) pages)
 	@$(TREE) tools/install_tree install build
 
 uninstall: ## what install put there; your data stays
 	@$(TREE) tools/install_tree uninstall
+
+dist: ## the sources of this commit: build/sayso-VERSION.tar.gz, the same bytes each time
+	@tools/package dist
+
+deb: packages-deb ## Debian packages of the files as they are: build/deb/*.deb
+	@tools/package deb
 
 ##@ Longer looks
 .PHONY: coverage fuzz soak bench
@@ -110,8 +116,8 @@ help: ## this list
 	    /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # Steps the targets above share.
-.PHONY: packages-build packages-test packages-fuzz packages-soak packages-bench
-packages-build packages-test packages-fuzz packages-soak packages-bench:
+.PHONY: packages-build packages-test packages-fuzz packages-soak packages-bench packages-deb
+packages-build packages-test packages-fuzz packages-soak packages-bench packages-deb:
 	@tools/install_packages $(@:packages-%=%)
 
 .PHONY: build-plain build-sanitized build-fuzzers build-threads

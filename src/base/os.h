@@ -127,6 +127,12 @@ enum os_browser os_open_browser(const char *url);
 /* On the person's desktop; waits for it, up to a few seconds. */
 enum os_notify { OS_NOTIFY_SHOWN, OS_NOTIFY_NO_LIBRARY, OS_NOTIFY_NO_BUS, OS_NOTIFY_REFUSED };
 enum os_notify os_notify_desktop(const char *title, const char *body, bool is_urgent);
+/* The listening unix socket that a service manager passed to this very process, and its path; -1:
+ * none. To be called once. False: something else was passed; `err` says how to mend it. */
+bool os_passed_socket(int *ret_fd, char *path, size_t path_size, struct error *err);
+void os_turn_away(int listening_fd); /* closes whoever waits there to be let in */
+/* "READY=1" and the like; false where no service manager wants to hear it. */
+bool os_tell_manager(const char *state);
 /* In the daemon, once: NULL, it serves or another one already does; else why it does not. */
 void os_tell_starter(const char *failure);
 

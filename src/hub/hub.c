@@ -22,6 +22,7 @@
 #include "ports/store.h"
 #include "settings/settings.h"
 #include "store/sqlite.h"
+#include "wire/doorbell.h"
 #include "wire/place.h"
 #include "wire/server.h"
 #include "wire/wire.h"
@@ -51,6 +52,7 @@ struct hub {
     char person[128];
     char program[4096];
     int lock_fd;
+    int passed_fd; /* listens for us at note.socket, by a service manager; -1: none */
 };
 
 /* A turn happens at one moment: it is short, and an ask would look at the clock twenty times. */
@@ -99,6 +101,7 @@ static void start_leaving(struct hub *hub, const char *why)
     if (hub->is_leaving)
         return;
     hub->is_leaving = true;
+    os_tell_manager("STOPPING=1");
     log_info("hub.leaving", "why=%s open=%zu", why, engine_open_count(hub->engine));
     engine_check_clock(hub->engine);
     engine_save_drafts(hub->engine);
@@ -290,7 +293,7 @@ static bool open_parts(struct hub *hub, struct error *err)
         .loop = hub->loop, .settings = settings, .context = hub, .write_status = write_status
     };
 
-    if (!place_socket(&hub->place, hub->note.socket, err) ||
+    if ((hub->passed_fd < 0 && !place_socket(&hub->place, hub->note.socket, err)) ||
         !sqlite_store_open(hub->loop, hub->place.database, &hub->store, err))
         return false;
     os_user_name(hub->person, sizeof hub->person);
@@ -309,8 +312,8 @@ static bool open_parts(struct hub *hub, struct error *err)
         door.offer = hub->options->offer(hub->loop);
     hub->door = door_open(&door);
     hub->note.port = door_port(hub->door);
-    return wire_server_open(hub->loop, engine_desk(hub->engine), hub->note.socket, &host,
-                            &hub->server, err);
+    return wire_server_open(hub->loop, engine_desk(hub->engine), hub->note.socket, hub->passed_fd,
+                            &host, &hub->server, err);
 }
 
 static bool announce(struct hub *hub, struct error *err)
@@ -327,6 +330,7 @@ static bool announce(struct hub *hub, struct error *err)
     if (!place_write_note(&hub->place, &hub->note, err))
         return false;
     os_tell_starter(NULL);
+    os_tell_manager("READY=1");
     log_info("hub.ready", "pid=%lld port=%d open=%zu", (long long)hub->note.pid, hub->note.port,
              engine_open_count(hub->engine));
     if (hub->options->on_ready) {
@@ -352,21 +356,39 @@ static void close_parts(struct hub *hub)
     loop_timer_free(hub->leave_timer);
 }
 
+/* Those who came by our socket find the other hub by its note. It is not theirs to be found as long
+ * as they wait here, and a service manager would start us for them again and again. */
+static void make_way(const struct hub *hub)
+{
+    struct place_note note;
+    bool is_same =
+        place_read_note(&hub->place, &note, NULL) && strcmp(note.socket, hub->note.socket) == 0;
+
+    if (hub->passed_fd >= 0 && !is_same)
+        os_turn_away(hub->passed_fd);
+}
+
 enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
 {
     struct hub hub = { .options = options,
                        .clock = { hub_boot_ms, hub_utc_ms, hub_wake_at, 1 },
-                       .lock_fd = -1 };
+                       .lock_fd = -1,
+                       .passed_fd = -1 };
     enum hub_outcome outcome = HUB_FAILED;
     enum os_lock lock;
 
     os_harden();
     os_allow_files(HUB_FILES);
-    if (!place_find(&hub.place, err) || !place_prepare(&hub.place, err))
+    if (!os_passed_socket(&hub.passed_fd, hub.note.socket, sizeof hub.note.socket, err) ||
+        !place_find(&hub.place, err) || !place_prepare(&hub.place, err))
         return HUB_FAILED;
-    lock = os_lock_file(hub.place.lock, &hub.lock_fd);
-    if (lock == OS_LOCK_BUSY)
+    if (options->leaves_when_idle && doorbell_ring(&hub.place))
         return HUB_BUSY;
+    lock = os_lock_file(hub.place.lock, &hub.lock_fd);
+    if (lock == OS_LOCK_BUSY) {
+        make_way(&hub);
+        return HUB_BUSY;
+    }
     if (lock == OS_LOCK_FAILED) {
         error_set(err, ERROR_unavailable, "", "can't lock %s: %s; look at its owner and mode",
                   hub.place.lock, strerror(errno));

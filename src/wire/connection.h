@@ -47,6 +47,7 @@ struct wire_server {
     size_t count;
     struct loop_timer *hello_timer;
     bool is_draining, is_dismissed, is_listening;
+    bool is_passed; /* the socket outlives us */
     char *socket_path;
     char read_bytes[CONNECTION_READ_BYTES]; /* shared: consumed before the callback returns */
 };

@@ -64,12 +64,12 @@ static int bind_socket(const char *path)
     return fd;
 }
 
-bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_path,
+bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_path, int passed_fd,
                       const struct wire_host *host, struct wire_server **ret_server,
                       struct error *err)
 {
     struct wire_server *server;
-    int fd = bind_socket(socket_path);
+    int fd = passed_fd < 0 ? bind_socket(socket_path) : passed_fd;
 
     if (fd < 0)
         return error_set(err, ERROR_unavailable, "", "can't listen on %s: %s", socket_path,
@@ -82,6 +82,7 @@ bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_p
     server->hello_timer = loop_timer_new(loop, drop_silent, server);
     uv_pipe_init(loop_uv(loop), &server->listener, 0);
     server->is_listening = true;
+    server->is_passed = passed_fd >= 0;
     if (uv_pipe_open(&server->listener, fd) != 0 ||
         uv_listen((uv_stream_t *)&server->listener, SERVER_BACKLOG, on_connection) != 0) {
         wire_server_free(server);
@@ -107,7 +108,8 @@ void wire_server_drain(struct wire_server *server)
     if (server->is_draining)
         return;
     server->is_draining = true;
-    unlink(server->socket_path);
+    if (!server->is_passed)
+        unlink(server->socket_path);
     for (struct connection *peer = server->connections; peer; peer = peer->next) {
         uv_read_stop((uv_stream_t *)&peer->pipe);
         peer->is_reading = false;

@@ -23,8 +23,9 @@ struct wire_host {
     void (*on_change)(void *context); /* a peer came or went */
 };
 
-/* The socket file is made with mode 0600; an old one of a dead hub is replaced. */
-bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_path,
+/* The socket file is made with mode 0600; an old one of a dead hub is replaced. `passed_fd` listens
+ * there already and is somebody else's, who goes on when we go; -1: there is none. */
+bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_path, int passed_fd,
                       const struct wire_host *host, struct wire_server **ret_server,
                       struct error *err);
 void wire_server_flush(struct wire_server *server); /* before the loop sleeps: one write a peer */

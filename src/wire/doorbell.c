@@ -1,0 +1,62 @@
+/* doorbell.c - see doorbell.h. */
+#include "wire/doorbell.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/os.h"
+#include "loop/loop.h"
+#include "wire/place.h"
+
+enum { DOORBELL_LIMIT_MS = 3000, DOORBELL_LOOK_NS = 5000000 };
+
+/* The manager's hub lives in the usual place: who was given another one has nothing to ask there.
+ */
+static bool is_usual_place(const struct place *place)
+{
+    char home[PLACE_PATH_BYTES], usual[PLACE_PATH_BYTES + 32];
+
+    if (!os_home(home, sizeof home))
+        return false;
+    snprintf(usual, sizeof usual, "%s/.local/share/sayso", home);
+    return strcmp(usual, place->data) == 0;
+}
+
+static int ring(const struct place *place)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32];
+    struct error err;
+    int fd;
+
+    if (!is_usual_place(place) || !place_socket_name(place, directory, path, &err) ||
+        snprintf(path, sizeof path, "%s/hub.sock", directory) > PLACE_SOCKET_BYTES)
+        return -1;
+    snprintf(address.sun_path, sizeof address.sun_path, "%.*s", PLACE_SOCKET_BYTES, path);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+bool doorbell_ring(const struct place *place)
+{
+    const struct timespec pause = { .tv_nsec = DOORBELL_LOOK_NS };
+    int64_t until_ms = loop_boot_ms() + DOORBELL_LIMIT_MS;
+    bool is_answered = false;
+    int fd = ring(place);
+
+    if (fd < 0)
+        return false;
+    while (!(is_answered = os_is_locked(place->lock)) && loop_boot_ms() < until_ms)
+        nanosleep(&pause, NULL);
+    close(fd);
+    return is_answered;
+}

@@ -1,0 +1,201 @@
+"""The hub under a service manager: a socket that is passed, what the manager is told, the units.
+
+Proves: R10.3 R10.5
+"""
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+from harness import ROOT, Home, Skip, note, run, test, wait_until
+from hub_stage import ASK, end_of, hubs, mode_of, pending_ask, variant
+
+SERVE = ("serve", "--no-browser", "--no-inbox")
+# As descriptor 3 and by LISTEN_PID it is for the very process that sh becomes.
+PASS = 'eval "exec 3<&$1"; shift; export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@"'
+
+
+class Manager:
+    """What a service manager does: listens, passes the socket on, hears how it goes."""
+
+    def __init__(self, home: Home, name: str = "hub"):
+        self.home, folder = home, home.path / "run/sayso"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self.path = folder / f"{name}.sock"
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.bind(str(self.path))
+        self.path.chmod(0o600)
+        self.socket.listen(64)
+        self.told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.told.bind(str(home.path / f"{name}.told"))
+
+    def start(self, passed: int | None = None) -> subprocess.Popen:
+        fd = self.socket.fileno() if passed is None else passed
+        return variant(self.home, "/bin/sh").spawn(
+            "-c", PASS, "sh", str(fd), self.home.binary, *SERVE, pass_fds=(fd,),
+            env={"NOTIFY_SOCKET": str(self.home.path / f"{self.path.stem}.told")})
+
+    def hears(self, wanted: str) -> None:
+        self.told.settimeout(20)
+        heard = self.told.recv(4096).decode()
+        assert heard == wanted, heard
+
+    def hears_nothing(self) -> None:
+        assert not select.select([self.told], [], [], 0)[0], self.told.recv(4096)
+
+    def start_when_rung(self) -> threading.Thread:
+        """As socket activation does it: whoever comes first makes it start the hub."""
+        def wait() -> None:
+            assert select.select([self.socket], [], [], 20)[0]
+            self.start()
+        thread = threading.Thread(target=wait)
+        thread.start()
+        return thread
+
+
+@test("a passed socket is served, the manager hears READY and STOPPING, and the socket stays", "R10.3 R10.5")
+def served(home: Home) -> None:
+    manager = Manager(home)
+    hub = manager.start()
+    manager.hears("READY=1")
+    assert home.hub()["socket"] == str(manager.path) and home.hub_pid() == hub.pid
+    ask = pending_ask(home)
+    assert home.sayso("status", "--json").json["socket"] == str(manager.path)
+    assert home.sayso("answer", ask, "--select", "b").code == 0
+    assert [row.name for row in manager.path.parent.iterdir()] == ["hub.sock"], "it made a socket of its own too"
+    manager.hears_nothing()
+    assert home.sayso("stop").code == 0
+    manager.hears("STOPPING=1")
+    assert end_of(home, hub).code == 0
+    assert manager.path.is_socket() and mode_of(manager.path) == 0o600
+    assert hubs() == []
+
+
+@test("killed and started again on the same socket: asks are kept, and who came meanwhile is served", "R10.3 P1")
+def restarted(home: Home) -> None:
+    manager = Manager(home)
+    manager.start()
+    manager.hears("READY=1")
+    before = pending_ask(home)
+    waiting = home.spawn(*ASK, "--wait", "60", "--json", "--key", "other")
+    wait_until(lambda: len(home.sayso("list", "--json").json) == 2, "two asks")
+
+    def restart(number: int) -> None:
+        home.kill_hub(number)
+        meanwhile = [home.spawn("list", "--json") for _ in range(5)]  # wait in the socket's queue
+        hub = manager.start()
+        rows = [end_of(home, process) for process in meanwhile]
+        assert all(row.code == 0 and len(row.json) == 2 for row in rows), rows
+        assert home.hub_pid() == hub.pid and hubs() == [hub.pid], "another hub was started beside the manager's"
+    restart(signal.SIGKILL)
+    restart(signal.SIGKILL)
+    other = next(row["session_id"] for row in home.sayso("list", "--json").json if row["session_id"] != before)
+    assert home.sayso("answer", other, "--select", "b").code == 0
+    result = end_of(home, waiting)
+    assert result.code == 0 and result.json["session_id"] == other, result
+    restart(signal.SIGTERM)
+    assert home.sayso("answer", before, "--select", "a").code == 0
+
+
+@test("the first command rings where the manager listens; its hub serves, and no other is started", "R10.3 R10.5")
+def first_command(home: Home) -> None:
+    manager = Manager(home)
+    thread = manager.start_when_rung()
+    crowd = [home.spawn(*ASK, "--wait", "0", "--json", "--key", str(i)) for i in range(5)]
+    results = [end_of(home, process) for process in crowd]
+    thread.join()
+    assert all(result.code == 5 for result in results), results
+    manager.hears("READY=1")
+    assert home.hub()["socket"] == str(manager.path)
+    wait_until(lambda: hubs() == [home.hub_pid()], "hubs that clients began are gone")
+    assert len(home.sayso("list", "--json").json) == 5
+
+
+@test("where nobody answers the bell, or the data lies elsewhere, a command starts its own hub", "R10.3")
+def nobody_answers(home: Home) -> None:
+    manager = Manager(home)
+    began = time.monotonic()
+    assert home.sayso("list").code == 0
+    note(f"{time.monotonic() - began:.1f} s with a manager that does nothing")
+    assert home.hub()["socket"] != str(manager.path)
+    assert select.select([manager.socket], [], [], 0)[0], "it did not ring"
+    with Home() as other:
+        idle = Manager(other)
+        elsewhere = {"XDG_DATA_HOME": str(other.path / "data")}
+        assert other.sayso("list", env=elsewhere).code == 0
+        assert not select.select([idle.socket], [], [], 0)[0], "it rang for another place"
+        assert other.sayso("stop", env=elsewhere).code == 0
+
+
+@test("a manager's hub beside one that runs: it goes, steals nothing, and sends its callers to the other", "R10.3")
+def second_hub(home: Home) -> None:
+    ask = pending_ask(home)
+    first = home.hub_pid()
+    manager = Manager(home)
+    caller = socket.socket(socket.AF_UNIX)
+    caller.connect(str(manager.path))
+    loser = manager.start()
+    result = end_of(home, loser)
+    assert result.code == 1 and "running already" in result.err, result
+    manager.hears_nothing()
+    caller.settimeout(10)
+    assert caller.recv(1) == b"", "a caller waits for a hub that never comes"
+    assert home.hub_pid() == first and home.sayso("show", ask).code == 0
+    home.kill_hub(signal.SIGTERM)
+    served_by = manager.start()
+    manager.hears("READY=1")
+    again = end_of(home, manager.start())  # the same socket twice
+    assert again.code == 1, again
+    assert home.hub_pid() == served_by.pid and len(home.sayso("list", "--json").json) == 1
+
+
+@test("what is passed and is no listening socket is refused with a remedy", "R10.3")
+def bad_socket(home: Home) -> None:
+    manager = Manager(home)
+    deaf = socket.socket(socket.AF_UNIX)
+    with open("/dev/null", "rb") as file:
+        for fd in (deaf.fileno(), manager.told.fileno(), file.fileno()):
+            result = end_of(home, manager.start(fd))
+            assert result.code == 1 and "ListenStream=" in result.err, result
+    manager.hears_nothing()
+    assert home.sayso("list", env={"LISTEN_PID": "1", "LISTEN_FDS": "1", "XDG_RUNTIME_DIR": ""}).code == 0
+
+
+@test("systemd-socket-activate passes the socket, and the first command is served by its hub", "R10.5")
+def systemd_activates(home: Home) -> None:
+    if not shutil.which("systemd-socket-activate"):
+        raise Skip("no systemd-socket-activate here")
+    folder = home.path / "run/sayso"
+    folder.mkdir(mode=0o700)
+    passed = [word for name in home.environment for word in ("-E", name)]
+    active = home.spawn("-l", str(folder / "hub.sock"), *passed, home.binary, *SERVE,
+                        program="systemd-socket-activate")
+    wait_until((folder / "hub.sock").exists, "systemd-socket-activate listens")
+    pending_ask(home)
+    assert home.hub()["socket"] == str(folder / "hub.sock") and home.hub_pid() == active.pid
+
+
+@test("systemd-analyze verifies the units that make install puts there", "R10.5")
+def units(home: Home) -> None:
+    if not shutil.which("systemd-analyze"):
+        raise Skip("no systemd-analyze here")
+    prefix = home.path / "installed"
+    done = subprocess.run([str(ROOT / "tools/install_tree"), "install", "build"], capture_output=True, text=True,
+                          env={**os.environ, "DESTDIR": "", "PREFIX": str(prefix)})
+    assert done.returncode == 0, done
+    found = sorted((prefix / "lib/systemd/user").iterdir())
+    assert [path.name for path in found] == ["sayso.service", "sayso.socket"], found
+    assert f"ExecStart={prefix}/bin/sayso serve" in found[0].read_text()
+    done = subprocess.run(["systemd-analyze", "--user", "verify", *map(str, found)], capture_output=True, text=True,
+                          env={**os.environ, **home.environment, "MANPATH": str(prefix / "share/man")})
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "sayso" in line]
+    assert done.returncode == 0 and not said, done
+
+
+run()
