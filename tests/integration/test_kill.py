@@ -79,7 +79,8 @@ def killed_while_starting() -> None:
 
 
 STARTING = re.compile("store_(file_made|log_on|moved_aside|migration_.*)$")
-OTHERS = re.compile("(store|engine)_(conversation|question)_")  # test_conversations_kill.py goes there
+# test_conversations_kill.py and test_rules.py go there
+OTHERS = re.compile("(store|engine)_(conversation|question)_|store_rule_|engine_before_rule$")
 
 
 def starting_rounds() -> Iterator[tuple[str, int]]:
@@ -169,10 +170,13 @@ class Tour:
         self.left.clear()
 
 
+BEHIND_SWEEPS = "store_sweep_tidied"  # reached when thousands of asks have been swept before
+
+
 def crash_rounds() -> Iterator[tuple[str, int]]:
     passes = [1, *(random.randint(2, 6) for _ in range(CRASHES_PER_POINT - 1))]
     for point, number in itertools.product(crash_points(), passes):
-        if "checkpoint" in point or point == "store_drained":
+        if "checkpoint" in point or point in ("store_drained", BEHIND_SWEEPS):
             yield point, 1
         elif point == "store_deadlines_shifted":
             yield point, random.randint(1, 2)
@@ -182,7 +186,9 @@ def crash_rounds() -> Iterator[tuple[str, int]]:
 
 def crash_once(home: Home, point: str, number: int) -> bool:
     """Runs a hub until it has crashed, if it ever gets there."""
-    env, step = {"SAYSO_MAX_SESSIONS": "20" if "sweep" in point else "1000000"}, home.path / "step"
+    # conversations come last, when no ask is left to be swept
+    sweeps = "sweep" in point and point != "store_sweep_conversations"
+    env, step = {"SAYSO_MAX_SESSIONS": "20" if sweeps else "1000000"}, home.path / "step"
     if point == "store_deadlines_shifted":
         (library,) = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")
         step.write_text("+0")
@@ -192,7 +198,7 @@ def crash_once(home: Home, point: str, number: int) -> bool:
         if point == "store_deadlines_shifted":
             wait_until(lambda: hub.process.poll() is not None or home.hub_pid(), "it is up")
             step.write_text("+3600")
-        return hub.is_dead(0.3 if point == "store_drained" else 10)
+        return hub.is_dead(0.3 if point == "store_drained" else 90 if point == BEHIND_SWEEPS else 10)
 
 
 @test("kill -9 at every crash point loses, doubles and invents no decision", "P1 P7 P9 R5.2")

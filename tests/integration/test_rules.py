@@ -5,11 +5,13 @@ Proves: R2.2 R5.1
 from __future__ import annotations
 
 import json
+import pathlib
 import shlex
 from typing import Any, Callable
 
 from cli_stage import DONE, FAILED, USAGE, error_of, expect
-from harness import BIN, Home, Result, run, side_by_side, test
+from harness import CRASH_BIN, Home, Result, Skip, run, side_by_side, test
+from kill_stage import Doomed
 
 CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "selection_mode": "single",
           "options": [{"id": "a", "label": "Alpha", "recommended": True}, {"id": "b", "label": "Beta"}]}
@@ -17,7 +19,7 @@ CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "s
 
 def ask(home: Home, *options: str, **more: Any) -> Result:
     """As an agent of its own does: the shell that starts it is not above whoever answers here."""
-    asking = home.spawn("-c", '"$@"; exit $?', "sh", BIN, "ask", "--as", "bot", "--from", "-", "--json", *options,
+    asking = home.spawn("-c", '"$@"; exit $?', "sh", home.binary, "ask", "--as", "bot", "--from", "-", "--json", *options,
                         program="/bin/sh")
     out, err = asking.communicate(json.dumps({**CHOICE, **more}), timeout=60)
     return Result(asking.returncode, out, err)
@@ -79,10 +81,10 @@ def refused(home: Home) -> None:
     error_of(home.sayso("rule", "remove", "zzzzzz", "--json"), "not_found", "/id")
     # a shell that asks, and below it the command that would let its own answer stand
     script = f"""
-printf %s {shlex.quote(json.dumps({**CHOICE, "title": "Own"}))} | {BIN} ask --as bot --from - --wait 0 --json >asked
+printf %s {shlex.quote(json.dumps({**CHOICE, "title": "Own"}))} | {home.binary} ask --as bot --from - --wait 0 --json >asked
 id=$(sed 's/.*"session_id":"\\([a-z2-7]*\\)".*/\\1/' asked)
-{BIN} answer $id --select a >/dev/null
-{BIN} rule add $id --json
+{home.binary} answer $id --select a >/dev/null
+{home.binary} rule add $id --json
 """
     own = home.spawn("-c", script, program="/bin/sh", cwd=home.path)
     out, err = own.communicate(timeout=60)
@@ -109,6 +111,33 @@ def hostile(home: Home) -> None:
         shown = home.sayso(*words, env={"CHOICE_LANG": "zh"})
         assert shown.code == DONE and "Beta" in shown.out and "提示须相同" in shown.out, shown
         assert not any(mark in shown.out for mark in "\u202e\u001b\u0007"), shown
+
+
+@test("kill -9 while an answer is let stand, applied or removed: it stands or it does not, and no ask is lost", "P1 R5.2")
+def killed() -> None:
+    if not pathlib.Path(CRASH_BIN).exists():
+        raise Skip("there is no build with crash points")
+    for point in ("store_rule_written", "engine_before_rule", "store_rule_revoked"):
+        with Home(CRASH_BIN) as home:
+            id = answered(home, "b")
+            rule = home.sayso("rule", "add", id, "--json").json["id"] if point != "store_rule_written" else ""
+            home.sayso("stop")
+            with Doomed(home, point) as hub:
+                home.wait_hub()
+                if point == "store_rule_written":
+                    home.sayso("rule", "add", id)
+                elif point == "store_rule_revoked":
+                    home.sayso("rule", "remove", rule)
+                else:
+                    ask(home, "--wait", "0")
+                assert hub.is_dead(30), point
+            left = len(home.sayso("rule", "list", "--json").json)
+            assert left == (0 if point == "store_rule_written" else 1), (point, left)
+            result = ask(home, "--wait", "0", prompt="Is it asked or answered after that crash?")
+            assert result.json["action_status"] == "pending", (point, result)  # other words: asked
+            if point == "engine_before_rule":  # stored open before the rule: left to the person
+                states = [row["status"] for row in home.sayso("list", "--json").json if row["session_id"] != result.json["session_id"]]
+                assert states.count("pending") == 1, states
 
 
 run()
