@@ -33,7 +33,19 @@ KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")  # 
 _tests: list[tuple[str, Callable]] = []
 _homes: list[Home] = []
 _children: list[subprocess.Popen] = []  # those to be waited for by whoever started them
-_children_lock = threading.Lock()
+_children_lock = threading.RLock()
+
+
+class _Child(subprocess.Popen):
+    """Known before it can end, however it was started: its exit code is its starter's, not the reaper's."""
+
+    def __init__(self, *args: Any, **settings: Any):
+        with _children_lock:
+            super().__init__(*args, **settings)
+            _children.append(self)
+
+
+subprocess.Popen = _Child  # run() and check_output() start their children with it too
 
 
 class Skip(Exception):
@@ -170,8 +182,7 @@ class Home(_Stopped):
                     "env": {**self.environment, **(env or {})}}
         with _children_lock:
             self.spawned.append(subprocess.Popen([program or self.binary, *args], text=True, **settings))
-            _children.append(self.spawned[-1])
-            return _children[-1]
+            return self.spawned[-1]
 
     def hub(self) -> dict[str, Any]:
         """What hub.json says, {} without one; it may name a hub that is gone."""
