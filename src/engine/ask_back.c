@@ -46,10 +46,18 @@ static void asking_drop(struct errand *errand)
 static void ask_back_found(struct errand *errand)
 {
     const struct asking *asking = (const struct asking *)errand;
+    struct error err;
     const struct retime_words words = { .event = EVENT_ASKED_BACK,
                                         .said = asking->text,
                                         .version = asking->version };
 
+    if (question_is(errand->engine, errand->id)) {
+        error_set(
+            &err, ERROR_wrong_state, "/session_id",
+            "this question is of a conversation, whose host can't explain: answer or cancel it");
+        errand_fail(errand, &err, NULL);
+        return;
+    }
     retime_say(errand, &words, errand->done, errand->context);
     errand_end(errand);
 }

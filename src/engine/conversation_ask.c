@@ -34,6 +34,11 @@ static struct question *question_find(const struct engine *engine, const char *a
     return link ? TABLE_THING(question, link, link) : NULL;
 }
 
+bool question_is(const struct engine *engine, const char *ask_id)
+{
+    return question_find(engine, ask_id);
+}
+
 static void question_free(struct question *question)
 {
     struct engine *engine = question->engine;

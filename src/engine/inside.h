@@ -407,6 +407,7 @@ desk_act conversation_events_act, conversation_follow_act;
 
 /* conversation_ask.c: a question of a conversation as an ask, and its end as what was said */
 void question_begin(struct engine *engine, const struct talk *talk);
+bool question_is(const struct engine *engine, const char *ask_id); /* of a conversation, open */
 void question_ring(struct engine *engine, struct alarm *alarm);
 /* Told when the conversation has gone on behind this ask; false: it has no question of that id. */
 bool question_add_decider(struct engine *engine, const char *ask_id, struct saying *saying);

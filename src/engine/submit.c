@@ -294,7 +294,8 @@ static void create(struct submission *submission)
     struct error err;
     struct live *live;
 
-    match_rule(submission);
+    if (!submission->is_question) /* its host could not be told that nobody looked at it */
+        match_rule(submission);
     if (!route(submission, &err) ||
         (!submission->is_question &&
          !principal_admit(engine, principal_get(engine, visit->principal), &err))) {

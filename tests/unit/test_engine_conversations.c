@@ -217,6 +217,33 @@ static void test_a_question_that_would_be_refused_by_now_is_asked_all_the_same(v
     room_close(&room);
 }
 
+/* Its host could neither be told that nobody looked, nor explain. */
+static void test_nobody_answers_or_asks_back_for_it(void **state)
+{
+    struct talk_room room;
+    char ask_id[ASK_ID_BYTES];
+
+    room_open(&room, state);
+    say(&room, room.host, TURN(QUESTION));
+    find_ask(&room, ask_id);
+    call_run(&room.did, room.person, room.ops->ask_back, "{'session_id':'%s','text':'why?'}",
+             ask_id);
+    assert_failed(&room.did, ERROR_wrong_state, "/session_id");
+    call_run(&room.did, room.person, room.ops->answer, "{'session_id':'%s','fields':{'q1':'A'}}",
+             ask_id);
+    assert_worked(&room.did);
+    stage_advance(room.stage, 10000);
+    call_run(&room.did, room.person, room.ops->rule_add, "{'session_id':'%s'}", ask_id);
+    assert_worked(&room.did);
+    say(&room, room.host, "'event':'turn_ended','body':{}");
+    say(&room, room.host,
+        TURN("{'id':'t2','name':'ask_user_question','input':{'questions':[{'question':'Which?',"
+             "'options':[{'label':'A'},{'label':'B'}]}]}}"));
+    find_ask(&room, ask_id); /* the same question: it is asked again */
+    assert_string_equal(call_text(&room.did, "/ask/status"), "pending");
+    room_close(&room);
+}
+
 static void test_listeners_are_told_of_their_own(void **state)
 {
     struct talk_room room;
@@ -269,6 +296,7 @@ int main(void)
         CASE(test_a_question_that_could_not_be_asked_is_asked_later),
         CASE(test_a_hub_that_died_before_it_asked_asks_at_the_next_start),
         CASE(test_a_question_that_would_be_refused_by_now_is_asked_all_the_same),
+        CASE(test_nobody_answers_or_asks_back_for_it),
         CASE(test_listeners_are_told_of_their_own),
         CASE(test_who_may_not_answer),
     };
