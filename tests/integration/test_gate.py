@@ -188,6 +188,17 @@ def hub_dies(home: Home) -> None:
     expect_allow(CLAUDE, finish(home, process))
 
 
+@test("who asks back gets no answer from a hook, which waits on: no decision is made by asking", "R11.3 R2.2")
+def asked_back(home: Home) -> None:
+    process = start(home, hook(CLAUDE, DANGEROUS))
+    session_id = the_ask(home)
+    assert home.sayso("reply", session_id, "which files?").code == DONE
+    time.sleep(0.3)
+    assert process.poll() is None
+    decide(home, session_id, "allow")
+    expect_allow(CLAUDE, finish(home, process))
+
+
 @test("a hub that hangs, and input that never ends, are ended by the watchdog with a deny", "R11.3")
 def hangs(home: Home) -> None:
     expect(home.sayso("list"), DONE)

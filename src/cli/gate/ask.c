@@ -176,6 +176,19 @@ static void read_result(const struct gate_question *question, const struct json 
         text_add_format(&answer->reason, wrote, note);
 }
 
+/* A person who asks back gets no explanation from a hook: the same call waits on for the answer. */
+static bool ask_and_wait(struct link *link, const char *params, struct wire_message *reply,
+                         struct error *err)
+{
+    bool ok = link_call(link, "ask/create", params, reply, err);
+
+    while (ok && json_member(reply->result, "asked_back")) {
+        wire_release(reply);
+        ok = link_call(link, "ask/create", params, reply, err);
+    }
+    return ok;
+}
+
 /* One connection's worth of waiting. False: lost, to be tried again. */
 static bool ask_once(const struct gate_question *question, const struct link_identity *identity,
                      const char *params, struct gate_answer *answer)
@@ -183,7 +196,7 @@ static bool ask_once(const struct gate_question *question, const struct link_ide
     struct wire_message reply = { 0 };
     struct error err = { 0 };
     bool ok = link_open(identity, LINK_MAY_START, &answer->link, &err) &&
-              link_call(answer->link, "ask/create", params, &reply, &err);
+              ask_and_wait(answer->link, params, &reply, &err);
     bool is_lost = !ok && answer->link && link_is_lost(answer->link) &&
                    strcmp(link_closing(answer->link), "stop") != 0;
 
