@@ -111,6 +111,34 @@ for (const kind of Object.keys(KINDS)) {
             await withdrawn;
         }));
 
+        test(`${kind}: asked back while the form is open: the agent is told, and the form is withdrawn`, inHome(async (home) => {
+            let withdrawn = null;
+            const release = {};
+            release.promise = new Promise((resolve) => { release.resolve = resolve; });
+            const sdk = await opened(home, kind, async (params, extra) => {
+                if (isModern(kind)) {
+                    await release.promise;
+                    return { action: "cancel" }; // put away at once, so it is nobody's no
+                }
+                const signal = extra.signal ?? extra.mcpReq?.signal;
+                withdrawn = new Promise((resolve) => signal.addEventListener("abort", resolve));
+                await withdrawn;
+                throw new Error("withdrawn");
+            });
+            const asked = sdk.ask(GOOD);
+            const [{ session_id }] = await home.opened();
+            if (!isModern(kind))
+                await until(() => withdrawn !== null, "the form is open");
+            await home.must("reply", session_id, "Why now?");
+            release.resolve();
+            const result = await asked;
+            assert.deepEqual([result.action_status, result.asked_back], ["pending", "Why now?"]);
+            await withdrawn;
+            assert.equal((await home.list("--active"))[0].session_id, session_id, "it is open");
+            await home.must("answer", session_id, "--select", "b");
+            assert.deepEqual((await sdk.collect(session_id)).selection.selected_ids, ["b"]);
+        }));
+
         // A legacy client over HTTP has lost its call with the hub: elicit_rounds.test.mjs
         if (isModern(kind) || !KINDS[kind].isHttp) {
             test(`${kind}: the hub dies while a person reads the form: the answer given then is stored and told`, inHome(async (home) => {
