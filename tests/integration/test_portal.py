@@ -78,14 +78,14 @@ def bundle(home: Home) -> None:
         again = get(port, found[1], {"If-None-Match": headers["etag"]})
         assert again[0] == 304 and again[2] == b"" and again[1]["etag"] == headers["etag"]
         assert get(port, found[1].replace(found[2], "0" * 16))[0] == 404
-        text, at = body.decode(), 0  # the first telling line of each part, in order
+        text, at = re.sub(r"\s", "", body.decode()), 0  # the first telling line of each part, in order, without blanks
         for name in (name for name in names if name.endswith(suffix)):
             part = (ROOT / "web" / name).read_text()
             lines = [line.removeprefix("export ") for line in part.splitlines()
                      if len(line) > 8 and "/*" not in line
                      and not re.match(r"import|export\s*\{|/?\*|//|\s", line)]
             if lines:
-                found_at = text.find(lines[0], at)
+                found_at = text.find(re.sub(r"\s", "", lines[0]), at)
                 assert found_at >= at, f"{name} is not behind the parts before it"
                 at = found_at
     assert not re.search(r"^(import|export)\b", get(port, js[1])[2].decode(), re.M)
