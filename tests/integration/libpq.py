@@ -6,11 +6,19 @@ import contextlib
 import ctypes
 import ctypes.util
 import functools
+import select
+import time
 from typing import Any
 
 CONNECTED, COMMANDS_DONE, ROWS_THERE = 0, 1, 2  # CONNECTION_OK, PGRES_COMMAND_OK, PGRES_TUPLES_OK
 PING_OK, BYTEA_OID, INTEGER_OIDS, BOOLEAN_OID = 0, 17, (20, 21, 23, 26), 16
 SQLSTATE_FIELD = ord("C")
+
+
+class Notification(ctypes.Structure):
+    """PGnotify."""
+
+    _fields_ = [("channel", ctypes.c_char_p), ("backend", ctypes.c_int), ("payload", ctypes.c_char_p)]
 
 
 class NoServer(Exception):
@@ -32,6 +40,7 @@ def library() -> ctypes.CDLL:
         getattr(pq, name).restype = ctypes.c_void_p
     for name in ("PQerrorMessage", "PQresultErrorMessage", "PQresultErrorField", "PQgetvalue", "PQfname"):
         getattr(pq, name).restype = ctypes.c_char_p
+    pq.PQnotifies.restype = ctypes.POINTER(Notification)
     return pq
 
 
@@ -85,6 +94,18 @@ class Connection(contextlib.AbstractContextManager):
             return [tuple(value_of(pq, result, row, column) for column in columns) for row in range(pq.PQntuples(result))]
         finally:
             pq.PQclear(result)
+
+    def notifications(self, wait_s: float) -> list[str]:
+        """What LISTEN brought within this time, as `channel:payload`; ends early once something is there and all is read."""
+        found, deadline = [], time.monotonic() + wait_s
+        while not found and (left := deadline - time.monotonic()) > 0:
+            select.select([self.pq.PQsocket(self.handle)], [], [], left)
+            if not self.pq.PQconsumeInput(self.handle):
+                raise NoServer(self.pq.PQerrorMessage(self.handle).decode(errors="replace").strip())
+            while note := self.pq.PQnotifies(self.handle):
+                found.append(f"{note.contents.channel.decode()}:{note.contents.payload.decode()}")
+                self.pq.PQfreemem(note)
+        return found
 
     def close(self) -> None:
         if self.handle:
