@@ -1,0 +1,23 @@
+/*
+ * pool.h - reads from PostgreSQL on a few connections. A read whose connection is lost is sent
+ * again on the next; one that has no answer after five seconds fails.
+ */
+#ifndef STORE_POSTGRES_POOL_H
+#define STORE_POSTGRES_POOL_H
+#include <libpq-fe.h>
+
+#include "store/postgres/params.h"
+#include "store/postgres/sql.h"
+
+struct error;
+struct pool;
+
+/* Exactly one of the two is NULL; both are borrowed. `err` is storage_failed. */
+typedef void pool_done(void *context, const PGresult *result, const struct error *err);
+
+/* `done` runs later, from the loop, never before this returns. `take_params` is empty afterwards;
+ * NULL: there are none. Reads may overtake each other. */
+void pool_read(struct pool *pool, const struct sql *sql, struct params *take_params,
+               pool_done *done, void *context);
+
+#endif
