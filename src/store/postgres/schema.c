@@ -38,8 +38,8 @@ static const struct {
     const char *mark, *text;
 } marks[] = {
     { "@ROW_WHOLE@", ROW_WHOLE },
-    { "@ROW_TYPES@", ROW_ASK_COLUMNS(COLUMN_TYPE) ROW_LONG_COLUMNS(COLUMN_TYPE)
-                         ROW_ANSWER_COLUMNS(COLUMN_TYPE) },
+    { "@ROW_TYPES@",
+      ROW_ASK_COLUMNS(COLUMN_TYPE) ROW_LONG_COLUMNS(COLUMN_TYPE) ROW_ANSWER_COLUMNS(COLUMN_TYPE) },
 };
 
 static const struct {
