@@ -5,12 +5,21 @@
 #ifndef STORE_POSTGRES_POOL_H
 #define STORE_POSTGRES_POOL_H
 #include <libpq-fe.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "store/postgres/params.h"
 #include "store/postgres/sql.h"
 
+struct address;
 struct error;
+struct loop;
 struct pool;
+
+struct pool *pool_open(struct loop *loop, struct address *address);
+void pool_close(struct pool *pool);             /* what is under way fails; NULL is fine */
+bool pool_is_ready(const struct pool *pool);    /* one of its connections is there */
+int64_t pool_connects(const struct pool *pool); /* how often one was made */
 
 /* Exactly one of the two is NULL; both are borrowed. `err` is storage_failed. */
 typedef void pool_done(void *context, const PGresult *result, const struct error *err);

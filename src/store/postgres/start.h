@@ -20,10 +20,12 @@ bool start_open(struct address *address, int64_t limit_ms, struct start **ret_st
 void start_close(struct start *start); /* NULL is fine */
 /* `text` may be several statements when there are no parameters (NULL). `ret_result` NULL: nobody
  * looks at it; else the caller ends it with libpq.clear. On false `err` is storage_failed with
- * what PostgreSQL said; start_state then is its SQLSTATE, "" if it said nothing. */
+ * what PostgreSQL said; then start_state is its SQLSTATE, "" if it said nothing, and start_said its
+ * words, plain. */
 bool start_run(struct start *start, const char *text, const struct params *params,
                PGresult **ret_result, struct error *err);
 const char *start_state(const struct start *start);
+const char *start_said(const struct start *start);
 /* More time, for what may take long: a migration. */
 void start_extend(struct start *start, int64_t limit_ms);
 

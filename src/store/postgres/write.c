@@ -167,7 +167,7 @@ static void bind_change(const struct job *job, struct params *out)
     params_flag(out, change->skips_row);
     add_hash(out, change->launch_hash);
     add_hash(out, change->if_launch_hash);
-    params_integer(out, 0);
+    params_integer(out, change->when);
     add_rest(out, change);
 }
 
