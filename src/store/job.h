@@ -72,10 +72,6 @@ struct job_sweep {
 };
 struct job_index {
     int64_t now_ms, batch;
-    /* Where the texts are read before the write (postgres/index.h): arrays as PostgreSQL takes
-     * them, and the first number that was not looked at. */
-    const char *numbers, *seqs, *words;
-    int64_t next;
 };
 
 struct job {

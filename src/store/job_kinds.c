@@ -86,12 +86,6 @@ static const size_t conversation_step_texts[] = {
     offsetof(struct job, of.step.earlier_ask_id),
 };
 
-static const size_t index_texts[] = {
-    offsetof(struct job, of.index.numbers),
-    offsetof(struct job, of.index.seqs),
-    offsetof(struct job, of.index.words),
-};
-
 #define TEXTS(of) .texts = of, .text_count = ARRAY_LEN(of)
 const struct job_kind job_kinds[JOB_KINDS] = {
     [JOB_CREATE] = { .is_new_ask = true, .writes_event = true, TEXTS(create_texts) },
@@ -106,5 +100,4 @@ const struct job_kind job_kinds[JOB_KINDS] = {
     [JOB_CLIENT] = { TEXTS(client_texts) },
     [JOB_CONVERSATION] = { .is_new_ask = true, TEXTS(conversation_texts) },
     [JOB_CONVERSATION_STEP] = { TEXTS(conversation_step_texts) },
-    [JOB_INDEX] = { TEXTS(index_texts) },
 };

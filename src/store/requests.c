@@ -190,7 +190,7 @@ void request_index(struct store *store, int64_t now_ms, size_t batch, store_done
     struct job job = { .what = JOB_INDEX,
                        .done = done,
                        .context = context,
-                       .of.index = { .now_ms = now_ms, .batch = request_limit(batch) } };
+                       .of.index = { now_ms, request_limit(batch) } };
 
     add(store, &job);
 }

@@ -6,13 +6,12 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
-#include "store/job.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/result.h"
-#include "store/requests.h"
 
-enum { INDEX_MAX_BATCH = 1000 };
-#define INDEX_MAX_TEXT "4194304" /* of forms and answers, read in one go */
+/* What is written holds its asks for a moment, so there are few, and few bytes of texts. */
+enum { INDEX_MAX_BATCH = 25 };
+#define INDEX_MAX_TEXT "65536"
 
 /* Nothing that is found by changes any more: it is over, and so is the time to undo it. */
 #define SETTLED "(k.state > 2 AND (k.delivered_ms > 0 OR k.deliver_after_ms <= $1))"
@@ -34,8 +33,10 @@ static const struct sql pick = {
     " WHERE before IS NULL OR before < " INDEX_MAX_TEXT " ORDER BY was_left DESC, number",
 };
 
+static const struct sql take = { "sayso_index", "SELECT sayso_index($1, $2, $3, $4)" };
+
 struct indexing {
-    struct queued_store *store;
+    struct pool *pool;
     store_done *done;
     void *context;
 };
@@ -78,47 +79,53 @@ static void add_ask(struct arrays *arrays, const PGresult *result, int row)
     text_release(&folded);
 }
 
-static void write_all(const struct indexing *indexing, const PGresult *result)
+static void finish(struct indexing *indexing, int64_t count, const struct error *err)
+{
+    struct store_reply reply = { .outcome = err ? STORE_FAILED : STORE_DONE, .seq = count };
+
+    if (err)
+        reply.err = *err;
+    indexing->done(indexing->context, &reply);
+    free(indexing);
+}
+
+static void on_taken(void *context, const PGresult *result, const struct error *err)
+{
+    finish(context, err ? 0 : result_integer(result, 0, 0), err);
+}
+
+static void take_all(struct indexing *indexing, const PGresult *result)
 {
     struct arrays arrays = { 0 };
-    struct job job = { .what = JOB_INDEX, .done = indexing->done, .context = indexing->context };
+    struct text *const texts[] = { &arrays.numbers, &arrays.seqs, &arrays.words };
+    struct params params = { 0 };
 
     for (int row = 0; row < result_count(result); row++)
         add_ask(&arrays, result, row);
-    text_add_char(&arrays.numbers, '}');
-    text_add_char(&arrays.seqs, '}');
-    text_add_char(&arrays.words, '}');
-    job.of.index.numbers = text_string(&arrays.numbers);
-    job.of.index.seqs = text_string(&arrays.seqs);
-    job.of.index.words = text_string(&arrays.words);
-    job.of.index.next = arrays.next;
-    indexing->store->add(indexing->store, job_copy(&job));
-    text_release(&arrays.numbers);
-    text_release(&arrays.seqs);
-    text_release(&arrays.words);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        text_add_char(texts[i], '}');
+        params_text(&params, text_string(texts[i]));
+        text_release(texts[i]);
+    }
+    params_integer(&params, arrays.next);
+    pool_read(indexing->pool, &take, &params, on_taken, indexing);
 }
 
 static void on_picked(void *context, const PGresult *result, const struct error *err)
 {
-    struct indexing *indexing = context;
-    struct store_reply reply = { .outcome = err ? STORE_FAILED : STORE_DONE };
-
-    if (err)
-        reply.err = *err;
-    if (!err && result_count(result) > 0)
-        write_all(indexing, result);
+    if (err || result_count(result) == 0)
+        finish(context, 0, err);
     else
-        indexing->done(indexing->context, &reply);
-    free(indexing);
+        take_all(context, result);
 }
 
-void postgres_index(struct queued_store *store, struct pool *pool, int64_t now_ms, size_t batch,
-                    store_done *done, void *context)
+void postgres_index(struct pool *pool, int64_t now_ms, size_t batch, store_done *done,
+                    void *context)
 {
     struct indexing *indexing = mem_new(sizeof *indexing);
     struct params params = { 0 };
 
-    *indexing = (struct indexing){ store, done, context };
+    *indexing = (struct indexing){ pool, done, context };
     params_integer(&params, now_ms);
     params_integer(&params, batch < INDEX_MAX_BATCH ? (int64_t)batch : INDEX_MAX_BATCH);
     pool_read(pool, &pick, &params, on_picked, indexing);

@@ -296,14 +296,6 @@ static void bind_sweep(const struct job *job, struct params *out)
     params_integer(out, sweep->batch < SWEEP_MAX_BATCH ? sweep->batch : SWEEP_MAX_BATCH);
 }
 
-static void bind_index(const struct job *job, struct params *out)
-{
-    params_text(out, job->of.index.numbers);
-    params_text(out, job->of.index.seqs);
-    params_text(out, job->of.index.words);
-    params_integer(out, job->of.index.next);
-}
-
 /* clang-format off */
 #define CALL(name, values) { name, "SELECT * FROM " name "(" values ")" }
 #define FIVE   "$1, $2, $3, $4, $5"
@@ -331,7 +323,6 @@ static const struct {
                            bind_conversation },
     [JOB_CONVERSATION_STEP] = { CALL("sayso_conversation_step", TEN ", $11, $12, $13"), bind_step },
     [JOB_SWEEP] = { CALL("sayso_sweep", "$1, $2, $3"), bind_sweep },
-    [JOB_INDEX] = { CALL("sayso_index", "$1, $2, $3, $4"), bind_index },
 };
 static const struct sql deliver = CALL("sayso_deliver", FIVE ", $6, $7, $8");
 /* clang-format on */
@@ -339,7 +330,7 @@ static const struct sql deliver = CALL("sayso_deliver", FIVE ", $6, $7, $8");
 bool write_bind(const struct job *job, const struct sql **ret_sql, struct params *out)
 {
     if (!kinds[job->what].bind)
-        return false; /* deadlines are by the database's clock, which nobody here sets */
+        return false; /* deadlines are by the database's clock, and index.c writes by itself */
     *ret_sql = job->what == JOB_CHANGE && only_delivers(&job->of.change) ? &deliver
                                                                          : &kinds[job->what].sql;
     kinds[job->what].bind(job, out);
