@@ -77,6 +77,16 @@ INSERT INTO meta VALUES ('instance', replace(gen_random_uuid()::text, '-', ''));
 
 -- What has no words yet is numbered search.next or more, or in unindexed.
 CREATE TABLE words (number bigint PRIMARY KEY, body text COLLATE "C" NOT NULL);
+-- All threes of characters in a text, which its words are found by. It stays with the index that is
+-- made of it, so it is no function of ours (sayso_...) that is made anew.
+CREATE FUNCTION threes_of(body text) RETURNS text[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10000 AS $f$
+  SELECT coalesce(array_agg(DISTINCT c || d || e), '{}')
+  FROM (SELECT c, lead(c) OVER (ORDER BY n) AS d, lead(c, 2) OVER (ORDER BY n) AS e
+        FROM unnest(string_to_array(body, NULL)) WITH ORDINALITY AS each (c, n)) AS three
+  WHERE e IS NOT NULL
+$f$;
+CREATE INDEX words_threes ON words USING gin (threes_of(body));
 CREATE TABLE unindexed (number bigint PRIMARY KEY);
 CREATE TABLE search ("only" bigint PRIMARY KEY CHECK ("only" = 1), next bigint NOT NULL);
 INSERT INTO search VALUES (1, 1);
