@@ -85,7 +85,7 @@ int64_t engine_setting(const struct engine *engine, enum setting_id id)
 }
 
 /* One ask that was not over when the last hub ended. Nobody waits for it yet. */
-static void recover(void *context, const struct store_row *row)
+static void recover(void *context, const struct store_row *row, const struct error *err)
 {
     struct engine *engine = context;
     struct json *origin = NULL;
@@ -96,8 +96,11 @@ static void recover(void *context, const struct store_row *row)
     int64_t window_ms;
     struct live *live;
 
-    if (!row)
+    if (!row) {
+        if (err)
+            log_error("recovery.failed", "reason=%s", error_name(err->code));
         return;
+    }
     match = live_match(&row->ask);
     if (!state_is_open(row->ask.state) && row->ask.deliver_after_ms <= engine_utc_ms(engine)) {
         undelivered_add(engine, row->ask.id, row->ask.principal, match.call);

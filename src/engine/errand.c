@@ -80,13 +80,17 @@ static void fail_to_find(struct errand *errand)
     errand_fail(errand, &err, NULL);
 }
 
-static void on_candidate(void *context, const struct store_row *row)
+static void on_candidate(void *context, const struct store_row *row, const struct error *err)
 {
     struct errand *errand = context;
 
     if (row) {
         if (errand->found++ == 0)
             memcpy(errand->id, row->ask.id, sizeof errand->id);
+        return;
+    }
+    if (err) {
+        errand_fail(errand, err, NULL);
         return;
     }
     if (errand->found == 1) {

@@ -301,8 +301,8 @@ void back_reply(const struct errand *errand, const struct store_row *row);
 /* `explanation` of the params of ask/wait, whose session_id is one; then it waits. */
 void back_explain(struct engine *engine, struct visit *visit, const struct json *params,
                   const struct wait_terms *terms, desk_done *done, void *context);
-/* `talk`, all that was said; nothing where nothing was. */
-void back_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
+/* One object of `talk`. */
+void back_write(const struct store_said *said, struct json_writer *writer);
 
 /* rules.c: answers that stand for asks to come; rule_acts.c: what people do with them */
 struct rule_subject;

@@ -95,9 +95,9 @@ static void store_list_conversation_events(struct store *store, const char *id, 
 }
 
 static void store_get_draft(struct store *store, const char *ask_id, const char *person,
-                            store_pair *each, void *context)
+                            store_draft_done *done, void *context)
 {
-    reader_get_draft(&own(store)->reader, ask_id, person, each, context);
+    reader_get_draft(&own(store)->reader, ask_id, person, done, context);
 }
 
 static void store_list_said(struct store *store, const char *ask_id, store_said_each *each,

@@ -302,6 +302,7 @@ void reader_list_conversation_events(struct reader *reader, const char *id, int6
                                      void *context)
 {
     struct statement list = statement_of(&reader->conversations, CONVERSATION_EVENTS);
+    struct error err = { 0 };
 
     statement_text(&list, id);
     statement_integer(&list, after);
@@ -313,8 +314,7 @@ void reader_list_conversation_events(struct reader *reader, const char *id, int6
             .body = (const char *)sqlite3_column_text(list.handle, 2),
         };
 
-        each(context, &event);
+        each(context, &event, NULL);
     }
-    reader_end(reader, &list, NULL);
-    each(context, NULL);
+    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }

@@ -22,6 +22,7 @@ _Static_assert(STATE_TIMEOUT == 7 && STATE_WITHDRAWN == 8, "sweep.sql knows them
 _Static_assert(STORE_DONE == 0 && STORE_LOST == 1 && STORE_REPEATED == 2 && STORE_MISSING == 3,
                "the functions return them by number");
 _Static_assert(EVENT_CREATED == 0, "ask.sql writes it");
+_Static_assert(STORE_PAST_DEADLINE == 1 && STORE_BEFORE_DELIVERY == 2, "sayso_change knows them");
 
 /* Made of sql/ by tools/bundle_sql. */
 extern const char schema_open[], schema_drop[], schema_functions[], schema_step_1[];
@@ -38,8 +39,8 @@ static const struct {
     const char *mark, *text;
 } marks[] = {
     { "@ROW_WHOLE@", ROW_WHOLE },
-    { "@ROW_TYPES@", ROW_ASK_COLUMNS(COLUMN_TYPE) ROW_LONG_COLUMNS(COLUMN_TYPE)
-                         ROW_ANSWER_COLUMNS(COLUMN_TYPE) },
+    { "@ROW_TYPES@",
+      ROW_ASK_COLUMNS(COLUMN_TYPE) ROW_LONG_COLUMNS(COLUMN_TYPE) ROW_ANSWER_COLUMNS(COLUMN_TYPE) },
 };
 
 static const struct {

@@ -1,9 +1,10 @@
 -- Retention (R9.1), as in sqlite_sweep.c, and what searches are found by.
 
 -- An ask goes with its texts, answers, drafts and words; of its events only the places in the chain
--- stay.
+-- stay. Who indexes holds asks and then their words, so the asks come first here too.
 CREATE FUNCTION sayso_drop(p_numbers bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
 BEGIN
+  PERFORM 1 FROM asks k WHERE k.number = ANY (p_numbers) FOR UPDATE;
   WITH RECURSIVE chain (seq) AS (
     SELECT k.seq FROM asks k WHERE k.number = ANY (p_numbers)
     UNION ALL
@@ -54,27 +55,32 @@ BEGIN
 END $f$;
 
 -- What the hub made of the texts it read (index.c): of each ask its number, its newest event then,
--- and its words, NULL where it may still change. An ask to which something happened meanwhile is
--- left for the next time. p_next is the first number that was not looked at.
-CREATE FUNCTION sayso_index(p_numbers bigint[], p_seqs bigint[], p_words text[], p_next bigint,
-                            OUT outcome integer, OUT seq bigint)
-LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+-- and its words, NULL where it may still change. An ask that changed meanwhile, or is just being
+-- changed, is left for the next time. p_next is the first number that was not looked at.
+--
+-- This is no part of a batch: to take words apart takes long, and nobody shall wait meanwhile. It
+-- waits for no writer (SKIP LOCKED), so it is in nobody's way for good, and one hub does it at a
+-- time. Returns how many were taken up.
+CREATE FUNCTION sayso_index(p_numbers bigint[], p_seqs bigint[], p_words text[], p_next bigint)
+RETURNS bigint LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
 DECLARE
-  said text;
+  held bigint[];
 BEGIN
-  outcome := 0;
-  seq := cardinality(p_numbers);
-  WITH given AS (
-    SELECT g.number, CASE WHEN k.seq = g.newest THEN g.body END AS body
-      FROM unnest(p_numbers, p_seqs, p_words) AS g (number, newest, body)
-      JOIN asks k ON k.number = g.number),
-  taken AS (
-    INSERT INTO words (number, body) SELECT g.number, g.body FROM given g WHERE g.body IS NOT NULL
-      ON CONFLICT (number) DO UPDATE SET body = excluded.body),
-  gone AS (
-    DELETE FROM unindexed u USING given g WHERE u.number = g.number AND g.body IS NOT NULL)
-  INSERT INTO unindexed (number) SELECT g.number FROM given g WHERE g.body IS NULL
+  IF NOT pg_try_advisory_xact_lock(1935765876, hashtext(current_schema())) THEN
+    RETURN 0;
+  END IF;
+  held := ARRAY(SELECT k.number
+    FROM asks k JOIN unnest(p_numbers, p_seqs, p_words) AS g (number, newest, body)
+      ON k.number = g.number AND k.seq = g.newest AND g.body IS NOT NULL
+    FOR SHARE OF k SKIP LOCKED);
+  INSERT INTO words (number, body)
+    SELECT g.number, g.body FROM unnest(p_numbers, p_words) AS g (number, body)
+      WHERE g.number = ANY (held)
+    ON CONFLICT (number) DO UPDATE SET body = excluded.body;
+  DELETE FROM unindexed WHERE number = ANY (held);
+  INSERT INTO unindexed (number)
+    SELECT k.number FROM asks k WHERE k.number = ANY (p_numbers) AND k.number <> ALL (held)
     ON CONFLICT DO NOTHING;
   UPDATE search SET next = p_next WHERE next < p_next;
-  said := sayso_said('D', seq);
+  RETURN cardinality(p_numbers);
 END $f$;
