@@ -19,7 +19,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "core/search_text.h"
-#include "store/postgres/follow.h"
 #include "store/postgres/read.h"
 
 enum { MANY = 300 };
