@@ -146,6 +146,15 @@ class Check:
             for answer in sorted(answers - set(kept)):
                 yield Violation("lost", f"{ask_id}: {answer} was taken, the database has {kept or 'none'}")
 
+    def refused_answers_are_not_kept(self) -> Iterable[Violation]:
+        """Who was told "nothing was stored" at every attempt must be able to rely on it."""
+        outcomes = collections.defaultdict(set)
+        for attempt in self.history.attempts:
+            outcomes[attempt.ask_id, attempt.answer].add(attempt.outcome)
+        for (ask_id, answer), seen in outcomes.items():
+            if seen == {REFUSED} and ask_id in self.by_id and answer in self.by_id[ask_id].answers:
+                yield Violation("denied", f"{ask_id}: {answer} was refused, and is what the database has")
+
     def answers_are_single(self) -> Iterable[Violation]:
         for row in self.rows:
             if len(row.answers) > 1:

@@ -27,7 +27,7 @@ LOST = (OSError, EOFError, http.client.HTTPException)  # a connection that broke
 STATES = {1: "pending_terminal_launch", 2: "pending", 3: "submitted", 4: "auto_submitted", 5: "cancelled", 6: "declined",
           7: "timeout", 8: "withdrawn"}
 SETTINGS = {**LIMITS, "SAYSO_HOLD_LIMITS": '{"*":300}', "SAYSO_BROWSER": "off", "SAYSO_IDLE_EXIT_SECONDS": "86400",
-            "SAYSO_DESKTOP": "off"}
+            "SAYSO_DESKTOP": "off", "SAYSO_MAX_SESSIONS": "100000000"}
 
 
 class Hub:
@@ -67,6 +67,13 @@ class Hub:
         self.home.spawned.remove(self.process)
         self.process = None
         return code
+
+    def pause(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def proceed(self) -> None:
+        if self.process:
+            self.process.send_signal(signal.SIGCONT)
 
     def said(self) -> str:
         texts = [path.read_text(errors="replace") for path in (self.log, self.home.data / "hub.log") if path.is_file()]

@@ -65,6 +65,8 @@ PLANTED: dict[str, tuple[str, Callable[[History, list[Row]], object]]] = {
     "an acked answer is gone": ("lost", lambda h, r: (r[0].answers.clear(), setattr(r[0], "status", "timeout"),
                                                       setattr(r[0], "ended_ms", 1000))),
     "an acked answer was replaced": ("lost", answered_by_other),
+    "an answer was refused and kept": ("denied", lambda h, r: h.attempts.__setitem__(slice(None), [
+        one._replace(outcome=REFUSED) if one.answer == "a0.0" else one for one in h.attempts])),
     "an ask is gone": ("lost", lambda h, r: r.pop(3)),
     "the agent never got it": ("lost", lambda h, r: h.results.__setitem__(
         slice(None), [result for result in h.results if result.ask_id != "id0"])),
