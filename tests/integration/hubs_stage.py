@@ -258,7 +258,7 @@ class Person:
     def answer(self, ask_id: str, note: str, pick: str = "left", timeout: float = 30) -> dict[str, Any]:
         """The receipt; the note is the answer's own word and its key."""
         reply = self.request("POST", f"/api/asks/{ask_id}/answer", {"selected_ids": [pick], "global_annotation": note},
-                             timeout=timeout, Idempotency_Key=note)
+                             timeout=timeout, Idempotency_Key=note.replace(" ", "_"))
         if reply.status != 200:
             raise Refused(reply.status, reply.error if reply.body else {})
         return reply.json
