@@ -462,6 +462,7 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
         hub.is_turning = true;
         loop_run(hub.loop);
         hub.is_turning = hub.is_time_known = false;
+        loop_before_sleep(hub.loop, NULL, NULL); /* a store that closes still turns it */
         outcome = HUB_ENDED;
     }
     close_parts(&hub);
