@@ -157,7 +157,8 @@ static void what_another_commits_meanwhile_is_seen(void **state)
     }
 }
 
-/* Lists ----------------------------------------------------------------------------------------- */
+/* Lists -----------------------------------------------------------------------------------------
+ */
 
 struct listed {
     char numbers[512];
@@ -360,7 +361,8 @@ static void only_undelivered_answers_of_people_are_found(void **state)
     assert_string_equal(listed.numbers, "5 ");
 }
 
-/* Beside asks ----------------------------------------------------------------------------------- */
+/* Beside asks -----------------------------------------------------------------------------------
+ */
 
 struct told {
     int count;
@@ -410,7 +412,7 @@ static void what_was_said_is_found_along_the_chain(void **state)
 {
     struct stage *stage = stage_of(state);
     struct text out = { 0 };
-    char id[27];
+    char id[27], first[32];
 
     stage_id(id, 1);
     stage_ask(stage, &(struct staged_ask){ .number = 1 });
@@ -432,8 +434,8 @@ static void what_was_said_is_found_along_the_chain(void **state)
                      " FROM generate_series(8, 300) n; UPDATE asks SET seq = 300");
     pg_list_said(&stage->pool, id, on_said, &out);
     pool_run(&stage->pool);
-    assert_int_equal(strncmp(text_string(&out) + 2, "s", 1), 0);
-    assert_int_equal(atoi(text_string(&out) + 3), 301 - LIMIT_TALK);
+    snprintf(first, sizeof first, "0 s%d 1, ", 301 - LIMIT_TALK);
+    assert_int_equal(strncmp(text_string(&out), first, strlen(first)), 0);
     text_clear(&out);
     stage->pool.fail_at = stage->pool.reads + 1;
     pg_list_said(&stage->pool, id, on_said, &out);
@@ -462,7 +464,8 @@ static void facts_of_clients_are_by_their_name(void **state)
     assert_int_equal(seen[3].outcome, STORE_FAILED);
 }
 
-/* Conversations --------------------------------------------------------------------------------- */
+/* Conversations ---------------------------------------------------------------------------------
+ */
 
 struct found {
     char ids[128];
@@ -479,8 +482,8 @@ static void on_conversation(void *context, const struct store_conversation *conv
     found->has_failed = err != NULL;
     if (conversation) {
         assert_string_equal(conversation->label, "builder");
-        snprintf(found->ids + strlen(found->ids), sizeof found->ids - strlen(found->ids),
-                 "%s%s%d ", conversation->id, conversation->key ? conversation->key : "",
+        snprintf(found->ids + strlen(found->ids), sizeof found->ids - strlen(found->ids), "%s%s%d ",
+                 conversation->id, conversation->key ? conversation->key : "",
                  (int)conversation->last_event);
     }
 }
@@ -493,23 +496,23 @@ static void on_event(void *context, const struct store_conversation_event *event
     found->ends += !event;
     found->has_failed = err != NULL;
     if (event)
-        snprintf(found->ids + strlen(found->ids), sizeof found->ids - strlen(found->ids),
-                 "%d%s%s ", (int)event->number, event->kind, event->body);
+        snprintf(found->ids + strlen(found->ids), sizeof found->ids - strlen(found->ids), "%d%s%s ",
+                 (int)event->number, event->kind, event->body);
 }
 
 static void make_conversations(struct stage *stage)
 {
     stage_run(stage, "INSERT INTO principals VALUES ('p', 'token', 0, 'x', NULL, 1),"
                      " ('q', 'token', 0, 'x', NULL, 1)");
+    stage_run(stage, "INSERT INTO conversations (id, principal, state, body, version, created_ms,"
+                     " changed_ms, label, key, last_event) VALUES"
+                     " ('a', 'p', 'idle', '{}', 1, 100, 1, 'builder', 'k', 7),"
+                     " ('b', 'p', 'busy', '{}', 1, 100, 1, 'builder', NULL, 0),"
+                     " ('c', 'q', 'idle', '{}', 1, 50, 1, 'builder', 'k', 0),"
+                     " ('d', 'p', 'idle', '{}', 1, 70, 1, 'builder', NULL, 0)");
     stage_run(stage,
-              "INSERT INTO conversations (id, principal, state, body, version, created_ms,"
-              " changed_ms, label, key, last_event) VALUES"
-              " ('a', 'p', 'idle', '{}', 1, 100, 1, 'builder', 'k', 7),"
-              " ('b', 'p', 'busy', '{}', 1, 100, 1, 'builder', NULL, 0),"
-              " ('c', 'q', 'idle', '{}', 1, 50, 1, 'builder', 'k', 0),"
-              " ('d', 'p', 'idle', '{}', 1, 70, 1, 'builder', NULL, 0)");
-    stage_run(stage, "INSERT INTO conversation_events VALUES ('a', 3, 'x', 1, '{}'),"
-                     " ('a', 4, 'y', 1, '{\"a\":1}'), ('a', 5, 'z', 1, '{}'), ('b', 1, 'w', 1, '')");
+              "INSERT INTO conversation_events VALUES ('a', 3, 'x', 1, '{}'),"
+              " ('a', 4, 'y', 1, '{\"a\":1}'), ('a', 5, 'z', 1, '{}'), ('b', 1, 'w', 1, '')");
 }
 
 static void conversations_are_found_and_listed(void **state)

@@ -28,7 +28,7 @@ enum {
 };
 enum { NUMBER_BEGIN = 0, NUMBER_LOCK = 1, NUMBER_FIRST = 2 };
 
-static const struct sql sql_begin = { NULL, "BEGIN" };
+static const struct sql sql_begin = { NULL, "BEGIN ISOLATION LEVEL READ COMMITTED" };
 static const struct sql sql_commit = { NULL, "COMMIT" };
 static const struct sql sql_rollback = { NULL, "ROLLBACK" };
 static const struct sql sql_lock = { "sayso_begin", "SELECT sayso_begin($1)" };

@@ -8,98 +8,22 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/job.h"
+#include "store/postgres/cache_inside.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/result.h"
 
-enum part { PART_COUNTER, PART_SETTING, PART_TOKEN, PART_RULE, PART_KEY, PART_META };
-enum { BYTES = 32 };
-
-/*
- * A row of any of them. What it is sorted and known by are `at`, `name` and `second`, and a token's
- * bytes:
- *   setting: person, name; value            token: created_ms, hash; expires_ms, kind, label
- *   rule: created_ms, id; kind as bytes, expires_ms, facts, answer, actor
- *   key: id; created_ms as `until`, secret, purpose          meta: name; value
- */
-struct entry {
-    enum part part;
-    int64_t at, until;
-    uint8_t bytes[BYTES];
-    bool is_sub_agent, may_answer;
-    const char *name, *second, *texts[3]; /* owned */
-};
-
-struct cache {
-    struct entry *entries;
-    size_t count, room;
-    int64_t misc;
-    /* The load under way, where `done` is set. */
-    struct pool *pool;
-    cache_done *done;
-    void *context;
-    bool is_overtaken; /* by a write of our own */
-};
-
-/* The columns are those of read_entry. */
-#define ROWS(part, at, until, bytes, flags, texts)                                                 \
-    "SELECT " part ", " at ", " until ", " bytes ", " flags ", " texts " FROM "
+/* Which table, `at`, `until`, bytes, two flags, `name`, `second` and three texts: read_entry. */
 const struct sql cache_sql = {
-    "cache", ROWS("0", "misc", "0", "NULL::bytea", "0, 0",
-                  "NULL, NULL, NULL, NULL, NULL") "counter"
-                                                  " UNION ALL " ROWS("1", "0", "0", "NULL", "0, 0",
-                                                                     "person, name, value, NULL, "
-                                                                     "NULL") "settings"
-                                                                             " UNION ALL " ROWS(
-                                                                                 "2", "created_ms",
-                                                                                 "expires_ms",
-                                                                                 "hash",
-                                                                                 "sub_agent, "
-                                                                                 "may_answer",
-                                                                                 "NULL, NULL, "
-                                                                                 "kind, label, "
-                                                                                 "NULL") "tokens "
-                                                                                         "WHERE "
-                                                                                         "revoked_"
-                                                                                         "ms = 0 "
-                                                                                         "AND "
-                                                                                         "length("
-                                                                                         "hash) = "
-                                                                                         "32"
-                                                                                         " UNION "
-                                                                                         "ALL"
-                                                                                         " " ROWS(
-                                                                                             "3",
-                                                                                             "creat"
-                                                                                             "ed_"
-                                                                                             "ms",
-                                                                                             "expir"
-                                                                                             "es_"
-                                                                                             "ms",
-                                                                                             "kind",
-                                                                                             "0, 0",
-                                                                                             "id, "
-                                                                                             "NULL,"
-                                                                                             " fact"
-                                                                                             "s, "
-                                                                                             "answe"
-                                                                                             "r, "
-                                                                                             "acto"
-                                                                                             "r") "rules WHERE revoked_ms = 0 AND length(kind) = 32"
-                                                                                                  " UNION ALL " ROWS(
-                                                                                                      "4",
-                                                                                                      "id",
-                                                                                                      "created_ms",
-                                                                                                      "secret",
-                                                                                                      "0, 0",
-                                                                                                      "NULL, NULL, purpose, NULL, NULL") "keys WHERE length(secret) = 32"
-                                                                                                                                         " UNION ALL " ROWS(
-                                                                                                                                             "5",
-                                                                                                                                             "0",
-                                                                                                                                             "0",
-                                                                                                                                             "NULL",
-                                                                                                                                             "0, 0",
-                                                                                                                                             "name, NULL, value, NULL, NULL") "meta"
+    "cache",
+    "SELECT 0, misc, 0, NULL::bytea, 0, 0, NULL, NULL, NULL, NULL, NULL FROM counter"
+    " UNION ALL SELECT 1, 0, 0, NULL, 0, 0, person, name, value, NULL, NULL FROM settings"
+    " UNION ALL SELECT 2, created_ms, expires_ms, hash, sub_agent, may_answer, NULL, NULL, kind,"
+    " label, NULL FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
+    " UNION ALL SELECT 3, created_ms, expires_ms, kind, 0, 0, id, NULL, facts, answer, actor"
+    " FROM rules WHERE revoked_ms = 0 AND length(kind) = 32"
+    " UNION ALL SELECT 4, id, created_ms, secret, 0, 0, NULL, NULL, purpose, NULL, NULL"
+    " FROM keys WHERE length(secret) = 32"
+    " UNION ALL SELECT 5, 0, 0, NULL, 0, 0, name, NULL, value, NULL, NULL FROM meta"
 };
 
 static struct entry read_entry(const PGresult *result, int row)
@@ -120,7 +44,7 @@ static struct entry read_entry(const PGresult *result, int row)
     return entry;
 }
 
-static int compare_texts(const char *a, const char *b)
+int cache_compare_texts(const char *a, const char *b)
 {
     return strcmp(a ? a : "", b ? b : "");
 }
@@ -130,8 +54,7 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* Zero: the same thing, though it may have another value. */
-static int compare(const void *left, const void *right)
+int cache_compare(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
     int order = compare_numbers((int64_t)a->part, (int64_t)b->part);
@@ -139,9 +62,9 @@ static int compare(const void *left, const void *right)
     if (order == 0)
         order = compare_numbers(a->at, b->at);
     if (order == 0)
-        order = compare_texts(a->name, b->name);
+        order = cache_compare_texts(a->name, b->name);
     if (order == 0)
-        order = compare_texts(a->second, b->second);
+        order = cache_compare_texts(a->second, b->second);
     if (order == 0 && a->part == PART_TOKEN)
         order = memcmp(a->bytes, b->bytes, BYTES);
     return order;
@@ -149,16 +72,16 @@ static int compare(const void *left, const void *right)
 
 static bool is_same(const struct entry *a, const struct entry *b)
 {
-    bool same = compare(a, b) == 0 && a->until == b->until &&
+    bool same = cache_compare(a, b) == 0 && a->until == b->until &&
                 memcmp(a->bytes, b->bytes, BYTES) == 0 && a->is_sub_agent == b->is_sub_agent &&
                 a->may_answer == b->may_answer;
 
     for (size_t i = 0; same && i < ARRAY_LEN(a->texts); i++)
-        same = compare_texts(a->texts[i], b->texts[i]) == 0;
+        same = cache_compare_texts(a->texts[i], b->texts[i]) == 0;
     return same;
 }
 
-static void entry_release(struct entry *entry)
+void cache_entry_release(struct entry *entry)
 {
     free((char *)entry->name);
     free((char *)entry->second);
@@ -167,7 +90,7 @@ static void entry_release(struct entry *entry)
     explicit_bzero(entry, sizeof *entry); /* of a key it is the secret */
 }
 
-static struct entry entry_copy(const struct entry *borrowed)
+struct entry cache_entry_copy(const struct entry *borrowed)
 {
     struct entry entry = *borrowed;
 
@@ -181,7 +104,7 @@ static struct entry entry_copy(const struct entry *borrowed)
 static void release_entries(struct entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        entry_release(&entries[i]);
+        cache_entry_release(&entries[i]);
     free(entries);
 }
 
@@ -218,9 +141,9 @@ bool cache_take(struct cache *cache, const PGresult *result)
         if (entry.part == PART_COUNTER)
             cache->misc = entry.at;
         else
-            entries[count++] = entry_copy(&entry);
+            entries[count++] = cache_entry_copy(&entry);
     }
-    qsort(entries, count, sizeof *entries, compare);
+    qsort(entries, count, sizeof *entries, cache_compare);
     has_changed = count != cache->count;
     for (size_t i = 0; !has_changed && i < count; i++)
         has_changed = !is_same(&entries[i], &cache->entries[i]);
@@ -256,150 +179,6 @@ void cache_load(struct cache *cache, struct pool *pool, cache_done *done, void *
     pool_read(pool, &cache_sql, NULL, on_loaded, cache);
 }
 
-/* Own writes ------------------------------------------------------------------------------------
- */
-
-static void remove_at(struct cache *cache, size_t place)
-{
-    entry_release(&cache->entries[place]);
-    cache->count--;
-    memmove(&cache->entries[place], &cache->entries[place + 1],
-            (cache->count - place) * sizeof *cache->entries);
-}
-
-/* In its place; what was there by the same name goes. */
-static void put(struct cache *cache, const struct entry *borrowed)
-{
-    size_t place = 0;
-
-    while (place < cache->count && compare(&cache->entries[place], borrowed) < 0)
-        place++;
-    if (place < cache->count && compare(&cache->entries[place], borrowed) == 0)
-        remove_at(cache, place);
-    if (cache->count == cache->room) {
-        cache->room = cache->room * 2 + 16;
-        cache->entries = mem_resize(cache->entries, cache->room * sizeof *cache->entries);
-    }
-    memmove(&cache->entries[place + 1], &cache->entries[place],
-            (cache->count - place) * sizeof *cache->entries);
-    cache->entries[place] = entry_copy(borrowed);
-    cache->count++;
-}
-
-static bool is_setting(const struct entry *entry, const struct job *job)
-{
-    return entry->part == PART_SETTING && compare_texts(entry->name, job->of.setting.person) == 0 &&
-           compare_texts(entry->second, job->of.setting.name) == 0;
-}
-
-static bool is_token(const struct entry *entry, const struct job *job)
-{
-    return entry->part == PART_TOKEN && memcmp(entry->bytes, job->of.revoke.hash, BYTES) == 0;
-}
-
-static bool is_rule(const struct entry *entry, const struct job *job)
-{
-    return entry->part == PART_RULE && compare_texts(entry->name, job->of.rule.id) == 0;
-}
-
-static void drop(struct cache *cache, const struct job *job,
-                 bool (*is_it)(const struct entry *entry, const struct job *job))
-{
-    for (size_t i = cache->count; i-- > 0;) {
-        if (is_it(&cache->entries[i], job))
-            remove_at(cache, i);
-    }
-}
-
-static void put_setting(struct cache *cache, const struct job *job)
-{
-    const struct job_setting *setting = &job->of.setting;
-
-    if (!setting->value)
-        drop(cache, job, is_setting);
-    else
-        put(cache, &(struct entry){ .part = PART_SETTING,
-                                    .name = setting->person,
-                                    .second = setting->name,
-                                    .texts = { setting->value } });
-}
-
-static void put_token(struct cache *cache, const struct job *job)
-{
-    const struct store_token *token = &job->of.token;
-    struct entry entry = {
-        .part = PART_TOKEN,
-        .at = token->created_ms,
-        .until = token->expires_ms,
-        .is_sub_agent = token->is_sub_agent,
-        .may_answer = token->may_answer,
-        .texts = { token->kind, token->label },
-    };
-
-    memcpy(entry.bytes, token->hash, BYTES);
-    put(cache, &entry);
-}
-
-static void put_rule(struct cache *cache, const struct job *job)
-{
-    const struct store_rule *rule = &job->of.rule;
-    struct entry entry = {
-        .part = PART_RULE,
-        .at = rule->created_ms,
-        .until = rule->expires_ms,
-        .name = rule->id,
-        .texts = { rule->facts_json, rule->answer_json, rule->actor_json },
-    };
-
-    memcpy(entry.bytes, rule->kind, BYTES);
-    put(cache, &entry);
-}
-
-static void put_key(struct cache *cache, const struct job *job)
-{
-    const struct store_key *key = &job->of.key;
-    struct entry entry = {
-        .part = PART_KEY,
-        .at = job->reply.seq,
-        .until = key->created_ms,
-        .texts = { key->purpose },
-    };
-
-    memcpy(entry.bytes, key->secret, BYTES);
-    put(cache, &entry);
-    explicit_bzero(&entry, sizeof entry);
-}
-
-static void put_meta(struct cache *cache, const struct job *job)
-{
-    put(cache, &(struct entry){
-                   .part = PART_META, .name = job->of.meta.name, .texts = { job->of.meta.value } });
-}
-
-static void drop_token(struct cache *cache, const struct job *job)
-{
-    drop(cache, job, is_token);
-}
-
-static void drop_rule(struct cache *cache, const struct job *job)
-{
-    drop(cache, job, is_rule);
-}
-
-void cache_apply(struct cache *cache, const struct job *job)
-{
-    static void (*const applies[JOB_KINDS])(struct cache * cache, const struct job *job) = {
-        [JOB_SETTING] = put_setting, [JOB_TOKEN] = put_token,       [JOB_REVOKE] = drop_token,
-        [JOB_RULE] = put_rule,       [JOB_RULE_REVOKE] = drop_rule, [JOB_KEY] = put_key,
-        [JOB_META] = put_meta,
-    };
-
-    if (!applies[job->what] || job->reply.outcome != STORE_DONE)
-        return;
-    applies[job->what](cache, job);
-    cache->is_overtaken = true;
-}
-
 /* Lists -----------------------------------------------------------------------------------------
  */
 
@@ -409,7 +188,7 @@ void cache_list_settings(const struct cache *cache, const char *person, store_pa
     for (size_t i = 0; i < cache->count; i++) {
         const struct entry *entry = &cache->entries[i];
 
-        if (entry->part == PART_SETTING && compare_texts(entry->name, person) == 0)
+        if (entry->part == PART_SETTING && cache_compare_texts(entry->name, person) == 0)
             each(context, entry->second, entry->texts[0]);
     }
 }
@@ -464,7 +243,7 @@ void cache_list_keys(const struct cache *cache, const char *purpose, store_key_e
         };
 
         memcpy(key.secret, entry->bytes, BYTES);
-        if (entry->part == PART_KEY && compare_texts(purpose, key.purpose) == 0)
+        if (entry->part == PART_KEY && cache_compare_texts(purpose, key.purpose) == 0)
             each(context, &key);
     }
 }
@@ -474,7 +253,7 @@ const char *cache_meta(const struct cache *cache, const char *name)
     for (size_t i = 0; i < cache->count; i++) {
         const struct entry *entry = &cache->entries[i];
 
-        if (entry->part == PART_META && compare_texts(entry->name, name) == 0)
+        if (entry->part == PART_META && cache_compare_texts(entry->name, name) == 0)
             return entry->texts[0] ? entry->texts[0] : "";
     }
     return "";
