@@ -81,6 +81,22 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const struct
     return live;
 }
 
+void live_set_state(struct engine *engine, struct live *live, enum ask_state state)
+{
+    bool was_open = state_is_open(live->state), is_open = state_is_open(state);
+
+    live->state = (uint8_t)state;
+    if (was_open == is_open)
+        return;
+    live->principal->open_count += is_open ? 1 : (size_t)-1;
+    engine->open_count += is_open ? 1 : (size_t)-1;
+    if (is_open)
+        engine->tally.undone++;
+    else
+        tally_ended(engine, live);
+    index_later(engine);
+}
+
 struct attention *live_attend(struct live *live)
 {
     if (!live->attention) {
@@ -115,17 +131,10 @@ static bool is_persons(enum ask_state state)
     return state == STATE_SUBMITTED || state == STATE_CANCELLED || state == STATE_DECLINED;
 }
 
-void live_free(struct engine *engine, struct live *live)
+static void drop(struct engine *engine, struct live *live)
 {
-    if (is_persons(live->state))
-        undelivered_add(engine, live->id, live->principal->id, live->call_match);
     alarm_clear(&engine->alarms, &live->deadline);
     forget_attention(engine, live->attention);
-    if (live->is_dirty) {
-        publish(engine, live); /* watchers see how it ended before it leaves memory */
-        forget_dirty(engine, live);
-    }
-    mine_publish_over(engine, live);
     table_remove(&engine->by_id, &live->by_id);
     table_remove(&engine->by_call, &live->by_call);
     if (live->key)
@@ -144,6 +153,25 @@ void live_free(struct engine *engine, struct live *live)
         engine->form_count--;
     }
     pool_free(live, live_bytes(strlen(live->title)));
+}
+
+void live_free(struct engine *engine, struct live *live)
+{
+    if (is_persons(live->state))
+        undelivered_add(engine, live->id, live->principal->id, live->call_match);
+    if (live->is_dirty) {
+        publish(engine, live); /* watchers see how it ended before it leaves memory */
+        forget_dirty(engine, live);
+    }
+    mine_publish_over(engine, live);
+    drop(engine, live);
+}
+
+void live_forget(struct engine *engine, struct live *live)
+{
+    if (live->is_dirty)
+        forget_dirty(engine, live);
+    drop(engine, live);
 }
 
 void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,

@@ -141,6 +141,30 @@ static void present(const struct submission *submission, struct live *live)
         portal_open(engine, live->id);
 }
 
+/* Another hub has this call's ask: whoever came for ours waits for that one. */
+static void join(struct submission *submission, struct live *live, const char *id)
+{
+    struct engine *engine = submission->errand.engine;
+    struct submission *late = live->late, *next;
+
+    live->late = NULL;
+    submission_tell_created(submission, id);
+    for (; late; late = next) {
+        next = late->next_late;
+        submission_tell_created(late, id);
+        errand_end(&late->errand);
+    }
+    wait_move(engine, live, id);
+    if (live->state == STATE_PENDING_TERMINAL_LAUNCH) {
+        const struct wait_terms terms = { .wants_launch = true };
+
+        wait_begin(engine, submission->errand.visit, id, &terms, submission->errand.done,
+                   submission->errand.context);
+    }
+    live_forget(engine, live);
+    errand_end(&submission->errand);
+}
+
 static void on_created(void *context, const struct store_reply *reply)
 {
     struct submission *submission = context;
@@ -148,6 +172,10 @@ static void on_created(void *context, const struct store_reply *reply)
     struct live *live = live_find(engine, submission->ask.id);
 
     CRASH_POINT(engine_after_create);
+    if (reply->outcome == STORE_REPEATED) {
+        join(submission, live, reply->row->ask.id);
+        return;
+    }
     if (reply->outcome != STORE_DONE) {
         wait_fail(engine, live, &reply->err);
         reply_hand_off(submission, live, &reply->err);
@@ -158,6 +186,8 @@ static void on_created(void *context, const struct store_reply *reply)
     }
     live->is_stored = true;
     live->seq = reply->seq;
+    if (live->is_overtaken)
+        follow_ask(engine, live->id);
     engine->tally.created++;
     if (!live->waiters && live->state != STATE_PENDING_TERMINAL_LAUNCH)
         live->flags |= ASK_DETACHED;
@@ -242,6 +272,7 @@ static void fill_ask(struct submission *submission)
     ask->created_ms = engine_utc_ms(engine);
     ask->original_ms = timeout_s * 1000;
     ask->deadline_ms = timeout_s ? ask->created_ms + ask->original_ms : 0;
+    ask->joins = follow_is_shared(engine) && !submission->is_question;
     ask->flags |= call->form.is_destructive ? ASK_DESTRUCTIVE : 0;
     ask->flags |= call->defaults_ignored ? ASK_DEFAULTS_IGNORED : 0;
     ask->flags |= call->cancel_always_available ? ASK_CANCEL_ALWAYS : 0;
@@ -432,12 +463,35 @@ static void collect(struct submission *submission)
     errand_end(errand);
 }
 
+static void resume(struct submission *submission)
+{
+    struct errand *errand = &submission->errand;
+    struct live *live = live_find(errand->engine, submission->ask.id);
+
+    if (live && live->is_stored)
+        round_resume(submission, live);
+    else
+        wait_begin(errand->engine, errand->visit, submission->ask.id, &submission->terms,
+                   errand->done, errand->context);
+    errand_end(errand);
+}
+
+static void on_made_elsewhere(void *context, const struct store_reply *reply)
+{
+    struct submission *submission = context;
+    struct engine *engine = submission->errand.engine;
+
+    if (reply->outcome == STORE_DONE && !live_find(engine, submission->ask.id) &&
+        strcmp(reply->row->ask.principal, submission->ask.principal) == 0)
+        follow_take_up(engine, reply->row);
+    resume(submission);
+}
+
 /* The same call again, with what its client was given to come back with. */
 static void take_up(struct submission *submission, const struct json *response)
 {
     struct errand *errand = &submission->errand;
     struct wait_terms *terms = &submission->terms;
-    struct live *live;
     struct error err;
 
     if (!come_back_open(errand->engine, submission->match.call, submission->state,
@@ -451,13 +505,11 @@ static void take_up(struct submission *submission, const struct json *response)
     terms->comes_back =
         terms->comes_back && come_back_may(errand->engine, errand->visit, terms->round.number + 1);
     submission->response = response ? json_keep(response) : NULL;
-    live = live_find(errand->engine, submission->ask.id);
-    if (live && live->is_stored)
-        round_resume(submission, live);
+    if (follow_is_shared(errand->engine) && !live_find(errand->engine, submission->ask.id))
+        errand->engine->parts.store->ops->get(errand->engine->parts.store, submission->ask.id,
+                                              on_made_elsewhere, submission);
     else
-        wait_begin(errand->engine, errand->visit, submission->ask.id, terms, errand->done,
-                   errand->context);
-    errand_end(errand);
+        resume(submission);
 }
 
 void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
