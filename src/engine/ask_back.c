@@ -96,6 +96,33 @@ void back_tell_waiters(struct engine *engine, struct live *live, const char *que
     text_release(&result);
 }
 
+static void on_asked_elsewhere(void *context, const struct store_said *said,
+                               const struct error *err)
+{
+    struct asking *asking = context;
+    struct live *live;
+
+    if (said) {
+        free(asking->text);
+        asking->text = said->event == EVENT_ASKED_BACK ? mem_text(said->text) : NULL;
+        return;
+    }
+    live = live_find(asking->errand.engine, asking->errand.id);
+    if (!err && live && asking->text && back_is_news(live))
+        back_tell_waiters(asking->errand.engine, live, asking->text);
+    errand_end(&asking->errand);
+}
+
+void back_tell_of(struct engine *engine, const struct live *live)
+{
+    struct store *store = engine->parts.store;
+    struct asking *asking = errand_new(sizeof *asking, engine, NULL, NULL, NULL);
+
+    asking->errand.drop = asking_drop;
+    memcpy(asking->errand.id, live->id, sizeof asking->errand.id);
+    store->ops->list_said(store, live->id, on_asked_elsewhere, asking);
+}
+
 /* What is asked back, read again for one who comes later. */
 struct telling {
     struct errand errand; /* first */

@@ -39,7 +39,7 @@ static const struct {
 /* A session that hangs lets go of what it holds; and whatever the server's own habits are, results
  * look the same and a transaction means the same. */
 static const char session_options[] =
-    "-c statement_timeout=10s -c lock_timeout=5s -c idle_in_transaction_session_timeout=15s "
+    "-c statement_timeout=10s -c lock_timeout=5s -c idle_in_transaction_session_timeout=5s "
     "-c client_min_messages=warning -c bytea_output=hex -c jit=off "
     "-c default_transaction_isolation=read\\ committed";
 

@@ -444,6 +444,11 @@ int64_t batch_queue_silent_ms(const struct batch_queue *queue)
     return pg_link_silent_ms(queue->link);
 }
 
+int batch_queue_pid(const struct batch_queue *queue)
+{
+    return pg_link_pid(queue->link);
+}
+
 void batch_queue_write_metrics(const struct batch_queue *queue, struct text *out)
 {
     metrics_write_histogram(out, "sayso_store_batch_writes", "Writes in one transaction.",

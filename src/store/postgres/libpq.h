@@ -11,6 +11,7 @@
 struct error;
 
 #define LIBPQ_FUNCTIONS(FUNCTION)                                                                  \
+    FUNCTION(backendPID)                                                                           \
     FUNCTION(clear)                                                                                \
     FUNCTION(cmdStatus)                                                                            \
     FUNCTION(connectPoll)                                                                          \

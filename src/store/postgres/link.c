@@ -124,7 +124,7 @@ static void take_notes(struct pg_link *link)
 
     while ((note = libpq.notifies(link->connection))) {
         if (link->plan.on_note)
-            link->plan.on_note(link->plan.context, note->relname, note->extra);
+            link->plan.on_note(link->plan.context, note->relname, note->be_pid);
         libpq.freemem(note);
     }
 }
@@ -335,6 +335,11 @@ int64_t pg_link_silent_ms(const struct pg_link *link)
 const char *pg_link_why(const struct pg_link *link)
 {
     return link->why;
+}
+
+int pg_link_pid(const struct pg_link *link)
+{
+    return link->state == LINK_READY ? libpq.backendPID(link->connection) : 0;
 }
 
 int64_t pg_link_connects(const struct pg_link *link)

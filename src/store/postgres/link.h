@@ -21,7 +21,7 @@ struct pg_link_plan {
     struct address *address; /* borrowed */
     void (*on_ready)(void *context);
     void (*on_lost)(void *context); /* after the exchanges that were under way; may be NULL */
-    void (*on_note)(void *context, const char *channel, const char *payload); /* may be NULL */
+    void (*on_note)(void *context, const char *channel, int pid); /* may be NULL */
     void *context;
     int64_t silence_ms; /* an answer that is due for longer: the link is given up */
 };
@@ -34,6 +34,7 @@ void pg_link_reset(struct pg_link *link);
 int64_t pg_link_silent_ms(const struct pg_link *link);
 const char *pg_link_why(const struct pg_link *link); /* of the last failure; "" or plain words */
 int64_t pg_link_connects(const struct pg_link *link);
+int pg_link_pid(const struct pg_link *link); /* of the server's process; 0: not connected */
 
 struct pg_exchange {
     /* Of each statement in order, from 0; after one that failed the others are

@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/random.h"
-#include "base/text.h"
 #include "loop/loop.h"
 #include "store/postgres/address.h"
 #include "store/postgres/fault.h"
@@ -83,7 +82,7 @@ static void on_listening(void *context, bool is_lost)
         pg_link_reset(listener->link);
         return;
     }
-    listener->parts.on_news(listener->parts.context, 0);
+    listener->parts.on_news(listener->parts.context);
     probe(listener);
 }
 
@@ -128,16 +127,15 @@ static void hear_ourselves(struct listener *listener)
     pg_link_end(listener->link);
 }
 
-static void on_note(void *context, const char *channel, const char *payload)
+static void on_note(void *context, const char *channel, int pid)
 {
     struct listener *listener = context;
-    int64_t seq;
+    void *own = listener->parts.context;
 
     if (strcmp(channel, listener->channel) == 0)
         hear_ourselves(listener);
-    else
-        listener->parts.on_news(listener->parts.context,
-                                text_parse_integer(payload, &seq) && seq > 0 ? seq : 0);
+    else if (!listener->parts.is_own || !listener->parts.is_own(own, pid))
+        listener->parts.on_news(own);
 }
 
 static void connect_link(struct listener *listener)

@@ -6,7 +6,6 @@
 #ifndef STORE_POSTGRES_LISTEN_H
 #define STORE_POSTGRES_LISTEN_H
 #include <stdbool.h>
-#include <stdint.h>
 
 struct address;
 struct listener;
@@ -17,8 +16,10 @@ struct listener_parts {
     struct loop *loop;
     struct address *address; /* borrowed */
     struct pool *pool;       /* borrowed; closed before the listener is */
-    /* Somebody wrote up to this number; 0: it is not known what was missed. */
-    void (*on_news)(void *context, int64_t seq);
+    /* Somebody wrote, or may have while nobody listened. */
+    void (*on_news)(void *context);
+    /* It is a session of our own that said it: no news. May be NULL. */
+    bool (*is_own)(void *context, int pid);
     void *context;
 };
 struct listener *listener_open(const struct listener_parts *parts);

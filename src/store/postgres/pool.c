@@ -233,22 +233,43 @@ struct pool *pool_open(struct loop *loop, struct address *address)
     return pool;
 }
 
-void pool_close(struct pool *pool)
+void pool_stop(struct pool *pool)
 {
     struct error err;
 
-    if (!pool)
-        return;
-    pool->is_closing = true; /* what is told may still ask, and is told the same */
-    for (int i = 0; i < POOL_LINKS; i++)
+    pool->is_closing = true;
+    for (int i = 0; i < POOL_LINKS; i++) {
         pg_link_close(pool->readers[i].link);
+        pool->readers[i].link = NULL;
+    }
     error_set(&err, ERROR_storage_failed, "", "the store is closing: try again");
     while (pool->first) {
-        tell(pool->first, NULL, &err);
-        drop(pool->first);
+        struct read *read = pool->first;
+
+        tell(read, NULL, &err);
+        drop(read);
     }
+}
+
+bool pool_is_empty(const struct pool *pool)
+{
+    return !pool->first;
+}
+
+void pool_free_all(struct pool *pool)
+{
+    if (!pool)
+        return;
     loop_timer_free(pool->timer);
     free(pool);
+}
+
+void pool_close(struct pool *pool)
+{
+    if (!pool)
+        return;
+    pool_stop(pool);
+    pool_free_all(pool);
 }
 
 bool pool_is_ready(const struct pool *pool)

@@ -17,6 +17,11 @@ struct loop;
 struct pool;
 
 struct pool *pool_open(struct loop *loop, struct address *address);
+/* Connects no more; what is under way fails, and so does what is asked for from then on, whenever
+ * this is called again. */
+void pool_stop(struct pool *pool);
+bool pool_is_empty(const struct pool *pool);    /* nobody waits for a read */
+void pool_free_all(struct pool *pool);          /* once stopped; NULL is fine */
 void pool_close(struct pool *pool);             /* what is under way fails; NULL is fine */
 bool pool_is_ready(const struct pool *pool);    /* one of its connections is there */
 int64_t pool_connects(const struct pool *pool); /* how often one was made */
