@@ -12,7 +12,7 @@ CREATE TABLE principals (
   created_ms bigint NOT NULL);
 CREATE TABLE tokens (
   hash bytea PRIMARY KEY,
-  kind text COLLATE "C" NOT NULL CHECK (kind IN ('agent', 'person', 'tab', 'device', 'host')),
+  kind text COLLATE "C" NOT NULL CHECK (kind IN ('agent', 'person', 'tab', 'device', 'host', 'code')),
   person text COLLATE "C" REFERENCES people (id), label text COLLATE "C" NOT NULL,
   sub_agent bigint NOT NULL DEFAULT 0, may_answer bigint NOT NULL DEFAULT 0,
   created_ms bigint NOT NULL, expires_ms bigint NOT NULL DEFAULT 0,
