@@ -153,7 +153,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->load_alarm = (struct alarm){ .kind = ALARM_LOAD };
     load_ring(engine, &engine->load_alarm);
     questions_load(engine);
-    follow_start(engine);
+    follow_store(engine);
     sweep_soon(engine);
     index_start(engine);
     time_arm(engine);

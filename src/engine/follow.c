@@ -225,7 +225,7 @@ static void on_news_resync(void *context)
     questions_load(engine);
 }
 
-void follow_start(struct engine *engine)
+void follow_store(struct engine *engine)
 {
     static const struct store_news news = {
         .ask = on_news_ask,

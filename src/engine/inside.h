@@ -32,7 +32,7 @@ bool follow_is_shared(const struct engine *engine);
 struct live *follow_take_up(struct engine *engine, const struct store_row *row);
 void follow_row(struct engine *engine, const struct store_row *row); /* as it stands by now */
 void follow_ask(struct engine *engine, const char *id);              /* to be read, then that */
-void follow_start(struct engine *engine);
+void follow_store(struct engine *engine);
 
 /* live.c: the asks that are alive */
 struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,

@@ -271,10 +271,14 @@ static void too_much_is_read_again(void **state)
                      " FROM generate_series(5, 3000) n; UPDATE counter SET seq = 3000");
     look(stage, heard, "4/2 4/2 4/2 "); /* a page each */
     stage_run(stage, "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash, hub)"
+                     " SELECT n, 'aaaaaaaaaaaaaaaaaaaaaaaaae', 9, '', '{}', 0, '', 9"
+                     " FROM generate_series(3001, 20000) n; UPDATE counter SET seq = 20000");
+    look(stage, heard, ""); /* however much of our own */
+    stage_run(stage, "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash, hub)"
                      " SELECT n, 'aaaaaaaaaaaaaaaaaaaaaaaaae', 9, '', '{}', 0, '', 1"
-                     " FROM generate_series(3001, 13001) n; UPDATE counter SET seq = 13001");
+                     " FROM generate_series(20001, 30001) n; UPDATE counter SET seq = 30001");
     look(stage, heard, "resync ");
-    assert_int_equal(follow_last_seq(heard->follow), 13001);
+    assert_int_equal(follow_last_seq(heard->follow), 30001);
     stage_run(stage, "INSERT INTO meta VALUES ('port', '80');" /* an older database, brought back */
                      " DELETE FROM events WHERE seq > 4; UPDATE counter SET seq = 4");
     look(stage, heard, "resync 80 ");

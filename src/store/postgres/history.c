@@ -39,16 +39,17 @@ enum {
     " AND ($8::text IS NULL OR k.agent = $8) AND ($9::text IS NULL OR " VIA " = $9)"
 #define RANGE  " AND k.number < $1::bigint AND k.number > $2::bigint"
 #define NEWEST " ORDER BY k.number DESC LIMIT $3::bigint"
-/* $10: what is looked for, as patterns. */
-#define WORDS_FIT "(w.number IS NULL OR w.body LIKE ALL ($10::text[]))"
-
-/* None has a name: each is planned with the filters it has. */
+/* $10: what is looked for, as patterns. None has a name: each is planned with the filters it has.
+ */
 static const struct sql rows_sql = { NULL, "SELECT " ROW_WHOLE "false FROM asks k" ROW_JOIN
                                            "WHERE " FILTERS RANGE NEWEST };
-static const struct sql words_sql = { NULL,
-                                      "SELECT " ROW_WHOLE "w.number IS NULL FROM asks k" ROW_JOIN
-                                      "LEFT JOIN words w ON w.number = k.number WHERE " WORDS_FIT
-                                      " AND " FILTERS RANGE NEWEST };
+/* The range is said twice: nothing is concluded through an outer join. */
+static const struct sql words_sql = {
+    NULL, "SELECT " ROW_WHOLE "w.number IS NULL FROM asks k" ROW_JOIN
+          "LEFT JOIN words w ON w.number = k.number AND w.number < $1::bigint"
+          " AND w.number > $2::bigint"
+          " WHERE (w.number IS NULL OR w.body LIKE ALL ($10::text[])) AND " FILTERS RANGE NEWEST
+};
 /* $11: threes of characters. */
 static const struct sql threes_sql = {
     NULL,
