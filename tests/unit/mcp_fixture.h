@@ -22,6 +22,8 @@ struct stage_stream {
     int statuses[STAGE_LINES];
     size_t count;
     size_t waits, finished;
+    char *state;   /* with which its call goes on elsewhere; NULL: it can't */
+    size_t states; /* how often it was told one */
 };
 
 /* What the desk was asked and has not answered. */
