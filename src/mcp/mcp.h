@@ -98,6 +98,8 @@ void mcp_parse_session(const struct json *written, struct mcp_session *ret_sessi
 void mcp_set_session(struct mcp *mcp, const struct mcp_session *session);
 /* What was noted of it before, or has just been by another. */
 void mcp_take_note(struct mcp *mcp, const char *what, const char *value);
+/* It is about what is open now: minutes later it means nothing. */
+bool mcp_note_is_passing(const char *what);
 
 void mcp_take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line, size_t length);
 /* A message that was parsed before: over HTTP it must be known whose it is (entry.h). */

@@ -62,14 +62,34 @@ void mcp_parse_session(const struct json *written, struct mcp_session *ret_sessi
 /* Notes -----------------------------------------------------------------------------------------
  */
 
-static const struct {
+struct note_kind {
     const char *word; /* what follows it says about which */
     void (*take)(struct mcp *mcp, const char *rest, const char *value);
-} notes[] = {
-    { NOTE_LEVEL, logging_take_note },
-    { NOTE_SUBSCRIBED, subscribe_take_note },
-    { NOTE_CANCELLED, call_take_note },
+    bool is_passing;
 };
+static const struct note_kind kinds[] = {
+    { NOTE_LEVEL, logging_take_note, false },
+    { NOTE_SUBSCRIBED, subscribe_take_note, false },
+    { NOTE_CANCELLED, call_take_note, true },
+};
+
+static const struct note_kind *find_kind(const char *what)
+{
+    size_t length = strcspn(what, " ");
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (strlen(kinds[i].word) == length && memcmp(kinds[i].word, what, length) == 0)
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+bool mcp_note_is_passing(const char *what)
+{
+    const struct note_kind *kind = find_kind(what);
+
+    return kind && kind->is_passing;
+}
 
 void session_note(struct mcp *mcp, const char *word, const char *rest, const char *value)
 {
@@ -84,10 +104,9 @@ void session_note(struct mcp *mcp, const char *word, const char *rest, const cha
 
 void mcp_take_note(struct mcp *mcp, const char *what, const char *value)
 {
-    size_t length = strcspn(what, " ");
+    const struct note_kind *kind = find_kind(what);
+    const char *rest = strchr(what, ' ');
 
-    for (size_t i = 0; i < ARRAY_LEN(notes); i++) {
-        if (strlen(notes[i].word) == length && memcmp(notes[i].word, what, length) == 0)
-            notes[i].take(mcp, what[length] ? what + length + 1 : "", value);
-    }
+    if (kind)
+        kind->take(mcp, rest ? rest + 1 : "", value);
 }

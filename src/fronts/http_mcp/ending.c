@@ -68,7 +68,7 @@ void ending_begin(struct peer *peer, struct http_exchange *exchange)
     const struct http_mcp_note note = {
         .session = session,
         .token = token,
-        .what = "ended",
+        .what = NOTE_ENDED,
         .value = "",
         .lifetime_ms = (int64_t)LIMIT_TIMEOUT_S * 1000,
     };

@@ -16,6 +16,8 @@ struct json;
 
 enum { TOKEN_BYTES = 17, LABEL_BYTES = 129, SESSION_ID_BYTES = 27 };
 
+#define NOTE_ENDED "ended"
+
 /* A client: a legacy session, or all modern requests with one token. */
 struct peer {
     struct clock clock; /* first: the protocol's clock is a peer */

@@ -27,7 +27,7 @@ enum {
     PEER_IDLE_MS = 1800000,
 };
 static const int64_t NOTE_MS = (int64_t)LIMIT_TIMEOUT_S * 1000; /* as long as an id is good */
-static const int64_t NOTE_CANCELLED_MS = 600000;                /* for calls that are open now */
+static const int64_t NOTE_PASSING_MS = 600000;
 static const char session_binding[] = "session";
 
 static int64_t peer_boot_ms(struct clock *clock)
@@ -98,13 +98,12 @@ static void note(void *context, const char *what, const char *value)
 {
     const struct peer *peer = context;
     const struct http_mcp_parts *parts = &peer->front->parts;
-    bool is_short = strncmp(what, "cancelled ", 10) == 0;
     const struct http_mcp_note note = {
         .session = peer->id,
         .token = peer->token,
         .what = what,
         .value = value,
-        .lifetime_ms = is_short ? NOTE_CANCELLED_MS : NOTE_MS,
+        .lifetime_ms = mcp_note_is_passing(what) ? NOTE_PASSING_MS : NOTE_MS,
     };
 
     if (peer->is_sealed)
@@ -336,7 +335,7 @@ static void look_for_end(void *context, const char *what, const char *value)
     bool *is_ended = context;
 
     (void)value;
-    *is_ended = *is_ended || strcmp(what, "ended") == 0;
+    *is_ended = *is_ended || strcmp(what, NOTE_ENDED) == 0;
 }
 
 static bool is_ended(const struct http_mcp *front, const char *id)
@@ -412,7 +411,7 @@ void peer_take_note(struct http_mcp *front, const char *session, const char *wha
 
     if (!peer || !peer->is_sealed)
         return;
-    if (strcmp(what, "ended") == 0)
+    if (strcmp(what, NOTE_ENDED) == 0)
         peer_free(peer);
     else
         mcp_take_note(peer->mcp, what, value);
