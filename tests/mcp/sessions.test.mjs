@@ -164,6 +164,26 @@ describe("streams", { concurrency: 3 }, () => {
         }));
     }
 
+    test("calls are taken up in any order, beside new ones, and each gets its own answer", inHome(async (home) => {
+        await web(home);
+        const session = await open(home), titles = ["One", "Two", "Three"];
+        const before = titles.slice(0, 2).map((title, n) => session.call(asking(n, named(title))));
+        await Promise.all(before.map(carries));
+        await restart(home);
+        const third = session.call(asking(2, named("Three")));
+        await carries(third);
+        const again = [...before].reverse().map((stream) => session.listen(lastId(stream)));
+        await until(() => again.every(({ events }) => events.length), "both are served");
+        for (const { session_id, title } of await home.opened(3))
+            await home.must("answer", session_id, "--select", title === "Two" ? "b" : "a");
+        for (const [n, stream] of [again[1], again[0], third].entries()) {
+            await until(() => stream.isOver, "it ends with the response");
+            const responses = stream.messages().filter(({ id }) => id !== undefined);
+            assert.deepEqual(responses.map(({ id }) => id), [n]);
+            assert.deepEqual(outcome(responses[0]).selection.selected_ids, [n === 1 ? "b" : "a"]);
+        }
+    }));
+
     test("get_answer that waits is taken up too, and by two at once each gets it", inHome(async (home) => {
         await web(home);
         const session = await open(home);

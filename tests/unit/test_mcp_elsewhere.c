@@ -261,6 +261,8 @@ static void a_form_is_returned_to_the_other(void **state)
     assert_int_equal(json_member_integer(told, "shown_ms", -1), 3500);
     json_free(told);
     pair->b.now_ms = 0; /* a clock that is behind */
+    stage_respond(&pair->b, &pair->on_b, id, "\"result\":{\"action\":\"cancel\"}");
+    assert_non_null(strstr(pair->b.form_told, "\"shown_ms\":0"));
     stage_respond(&pair->b, &pair->on_b, id, "\"error\":{\"code\":1,\"message\":\"no\"}");
     assert_int_equal(pair->b.form_failures, 1);
     assert_int_equal(pair->a.form_results, 0);
@@ -275,7 +277,7 @@ static void a_form_is_returned_to_the_other(void **state)
                   "\"result\":{}");
     stage_respond(&pair->b, &pair->on_b, "\"x.form~aaaaaaaaaaaaaaaaaaaaaaaaaa 0 0\"",
                   "\"result\":{}");
-    assert_int_equal(pair->b.form_results, 1);
+    assert_int_equal(pair->b.form_results, 2);
     assert_int_equal(pair->on_b.count, 0);
 }
 
