@@ -456,6 +456,11 @@ void tokens_ring(struct engine *engine, struct alarm *alarm);
 /* A tab's token, for who came with a code; the oldest of too many tabs is signed out. */
 void tokens_add_tab(struct engine *engine, const char *label, desk_done *done, void *context);
 
+/* session_notes.c: what every hub must know of MCP sessions */
+void session_notes_load(struct engine *engine);
+void session_notes_read(struct engine *engine); /* again: another hub wrote some */
+void session_notes_release(struct engine *engine);
+
 /* portal.c: the way into the portal */
 desk_act portal_link_act;
 /* Where a browser finds this ask; false: there is no portal. */

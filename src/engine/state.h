@@ -244,6 +244,8 @@ struct engine {
     struct desk desk; /* first: a desk is an engine */
     struct engine_parts parts;
     struct table by_id, by_call, by_key, by_launch, principals, handed, tokens;
+    struct table notes;    /* of sessions: session_notes.c */
+    int64_t notes_over_ms; /* when the first of them is over; 0: there is none */
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;

@@ -186,6 +186,12 @@ void door_cut(struct door *door, const uint8_t *token_hash)
     http_server_cut(door->server, guard_owner(token_hash));
 }
 
+void door_take_note(struct door *door, const char *session, const char *what, const char *value)
+{
+    if (door)
+        routes_take_note(door->routes, session, what, value);
+}
+
 void door_free(struct door *door)
 {
     if (!door)

@@ -243,6 +243,11 @@ static void on_revoked(void *context, const uint8_t *hash)
     door_cut(((struct hub *)context)->door, hash);
 }
 
+static void on_session_note(void *context, const char *session, const char *what, const char *value)
+{
+    door_take_note(((struct hub *)context)->door, session, what, value);
+}
+
 static void open_browser(void *context, const char *link)
 {
     static const char *const said[] = {
@@ -335,6 +340,7 @@ static bool open_parts(struct hub *hub, struct error *err)
         .on_revoked = on_revoked,
         .open_browser = open_browser,
         .announce = announce_ask,
+        .on_session_note = on_session_note,
         .context = hub,
     };
     const struct notify_parts notify = { .loop = hub->loop,

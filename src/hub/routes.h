@@ -30,6 +30,9 @@ struct routes *routes_open(const struct routes_parts *parts, struct guard *guard
 void routes_flush(struct routes *routes); /* behind the engine's flush, before the server's */
 void routes_drain(struct routes *routes); /* we are about to go: polls end, nothing is ready */
 void routes_forget_token(struct routes *routes, const char *token_id); /* it was revoked */
+/* Another hub noted this of an MCP session. */
+void routes_take_note(struct routes *routes, const char *session, const char *what,
+                      const char *value);
 /* We leave: whoever waits is told how to go on. */
 void routes_dismiss(struct routes *routes, const char *why);
 /* Connections that are no longer HTTP: where they go, how many they are, and their end before the
