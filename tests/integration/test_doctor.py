@@ -17,7 +17,7 @@ from cli_stage import DONE, FAILED, ask
 from harness import Home, Skip, run, test, wait_until
 from install_stage import BY_NAME, entry_of, path_of, put
 
-CHECKS = ("program sandbox data_directory files socket hub lock store disk settings channels http tokens clients clock "
+CHECKS = ("program sandbox data_directory files socket hub lock store disk settings channels http tokens clients hooks service clock "
           "screen").split()
 F_OFD_SETLK = 37
 
