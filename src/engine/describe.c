@@ -106,6 +106,12 @@ static void write_detached(const struct engine *engine, const struct ask *ask,
         write_time(writer, "detached_at", live->detached_ms);
 }
 
+/* Stores say "" where nobody did it: time ran out and defaults were sent. */
+static const char *actor_of(const struct store_row *row)
+{
+    return row->actor_json && *row->actor_json ? row->actor_json : "null";
+}
+
 static void write_members(const struct engine *engine, const struct store_row *row,
                           const char *agent, struct json_writer *writer)
 {
@@ -139,7 +145,7 @@ static void write_members(const struct engine *engine, const struct store_row *r
     write_undo(engine, ask->id, writer);
     write_shown(ask, agent, writer);
     json_write_raw(writer, "origin", ask->origin_json ? ask->origin_json : "null");
-    json_write_raw(writer, "answered_by", row->actor_json ? row->actor_json : "null");
+    json_write_raw(writer, "answered_by", actor_of(row));
 }
 
 void describe_members(const struct engine *engine, const struct store_row *row,
@@ -312,6 +318,6 @@ void describe_winner(const struct store_row *row, struct text *out)
     json_write_text(&writer, "status", state_name(row->ask.state));
     json_write_integer(&writer, "version", row->ask.version);
     write_time(&writer, "answered_at", row->answered_ms ? row->answered_ms : row->ask.decided_ms);
-    json_write_raw(&writer, "answered_by", row->actor_json ? row->actor_json : "null");
+    json_write_raw(&writer, "answered_by", actor_of(row));
     json_write_end_object(&writer);
 }

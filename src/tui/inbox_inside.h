@@ -25,7 +25,6 @@ struct inbox_screen {
     struct screen_setup setup;
     const struct marks *marks;
     struct preferences preferences;
-    struct json *settings_json;
     struct facts rows[INBOX_ROWS + 1]; /* newest first */
     size_t count;
     char cursor[32], opening[32]; /* ids */

@@ -156,7 +156,6 @@ void inbox_screen_free(struct inbox_screen *screen)
     edit_release(&screen->filter);
     inbox_history_release(&screen->history);
     preferences_release(&screen->preferences);
-    json_free(screen->settings_json);
     text_release(&screen->said);
     text_release(&screen->settings.typed);
     free((char *)(uintptr_t)screen->setup.home);
@@ -223,7 +222,7 @@ static void open_ask(struct inbox_screen *screen, const struct json *whole)
     setup.context = screen;
     setup.effect = on_ask_effect;
     setup.is_inbox = true;
-    setup.settings = screen->settings_json;
+    setup.preferences = &screen->preferences;
     if (!ask_screen_new(&setup, whole, screen->now, &ask, NULL))
         return;
     ask_screen_free(screen->ask);
@@ -231,15 +230,6 @@ static void open_ask(struct inbox_screen *screen, const struct json *whole)
     if (screen->wants_cancel)
         ask_screen_cancel(ask);
     screen->wants_cancel = false;
-}
-
-static void take_settings(struct inbox_screen *screen, const struct json *json)
-{
-    preferences_read(&screen->preferences, json);
-    if (json_length(json_member(json, "settings")) > 1) { /* all of them, for asks to come */
-        json_free(screen->settings_json);
-        screen->settings_json = json_keep(json);
-    }
 }
 
 /* One line above the keys, until the next key. */
@@ -261,7 +251,7 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
         take_ask(screen, json_member(json, "ask"), true);
         break;
     case NEWS_SETTINGS:
-        take_settings(screen, json);
+        preferences_read(&screen->preferences, json);
         break;
     case NEWS_STATUS:
         free(screen->url);
@@ -340,7 +330,7 @@ static void go_to_browser(struct inbox_screen *screen)
     struct facts *rows[INBOX_ROWS];
     size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
 
-    if (!screen->setup.has_portal)
+    if (!screen->setup.has_portal || !preferences_is_on(&screen->preferences, SETTING_PORTAL))
         say(screen, i18n_text(TEXT_TUI_NO_PORTAL));
     else if (at < count)
         emit(screen, &(struct screen_effect){ .kind = EFFECT_BROWSER, .session_id = rows[at]->id });

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct json;
+struct preferences;
 
 /* Both at the same instant; the first never jumps. */
 struct screen_time {
@@ -80,12 +81,13 @@ struct screen_effect {
 struct screen_setup {
     void *context;
     void (*effect)(void *context, const struct screen_effect *effect);
-    const struct json *settings; /* result of settings/list; borrowed for S_new; NULL: built in */
-    const char *home;            /* written ~ in directories; borrowed for S_new; may be NULL */
-    int64_t uid;                 /* ours: asks of this uid are from "you" */
-    bool is_ascii;               /* the terminal has no UTF-8 or no glyphs beyond ASCII */
-    bool has_portal;             /* `w` is offered */
-    bool is_inbox; /* `[` `]` are offered; Ctrl-C is taken as going back to the list */
+    const struct json *settings; /* result of settings/list; borrowed for S_new; NULL: see below */
+    const struct preferences *preferences; /* borrowed for S_new; NULL too: built in */
+    const char *home; /* written ~ in directories; borrowed for S_new; may be NULL */
+    int64_t uid;      /* ours: asks of this uid are from "you" */
+    bool is_ascii;    /* the terminal has no UTF-8 or no glyphs beyond ASCII */
+    bool has_portal;  /* pages are served, where the setting portal is on */
+    bool is_inbox;    /* `[` `]` are offered; Ctrl-C is taken as going back to the list */
 };
 
 #endif

@@ -36,6 +36,7 @@ struct web {
     struct ws_frame
         *newest; /* the event that was told last: the next page most likely gets it too */
     bool is_leaving;
+    bool is_off;       /* the setting portal is, and no page is left */
     int64_t signed_in; /* since the start */
 };
 

@@ -204,7 +204,7 @@ static void *open_session(void *context, struct ws_peer *peer)
     struct web *web = context;
     struct session *session;
 
-    if (web->is_leaving) /* its upgrade was under way */
+    if (web->is_leaving || web->is_off) /* its upgrade was under way */
         return NULL;
     session = pool_new(sizeof *session);
     session->web = web;

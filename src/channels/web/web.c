@@ -60,8 +60,20 @@ void web_take(void *web, struct http_server *http, int fd, char *bytes, size_t l
     ws_server_take(((struct web *)web)->server, http, fd, bytes, length);
 }
 
+/* Whoever switches the portal off wants no page of it: those that are open end too. */
+static void follow_portal(struct web *web)
+{
+    bool is_off = !web->parts.is_portal_on(web->parts.context);
+
+    for (struct session *session = web->sessions; is_off && !web->is_off && session;
+         session = session->next)
+        ws_peer_close(session->peer, WS_CLOSE_GOING, "the portal is switched off");
+    web->is_off = is_off;
+}
+
 void web_flush(struct web *web)
 {
+    follow_portal(web);
     ws_server_flush(web->server);
     ws_frame_release(web->newest); /* whoever still has to send it has it */
     web->newest = NULL;
