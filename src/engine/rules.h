@@ -1,5 +1,5 @@
-/* rules.h - answers that stand, for rules.c (in force, applied) and rule_acts.c (what people do).
- */
+/* rules.h - answers that stand, for rules.c (in force, applied), rule_acts.c (what people do) and
+ * rule_suggest.c (which might). */
 #ifndef ENGINE_RULES_H
 #define ENGINE_RULES_H
 #include "core/rule.h"
