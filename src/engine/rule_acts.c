@@ -114,6 +114,7 @@ static void preview(struct standing *own, const struct store_row *row, const str
     own->writer = json_writer_to(&own->out);
     json_write_object(&own->writer, NULL);
     rule_case_write(read, row, own->any_prompt, &own->writer);
+    rule_case_write_shown(read, row, &own->writer);
     json_write_list(&own->writer, "asks");
     store->ops->history(store, &query, on_past, own);
 }
@@ -131,6 +132,7 @@ static void write_rule(const struct engine *engine, const struct rule *rule,
     json_write_text(writer, "expires_at", when);
     json_write_bool(writer, "expired", !rule_is_in_force(engine, rule));
     json_write_raw(writer, "rule", rule->facts_json);
+    rule_facts_write_shown(rule->facts_json, writer);
     json_write_raw(writer, "answer", rule->answer_json);
     json_write_raw(writer, "made_by", rule->actor_json);
     json_write_end_object(writer);
@@ -169,6 +171,7 @@ static void on_added(void *context, const struct store_reply *reply)
         return;
     }
     rules_keep(engine, &own->rule);
+    rules_tell(engine);
     reply_rule(&own->errand, engine->rules);
 }
 
@@ -300,6 +303,7 @@ static void on_removed(void *context, const struct store_reply *reply)
         errand_fail(errand, &err, NULL);
     } else {
         rules_drop(errand->engine, errand->id);
+        rules_tell(errand->engine);
         errand_ok(errand, "{}");
     }
 }

@@ -33,17 +33,37 @@ void rule_case_end(struct rule_case *read)
     json_free(read->origin);
 }
 
-void rule_case_write(const struct rule_case *read, const struct store_row *row, bool any_prompt,
-                     struct json_writer *writer)
+static const char *agent_of(const struct rule_case *read)
 {
     const char *agent = json_member_text(read->origin, "as");
 
-    agent = agent ? agent : json_member_text(read->origin, "name");
+    return agent ? agent : json_member_text(read->origin, "name");
+}
+
+void rule_case_write(const struct rule_case *read, const struct store_row *row, bool any_prompt,
+                     struct json_writer *writer)
+{
     json_write_text(writer, "from", row->ask.id);
     json_write_text(writer, "tool", row->ask.tool);
     json_write_text(writer, "title", row->ask.title);
-    json_write_text(writer, "agent", agent);
+    json_write_text(writer, "agent", agent_of(read));
     json_write_text(writer, "directory", read->subject.directory);
     json_write_bool(writer, "any_prompt", any_prompt);
     history_write_answer(writer, row);
+}
+
+void rule_case_write_shown(const struct rule_case *read, const struct store_row *row,
+                           struct json_writer *writer)
+{
+    describe_shown(row->ask.title, agent_of(read), read->subject.directory, writer);
+}
+
+void rule_facts_write_shown(const char *facts_json, struct json_writer *writer)
+{
+    struct json *facts = NULL;
+
+    if (json_parse(facts_json, strlen(facts_json), &facts, NULL))
+        describe_shown(json_member_text(facts, "title"), json_member_text(facts, "agent"),
+                       json_member_text(facts, "directory"), writer);
+    json_free(facts);
 }

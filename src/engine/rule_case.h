@@ -17,5 +17,9 @@ void rule_case_end(struct rule_case *read);
 /* The members that say for which asks, and what is answered. */
 void rule_case_write(const struct rule_case *read, const struct store_row *row, bool any_prompt,
                      struct json_writer *writer);
+/* What may be shown of them: of a case that was read, and of one that was written before. */
+void rule_case_write_shown(const struct rule_case *read, const struct store_row *row,
+                           struct json_writer *writer);
+void rule_facts_write_shown(const char *facts_json, struct json_writer *writer);
 
 #endif

@@ -47,6 +47,7 @@ static void reply_suggestions(struct suggesting *own)
             json_write_object(&writer, NULL);
             json_write_integer(&writer, "count", group->count);
             json_write_raw(&writer, "rule", group->facts.bytes);
+            rule_facts_write_shown(group->facts.bytes, &writer);
             json_write_end_object(&writer);
         }
     }
