@@ -65,6 +65,18 @@ static void write_visible(struct json_writer *writer, const char *key, const cha
     text_release(&out);
 }
 
+void describe_shown(const char *title, const char *agent, const char *directory,
+                    struct json_writer *writer)
+{
+    if (is_plain(title) && is_plain(agent) && is_plain(directory))
+        return;
+    json_write_object(writer, "shown");
+    write_visible(writer, "title", title);
+    write_visible(writer, "agent", agent);
+    write_visible(writer, "directory", directory);
+    json_write_end_object(writer);
+}
+
 /* What an agent wrote, as a person may see it. */
 static void write_shown(const struct ask *ask, const char *agent, struct json_writer *writer)
 {

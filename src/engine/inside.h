@@ -510,6 +510,9 @@ int64_t describe_remaining_s(const struct engine *engine, const struct live *liv
 void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
 /* The members alone, for an object that has more of them. */
+/* `shown` of what an agent wrote, where that is not what may be shown. */
+void describe_shown(const char *title, const char *agent, const char *directory,
+                    struct json_writer *writer);
 void describe_members(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer);
 void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,

@@ -24,6 +24,7 @@ const struct catalog catalog_en = {
         [TEXT_CHANNEL_CLIENT] = "client",
         [TEXT_CHANNEL_CLI] = "command line",
         [TEXT_CHANNEL_API] = "API",
+        [TEXT_CHANNEL_RULE] = "standing answer",
         [TEXT_DURATION_SECONDS] = "{count} s",
         [TEXT_DURATION_MINUTES] = "{count} min",
         [TEXT_DURATION_HOURS] = "{count} h",

@@ -24,6 +24,7 @@ const struct catalog catalog_zh = {
         [TEXT_CHANNEL_CLIENT] = "客户端",
         [TEXT_CHANNEL_CLI] = "命令行",
         [TEXT_CHANNEL_API] = "API",
+        [TEXT_CHANNEL_RULE] = "长期答复",
         [TEXT_DURATION_SECONDS] = "{count} 秒",
         [TEXT_DURATION_MINUTES] = "{count} 分钟",
         [TEXT_DURATION_HOURS] = "{count} 小时",

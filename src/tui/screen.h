@@ -43,6 +43,12 @@ enum screen_news {
     NEWS_LOST,     /* {retry_ms}: the hub is gone; it is tried again so much later */
     NEWS_STATUS,   /* result of hub/status: the portal's url */
     NEWS_HISTORY,  /* result of ask/history */
+    NEWS_RULES,    /* result of rule/list */
+    NEWS_PROPOSED, /* result of rule/suggest */
+    NEWS_CASE,     /* result of rule/preview */
+    NEWS_STANDS,   /* result of rule/add */
+    NEWS_REVOKED,  /* result of rule/remove */
+    NEWS_RULED,    /* params of rule/changed: they are others now */
     NEWS_LINK,     /* {words}: where the ask went on in a browser */
 };
 
@@ -67,6 +73,10 @@ enum screen_effect_kind {
     EFFECT_BELL,
     EFFECT_NEIGHBOUR, /* number: -1 or 1: the ask before or behind this one; only in an inbox */
     EFFECT_HISTORY,   /* json: params of ask/history; its result comes back as NEWS_HISTORY */
+    EFFECT_RULES,     /* inbox: rule/list and rule/suggest, as NEWS_RULES and NEWS_PROPOSED */
+    EFFECT_CASE,      /* json: params of rule/preview; its result comes back as NEWS_CASE */
+    EFFECT_STAND,     /* json: params of rule/add; NEWS_STANDS */
+    EFFECT_REVOKE,    /* json: params of rule/remove; NEWS_REVOKED */
     EFFECT_SUSPEND,   /* Ctrl-Z */
     EFFECT_CLOSE,     /* this screen is done: see S_exit_code and the summary */
     EFFECT_QUIT,      /* Ctrl-C: leave, everything stays as it is in the hub */

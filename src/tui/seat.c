@@ -261,6 +261,7 @@ static void on_note(void *context, const char *method, const struct json *params
         { "ask/changed", NEWS_CHANGED },
         { "ask/drafted", NEWS_DRAFTED },
         { "settings/changed", NEWS_SETTINGS },
+        { "rule/changed", NEWS_RULED },
     };
     struct seat *seat = context;
 
