@@ -305,6 +305,7 @@ static bool wait_once(struct asking *asking, enum exit_code *ret_code)
         *ret_code = EXIT_PENDING;
         ok = true;
     }
+    asking->identity.was_reached = true;
     asking->identity.is_retired = strcmp(link_closing(asking->link), "retire") == 0;
     wire_release(&reply);
     link_close(asking->link);
@@ -498,5 +499,6 @@ const struct verb verb_ask = {
     .options = options,
     .option_count = ARRAY_LEN(options),
     .most_words = 1,
+    .may_go_far = true,
     .run = run_ask,
 };

@@ -54,6 +54,18 @@ export const PAGE_WORDS = /** @type {const} */ ({
     ],
     link_spent: ["That link was used before or is too old. Make a new one.", "该链接已被使用或已过期，请重新生成。"],
     run_this: ["Run this", "运行"],
+    token_wanted: [
+        "Only you may answer, so this page wants a token of yours. Nothing is lost meanwhile.",
+        "只有你可以答复，因此此页面需要你的令牌。期间不会丢失任何内容。",
+    ],
+    token_unknown: [
+        "The hub does not take this token: it was revoked, is out of date, or is another one's.",
+        "中枢不接受此令牌：它已被撤销、已过期，或不是此中枢的。",
+    ],
+    run_this_there: ["Run this where the hub is", "在中枢所在的机器上运行"],
+    token_label: ["Token", "令牌"],
+    sign_in: ["Sign in", "登录"],
+    why_token: ["It is kept by this tab alone and goes with it.", "令牌仅保存在此标签页中，关闭后即消失。"],
     why_sign_in: ["The link works once and for 60 seconds.", "链接仅可使用一次，60 秒内有效。"],
 
     /* banners */
