@@ -125,21 +125,20 @@ static void a_batch_that_was_given_up_never_comes(void **state)
 static void who_asks_waits_for_what_is_under_way(void **state)
 {
     struct twin *twin = *state;
+    struct twin other = { 0 };
     char *outcomes;
 
     if (!twin)
         skip();
+    other.connection = PQconnectdb(twin->url);
+    done(&other, "SET lock_timeout = 100");
     begin(twin);
     create_in(twin, make_ask(1));
+    refused(&other, "SELECT sayso_resolve('slow')", "55P03");
     done(twin, "SELECT sayso_end('slow')");
-    {
-        struct twin other = { .connection = PQconnectdb(twin->url) };
-
-        done(&other, "SET lock_timeout = 100");
-        refused(&other, "SELECT sayso_resolve('slow')", "55P03");
-        refused(&other, "BEGIN; SELECT sayso_begin(6)", "55P03"); /* writers take turns */
-        PQfinish(other.connection);
-    }
+    refused(&other, "SELECT sayso_resolve('slow')", "55P03");
+    refused(&other, "BEGIN; SELECT sayso_begin(6)", "55P03"); /* writers take turns */
+    PQfinish(other.connection);
     done(twin, "COMMIT");
     outcomes = postgres_text(twin->url, "SELECT sayso_resolve('slow')");
     assert_string_equal(outcomes, "D1 ");
@@ -395,6 +394,7 @@ static void what_changes_meanwhile_is_left(void **state)
     create_three(twin);
     other.connection = PQconnectdb(twin->url);
     pool.connection = other.connection;
+    done(&other, "SET lock_timeout = 2000");
     how.from_states = 1U << STATE_SUBMITTED;
     how.to_state = STATE_PENDING;
     how.removes_answer = true;
