@@ -345,6 +345,12 @@ static void looking_ends_and_goes_on(void **state)
     assert_int_equal(all.count, 3);
     assert_int_equal(all.numbers[0], 20007);
     assert_int_equal(all.numbers[2], 7);
+    stage_run(stage, "UPDATE asks SET state = 6 WHERE number IN (7, 28999, 29000, 29001)");
+    page = look(
+        stage,
+        (struct store_history_query){ .list = { .limit = 10, .states = 1U << STATE_DECLINED } },
+        NULL);
+    assert_int_equal(page.count, 3); /* none is lost where one window ends and the next begins */
     take_up_hay(stage);
     stage->pool.reads = 0;
     page = find(stage, "needle", NULL, 10, 0);
