@@ -141,11 +141,11 @@ function buildKept(entry) {
  */
 function buildStanding({ ask, form }) {
     if (ask.answered_by?.via === "rule")
-        return make("p", { class: "next" }, make("a", { class: "btn small", href: "/standing",
+        return make("p", { class: "stand" }, make("a", { class: "btn small", href: "/standing",
             "data-key": "standing" }, say("standing")));
     if (ask.status !== "submitted")
         return null;
-    return make("p", { class: "next hint" }, form.destructive ? say("never_stands")
+    return make("p", { class: "stand hint" }, form.destructive ? say("never_stands")
         : make("a", { class: "btn small", href: `/standing?from=${ask.session_id}`,
             "data-key": "let-stand" }, say("let_stand")));
 }
@@ -215,7 +215,7 @@ export function buildEnded(entry, acts) {
     return { sync: () => {}, node: make("div", { class: "ended" },
         make("div", { class: "end" }, icon(symbol, `big ${tone}`),
             make("div", {}, make("h1", { tabindex: -1 }, title), make("p", {}, what))),
-        buildSummary(entry), buildKept(entry), buildStanding(entry),
-        buildMuteOffer(entry.ask),
-        entry.ask.status === "timeout" && buildTimeForNew(), buildNext()) };
+        buildSummary(entry), buildKept(entry), buildMuteOffer(entry.ask),
+        entry.ask.status === "timeout" && buildTimeForNew(), buildNext(),
+        buildStanding(entry)) };
 }

@@ -112,12 +112,12 @@ export function buildCase(from, isAny, done) {
                     load();
                 } }), make("span", {}, say("standing_any_box"))));
     const head = () => make("h2", { id: "standing-h", tabindex: -1 }, say("standing_case"));
-    const leave = () => make("a", { class: "btn ghost", href: "/standing",
-        "data-key": "standing-not" }, say("not_now"));
+    const leave = (/** @type {"close"|"not_now"} */ word) => make("a",
+        { class: "btn ghost", href: "/standing", "data-key": "standing-not" }, say(word));
     const build = () => {
         if (why)
             return [head(), make("p", { class: "standing-why" }, icon("warn", "warn"), why),
-                make("p", { class: "btns" }, leave())];
+                make("p", { class: "btns" }, leave("close"))];
         if (!seen)
             return [head(), said];
         const [agent, folder] = sayWhose(seen, seen.shown);
@@ -136,7 +136,7 @@ export function buildCase(from, isAny, done) {
         make("p", { class: "btns" },
             button({ class: "primary", "data-key": "standing-do", click: () => void add() },
                 say("standing_do", { time: sayUntil(Date.now() + days * DAY_MS) })),
-            leave(), said)];
+            leave("not_now"), said)];
     };
     const redraw = () => keepFocus(node, () => node.replaceChildren(...build()
         .filter((part) => part instanceof Node)));
