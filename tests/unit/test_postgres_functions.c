@@ -186,6 +186,39 @@ static void writes_belong_to_a_batch(void **state)
     assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM asks"), 0);
 }
 
+/* A plan that was made while a table was empty is kept while it grows. */
+static void plans_never_read_all(void **state)
+{
+    struct twin *twin = *state;
+    struct store_change how;
+
+    if (!twin)
+        skip();
+    postgres_run(twin->url, "VACUUM"); /* an empty table, and known to be */
+    begin(twin);
+    for (int i = 0; i < 20; i++) {
+        struct ask ask = make_ask(i);
+        char key[16];
+
+        ask.joins = true;
+        ask.idempotency_key = i % 2 ? "key" : NULL;
+        create_in(twin, ask);
+        snprintf(key, sizeof key, "key %d", i);
+        how = answer_of(ask.id, key);
+        change_in(twin, &how);
+        how = store_change_of(ask.id, EVENT_DELIVERED);
+        how.from_states = 1U << STATE_SUBMITTED;
+        how.delivered_ms = how.now_ms = 5;
+        how.more_ids = i % 2 ? "more and more" : NULL;
+        assert_int_equal(change_in(twin, &how), STORE_DONE);
+        assert_int_equal(change_in(twin, &how), STORE_DONE);
+    }
+    done(twin, "DO $$ BEGIN IF EXISTS (SELECT FROM pg_stat_xact_user_tables WHERE seq_scan > 0"
+               " AND relname IN ('asks', 'events', 'principals', 'batches')) THEN"
+               " RAISE EXCEPTION 'read all'; END IF; END $$");
+    commit(twin, "many");
+}
+
 static int64_t now_there(struct twin *twin)
 {
     return postgres_number(twin->url, "SELECT sayso_now()");
@@ -479,6 +512,7 @@ int main(void)
         TWIN(who_asks_waits_for_what_is_under_way),
         TWIN(what_is_undone_leaves_no_gap),
         TWIN(writes_belong_to_a_batch),
+        TWIN(plans_never_read_all),
         TWIN(deadlines_are_by_its_clock),
         TWIN(undo_is_by_its_clock),
         TWIN(other_hubs_are_told_once),
