@@ -186,6 +186,51 @@ static void writes_belong_to_a_batch(void **state)
     assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM asks"), 0);
 }
 
+/* The same call on two hubs is one ask, while it is open. */
+static void an_ask_of_another_hub_is_joined(void **state)
+{
+    struct twin *twin = *state;
+    struct ask first = make_ask(1), again = make_ask(2);
+    struct store_change how = answer_of(first.id, "key");
+    struct job job = { .what = JOB_CREATE };
+
+    if (!twin)
+        skip();
+    memcpy(again.digest, first.digest, sizeof again.digest);
+    again.joins = true;
+    first.idempotency_key = "call";
+    begin(twin);
+    create_in(twin, first);
+    commit(twin, "first");
+    for (int i = 0; i < 2; i++) {
+        again.idempotency_key = i ? "call" : NULL;
+        again.digest[5] = (uint8_t)i; /* a key says more than what is asked */
+        job.of.create.ask = again;
+        done(twin, "BEGIN");
+        done(twin, "SELECT sayso_begin(6)");
+        assert_true(twin_send(twin, &job));
+        commit(twin, i ? "by key" : "by call");
+        assert_int_equal(job.reply.outcome, STORE_REPEATED);
+        assert_string_equal(job.reply.row->ask.id, first.id);
+        job_set_row(&job, NULL);
+    }
+    begin(twin);
+    assert_int_equal(create_in(twin, again), STORE_DONE); /* that hub itself knows its own */
+    how.ask_id = again.id;
+    change_in(twin, &how);
+    how = answer_of(first.id, "other");
+    change_in(twin, &how);
+    commit(twin, "over");
+    job.of.create.ask = make_ask(3);
+    job.of.create.ask.joins = true;
+    job.of.create.ask.idempotency_key = "call";
+    done(twin, "BEGIN");
+    done(twin, "SELECT sayso_begin(6)");
+    assert_true(twin_send(twin, &job));
+    commit(twin, "new");
+    assert_int_equal(job.reply.outcome, STORE_DONE); /* what is over is not joined */
+}
+
 /* A plan that was made while a table was empty is kept while it grows. */
 static void plans_never_read_all(void **state)
 {
@@ -512,6 +557,7 @@ int main(void)
         TWIN(who_asks_waits_for_what_is_under_way),
         TWIN(what_is_undone_leaves_no_gap),
         TWIN(writes_belong_to_a_batch),
+        TWIN(an_ask_of_another_hub_is_joined),
         TWIN(plans_never_read_all),
         TWIN(deadlines_are_by_its_clock),
         TWIN(undo_is_by_its_clock),
