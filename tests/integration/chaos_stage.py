@@ -15,7 +15,7 @@ import postgres
 from answers_checker import ACKED, OPEN, REFUSED, UNKNOWN, History, check
 from chaos_proxy import CUTS, DOUBTS, Proxy
 from harness import SLACK, Wire, WireError, note
-from hubs_stage import LOST, Hub, Hubs, Person, Refused, outcome_of, question
+from hubs_stage import LOST, Hub, Hubs, Person, Refused, bad_event, outcome_of, question
 
 SEED = int(os.environ.get("SAYSO_SEED", "0")) or random.randrange(1, 1 << 30)
 HANG_S = 90 * SLACK  # after the last fault; only catches hangs
@@ -197,6 +197,8 @@ class Crew(contextlib.AbstractContextManager):
     def judge(self) -> dict[str, int]:
         """Fails with the first violations; the history is kept beside the logs for who looks into it."""
         rows = self.hubs.rows()
+        bad = bad_event(self.hubs.url)
+        assert bad == 0, f"the chain of events breaks at {bad}"
         found = check(self.history, rows)
         if found:
             kept = pathlib.Path("/tmp") / f"sayso-chaos-{os.getpid()}.jsonl"

@@ -3,13 +3,13 @@ test_three_hubs.py, test_chaos.py and test_failover.py share."""
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import http.client
 import itertools
 import json
-import os
 import signal
+import struct
 import subprocess
-import time
 from typing import Any
 
 import libpq
@@ -19,7 +19,7 @@ from api import LIMITS, Reply, read_reply
 from balancer import Balancer
 from chaos_proxy import Proxy
 from clock_stage import shim
-from harness import BIN, SLACK, Home, note, wait_until
+from harness import BIN, SLACK, Home, wait_until
 
 READY_S = 30 * SLACK
 MODERN = "2026-07-28"
@@ -176,6 +176,21 @@ def rows_of(url: str) -> list[Row]:
         for ask, body in connection.run("SELECT ask, body FROM answers ORDER BY seq"):
             rows[ask].answers.append(json.loads(body).get("global_annotation", ""))
     return list(rows.values())
+
+
+def bad_event(url: str) -> int:
+    """The number of the first event that does not follow the one before it, as store/event.c reckons; 0: all do."""
+    with libpq.Connection(url) as connection:
+        events = connection.run("SELECT seq, ask, kind, actor, body, prev_hash FROM events ORDER BY seq")
+        ((last, hash),) = connection.run("SELECT seq, hash FROM counter")
+    before, known = events[0][0] - 1 if events else 0, None
+    for seq, ask, kind, actor, body, previous in events:
+        if seq != before + 1 or (known is not None and previous != known):
+            return seq
+        parts = [previous, *((text or "").encode() for text in (str(seq), ask, str(kind), actor, body))]
+        before = seq
+        known = hashlib.sha256(b"".join(struct.pack("<Q", len(part)) + part for part in parts)).digest() if body is not None else None
+    return 0 if last == before and known in (None, hash) else last
 
 
 def question(title: str, **more: Any) -> dict[str, Any]:
