@@ -20,11 +20,16 @@ static const char version[] = "v1";
 static const int64_t DAY_MS = 86400000;
 static const int64_t SEALS_DAYS = 30;
 static const int64_t OPENS_DAYS = 61;
+static const int64_t SETTLES_MS = 60000; /* until then another hub may not have it yet */
 
 void seal_ring_add(struct seal_ring *ring, const struct seal_key *key)
 {
     size_t at = ring->count;
 
+    for (size_t i = 0; i < ring->count; i++) {
+        if (ring->keys[i].id == key->id)
+            return;
+    }
     if (at == SEAL_KEYS && ring->keys[SEAL_KEYS - 1].created_ms > key->created_ms)
         return;
     if (at == SEAL_KEYS)
@@ -51,6 +56,24 @@ static const struct seal_key *find_key(const struct seal_ring *ring, int64_t id,
     return NULL;
 }
 
+/* To seal with: the newest that every hub has had time to learn of, as long as what it seals can be
+ * opened for the longest time; else the first of those that are new. */
+static const struct seal_key *pick(const struct seal_ring *ring, int64_t now_ms)
+{
+    const struct seal_key *found = NULL;
+
+    for (size_t i = 0; i < ring->count; i++) {
+        int64_t age_ms = now_ms - ring->keys[i].created_ms;
+
+        if (age_ms >= (SEALS_DAYS + 1) * DAY_MS && found)
+            return found;
+        found = find_key(ring, ring->keys[i].id, now_ms);
+        if (age_ms >= SETTLES_MS)
+            return found;
+    }
+    return found;
+}
+
 /* Everything the box is bound to goes in as one digest: version, key, and what the caller says. */
 static bool begin(struct chacha_poly1305_ctx *context, const struct seal_key *key,
                   const struct hash_part *bound, size_t bound_count, const uint8_t *nonce)
@@ -75,20 +98,20 @@ bool seal_close(const struct seal_ring *ring, const struct hash_part *bound, siz
 {
     uint8_t inside[EXPIRY_BYTES + SEAL_PAYLOAD_BYTES], box[BOX_BYTES];
     size_t used = EXPIRY_BYTES + length;
+    const struct seal_key *key = pick(ring, now_ms);
     struct chacha_poly1305_ctx context;
 
-    if (ring->count == 0 || !find_key(ring, ring->keys[0].id, now_ms) ||
-        length > SEAL_PAYLOAD_BYTES)
+    if (!key || length > SEAL_PAYLOAD_BYTES)
         return false;
     memcpy(inside, &expires_ms, EXPIRY_BYTES);
     memcpy(inside + EXPIRY_BYTES, payload, length);
     random_bytes(box, CHACHA_POLY1305_NONCE_SIZE);
-    if (!begin(&context, &ring->keys[0], bound, bound_count, box))
+    if (!begin(&context, key, bound, bound_count, box))
         return false;
     chacha_poly1305_encrypt(&context, used, box + CHACHA_POLY1305_NONCE_SIZE, inside);
     used += CHACHA_POLY1305_NONCE_SIZE;
     chacha_poly1305_digest(&context, CHACHA_POLY1305_DIGEST_SIZE, box + used);
-    text_add_format(out, "%s.%" PRId64 ".", version, ring->keys[0].id);
+    text_add_format(out, "%s.%" PRId64 ".", version, key->id);
     base64_encode(box, used + CHACHA_POLY1305_DIGEST_SIZE, out);
     return true;
 }

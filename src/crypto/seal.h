@@ -17,7 +17,7 @@ enum {
     SEAL_SECRET_BYTES = 32,
     SEAL_TEXT_BYTES = 4096,    /* request_state_bytes of limits.json */
     SEAL_PAYLOAD_BYTES = 2048, /* sealed it stays below that */
-    SEAL_KEYS = 4,
+    SEAL_KEYS = 16,            /* several hubs may make one at the same time */
 };
 
 struct seal_key {
@@ -31,9 +31,10 @@ struct seal_ring {
     size_t count;
 };
 /* A key seals for 30 days; what it sealed can be opened for as long again, the longest an ask may
- * take, and a day. */
-void seal_ring_add(struct seal_ring *ring,
-                   const struct seal_key *key);                        /* the oldest may fall out */
+ * take, and a day. A new one is used when it is a minute old, unless there is none else: hubs that
+ * share a store learn of each other's. One that is there is not added again; the oldest may fall
+ * out. */
+void seal_ring_add(struct seal_ring *ring, const struct seal_key *key);
 bool seal_ring_is_stale(const struct seal_ring *ring, int64_t now_ms); /* time for a new key */
 
 /* False: there is no key, or the payload is too long. */

@@ -148,6 +148,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     tokens_load(engine);
     rules_load(engine);
     keys_load(engine);
+    session_notes_load(engine);
     later_load(engine);
     hidden_load(engine);
     engine->load_alarm = (struct alarm){ .kind = ALARM_LOAD };
@@ -187,6 +188,7 @@ void engine_free(struct engine *engine)
     tokens_release(engine);
     rules_release(engine);
     keys_release(engine);
+    session_notes_release(engine);
     hidden_release(engine);
     alarm_heap_release(&engine->alarms);
     free(engine);

@@ -34,6 +34,9 @@ struct engine_parts {
     void (*open_browser)(void *context, const char *link);
     /* To be told beside our own screens. May be NULL. */
     void (*announce)(void *context, const struct announcement *announcement);
+    /* Another hub noted this of a session; `value` NULL: it holds no more. May be NULL. */
+    void (*on_session_note)(void *context, const char *session, const char *what,
+                            const char *value);
     void *context;
 };
 /* What a token that is alive stands for. */
@@ -60,6 +63,8 @@ bool engine_prove_token(const struct engine *engine, const char *id, const char 
 
 /* Where the portal is, "http://127.0.0.1:7297"; until it is said there is none. */
 void engine_set_portal(struct engine *engine, const char *url);
+/* What others call it: in the addresses that agents and notifications are given. "": as above. */
+void engine_set_public_url(struct engine *engine, const char *url);
 /* An address with which a browser signs in, once; false: there is no portal. */
 bool engine_make_link(struct engine *engine, struct text *out);
 /* A browser's one-time code for a tab's token: {id, label, token}. It is spent by the first who
@@ -75,6 +80,21 @@ bool engine_seal(struct engine *engine, const struct hash_part *bound, size_t bo
 /* False, whatever is wrong with it. */
 bool engine_unseal(const struct engine *engine, const struct hash_part *bound, size_t bound_count,
                    const char *sealed, size_t length, struct text *ret_payload);
+
+/* What every hub on this store must know of an MCP session beside what its id says. It holds here
+ * at once and everywhere when `done` is called, which may be NULL; fails with rate_limited where a
+ * token's sessions have too many. */
+struct engine_note {
+    const char *session, *token; /* 26 characters; the token's id, "" without */
+    const char *what, *value;    /* `value` NULL: it holds no more */
+    int64_t lifetime_ms;
+};
+void engine_note_session(struct engine *engine, const struct engine_note *note, desk_done *done,
+                         void *context);
+void engine_drop_notes(struct engine *engine, const char *session); /* all of them */
+typedef void engine_note_each(void *context, const char *what, const char *value);
+void engine_each_note(const struct engine *engine, const char *session, engine_note_each *each,
+                      void *context);
 
 void engine_on_time(struct engine *engine); /* the clock's wake-up */
 /* Before the loop sleeps: tells watchers what changed in this turn, once per ask. */

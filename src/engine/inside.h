@@ -344,6 +344,7 @@ desk_act rule_preview_act, rule_add_act, rule_list_act, rule_remove_act, rule_su
 /* announce.c: telling a person who looks at none of our screens */
 void announce_new(struct engine *engine, const struct live *live);
 void announce_recovered(struct engine *engine, const struct live *live);
+void announce_retime(struct engine *engine); /* after remind_minutes has changed */
 void announce_ring(struct engine *engine, struct alarm *alarm);
 /* index.c */
 void index_start(struct engine *engine);
@@ -456,6 +457,11 @@ void tokens_ring(struct engine *engine, struct alarm *alarm);
 /* A tab's token, for who came with a code; the oldest of too many tabs is signed out. */
 void tokens_add_tab(struct engine *engine, const char *label, desk_done *done, void *context);
 
+/* session_notes.c: what every hub must know of MCP sessions */
+void session_notes_load(struct engine *engine);
+void session_notes_read(struct engine *engine); /* again: another hub wrote some */
+void session_notes_release(struct engine *engine);
+
 /* portal.c: the way into the portal */
 desk_act portal_link_act;
 /* Where a browser finds this ask; false: there is no portal. */
@@ -504,6 +510,9 @@ int64_t describe_remaining_s(const struct engine *engine, const struct live *liv
 void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
 /* The members alone, for an object that has more of them. */
+/* `shown` of what an agent wrote, where that is not what may be shown. */
+void describe_shown(const char *title, const char *agent, const char *directory,
+                    struct json_writer *writer);
 void describe_members(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer);
 void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,

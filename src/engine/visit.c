@@ -11,9 +11,9 @@
 #include "crypto/hash.h"
 #include "engine/inside.h"
 
-/* Whose ask it is (spec 1): over HTTP the token, or the client's name where none is wanted; else
- * uid and --as NAME, else uid, client name and working directory. It groups and limits; inside one
- * uid it is no wall. */
+/* Whose ask it is (spec 1): over HTTP the token, at whichever hub and whoever runs that, or the
+ * client's name where none is wanted; else uid and --as NAME, else uid, client name and working
+ * directory. It groups and limits; inside one uid it is no wall. */
 static void name_principal(const struct desk_visitor *visitor, char out[PRINCIPAL_BYTES])
 {
     char uid[24];
@@ -23,7 +23,7 @@ static void name_principal(const struct desk_visitor *visitor, char out[PRINCIPA
 
     snprintf(uid, sizeof uid, "%lld", (long long)visitor->uid);
     if (visitor->token_id && visitor->token_id[0])
-        memcpy(texts, (const char *[4]){ "token", uid, visitor->token_id, NULL }, sizeof texts);
+        memcpy(texts, (const char *[4]){ "token", NULL, visitor->token_id, NULL }, sizeof texts);
     else if (visitor->token_id)
         memcpy(texts, (const char *[4]){ "http", uid, visitor->name, NULL }, sizeof texts);
     else if (visitor->as_name)

@@ -49,6 +49,30 @@ static char *unseal(void *context, const char *token, const char *binding, const
     return text_take(&out);
 }
 
+static void note(void *context, const struct http_mcp_note *note, desk_done *done,
+                 void *done_context)
+{
+    struct routes *routes = context;
+    const struct engine_note noted = { .session = note->session,
+                                       .token = note->token,
+                                       .what = note->what,
+                                       .value = note->value,
+                                       .lifetime_ms = note->lifetime_ms };
+
+    engine_note_session(routes->parts.engine, &noted, done, done_context);
+}
+
+static void drop_notes(void *context, const char *session)
+{
+    engine_drop_notes(((struct routes *)context)->parts.engine, session);
+}
+
+static void each_note(void *context, const char *session, http_mcp_each_note *each,
+                      void *each_context)
+{
+    engine_each_note(((struct routes *)context)->parts.engine, session, each, each_context);
+}
+
 static const char *not_ready(void *context)
 {
     const struct routes *routes = context;
@@ -108,6 +132,9 @@ struct routes *routes_open(const struct routes_parts *parts, struct guard *guard
         .context = routes,
         .seal = seal,
         .unseal = unseal,
+        .note = note,
+        .drop_notes = drop_notes,
+        .each_note = each_note,
     };
     const struct rest_parts rest = {
         .loop = parts->loop,
@@ -145,6 +172,11 @@ void routes_flush(struct routes *routes)
     web_flush(routes->web);
 }
 
+void routes_announce(struct routes *routes)
+{
+    routes->is_leaving = true;
+}
+
 void routes_drain(struct routes *routes)
 {
     routes->is_leaving = true;
@@ -157,15 +189,21 @@ void routes_forget_token(struct routes *routes, const char *token_id)
     web_forget_token(routes->web, token_id);
 }
 
+void routes_take_note(struct routes *routes, const char *session, const char *what,
+                      const char *value)
+{
+    http_mcp_take_note(routes->mcp, session, what, value);
+}
+
 void routes_dismiss(struct routes *routes, const char *why)
 {
     http_mcp_dismiss(routes->mcp);
     web_dismiss(routes->web, why);
 }
 
-void routes_take(void *routes, struct http_server *http, int fd, char *bytes, size_t length)
+void routes_take(void *routes, const struct http_taken *taken)
 {
-    web_take(((struct routes *)routes)->web, http, fd, bytes, length);
+    web_take(((struct routes *)routes)->web, taken);
 }
 
 size_t routes_peer_count(const struct routes *routes)

@@ -13,6 +13,8 @@
 #include "base/pool.h"
 #include "mcp/inside.h"
 
+enum { CANCELLED_ID_BYTES = 256 };
+
 static void want_progress(struct mcp_call *call, const struct json *token)
 {
     bool is_token = json_kind(token) == KIND_INTEGER || json_kind(token) == KIND_TEXT;
@@ -142,11 +144,9 @@ static void abandon(struct mcp_call *call)
 
 /* The client gave up: no response any more, the ask stays and says that nobody waits. An id we do
  * not know is a stray, which clients were seen to send. */
-void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
+static bool cancel(struct mcp *mcp, const char *id_json, const char *reason)
 {
-    char *id_json = request_id ? json_encode(request_id) : NULL;
-
-    for (struct mcp_call *call = mcp->calls; call && id_json; call = call->next) {
+    for (struct mcp_call *call = mcp->calls; call; call = call->next) {
         struct mcp_to to = call->to;
 
         if (!to.stream || strcmp(to.id_json, id_json) != 0)
@@ -154,9 +154,27 @@ void call_cancel(struct mcp *mcp, const struct json *request_id, const char *rea
         hold_report_cut_off(call, reason);
         abandon(call);
         mcp_skip(&to);
-        break;
+        return true;
     }
+    return false;
+}
+
+/* Where it is not ours it may be another's, whose answer would otherwise go to nobody. */
+void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
+{
+    char *id_json = request_id ? json_encode(request_id) : NULL;
+    char *shortened = reason ? visit_short_name(reason) : mem_text("");
+
+    if (id_json && !cancel(mcp, id_json, reason) && strlen(id_json) <= CANCELLED_ID_BYTES)
+        session_note(mcp, NOTE_CANCELLED, id_json, shortened);
+    free(shortened);
     free(id_json);
+}
+
+void call_take_note(struct mcp *mcp, const char *id_json, const char *reason)
+{
+    if (reason)
+        cancel(mcp, id_json, reason);
 }
 
 /* One that answers on this stream; giving up one may be the end of others, so who goes through

@@ -105,23 +105,23 @@ void channel_write_returned(struct json_writer *writer, const struct json *param
     json_write_end_object(writer);
 }
 
-static void tell_result(const struct mcp_call *call, const struct shown_form *shown,
+static void tell_result(struct mcp_visit *visit, const struct form_return *form,
                         const struct json *result)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
     json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", shown->session_id);
-    json_write_text_if(&writer, "mode", shown->is_url ? "url" : NULL);
+    json_write_text(&writer, "session_id", form->session_id);
+    json_write_text_if(&writer, "mode", form->is_url ? "url" : NULL);
     write_result(&writer, result);
-    json_write_integer(&writer, "shown_ms", boot_ms(call) - shown->shown_boot_ms);
+    json_write_integer(&writer, "shown_ms", form->shown_ms);
     json_write_end_object(&writer);
-    tool_act(DESK_ACT(client_result), call->visit, &params, NULL, NULL);
+    tool_act(DESK_ACT(client_result), visit, &params, NULL, NULL);
     text_release(&params);
 }
 
-static void tell_failed(const struct mcp_call *call, const char *session_id)
+static void tell_failed(struct mcp_visit *visit, const char *session_id)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
@@ -129,8 +129,17 @@ static void tell_failed(const struct mcp_call *call, const char *session_id)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", session_id);
     json_write_end_object(&writer);
-    tool_act(DESK_ACT(client_failed), call->visit, &params, NULL, NULL);
+    tool_act(DESK_ACT(client_failed), visit, &params, NULL, NULL);
     text_release(&params);
+}
+
+void channel_return(struct mcp_visit *visit, const struct form_return *form, bool is_error,
+                    const struct json *json)
+{
+    if (is_error && !form->is_url) /* what becomes of an address says nothing about forms */
+        tell_failed(visit, form->session_id);
+    else
+        tell_result(visit, form, json);
 }
 
 /* Its clock runs again, where it stood still. */
@@ -153,14 +162,15 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
 {
     struct shown_form *shown = context;
     struct mcp_call *call = shown->call;
+    struct form_return form = { .is_url = shown->is_url,
+                                .shown_ms = boot_ms(call) - shown->shown_boot_ms };
 
+    memcpy(form.session_id, shown->session_id, sizeof form.session_id);
     end_shown(call);
     call->has_returned = answer != CALL_GONE;
     call->has_opened = shown->is_url && answer == CALL_ANSWERED && is_accepted(json);
-    if (answer == CALL_ANSWERED || (shown->is_url && answer == CALL_REFUSED))
-        tell_result(call, shown, json); /* what becomes of an address says nothing about forms */
-    else if (answer == CALL_REFUSED)
-        tell_failed(call, shown->session_id);
+    if (answer == CALL_ANSWERED || answer == CALL_REFUSED)
+        channel_return(call->visit, &form, answer == CALL_REFUSED, json);
     free(shown);
 }
 
@@ -225,6 +235,7 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
                  const char *params_json)
 {
     struct shown_form *shown = mem_new(sizeof *shown);
+    char *carried = elsewhere_seal_form(call->to.mcp, session_id, is_url);
 
     shown->call = call;
     shown->is_url = is_url;
@@ -233,8 +244,11 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
     call->shown = shown;
     if (form_schema_stops_clock(call->visit->name) && call->deadline_boot_ms)
         hold_until(call, call->deadline_boot_ms);
+    elsewhere_tell_stream(call); /* who has this event need not be shown the form again */
     /* no end of its own: the ask's deadline ends the call, and the call the question */
-    shown->question = call_ask(call, "elicitation/create", params_json, 0, on_answer, shown);
+    shown->question =
+        question_ask(call, carried, "elicitation/create", params_json, 0, on_answer, shown);
+    free(carried);
     if (!shown->question) {
         call->shown = NULL;
         free(shown);

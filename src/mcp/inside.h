@@ -114,8 +114,9 @@ struct mcp_call {
     uint8_t revision, level, abilities; /* enum mcp_revision, enum mcp_level, enum ability */
     bool is_at_desk;                    /* which owes a reply */
     bool is_away;                       /* its stream is paused */
+    bool is_let_go;                     /* it was, and the desk will say `pending` for that */
     bool detaches_soon;
-    bool has_returned; /* the client's form did: the desk has it, or will when it is back */
+    bool has_returned; /* the client's form did, or is shown by another server's request */
     bool has_opened;   /* its person agreed to look at an address of ours */
     char session_id[27];
     char id_json[];
@@ -140,6 +141,8 @@ struct mcp_method {
 };
 
 /* mcp.c */
+/* What is known of whoever asks something on this stream, apart from what it asks. */
+struct mcp_request mcp_request_of(struct mcp *mcp, struct mcp_stream *stream);
 /* By the row of its method, one of these or of both eras, or with an error where there is none:
  * `status` is that one's. */
 void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count,
@@ -163,6 +166,7 @@ void mcp_drop_batch(struct mcp_batch *batch);
 /* NULL: the client has given itself too many names. */
 struct mcp_visit *visit_get(struct mcp_request *request);
 void visit_leave_all(struct mcp *mcp);
+char *visit_short_name(const char *name); /* as much of it as counts; the caller frees */
 void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id);
 void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to);
 void delivery_return(const struct mcp_delivery *list);
@@ -188,6 +192,23 @@ struct mcp_call *run_begin(struct mcp_request *request, const struct json *argum
                            bool is_at_desk);
 void run_settle(struct mcp *mcp, int64_t tag); /* it may have been answered meanwhile */
 
+/* session.c: what others who serve this session must know; `rest` "": nothing more */
+#define NOTE_LEVEL      "level"
+#define NOTE_SUBSCRIBED "subscribed"
+#define NOTE_CANCELLED  "cancelled"
+void session_note(struct mcp *mcp, const char *word, const char *rest, const char *value);
+
+/* elsewhere.c: what another server of this session began */
+/* Its ask will have a name in a moment. */
+void elsewhere_expect(struct mcp_call *call);
+/* The ask of this call has one, or its form is about to be shown: its stream is told what its
+ * client can come back with. */
+void elsewhere_tell_stream(struct mcp_call *call);
+/* What the id of a form carries; NULL: nothing. The caller frees. */
+char *elsewhere_seal_form(const struct mcp *mcp, const char *session_id, bool is_url);
+void elsewhere_take_response(struct mcp *mcp, const char *sealed,
+                             const struct jsonrpc_message *message);
+
 /* prompts.c, resources.c, complete.c, logging.c: methods that both eras have, or nearly */
 mcp_method_call prompts_list, prompts_get;
 const struct mcp_prompt *prompts_find(const struct mcp_offer *offer, const char *name);
@@ -196,7 +217,8 @@ const char *resources_read_uri(struct mcp_request *request);         /* NULL: re
 void resources_refuse(struct mcp_request *request, const char *uri); /* there is none */
 mcp_method_call complete;
 mcp_method_call logging_set_level;
-bool logging_read_level(const struct json *json, enum mcp_level *ret_level);
+bool logging_read_level(const char *name, enum mcp_level *ret_level); /* NULL is none */
+void logging_take_note(struct mcp *mcp, const char *rest, const char *value);
 
 /* subscribe.c: who wants to hear that a resource changed */
 mcp_method_call subscribe, unsubscribe, listen_to;
@@ -205,6 +227,7 @@ void subscribe_tell_all(struct mcp_visit *visit); /* nobody knows what changed *
 /* The visit is used: from now on what changes is watched for those who subscribed. */
 void subscribe_used(struct mcp_visit *visit);
 void subscribe_drop_all(struct mcp *mcp);
+void subscribe_take_note(struct mcp *mcp, const char *uri, const char *value);
 
 /* asks.c: the product's own resources */
 void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params);
@@ -234,6 +257,8 @@ void tool_act(size_t act, struct mcp_visit *visit, const struct text *params, de
 void tool_detach(struct mcp_call *call);
 void tool_return(struct mcp_visit *visit, const char *session_id); /* it did not arrive */
 void tool_wait_again(struct mcp_call *call);
+void tool_wait(struct mcp_call *call, int64_t wait_s); /* for the ask it names */
+void tool_refuse_busy(struct mcp_request *request);
 /* The desk did not even say `pending`: the client must hear something before it gives up. */
 void tool_reply_pending(struct mcp_call *call);
 /* Writes the result object of a tools/call: text and structured content each complete. */
@@ -250,6 +275,7 @@ struct mcp_to call_let_go(struct mcp_call *call);
 void call_settle(struct mcp_call *call);
 struct call_work *call_work(struct mcp_call *call); /* made at its first use */
 void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason);
+void call_take_note(struct mcp *mcp, const char *id_json, const char *reason);
 void call_drop_all(struct mcp *mcp);
 /* It was given up before its ask had a name. Others that made the same call learn that name in a
  * moment, and while they want the ask it stays attached. */
@@ -270,6 +296,10 @@ void hold_wake_at(struct mcp *mcp, int64_t boot_ms);
 void hold_on_time(struct mcp *mcp);
 
 /* question.c: our requests to the client */
+/* As call_ask; its id carries `carried`, letters that JSON needs not escape; NULL: nothing. */
+struct call_question *question_ask(struct mcp_call *call, const char *carried, const char *method,
+                                   const char *params_json, int64_t limit_ms, call_answered *done,
+                                   void *context);
 void question_take_response(struct mcp *mcp, const struct jsonrpc_message *message);
 void question_drop_of(struct mcp_call *call);
 void question_on_time(struct mcp *mcp, int64_t now);
@@ -277,6 +307,14 @@ void question_on_time(struct mcp *mcp, int64_t now);
 /* channel.c: the client's own form, as the desk wants it shown (R4.2) */
 /* The member `client` of an act that waits, where this client can show forms. */
 void channel_write_client(struct json_writer *writer, const struct mcp_call *call);
+/* A form comes back: a result, or an error. */
+struct form_return {
+    char session_id[27];
+    bool is_url;
+    int64_t shown_ms; /* for so long */
+};
+void channel_return(struct mcp_visit *visit, const struct form_return *form, bool is_error,
+                    const struct json *json);
 void channel_present(struct mcp_visit *visit, const struct json *params);
 void channel_withdraw(struct mcp_visit *visit, const struct json *params);
 /* The result is about to be told: what the person was sent to an address for is done. */

@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "mcp/inside.h"
+#include "mcp/offer.h"
 
 static const char *const names[LEVEL_NONE] = {
     [LEVEL_DEBUG] = "debug",     [LEVEL_INFO] = "info",           [LEVEL_NOTICE] = "notice",
@@ -15,10 +16,8 @@ static const char *const names[LEVEL_NONE] = {
     [LEVEL_ALERT] = "alert",     [LEVEL_EMERGENCY] = "emergency",
 };
 
-bool logging_read_level(const struct json *json, enum mcp_level *ret_level)
+bool logging_read_level(const char *name, enum mcp_level *ret_level)
 {
-    const char *name = json_text(json);
-
     for (size_t i = 0; name && i < ARRAY_LEN(names); i++) {
         if (strcmp(names[i], name) == 0) {
             *ret_level = (enum mcp_level)i;
@@ -30,11 +29,22 @@ bool logging_read_level(const struct json *json, enum mcp_level *ret_level)
 
 void logging_set_level(struct mcp_request *request)
 {
-    if (logging_read_level(json_member(request->params, "level"), &request->to.mcp->level))
-        mcp_reply(&request->to, "{}");
-    else
+    const char *name = json_member_text(request->params, "level");
+
+    if (!logging_read_level(name, &request->to.mcp->level)) {
         mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS,
                         "level must be one of debug to emergency", NULL);
+        return;
+    }
+    session_note(request->to.mcp, NOTE_LEVEL, "", name);
+    mcp_reply(&request->to, "{}");
+}
+
+void logging_take_note(struct mcp *mcp, const char *rest, const char *value)
+{
+    (void)rest;
+    if (!logging_read_level(value, &mcp->level))
+        mcp->level = mcp->parts.offer->level;
 }
 
 bool call_logs(const struct mcp_call *call, enum mcp_level level)

@@ -95,25 +95,30 @@ void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, si
         mcp_refuse(&request->to, status, JSONRPC_METHOD_NOT_FOUND, "no such method", NULL);
 }
 
-static void serve(const struct mcp_to *to, const struct mcp_headers *headers,
-                  const struct jsonrpc_message *message)
+struct mcp_request mcp_request_of(struct mcp *mcp, struct mcp_stream *stream)
 {
-    const struct mcp *mcp = to->mcp;
-    struct mcp_request request = {
-        .to = *to,
-        .method = message->method,
-        .id = message->id,
-        .params = message->params,
-        .headers = headers,
+    return (struct mcp_request){
+        .to = { .mcp = mcp, .stream = stream },
         .revision = mcp->negotiated,
         .client_name = mcp->client_name,
         .client_version = mcp->client_version,
         .abilities = mcp->abilities,
         .level = mcp->level,
     };
+}
+
+static void serve(const struct mcp_to *to, const struct mcp_headers *headers,
+                  const struct jsonrpc_message *message)
+{
+    struct mcp_request request = mcp_request_of(to->mcp, to->stream);
     char *id_json = json_encode(message->id);
 
+    request.to = *to;
     request.to.id_json = id_json;
+    request.method = message->method;
+    request.id = message->id;
+    request.params = message->params;
+    request.headers = headers;
     mcp_open(&request.to);
     if (revision_is_claimed(message->params))
         modern_serve(&request);

@@ -17,6 +17,7 @@
 struct clock;
 struct desk;
 struct json;
+struct json_writer;
 struct mcp;
 struct mcp_delivery;
 struct mcp_offer;
@@ -38,6 +39,9 @@ struct mcp_stream_ops {
     void (*finished)(struct mcp_stream *stream);
     /* The client is asked to come back for the rest later (2025-11-25). May be NULL. */
     void (*part)(struct mcp_stream *stream, int retry_ms);
+    /* Whoever loses this stream can come back for its call, to any server of the session, with
+     * this (mcp_take_up); NULL: it can't. Legacy only. May be NULL. */
+    void (*state)(struct mcp_stream *stream, const char *sealed);
 };
 /* The transport's own struct begins with this and sets `ops`; the rest is ours. It is not freed in
  * one of those, and dropped before it is. */
@@ -46,6 +50,7 @@ struct mcp_stream {
     uint32_t open;                   /* requests not answered yet */
     uint32_t call_count;             /* calls that answer here */
     struct mcp_delivery *deliveries; /* in messages that may not have arrived yet */
+    bool awaits_state;               /* `state` will be called in a moment */
 };
 
 /* What HTTP said beside the body; a NULL struct on stdio, a NULL member where it is absent. */
@@ -73,9 +78,28 @@ struct mcp_parts {
      * no state is given out. */
     char *(*seal)(void *context, const char *binding, const char *state);
     char *(*unseal)(void *context, const char *binding, const char *sealed);
+    /* Whoever else serves this session must know this (mcp_take_note); `value` NULL: not any more.
+     * NULL: nobody else does. */
+    void (*note)(void *context, const char *what, const char *value);
 };
 struct mcp *mcp_new(const struct mcp_parts *parts);
 void mcp_free(struct mcp *mcp); /* its asks stay, detached; its streams are touched no more */
+
+/* A legacy session, for whoever serves it without having seen its handshake. */
+struct mcp_session {
+    enum mcp_revision revision;
+    unsigned abilities;                       /* enum ability */
+    const char *client_name, *client_version; /* borrowed; NULL: it did not say */
+};
+void mcp_read_session(const struct json *params, struct mcp_session *ret_session); /* initialize */
+/* Members of an object that is open, and back. */
+void mcp_write_session(const struct mcp_session *session, struct json_writer *writer);
+void mcp_parse_session(const struct json *written, struct mcp_session *ret_session);
+void mcp_set_session(struct mcp *mcp, const struct mcp_session *session);
+/* What was noted of it before, or has just been by another. */
+void mcp_take_note(struct mcp *mcp, const char *what, const char *value);
+/* It is about what is open now: minutes later it means nothing. */
+bool mcp_note_is_passing(const char *what);
 
 void mcp_take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line, size_t length);
 /* A message that was parsed before: over HTTP it must be known whose it is (entry.h). */
@@ -95,6 +119,9 @@ void mcp_tell_confirmed(struct mcp *mcp);
  * that whoever makes the same call elsewhere gets the ask, and not a second one. */
 void mcp_pause(struct mcp *mcp, struct mcp_stream *stream);
 void mcp_resume(struct mcp *mcp, struct mcp_stream *stream);
+/* The client is back for a call that another server began: it goes on on this stream, which is
+ * fresh. False, and nothing was said: this state is not ours, of another session, or too old. */
+bool mcp_take_up(struct mcp *mcp, struct mcp_stream *stream, const char *sealed);
 /* Its client closed it, as modern ones do when they give up: after how long is worth knowing. Then
  * as mcp_drop. */
 void mcp_give_up(struct mcp *mcp, struct mcp_stream *stream);

@@ -1,7 +1,8 @@
 /*
  * question.c - our requests to the client, which legacy revisions have: on the stream of the call
  * they are about, with ids of our own, answered by a response that names one exactly, withdrawn
- * where the answer came from elsewhere. Source: MCP 2025-11-25, client/elicitation.
+ * where the answer came from elsewhere. What an id carries is for who does not know it.
+ * Source: MCP 2025-11-25, client/elicitation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,28 +19,34 @@ static const char ID_BEGIN[] = "sayso-";
 struct call_question {
     struct call_question *next;
     struct mcp_call *call;
-    int64_t number; /* of its id */
-    char id[sizeof ID_BEGIN + TEXT_INTEGER_BYTES];
     int64_t limit_boot_ms; /* 0: none */
     call_answered *done;
     void *context;
+    char id[]; /* a number, and behind a dot what it carries */
 };
 
-struct call_question *call_ask(struct mcp_call *call, const char *method, const char *params_json,
-                               int64_t limit_ms, call_answered *done, void *context)
+static struct call_question *question_new(int64_t number, const char *carried)
+{
+    char *id = mem_format("%s%lld%s%s", ID_BEGIN, (long long)number, carried ? "." : "",
+                          carried ? carried : "");
+    struct call_question *question = mem_new(sizeof *question + strlen(id) + 1);
+
+    memcpy(question->id, id, strlen(id) + 1);
+    free(id);
+    return question;
+}
+
+struct call_question *question_ask(struct mcp_call *call, const char *carried, const char *method,
+                                   const char *params_json, int64_t limit_ms, call_answered *done,
+                                   void *context)
 {
     struct mcp *mcp = call->to.mcp;
     struct call_question *question;
-    char digits[TEXT_INTEGER_BYTES];
 
     if (!call->to.stream || call->revision == REVISION_2026_07_28)
         return NULL;
-    question = mem_new(sizeof *question);
+    question = question_new(++mcp->next_question, carried);
     question->call = call;
-    question->number = ++mcp->next_question;
-    memcpy(question->id, ID_BEGIN, sizeof ID_BEGIN - 1);
-    text_put(question->id + sizeof ID_BEGIN - 1, TEXT_INTEGER_BYTES,
-             text_of_integer(question->number, digits));
     question->done = done;
     question->context = context;
     question->next = mcp->questions;
@@ -50,6 +57,12 @@ struct call_question *call_ask(struct mcp_call *call, const char *method, const 
     }
     mcp_ask_client(&call->to, question->id, method, params_json);
     return question;
+}
+
+struct call_question *call_ask(struct mcp_call *call, const char *method, const char *params_json,
+                               int64_t limit_ms, call_answered *done, void *context)
+{
+    return question_ask(call, NULL, method, params_json, limit_ms, done, context);
 }
 
 static struct call_question *unlink_at(struct call_question **at)
@@ -101,28 +114,22 @@ static void end_question(struct call_question *question, enum call_answer answer
     done(context, answer, json);
 }
 
-/* The number in an id of ours; 0: it may be anything. */
-static int64_t number_of(const char *id)
-{
-    int64_t number = 0;
-
-    if (id && strncmp(id, ID_BEGIN, sizeof ID_BEGIN - 1) == 0)
-        text_parse_integer(id + sizeof ID_BEGIN - 1, &number);
-    return number;
-}
-
 void question_take_response(struct mcp *mcp, const struct jsonrpc_message *message)
 {
-    const char *id = json_text(message->id);
+    const char *id = json_text(message->id), *carried;
     struct call_question **at = &mcp->questions;
-    int64_t number = number_of(id);
 
-    while (*at && (*at)->number != number)
+    if (!id || strlen(id) != json_length(message->id) ||
+        strncmp(id, ID_BEGIN, sizeof ID_BEGIN - 1) != 0)
+        return;
+    while (*at && strcmp((*at)->id, id) != 0)
         at = &(*at)->next;
-    if (!*at || strlen((*at)->id) != json_length(message->id) || strcmp((*at)->id, id) != 0)
-        return; /* 007 is 7, but it is no id of ours */
-    end_question(unlink_at(at), message->error ? CALL_REFUSED : CALL_ANSWERED,
-                 message->error ? message->error : message->result);
+    carried = strchr(id, '.');
+    if (*at)
+        end_question(unlink_at(at), message->error ? CALL_REFUSED : CALL_ANSWERED,
+                     message->error ? message->error : message->result);
+    else if (carried)
+        elsewhere_take_response(mcp, carried + 1, message);
 }
 
 static struct call_question *take_of(const struct mcp_call *call)

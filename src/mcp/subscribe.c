@@ -117,6 +117,7 @@ void subscribe(struct mcp_request *request)
     add(mcp, visit, NULL, uri);
     if (visit)
         follow(visit);
+    session_note(mcp, NOTE_SUBSCRIBED, uri, "");
     mcp_reply(&request->to, "{}");
 }
 
@@ -127,7 +128,40 @@ void unsubscribe(struct mcp_request *request)
     if (!uri)
         return;
     drop_of(request->to.mcp, NULL, uri);
+    session_note(request->to.mcp, NOTE_SUBSCRIBED, uri, NULL);
     mcp_reply(&request->to, "{}");
+}
+
+static bool has(const struct mcp *mcp, const char *uri)
+{
+    const struct mcp_subscription *at = mcp->subscriptions;
+
+    while (at && (at->call || strcmp(at->uri, uri) != 0))
+        at = at->next;
+    return at != NULL;
+}
+
+/* By a request that another server of this session got. What changed before we heard of it was told
+ * to nobody, so the next stream hears that it did. */
+void subscribe_take_note(struct mcp *mcp, const char *uri, const char *value)
+{
+    struct mcp_request request = mcp_request_of(mcp, NULL);
+    bool needs = mcp->parts.offer->is_at_desk;
+    struct mcp_visit *visit;
+
+    if (!value) {
+        drop_of(mcp, NULL, uri);
+        return;
+    }
+    if (has(mcp, uri) || mcp->subscription_count + LISTEN_MOST > SUBSCRIPTIONS_MOST)
+        return;
+    visit = needs ? visit_get(&request) : NULL;
+    if (needs && !visit)
+        return;
+    add(mcp, visit, NULL, uri);
+    mcp->subscriptions->is_missed = !mcp->standing;
+    if (visit)
+        follow(visit);
 }
 
 static void write_id(struct json_writer *writer, const char *id_json)

@@ -164,19 +164,24 @@ void tool_return(struct mcp_visit *visit, const char *session_id)
 
 void tool_detach(struct mcp_call *call)
 {
-    if (call->session_id[0] && !is_wanted(call))
-        tool_return(call->visit, call->session_id);
+    if (!call->session_id[0] || is_wanted(call))
+        return;
+    call->is_let_go = call->is_at_desk;
+    tool_return(call->visit, call->session_id);
 }
 
 static void on_done(void *context, const struct desk_reply *reply)
 {
     struct mcp_call *call = context;
     struct mcp_stream *stream = call->to.stream;
-    bool is_away = call->is_away;
+    bool is_away = call->is_away, is_let_go = call->is_let_go;
 
-    call->is_at_desk = false;
-    if (stream && is_away && !reply->is_final && reply->err.code == ERROR_NONE)
+    call->is_at_desk = call->is_let_go = false;
+    if (stream && !reply->is_final && reply->err.code == ERROR_NONE && (is_away || is_let_go)) {
+        if (!is_away) /* it was back before the desk had said so */
+            tool_wait_again(call);
         return; /* nobody is there to be told `pending`: it waits again when the client is back */
+    }
     if (stream && !reply->is_final && reply->json && channel_need_input(call, reply->json))
         return;
     if (stream) {
@@ -228,6 +233,8 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
     struct mcp_call *call = tag ? call_find(mcp, strtoll(tag, NULL, 10)) : NULL;
 
     if (call && id) {
+        text_put(call->session_id, sizeof call->session_id, id);
+        elsewhere_tell_stream(call);
         learn(call, "asked", id, params);
         come_back_learn(call, params);
         if (!call->to.stream || call->is_away)
@@ -253,7 +260,7 @@ void tool_on_event(struct mcp_visit *visit, const char *method, const struct jso
         take_ask_event(visit->mcp, params);
 }
 
-static void refuse_busy(struct mcp_request *request)
+void tool_refuse_busy(struct mcp_request *request)
 {
     struct error err;
 
@@ -290,11 +297,17 @@ static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_pl
         json_write_text(&writer, "interface", interface_name(INTERFACE_TERMINAL));
     if (plan && plan->explanation.used)
         json_write_text_n(&writer, "explanation", plan->explanation.bytes, plan->explanation.used);
-    if (call->revision != REVISION_2026_07_28) /* a modern form has no end that it would outlive */
+    /* a modern form has no end that it would outlive, and one form is enough */
+    if (call->revision != REVISION_2026_07_28 && !call->has_returned)
         channel_write_client(&writer, call);
     json_write_end_object(&writer);
     put_to_desk(call, DESK_ACT(wait), &params);
     text_release(&params);
+}
+
+void tool_wait(struct mcp_call *call, int64_t wait_s)
+{
+    wait_for(call, wait_s, NULL);
 }
 
 /* The client is back, with what is left of its patience. */
@@ -340,7 +353,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     int64_t hold_s;
 
     if (!visit) {
-        refuse_busy(request);
+        tool_refuse_busy(request);
         return;
     }
     if (!come_back_read(request, plan, &state))
@@ -356,9 +369,12 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;
+        elsewhere_expect(call);
         submit(call, tool, request, arguments, hold_s, state);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
+        if (hold_s > 0)
+            elsewhere_tell_stream(call);
         wait_for(call, hold_s, plan);
     }
 }
@@ -393,7 +409,7 @@ static void run(struct mcp_request *request, const struct tool *tool, const stru
     int64_t tag;
 
     if (mcp->call_count >= mcp->parts.most_calls) {
-        refuse_busy(request);
+        tool_refuse_busy(request);
         return;
     }
     call = call_begin(request, NULL);

@@ -59,7 +59,7 @@ static size_t leave_unused(struct mcp *mcp)
 }
 
 /* The beginning of a long name will do, cut between characters. */
-static char *short_name(const char *name)
+char *visit_short_name(const char *name)
 {
     const char *end = name + strlen(name), *at = name;
 
@@ -133,8 +133,8 @@ static struct mcp_visit *find_visit(const struct mcp *mcp, const char *name, con
 struct mcp_visit *visit_get(struct mcp_request *request)
 {
     struct mcp *mcp = request->to.mcp;
-    char *name = short_name(request->client_name ? request->client_name : "");
-    char *version = request->client_version ? short_name(request->client_version) : NULL;
+    char *name = visit_short_name(request->client_name ? request->client_name : "");
+    char *version = request->client_version ? visit_short_name(request->client_version) : NULL;
     struct mcp_visit *visit = find_visit(mcp, name, version);
 
     if (!visit && leave_unused(mcp) < VISIT_MOST)

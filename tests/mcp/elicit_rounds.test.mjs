@@ -274,7 +274,7 @@ describe("legacy forms", { concurrency: 3 }, () => {
         assert.equal(client.messages.filter(({ method }) => method === "elicitation/create").length, 1);
     }));
 
-    // Over HTTP that hub is the server: its streams break, its sessions are unknown to the next one.
+    // Over HTTP that hub is the server: its streams break. Its sessions go on at the next one, or their clients begin anew.
     const brokenHttp = async (home) => {
         const client = await openedHttp(home, "2025-11-25", { capabilities: FORMS });
         client.startTool("provide_choice", GOOD);
@@ -286,11 +286,17 @@ describe("legacy forms", { concurrency: 3 }, () => {
     };
     const anew = (home) => openedHttp(home, "2025-11-25", { capabilities: FORMS });
 
-    test("HTTP: the hub dies while the form is open: what is sent to the old session is no answer", inHome(async (home) => {
+    test("HTTP: the hub dies while the form is open: what is sent to the next one is the answer, for whoever calls again", inHome(async (home) => {
         const client = await brokenHttp(home);
         const { status } = await reply(client, client.asked, { action: "accept", content: { choice: "b" } });
-        assert.equal(status, 404, "its client is to open another session");
-        assert.deepEqual((await home.list()).map((row) => [row.status, row.detached]), [["pending", true]]);
+        assert.equal(status, 202);
+        const [row] = await until(async () => {
+            const rows = await home.list();
+            return rows[0]?.status === "submitted" && rows;
+        }, "it is saved");
+        const result = await (await anew(home)).tool("provide_choice", GOOD);
+        assert.deepEqual([result.session_id, result.selection.selected_ids, result.replayed], [row.session_id, ["b"], true]);
+        assert.equal((await home.list()).length, 1, "nobody was asked twice");
     }));
 
     test("HTTP: the hub dies while the form is open: the same call gets what was answered elsewhere meanwhile", inHome(async (home) => {

@@ -40,6 +40,12 @@ static void pass_get_draft(struct store *port, const char *ask_id, const char *p
     inner_of(port)->ops->get_draft(inner_of(port), ask_id, person, done, context);
 }
 
+static void pass_list_settings(struct store *port, const char *person, store_pair *each,
+                               void *context)
+{
+    inner_of(port)->ops->list_settings(inner_of(port), person, each, context);
+}
+
 static void pass_list_tokens(struct store *port, store_token_each *each, void *context)
 {
     inner_of(port)->ops->list_tokens(inner_of(port), each, context);
@@ -117,6 +123,7 @@ void stage_add_reads(struct store_ops *ops)
     ops->list_live = pass_list_live;
     ops->get_draft = pass_get_draft;
     ops->list_said = pass_list_said;
+    ops->list_settings = pass_list_settings;
     ops->list_tokens = pass_list_tokens;
     ops->list_keys = pass_list_keys;
     ops->list_rules = pass_list_rules;

@@ -126,7 +126,7 @@ static void detach(struct desk *desk, struct desk_visit *visit, const struct jso
 
     stage->detaches++;
     snprintf(stage->detached, sizeof stage->detached, "%s", id);
-    for (size_t i = stage->act_count; i-- > 0;) {
+    for (size_t i = stage->is_slow ? 0 : stage->act_count; i-- > 0;) {
         if (stage->acts[i].visit == visit && strcmp(stage->acts[i].session_id, id) == 0)
             stage_answer(stage, i, false);
     }
@@ -240,10 +240,20 @@ static void on_finished(struct mcp_stream *mcp)
     ((struct stage_stream *)mcp)->finished++;
 }
 
+static void on_state(struct mcp_stream *mcp, const char *sealed)
+{
+    struct stage_stream *stream = (struct stage_stream *)mcp;
+
+    free(stream->state);
+    stream->state = mem_text(sealed);
+    stream->states++;
+}
+
 static const struct mcp_stream_ops stream_ops = {
     .message = on_message,
     .waits = on_waits,
     .finished = on_finished,
+    .state = on_state,
 };
 
 void stage_stream_init(struct stage_stream *stream)
@@ -255,6 +265,7 @@ void stage_stream_release(struct stage_stream *stream)
 {
     for (size_t i = 0; i < stream->count; i++)
         free(stream->lines[i]);
+    free(stream->state);
     stage_stream_init(stream);
 }
 

@@ -22,6 +22,8 @@ struct stage_stream {
     int statuses[STAGE_LINES];
     size_t count;
     size_t waits, finished;
+    char *state;   /* with which its call goes on elsewhere; NULL: it can't */
+    size_t states; /* how often it was told one */
 };
 
 /* What the desk was asked and has not answered. */
@@ -42,6 +44,7 @@ struct stage {
     struct desk desk;
     struct mcp *mcp;
     int64_t now_ms, wake_ms;
+    bool is_slow; /* who detaches is answered when the test does */
     struct stage_act acts[STAGE_ACTS];
     size_t act_count, submits, waits, detaches;
     size_t delivered, deliveries; /* results, and how often the desk was told */

@@ -287,6 +287,7 @@ static void test_principals(void **state)
     callers[1] = caller_enter(stage, "other", &other);
     callers[2] = caller_enter(stage, "nobody", &nobody);
     one.name = "calls itself otherwise";
+    one.uid++; /* another user runs another hub */
     callers[3] = caller_enter(stage, "one again", &one);
     ask_open(&asked, callers[0], "Mine", "", id);
     for (size_t i = 1; i < 3; i++) {

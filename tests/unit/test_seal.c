@@ -167,12 +167,15 @@ static void test_rotation(void **state)
     /* sealed in its last moment, for the longest ask there is */
     close_ours(&ring, NOW + 30 * DAY_MS - 1, NOW + 60 * DAY_MS, &old);
     add_key(&ring, 2, NOW + 30 * DAY_MS);
-    close_ours(&ring, NOW + 30 * DAY_MS, NOW + 40 * DAY_MS, &new);
+    close_ours(&ring, NOW + 30 * DAY_MS + 59999, NOW + 60 * DAY_MS, &new);
+    assert_memory_equal(new.bytes, "v1.1.", 5); /* not every hub has the new one yet */
+    assert_true(opens_ours(&ring, NOW + 60 * DAY_MS - 1, &new));
+    close_ours(&ring, NOW + 30 * DAY_MS + 60000, NOW + 40 * DAY_MS, &new);
     assert_memory_equal(new.bytes, "v1.2.", 5);
     assert_true(opens_ours(&ring, NOW + 31 * DAY_MS, &old));
     assert_true(opens_ours(&ring, NOW + 60 * DAY_MS - 1, &old));
     assert_true(opens_ours(&ring, NOW + 31 * DAY_MS, &new));
-    close_ours(&ring, NOW + 30 * DAY_MS, NOW + 400 * DAY_MS, &new);
+    close_ours(&ring, NOW + 31 * DAY_MS, NOW + 400 * DAY_MS, &new);
     assert_true(opens_ours(&ring, NOW + 91 * DAY_MS - 1, &new));
     assert_false(opens_ours(&ring, NOW + 91 * DAY_MS, &new)); /* its key is too old */
     text_clear(&new);
@@ -183,20 +186,75 @@ static void test_rotation(void **state)
 
 static void test_ring_order(void **state)
 {
+    enum { LAST = SEAL_KEYS - 1 };
     struct seal_ring ring = { 0 };
 
     (void)state;
-    for (int64_t id = 1; id <= 3; id++)
+    for (int64_t id = 1; id <= LAST; id++)
         add_key(&ring, id, NOW + id);
-    add_key(&ring, 9, NOW - 1); /* rows may come in any order */
+    add_key(&ring, 99, NOW - 1); /* rows may come in any order */
     assert_int_equal(ring.count, SEAL_KEYS);
-    assert_int_equal(ring.keys[0].id, 3);
-    assert_int_equal(ring.keys[3].id, 9);
-    add_key(&ring, 8, NOW - 2);
-    assert_int_equal(ring.keys[3].id, 9);
-    add_key(&ring, 10, NOW + 10);
-    assert_int_equal(ring.keys[0].id, 10);
-    assert_int_equal(ring.keys[3].id, 1);
+    assert_int_equal(ring.keys[0].id, LAST);
+    assert_int_equal(ring.keys[LAST].id, 99);
+    add_key(&ring, 98, NOW - 2);
+    assert_int_equal(ring.keys[LAST].id, 99);
+    add_key(&ring, 100, NOW + 100);
+    assert_int_equal(ring.keys[0].id, 100);
+    assert_int_equal(ring.keys[LAST].id, 1);
+}
+
+/* Who reads the store again finds what it has; none falls out for that. */
+static void test_read_again(void **state)
+{
+    struct seal_ring ring = { 0 };
+    struct text sealed = { 0 };
+
+    (void)state;
+    add_key(&ring, 1, NOW);
+    add_key(&ring, 2, NOW + DAY_MS);
+    close_ours(&ring, NOW + 2 * DAY_MS, NOW + 3 * DAY_MS, &sealed);
+    for (int i = 0; i < SEAL_KEYS; i++) {
+        add_key(&ring, 2, NOW + DAY_MS);
+        add_key(&ring, 1, NOW);
+    }
+    assert_int_equal(ring.count, 2);
+    assert_true(opens_ours(&ring, NOW + 2 * DAY_MS, &sealed));
+    text_release(&sealed);
+}
+
+static void test_which_seals(void **state)
+{
+    static const struct {
+        int64_t ages_ms[3]; /* of keys 1, 2, 3; -1: there is none */
+        int64_t expected;
+    } cases[] = {
+        { { 0, -1, -1 }, 1 },                    /* there is none else */
+        { { 10, 5, -1 }, 1 },                    /* of two hubs that began at once */
+        { { 60000, 5, -1 }, 1 },                 /* the others may not have the other */
+        { { DAY_MS, 60000, 5 }, 2 },             /* the newest that all have */
+        { { 30 * DAY_MS, 60000, -1 }, 2 },       /* in its turn */
+        { { 40 * DAY_MS, 5, -1 }, 2 },           /* we were away for long */
+        { { 40 * DAY_MS, 10, 5 }, 2 },           /* all of us were */
+        { { 60 * DAY_MS, -1, -1 }, 1 },          /* no other could be saved */
+        { { 30 * DAY_MS, -DAY_MS + 1, -1 }, 1 }, /* the clock was set back */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct seal_ring ring = { 0 };
+        struct text sealed = { 0 };
+        char front[8];
+
+        for (int key = 0; key < 3; key++) {
+            if (cases[i].ages_ms[key] != -1)
+                add_key(&ring, key + 1, NOW - cases[i].ages_ms[key]);
+        }
+        close_ours(&ring, NOW, NOW + HOUR_MS, &sealed);
+        snprintf(front, sizeof front, "v1.%d.", (int)cases[i].expected);
+        if (strncmp(sealed.bytes, front, strlen(front)) != 0)
+            fail_msg("case %zu: %.6s", i, sealed.bytes);
+        text_release(&sealed);
+    }
 }
 
 static void test_sizes(void **state)
@@ -253,6 +311,8 @@ int main(void)
         cmocka_unit_test(test_expiry),
         cmocka_unit_test(test_rotation),
         cmocka_unit_test(test_ring_order),
+        cmocka_unit_test(test_read_again),
+        cmocka_unit_test(test_which_seals),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_rubbish),
     };

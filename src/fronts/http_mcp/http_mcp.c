@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "core/limits.h"
 #include "fronts/http_mcp/inside.h"
@@ -64,18 +65,20 @@ static void refuse(struct http_exchange *exchange, const struct legacy_refusal *
 
 /* The session that a request names; NULL: none, or none that is this token's. */
 static struct peer *find_session(struct http_mcp *front, const struct http_exchange *exchange,
-                                 const struct guard_match *match)
+                                 const struct guard_match *match, bool *ret_is_full)
 {
     const char *id = http_header(exchange, "mcp-session-id");
 
-    return id ? peer_find_session(front, match->who, id) : NULL;
+    *ret_is_full = false;
+    return id ? peer_find_session(front, match->who, id, ret_is_full) : NULL;
 }
 
-static void refuse_session(struct http_exchange *exchange, const struct json *value)
+static void refuse_session(struct http_exchange *exchange, bool is_full, const struct json *value)
 {
     bool is_named = http_header(exchange, "mcp-session-id") != NULL;
+    const struct legacy_refusal *unfound = is_full ? &too_many_sessions : &unknown_session;
 
-    refuse(exchange, is_named ? &unknown_session : &no_session_id, NULL, value);
+    refuse(exchange, is_named ? unfound : &no_session_id, NULL, value);
 }
 
 static void open_session(struct http_mcp *front, struct http_exchange *exchange,
@@ -83,23 +86,26 @@ static void open_session(struct http_mcp *front, struct http_exchange *exchange,
                          const struct json *value)
 {
     const struct legacy_refusal *refusal = legacy_check_initialize(headers);
-    struct peer *peer = refusal ? NULL : peer_new_session(front, match->who);
+    char *id = NULL;
+    struct peer *peer =
+        refusal ? NULL : peer_new_session(front, match->who, json_member(value, "params"), &id);
 
     if (!peer) {
         refuse(exchange, refusal ? refusal : &too_many_sessions, NULL, value);
         return;
     }
-    http_set_header(exchange, "Mcp-Session-Id", peer->id);
+    http_set_header(exchange, "Mcp-Session-Id", id);
+    free(id);
     stream_serve(peer, exchange, headers, value);
 }
 
-static void serve_session(struct peer *peer, struct http_exchange *exchange,
+static void serve_session(struct peer *peer, bool is_full, struct http_exchange *exchange,
                           const struct mcp_headers *headers, const struct json *value)
 {
     const struct legacy_refusal *refusal = peer ? legacy_check_post(headers) : NULL;
 
     if (!peer)
-        refuse_session(exchange, value);
+        refuse_session(exchange, is_full, value);
     else if (refusal)
         refuse(exchange, refusal, peer, value);
     else
@@ -110,7 +116,8 @@ static void on_post(void *context, struct http_exchange *exchange, const struct 
 {
     struct http_mcp *front = context;
     const struct mcp_headers headers = read_headers(exchange);
-    struct peer *peer = find_session(front, exchange, match);
+    bool is_full;
+    struct peer *peer = find_session(front, exchange, match, &is_full);
     size_t length;
     const char *body = http_body(exchange, &length);
     struct entry entry;
@@ -123,7 +130,7 @@ static void on_post(void *context, struct http_exchange *exchange, const struct 
     else if (entry.way == ENTRY_OPENS)
         open_session(front, exchange, match, &headers, entry.value);
     else
-        serve_session(peer, exchange, &headers, entry.value);
+        serve_session(peer, is_full, exchange, &headers, entry.value);
     entry_release(&entry);
 }
 
@@ -133,7 +140,8 @@ static struct peer *find_for(struct http_mcp *front, struct http_exchange *excha
                              const struct legacy_refusal *(*check)(const struct mcp_headers *))
 {
     const struct mcp_headers headers = read_headers(exchange);
-    struct peer *peer = find_session(front, exchange, match);
+    bool is_full;
+    struct peer *peer = find_session(front, exchange, match, &is_full);
     const struct legacy_refusal *refusal = check(&headers);
 
     if (revision_is_modern_header(headers.protocol_version)) {
@@ -142,7 +150,7 @@ static struct peer *find_for(struct http_mcp *front, struct http_exchange *excha
         return NULL;
     }
     if (!peer)
-        refuse_session(exchange, NULL);
+        refuse_session(exchange, is_full, NULL);
     else if (refusal)
         refuse(exchange, refusal, peer, NULL);
     return refusal ? NULL : peer;
@@ -153,15 +161,15 @@ static void on_get(void *context, struct http_exchange *exchange, const struct g
     struct peer *peer = find_for(context, exchange, match, legacy_check_get);
     const char *last = http_header(exchange, "last-event-id");
 
-    if (!peer)
+    if (!peer || (last && stream_take_up(peer, exchange, last)))
         return;
-    if (last && !stream_take_up(peer, exchange, last)) {
+    if (last && !stream_is_standing(last)) {
         http_set_header(exchange, "Allow", "POST, DELETE");
         refuse(exchange, &unknown_event, peer, NULL);
-    } else if (!last && peer->standing && peer->standing->exchange)
+    } else if (peer->standing && peer->standing->exchange)
         refuse(exchange, &second_stream, peer, NULL);
-    else if (!last)
-        stream_stand(peer, exchange);
+    else
+        stream_stand(peer, exchange); /* what was missed elsewhere is told on it */
 }
 
 static void on_delete(void *context, struct http_exchange *exchange,
@@ -171,8 +179,7 @@ static void on_delete(void *context, struct http_exchange *exchange,
 
     if (!peer)
         return;
-    peer_free(peer);
-    http_reply(exchange, 200, NULL, "", 0);
+    ending_begin(peer, exchange);
 }
 
 static const struct guard_route routes[] = {
@@ -202,6 +209,7 @@ void http_mcp_free(struct http_mcp *front)
         return;
     while (front->first)
         peer_free(front->first);
+    ending_forget_all(front);
     table_release(&front->by_id);
     loop_timer_free(front->timer);
     free(front);
@@ -225,6 +233,12 @@ void http_mcp_forget_token(struct http_mcp *front, const char *token)
         if (strcmp(peer->token, token) == 0)
             peer_free(peer);
     }
+}
+
+void http_mcp_take_note(struct http_mcp *front, const char *session, const char *what,
+                        const char *value)
+{
+    peer_take_note(front, session, what, value);
 }
 
 void http_mcp_dismiss(struct http_mcp *front)

@@ -16,11 +16,14 @@ struct json;
 
 enum { TOKEN_BYTES = 17, LABEL_BYTES = 129, SESSION_ID_BYTES = 27 };
 
+#define NOTE_ENDED "ended"
+
 /* A client: a legacy session, or all modern requests with one token. */
 struct peer {
     struct clock clock; /* first: the protocol's clock is a peer */
     struct table_link link;
     char id[SESSION_ID_BYTES]; /* of a session; of a modern peer its token, which is shorter */
+    bool is_sealed;            /* its client knows that id in a seal, and any hub can open it */
     struct http_mcp *front;
     struct peer *next, *previous; /* latest used first */
     struct mcp *mcp;
@@ -30,7 +33,6 @@ struct peer {
     int64_t wake_boot_ms; /* 0: none wanted */
     struct stream *streams;
     struct stream *standing; /* of a GET, for what belongs to no call */
-    int64_t next_number;
 };
 
 /* A message that a client may come back for. */
@@ -47,7 +49,8 @@ struct stream {
     struct stream *next, *previous;
     struct peer *peer;
     struct http_exchange *exchange; /* NULL: the client is away */
-    int64_t number, seq;            /* event ids are NUMBER-SEQ */
+    int64_t number, seq;            /* event ids are NUMBER-SEQ, g in front of a standing one's; */
+    char *state;                    /* .STATE behind, with which any hub goes on; NULL: none */
     struct text *body;              /* the response, while nothing was streamed; NULL: none yet */
     struct event *events;           /* oldest first */
     uint32_t event_bytes;
@@ -64,17 +67,22 @@ struct http_mcp {
     struct table by_id;
     struct peer *first, *last;
     size_t peer_count;
+    struct ending *endings;
     bool is_confirming; /* a peer has results that the desk does not know to have arrived */
 };
 
 /* peer.c */
 /* The one that all modern requests with this token share. */
 struct peer *peer_get_modern(struct http_mcp *front, const struct guard_identity *who);
-/* NULL: this token has too many sessions in use. */
-struct peer *peer_new_session(struct http_mcp *front, const struct guard_identity *who);
-/* NULL: unknown, over, or somebody else's. */
+/* With the params of its `initialize`; *ret_id is for its client, who frees is the caller. NULL:
+ * this token has too many sessions in use. */
+struct peer *peer_new_session(struct http_mcp *front, const struct guard_identity *who,
+                              const struct json *params, char **ret_id);
+/* NULL: unknown, over, ended, or somebody else's; or, with *ret_is_full, there is no room. */
 struct peer *peer_find_session(struct http_mcp *front, const struct guard_identity *who,
-                               const char *id);
+                               const char *id, bool *ret_is_full);
+void peer_take_note(struct http_mcp *front, const char *session, const char *what,
+                    const char *value);
 void peer_free(struct peer *peer);
 /* Everything said on this stream has arrived: the desk is told at the end of the turn. */
 void peer_confirm(struct peer *peer, struct mcp_stream *stream);
@@ -85,9 +93,14 @@ void peer_on_time(void *context);
 void stream_serve(struct peer *peer, struct http_exchange *exchange,
                   const struct mcp_headers *headers, const struct json *value);
 void stream_stand(struct peer *peer, struct http_exchange *exchange);
-/* False: there is no such event any more. */
+/* False: there is nothing to come back for. */
 bool stream_take_up(struct peer *peer, struct http_exchange *exchange, const char *event_id);
-void stream_free(struct stream *stream); /* its calls are given up, its exchange is ended */
+bool stream_is_standing(const char *event_id); /* of such a stream, whichever */
+void stream_free(struct stream *stream);       /* its calls are given up, its exchange is ended */
 void stream_finish_standing(struct peer *peer);
+
+/* ending.c: DELETE */
+void ending_begin(struct peer *peer, struct http_exchange *exchange);
+void ending_forget_all(struct http_mcp *front);
 
 #endif

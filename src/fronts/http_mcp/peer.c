@@ -1,16 +1,19 @@
 /*
  * peer.c - who is on the other side of /mcp. A legacy client has a session, bound to its token; a
  * modern one has nothing but the token. Both are kept while they are in use and for some time
- * after, and how many there are is bounded: a session that was dropped is opened again by its
- * client, which is told that it is unknown.
+ * after, and how many there are is bounded. A session that is kept no longer, or was begun at
+ * another hub, is built anew from its id, which says all that was said when it was opened.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/random.h"
+#include "core/limits.h"
 #include "fronts/http_mcp/inside.h"
 #include "loop/loop.h"
 #include "mcp/offer.h"
@@ -23,6 +26,9 @@ enum {
     PEER_CALLS = 65536, /* how many asks may be pending is a setting; this is only memory */
     PEER_IDLE_MS = 1800000,
 };
+static const int64_t NOTE_MS = (int64_t)LIMIT_TIMEOUT_S * 1000; /* as long as an id is good */
+static const int64_t NOTE_PASSING_MS = 600000;
+static const char session_binding[] = "session";
 
 static int64_t peer_boot_ms(struct clock *clock)
 {
@@ -60,20 +66,48 @@ static int64_t hold_limit_s(void *context, const char *client_name)
     return settings_hold_limit_s(peer->front->parts.settings, client_name);
 }
 
+/* What one session carries is of no use to another of the same token. */
+static char *bind_to(const struct peer *peer, const char *binding)
+{
+    return peer->is_session ? mem_format("%s %s", peer->id, binding) : mem_text(binding);
+}
+
 static char *seal(void *context, const char *binding, const char *state)
 {
     const struct peer *peer = context;
     const struct http_mcp_parts *parts = &peer->front->parts;
+    char *bound = bind_to(peer, binding);
+    char *sealed = parts->seal(parts->context, peer->token, bound, state);
 
-    return parts->seal(parts->context, peer->token, binding, state);
+    free(bound);
+    return sealed;
 }
 
 static char *unseal(void *context, const char *binding, const char *sealed)
 {
     const struct peer *peer = context;
     const struct http_mcp_parts *parts = &peer->front->parts;
+    char *bound = bind_to(peer, binding);
+    char *state = parts->unseal(parts->context, peer->token, bound, sealed);
 
-    return parts->unseal(parts->context, peer->token, binding, sealed);
+    free(bound);
+    return state;
+}
+
+static void note(void *context, const char *what, const char *value)
+{
+    const struct peer *peer = context;
+    const struct http_mcp_parts *parts = &peer->front->parts;
+    const struct http_mcp_note note = {
+        .session = peer->id,
+        .token = peer->token,
+        .what = what,
+        .value = value,
+        .lifetime_ms = mcp_note_is_passing(what) ? NOTE_PASSING_MS : NOTE_MS,
+    };
+
+    if (peer->is_sealed)
+        parts->note(parts->context, &note, NULL, NULL);
 }
 
 static void unlink_peer(struct peer *peer)
@@ -141,6 +175,7 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
         .hold_limit_s = hold_limit_s,
         .seal = front->parts.seal ? seal : NULL,
         .unseal = front->parts.unseal ? unseal : NULL,
+        .note = front->parts.note ? note : NULL,
     };
 
     peer->clock = (struct clock){ peer_boot_ms, peer_utc_ms, peer_wants_wake, 0 };
@@ -239,32 +274,147 @@ struct peer *peer_get_modern(struct http_mcp *front, const struct guard_identity
     return peer_new(front, who, who->token); /* bounded by the number of tokens */
 }
 
-struct peer *peer_new_session(struct http_mcp *front, const struct guard_identity *who)
+static struct peer *new_session(struct http_mcp *front, const struct guard_identity *who,
+                                const char *id, const struct mcp_session *session)
 {
+    struct peer *peer = make_room(front, who->token) ? peer_new(front, who, id) : NULL;
+
+    if (!peer)
+        return NULL;
+    peer->is_session = true;
+    mcp_set_session(peer->mcp, session);
+    return peer;
+}
+
+/* The session as its client carries it; NULL where nothing can be sealed: then this hub alone
+ * knows it. */
+static char *seal_session(struct http_mcp *front, const char *token, const char *id,
+                          const struct mcp_session *session)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    char *sealed;
+
+    if (!front->parts.seal)
+        return NULL;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "id", id);
+    mcp_write_session(session, &writer);
+    json_write_end_object(&writer);
+    sealed = front->parts.seal(front->parts.context, token, session_binding, text_string(&out));
+    text_release(&out);
+    return sealed;
+}
+
+struct peer *peer_new_session(struct http_mcp *front, const struct guard_identity *who,
+                              const struct json *params, char **ret_id)
+{
+    struct mcp_session session;
     char id[SESSION_ID_BYTES];
     struct peer *peer;
 
-    if (!make_room(front, who->token))
-        return NULL;
+    mcp_read_session(params, &session);
     random_id(id);
-    peer = peer_new(front, who, id);
-    peer->is_session = true;
+    peer = new_session(front, who, id, &session);
+    if (!peer)
+        return NULL;
+    *ret_id = seal_session(front, peer->token, id, &session);
+    peer->is_sealed = *ret_id != NULL;
+    if (!*ret_id)
+        *ret_id = mem_text(id);
+    return peer;
+}
+
+static void take_note(void *context, const char *what, const char *value)
+{
+    mcp_take_note(((struct peer *)context)->mcp, what, value);
+}
+
+static void look_for_end(void *context, const char *what, const char *value)
+{
+    bool *is_ended = context;
+
+    (void)value;
+    *is_ended = *is_ended || strcmp(what, NOTE_ENDED) == 0;
+}
+
+static bool is_ended(const struct http_mcp *front, const char *id)
+{
+    bool is = false;
+
+    if (front->parts.each_note)
+        front->parts.each_note(front->parts.context, id, look_for_end, &is);
+    return is;
+}
+
+/* Begun at another hub, or here before we were started, or put aside to make room. */
+static struct peer *rebuild(struct http_mcp *front, const struct guard_identity *who,
+                            const char *id, const struct json *written, bool *ret_is_full)
+{
+    struct mcp_session session;
+    struct peer *peer;
+
+    if (is_ended(front, id))
+        return NULL;
+    mcp_parse_session(written, &session);
+    peer = new_session(front, who, id, &session);
+    *ret_is_full = !peer;
+    if (!peer)
+        return NULL;
+    peer->is_sealed = true;
+    if (front->parts.each_note)
+        front->parts.each_note(front->parts.context, id, take_note, peer);
+    return peer;
+}
+
+static struct peer *find_own(struct http_mcp *front, const struct guard_identity *who,
+                             const char *id, bool is_sealed)
+{
+    struct peer *peer = find(front, id);
+
+    if (!peer || !peer->is_session || peer->is_sealed != is_sealed ||
+        strcmp(peer->token, who->token) != 0)
+        return NULL;
+    use(peer);
     return peer;
 }
 
 struct peer *peer_find_session(struct http_mcp *front, const struct guard_identity *who,
-                               const char *id)
+                               const char *id, bool *ret_is_full)
 {
-    struct peer *peer = find(front, id);
+    const struct http_mcp_parts *parts = &front->parts;
+    char *payload =
+        parts->unseal ? parts->unseal(parts->context, who->token, session_binding, id) : NULL;
+    struct json *written = NULL;
+    struct peer *peer = NULL;
+    const char *inside;
 
-    if (!peer || !peer->is_session || strcmp(peer->token, who->token) != 0)
-        return NULL;
-    if (is_over(peer)) {
-        peer_free(peer);
-        return NULL;
+    *ret_is_full = false;
+    if (!payload)
+        return find_own(front, who, id, false);
+    if (json_parse(payload, strlen(payload), &written, NULL)) {
+        inside = json_member_text(written, "id");
+        if (inside && strlen(inside) == SESSION_ID_BYTES - 1) {
+            peer = find_own(front, who, inside, true);
+            peer = peer ? peer : rebuild(front, who, inside, written, ret_is_full);
+        }
     }
-    use(peer);
+    json_free(written);
+    free(payload);
     return peer;
+}
+
+void peer_take_note(struct http_mcp *front, const char *session, const char *what,
+                    const char *value)
+{
+    struct peer *peer = find(front, session);
+
+    if (!peer || !peer->is_sealed)
+        return;
+    if (strcmp(what, NOTE_ENDED) == 0)
+        peer_free(peer);
+    else
+        mcp_take_note(peer->mcp, what, value);
 }
 
 /* Streams whose clients did not come back in time. Returns when the next one is due; 0: none. */

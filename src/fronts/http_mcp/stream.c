@@ -3,7 +3,8 @@
  * else events from the first moment on, because clients give up on a silent server (R5.7).
  *
  * A modern client that goes has cancelled. A legacy client may come back with the id of the last
- * event it saw: its stream is kept for a while, with what it missed.
+ * event it saw: its stream is kept for a while, with what it missed; elsewhere or later its call
+ * goes on from what that id carries.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/random.h"
 #include "fronts/http_mcp/inside.h"
 #include "loop/loop.h"
 #include "net/http.h"
@@ -21,11 +23,12 @@ enum {
     STREAM_RETRY_MS = 1000,
     STREAM_NOTIFICATIONS = 8, /* the newest are kept for who comes back */
     STREAM_EVENT_BYTES = 4194304,
-    EVENT_ID_BYTES = 48,
+    NUMBER_BYTES = 24,
     STATUS_ACCEPTED = 202,
 };
 
 static const char json_type[] = "application/json";
+static const char STANDING[] = "g";
 
 /* Only a session knows its streams again. */
 static bool keeps_events(const struct stream *stream)
@@ -78,23 +81,33 @@ static struct event *keep_event(struct stream *stream, const struct mcp_message 
     return event;
 }
 
-static void send_event(struct stream *stream, int64_t seq, const char *event, const char *data,
-                       size_t length)
+/* Who has the response has nothing to come back for. */
+static void send_event(struct stream *stream, int64_t seq, bool is_response, const char *event,
+                       const char *data, size_t length)
 {
-    char id[EVENT_ID_BYTES];
+    struct text id = { 0 };
 
-    snprintf(id, sizeof id, "%lld-%lld", (long long)stream->number, (long long)seq);
-    sse_send(stream->exchange, keeps_events(stream) ? id : NULL, event, data, length);
+    if (keeps_events(stream)) {
+        text_add_format(&id, "%s%lld-%lld", stream == stream->peer->standing ? STANDING : "",
+                        (long long)stream->number, (long long)seq);
+        if (stream->state && !is_response) {
+            text_add_char(&id, '.');
+            text_add_text(&id, stream->state);
+        }
+    }
+    sse_send(stream->exchange, id.used ? id.bytes : NULL, event, data, length);
+    text_release(&id);
 }
 
 /* An id before there is anything to say: with it a client can come back (2025-11-25). Older ones
  * would take the empty event for a message. */
 static void prime(struct stream *stream)
 {
-    if (!keeps_events(stream) || mcp_negotiated(stream->peer->mcp) < REVISION_2025_11_25)
+    if (!keeps_events(stream) || stream->mcp.awaits_state ||
+        mcp_negotiated(stream->peer->mcp) < REVISION_2025_11_25)
         return;
     sse_retry(stream->exchange, STREAM_RETRY_MS);
-    send_event(stream, stream->seq, NULL, "", 0);
+    send_event(stream, stream->seq, false, NULL, "", 0);
 }
 
 static void begin_events(struct stream *stream)
@@ -104,6 +117,12 @@ static void begin_events(struct stream *stream)
     stream->is_streaming = true;
     sse_begin(stream->exchange);
     prime(stream);
+}
+
+static void send_kept(struct stream *stream, const struct event *event)
+{
+    send_event(stream, event->seq, event->kind == MCP_RESPONSE, "message", event->data,
+               strlen(event->data));
 }
 
 static void on_message(struct mcp_stream *mcp, const struct mcp_message *message)
@@ -121,12 +140,12 @@ static void on_message(struct mcp_stream *mcp, const struct mcp_message *message
     begin_events(stream);
     if (!keeps_events(stream)) {
         if (stream->exchange)
-            send_event(stream, 0, "message", message->line, message->length - 1);
+            send_event(stream, 0, false, "message", message->line, message->length - 1);
         return;
     }
     event = keep_event(stream, message);
     if (stream->exchange)
-        send_event(stream, event->seq, "message", event->data, strlen(event->data));
+        send_kept(stream, event);
 }
 
 static void on_waits(struct mcp_stream *mcp)
@@ -165,11 +184,24 @@ static void on_part(struct mcp_stream *mcp, int retry_ms)
     sse_end(stream->exchange);
 }
 
+/* One that was begun before anybody could come back to it has its first id now. */
+static void on_state(struct mcp_stream *mcp, const char *sealed)
+{
+    struct stream *stream = (struct stream *)mcp;
+    bool is_first = !stream->state;
+
+    free(stream->state);
+    stream->state = mem_text(sealed);
+    if (is_first && stream->is_streaming && stream->exchange)
+        prime(stream);
+}
+
 static const struct mcp_stream_ops stream_ops = {
     .message = on_message,
     .waits = on_waits,
     .finished = on_finished,
     .part = on_part,
+    .state = on_state,
 };
 
 void stream_free(struct stream *stream)
@@ -198,6 +230,7 @@ void stream_free(struct stream *stream)
     if (stream->body)
         text_release(stream->body);
     free(stream->body);
+    free(stream->state);
     pool_free(stream, sizeof *stream);
 }
 
@@ -239,13 +272,22 @@ static void attach(struct stream *stream, struct http_exchange *exchange)
     http_on_fate(exchange, on_fate, stream);
 }
 
+/* No two hubs give out the same number. */
+static int64_t new_number(void)
+{
+    int64_t number;
+
+    random_bytes(&number, sizeof number);
+    return number & INT64_MAX;
+}
+
 static struct stream *stream_new(struct peer *peer, struct http_exchange *exchange)
 {
     struct stream *stream = pool_new(sizeof *stream);
 
     stream->mcp.ops = &stream_ops;
     stream->peer = peer;
-    stream->number = ++peer->next_number;
+    stream->number = peer->is_session ? new_number() : 0;
     stream->next = peer->streams;
     if (stream->next)
         stream->next->previous = stream;
@@ -284,17 +326,29 @@ void stream_finish_standing(struct peer *peer)
     sse_end(stream->exchange);
 }
 
-/* NUMBER-SEQ, as we gave it out. */
-static bool read_event_id(const char *text, int64_t *ret_number, int64_t *ret_seq)
+bool stream_is_standing(const char *event_id)
 {
-    char number[EVENT_ID_BYTES];
-    size_t length = strcspn(text, "-");
+    return strncmp(event_id, STANDING, sizeof STANDING - 1) == 0;
+}
 
-    if (text[length] != '-' || length >= sizeof number)
+/* As we gave it out; *ret_state is "" where there is none. */
+static bool read_event_id(const char *text, int64_t *ret_number, int64_t *ret_seq,
+                          const char **ret_state)
+{
+    char number[NUMBER_BYTES], seq[NUMBER_BYTES];
+    const char *begin = text + (stream_is_standing(text) ? sizeof STANDING - 1 : 0);
+    size_t length = strcspn(begin, "-"), seq_length;
+
+    if (begin[length] != '-' || length >= sizeof number)
         return false;
-    memcpy(number, text, length);
-    number[length] = '\0';
-    return text_parse_integer(number, ret_number) && text_parse_integer(text + length + 1, ret_seq);
+    seq_length = strcspn(begin + length + 1, ".");
+    if (seq_length >= sizeof seq)
+        return false;
+    text_put(number, length + 1, begin);
+    text_put(seq, seq_length + 1, begin + length + 1);
+    *ret_state = begin + length + 1 + seq_length;
+    *ret_state += **ret_state == '.';
+    return text_parse_integer(number, ret_number) && text_parse_integer(seq, ret_seq);
 }
 
 static struct stream *find_stream(struct peer *peer, int64_t number)
@@ -306,14 +360,9 @@ static struct stream *find_stream(struct peer *peer, int64_t number)
     return stream;
 }
 
-bool stream_take_up(struct peer *peer, struct http_exchange *exchange, const char *event_id)
+/* A stream that is still ours, with what was missed. */
+static void take_up(struct stream *stream, struct http_exchange *exchange, int64_t seq)
 {
-    int64_t number, seq;
-    struct stream *stream =
-        read_event_id(event_id, &number, &seq) ? find_stream(peer, number) : NULL;
-
-    if (!stream)
-        return false;
     if (stream->exchange) { /* it knows before we do that the old one is dead */
         struct http_exchange *old = stream->exchange;
 
@@ -327,12 +376,42 @@ bool stream_take_up(struct peer *peer, struct http_exchange *exchange, const cha
     prime(stream);
     for (const struct event *event = stream->events; event; event = event->next) {
         if (event->seq > seq)
-            send_event(stream, event->seq, "message", event->data, strlen(event->data));
+            send_kept(stream, event);
     }
     http_forget_request(exchange);
     if (stream->is_finished)
         sse_end(exchange);
     else
-        mcp_resume(peer->mcp, &stream->mcp);
+        mcp_resume(stream->peer->mcp, &stream->mcp);
+}
+
+/* One of another hub's, or of ours that we kept no longer: its call goes on on a new one. */
+static bool go_on(struct peer *peer, struct http_exchange *exchange, const char *state)
+{
+    struct stream *stream = stream_new(peer, exchange);
+
+    if (mcp_take_up(peer->mcp, &stream->mcp, state)) {
+        if (!stream->is_finished)
+            http_forget_request(exchange);
+        return true;
+    }
+    stream->exchange = NULL;
+    http_on_fate(exchange, NULL, NULL);
+    stream_free(stream);
+    return false;
+}
+
+bool stream_take_up(struct peer *peer, struct http_exchange *exchange, const char *event_id)
+{
+    int64_t number, seq;
+    const char *state;
+    struct stream *stream;
+
+    if (!read_event_id(event_id, &number, &seq, &state))
+        return false;
+    stream = find_stream(peer, number);
+    if (!stream)
+        return *state && go_on(peer, exchange, state);
+    take_up(stream, exchange, seq);
     return true;
 }

@@ -12,16 +12,12 @@
 static void initialize(struct mcp_request *request)
 {
     struct mcp *mcp = request->to.mcp;
-    const struct json *client = json_member(request->params, "clientInfo");
+    struct mcp_session session;
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    mcp->negotiated = revision_negotiate(json_member_text(request->params, "protocolVersion"));
-    free(mcp->client_name);
-    free(mcp->client_version);
-    mcp->client_name = mem_text(json_member_text(client, "name"));
-    mcp->client_version = mem_text(json_member_text(client, "version"));
-    mcp->abilities = ability_read(json_member(request->params, "capabilities"), mcp->negotiated);
+    mcp_read_session(request->params, &session);
+    mcp_set_session(mcp, &session);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "protocolVersion", revision_name(mcp->negotiated));
     content_write_capabilities(&writer, mcp->negotiated);

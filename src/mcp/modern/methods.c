@@ -70,7 +70,7 @@ static bool check_envelope(struct mcp_request *request)
                                         "clientCapabilities (an object)");
     request->level = LEVEL_NONE;
     if (json_member(meta, META_PREFIX "logLevel") &&
-        !logging_read_level(json_member(meta, META_PREFIX "logLevel"), &request->level))
+        !logging_read_level(json_member_text(meta, META_PREFIX "logLevel"), &request->level))
         return refuse_envelope(request, META_PREFIX "logLevel must be one of debug to emergency");
     request->client_name = json_member_text(client, "name");
     request->client_version = json_member_text(client, "version");
