@@ -80,6 +80,16 @@ class Hub:
         return "\n".join(texts)
 
 
+def certificate_of(home: Home) -> str:
+    """A chain of one and its key, for localhost."""
+    made = home.path / "balancer.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-batch",
+                    "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", str(made),
+                    "-out", f"{made}.crt"], check=True, capture_output=True)
+    made.write_text(made.read_text() + (home.path / "balancer.pem.crt").read_text())
+    return str(made)
+
+
 def quietly(act: Any) -> Any:
     """None where a connection is not there."""
     with contextlib.suppress(*LOST):
@@ -107,15 +117,17 @@ def get(port: int, path: str, **more: Any) -> Reply:
 
 class Hubs(contextlib.AbstractContextManager):
     """`server`: a PostgreSQL of one's own, else the shared one. `is_proxied`: each hub reaches it through a bad network
-    of its own (proxies[place]). Tokens are made on the first hub and good on all."""
+    of its own (proxies[place]). `is_public`: as for other machines, by a name and TLS that the balancer speaks. Tokens are
+    made on the first hub and good on all."""
 
     def __init__(self, count: int = 3, server: postgres.Server | None = None, is_proxied: bool = False, seed: int = 1,
-                 skews_s: tuple[int, ...] = (), order: str = "random", url: str = "", **hub: Any):
+                 skews_s: tuple[int, ...] = (), order: str = "random", url: str = "", is_public: bool = False, **hub: Any):
         self.stack = contextlib.ExitStack()
         self.databases = server or postgres.shared()
         self.url = url or self.databases.new_database()
         self.proxies: list[Proxy] = []
         self.hubs: list[Hub] = []
+        self.public_port, self.public_ports = postgres.free_port(), []
         with contextlib.ExitStack() as stack:
             if not url:
                 stack.callback(self._drop)
@@ -124,12 +136,15 @@ class Hubs(contextlib.AbstractContextManager):
                 if is_proxied:
                     self.proxies.append(stack.enter_context(Proxy(server.port, seed + place)))
                     reached_by = server.tcp_url(postgres.name_in(self.url), self.proxies[-1].port)
-                self.hubs.append(Hub(place, reached_by, (*skews_s, *[0] * count)[place], **hub))
+                more = {**hub, "env": {**hub.get("env", {}), **self._open_to_others()}} if is_public else hub
+                self.hubs.append(Hub(place, reached_by, (*skews_s, *[0] * count)[place], **more))
                 stack.enter_context(self.hubs[-1].home)
                 self.hubs[-1].start()
             for one in self.hubs:
                 one.wait_ready()
-            self.balancer = stack.enter_context(Balancer([one.port for one in self.hubs], seed, order))
+            self.balancer = stack.enter_context(
+                Balancer(self.public_ports, seed, order, self.public_port, certificate_of(self.hubs[0].home)) if is_public
+                else Balancer([one.port for one in self.hubs], seed, order))
             self.person_token, self.agent_token = self.token("person"), self.token("agent")
             self.stack = stack.pop_all()
         self.port = self.balancer.port
@@ -138,6 +153,11 @@ class Hubs(contextlib.AbstractContextManager):
     def _drop(self) -> None:
         with contextlib.suppress(libpq.NoServer):  # it may be the server's turn to be dead
             self.databases.drop_database(self.url)
+
+    def _open_to_others(self) -> dict[str, str]:
+        self.public_ports.append(postgres.free_port())
+        return {"SAYSO_LISTEN": f"127.0.0.1:{self.public_ports[-1]}", "SAYSO_LISTEN_PLAIN": "on",
+                "SAYSO_PUBLIC_URL": f"https://localhost:{self.public_port}"}
 
     def token(self, kind: str, place: int = 0) -> str:
         made = self.hubs[place].home.sayso("token", "new", "--kind", kind, "--label", "a test")
