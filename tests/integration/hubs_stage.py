@@ -58,6 +58,15 @@ class Hub:
             return get(self.port, "/readyz").status == 200
         wait_until(lambda: quietly(is_ready), f"hub {self.place} is ready: {self.said()[-2000:]}", timeout)
 
+    def look_after(self) -> bool:
+        """As a service manager does: one that could not reach the database when it started is started again. True then."""
+        if self.process is None or self.process.poll() is None:
+            return False
+        code = self.end()
+        assert code == 1 and "does not answer" in self.said(), f"hub {self.place} ended with {code}: {self.said()[-3000:]}"
+        self.start()
+        return True
+
     def end(self, number: int = signal.SIGKILL) -> int:
         """Waits for its end; the exit code."""
         if self.process is None:
