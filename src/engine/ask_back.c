@@ -96,6 +96,33 @@ void back_tell_waiters(struct engine *engine, struct live *live, const char *que
     text_release(&result);
 }
 
+static void on_asked_elsewhere(void *context, const struct store_said *said,
+                               const struct error *err)
+{
+    struct asking *asking = context;
+    struct live *live;
+
+    if (said) {
+        free(asking->text);
+        asking->text = said->event == EVENT_ASKED_BACK ? mem_text(said->text) : NULL;
+        return;
+    }
+    live = live_find(asking->errand.engine, asking->errand.id);
+    if (!err && live && asking->text && back_is_news(live))
+        back_tell_waiters(asking->errand.engine, live, asking->text);
+    errand_end(&asking->errand);
+}
+
+void back_tell_of(struct engine *engine, const struct live *live)
+{
+    struct store *store = engine->parts.store;
+    struct asking *asking = errand_new(sizeof *asking, engine, NULL, NULL, NULL);
+
+    asking->errand.drop = asking_drop;
+    memcpy(asking->errand.id, live->id, sizeof asking->errand.id);
+    store->ops->list_said(store, live->id, on_asked_elsewhere, asking);
+}
+
 /* What is asked back, read again for one who comes later. */
 struct telling {
     struct errand errand; /* first */
@@ -108,7 +135,7 @@ static void telling_drop(struct errand *errand)
     text_release(&((struct telling *)errand)->question);
 }
 
-static void on_question(void *context, const struct store_said *said)
+static void on_question(void *context, const struct store_said *said, const struct error *err)
 {
     struct telling *telling = context;
     struct errand *errand = &telling->errand;
@@ -119,6 +146,10 @@ static void on_question(void *context, const struct store_said *said)
         text_clear(&telling->question);
         if (said->event == EVENT_ASKED_BACK)
             text_add_text(&telling->question, said->text);
+        return;
+    }
+    if (err) {
+        errand_fail(errand, err, NULL);
         return;
     }
     describe_open(errand->engine, &telling->row, NULL,
@@ -184,13 +215,16 @@ static void on_explained(void *context, const struct desk_reply *reply)
 }
 
 /* Said before, by a call whose reply was lost: nothing to do but to wait. */
-static void on_said_before(void *context, const struct store_said *said)
+static void on_said_before(void *context, const struct store_said *said,
+                           const struct error *failure)
 {
     struct explaining *own = context;
     struct error err;
 
     if (said) {
         own->is_said = said->event == EVENT_FORM_CHANGED && strcmp(said->text, own->text) == 0;
+    } else if (failure) {
+        errand_fail(&own->errand, failure, NULL);
     } else if (own->is_said) {
         wait_on(own);
     } else {
@@ -229,14 +263,11 @@ void back_explain(struct engine *engine, struct visit *visit, const struct json 
     }
 }
 
-static void write_said(void *context, const struct store_said *said)
+void back_write(const struct store_said *said, struct json_writer *writer)
 {
-    struct json_writer *writer = context;
     struct text shown = { 0 };
     char when[32];
 
-    if (!said)
-        return;
     visible_text(said->text, strlen(said->text), VISIBLE_LINES, &shown);
     response_write_time(said->at_ms, when);
     json_write_object(writer, NULL);
@@ -245,15 +276,4 @@ static void write_said(void *context, const struct store_said *said)
     json_write_text(writer, "at", when);
     json_write_end_object(writer);
     text_release(&shown);
-}
-
-void back_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer)
-{
-    struct store *store = engine->parts.store;
-
-    if (!(ask->flags & ASK_TALKED))
-        return;
-    json_write_list(writer, "talk");
-    store->ops->list_said(store, ask->id, write_said, writer);
-    json_write_end_list(writer);
 }

@@ -14,7 +14,8 @@
 #include "base/mem.h"
 #include "engine/inside.h"
 
-static const int64_t QUESTION_RETRY_MS = 5000; /* what could not be kept */
+static const int64_t QUESTION_RETRY_MS = 5000;  /* what could not be kept */
+static const int64_t QUESTION_OTHERS_MS = 2000; /* for the hub whose question it is */
 
 /* One for each conversation that waits for a person. */
 struct question {
@@ -202,8 +203,9 @@ void question_ring(struct engine *engine, struct alarm *alarm)
     look((struct question *)(void *)((char *)alarm - offsetof(struct question, alarm)));
 }
 
+/* `after_ms`: so long it is left to another hub to make the ask. */
 static void begin(struct engine *engine, const char *id, const char *ask_id, const char *token_id,
-                  const char *label)
+                  const char *label, int64_t after_ms)
 {
     const struct desk_visitor visitor = {
         .role = ROLE_AGENT,
@@ -225,12 +227,15 @@ static void begin(struct engine *engine, const char *id, const char *ask_id, con
     memcpy(question->ask_id, ask_id, sizeof question->ask_id);
     question->visit = (struct visit *)visit_enter(&engine->desk, &visitor);
     table_insert(&engine->questions, &question->link);
-    look(question);
+    if (after_ms > 0)
+        alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + after_ms);
+    else
+        look(question);
 }
 
 void question_begin(struct engine *engine, const struct talk *talk)
 {
-    begin(engine, talk->id, talk->ask_id, talk->token_id, talk->label);
+    begin(engine, talk->id, talk->ask_id, talk->token_id, talk->label, 0);
 }
 
 static void on_waiting(void *context, const struct store_conversation *stored,
@@ -241,7 +246,8 @@ static void on_waiting(void *context, const struct store_conversation *stored,
     if (err)
         log_error("conversation.not_taken_up", "reason=%s", error_name(err->code));
     if (stored && ask_id_is_valid(stored->id))
-        begin(engine, stored->id, stored->ask_id, stored->token_id, stored->label);
+        begin(engine, stored->id, stored->ask_id, stored->token_id, stored->label,
+              follow_is_shared(engine) ? QUESTION_OTHERS_MS : 0);
 }
 
 void questions_load(struct engine *engine)
@@ -252,8 +258,35 @@ void questions_load(struct engine *engine)
     };
     struct store *store = engine->parts.store;
 
-    engine->questions = TABLE_OF(question, link, ask_id);
+    if (!engine->questions.count)
+        engine->questions = TABLE_OF(question, link, ask_id);
     store->ops->list_conversations(store, &waiting, on_waiting, engine);
+}
+
+static void on_followed(void *context, const struct store_conversation *stored,
+                        const struct error *err)
+{
+    struct errand *errand = context;
+    struct talk talk = { 0 };
+
+    if (stored && talk_read(&talk, stored, NULL)) {
+        conversation_tell(errand->engine, &talk);
+        if (talk.machine.state == CONVERSATION_AWAITING)
+            begin(errand->engine, talk.id, talk.ask_id, talk.token_id, talk.label,
+                  QUESTION_OTHERS_MS);
+    } else if (err) {
+        log_warning("conversation.not_followed", "reason=%s", error_name(err->code));
+    }
+    talk_release(&talk);
+    errand_end(errand);
+}
+
+void question_follow(struct engine *engine, const char *conversation_id)
+{
+    struct store *store = engine->parts.store;
+
+    store->ops->get_conversation(store, conversation_id, on_followed,
+                                 errand_new(sizeof(struct errand), engine, NULL, NULL, NULL));
 }
 
 /* The store is closed by now. */

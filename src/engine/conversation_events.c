@@ -47,7 +47,8 @@ static void hearing_drop(struct errand *errand)
     saying_drop(errand);
 }
 
-static void on_event(void *context, const struct store_conversation_event *event)
+static void on_event(void *context, const struct store_conversation_event *event,
+                     const struct error *failure)
 {
     struct hearing *hearing = context;
     struct json_writer *writer = &hearing->writer;
@@ -62,6 +63,10 @@ static void on_event(void *context, const struct store_conversation_event *event
         json_write_text(writer, "event", event->kind);
         json_write_raw(writer, "data", event->body);
         json_write_end_object(writer);
+        return;
+    }
+    if (failure) {
+        errand_fail(&hearing->saying.errand, failure, NULL);
         return;
     }
     if (hearing->after > 0 && hearing->after < hearing->saying.talk.last_event &&

@@ -26,6 +26,7 @@ struct decision {
     struct lifecycle_facts facts;
     struct lifecycle_step step;
     struct store_change change;
+    int64_t version; /* of the ask, once it is decided */
     char *answer_json, *answer_key;
     struct answer answer; /* where event is EVENT_ANSWERED; else empty */
     struct form form;     /* read back from the store for that; else empty */
@@ -107,6 +108,18 @@ static void refuse_late(struct decision *decision, const struct store_row *row)
     text_release(&winner);
 }
 
+/* Another hub has the ask, or changed it since: what became of it is read there. */
+static void acknowledge_unseen(struct decision *decision)
+{
+    struct text out = { 0 };
+
+    effects_write_ack(decision->errand.engine, decision->errand.id, decision->step.state,
+                      decision->version, false, &out);
+    follow_ask(decision->errand.engine, decision->errand.id);
+    errand_ok(&decision->errand, text_string(&out));
+    text_release(&out);
+}
+
 static void on_decided(void *context, const struct store_reply *reply)
 {
     struct decision *decision = context;
@@ -116,8 +129,8 @@ static void on_decided(void *context, const struct store_reply *reply)
     CRASH_POINT(engine_after_decide);
     switch (reply->outcome) {
     case STORE_DONE:
-        if (!live) { /* alive in the store alone: another hub's waiters will hear of it */
-            errand_ok(&decision->errand, "{}");
+        if (!live || live->seq > reply->seq) { /* others' waiters hear of it from the store */
+            acknowledge_unseen(decision);
             break;
         }
         live->seq = reply->seq;
@@ -179,6 +192,7 @@ static void save_decision(struct decision *decision, const struct store_row *row
     visit_write_actor(&decision->known.by, &decision->actor_json);
     *change = store_change_of(decision->errand.id, decision->event);
     change->from_states = lifecycle_states_for(decision->event, &decision->facts);
+    decision->version = row->ask.version + decision->step.raises_version;
     change->if_version = json_member_integer(decision->params, "version", 0);
     change->to_state = (int)decision->step.state;
     change->raises_version = decision->step.raises_version;

@@ -8,9 +8,6 @@
 static void take_over(struct engine *engine, struct live *live, const struct lifecycle_step *step,
                       const struct store_change *change)
 {
-    bool was_open = state_is_open(live->state), is_open = state_is_open(step->state);
-
-    live->state = (uint8_t)step->state;
     live->version += step->raises_version;
     live->flags = (live->flags | change->set_flags) & ~change->clear_flags;
     if (change->deadline_ms != STORE_KEEP)
@@ -23,15 +20,7 @@ static void take_over(struct engine *engine, struct live *live, const struct lif
         live->decided_ms = change->decided_ms;
     if (change->interface != STORE_KEEP)
         live->interface = (uint8_t)change->interface;
-    if (was_open != is_open) {
-        live->principal->open_count += is_open ? 1 : (size_t)-1;
-        engine->open_count += is_open ? 1 : (size_t)-1;
-        if (is_open)
-            engine->tally.undone++;
-        else
-            tally_ended(engine, live);
-        index_later(engine);
-    }
+    live_set_state(engine, live, step->state);
 }
 
 void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/os.h"
@@ -15,6 +14,7 @@ static const int64_t SWEEP_SOON_MS = 1000;
 static const int64_t SWEEP_PAUSE_MS = 50; /* between two, while others write too */
 static const int64_t SWEEP_EVERY_MS = 3600000;
 static const int64_t DAY_MS = 86400000;
+static const int64_t LOAD_AGAIN_MS = 500;
 
 static const struct desk_ops engine_ops = {
     .enter = visit_enter,
@@ -85,47 +85,47 @@ int64_t engine_setting(const struct engine *engine, enum setting_id id)
 }
 
 /* One ask that was not over when the last hub ended. Nobody waits for it yet. */
-static void recover(void *context, const struct store_row *row)
+static void recover(struct engine *engine, const struct store_row *row)
 {
-    struct engine *engine = context;
-    struct json *origin = NULL;
-    const char *json = row ? row->ask.origin_json : NULL;
-    const char *agent = NULL;
-    struct asker asker;
-    struct match match;
-    int64_t window_ms;
-    struct live *live;
+    struct live *live = follow_take_up(engine, row);
 
-    if (!row)
-        return;
-    match = live_match(&row->ask);
-    if (!state_is_open(row->ask.state) && row->ask.deliver_after_ms <= engine_utc_ms(engine)) {
-        undelivered_add(engine, row->ask.id, row->ask.principal, match.call);
-        return;
-    }
-    if (json && json_parse(json, strlen(json), &origin, NULL)) {
-        agent = json_member_text(origin, "as");
-        if (!agent)
-            agent = json_member_text(origin, "name");
-    }
-    asker = visit_read_asker(json);
-    live = live_new(engine, &row->ask, &match, &asker, agent);
-    json_free(origin);
-    live->is_stored = true;
-    live->seq = row->seq;
-    launch_keep(engine, live, row->ask.launch_hash);
+    if (!live || follow_is_shared(engine))
+        return; /* where there are others, who waits and who was told is theirs to know */
     live->flags |= ASK_DETACHED;
     live->detached_ms = engine_utc_ms(engine);
-    if (state_is_open(live->state)) {
-        time_start(engine, live);
+    if (state_is_open(live->state))
         announce_recovered(engine, live);
+}
+
+static void on_live(void *context, const struct store_row *row, const struct error *err)
+{
+    struct engine *engine = context;
+
+    if (row) {
+        if (!live_find(engine, row->ask.id))
+            recover(engine, row);
         return;
     }
-    /* the rest of its undo window; never more than one, whatever became of the wall clock */
-    window_ms = row->ask.deliver_after_ms - engine_utc_ms(engine);
-    if (window_ms > engine_setting(engine, SETTING_DELIVER_AFTER) * 1000)
-        window_ms = engine_setting(engine, SETTING_DELIVER_AFTER) * 1000;
-    alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + window_ms);
+    if (err) {
+        log_error("recovery.failed", "reason=%s", error_name(err->code));
+        if (follow_is_shared(engine)) /* it may be there again in a moment */
+            alarm_set(&engine->alarms, &engine->load_alarm, engine_boot_ms(engine) + LOAD_AGAIN_MS);
+    }
+    engine->is_loaded = engine->is_loaded || !err || !follow_is_shared(engine);
+    time_arm(engine);
+}
+
+void load_ring(struct engine *engine, struct alarm *alarm)
+{
+    struct store *store = engine->parts.store;
+
+    (void)alarm;
+    store->ops->list_live(store, engine_utc_ms(engine), on_live, engine);
+}
+
+bool engine_is_loaded(const struct engine *engine)
+{
+    return engine->is_loaded;
 }
 
 struct engine *engine_new(const struct engine_parts *parts)
@@ -151,8 +151,10 @@ struct engine *engine_new(const struct engine_parts *parts)
     session_notes_load(engine);
     later_load(engine);
     hidden_load(engine);
-    parts->store->ops->list_live(parts->store, engine_utc_ms(engine), recover, engine);
+    engine->load_alarm = (struct alarm){ .kind = ALARM_LOAD };
+    load_ring(engine, &engine->load_alarm);
     questions_load(engine);
+    follow_store(engine);
     sweep_soon(engine);
     index_start(engine);
     time_arm(engine);

@@ -48,6 +48,8 @@ struct engine_token {
 
 struct engine *engine_new(const struct engine_parts *parts); /* takes up what was alive */
 void engine_free(struct engine *engine);
+/* Everything that was alive is taken up; where the store is far away that takes a while. */
+bool engine_is_loaded(const struct engine *engine);
 struct desk *engine_desk(struct engine *engine);
 
 /* From memory; `hash` is of the secret (crypto/token.h). False: unknown, revoked or expired. */

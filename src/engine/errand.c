@@ -80,7 +80,27 @@ static void fail_to_find(struct errand *errand)
     errand_fail(errand, &err, NULL);
 }
 
-static void on_candidate(void *context, const struct store_row *row)
+static void on_made_elsewhere(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_DONE && !live_find(errand->engine, errand->id))
+        follow_take_up(errand->engine, reply->row);
+    errand->next(errand);
+}
+
+/* What another hub made a moment ago is not in memory yet: acts find it there. */
+static void go_on(struct errand *errand)
+{
+    struct store *store = errand->engine->parts.store;
+
+    if (follow_is_shared(errand->engine) && !live_find(errand->engine, errand->id))
+        store->ops->get(store, errand->id, on_made_elsewhere, errand);
+    else
+        errand->next(errand);
+}
+
+static void on_candidate(void *context, const struct store_row *row, const struct error *err)
 {
     struct errand *errand = context;
 
@@ -89,8 +109,12 @@ static void on_candidate(void *context, const struct store_row *row)
             memcpy(errand->id, row->ask.id, sizeof errand->id);
         return;
     }
+    if (err) {
+        errand_fail(errand, err, NULL);
+        return;
+    }
     if (errand->found == 1) {
-        errand->next(errand);
+        go_on(errand);
         return;
     }
     errand->id[0] = '\0';
@@ -139,7 +163,7 @@ void errand_find_ask(struct errand *errand, const struct json *params,
     }
     if (id && ask_id_is_valid(id)) {
         memcpy(errand->id, id, sizeof errand->id);
-        next(errand);
+        go_on(errand);
         return;
     }
     query.which = id ? STORE_LIST_ALL : STORE_LIST_OPEN;

@@ -119,7 +119,8 @@ static void write_left(struct looking *looking, int64_t number)
         json_write_integer(&looking->writer, "left_permille", number * 1000 / newest);
 }
 
-static void on_row(void *context, const struct store_row *row, int64_t looked_to)
+static void on_row(void *context, const struct store_row *row, int64_t looked_to,
+                   const struct error *err)
 {
     struct looking *looking = context;
     bool is_full = looking->count == looking->limit ||
@@ -139,6 +140,10 @@ static void on_row(void *context, const struct store_row *row, int64_t looked_to
         if (looking->is_whole)
             write_whole(looking, row);
         json_write_end_object(&looking->writer);
+        return;
+    }
+    if (err) {
+        errand_fail(&looking->errand, err, NULL);
         return;
     }
     json_write_end_list(&looking->writer);

@@ -24,11 +24,23 @@ int64_t engine_setting(const struct engine *engine, enum setting_id id);
 void sweep_soon(struct engine *engine);
 void sweep_ring(struct engine *engine, struct alarm *alarm);
 
+void load_ring(struct engine *engine, struct alarm *alarm);
+
+/* follow.c: asks that other hubs make and change, where they share the store */
+bool follow_is_shared(const struct engine *engine);
+/* Of a row that is not in memory; NULL: it is over. */
+struct live *follow_take_up(struct engine *engine, const struct store_row *row);
+void follow_row(struct engine *engine, const struct store_row *row); /* as it stands by now */
+void follow_ask(struct engine *engine, const char *id);              /* to be read, then that */
+void follow_store(struct engine *engine);
+
 /* live.c: the asks that are alive */
 struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
                       const struct asker *asker, const char *agent);
 void live_free(struct engine *engine, struct live *live);
 struct live *live_find(const struct engine *engine, const char *id); /* may miss */
+/* Open asks are counted. */
+void live_set_state(struct engine *engine, struct live *live, enum ask_state state);
 struct match live_match(const struct ask *ask);
 struct live *live_find_match(const struct engine *engine, const struct match *match,
                              const struct visit *visit);
@@ -295,18 +307,21 @@ void retime_say(const struct errand *errand, const struct retime_words *words, d
 /* ask_back.c: a person asks back, the agent explains */
 desk_act ask_back_act;
 void back_tell_waiters(struct engine *engine, struct live *live, const char *question);
+/* What others were asked back here is told to who waits here. */
+void back_tell_of(struct engine *engine, const struct live *live);
 bool back_is_news(const struct live *live); /* nobody was told yet what is asked back */
 /* That this open ask is asked back, and what. */
 void back_reply(const struct errand *errand, const struct store_row *row);
 /* `explanation` of the params of ask/wait, whose session_id is one; then it waits. */
 void back_explain(struct engine *engine, struct visit *visit, const struct json *params,
                   const struct wait_terms *terms, desk_done *done, void *context);
-/* `talk`, all that was said; nothing where nothing was. */
-void back_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
+/* One object of `talk`. */
+void back_write(const struct store_said *said, struct json_writer *writer);
 
 /* rules.c: answers that stand for asks to come; rule_acts.c: what people do with them */
 struct rule_subject;
 void rules_load(struct engine *engine);
+void rules_reload(struct engine *engine); /* others made or revoked some */
 void rules_release(struct engine *engine);
 /* The id of the one for asks like this; NULL: there is none. */
 const char *rules_match(const struct engine *engine, const struct rule_subject *subject);
@@ -342,6 +357,7 @@ void hidden_release(struct engine *engine);
 void hidden_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
 
 desk_act settings_list_act, settings_set_act;
+void preferences_load(struct engine *engine); /* the person's, as the store has them */
 
 /* mine.c: what an agent sees of its own asks */
 desk_act mine_list_act, mine_get_act, mine_follow_act;
@@ -412,6 +428,8 @@ void question_ring(struct engine *engine, struct alarm *alarm);
 /* Told when the conversation has gone on behind this ask; false: it has no question of that id. */
 bool question_add_decider(struct engine *engine, const char *ask_id, struct saying *saying);
 void questions_load(struct engine *engine);
+/* Another hub did something in this conversation. */
+void question_follow(struct engine *engine, const char *conversation_id);
 void questions_release(struct engine *engine);
 
 /* conversation_decide.c */
@@ -420,6 +438,7 @@ void question_decide(struct errand *errand); /* a saying that is loaded; it ends
 /* tokens.c: who may come through HTTP */
 desk_act token_new_act, token_list_act, token_revoke_act;
 void tokens_load(struct engine *engine);
+void tokens_reload(struct engine *engine); /* others made or revoked some */
 void tokens_release(struct engine *engine);
 void tokens_ring(struct engine *engine, struct alarm *alarm);
 

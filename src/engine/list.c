@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "core/limits.h"
 #include "engine/inside.h"
 
@@ -25,7 +26,7 @@ static void listing_drop(struct errand *errand)
     text_release(&((struct listing *)errand)->out);
 }
 
-static void on_listed(void *context, const struct store_row *row)
+static void on_listed(void *context, const struct store_row *row, const struct error *err)
 {
     struct listing *listing = context;
 
@@ -38,6 +39,10 @@ static void on_listed(void *context, const struct store_row *row)
         listing->last_ms = row->ask.created_ms;
         listing->last_number = row->number;
         describe_summary(listing->errand.engine, row, &listing->writer, NULL);
+        return;
+    }
+    if (err) {
+        errand_fail(&listing->errand, err, NULL);
         return;
     }
     json_write_end_list(&listing->writer);
@@ -131,10 +136,58 @@ void list_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
     store->ops->list(store, &query, on_listed, listing);
 }
 
-static void write_draft(void *context, const char *ask_id, const char *json)
+/* One ask with all there is of it, gathered from the store piece by piece. */
+struct view {
+    struct errand *errand;
+    struct text out;
+    struct json_writer writer;
+    bool has_talk;
+};
+
+static void view_fail(struct view *view, const struct error *err)
 {
-    (void)ask_id;
-    json_write_raw(context, "draft", json);
+    errand_fail(view->errand, err, NULL);
+    text_release(&view->out);
+    free(view);
+}
+
+static void on_talk(void *context, const struct store_said *said, const struct error *err)
+{
+    struct view *view = context;
+
+    if (said) {
+        back_write(said, &view->writer);
+        return;
+    }
+    if (err) {
+        view_fail(view, err);
+        return;
+    }
+    if (view->has_talk)
+        json_write_end_list(&view->writer);
+    json_write_end_object(&view->writer);
+    errand_ok(view->errand, text_string(&view->out));
+    text_release(&view->out);
+    free(view);
+}
+
+static void on_draft(void *context, const char *json, const struct error *err)
+{
+    struct view *view = context;
+    struct store *store = view->errand->engine->parts.store;
+
+    if (err) {
+        view_fail(view, err);
+        return;
+    }
+    if (json)
+        json_write_raw(&view->writer, "draft", json);
+    if (!view->has_talk) {
+        on_talk(view, NULL, NULL);
+        return;
+    }
+    json_write_list(&view->writer, "talk");
+    store->ops->list_said(store, view->errand->id, on_talk, view);
 }
 
 static void on_got(void *context, const struct store_reply *reply)
@@ -142,8 +195,8 @@ static void on_got(void *context, const struct store_reply *reply)
     struct errand *errand = context;
     struct engine *engine = errand->engine;
     const struct store_row *row = reply->row;
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct text result = { 0 };
+    struct view *view;
     struct error err;
 
     if (reply->outcome != STORE_DONE) {
@@ -151,25 +204,21 @@ static void on_got(void *context, const struct store_reply *reply)
         errand_fail(errand, reply->outcome == STORE_FAILED ? &reply->err : &err, NULL);
         return;
     }
-    json_write_object(&writer, NULL);
-    json_write_integer(&writer, "seq", row->seq);
-    describe_summary(engine, row, &writer, "ask");
-    json_write_raw(&writer, "form", row->ask.form_json);
-    json_write_raw(&writer, "answer", row->answer_json ? row->answer_json : "null");
+    view = mem_new(sizeof *view);
+    view->errand = errand;
+    view->has_talk = row->ask.flags & ASK_TALKED;
+    view->writer = json_writer_to(&view->out);
+    json_write_object(&view->writer, NULL);
+    json_write_integer(&view->writer, "seq", row->seq);
+    describe_summary(engine, row, &view->writer, "ask");
+    json_write_raw(&view->writer, "form", row->ask.form_json);
+    json_write_raw(&view->writer, "answer", row->answer_json ? row->answer_json : "null");
+    hidden_write(engine, &row->ask, &view->writer);
+    describe_result(engine, row, NULL, NULL, false, &result);
+    json_write_raw(&view->writer, "result", text_string(&result));
+    text_release(&result);
     engine->parts.store->ops->get_draft(engine->parts.store, row->ask.id, engine->parts.person,
-                                        write_draft, &writer);
-    hidden_write(engine, &row->ask, &writer);
-    back_write(engine, &row->ask, &writer);
-    {
-        struct text result = { 0 };
-
-        describe_result(engine, row, NULL, NULL, false, &result);
-        json_write_raw(&writer, "result", text_string(&result));
-        text_release(&result);
-    }
-    json_write_end_object(&writer);
-    errand_ok(errand, text_string(&out));
-    text_release(&out);
+                                        on_draft, view);
 }
 
 void look_reply(struct errand *errand)

@@ -81,6 +81,22 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const struct
     return live;
 }
 
+void live_set_state(struct engine *engine, struct live *live, enum ask_state state)
+{
+    bool was_open = state_is_open(live->state), is_open = state_is_open(state);
+
+    live->state = (uint8_t)state;
+    if (was_open == is_open)
+        return;
+    live->principal->open_count += is_open ? 1 : (size_t)-1;
+    engine->open_count += is_open ? 1 : (size_t)-1;
+    if (is_open)
+        engine->tally.undone++;
+    else
+        tally_ended(engine, live);
+    index_later(engine);
+}
+
 struct attention *live_attend(struct live *live)
 {
     if (!live->attention) {

@@ -78,7 +78,7 @@ static void add_undoable(struct mine *mine)
     }
 }
 
-static void on_listed(void *context, const struct store_row *row)
+static void on_listed(void *context, const struct store_row *row, const struct error *err)
 {
     struct mine *mine = context;
 
@@ -86,6 +86,10 @@ static void on_listed(void *context, const struct store_row *row)
         add_ask(mine, row);
     if (row)
         return;
+    if (err) {
+        errand_fail(&mine->errand, err, NULL);
+        return;
+    }
     if (mine->which == STORE_LIST_OPEN)
         add_undoable(mine);
     json_write_end_list(&mine->writer);

@@ -96,10 +96,13 @@ static void send(struct announcement *announcement)
     errand_end(&announcement->errand);
 }
 
-static void on_late(void *context, const struct store_row *row)
+/* What could not be read is told of with the next result. */
+static void on_late(void *context, const struct store_row *row, const struct error *err)
 {
     struct announcement *announcement = context;
 
+    if (err)
+        announcement->late_count = announcement->errand.visit->late_seen;
     if (!row) {
         send(announcement);
     } else if (is_news(announcement, row->ask.id)) {

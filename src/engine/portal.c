@@ -1,18 +1,24 @@
 /*
  * portal.c - the way into the portal (R12.2): addresses of asks, which anybody may see, and
  * one-time codes with which a browser becomes a tab that is signed in. Only the hash of a code is
- * kept, and only here: a hub that ends takes its codes with it.
+ * kept, and only here: a hub that ends takes its codes with it. Where hubs share the store any of
+ * them may be shown it: there it is a token of its own kind, which opens nothing else and which
+ * the first who shows it revokes.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "crypto/token.h"
 #include "engine/inside.h"
 
 enum { PORTAL_CODE_S = 60 };
+#define PORTAL_CODE_KIND  "code"
+#define PORTAL_CODE_START "sayso_c_"
 
 void engine_set_portal(struct engine *engine, const char *url)
 {
@@ -38,6 +44,27 @@ static struct portal_code *find_place(struct engine *engine)
     return oldest;
 }
 
+static void on_shared(void *context, const struct store_reply *reply)
+{
+    if (reply->outcome != STORE_DONE)
+        log_warning("portal.code", "not kept: %s", error_name(reply->err.code));
+    errand_end(context);
+}
+
+static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES])
+{
+    struct store *store = engine->parts.store;
+    struct store_token token = { .kind = PORTAL_CODE_KIND,
+                                 .label = "",
+                                 .created_ms = engine_utc_ms(engine) };
+    struct errand *errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+
+    memcpy(token.hash, hash, HASH_BYTES);
+    token.expires_ms = token.created_ms + (int64_t)PORTAL_CODE_S * 1000;
+    errand_begin_write(errand);
+    store->ops->save_token(store, &token, on_shared, errand);
+}
+
 /* Behind the address, in its fragment: a browser sends that to nobody. */
 static void add_code(struct engine *engine, struct text *url)
 {
@@ -47,6 +74,10 @@ static void add_code(struct engine *engine, struct text *url)
     token_make('c', secret);
     token_hash(secret, code->hash);
     code->until_boot_ms = engine_boot_ms(engine) + (int64_t)PORTAL_CODE_S * 1000;
+    if (follow_is_shared(engine)) {
+        share_code(engine, code->hash);
+        code->until_boot_ms = 0;
+    }
     text_add_format(url, "#code=%s", secret);
     explicit_bzero(secret, sizeof secret);
 }
@@ -139,16 +170,74 @@ static bool spend(struct engine *engine, const char *secret)
     return is_good;
 }
 
-void engine_sign_in(struct engine *engine, const char *code, const char *label, desk_done *done,
-                    void *context)
+struct signing {
+    struct errand errand; /* first */
+    char *label;
+    uint8_t hash[HASH_BYTES];
+    bool is_old;
+};
+
+static void signing_drop(struct errand *errand)
+{
+    free(((struct signing *)errand)->label);
+}
+
+/* One that is not at hand yet was made a moment ago. */
+static void look_at_age(void *context, const struct store_token *token)
+{
+    struct signing *signing = context;
+
+    if (hash_same(token->hash, signing->hash, HASH_BYTES))
+        signing->is_old = token->expires_ms <= engine_utc_ms(signing->errand.engine);
+}
+
+static void refuse(desk_done *done, void *context)
 {
     struct desk_reply reply = { 0 };
 
-    if (spend(engine, code)) {
-        tokens_add_tab(engine, label, done, context);
-        return;
-    }
     error_set(&reply.err, ERROR_not_found, "/code",
               "this link was used already or is too old: run sayso open for a new one");
     done(context, &reply);
+}
+
+static void on_spent(void *context, const struct store_reply *reply)
+{
+    struct signing *signing = context;
+    struct desk_reply failure = { .err = reply->err };
+
+    if (reply->outcome == STORE_FAILED)
+        signing->errand.done(signing->errand.context, &failure);
+    else if (reply->outcome != STORE_DONE || signing->is_old)
+        refuse(signing->errand.done, signing->errand.context);
+    else
+        tokens_add_tab(signing->errand.engine, signing->label, signing->errand.done,
+                       signing->errand.context);
+    errand_end(&signing->errand);
+}
+
+static void spend_shared(struct engine *engine, const char *code, const char *label,
+                         desk_done *done, void *context)
+{
+    struct store *store = engine->parts.store;
+    struct signing *signing = errand_new(sizeof *signing, engine, NULL, done, context);
+
+    signing->errand.drop = signing_drop;
+    signing->label = mem_text(label);
+    token_hash(code, signing->hash);
+    store->ops->list_tokens(store, look_at_age, signing);
+    errand_begin_write(&signing->errand);
+    store->ops->revoke_token(store, signing->hash, engine_utc_ms(engine), on_spent, signing);
+}
+
+void engine_sign_in(struct engine *engine, const char *code, const char *label, desk_done *done,
+                    void *context)
+{
+    if (follow_is_shared(engine) && strncmp(code, PORTAL_CODE_START, 8) == 0) {
+        spend_shared(engine, code, label, done, context);
+        return;
+    }
+    if (spend(engine, code))
+        tokens_add_tab(engine, label, done, context);
+    else
+        refuse(done, context);
 }

@@ -118,6 +118,37 @@ static void tell_watchers(const struct engine *engine, enum setting_id id)
     text_release(&line);
 }
 
+struct reading {
+    struct engine *engine;
+    bool is_saved[SETTING_COUNT];
+};
+
+static void put_saved(void *context, const char *name, const char *value)
+{
+    struct reading *reading = context;
+    enum setting_id id;
+
+    settings_put_saved(reading->engine->parts.settings, name, value);
+    if (setting_find(name, &id))
+        reading->is_saved[id] = true;
+}
+
+void preferences_load(struct engine *engine)
+{
+    struct store *store = engine->parts.store;
+    struct reading reading = { .engine = engine };
+
+    store->ops->list_settings(store, engine->parts.person, put_saved, &reading);
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        const struct setting_row *row = setting_row((enum setting_id)id);
+
+        if (row->scope != SETTING_SCOPE_HOST && !reading.is_saved[id])
+            settings_put_saved(engine->parts.settings, row->name, NULL);
+        if (row->scope != SETTING_SCOPE_HOST)
+            tell_watchers(engine, (enum setting_id)id);
+    }
+}
+
 static void put_and_reply(struct preference *preference)
 {
     struct engine *engine = preference->errand.engine;

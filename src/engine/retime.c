@@ -88,7 +88,9 @@ static void on_retimed(void *context, const struct store_reply *reply)
         if (reply->outcome != STORE_DONE)
             deliver_if_due(engine, live);
     }
-    if (reply->outcome == STORE_DONE && live) {
+    if (reply->outcome == STORE_DONE && live && live->seq > reply->seq) {
+        errand_ok(&retiming->errand, "{}"); /* others changed it since, and we know how */
+    } else if (reply->outcome == STORE_DONE && live) {
         live->seq = reply->seq;
         effects_run(engine, live, &retiming->step, &retiming->change, NULL, &retiming->errand);
         if (retiming->event == EVENT_ASKED_BACK)
@@ -135,6 +137,7 @@ static void fill_change(struct retiming *retiming, const struct live *live)
         if (change->deadline_ms - now > live->original_ms)
             change->original_ms = change->deadline_ms - now;
         change->removes_answer = true;
+        change->when = STORE_BEFORE_DELIVERY;
         change->person = engine->parts.person;
         change->deliver_after_ms = change->decided_ms = 0;
     } else if (retiming->said) {

@@ -122,13 +122,18 @@ static bool check_actor(struct standing *own, const struct store_row *row, struc
 }
 
 /* Where looking took too long, it is what was seen until then. */
-static void on_past(void *context, const struct store_row *row, int64_t looked_to)
+static void on_past(void *context, const struct store_row *row, int64_t looked_to,
+                    const struct error *err)
 {
     struct standing *own = context;
     struct case_read read;
     uint8_t kind[HASH_BYTES];
 
     (void)looked_to;
+    if (err) {
+        errand_fail(&own->errand, err, NULL);
+        return;
+    }
     if (!row) {
         json_write_end_list(&own->writer);
         json_write_integer(&own->writer, "same", (int64_t)own->same);
@@ -469,7 +474,8 @@ static struct group *group_of(struct suggesting *own, const struct store_row *ro
     return group;
 }
 
-static void on_answered(void *context, const struct store_row *row, int64_t looked_to)
+static void on_answered(void *context, const struct store_row *row, int64_t looked_to,
+                        const struct error *err)
 {
     struct suggesting *own = context;
     struct case_read read;
@@ -478,6 +484,10 @@ static void on_answered(void *context, const struct store_row *row, int64_t look
     uint8_t answer[HASH_BYTES];
 
     (void)looked_to;
+    if (err) {
+        errand_fail(&own->errand, err, NULL);
+        return;
+    }
     if (!row) {
         reply_suggestions(own);
         return;

@@ -73,6 +73,13 @@ void rules_release(struct engine *engine)
         engine->rules = rule->next;
         rule_free(rule);
     }
+    engine->rule_count = 0;
+}
+
+void rules_reload(struct engine *engine)
+{
+    rules_release(engine);
+    rules_load(engine);
 }
 
 bool rule_is_in_force(const struct engine *engine, const struct rule *rule)

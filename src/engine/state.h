@@ -54,6 +54,7 @@ enum alarm_kind {
     ALARM_ANNOUNCE,
     ALARM_QUESTION,
     ALARM_TOKENS,
+    ALARM_LOAD,
     ALARM_KINDS
 };
 
@@ -153,6 +154,8 @@ struct live {
     bool is_sending;   /* so is the end of its undo window */
     bool is_back_told; /* an agent was told what is asked back */
     bool is_dirty;     /* watchers have not seen the newest change */
+    bool is_elsewhere; /* another hub made it, or had it before us: that one ends it on time */
+    bool is_overtaken; /* somebody changed it before we knew that it is stored */
     uint8_t call_match[MATCH_BYTES];
     struct live_key *key;     /* NULL: none */
     uint8_t state, interface; /* enum ask_state, enum ask_interface */
@@ -263,6 +266,8 @@ struct engine {
     bool is_indexing;
     int64_t indexed_at_seq;    /* the newest event when it began */
     struct alarm tokens_alarm; /* when the next token expires */
+    struct alarm load_alarm;   /* to take up what is alive once more */
+    bool is_loaded;
     struct tally tally;
     struct text line;                            /* see line_take */
     struct table undelivered, undelivered_calls; /* see undelivered.c */

@@ -227,12 +227,15 @@ static void finish(struct counting *counting)
     text_release(&out);
 }
 
-static void on_counted(void *context, const struct store_row *row, int64_t looked_to)
+static void on_counted(void *context, const struct store_row *row, int64_t looked_to,
+                       const struct error *err)
 {
     struct counting *counting = context;
 
     (void)looked_to; /* the newest are looked at first, and no more than these count */
-    if (!row)
+    if (err)
+        errand_fail(&counting->errand, err, NULL);
+    else if (!row)
         finish(counting);
     else if (counting->all.asks == STATISTICS_ASKS)
         counting->is_cut = true;

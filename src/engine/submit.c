@@ -158,6 +158,8 @@ static void on_created(void *context, const struct store_reply *reply)
     }
     live->is_stored = true;
     live->seq = reply->seq;
+    if (live->is_overtaken)
+        follow_ask(engine, live->id);
     engine->tally.created++;
     if (!live->waiters && live->state != STATE_PENDING_TERMINAL_LAUNCH)
         live->flags |= ASK_DETACHED;
@@ -432,12 +434,35 @@ static void collect(struct submission *submission)
     errand_end(errand);
 }
 
+static void resume(struct submission *submission)
+{
+    struct errand *errand = &submission->errand;
+    struct live *live = live_find(errand->engine, submission->ask.id);
+
+    if (live && live->is_stored)
+        round_resume(submission, live);
+    else
+        wait_begin(errand->engine, errand->visit, submission->ask.id, &submission->terms,
+                   errand->done, errand->context);
+    errand_end(errand);
+}
+
+static void on_made_elsewhere(void *context, const struct store_reply *reply)
+{
+    struct submission *submission = context;
+    struct engine *engine = submission->errand.engine;
+
+    if (reply->outcome == STORE_DONE && !live_find(engine, submission->ask.id) &&
+        strcmp(reply->row->ask.principal, submission->ask.principal) == 0)
+        follow_take_up(engine, reply->row);
+    resume(submission);
+}
+
 /* The same call again, with what its client was given to come back with. */
 static void take_up(struct submission *submission, const struct json *response)
 {
     struct errand *errand = &submission->errand;
     struct wait_terms *terms = &submission->terms;
-    struct live *live;
     struct error err;
 
     if (!come_back_open(errand->engine, submission->match.call, submission->state,
@@ -451,13 +476,11 @@ static void take_up(struct submission *submission, const struct json *response)
     terms->comes_back =
         terms->comes_back && come_back_may(errand->engine, errand->visit, terms->round.number + 1);
     submission->response = response ? json_keep(response) : NULL;
-    live = live_find(errand->engine, submission->ask.id);
-    if (live && live->is_stored)
-        round_resume(submission, live);
+    if (follow_is_shared(errand->engine) && !live_find(errand->engine, submission->ask.id))
+        errand->engine->parts.store->ops->get(errand->engine->parts.store, submission->ask.id,
+                                              on_made_elsewhere, submission);
     else
-        wait_begin(errand->engine, errand->visit, submission->ask.id, terms, errand->done,
-                   errand->context);
-    errand_end(errand);
+        resume(submission);
 }
 
 void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *params,

@@ -16,6 +16,8 @@
 static const int64_t TIME_LATE_MS = 1000;      /* a wake-up later than this means we slept */
 static const int64_t TIME_GRACE_MS = 5000;     /* then nothing ends for so long */
 static const int64_t TIME_RETRY_MS = 5000;     /* an expiry that could not be saved */
+static const int64_t TIME_EARLY_MS = 50;       /* one that the store's clock does not see yet */
+static const int64_t TIME_OTHERS_MS = 2000;    /* for the hub that has the ask to end it */
 static const int64_t TIME_CLOCK_STEP_MS = 500; /* the wall clock was set, not slewed */
 
 void time_start(struct engine *engine, struct live *live)
@@ -48,7 +50,7 @@ static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *ala
     [ALARM_WAIT] = wait_ring,         [ALARM_SWEEP] = sweep_ring,
     [ALARM_INDEX] = index_ring,       [ALARM_REMAINING] = remaining_ring,
     [ALARM_ANNOUNCE] = announce_ring, [ALARM_QUESTION] = question_ring,
-    [ALARM_TOKENS] = tokens_ring,
+    [ALARM_TOKENS] = tokens_ring,     [ALARM_LOAD] = load_ring,
 };
 
 void engine_on_time(struct engine *engine)
@@ -85,6 +87,11 @@ static void expire_later(struct engine *engine, struct live *live, const struct 
     if (reply->outcome == STORE_FAILED) {
         log_error("ask.expire_failed", "ask=%s reason=%s", live->id, error_name(reply->err.code));
         alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + TIME_RETRY_MS);
+    } else if (reply->outcome == STORE_LOST && follow_is_shared(engine)) {
+        follow_row(engine, reply->row);
+        if (live_find(engine, reply->row->ask.id) == live && !live->deadline.place &&
+            state_is_open(live->state)) /* not yet, by the store's own clock */
+            alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + TIME_EARLY_MS);
     } else if (reply->outcome == STORE_LOST && !live->deadline.place) {
         live->version = reply->row->ask.version;
         time_start(engine, live);
@@ -99,9 +106,11 @@ static void on_expired(void *context, const struct store_reply *reply)
 
     if (live) {
         live->is_deciding = false;
-        if (reply->outcome == STORE_DONE) {
+        if (reply->outcome == STORE_DONE && live->seq < reply->seq) {
             live->seq = reply->seq;
             effects_run(engine, live, &expiry->step, &expiry->change, NULL, NULL);
+        } else if (reply->outcome == STORE_DONE) {
+            follow_ask(engine, live->id);
         } else if (state_is_open(live->state)) {
             expire_later(engine, live, reply);
         }
@@ -127,6 +136,7 @@ static void save_expiry(struct expiry *expiry)
     change->raises_version = expiry->step.raises_version;
     change->needs_sync = expiry->step.needs_sync;
     change->skips_row = true;
+    change->when = STORE_PAST_DEADLINE;
     change->now_ms = change->decided_ms = engine_utc_ms(engine);
     if (expiry->answer_json) {
         change->answer_json = expiry->answer_json;
@@ -182,6 +192,9 @@ void deadline_ring(struct engine *engine, struct alarm *alarm)
         return; /* how that ends decides; retime.c goes on */
     if (!state_is_open(live->state))
         wait_finish(engine, live, NULL, NULL); /* the undo window is over */
+    else if (live->is_elsewhere && !live->waiters &&
+             engine_utc_ms(engine) < live->deadline_ms + TIME_OTHERS_MS)
+        alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + TIME_OTHERS_MS);
     else if (engine->grace_until_boot_ms > engine_boot_ms(engine))
         alarm_set(&engine->alarms, alarm, engine->grace_until_boot_ms);
     else if (!live->is_deciding)
@@ -211,8 +224,13 @@ void engine_check_clock(struct engine *engine)
     while ((link = table_each(&engine->by_id, link))) {
         struct live *live = TABLE_THING(live, by_id, link);
 
-        live->deadline_ms += live->deadline_ms > 0 ? step_ms : 0;
+        if (!follow_is_shared(engine))
+            live->deadline_ms += live->deadline_ms > 0 ? step_ms : 0;
+        else if (state_is_open(live->state))
+            time_start(engine, live); /* the clock is the store's: its deadlines stand */
     }
+    if (follow_is_shared(engine))
+        return;
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
     engine->parts.store->ops->shift_deadlines(engine->parts.store, step_ms, on_shifted, errand);

@@ -30,7 +30,8 @@ struct token {
     char id[TOKEN_ID_BYTES];
     char *kind, *label; /* owned */
     bool is_sub_agent, may_answer;
-    bool is_over; /* expired, and whoever came with it was sent away */
+    bool is_over;  /* expired, and whoever came with it was sent away */
+    bool is_found; /* in the store, when it was last looked at */
     int64_t created_ms, expires_ms;
 };
 
@@ -89,8 +90,11 @@ void tokens_ring(struct engine *engine, struct alarm *alarm)
 static void take_up(void *context, const struct store_token *stored)
 {
     struct engine *engine = context;
-    struct token *token = mem_new(sizeof *token);
+    struct token *token;
 
+    if (strcmp(stored->kind, "code") == 0)
+        return; /* portal.c knows what to do with it: it opens nothing here */
+    token = mem_new(sizeof *token);
     memcpy(token->hash, stored->hash, HASH_BYTES);
     token_id(token->hash, token->id);
     token->kind = mem_text(stored->kind);
@@ -99,6 +103,7 @@ static void take_up(void *context, const struct store_token *stored)
     token->may_answer = stored->may_answer;
     token->created_ms = stored->created_ms;
     token->expires_ms = stored->expires_ms;
+    token->is_found = true;
     table_insert(&engine->tokens, &token->link);
     ring_for(engine, token);
 }
@@ -109,6 +114,39 @@ void tokens_load(struct engine *engine)
 
     engine->tokens = TABLE_OF(token, link, hash);
     store->ops->list_tokens(store, take_up, engine);
+}
+
+/* Found again in the store; those it has no more were revoked. */
+static void look_again(void *context, const struct store_token *stored)
+{
+    struct engine *engine = context;
+    struct token *token = find(engine, stored->hash);
+
+    if (token)
+        token->is_found = true;
+    else
+        take_up(engine, stored);
+}
+
+void tokens_reload(struct engine *engine)
+{
+    struct store *store = engine->parts.store;
+    struct table_link *link = NULL, *next;
+
+    while ((link = table_each(&engine->tokens, link)))
+        TABLE_THING(token, link, link)->is_found = false;
+    store->ops->list_tokens(store, look_again, engine);
+    for (link = table_each(&engine->tokens, NULL); link; link = next) {
+        struct token *token = TABLE_THING(token, link, link);
+
+        next = table_each(&engine->tokens, link);
+        if (token->is_found)
+            continue;
+        table_remove(&engine->tokens, link);
+        if (engine->parts.on_revoked)
+            engine->parts.on_revoked(engine->parts.context, token->hash);
+        token_free(token);
+    }
 }
 
 void tokens_release(struct engine *engine)

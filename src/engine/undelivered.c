@@ -1,7 +1,7 @@
 /*
  * undelivered.c - answers that no agent has confirmed, known by heart, so that a new call need not
  * ask the store for one that is its own (R5.5). Only a filter: the store says what is so. When they
- * become too many to know, every call asks.
+ * become too many to know, or other hubs share the store, every call asks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,8 @@ void undelivered_remove(struct engine *engine, const char *id, const char *princ
 bool undelivered_may_match(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
                            bool has_key)
 {
-    return engine->forgets_undelivered || (has_key && engine->undelivered.count > 0) ||
+    return engine->forgets_undelivered || follow_is_shared(engine) ||
+           (has_key && engine->undelivered.count > 0) ||
            table_find(&engine->undelivered_calls, call_match);
 }
 

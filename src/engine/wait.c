@@ -14,6 +14,8 @@
 #include "core/limits.h"
 #include "engine/inside.h"
 
+static const int64_t WAIT_READ_AGAIN_MS = 500;
+
 static void unlink_waiter(struct live *live, const struct waiter *waiter)
 {
     struct waiter **at = &live->waiters;
@@ -363,6 +365,11 @@ static void on_finished_row(void *context, const struct store_reply *reply)
         struct store_row row = live_row(live);
 
         reply_result(errand->engine, live, &row, NULL, NULL);
+    } else if (live && follow_is_shared(errand->engine)) {
+        /* It is decided and kept; who waits is told once the store is there again. */
+        alarm_set(&errand->engine->alarms, &live->deadline,
+                  engine_boot_ms(errand->engine) + WAIT_READ_AGAIN_MS);
+        live = NULL;
     } else if (live) {
         wait_fail(errand->engine, live, &reply->err);
         notices_mark(errand->engine, live->principal);
@@ -435,6 +442,8 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         errand_fail(errand, &err, NULL);
         return;
     }
+    if (!live && follow_is_shared(errand->engine))
+        live = follow_take_up(errand->engine, reply->row); /* another hub made it a moment ago */
     if (live && live->is_stored && state_is_open(live->state) && wait->terms.wants_launch &&
         launch_is_usable(errand->engine)) {
         launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);

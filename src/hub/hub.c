@@ -15,19 +15,20 @@
 #include "channels/notify/notify.h"
 #include "crypto/webhook.h"
 #include "engine/engine.h"
+#include "hub/choose_store.h"
 #include "hub/door.h"
 #include "hub/webhook_secret.h"
 #include "loop/loop.h"
 #include "ports/clock.h"
 #include "ports/store.h"
 #include "settings/settings.h"
-#include "store/sqlite.h"
 #include "wire/doorbell.h"
 #include "wire/place.h"
 #include "wire/server.h"
 #include "wire/wire.h"
 
 static const int64_t HUB_DRAIN_LIMIT_MS = 5000; /* a peer that does not read is not waited for */
+static const int64_t HUB_LOAD_LIMIT_MS = 30000;
 /* All that HTTP takes and all that the socket takes; 1,024 is usual, and too few for who is asked
  * by thousands. What is started from here, a browser, gets the usual number again. */
 static const size_t HUB_FILES = 32768;
@@ -55,6 +56,12 @@ struct hub {
     int passed_fd; /* listens for us at note.socket, by a service manager; -1: none */
 };
 
+/* Hubs that share a store go by its clock. */
+static bool has_own_clock(const struct store *store)
+{
+    return store && store->ops->utc_ms;
+}
+
 /* A turn happens at one moment: it is short, and an ask would look at the clock twenty times. */
 static const struct hub *hub_at_its_time(struct clock *clock)
 {
@@ -62,7 +69,8 @@ static const struct hub *hub_at_its_time(struct clock *clock)
 
     if (!hub->is_time_known) {
         hub->turn_boot_ms = loop_boot_ms();
-        hub->turn_utc_ms = loop_utc_ms();
+        hub->turn_utc_ms = has_own_clock(hub->store) ? hub->store->ops->utc_ms(hub->store)
+                                                     : loop_utc_ms();
     }
     hub->is_time_known = hub->is_turning;
     return hub;
@@ -167,8 +175,16 @@ static void before_sleep(void *context)
 
 static void on_signal(void *context, int number)
 {
-    if (number != SIGHUP)
-        start_leaving(context, "stop");
+    struct hub *hub = context;
+
+    if (number == SIGHUP)
+        return;
+    if (hub->server) {
+        start_leaving(hub, "stop");
+    } else { /* it has not begun */
+        hub->is_leaving = true;
+        loop_stop(hub->loop);
+    }
 }
 
 /* The portal is where HTTP is, unless it is switched off. */
@@ -194,6 +210,7 @@ static void write_status(void *context, struct text *out)
     struct hub *hub = context;
     struct json_writer writer = json_writer_to(out);
     const char *aside = hub->store->ops->meta(hub->store, "recovered_from");
+    struct text store = { 0 };
 
     json_write_object(&writer, NULL);
     json_write_bool(&writer, "running", true);
@@ -202,11 +219,13 @@ static void write_status(void *context, struct text *out)
     json_write_integer(&writer, "wire", wire_number());
     json_write_text(&writer, "socket", hub->note.socket);
     write_address(hub, &writer);
-    json_write_text(&writer, "store", hub->place.database);
+    choose_store_name(hub->options->settings, &hub->place, &store);
+    json_write_text(&writer, "store", text_string(&store));
     json_write_text(&writer, "log", hub->options->leaves_when_idle ? hub->place.log : NULL);
     json_write_integer(&writer, "pending", (int64_t)engine_open_count(hub->engine));
     json_write_text_if(&writer, "recovered_from", aside);
     json_write_end_object(&writer);
+    text_release(&store);
 }
 
 static void on_wish(void *context, enum wire_wish wish)
@@ -272,6 +291,40 @@ static void log_warnings(const struct settings *settings)
         log_warning("settings.ignored", "setting=%s", settings_warning(settings, i)->setting);
 }
 
+static void stop_if_loaded(void *context)
+{
+    struct hub *hub = context;
+
+    if (engine_is_loaded(hub->engine))
+        loop_stop(hub->loop);
+}
+
+static void stop_waiting(void *context)
+{
+    loop_stop(((struct hub *)context)->loop);
+}
+
+/* Nobody is served before all that is alive is known; a store that is far away takes its time. */
+static bool wait_until_loaded(struct hub *hub, struct error *err)
+{
+    struct loop_turn *turn;
+    struct loop_timer *limit;
+
+    if (engine_is_loaded(hub->engine))
+        return true;
+    turn = loop_turn_new(hub->loop, stop_if_loaded, hub);
+    limit = loop_timer_new(hub->loop, stop_waiting, hub);
+    loop_timer_at(limit, loop_boot_ms() + HUB_LOAD_LIMIT_MS);
+    loop_run(hub->loop);
+    loop_timer_free(limit);
+    loop_turn_free(turn);
+    if (hub->is_leaving)
+        return error_set(err, ERROR_unavailable, "", "stopped before it began");
+    return engine_is_loaded(hub->engine) ||
+           error_set(err, ERROR_unavailable, "",
+                     "the database does not answer: nothing can be read from it");
+}
+
 static bool open_parts(struct hub *hub, struct error *err)
 {
     struct settings *settings = hub->options->settings;
@@ -300,7 +353,7 @@ static bool open_parts(struct hub *hub, struct error *err)
     };
 
     if ((hub->passed_fd < 0 && !place_socket(&hub->place, hub->note.socket, err)) ||
-        !sqlite_store_open(hub->loop, hub->place.database, &hub->store, err))
+        !choose_store(hub->loop, settings, &hub->place, &hub->store, err))
         return false;
     os_user_name(hub->person, sizeof hub->person);
     if (!os_own_program(hub->program, sizeof hub->program))
@@ -312,6 +365,8 @@ static bool open_parts(struct hub *hub, struct error *err)
     hub->leave_timer = loop_timer_new(hub->loop, on_leave_time, hub);
     hub->notify = notify_new(&notify);
     hub->engine = engine_new(&parts);
+    if (!wait_until_loaded(hub, err))
+        return false;
     door.engine = hub->engine;
     door.store = hub->store;
     if (hub->options->offer)

@@ -80,6 +80,8 @@ static const char *not_ready(void *context)
 
     if (store->ops->is_broken(store))
         return "the disk failed: nothing is saved until sayso is restarted";
+    if (store->ops->is_reachable && !store->ops->is_reachable(store))
+        return "the database can't be reached";
     return routes->is_leaving ? "it is about to stop" : NULL;
 }
 

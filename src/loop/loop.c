@@ -28,6 +28,8 @@ struct loop {
     struct loop_turn *turns;
     void (*signal_call)(void *context, int number);
     void *signal_context;
+    bool is_waiting; /* within loop_run_until */
+    int kept_signal; /* came meanwhile; 0: none */
 };
 struct loop_turn {
     struct loop *loop;
@@ -111,6 +113,29 @@ void loop_run(struct loop *loop)
 void loop_stop(struct loop *loop)
 {
     uv_stop(&loop->uv);
+}
+
+static void on_limit(void *context)
+{
+    *(bool *)context = true;
+}
+
+bool loop_run_until(struct loop *loop, bool (*is_done)(void *context), void *context,
+                    int64_t boot_ms)
+{
+    bool is_over = false;
+    struct loop_timer *limit = loop_timer_new(loop, on_limit, &is_over);
+
+    loop_timer_at(limit, boot_ms);
+    loop->is_waiting = true;
+    while (!is_done(context) && !is_over)
+        uv_run(&loop->uv, UV_RUN_ONCE);
+    loop->is_waiting = false;
+    loop_timer_free(limit);
+    if (loop->kept_signal)
+        raise(loop->kept_signal);
+    loop->kept_signal = 0;
+    return is_done(context);
 }
 
 void *loop_uv(struct loop *loop)
@@ -226,7 +251,10 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct loop *loop = handle->data;
 
-    loop->signal_call(loop->signal_context, number);
+    if (loop->is_waiting)
+        loop->kept_signal = number;
+    else
+        loop->signal_call(loop->signal_context, number);
 }
 
 void loop_on_signal(struct loop *loop, void (*call)(void *context, int number), void *context)

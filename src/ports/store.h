@@ -1,12 +1,14 @@
 /*
- * store.h - the port behind which asks, answers and settings are kept: SQLite now, PostgreSQL next.
+ * store.h - the port behind which asks, answers and settings are kept: one user's SQLite file, or a
+ * PostgreSQL database that several hubs share.
  *
  * Every function takes a completion that runs on the loop's thread, exactly once; reads may run it
- * before they return, writes never do. What a completion is handed is borrowed for its length.
- * Writes are grouped into transactions; a write is durable as asked for (needs_sync) before its
- * completion runs. After STORE_FAILED nothing of that write is there. One conditional update
- * decides every race: a change names the states it may start from, and who comes too late gets
- * STORE_LOST with the row as it stands.
+ * before they return, writes never do. Lists call `each` for every row and once more without one:
+ * that is the end of it, and `err` then says why it is not complete, or is NULL. What a completion
+ * is handed is borrowed for its length. Writes are grouped into transactions; a write is durable as
+ * asked for (needs_sync) before its completion runs. After STORE_FAILED nothing of that write is
+ * there. One conditional update decides every race: a change names the states it may start from,
+ * and who comes too late gets STORE_LOST with the row as it stands.
  */
 #ifndef PORTS_STORE_H
 #define PORTS_STORE_H
@@ -124,11 +126,18 @@ struct store_conversation_event {
     const char *kind, *body;
 };
 typedef void store_conversation_event_each(void *context,
-                                           const struct store_conversation_event *event);
+                                           const struct store_conversation_event *event,
+                                           const struct error *err);
 enum {
     STORE_CONVERSATIONS = 1000,          /* of one principal; idle ones make room */
     STORE_CONVERSATION_EVENTS = 1024,    /* of one, the newest; */
     STORE_CONVERSATION_BYTES = 16777216, /* and of no more bytes than these */
+};
+
+enum store_when {
+    STORE_ANY_TIME,
+    STORE_PAST_DEADLINE,   /* once the ask's deadline has passed */
+    STORE_BEFORE_DELIVERY, /* while its answer is held back, and was not delivered */
 };
 
 /* Numbers that are STORE_KEEP, and texts that are NULL, leave the column alone. */
@@ -153,7 +162,9 @@ struct store_change {
     const char *answer_key;  /* unique per attempt; same key again: STORE_REPEATED */
     const char *said;        /* goes into the event: what was asked back, or explained */
     bool removes_answer;     /* undone: the decisive answer becomes the person's draft */
-    bool skips_row;          /* STORE_DONE comes without the row: nobody looks at it */
+    /* Where others share the store its clock decides whether it is time; else STORE_LOST. */
+    enum store_when when;
+    bool skips_row; /* STORE_DONE comes without the row: nobody looks at it */
     /* Zero: left alone; and: whatever it is. */
     uint8_t launch_hash[DIGEST_BYTES], if_launch_hash[DIGEST_BYTES];
 };
@@ -166,7 +177,7 @@ struct store_said {
     const char *text;
     int64_t at_ms;
 };
-typedef void store_said_each(void *context, const struct store_said *said);
+typedef void store_said_each(void *context, const struct store_said *said, const struct error *err);
 
 enum store_list_which { STORE_LIST_ALL, STORE_LIST_OPEN, STORE_LIST_ENDED };
 struct store_list_query {
@@ -186,13 +197,24 @@ struct store_history_query {
     const struct search_terms *search; /* all in question, answer or notes; NULL: any */
     int64_t since_ms, until_ms;        /* created at that time or later, and before; 0: no bound */
 };
-/* Rows come newest first, one call each, texts of form and arguments left out (NULL); the last
- * call has row NULL. */
-typedef void store_each(void *context, const struct store_row *row);
+/* Rows come newest first, texts of form and arguments left out (NULL). */
+typedef void store_each(void *context, const struct store_row *row, const struct error *err);
 /* The same with form, arguments and answer. Looking ends early when it takes too long: looked_to of
  * the last call is then the number to go on before; 0: that was all. */
-typedef void store_found(void *context, const struct store_row *row, int64_t looked_to);
+typedef void store_found(void *context, const struct store_row *row, int64_t looked_to,
+                         const struct error *err);
 typedef void store_pair(void *context, const char *name, const char *value);
+/* `json` NULL: there is none, or `err` says why it could not be read. */
+typedef void store_draft_done(void *context, const char *json, const struct error *err);
+
+/* What others did who share the store, told in the order in which it was done. */
+struct store_news {
+    /* An ask is new or has changed: as it stands by now, texts and answer left out. */
+    void (*ask)(void *context, const struct store_row *row);
+    void (*conversation)(void *context, const char *id); /* something was said in it */
+    void (*facts)(void *context);  /* tokens, rules, keys, settings or meta: to be read again */
+    void (*resync)(void *context); /* so much that it is not told: all is to be read again */
+};
 
 struct store;
 struct store_ops {
@@ -273,18 +295,19 @@ struct store_ops {
                              void *context);
     void (*find_conversation)(struct store *store, const char *principal, const char *key,
                               store_conversation_each *each, void *context);
-    /* Newest first; the last call has NULL. */
+    /* Newest first. */
     void (*list_conversations)(struct store *store, const struct store_conversation_query *query,
                                store_conversation_each *each, void *context);
-    /* What is kept of those with a greater number, in order; the last call has NULL. */
+    /* What is kept of those with a greater number, in order. */
     void (*list_conversation_events)(struct store *store, const char *id, int64_t after,
                                      size_t limit, store_conversation_event_each *each,
                                      void *context);
-    void (*get_draft)(struct store *store, const char *ask_id, const char *person, store_pair *each,
-                      void *context); /* called at most once: (ask_id, json) */
-    /* Oldest first, the newest LIMIT_TALK of them; the last call has NULL. */
+    void (*get_draft)(struct store *store, const char *ask_id, const char *person,
+                      store_draft_done *done, void *context);
+    /* Oldest first, the newest LIMIT_TALK of them. */
     void (*list_said)(struct store *store, const char *ask_id, store_said_each *each,
                       void *context);
+    /* These are few and are at hand: all calls of `each` come before the function returns. */
     void (*list_settings)(struct store *store, const char *person, store_pair *each, void *context);
     /* Those that were not revoked, oldest first. */
     void (*list_tokens)(struct store *store, store_token_each *each, void *context);
@@ -297,6 +320,13 @@ struct store_ops {
     void (*get_form_fact)(struct store *store, const struct store_client *client, store_done *done,
                           void *context);
     const char *(*meta)(struct store *store, const char *name); /* "" if absent; borrowed */
+
+    /* From now on until it is closed; NULL: nobody shares this store. */
+    void (*follow)(struct store *store, const struct store_news *news, void *context);
+    /* The store's own clock, by which deadlines are kept; NULL: this machine's. */
+    int64_t (*utc_ms)(struct store *store);
+    /* False: it can't be reached at present; NULL: it is always there. */
+    bool (*is_reachable)(struct store *store);
     /* True once the disk failed under us in a way that only a restart mends (EIO on sync). */
     bool (*is_broken)(struct store *store);
     int64_t (*last_seq)(struct store *store); /* of the newest committed event */

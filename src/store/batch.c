@@ -9,6 +9,25 @@
 
 enum { RESERVED_BYTES = 1024 * 1024 }; /* kept for answers when the disk fills up (E4) */
 
+static job_run *const runs[JOB_KINDS] = {
+    [JOB_CREATE] = create_run,
+    [JOB_CHANGE] = change_run,
+    [JOB_DRAFT] = draft_run,
+    [JOB_SETTING] = setting_run,
+    [JOB_TOKEN] = token_run,
+    [JOB_REVOKE] = revoke_run,
+    [JOB_RULE] = rule_run,
+    [JOB_RULE_REVOKE] = rule_revoke_run,
+    [JOB_KEY] = key_run,
+    [JOB_META] = meta_run,
+    [JOB_CLIENT] = client_run,
+    [JOB_CONVERSATION] = conversation_run,
+    [JOB_CONVERSATION_STEP] = conversation_step_run,
+    [JOB_SHIFT] = shift_run,
+    [JOB_SWEEP] = sweep_run,
+    [JOB_INDEX] = index_run,
+};
+
 int batch_runner_init(struct batch_runner *runner, sqlite3 *db, const char *path,
                       atomic_bool *is_broken)
 {
@@ -84,7 +103,7 @@ static int run_job_alone(struct batch_runner *runner, struct job *job)
 
     if (rc != SQLITE_OK)
         return rc;
-    rc = job->kind->run(write, job);
+    rc = runs[job->what](write, job);
     if (rc == SQLITE_OK)
         return write_run(write, WRITE_RELEASE);
     failure = failure_of(write->db, rc);
@@ -105,7 +124,7 @@ static int run_job(struct batch_runner *runner, struct job *job)
 
     if (runner->uses_savepoints)
         return run_job_alone(runner, job);
-    rc = job->kind->run(&runner->write, job);
+    rc = runs[job->what](&runner->write, job);
     runner->uses_savepoints = rc != SQLITE_OK && failure_of(runner->write.db, rc) == FAILURE_JOB;
     return rc;
 }
@@ -116,13 +135,13 @@ static int run_jobs(struct batch_runner *runner, struct job *jobs)
     int rc = SQLITE_OK;
 
     for (struct job *job = jobs; rc == SQLITE_OK && job; job = job->next) {
-        if (job->kind->is_new_ask && !has_asked) {
+        if (job_kinds[job->what].is_new_ask && !has_asked) {
             int64_t left = os_free_bytes(runner->path);
 
             has_asked = true;
             is_nearly_full = left >= 0 && left < RESERVED_BYTES;
         }
-        if (job->kind->is_new_ask && is_nearly_full)
+        if (job_kinds[job->what].is_new_ask && is_nearly_full)
             refuse_new(runner, job);
         else
             rc = run_job(runner, job);

@@ -8,7 +8,8 @@
 
 struct job *job_copy(const struct job *borrowed)
 {
-    const size_t *texts = borrowed->kind->texts, count = borrowed->kind->text_count;
+    const struct job_kind *kind = &job_kinds[borrowed->what];
+    const size_t *texts = kind->texts, count = kind->text_count;
     size_t bytes = row_bytes_with_texts(borrowed, sizeof *borrowed, texts, count);
     struct job *job = spare_new(bytes);
 

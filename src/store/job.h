@@ -1,6 +1,6 @@
 /*
- * job.h - one write on its way: asked for on the loop's thread, run on the writer's, answered on
- * the loop's again. A job owns copies of all texts in its one allocation.
+ * job.h - one write on its way: asked for on the loop's thread, run by a store's writer, answered
+ * on the loop's thread again. A job owns copies of all texts in its one allocation.
  */
 #ifndef STORE_JOB_H
 #define STORE_JOB_H
@@ -10,16 +10,33 @@
 
 #include "ports/store.h"
 
-struct job;
-struct write;
+enum job_what {
+    JOB_CREATE,
+    JOB_CHANGE,
+    JOB_DRAFT,
+    JOB_SETTING,
+    JOB_TOKEN,
+    JOB_REVOKE,
+    JOB_RULE,
+    JOB_RULE_REVOKE,
+    JOB_KEY,
+    JOB_META,
+    JOB_CLIENT,
+    JOB_CONVERSATION,
+    JOB_CONVERSATION_STEP,
+    JOB_SHIFT,
+    JOB_SWEEP,
+    JOB_INDEX,
+    JOB_KINDS
+};
 
 struct job_kind {
-    int (*run)(struct write *write, struct job *job); /* an SQLite code; fills job->reply */
-    bool is_new_ask;                                  /* refused while the disk is nearly full */
-    bool writes_event;                                /* reply.seq is the number of one */
+    bool is_new_ask;     /* refused while the disk is nearly full */
+    bool writes_event;   /* reply.seq is the number of one */
     const size_t *texts; /* offsets in struct job of the texts to copy */
     size_t text_count;
 };
+extern const struct job_kind job_kinds[JOB_KINDS];
 
 struct job_create {
     struct ask ask;
@@ -59,7 +76,7 @@ struct job_index {
 
 struct job {
     struct job *next;
-    const struct job_kind *kind;
+    enum job_what what;
     store_done *done;
     void *context;
     bool needs_sync;

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "store/write.h"
 
-static int token_run(struct write *write, struct job *job)
+int token_run(struct write *write, struct job *job)
 {
     const struct store_token *token = &job->of.token;
     struct statement insert = statement_of(&write->statements, WRITE_TOKEN);
@@ -21,17 +21,7 @@ static int token_run(struct write *write, struct job *job)
     return rc;
 }
 
-static const size_t token_texts[] = {
-    offsetof(struct job, of.token.kind),
-    offsetof(struct job, of.token.label),
-};
-const struct job_kind job_kind_token = {
-    .run = token_run,
-    .texts = token_texts,
-    .text_count = ARRAY_LEN(token_texts),
-};
-
-static int revoke_run(struct write *write, struct job *job)
+int revoke_run(struct write *write, struct job *job)
 {
     struct statement update = statement_of(&write->statements, WRITE_TOKEN_REVOKE);
 
@@ -43,9 +33,7 @@ static int revoke_run(struct write *write, struct job *job)
     return statement_end(&update);
 }
 
-const struct job_kind job_kind_revoke = { .run = revoke_run };
-
-static int key_run(struct write *write, struct job *job)
+int key_run(struct write *write, struct job *job)
 {
     const struct store_key *key = &job->of.key;
     struct statement insert = statement_of(&write->statements, WRITE_KEY);
@@ -59,14 +47,7 @@ static int key_run(struct write *write, struct job *job)
     return rc;
 }
 
-static const size_t key_texts[] = { offsetof(struct job, of.key.purpose) };
-const struct job_kind job_kind_key = {
-    .run = key_run,
-    .texts = key_texts,
-    .text_count = ARRAY_LEN(key_texts),
-};
-
-static int meta_run(struct write *write, struct job *job)
+int meta_run(struct write *write, struct job *job)
 {
     struct statement insert = statement_of(&write->statements, WRITE_META);
 
@@ -74,13 +55,3 @@ static int meta_run(struct write *write, struct job *job)
     statement_text(&insert, job->of.meta.value);
     return statement_run(&insert);
 }
-
-static const size_t meta_texts[] = {
-    offsetof(struct job, of.meta.name),
-    offsetof(struct job, of.meta.value),
-};
-const struct job_kind job_kind_meta = {
-    .run = meta_run,
-    .texts = meta_texts,
-    .text_count = ARRAY_LEN(meta_texts),
-};

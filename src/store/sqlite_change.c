@@ -170,7 +170,7 @@ static int reply_lost(struct write *write, struct job *job)
     return rc;
 }
 
-static int change_run(struct write *write, struct job *job)
+int change_run(struct write *write, struct job *job)
 {
     const struct store_change *change = &job->of.change;
     struct changed changed = { 0 };
@@ -217,16 +217,3 @@ static int change_run(struct write *write, struct job *job)
         rc = reply_row(write, job, WRITE_FIND, change->ask_id);
     return rc;
 }
-
-static const size_t change_texts[] = {
-    offsetof(struct job, of.change.ask_id),      offsetof(struct job, of.change.principal),
-    offsetof(struct job, of.change.actor_json),  offsetof(struct job, of.change.person),
-    offsetof(struct job, of.change.answer_json), offsetof(struct job, of.change.answer_key),
-    offsetof(struct job, of.change.more_ids),    offsetof(struct job, of.change.said),
-};
-const struct job_kind job_kind_change = {
-    .run = change_run,
-    .writes_event = true,
-    .texts = change_texts,
-    .text_count = ARRAY_LEN(change_texts),
-};

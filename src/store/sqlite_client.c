@@ -9,7 +9,7 @@ static int forget_all(struct write *write)
     return write_run(write, WRITE_CUT_OFF_FORGET);
 }
 
-static int client_run(struct write *write, struct job *job)
+int client_run(struct write *write, struct job *job)
 {
     const struct job_client *client = &job->of.client;
     struct statement insert;
@@ -29,14 +29,3 @@ static int client_run(struct write *write, struct job *job)
     CRASH_POINT(store_cut_off_written);
     return rc;
 }
-
-static const size_t client_texts[] = {
-    offsetof(struct job, of.client.client.name),
-    offsetof(struct job, of.client.client.version),
-    offsetof(struct job, of.client.client.transport),
-};
-const struct job_kind job_kind_client = {
-    .run = client_run,
-    .texts = client_texts,
-    .text_count = ARRAY_LEN(client_texts),
-};

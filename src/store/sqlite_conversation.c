@@ -103,7 +103,7 @@ static int insert_conversation(struct write *write, const struct job_conversatio
     return statement_end(&insert);
 }
 
-static int conversation_run(struct write *write, struct job *job)
+int conversation_run(struct write *write, struct job *job)
 {
     const struct job_conversation *made = &job->of.conversation;
     const struct store_conversation *conversation = &made->conversation;
@@ -126,27 +126,6 @@ static int conversation_run(struct write *write, struct job *job)
         rc = write_events(write, conversation->id, made->events, job->reply.seq);
     return rc;
 }
-
-static const size_t conversation_texts[] = {
-    offsetof(struct job, of.conversation.conversation.id),
-    offsetof(struct job, of.conversation.conversation.principal),
-    offsetof(struct job, of.conversation.conversation.token_id),
-    offsetof(struct job, of.conversation.conversation.label),
-    offsetof(struct job, of.conversation.conversation.state),
-    offsetof(struct job, of.conversation.conversation.body),
-    offsetof(struct job, of.conversation.conversation.key),
-    offsetof(struct job, of.conversation.principal.id),
-    offsetof(struct job, of.conversation.principal.kind),
-    offsetof(struct job, of.conversation.principal.name),
-    offsetof(struct job, of.conversation.principal.place),
-    offsetof(struct job, of.conversation.events),
-};
-const struct job_kind job_kind_conversation = {
-    .run = conversation_run,
-    .is_new_ask = true,
-    .texts = conversation_texts,
-    .text_count = ARRAY_LEN(conversation_texts),
-};
 
 static int update_conversation(struct write *write, struct job *job, bool *ret_won)
 {
@@ -188,7 +167,7 @@ static int refuse_step(struct write *write, struct job *job)
     return statement_end(&look);
 }
 
-static int step_run(struct write *write, struct job *job)
+int conversation_step_run(struct write *write, struct job *job)
 {
     const struct store_conversation_step *step = &job->of.step;
     bool has_won = false;
@@ -204,21 +183,6 @@ static int step_run(struct write *write, struct job *job)
     CRASH_POINT(store_conversation_delivered);
     return rc;
 }
-
-static const size_t step_texts[] = {
-    offsetof(struct job, of.step.id),
-    offsetof(struct job, of.step.state),
-    offsetof(struct job, of.step.body),
-    offsetof(struct job, of.step.ask_id),
-    offsetof(struct job, of.step.events),
-    offsetof(struct job, of.step.delivered_ask),
-    offsetof(struct job, of.step.earlier_ask_id),
-};
-const struct job_kind job_kind_conversation_step = {
-    .run = step_run,
-    .texts = step_texts,
-    .text_count = ARRAY_LEN(step_texts),
-};
 
 int conversation_sweep(struct write *write, int64_t older_than_ms)
 {
@@ -338,6 +302,7 @@ void reader_list_conversation_events(struct reader *reader, const char *id, int6
                                      void *context)
 {
     struct statement list = statement_of(&reader->conversations, CONVERSATION_EVENTS);
+    struct error err = { 0 };
 
     statement_text(&list, id);
     statement_integer(&list, after);
@@ -349,8 +314,7 @@ void reader_list_conversation_events(struct reader *reader, const char *id, int6
             .body = (const char *)sqlite3_column_text(list.handle, 2),
         };
 
-        each(context, &event);
+        each(context, &event, NULL);
     }
-    reader_end(reader, &list, NULL);
-    each(context, NULL);
+    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }

@@ -61,6 +61,8 @@ struct looking {
     int64_t cost;
     int64_t looked_to;
     struct text body; /* of an ask that no index knows */
+    bool has_failed;
+    struct error err; /* then */
 };
 
 /* Numbers of asks, newest first, with their words where these are known. */
@@ -91,9 +93,10 @@ static struct stream stream_open(struct looking *looking, enum history_statement
     return stream;
 }
 
-static void stream_close(struct looking *looking, struct stream *stream)
+static void end(struct looking *looking, struct statement *statement)
 {
-    reader_end(looking->reader, &stream->statement, NULL);
+    if (!reader_end(looking->reader, statement, looking->has_failed ? NULL : &looking->err))
+        looking->has_failed = true;
 }
 
 static bool has_words(struct looking *looking, const struct stream *stream,
@@ -141,11 +144,11 @@ static bool look(struct looking *looking, const struct stream *stream)
     if (statement_step(&find)) {
         row_read(find.handle, &row);
         if (has_words(looking, stream, &row)) {
-            looking->each(looking->context, &row, 0);
+            looking->each(looking->context, &row, 0, NULL);
             looking->count++;
         }
     }
-    reader_end(looking->reader, &find, NULL);
+    end(looking, &find);
     return looking->count < query->list.limit && looking->cost < COST_MOST;
 }
 
@@ -197,8 +200,8 @@ static bool look_at_words(struct looking *looking, int64_t before)
     struct stream left = stream_open(looking, HISTORY_LEFT, before, 0, NULL);
 
     goes_on = look_at_both(looking, &words, &left);
-    stream_close(looking, &words);
-    stream_close(looking, &left);
+    end(looking, &words.statement);
+    end(looking, &left.statement);
     text_release(&match);
     return goes_on;
 }
@@ -213,7 +216,7 @@ static bool look_at_numbers(struct looking *looking, enum history_statement how,
         goes_on = look(looking, &stream);
         stream_step(&stream);
     }
-    stream_close(looking, &stream);
+    end(looking, &stream.statement);
     return goes_on;
 }
 
@@ -245,5 +248,5 @@ void reader_history(struct reader *reader, const struct store_history_query *que
     if (is_begun)
         reader_rest(reader);
     text_release(&looking.body);
-    each(context, NULL, is_all ? 0 : looking.looked_to);
+    each(context, NULL, is_all ? 0 : looking.looked_to, looking.has_failed ? &looking.err : NULL);
 }

@@ -167,7 +167,7 @@ static int tidy(struct write *write, int64_t *ret_count)
     return rc;
 }
 
-static int index_run(struct write *write, struct job *job)
+int index_run(struct write *write, struct job *job)
 {
     struct job_index index = job->of.index;
     struct taken taken = { 0 };
@@ -189,5 +189,3 @@ static int index_run(struct write *write, struct job *job)
     job->reply.seq = count;
     return rc;
 }
-
-const struct job_kind job_kind_index = { .run = index_run };

@@ -198,26 +198,26 @@ void reader_find_undelivered(struct reader *reader, const char *principal, const
     answer_one(reader, &find, done, context);
 }
 
-/* Hands on each row of a statement and ends it; returns how many there were. */
-static size_t hand_on_rows(struct reader *reader, struct statement *statement, store_each *each,
-                           void *context)
+/* Hands on each row of a statement and ends it; false: `err`. */
+static bool hand_on_rows(struct reader *reader, struct statement *statement, store_each *each,
+                         void *context, size_t *ret_count, struct error *err)
 {
     struct store_row row;
-    size_t count = 0;
 
-    for (; statement_step(statement); count++) {
+    for (*ret_count = 0; statement_step(statement); ++*ret_count) {
         row_read(statement->handle, &row);
-        each(context, &row);
+        each(context, &row, NULL);
     }
-    reader_end(reader, statement, NULL);
-    return count;
+    return reader_end(reader, statement, err);
 }
 
 static void answer_rows(struct reader *reader, struct statement *statement, store_each *each,
                         void *context)
 {
-    hand_on_rows(reader, statement, each, context);
-    each(context, NULL);
+    struct error err = { 0 };
+    size_t count;
+
+    each(context, NULL, hand_on_rows(reader, statement, each, context, &count, &err) ? NULL : &err);
 }
 
 void reader_list_undelivered(struct reader *reader, const char *principal, int64_t limit,
@@ -250,18 +250,20 @@ static void list_of_agent(struct reader *reader, const struct store_list_query *
 {
     bool is_begun = reader_begin(reader);
     struct statement list = bind_list(reader, READ_LIST_NEW, query, query->limit);
+    struct error err = { 0 };
     size_t count;
+    bool ok;
 
     statement_integer(&list, query->which);
-    count = hand_on_rows(reader, &list, each, context);
-    if (count < query->limit) {
+    ok = hand_on_rows(reader, &list, each, context, &count, &err);
+    if (ok && count < query->limit) {
         list = bind_list(reader, READ_LIST_AGENT, query, query->limit - count);
         statement_integer(&list, query->which);
-        hand_on_rows(reader, &list, each, context);
+        ok = hand_on_rows(reader, &list, each, context, &count, &err);
     }
     if (is_begun)
         reader_rest(reader);
-    each(context, NULL);
+    each(context, NULL, ok ? NULL : &err);
 }
 
 void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
@@ -298,19 +300,28 @@ static void answer_pairs(struct reader *reader, struct statement *statement, sto
 }
 
 void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
-                      store_pair *each, void *context)
+                      store_draft_done *done, void *context)
 {
     struct statement get = statement_of(&reader->statements, READ_DRAFT);
+    struct error err = { 0 };
+    bool is_there;
 
     statement_text(&get, ask_id);
     statement_text(&get, person);
-    answer_pairs(reader, &get, each, context);
+    is_there = statement_step(&get);
+    if (is_there)
+        done(context, (const char *)sqlite3_column_text(get.handle, 1), NULL);
+    if (!reader_end(reader, &get, &err) && !is_there)
+        done(context, NULL, &err);
+    else if (!is_there)
+        done(context, NULL, NULL);
 }
 
 void reader_list_said(struct reader *reader, const char *ask_id, store_said_each *each,
                       void *context)
 {
     struct statement list = statement_of(&reader->statements, READ_SAID);
+    struct error err = { 0 };
 
     statement_text(&list, ask_id);
     statement_integer(&list, LIMIT_TALK);
@@ -321,10 +332,9 @@ void reader_list_said(struct reader *reader, const char *ask_id, store_said_each
             .at_ms = sqlite3_column_int64(list.handle, 3),
         };
 
-        each(context, &said);
+        each(context, &said, NULL);
     }
-    reader_end(reader, &list, NULL);
-    each(context, NULL);
+    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }
 
 void reader_list_settings(struct reader *reader, const char *person, store_pair *each,

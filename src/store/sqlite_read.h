@@ -53,7 +53,7 @@ void reader_list_conversation_events(struct reader *reader, const char *id, int6
                                      void *context);
 void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context);
 void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
-                      store_pair *each, void *context);
+                      store_draft_done *done, void *context);
 void reader_list_said(struct reader *reader, const char *ask_id, store_said_each *each,
                       void *context);
 void reader_list_settings(struct reader *reader, const char *person, store_pair *each,

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "store/write.h"
 
-static int rule_run(struct write *write, struct job *job)
+int rule_run(struct write *write, struct job *job)
 {
     const struct store_rule *rule = &job->of.rule;
     struct statement insert = statement_of(&write->statements, WRITE_RULE);
@@ -24,19 +24,7 @@ static int rule_run(struct write *write, struct job *job)
     return rc;
 }
 
-static const size_t rule_texts[] = {
-    offsetof(struct job, of.rule.id),
-    offsetof(struct job, of.rule.facts_json),
-    offsetof(struct job, of.rule.answer_json),
-    offsetof(struct job, of.rule.actor_json),
-};
-const struct job_kind job_kind_rule = {
-    .run = rule_run,
-    .texts = rule_texts,
-    .text_count = ARRAY_LEN(rule_texts),
-};
-
-static int rule_revoke_run(struct write *write, struct job *job)
+int rule_revoke_run(struct write *write, struct job *job)
 {
     struct statement update = statement_of(&write->statements, WRITE_RULE_REVOKE);
 
@@ -47,10 +35,3 @@ static int rule_revoke_run(struct write *write, struct job *job)
     CRASH_POINT(store_rule_revoked);
     return statement_end(&update);
 }
-
-static const size_t revoke_texts[] = { offsetof(struct job, of.rule.id) };
-const struct job_kind job_kind_rule_revoke = {
-    .run = rule_revoke_run,
-    .texts = revoke_texts,
-    .text_count = ARRAY_LEN(revoke_texts),
-};

@@ -117,7 +117,7 @@ static int move_on(struct write *write)
     return statement_end(&find);
 }
 
-static int sweep_run(struct write *write, struct job *job)
+int sweep_run(struct write *write, struct job *job)
 {
     const struct job_sweep *sweep = &job->of.sweep;
     struct victims victims = { .room = sweep->batch };
@@ -143,5 +143,3 @@ static int sweep_run(struct write *write, struct job *job)
     job->reply.seq = victims.count;
     return rc;
 }
-
-const struct job_kind job_kind_sweep = { .run = sweep_run };

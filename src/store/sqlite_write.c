@@ -281,7 +281,7 @@ static int write_ask(struct write *write, const struct ask *ask)
     return statement_run(&insert);
 }
 
-static int create_run(struct write *write, struct job *job)
+int create_run(struct write *write, struct job *job)
 {
     const struct ask *ask = &job->of.create.ask;
     char digest[2 * DIGEST_BYTES + 1];
@@ -317,27 +317,7 @@ static int create_run(struct write *write, struct job *job)
     return rc;
 }
 
-static const size_t create_texts[] = {
-    offsetof(struct job, of.create.ask.tool),
-    offsetof(struct job, of.create.ask.title),
-    offsetof(struct job, of.create.ask.form_json),
-    offsetof(struct job, of.create.ask.arguments_json),
-    offsetof(struct job, of.create.ask.origin_json),
-    offsetof(struct job, of.create.ask.idempotency_key),
-    offsetof(struct job, of.create.principal.id),
-    offsetof(struct job, of.create.principal.kind),
-    offsetof(struct job, of.create.principal.name),
-    offsetof(struct job, of.create.principal.place),
-};
-const struct job_kind job_kind_create = {
-    .run = create_run,
-    .is_new_ask = true,
-    .writes_event = true,
-    .texts = create_texts,
-    .text_count = ARRAY_LEN(create_texts),
-};
-
-static int draft_run(struct write *write, struct job *job)
+int draft_run(struct write *write, struct job *job)
 {
     const struct job_draft *draft = &job->of.draft;
     bool is_removal = draft->json[0] == '\0';
@@ -363,18 +343,7 @@ static int draft_run(struct write *write, struct job *job)
     return rc;
 }
 
-static const size_t draft_texts[] = {
-    offsetof(struct job, of.draft.ask_id),
-    offsetof(struct job, of.draft.person),
-    offsetof(struct job, of.draft.json),
-};
-const struct job_kind job_kind_draft = {
-    .run = draft_run,
-    .texts = draft_texts,
-    .text_count = ARRAY_LEN(draft_texts),
-};
-
-static int setting_run(struct write *write, struct job *job)
+int setting_run(struct write *write, struct job *job)
 {
     const struct job_setting *setting = &job->of.setting;
     struct statement statement =
@@ -390,18 +359,7 @@ static int setting_run(struct write *write, struct job *job)
     return rc;
 }
 
-static const size_t setting_texts[] = {
-    offsetof(struct job, of.setting.person),
-    offsetof(struct job, of.setting.name),
-    offsetof(struct job, of.setting.value),
-};
-const struct job_kind job_kind_setting = {
-    .run = setting_run,
-    .texts = setting_texts,
-    .text_count = ARRAY_LEN(setting_texts),
-};
-
-static int shift_run(struct write *write, struct job *job)
+int shift_run(struct write *write, struct job *job)
 {
     static const enum write_statement both[] = { WRITE_SHIFT_OPEN, WRITE_SHIFT_DELIVERY };
     int rc = SQLITE_OK;
@@ -416,5 +374,3 @@ static int shift_run(struct write *write, struct job *job)
     }
     return rc;
 }
-
-const struct job_kind job_kind_shift = { .run = shift_run };

@@ -102,10 +102,11 @@ enum write_statement {
 };
 extern const char *const write_sql[WRITE_COUNT];
 
-extern const struct job_kind job_kind_create, job_kind_change, job_kind_draft, job_kind_setting,
-    job_kind_token, job_kind_revoke, job_kind_key, job_kind_meta, job_kind_shift, job_kind_sweep,
-    job_kind_client, job_kind_conversation, job_kind_conversation_step, job_kind_index,
-    job_kind_rule, job_kind_rule_revoke;
+/* A job in the transaction that is open: an SQLite code; fills job->reply. */
+typedef int job_run(struct write *write, struct job *job);
+job_run create_run, change_run, draft_run, setting_run, token_run, revoke_run, rule_run,
+    rule_revoke_run, key_run, meta_run, client_run, conversation_run, conversation_step_run,
+    shift_run, sweep_run, index_run;
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
 /* Appends to the chain and sets event->seq. */

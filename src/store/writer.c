@@ -139,7 +139,7 @@ static void answer_all(struct writer *writer, struct job *jobs)
         struct job *job = jobs;
 
         jobs = job->next;
-        if (job->reply.outcome == STORE_DONE && job->kind->writes_event)
+        if (job->reply.outcome == STORE_DONE && job_kinds[job->what].writes_event)
             writer->last_seq = job->reply.seq;
         if (job->done)
             job->done(job->context, &job->reply);

@@ -9,6 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import ctypes
+import inspect
 import json
 import os
 import pathlib
@@ -299,7 +300,7 @@ def test(name: str, proves: str = "") -> Callable[[Callable], Callable]:
 
 def _run_one(function: Callable) -> None:
     try:
-        if function.__code__.co_argcount:
+        if inspect.signature(function).parameters:
             with Home() as home:
                 function(home)
         else:

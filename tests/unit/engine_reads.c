@@ -35,9 +35,9 @@ static void pass_list_said(struct store *port, const char *ask_id, store_said_ea
 }
 
 static void pass_get_draft(struct store *port, const char *ask_id, const char *person,
-                           store_pair *each, void *context)
+                           store_draft_done *done, void *context)
 {
-    inner_of(port)->ops->get_draft(inner_of(port), ask_id, person, each, context);
+    inner_of(port)->ops->get_draft(inner_of(port), ask_id, person, done, context);
 }
 
 static void pass_list_settings(struct store *port, const char *person, store_pair *each,

@@ -292,11 +292,20 @@ static void on_pair(void *context, const char *name, const char *value)
     snprintf(pairs->values[pairs->count++], 64, "%s", value);
 }
 
+static void on_draft(void *context, const char *json, const struct error *err)
+{
+    struct pairs *pairs = context;
+
+    assert_null(err);
+    if (json)
+        snprintf(pairs->values[pairs->count++], 64, "%s", json);
+}
+
 static struct pairs draft_of(struct place *place, const char *id, const char *person)
 {
     struct pairs pairs = { 0 };
 
-    place->store->ops->get_draft(place->store, id, person, on_pair, &pairs);
+    place->store->ops->get_draft(place->store, id, person, on_draft, &pairs);
     return pairs;
 }
 
@@ -373,7 +382,6 @@ static void one_draft_per_ask_and_person(void **state)
     assert_int_equal(save_draft(*state, ask.id, "owner", "{\"a\":2}"), STORE_DONE);
     assert_int_equal(save_draft(*state, ask.id, "guest", "{\"g\":1}"), STORE_DONE);
     reopen(*state);
-    assert_string_equal(draft_of(*state, ask.id, "owner").names[0], ask.id);
     assert_string_equal(draft_of(*state, ask.id, "owner").values[0], "{\"a\":2}");
     assert_string_equal(draft_of(*state, ask.id, "guest").values[0], "{\"g\":1}");
     assert_int_equal(save_draft(*state, ask.id, "owner", ""), STORE_DONE);

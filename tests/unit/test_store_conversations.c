@@ -65,10 +65,12 @@ struct heard {
     bool has_ended;
 };
 
-static void on_event(void *context, const struct store_conversation_event *event)
+static void on_event(void *context, const struct store_conversation_event *event,
+                     const struct error *err)
 {
     struct heard *heard = context;
 
+    assert_null(err);
     if (!event) {
         heard->has_ended = true;
         return;

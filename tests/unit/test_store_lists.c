@@ -17,10 +17,11 @@ struct rows {
     struct store_row *rows[MAX_ROWS];
 };
 
-static void on_row(void *context, const struct store_row *row)
+static void on_row(void *context, const struct store_row *row, const struct error *err)
 {
     struct rows *rows = context;
 
+    assert_null(err);
     if (!row) {
         rows->ends++;
         return;
@@ -107,13 +108,14 @@ static void lists_are_newest_first(void **state)
         assert_list(*state, &cases[i].query, cases[i].expected);
 }
 
-static void on_row_asking(void *context, const struct store_row *row)
+static void on_row_asking(void *context, const struct store_row *row, const struct error *err)
 {
     struct rows *rows = context;
     struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL };
     struct rows inner = { 0 };
     struct seen seen;
 
+    assert_null(err);
     if (!row)
         return;
     rows->count++;

@@ -23,10 +23,12 @@ struct finds {
     int64_t looked_to;
 };
 
-static void on_found(void *context, const struct store_row *row, int64_t looked_to)
+static void on_found(void *context, const struct store_row *row, int64_t looked_to,
+                     const struct error *err)
 {
     struct finds *found = context;
 
+    assert_null(err);
     found->looked_to = looked_to;
     if (!row)
         return;
@@ -333,8 +335,9 @@ static void what_is_gone_is_found_no_more(void **state)
     assert_int_equal(bad_event(place), 0);
 }
 
-static void count_listed(void *context, const struct store_row *row)
+static void count_listed(void *context, const struct store_row *row, const struct error *err)
 {
+    assert_null(err);
     *(int *)context += row != NULL;
 }
 

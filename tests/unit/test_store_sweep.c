@@ -97,8 +97,9 @@ static void an_ask_that_was_undone_is_not_ended(void **state)
     assert_true(is_there(place, 1));
 }
 
-static void count_row(void *context, const struct store_row *row)
+static void count_row(void *context, const struct store_row *row, const struct error *err)
 {
+    assert_null(err);
     *(int *)context += row != NULL;
 }
 

@@ -1,0 +1,240 @@
+/*
+ * follow.c - asks as other hubs left them that share the store (R13.1). Every hub has all that are
+ * alive in memory, whoever made them: so each of them shows them, keeps their time and hands their
+ * results to whoever waits here. What is told is a hint of which ask to look at; the row is the
+ * truth, and one that is older than what we know changes nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "engine/inside.h"
+
+bool follow_is_shared(const struct engine *engine)
+{
+    return engine->parts.store->ops->follow != NULL;
+}
+
+static struct live *add(struct engine *engine, const struct ask *ask, const struct match *match)
+{
+    struct json *origin = NULL;
+    const char *json = ask->origin_json, *agent = NULL;
+    struct asker asker = visit_read_asker(json);
+    struct live *live;
+
+    if (json && json_parse(json, strlen(json), &origin, NULL)) {
+        agent = json_member_text(origin, "as");
+        if (!agent)
+            agent = json_member_text(origin, "name");
+    }
+    live = live_new(engine, ask, match, &asker, agent);
+    json_free(origin);
+    return live;
+}
+
+/* The rest of its undo window; never more than one, whatever became of the wall clock. */
+static void hold_back(struct engine *engine, struct live *live, int64_t until_ms)
+{
+    int64_t window_ms = until_ms - engine_utc_ms(engine);
+    int64_t most_ms = engine_setting(engine, SETTING_DELIVER_AFTER) * 1000;
+
+    if (window_ms > most_ms && !follow_is_shared(engine))
+        window_ms = most_ms;
+    alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + window_ms);
+}
+
+static bool is_held_back(const struct engine *engine, const struct ask *ask)
+{
+    return !state_is_open(ask->state) && ask->deliver_after_ms > engine_utc_ms(engine);
+}
+
+/* Over: all that is to be known of it is whether its agent has the answer. */
+static void note_over(struct engine *engine, const struct ask *ask, const struct match *match)
+{
+    bool is_persons = ask->state == STATE_SUBMITTED || ask->state == STATE_CANCELLED ||
+                      ask->state == STATE_DECLINED;
+
+    if (is_persons && ask->delivered_ms == 0) {
+        undelivered_add(engine, ask->id, ask->principal, match->call);
+        if (follow_is_shared(engine))
+            notices_mark(engine, principal_get(engine, ask->principal));
+    } else {
+        undelivered_remove(engine, ask->id, ask->principal);
+    }
+}
+
+struct live *follow_take_up(struct engine *engine, const struct store_row *row)
+{
+    struct match match = live_match(&row->ask);
+    struct live *live;
+
+    if (!state_is_open(row->ask.state) && !is_held_back(engine, &row->ask)) {
+        note_over(engine, &row->ask, &match);
+        return NULL;
+    }
+    live = add(engine, &row->ask, &match);
+    live->is_stored = true;
+    live->is_elsewhere = follow_is_shared(engine);
+    live->seq = row->seq;
+    live->decided_ms = row->ask.decided_ms;
+    launch_keep(engine, live, row->ask.launch_hash);
+    if (state_is_open(live->state))
+        time_start(engine, live);
+    else
+        hold_back(engine, live, row->ask.deliver_after_ms);
+    return live;
+}
+
+static void take_over(struct engine *engine, struct live *live, const struct store_row *row)
+{
+    const struct ask *ask = &row->ask;
+
+    live->seq = row->seq;
+    live->version = ask->version;
+    live->flags = ask->flags;
+    live->interface = (uint8_t)ask->interface;
+    live->deadline_ms = ask->deadline_ms;
+    live->original_ms = ask->original_ms;
+    live->hold_used_ms = ask->hold_used_ms;
+    live->decided_ms = ask->decided_ms;
+    live_set_state(engine, live, ask->state);
+    launch_keep(engine, live, ask->launch_hash);
+}
+
+static enum ask_event ended_by(enum ask_state state)
+{
+    static const enum ask_event events[STATE_COUNT] = {
+        [STATE_SUBMITTED] = EVENT_ANSWERED,  [STATE_AUTO_SUBMITTED] = EVENT_EXPIRED,
+        [STATE_CANCELLED] = EVENT_CANCELLED, [STATE_DECLINED] = EVENT_DECLINED,
+        [STATE_TIMEOUT] = EVENT_EXPIRED,     [STATE_WITHDRAWN] = EVENT_AGENT_WITHDREW,
+    };
+
+    return events[state];
+}
+
+/* What this hub does when somebody else decided: the order is that of the state machine's effects.
+ */
+static void go_on(struct engine *engine, struct live *live, const struct store_row *row,
+                  bool was_open)
+{
+    alarm_clear(&engine->alarms, &live->deadline);
+    if (state_is_open(live->state)) {
+        time_start(engine, live);
+        wait_tell_time(engine, live);
+        if (!was_open)
+            client_offer(engine, live, NULL);
+        if (back_is_news(live))
+            back_tell_of(engine, live);
+        return;
+    }
+    if (is_held_back(engine, &row->ask))
+        hold_back(engine, live, row->ask.deliver_after_ms);
+    if (was_open) {
+        draft_save_now(engine, live); /* what somebody types here is kept (R5.9) */
+        client_end(engine, live, ended_by(live->state));
+    }
+    if (!live->deadline.place)
+        wait_finish(engine, live, NULL, NULL);
+}
+
+void follow_row(struct engine *engine, const struct store_row *row)
+{
+    struct live *live = live_find(engine, row->ask.id);
+    struct match match;
+    bool was_open;
+
+    if (!live) {
+        live = follow_take_up(engine, row);
+        if (live)
+            live_mark_dirty(engine, live);
+        return;
+    }
+    if (!live->is_stored) {
+        live->is_overtaken = true; /* our own completion is still to come */
+        return;
+    }
+    if (row->ask.delivered_ms > 0 && !state_is_open(row->ask.state)) {
+        match = live_match(&row->ask);
+        note_over(engine, &row->ask, &match);
+    }
+    if (row->seq <= live->seq)
+        return;
+    was_open = state_is_open(live->state);
+    take_over(engine, live, row);
+    live_mark_dirty(engine, live);
+    go_on(engine, live, row, was_open);
+}
+
+static void on_read(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_DONE)
+        follow_row(errand->engine, reply->row);
+    else if (reply->outcome == STORE_FAILED)
+        log_warning("follow.failed", "ask=%s reason=%s", errand->id, error_name(reply->err.code));
+    errand_end(errand);
+}
+
+void follow_ask(struct engine *engine, const char *id)
+{
+    struct store *store = engine->parts.store;
+    struct errand *errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+
+    memcpy(errand->id, id, sizeof errand->id);
+    store->ops->get(store, id, on_read, errand);
+}
+
+static void on_news_ask(void *context, const struct store_row *row)
+{
+    follow_row(context, row);
+}
+
+static void on_news_conversation(void *context, const char *id)
+{
+    question_follow(context, id);
+}
+
+static void on_news_facts(void *context)
+{
+    struct engine *engine = context;
+
+    tokens_reload(engine);
+    rules_reload(engine);
+    keys_load(engine);
+    later_load(engine);
+    hidden_load(engine);
+    preferences_load(engine);
+}
+
+/* Those we know may be over by now; those we do not know are taken up. */
+static void on_news_resync(void *context)
+{
+    struct engine *engine = context;
+    struct table_link *link = NULL;
+
+    while ((link = table_each(&engine->by_id, link))) {
+        const struct live *live = TABLE_THING(live, by_id, link);
+
+        if (live->is_stored)
+            follow_ask(engine, live->id);
+    }
+    engine->forgets_undelivered = true;
+    load_ring(engine, &engine->load_alarm);
+    questions_load(engine);
+}
+
+void follow_store(struct engine *engine)
+{
+    static const struct store_news news = {
+        .ask = on_news_ask,
+        .conversation = on_news_conversation,
+        .facts = on_news_facts,
+        .resync = on_news_resync,
+    };
+    struct store *store = engine->parts.store;
+
+    if (store->ops->follow)
+        store->ops->follow(store, &news, engine);
+}

@@ -1,0 +1,19 @@
+/* choose_store.h - which store this hub works on: its own file, or a database that others share. */
+#ifndef HUB_CHOOSE_STORE_H
+#define HUB_CHOOSE_STORE_H
+#include <stdbool.h>
+
+struct error;
+struct loop;
+struct place;
+struct settings;
+struct store;
+struct text;
+
+bool choose_store(struct loop *loop, const struct settings *settings, const struct place *place,
+                  struct store **ret_store, struct error *err);
+/* What people are told of it: a path, or an address without its parameters. */
+void choose_store_name(const struct settings *settings, const struct place *place,
+                       struct text *out);
+
+#endif

@@ -1,0 +1,461 @@
+/* batch.c - see batch.h. */
+#include "store/postgres/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "loop/loop.h"
+#include "store/job.h"
+#include "store/postgres/address.h"
+#include "store/postgres/batch_inside.h"
+#include "store/postgres/libpq.h"
+#include "store/postgres/link.h"
+#include "store/postgres/params.h"
+#include "store/postgres/sql.h"
+#include "store/postgres/write.h"
+
+enum {
+    BATCH_JOBS = 256,
+    BATCH_BYTES = 1024 * 1024,
+    BATCH_LIMIT_MS = 5000,   /* until a job must have been sent */
+    BATCH_SILENCE_MS = 8000, /* longer than the server's lock_timeout */
+    BATCH_TRIES = 6,
+    BATCH_PAUSE_MS = 20,
+};
+enum { NUMBER_BEGIN = 0, NUMBER_LOCK = 1, NUMBER_FIRST = 2 };
+
+static const struct sql sql_begin = { NULL, "BEGIN ISOLATION LEVEL READ COMMITTED" };
+static const struct sql sql_commit = { NULL, "COMMIT" };
+static const struct sql sql_rollback = { NULL, "ROLLBACK" };
+static const struct sql sql_lock = { "sayso_begin", "SELECT sayso_begin($1)" };
+static const struct sql sql_end = { "sayso_end", "SELECT sayso_end($1)" };
+
+static const int64_t batch_bounds[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256 };
+static const struct metrics_scale batch_scale = { batch_bounds, ARRAY_LEN(batch_bounds), 1 };
+
+static void add_last(struct batch_entries *list, struct batch_entry *entry)
+{
+    entry->next = NULL;
+    if (list->last)
+        list->last->next = entry;
+    else
+        list->first = entry;
+    list->last = entry;
+}
+
+static struct batch_entry *take_first(struct batch_entries *list)
+{
+    struct batch_entry *entry = list->first;
+
+    if (entry)
+        list->first = entry->next;
+    if (!list->first)
+        list->last = NULL;
+    return entry;
+}
+
+/* A completion may add jobs, and look at last_seq: it must not see ahead of its own job. */
+static void answer(struct batch_queue *queue, struct batch_entry *take_entry)
+{
+    struct job *job = take_entry->job;
+
+    free(take_entry);
+    if (job->reply.outcome == STORE_DONE && job_kinds[job->what].writes_event &&
+        job->reply.seq > queue->last_seq)
+        queue->last_seq = job->reply.seq;
+    if (job->reply.outcome != STORE_FAILED && queue->parts.on_stored)
+        queue->parts.on_stored(queue->parts.context, job);
+    if (job->done)
+        job->done(job->context, &job->reply);
+    job_free(job);
+}
+
+static void fail(struct batch_queue *queue, struct batch_entry *take_entry, const struct error *err)
+{
+    job_set_row(take_entry->job, NULL);
+    take_entry->job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
+    answer(queue, take_entry);
+}
+
+static void end_transaction(struct batch_queue *queue, struct batch_entries *ret_entries)
+{
+    *ret_entries = queue->current;
+    queue->current = (struct batch_entries){ 0 };
+    queue->state = BATCH_NONE;
+}
+
+void batch_complete(struct batch_queue *queue)
+{
+    struct batch_entries entries;
+    struct batch_entry *entry;
+
+    end_transaction(queue, &entries);
+    queue->tries = 0;
+    while ((entry = take_first(&entries)))
+        answer(queue, entry);
+}
+
+static void fail_all(struct batch_queue *queue)
+{
+    struct batch_entries entries;
+    struct batch_entry *entry;
+    struct error err;
+
+    fault_describe(queue->fault, queue->refusal, &err);
+    end_transaction(queue, &entries);
+    queue->tries = 0;
+    while ((entry = take_first(&entries)))
+        fail(queue, entry, &err);
+}
+
+void batch_pause(struct batch_queue *queue, int64_t ms)
+{
+    queue->not_before_ms = loop_boot_ms() + ms;
+    loop_timer_at(queue->timer, queue->not_before_ms);
+}
+
+static void time_next(struct batch_queue *queue)
+{
+    if (queue->not_before_ms)
+        loop_timer_at(queue->timer, queue->not_before_ms);
+    else if (queue->waiting.first)
+        loop_timer_at(queue->timer, queue->waiting.first->added_ms + BATCH_LIMIT_MS);
+}
+
+/* In their old order, before those that came later. */
+void batch_put_back(struct batch_queue *queue)
+{
+    struct batch_entries entries;
+
+    end_transaction(queue, &entries);
+    queue->retries++;
+    for (struct batch_entry *entry = entries.first; entry; entry = entry->next) {
+        job_set_row(entry->job, NULL);
+        entry->job->reply = (struct store_reply){ 0 };
+    }
+    if (!entries.first)
+        return;
+    entries.last->next = queue->waiting.first;
+    queue->waiting.first = entries.first;
+    if (!queue->waiting.last)
+        queue->waiting.last = entries.last;
+    time_next(queue);
+}
+
+/* Whose statement was refused is tried alone, the others together without it. If it was none of
+ * theirs, each is tried alone. */
+static void separate(struct batch_queue *queue)
+{
+    bool is_known = queue->refused >= NUMBER_FIRST && queue->refused < queue->end_number;
+
+    if (queue->current.first == queue->current.last || queue->current.first->is_alone) {
+        fail_all(queue);
+        return;
+    }
+    for (struct batch_entry *entry = queue->current.first; entry; entry = entry->next)
+        entry->is_alone |= !is_known || entry->number == queue->refused;
+    batch_put_back(queue);
+}
+
+static void try_again(struct batch_queue *queue)
+{
+    if (++queue->tries >= BATCH_TRIES) {
+        fail_all(queue);
+        return;
+    }
+    batch_put_back(queue);
+    batch_pause(queue, (int64_t)BATCH_PAUSE_MS * queue->tries);
+}
+
+static void on_rolled_back(void *context, int number, const PGresult *result)
+{
+    (void)context;
+    (void)number;
+    (void)result;
+}
+
+static void on_rollback_end(void *context, bool is_lost)
+{
+    (void)context;
+    (void)is_lost; /* then it is rolled back all the same */
+}
+
+static void roll_back(struct batch_queue *queue)
+{
+    const struct pg_exchange exchange = { on_rolled_back, on_rollback_end, queue };
+
+    if (!pg_link_is_ready(queue->link))
+        return;
+    pg_link_begin(queue->link, &exchange);
+    pg_link_add(queue->link, &sql_rollback, NULL);
+    pg_link_end(queue->link);
+}
+
+/* The server said no before it came to COMMIT: nothing is stored. */
+static void take_refusal(struct batch_queue *queue)
+{
+    if (queue->fault == FAULT_GONE)
+        pg_link_reset(queue->link);
+    else
+        roll_back(queue);
+    switch (queue->fault) {
+    case FAULT_SESSION:
+        address_set_pooled(queue->parts.address);
+        try_again(queue);
+        break;
+    case FAULT_AGAIN:
+    case FAULT_GONE:
+        try_again(queue);
+        break;
+    case FAULT_DATA:
+        separate(queue);
+        break;
+    default:
+        fail_all(queue);
+    }
+}
+
+static void on_result(void *context, int number, const PGresult *result)
+{
+    struct batch_queue *queue = context;
+    enum fault fault = fault_of(result);
+
+    if (fault != FAULT_NONE && queue->fault == FAULT_NONE) {
+        queue->fault = fault;
+        queue->refused = number;
+        strncpy(queue->refusal, fault_state(result), sizeof queue->refusal - 1);
+    }
+    if (fault != FAULT_NONE)
+        return;
+    queue->is_committed |= number == queue->end_number + 1 &&
+                           strcmp(libpq.cmdStatus((PGresult *)result), "COMMIT") == 0;
+    for (struct batch_entry *entry = queue->current.first; entry; entry = entry->next) {
+        if (entry->number == number) {
+            write_take(entry->job, result);
+            break;
+        }
+    }
+}
+
+static void on_end(void *context, bool is_lost)
+{
+    struct batch_queue *queue = context;
+
+    CRASH_POINT(postgres_after_commit);
+    if (queue->is_committed) {
+        metrics_observe(&queue->batches, &batch_scale, queue->count);
+        batch_complete(queue);
+    } else if (is_lost || queue->fault == FAULT_NONE || queue->refused > queue->end_number) {
+        /* A COMMIT that fails may have been heard all the same: by the disk, not by a standby. */
+        queue->doubts++;
+        queue->state = BATCH_IN_DOUBT;
+        if (!is_lost)
+            pg_link_reset(queue->link);
+    } else {
+        take_refusal(queue);
+    }
+}
+
+static void take_jobs(struct batch_queue *queue)
+{
+    struct batch_entry *entry;
+    size_t bytes = 0;
+    int count = 0;
+
+    while ((entry = queue->waiting.first)) {
+        if (count > 0 && (entry->is_alone || queue->current.first->is_alone ||
+                          count >= BATCH_JOBS || bytes + entry->job->bytes > BATCH_BYTES))
+            break;
+        add_last(&queue->current, take_first(&queue->waiting));
+        bytes += entry->job->bytes;
+        count++;
+    }
+}
+
+static void add_number(struct pg_link *link, const struct sql *sql, int64_t number)
+{
+    struct params params = { 0 };
+
+    params_integer(&params, number);
+    pg_link_add(link, sql, &params);
+    params_release(&params);
+}
+
+static void add_id(struct pg_link *link, const struct sql *sql, const char *id)
+{
+    struct params params = { 0 };
+
+    params_text(&params, id);
+    pg_link_add(link, sql, &params);
+    params_release(&params);
+}
+
+static void add_job(struct batch_queue *queue, struct batch_entry *entry)
+{
+    struct params params = { 0 };
+    const struct sql *sql;
+
+    entry->number = -1;
+    if (write_bind(entry->job, &sql, &params)) {
+        entry->number = NUMBER_FIRST + queue->count++;
+        pg_link_add(queue->link, sql, &params);
+    } else {
+        write_take_outcome(entry->job, STORE_DONE, 0);
+    }
+    params_release(&params);
+}
+
+static void send_batch(struct batch_queue *queue)
+{
+    const struct pg_exchange exchange = { on_result, on_end, queue };
+
+    take_jobs(queue);
+    random_id(queue->id);
+    queue->state = BATCH_SENT;
+    queue->count = 0;
+    queue->is_committed = false;
+    queue->fault = FAULT_NONE;
+    memset(queue->refusal, 0, sizeof queue->refusal);
+    CRASH_POINT(postgres_before_send);
+    pg_link_begin(queue->link, &exchange);
+    pg_link_add(queue->link, &sql_begin, NULL);
+    add_number(queue->link, &sql_lock, queue->parts.hub);
+    for (struct batch_entry *entry = queue->current.first; entry; entry = entry->next)
+        add_job(queue, entry);
+    queue->end_number = NUMBER_FIRST + queue->count;
+    add_id(queue->link, &sql_end, queue->id);
+    pg_link_add(queue->link, &sql_commit, NULL);
+    pg_link_end(queue->link);
+    CRASH_POINT(postgres_after_send);
+}
+
+/* One turn of the loop is one batch, and the time of one transaction is the next. */
+static void on_turn(void *context)
+{
+    struct batch_queue *queue = context;
+
+    if (queue->waiting.first && queue->state == BATCH_NONE && queue->not_before_ms == 0 &&
+        pg_link_is_ready(queue->link))
+        send_batch(queue);
+}
+
+static void fail_old(struct batch_queue *queue, int64_t now)
+{
+    const char *why = pg_link_why(queue->link);
+    struct error err;
+
+    error_set(&err, ERROR_storage_failed, "",
+              "the database does not answer%s%s; nothing was stored: try again", *why ? ": " : "",
+              why);
+    while (queue->waiting.first && queue->waiting.first->added_ms + BATCH_LIMIT_MS <= now)
+        fail(queue, take_first(&queue->waiting), &err);
+}
+
+static void on_time(void *context)
+{
+    struct batch_queue *queue = context;
+    int64_t now = loop_boot_ms();
+
+    fail_old(queue, now);
+    if (queue->not_before_ms && queue->not_before_ms <= now) {
+        queue->not_before_ms = 0;
+        doubt_go_on(queue);
+    }
+    time_next(queue);
+}
+
+static void on_ready(void *context)
+{
+    struct batch_queue *queue = context;
+
+    doubt_go_on(queue);
+}
+
+struct batch_queue *batch_queue_open(const struct batch_parts *parts)
+{
+    struct batch_queue *queue = mem_new(sizeof *queue);
+    const struct pg_link_plan plan = { .loop = parts->loop,
+                                       .address = parts->address,
+                                       .on_ready = on_ready,
+                                       .context = queue,
+                                       .silence_ms = BATCH_SILENCE_MS };
+
+    queue->parts = *parts;
+    queue->timer = loop_timer_new(parts->loop, on_time, queue);
+    queue->turn = loop_turn_new(parts->loop, on_turn, queue);
+    queue->link = pg_link_open(&plan);
+    return queue;
+}
+
+void batch_queue_add(struct batch_queue *queue, struct job *take_job)
+{
+    struct batch_entry *entry = mem_new(sizeof *entry);
+    bool is_first = !queue->waiting.first;
+
+    entry->job = take_job;
+    entry->added_ms = loop_boot_ms();
+    add_last(&queue->waiting, entry);
+    if (is_first)
+        time_next(queue);
+}
+
+void batch_queue_close(struct batch_queue *queue)
+{
+    struct error err;
+
+    if (!queue)
+        return;
+    pg_link_close(queue->link);
+    loop_turn_free(queue->turn);
+    error_set(&err, ERROR_storage_failed, "",
+              queue->state == BATCH_NONE
+                  ? "the store is closing; nothing was stored"
+                  : "the database went away; whether this was stored shows when it is back");
+    while (queue->current.first)
+        fail(queue, take_first(&queue->current), &err);
+    error_set(&err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
+    while (queue->waiting.first)
+        fail(queue, take_first(&queue->waiting), &err);
+    loop_timer_free(queue->timer);
+    free(queue);
+}
+
+bool batch_queue_is_empty(const struct batch_queue *queue)
+{
+    return !queue->waiting.first && queue->state == BATCH_NONE;
+}
+
+bool batch_queue_is_ready(const struct batch_queue *queue)
+{
+    return pg_link_is_ready(queue->link);
+}
+
+int64_t batch_queue_last_seq(const struct batch_queue *queue)
+{
+    return queue->last_seq;
+}
+
+int64_t batch_queue_silent_ms(const struct batch_queue *queue)
+{
+    return pg_link_silent_ms(queue->link);
+}
+
+int batch_queue_pid(const struct batch_queue *queue)
+{
+    return pg_link_pid(queue->link);
+}
+
+void batch_queue_write_metrics(const struct batch_queue *queue, struct text *out)
+{
+    metrics_write_histogram(out, "sayso_store_batch_writes", "Writes in one transaction.",
+                            &queue->batches, &batch_scale);
+    metrics_write_one(out, "sayso_store_retried_batches_total", "counter",
+                      "Transactions that were run again.", queue->retries);
+    metrics_write_one(out, "sayso_store_doubtful_batches_total", "counter",
+                      "Transactions whose end was not heard, and had to be asked for.",
+                      queue->doubts);
+}

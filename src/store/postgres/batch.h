@@ -1,0 +1,39 @@
+/*
+ * batch.h - the connection that writes. What queues up while one transaction is under way is the
+ * next: BEGIN, a statement a job, COMMIT, sent at once and answered once.
+ *
+ * Nobody is told anything before it is known. Where the connection is lost under a transaction, the
+ * database is asked by the transaction's own id what became of it, and whatever of it may still be
+ * on its way is made void. A job that can't even be sent within five seconds fails.
+ */
+#ifndef STORE_POSTGRES_BATCH_H
+#define STORE_POSTGRES_BATCH_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct address;
+struct batch_queue;
+struct job;
+struct loop;
+struct text;
+
+struct batch_parts {
+    struct loop *loop;
+    struct address *address; /* borrowed */
+    int64_t hub;             /* who we are among those that share the database */
+    /* Of each job that is stored, right before its completion runs; may be NULL. */
+    void (*on_stored)(void *context, const struct job *job);
+    void *context;
+};
+struct batch_queue *batch_queue_open(const struct batch_parts *parts);
+/* What is still queued fails. NULL is fine. */
+void batch_queue_close(struct batch_queue *queue);
+void batch_queue_add(struct batch_queue *queue, struct job *take_job);
+bool batch_queue_is_empty(const struct batch_queue *queue);     /* all jobs are answered */
+bool batch_queue_is_ready(const struct batch_queue *queue);     /* it is connected */
+int64_t batch_queue_last_seq(const struct batch_queue *queue);  /* of an event of our own */
+int64_t batch_queue_silent_ms(const struct batch_queue *queue); /* see pg_link_silent_ms */
+int batch_queue_pid(const struct batch_queue *queue);           /* see pg_link_pid */
+void batch_queue_write_metrics(const struct batch_queue *queue, struct text *out);
+
+#endif

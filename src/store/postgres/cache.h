@@ -1,0 +1,45 @@
+/*
+ * cache.h - the small tables that everybody asks for at once, in memory: settings, tokens, rules,
+ * keys and meta. One statement reads them all, so they fit each other and counter.misc, which every
+ * write to one of them raises, whichever hub's it is.
+ */
+#ifndef STORE_POSTGRES_CACHE_H
+#define STORE_POSTGRES_CACHE_H
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ports/store.h"
+#include "store/postgres/sql.h"
+
+struct cache;
+struct job;
+struct pool;
+
+/* `has_changed`: what is there now is not what was there before, a hub's own writes apart. */
+typedef void cache_done(void *context, bool has_changed, const struct error *err);
+
+struct cache *cache_new(void);
+void cache_free(struct cache *cache); /* once no load is under way; NULL is fine */
+
+/* For whoever reads by a connection of his own: the statement, which has no parameters, and its
+ * result. True: something changed. */
+extern const struct sql cache_sql;
+bool cache_take(struct cache *cache, const PGresult *result);
+/* `done` runs later, exactly once. One at a time. */
+void cache_load(struct cache *cache, struct pool *pool, cache_done *done, void *context);
+/* A write of our own, done: before its completion runs. Jobs of other kinds, and such as did not
+ * get through, change nothing. */
+void cache_apply(struct cache *cache, const struct job *job);
+int64_t cache_misc(const struct cache *cache); /* counter.misc of what was read last */
+
+/* As the functions of struct store_ops. */
+void cache_list_settings(const struct cache *cache, const char *person, store_pair *each,
+                         void *context);
+void cache_list_tokens(const struct cache *cache, store_token_each *each, void *context);
+void cache_list_rules(const struct cache *cache, store_rule_each *each, void *context);
+void cache_list_keys(const struct cache *cache, const char *purpose, store_key_each *each,
+                     void *context);
+const char *cache_meta(const struct cache *cache, const char *name);
+
+#endif

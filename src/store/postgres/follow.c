@@ -1,0 +1,299 @@
+/*
+ * follow.c - see follow.h. A look reads the counter, and where it has moved what moved it: asks,
+ * the small tables, conversations. Each has its own position, which moves once it was told, so that
+ * a look that fails half way is made up for by the next.
+ *
+ * Numbers of events are given in the order of commits (functions_batch.c), without a gap: whoever
+ * has seen one has seen all before it.
+ */
+#include "store/postgres/follow.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "ports/store.h"
+#include "store/postgres/cache.h"
+#include "store/postgres/pool.h"
+#include "store/postgres/result.h"
+#include "store/row.h"
+
+enum {
+    FOLLOW_MOST = 10000, /* events of others: behind more than these all is read again */
+    FOLLOW_PAGE = 1000,  /* of one look */
+    DRIFT = 10000,       /* clocks part by a millisecond in so many, or less */
+};
+
+#define POSITION "SELECT c.seq, c.misc, c.stamp, sayso_now() "
+const struct sql follow_start_sql = { "follow_start", POSITION "FROM counter c" };
+/* More of it: the first event behind $1; of those that are not hub $2's own the last of a page, and
+ * whether there are more than we tell. */
+static const struct sql look_sql = {
+    "follow_look", POSITION ", (SELECT min(e.seq) FROM events e WHERE e.seq > $1::bigint),"
+                            " (SELECT e.seq FROM events e WHERE e.seq > $1 AND e.hub <> $2::bigint"
+                            " ORDER BY e.seq OFFSET $3::bigint - 1 LIMIT 1),"
+                            " EXISTS (SELECT FROM events e WHERE e.seq > $1 AND e.hub <> $2"
+                            " ORDER BY e.seq OFFSET $4::bigint) FROM counter c"
+};
+/* An event about several asks names them in its body. */
+static const struct sql asks_sql = {
+    "follow_asks",
+    "SELECT " ROW_UNANSWERED "0 FROM (SELECT of.id, max(e.seq) AS seq FROM events e"
+    " CROSS JOIN LATERAL (SELECT e.ask AS id WHERE e.ask <> '' UNION ALL"
+    " SELECT json_array_elements_text(e.body::json -> 'asks') WHERE e.ask = '') AS of"
+    " WHERE e.seq > $1::bigint AND e.seq <= $2::bigint AND e.hub <> $3::bigint GROUP BY of.id)"
+    " AS news JOIN asks k ON k.id = news.id ORDER BY news.seq"
+};
+static const struct sql conversations_sql = {
+    "follow_conversations",
+    "SELECT id, stamp, hub <> $3::bigint FROM conversations"
+    " WHERE stamp > $1::bigint AND stamp <= $2::bigint ORDER BY stamp LIMIT $4::bigint"
+};
+
+/* How far we have come with each. */
+struct position {
+    int64_t seq, misc, stamp;
+};
+
+struct follow {
+    struct pool *pool;
+    struct cache *cache;
+    int64_t hub;
+    const struct store_news *news; /* NULL: nobody listens yet */
+    void *context;
+    struct position told, now; /* `now`: as the look under way found it */
+    int64_t newest_seq;
+    bool is_looking, is_wanted;
+    /* The database's clock: what it showed when ours showed asked_ms, give or take error_ms. */
+    int64_t clock_ms, clock_boot_ms, clock_error_ms;
+    int64_t asked_boot_ms;
+};
+
+struct follow *follow_new(struct pool *pool, struct cache *cache, int64_t hub)
+{
+    struct follow *follow = mem_new(sizeof *follow);
+
+    *follow = (struct follow){ .pool = pool, .cache = cache, .hub = hub };
+    return follow;
+}
+
+void follow_free(struct follow *follow)
+{
+    free(follow);
+}
+
+/* The clock -------------------------------------------------------------------------------------
+ */
+
+static int64_t clock_at(const struct follow *follow, int64_t boot_ms)
+{
+    return follow->clock_ms + boot_ms - follow->clock_boot_ms;
+}
+
+/* A sample is as good as it was quick. It is taken where it is better than what we have by now, or
+ * contradicts it: another server's clock, or one that was set. */
+static void take_clock(struct follow *follow, int64_t clock_ms, int64_t asked_ms, int64_t got_ms)
+{
+    int64_t error_ms = (got_ms - asked_ms + 1) / 2, middle_ms = asked_ms + (got_ms - asked_ms) / 2;
+    int64_t old_error_ms = follow->clock_error_ms + (got_ms - follow->clock_boot_ms) / DRIFT + 1;
+    int64_t apart_ms = llabs(clock_ms - clock_at(follow, middle_ms));
+
+    if (follow->clock_boot_ms && error_ms > old_error_ms && apart_ms <= error_ms + old_error_ms)
+        return;
+    follow->clock_ms = clock_ms;
+    follow->clock_boot_ms = middle_ms;
+    follow->clock_error_ms = error_ms;
+}
+
+int64_t follow_utc_ms(const struct follow *follow)
+{
+    return follow->clock_boot_ms ? clock_at(follow, loop_boot_ms()) : loop_utc_ms();
+}
+
+/* Looking ---------------------------------------------------------------------------------------
+ */
+
+static struct position read_position(const PGresult *result)
+{
+    return (struct position){
+        .seq = result_integer(result, 0, 0),
+        .misc = result_integer(result, 0, 1),
+        .stamp = result_integer(result, 0, 2),
+    };
+}
+
+void follow_start(struct follow *follow, const PGresult *result)
+{
+    int64_t boot_ms = loop_boot_ms();
+
+    follow->told = read_position(result);
+    follow_wrote(follow, follow->told.seq);
+    take_clock(follow, result_integer(result, 0, 3), boot_ms, boot_ms);
+    follow->clock_error_ms = INT32_MAX; /* who knows when it was asked for */
+}
+
+void follow_tell(struct follow *follow, const struct store_news *news, void *context)
+{
+    follow->news = news;
+    follow->context = context;
+    follow_look(follow);
+}
+
+int64_t follow_last_seq(const struct follow *follow)
+{
+    return follow->newest_seq;
+}
+
+void follow_wrote(struct follow *follow, int64_t seq)
+{
+    if (seq > follow->newest_seq)
+        follow->newest_seq = seq;
+}
+
+static void look_end(struct follow *follow)
+{
+    follow->is_looking = false;
+    if (follow->is_wanted)
+        follow_look(follow);
+}
+
+static void look_on(struct follow *follow);
+
+static void on_asks(void *context, const PGresult *result, const struct error *err)
+{
+    struct follow *follow = context;
+    struct store_row row;
+
+    if (err) {
+        look_end(follow);
+        return;
+    }
+    for (int i = 0; i < result_count(result); i++) {
+        result_row(result, i, 0, &row);
+        follow->news->ask(follow->context, &row);
+    }
+    follow->told.seq = follow->now.seq;
+    look_on(follow);
+}
+
+static void read_asks(struct follow *follow)
+{
+    struct params params = { 0 };
+
+    params_integer(&params, follow->told.seq);
+    params_integer(&params, follow->now.seq);
+    params_integer(&params, follow->hub);
+    pool_read(follow->pool, &asks_sql, &params, on_asks, follow);
+}
+
+static void on_facts(void *context, bool has_changed, const struct error *err)
+{
+    struct follow *follow = context;
+
+    if (err) {
+        look_end(follow);
+        return;
+    }
+    follow->told.misc = cache_misc(follow->cache);
+    follow->now.misc = follow->told.misc;
+    if (has_changed)
+        follow->news->facts(follow->context);
+    look_on(follow);
+}
+
+static void on_conversations(void *context, const PGresult *result, const struct error *err)
+{
+    struct follow *follow = context;
+    int count = err ? 0 : result_count(result);
+
+    if (err) {
+        look_end(follow);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        if (result_flag(result, i, 2))
+            follow->news->conversation(follow->context, result_text(result, i, 0));
+    }
+    follow->told.stamp =
+        count < FOLLOW_PAGE ? follow->now.stamp : result_integer(result, count - 1, 1);
+    look_on(follow);
+}
+
+static void read_conversations(struct follow *follow)
+{
+    struct params params = { 0 };
+
+    params_integer(&params, follow->told.stamp);
+    params_integer(&params, follow->now.stamp);
+    params_integer(&params, follow->hub);
+    params_integer(&params, FOLLOW_PAGE);
+    pool_read(follow->pool, &conversations_sql, &params, on_conversations, follow);
+}
+
+static void look_on(struct follow *follow)
+{
+    if (follow->told.seq != follow->now.seq)
+        read_asks(follow);
+    else if (follow->told.misc != follow->now.misc)
+        cache_load(follow->cache, follow->pool, on_facts, follow);
+    else if (follow->told.stamp != follow->now.stamp)
+        read_conversations(follow);
+    else
+        look_end(follow);
+}
+
+/* Where we cannot say what happened: too much, events that are not there any more, or a database
+ * that is an older one than it was. */
+static bool is_lost(const struct follow *follow, const PGresult *result)
+{
+    const struct position *told = &follow->told, *now = &follow->now;
+    int64_t first_seq = result_integer(result, 0, 4);
+
+    return now->seq < told->seq || now->stamp < told->stamp || result_flag(result, 0, 6) ||
+           (now->seq > told->seq && first_seq != told->seq + 1);
+}
+
+static void on_looked(void *context, const PGresult *result, const struct error *err)
+{
+    struct follow *follow = context;
+    int64_t page_end;
+
+    if (err || result_count(result) == 0) {
+        look_end(follow);
+        return;
+    }
+    take_clock(follow, result_integer(result, 0, 3), follow->asked_boot_ms, loop_boot_ms());
+    follow->now = read_position(result);
+    if (!follow->news) {
+        look_end(follow);
+        return;
+    }
+    page_end = result_integer(result, 0, 5);
+    if (is_lost(follow, result)) {
+        follow->told.seq = follow->newest_seq = follow->now.seq;
+        follow->told.stamp = follow->now.stamp;
+        follow->told.misc = follow->now.misc - 1; /* whatever they hold */
+        follow->news->resync(follow->context);
+    } else if (page_end) {
+        follow->now.seq = page_end;
+        follow->is_wanted = true;
+    }
+    follow_wrote(follow, follow->now.seq);
+    look_on(follow);
+}
+
+void follow_look(struct follow *follow)
+{
+    struct params params = { 0 };
+
+    follow->is_wanted = follow->is_looking;
+    if (follow->is_looking)
+        return;
+    follow->is_looking = true;
+    follow->asked_boot_ms = loop_boot_ms();
+    params_integer(&params, follow->told.seq);
+    params_integer(&params, follow->hub);
+    params_integer(&params, FOLLOW_PAGE);
+    params_integer(&params, FOLLOW_MOST);
+    pool_read(follow->pool, &look_sql, &params, on_looked, follow);
+}

@@ -1,0 +1,291 @@
+/* pool.c - see pool.h. */
+#include "store/postgres/pool.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "loop/loop.h"
+#include "store/postgres/address.h"
+#include "store/postgres/fault.h"
+#include "store/postgres/link.h"
+
+enum {
+    POOL_LINKS = 2,
+    POOL_UNDER_WAY = 16, /* reads on one connection; the others wait for the first that is free */
+    POOL_LIMIT_MS = 5000,
+    POOL_TRIES = 4, /* where the server refused it for the moment */
+};
+
+struct reader {
+    struct pool *pool;
+    struct pg_link *link;
+    int under_way;
+};
+/* One in the list of its pool, oldest first, until it is answered and no connection has it. */
+struct read {
+    struct read *next, *previous;
+    struct pool *pool;
+    struct reader *reader; /* NULL: it waits for one */
+    const struct sql *sql;
+    struct params params;
+    pool_done *done; /* NULL: it was told */
+    void *context;
+    int64_t limit_ms;
+    int tries;
+};
+struct pool {
+    struct address *address;
+    struct loop_timer *timer;
+    bool is_timed, is_closing;
+    struct reader readers[POOL_LINKS];
+    struct read *first, *last;
+    struct read *waiting; /* none before it in the list waits; NULL: none does */
+};
+
+static void tell(struct read *read, const PGresult *result, const struct error *err)
+{
+    pool_done *done = read->done;
+
+    read->done = NULL;
+    if (done)
+        done(read->context, result, err);
+}
+
+static void drop(struct read *read)
+{
+    struct pool *pool = read->pool;
+
+    if (pool->waiting == read)
+        pool->waiting = read->next;
+    if (read->previous)
+        read->previous->next = read->next;
+    else
+        pool->first = read->next;
+    if (read->next)
+        read->next->previous = read->previous;
+    else
+        pool->last = read->previous;
+    params_release(&read->params);
+    free(read);
+}
+
+static void on_result(void *context, int number, const PGresult *result)
+{
+    struct read *read = context;
+    enum fault fault = fault_of(result);
+    struct error err;
+
+    (void)number;
+    if (fault == FAULT_SESSION)
+        address_set_pooled(read->pool->address);
+    if (fault == FAULT_NONE) {
+        tell(read, result, NULL);
+    } else if ((fault != FAULT_AGAIN && fault != FAULT_SESSION && fault != FAULT_GONE) ||
+               ++read->tries >= POOL_TRIES) {
+        fault_describe(fault, fault_state(result), &err);
+        tell(read, NULL, &err);
+    } else if (fault == FAULT_GONE) {
+        pg_link_reset(read->reader->link);
+    }
+}
+
+static void send_waiting(struct pool *pool);
+
+static void on_end(void *context, bool is_lost)
+{
+    struct read *read = context;
+    struct pool *pool = read->pool;
+
+    (void)is_lost; /* without an answer it is asked again, whatever became of it: it only reads */
+    read->reader->under_way--;
+    read->reader = NULL;
+    if (!read->done)
+        drop(read);
+    else
+        pool->waiting = pool->first;
+    send_waiting(pool);
+}
+
+static struct reader *find_reader(struct pool *pool)
+{
+    struct reader *best = NULL;
+
+    for (int i = 0; i < POOL_LINKS; i++) {
+        struct reader *reader = &pool->readers[i];
+
+        if (pg_link_is_ready(reader->link) && reader->under_way < POOL_UNDER_WAY &&
+            (!best || reader->under_way < best->under_way))
+            best = reader;
+    }
+    return best;
+}
+
+static void send_waiting(struct pool *pool)
+{
+    struct reader *reader;
+
+    while (pool->waiting && !pool->is_closing && (reader = find_reader(pool))) {
+        struct read *read = pool->waiting;
+        struct pg_exchange exchange = { on_result, on_end, read };
+
+        pool->waiting = read->next;
+        if (read->reader)
+            continue; /* another has it */
+        read->reader = reader;
+        reader->under_way++;
+        pg_link_begin(reader->link, &exchange);
+        pg_link_add(reader->link, read->sql, &read->params);
+        pg_link_end(reader->link);
+    }
+}
+
+static void time_first(struct pool *pool)
+{
+    struct read *read = pool->first;
+
+    while (read && !read->done)
+        read = read->next; /* told; its link is about to let go of it */
+    if (pool->is_timed || !read)
+        return;
+    pool->is_timed = true;
+    loop_timer_at(pool->timer, read->limit_ms);
+}
+
+static void fail(struct read *read, const char *why)
+{
+    struct error err;
+
+    error_set(&err, ERROR_storage_failed, "", "the database does not answer%s%s: try again",
+              *why ? "; " : "", why);
+    if (read->reader)
+        pg_link_reset(read->reader->link); /* its late answer is nobody's; it ends with the link */
+    tell(read, NULL, &err);
+    if (!read->reader)
+        drop(read);
+}
+
+/* What is told may read again, at the end of the list. */
+static void on_time(void *context)
+{
+    struct pool *pool = context;
+    int64_t now = loop_boot_ms();
+
+    pool->is_timed = false;
+    for (struct read *read = pool->first, *next; read && read->limit_ms <= now; read = next) {
+        next = read->next;
+        if (read->done)
+            fail(read, pg_link_why(pool->readers[0].link));
+    }
+    time_first(pool);
+}
+
+void pool_read(struct pool *pool, const struct sql *sql, struct params *take_params,
+               pool_done *done, void *context)
+{
+    struct read *read = mem_new(sizeof *read);
+
+    read->pool = pool;
+    read->sql = sql;
+    if (take_params) {
+        read->params = *take_params;
+        *take_params = (struct params){ 0 };
+    }
+    read->done = done;
+    read->context = context;
+    read->limit_ms = loop_boot_ms() + POOL_LIMIT_MS;
+    read->previous = pool->last;
+    if (pool->last)
+        pool->last->next = read;
+    else
+        pool->first = read;
+    pool->last = read;
+    if (!pool->waiting)
+        pool->waiting = read;
+    time_first(pool);
+    send_waiting(pool);
+}
+
+static void on_ready(void *context)
+{
+    struct reader *reader = context;
+
+    send_waiting(reader->pool);
+}
+
+struct pool *pool_open(struct loop *loop, struct address *address)
+{
+    struct pool *pool = mem_new(sizeof *pool);
+
+    pool->address = address;
+    pool->timer = loop_timer_new(loop, on_time, pool);
+    for (int i = 0; i < POOL_LINKS; i++) {
+        struct reader *reader = &pool->readers[i];
+        struct pg_link_plan plan = { .loop = loop,
+                                     .address = address,
+                                     .on_ready = on_ready,
+                                     .context = reader,
+                                     .silence_ms = POOL_LIMIT_MS };
+
+        reader->pool = pool;
+        reader->link = pg_link_open(&plan);
+    }
+    return pool;
+}
+
+void pool_stop(struct pool *pool)
+{
+    struct error err;
+
+    pool->is_closing = true;
+    for (int i = 0; i < POOL_LINKS; i++) {
+        pg_link_close(pool->readers[i].link);
+        pool->readers[i].link = NULL;
+    }
+    error_set(&err, ERROR_storage_failed, "", "the store is closing: try again");
+    while (pool->first) {
+        struct read *read = pool->first;
+
+        tell(read, NULL, &err);
+        drop(read);
+    }
+}
+
+bool pool_is_empty(const struct pool *pool)
+{
+    return !pool->first;
+}
+
+void pool_free_all(struct pool *pool)
+{
+    if (!pool)
+        return;
+    loop_timer_free(pool->timer);
+    free(pool);
+}
+
+void pool_close(struct pool *pool)
+{
+    if (!pool)
+        return;
+    pool_stop(pool);
+    pool_free_all(pool);
+}
+
+bool pool_is_ready(const struct pool *pool)
+{
+    bool is_ready = false;
+
+    for (int i = 0; i < POOL_LINKS; i++)
+        is_ready |= pg_link_is_ready(pool->readers[i].link);
+    return is_ready;
+}
+
+int64_t pool_connects(const struct pool *pool)
+{
+    int64_t connects = 0;
+
+    for (int i = 0; i < POOL_LINKS; i++)
+        connects += pg_link_connects(pool->readers[i].link);
+    return connects;
+}

@@ -1,0 +1,37 @@
+/*
+ * pool.h - reads from PostgreSQL on a few connections. A read whose connection is lost is sent
+ * again on the next; one that has no answer after five seconds fails.
+ */
+#ifndef STORE_POSTGRES_POOL_H
+#define STORE_POSTGRES_POOL_H
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/postgres/params.h"
+#include "store/postgres/sql.h"
+
+struct address;
+struct error;
+struct loop;
+struct pool;
+
+struct pool *pool_open(struct loop *loop, struct address *address);
+/* Connects no more; what is under way fails, and so does what is asked for from then on, whenever
+ * this is called again. */
+void pool_stop(struct pool *pool);
+bool pool_is_empty(const struct pool *pool);    /* nobody waits for a read */
+void pool_free_all(struct pool *pool);          /* once stopped; NULL is fine */
+void pool_close(struct pool *pool);             /* what is under way fails; NULL is fine */
+bool pool_is_ready(const struct pool *pool);    /* one of its connections is there */
+int64_t pool_connects(const struct pool *pool); /* how often one was made */
+
+/* Exactly one of the two is NULL; both are borrowed. `err` is storage_failed. */
+typedef void pool_done(void *context, const PGresult *result, const struct error *err);
+
+/* `done` runs later, from the loop, never before this returns. `take_params` is empty afterwards;
+ * NULL: there are none. Reads may overtake each other. */
+void pool_read(struct pool *pool, const struct sql *sql, struct params *take_params,
+               pool_done *done, void *context);
+
+#endif

@@ -1,0 +1,458 @@
+/* postgres.c - see postgres.h. Puts the parts together, as sqlite.c does for a file. */
+#include "store/postgres/postgres.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "loop/loop.h"
+#include "store/job.h"
+#include "store/postgres/address.h"
+#include "store/postgres/batch.h"
+#include "store/postgres/cache.h"
+#include "store/postgres/follow.h"
+#include "store/postgres/index.h"
+#include "store/postgres/libpq.h"
+#include "store/postgres/listen.h"
+#include "store/postgres/pool.h"
+#include "store/postgres/read.h"
+#include "store/postgres/result.h"
+#include "store/postgres/schema.h"
+#include "store/postgres/start.h"
+#include "store/requests.h"
+
+enum {
+    OPEN_MS = 10000,
+    SCHEMA_MS = 60000, /* others may be bringing it up to date, or it is big */
+    CLOSE_MS = 10000,
+    LOOK_MS = 2000, /* at least so often others' writes are looked for */
+    AWAY_MS = 2000, /* so long without the database is nothing to speak of */
+};
+
+struct postgres_store {
+    struct queued_store queued; /* first: a struct store * is one of these */
+    struct loop *loop;
+    struct address *address;
+    struct pool *pool;
+    struct batch_queue *queue; /* NULL: closing */
+    struct listener *listener;
+    struct cache *cache;
+    struct follow *follow;
+    struct loop_timer *timer;
+    struct job_list late; /* asked for while closing */
+    int64_t hub;
+    struct postgres_facts facts;
+};
+
+static struct postgres_store *own(struct store *store)
+{
+    return (struct postgres_store *)store;
+}
+
+/* The index is not part of what has to be right, so it is no part of the queue either. */
+static void add(struct queued_store *queued, struct job *take_job)
+{
+    struct postgres_store *store = (struct postgres_store *)queued;
+
+    if (take_job->what == JOB_INDEX) {
+        postgres_index(store->pool, take_job->of.index.now_ms, (size_t)take_job->of.index.batch,
+                       take_job->done, take_job->context);
+        job_free(take_job);
+    } else if (store->queue) {
+        batch_queue_add(store->queue, take_job);
+    } else {
+        job_list_add(&store->late, take_job);
+    }
+}
+
+static void on_stored(void *context, const struct job *job)
+{
+    struct postgres_store *store = context;
+
+    cache_apply(store->cache, job);
+    if (job->reply.outcome == STORE_DONE && job_kinds[job->what].writes_event)
+        follow_wrote(store->follow, job->reply.seq);
+}
+
+static void on_news(void *context)
+{
+    struct postgres_store *store = context;
+
+    follow_look(store->follow);
+}
+
+static bool is_own(void *context, int pid)
+{
+    struct postgres_store *store = context;
+
+    return store->queue && batch_queue_pid(store->queue) == pid;
+}
+
+static void on_time(void *context)
+{
+    struct postgres_store *store = context;
+
+    follow_look(store->follow);
+    loop_timer_at(store->timer, loop_boot_ms() + LOOK_MS);
+}
+
+static void store_get(struct store *store, const char *ask_id, store_done *done, void *context)
+{
+    pg_get(own(store)->pool, ask_id, done, context);
+}
+
+static void store_find_undelivered(struct store *store, const char *principal,
+                                   const uint8_t *digest, const char *idempotency_key,
+                                   store_done *done, void *context)
+{
+    pg_find_undelivered(own(store)->pool, principal, digest, idempotency_key, done, context);
+}
+
+static void store_list_undelivered(struct store *store, const char *principal, size_t limit,
+                                   store_each *each, void *context)
+{
+    pg_list_undelivered(own(store)->pool, principal, limit, each, context);
+}
+
+static void store_list(struct store *store, const struct store_list_query *query, store_each *each,
+                       void *context)
+{
+    pg_list(own(store)->pool, query, each, context);
+}
+
+static void store_history(struct store *store, const struct store_history_query *query,
+                          store_found *each, void *context)
+{
+    pg_history(own(store)->pool, query, each, context);
+}
+
+static void store_list_live(struct store *store, int64_t now_ms, store_each *each, void *context)
+{
+    pg_list_live(own(store)->pool, now_ms, each, context);
+}
+
+static void store_get_conversation(struct store *store, const char *id,
+                                   store_conversation_each *each, void *context)
+{
+    pg_get_conversation(own(store)->pool, id, each, context);
+}
+
+static void store_find_conversation(struct store *store, const char *principal, const char *key,
+                                    store_conversation_each *each, void *context)
+{
+    pg_find_conversation(own(store)->pool, principal, key, each, context);
+}
+
+static void store_list_conversations(struct store *store,
+                                     const struct store_conversation_query *query,
+                                     store_conversation_each *each, void *context)
+{
+    pg_list_conversations(own(store)->pool, query, each, context);
+}
+
+static void store_list_conversation_events(struct store *store, const char *id, int64_t after,
+                                           size_t limit, store_conversation_event_each *each,
+                                           void *context)
+{
+    pg_list_conversation_events(own(store)->pool, id, after, limit, each, context);
+}
+
+static void store_get_draft(struct store *store, const char *ask_id, const char *person,
+                            store_draft_done *done, void *context)
+{
+    pg_get_draft(own(store)->pool, ask_id, person, done, context);
+}
+
+static void store_list_said(struct store *store, const char *ask_id, store_said_each *each,
+                            void *context)
+{
+    pg_list_said(own(store)->pool, ask_id, each, context);
+}
+
+static void store_get_cut_off(struct store *store, const struct store_client *client,
+                              store_done *done, void *context)
+{
+    pg_get_cut_off(own(store)->pool, client, done, context);
+}
+
+static void store_get_form_fact(struct store *store, const struct store_client *client,
+                                store_done *done, void *context)
+{
+    pg_get_form_fact(own(store)->pool, client, done, context);
+}
+
+static void store_list_settings(struct store *store, const char *person, store_pair *each,
+                                void *context)
+{
+    cache_list_settings(own(store)->cache, person, each, context);
+}
+
+static void store_list_tokens(struct store *store, store_token_each *each, void *context)
+{
+    cache_list_tokens(own(store)->cache, each, context);
+}
+
+static void store_list_rules(struct store *store, store_rule_each *each, void *context)
+{
+    cache_list_rules(own(store)->cache, each, context);
+}
+
+static void store_list_keys(struct store *store, const char *purpose, store_key_each *each,
+                            void *context)
+{
+    cache_list_keys(own(store)->cache, purpose, each, context);
+}
+
+static const char *store_meta(struct store *store, const char *name)
+{
+    return cache_meta(own(store)->cache, name);
+}
+
+static void store_follow(struct store *store, const struct store_news *news, void *context)
+{
+    follow_tell(own(store)->follow, news, context);
+    follow_look(own(store)->follow);
+}
+
+static int64_t store_utc_ms(struct store *store)
+{
+    return follow_utc_ms(own(store)->follow);
+}
+
+static bool store_is_reachable(struct store *store)
+{
+    struct batch_queue *queue = own(store)->queue;
+
+    return queue && batch_queue_silent_ms(queue) <= AWAY_MS;
+}
+
+static bool store_is_broken(struct store *store)
+{
+    (void)store; /* whatever happens to a database, it mends itself under us */
+    return false;
+}
+
+static int64_t store_last_seq(struct store *store)
+{
+    return follow_last_seq(own(store)->follow);
+}
+
+static void store_write_metrics(struct store *store, struct text *out)
+{
+    struct postgres_store *postgres = own(store);
+
+    batch_queue_write_metrics(postgres->queue, out);
+    metrics_write_one(out, "sayso_store_reachable", "gauge", "1: the database answers.",
+                      store_is_reachable(store));
+    metrics_write_one(out, "sayso_store_hearing", "gauge",
+                      "1: what other hubs write is heard of at once.",
+                      listener_is_hearing(postgres->listener));
+    metrics_write_one(out, "sayso_store_reader_connects_total", "counter",
+                      "Connections made for reading.", pool_connects(postgres->pool));
+}
+
+/* Closing ---------------------------------------------------------------------------------------
+ * Each completion is called, and may ask for more; nothing is left to do that, in the end. */
+
+static bool is_drained(void *context)
+{
+    struct postgres_store *store = context;
+
+    return batch_queue_is_empty(store->queue);
+}
+
+static void fail_late(struct postgres_store *store)
+{
+    struct store_reply reply = { .outcome = STORE_FAILED };
+
+    error_set(&reply.err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
+    while (store->late.first) {
+        struct job *job = store->late.first;
+
+        store->late.first = job->next;
+        if (!store->late.first)
+            store->late.last = NULL;
+        if (job->done)
+            job->done(job->context, &reply);
+        job_free(job);
+    }
+}
+
+static void store_close(struct store *port)
+{
+    struct postgres_store *store = own(port);
+    struct batch_queue *queue = store->queue;
+
+    loop_timer_free(store->timer);
+    if (queue)
+        loop_run_until(store->loop, is_drained, store, loop_boot_ms() + CLOSE_MS);
+    store->queue = NULL;
+    batch_queue_close(queue);
+    do {
+        if (store->pool)
+            pool_stop(store->pool);
+        fail_late(store);
+    } while (store->pool && !pool_is_empty(store->pool));
+    listener_close(store->listener);
+    follow_free(store->follow);
+    cache_free(store->cache);
+    pool_free_all(store->pool);
+    address_free(store->address);
+    free(store);
+}
+
+static const struct store_ops postgres_ops = {
+    REQUEST_OPS,
+    .close = store_close,
+    .get = store_get,
+    .find_undelivered = store_find_undelivered,
+    .list_undelivered = store_list_undelivered,
+    .list = store_list,
+    .history = store_history,
+    .list_live = store_list_live,
+    .get_conversation = store_get_conversation,
+    .find_conversation = store_find_conversation,
+    .list_conversations = store_list_conversations,
+    .list_conversation_events = store_list_conversation_events,
+    .get_draft = store_get_draft,
+    .list_said = store_list_said,
+    .list_settings = store_list_settings,
+    .list_tokens = store_list_tokens,
+    .list_rules = store_list_rules,
+    .list_keys = store_list_keys,
+    .get_cut_off = store_get_cut_off,
+    .get_form_fact = store_get_form_fact,
+    .meta = store_meta,
+    .follow = store_follow,
+    .utc_ms = store_utc_ms,
+    .is_reachable = store_is_reachable,
+    .is_broken = store_is_broken,
+    .last_seq = store_last_seq,
+    .write_metrics = store_write_metrics,
+};
+
+/* Opening ---------------------------------------------------------------------------------------
+ */
+
+static bool make_schema(struct start *start, struct error *err)
+{
+    struct text schema = { 0 };
+    bool ok;
+
+    start_extend(start, SCHEMA_MS);
+    postgres_schema_write(&schema);
+    ok = start_run(start, "SET statement_timeout = '58s'; SET lock_timeout = '55s'", NULL, NULL,
+                   err) &&
+         start_run(start, text_string(&schema), NULL, NULL, err);
+    if (!ok)
+        postgres_schema_refused(start_state(start), start_said(start), err);
+    text_release(&schema);
+    start_extend(start, OPEN_MS);
+    return ok;
+}
+
+/* What is read later knows what the follower knows, or more. */
+static bool read_all(struct postgres_store *store, struct start *start, struct error *err)
+{
+    PGresult *result;
+
+    if (!start_run(start, follow_start_sql.text, NULL, &result, err))
+        return false;
+    follow_start(store->follow, result);
+    libpq.clear(result);
+    if (!start_run(start, cache_sql.text, NULL, &result, err))
+        return false;
+    cache_take(store->cache, result);
+    libpq.clear(result);
+    if (!start_run(start,
+                   "SELECT current_setting('synchronous_commit') <> 'off',"
+                   " current_setting('synchronous_standby_names') <> ''"
+                   " AND current_setting('synchronous_commit') NOT IN ('off', 'local')",
+                   NULL, &result, err))
+        return false;
+    store->facts.is_commit_kept = result_flag(result, 0, 0);
+    store->facts.has_standby = result_flag(result, 0, 1);
+    libpq.clear(result);
+    return true;
+}
+
+static bool prepare(struct postgres_store *store, struct error *err)
+{
+    struct start *start = NULL;
+    bool ok = start_open(store->address, OPEN_MS, &start, err) && make_schema(start, err) &&
+              read_all(store, start, err);
+
+    start_close(start);
+    if (ok && *cache_meta(store->cache, "importing"))
+        ok = error_set(err, ERROR_storage_failed, "",
+                       "a backup was not read in completely: run sayso import with it again, or "
+                       "sayso import --discard");
+    return ok;
+}
+
+static bool is_connected(void *context)
+{
+    struct postgres_store *store = context;
+
+    return batch_queue_is_ready(store->queue) && pool_is_ready(store->pool);
+}
+
+static bool connect_parts(struct postgres_store *store, struct error *err)
+{
+    const struct batch_parts writer = { store->loop, store->address, store->hub, on_stored, store };
+    const struct listener_parts listener = { .loop = store->loop,
+                                             .address = store->address,
+                                             .pool = store->pool,
+                                             .on_news = on_news,
+                                             .is_own = is_own,
+                                             .context = store };
+
+    store->queue = batch_queue_open(&writer);
+    store->listener = listener_open(&listener);
+    store->timer = loop_timer_new(store->loop, on_time, store);
+    loop_timer_at(store->timer, loop_boot_ms() + LOOK_MS);
+    if (loop_run_until(store->loop, is_connected, store, loop_boot_ms() + OPEN_MS))
+        return true;
+    return error_set(err, ERROR_storage_failed, "",
+                     "the database at %.160s can't be reached any more: it lets us in once, but "
+                     "not the five connections that are used (max_connections)",
+                     address_shown(store->address));
+}
+
+bool postgres_store_open(struct loop *loop, const char *url, struct store **ret_store,
+                         struct error *err)
+{
+    struct postgres_store *store;
+    struct address *address;
+
+    if (!libpq_load(err) || !address_parse(url, &address, err))
+        return false;
+    store = mem_new(sizeof *store);
+    store->queued = (struct queued_store){ { &postgres_ops }, add };
+    store->loop = loop;
+    store->address = address;
+    random_bytes(&store->hub, sizeof store->hub);
+    store->hub &= INT64_MAX;
+    store->cache = cache_new();
+    store->pool = pool_open(loop, address);
+    store->follow = follow_new(store->pool, store->cache, store->hub);
+    if (!prepare(store, err) || !connect_parts(store, err)) {
+        store_close(&store->queued.port);
+        return false;
+    }
+    *ret_store = &store->queued.port;
+    return true;
+}
+
+void postgres_store_facts(struct store *store, struct postgres_facts *out)
+{
+    struct postgres_store *postgres = own(store);
+
+    *out = postgres->facts;
+    out->shown = address_shown(postgres->address);
+    out->is_pooled = address_is_pooled(postgres->address);
+    out->is_hearing = postgres->listener && listener_is_hearing(postgres->listener);
+}

@@ -1,0 +1,95 @@
+-- What joins writes into a transaction: its begin and end, what became of one whose connection was
+-- lost, and what its writes share.
+--
+-- Every function that is called from outside runs with the search_path it was made with: the one
+-- schema that is ours, so that nobody else's table or function is taken for one of ours. The others
+-- are called by these alone. Between sayso_begin and sayso_end the end of the chain and what became
+-- of each write are in settings of the transaction, sayso.hub, sayso.seq, sayso.hash (hex) and
+-- sayso.outcomes; a savepoint that is undone takes them back too.
+--
+-- Functions in LANGUAGE sql become part of the expression that calls them: they cost nothing.
+
+-- By the database's clock, which is the same for all hubs.
+CREATE FUNCTION sayso_now() RETURNS bigint LANGUAGE sql VOLATILE AS $f$
+  SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
+$f$;
+
+-- What became of a write, by letter: done, lost, repeated, missing. See sayso_resolve.
+CREATE FUNCTION sayso_said(p_letter text, p_seq bigint) RETURNS text LANGUAGE sql VOLATILE AS $f$
+  SELECT set_config('sayso.outcomes',
+                    current_setting('sayso.outcomes') || p_letter || p_seq || ' ', true)
+$f$;
+
+-- A length in eight bytes, the lowest first, as hash_parts of crypto/hash.c puts it before a part.
+CREATE FUNCTION sayso_length(p_bytes integer) RETURNS bytea LANGUAGE sql IMMUTABLE AS $f$
+  SELECT set_byte(set_byte(set_byte(set_byte('\x0000000000000000'::bytea,
+    0, p_bytes & 255), 1, (p_bytes >> 8) & 255), 2, (p_bytes >> 16) & 255), 3, p_bytes >> 24)
+$f$;
+
+-- The hash of an event as event_hash of store/event.c makes it; no text is NULL, and those of
+-- p_seq, p_ask and p_kind are shorter than 256 bytes.
+CREATE FUNCTION sayso_hash(p_previous bytea, p_seq text, p_ask text, p_kind text, p_actor text,
+                           p_body text) RETURNS bytea LANGUAGE sql STABLE AS $f$
+  SELECT sha256('\x2000000000000000'::bytea || p_previous
+    || set_byte('\x0000000000000000'::bytea, 0, octet_length(p_seq)) || convert_to(p_seq, 'UTF8')
+    || set_byte('\x0000000000000000'::bytea, 0, octet_length(p_ask)) || convert_to(p_ask, 'UTF8')
+    || set_byte('\x0000000000000000'::bytea, 0, octet_length(p_kind)) || convert_to(p_kind, 'UTF8')
+    || sayso_length(octet_length(p_actor)) || convert_to(p_actor, 'UTF8')
+    || sayso_length(octet_length(p_body)) || convert_to(p_body, 'UTF8'))
+$f$;
+
+-- The row that every writer of every hub takes first: numbers are given in the order of commits.
+CREATE FUNCTION sayso_begin(p_hub bigint) RETURNS bigint
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+DECLARE
+  head record;
+  said text;
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE EXCEPTION 'writes are made in READ COMMITTED';
+  END IF;
+  SELECT c.seq, c.hash INTO STRICT head FROM counter c FOR UPDATE;
+  said := set_config('sayso.hub', p_hub::text, true);
+  said := set_config('sayso.seq', head.seq::text, true);
+  said := set_config('sayso.hash', encode(head.hash, 'hex'), true);
+  said := set_config('sayso.outcomes', '', true);
+  RETURN head.seq;
+END $f$;
+
+-- Fails where the batch was given up meanwhile: its id is taken.
+CREATE FUNCTION sayso_end(p_batch text) RETURNS bigint
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+DECLARE
+  all_said text := current_setting('sayso.outcomes');
+  head bigint := current_setting('sayso.seq')::bigint;
+BEGIN
+  INSERT INTO batches (id, outcomes, at_ms) VALUES (p_batch, all_said, sayso_now());
+  UPDATE counter SET seq = head, hash = decode(current_setting('sayso.hash'), 'hex')
+    WHERE counter.seq <> head;
+  IF strpos(all_said, 'D') > 0 THEN
+    PERFORM pg_notify('sayso', head::text);
+  END IF;
+  RETURN head;
+END $f$;
+
+-- What became of a batch; NULL: nothing, and nothing ever will. Waits for one that is under way.
+CREATE FUNCTION sayso_resolve(p_batch text) RETURNS text
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+BEGIN
+  PERFORM 1 FROM counter FOR UPDATE;
+  INSERT INTO batches (id, at_ms) VALUES (p_batch, sayso_now()) ON CONFLICT DO NOTHING;
+  RETURN (SELECT b.outcomes FROM batches b WHERE b.id = p_batch);
+END $f$;
+
+-- The small tables that hubs keep in memory have changed.
+CREATE FUNCTION sayso_touched() RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+  UPDATE counter SET misc = misc + 1;
+END $f$;
+
+CREATE FUNCTION sayso_principal(p_id text, p_kind text, p_uid bigint, p_name text, p_place text,
+                                p_now bigint) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+  INSERT INTO principals (id, kind, uid, name, place, created_ms)
+    VALUES (p_id, p_kind, p_uid, p_name, p_place, p_now) ON CONFLICT DO NOTHING;
+END $f$;

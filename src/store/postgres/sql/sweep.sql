@@ -1,0 +1,86 @@
+-- Retention (R9.1), as in sqlite_sweep.c, and what searches are found by.
+
+-- An ask goes with its texts, answers, drafts and words; of its events only the places in the chain
+-- stay. Who indexes holds asks and then their words, so the asks come first here too.
+CREATE FUNCTION sayso_drop(p_numbers bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+  PERFORM 1 FROM asks k WHERE k.number = ANY (p_numbers) FOR UPDATE;
+  WITH RECURSIVE chain (seq) AS (
+    SELECT k.seq FROM asks k WHERE k.number = ANY (p_numbers)
+    UNION ALL
+    SELECT e.earlier_seq FROM chain c JOIN events e ON e.seq = c.seq
+      WHERE e.earlier_seq > 0 AND e.earlier_seq < c.seq)
+  UPDATE events e SET actor = NULL, body = NULL, form = NULL, arguments = NULL, answer = NULL,
+      person = NULL, answer_key = NULL, decisive = NULL, answered_ms = NULL
+    FROM chain WHERE e.seq = chain.seq;
+  DELETE FROM drafts d USING asks k WHERE k.number = ANY (p_numbers) AND d.ask = k.id;
+  DELETE FROM unindexed WHERE number = ANY (p_numbers);
+  DELETE FROM words WHERE number = ANY (p_numbers);
+  DELETE FROM asks WHERE number = ANY (p_numbers);
+END $f$;
+
+-- Counting all takes long, so it is done once for many batches (counter.ended): others only add to
+-- it. Timeouts (7) and withdrawals (8) hold no answer that somebody might still come for.
+CREATE FUNCTION sayso_sweep(p_older bigint, p_keep bigint, p_batch bigint,
+                            OUT outcome integer, OUT seq bigint)
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+DECLARE
+  numbers bigint[];
+  all_ended bigint := (SELECT c.ended FROM counter c);
+  room bigint;
+  said text;
+BEGIN
+  IF all_ended < p_keep + 2 * p_batch THEN
+    all_ended := (SELECT count(*) FROM asks WHERE state > 2);
+  END IF;
+  numbers := ARRAY(SELECT number FROM asks WHERE state > 2 AND ended_ms < p_older
+                   ORDER BY ended_ms LIMIT p_batch);
+  room := LEAST(p_batch, all_ended - p_keep) - cardinality(numbers);
+  IF room > 0 THEN
+    numbers := numbers || ARRAY(SELECT number FROM asks
+      WHERE state > 2 AND ended_ms >= p_older AND (delivered_ms > 0 OR state IN (7, 8))
+      ORDER BY ended_ms LIMIT room);
+  END IF;
+  outcome := 0;
+  seq := cardinality(numbers);
+  IF seq > 0 THEN
+    PERFORM sayso_drop(numbers);
+  END IF;
+  UPDATE counter SET ended = all_ended - sayso_sweep.seq;
+  IF seq < p_batch THEN -- the last batch
+    DELETE FROM conversations WHERE changed_ms < p_older AND state <> 'awaiting_user_response';
+    DELETE FROM batches WHERE at_ms < sayso_now() - 86400000;
+  END IF;
+  said := sayso_said('D', seq);
+END $f$;
+
+-- What the hub made of the texts it read (index.c): of each ask its number, its newest event then,
+-- and its words, NULL where it may still change. An ask that changed meanwhile, or is just being
+-- changed, is left for the next time. p_next is the first number that was not looked at.
+--
+-- This is no part of a batch: to take words apart takes long, and nobody shall wait meanwhile. It
+-- waits for no writer (SKIP LOCKED), so it is in nobody's way for good, and one hub does it at a
+-- time. Returns how many were taken up.
+CREATE FUNCTION sayso_index(p_numbers bigint[], p_seqs bigint[], p_words text[], p_next bigint)
+RETURNS bigint LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+DECLARE
+  held bigint[];
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(1935765876, hashtext(current_schema())) THEN
+    RETURN 0;
+  END IF;
+  held := ARRAY(SELECT k.number
+    FROM asks k JOIN unnest(p_numbers, p_seqs, p_words) AS g (number, newest, body)
+      ON k.number = g.number AND k.seq = g.newest AND g.body IS NOT NULL
+    FOR SHARE OF k SKIP LOCKED);
+  INSERT INTO words (number, body)
+    SELECT g.number, g.body FROM unnest(p_numbers, p_words) AS g (number, body)
+      WHERE g.number = ANY (held)
+    ON CONFLICT (number) DO UPDATE SET body = excluded.body;
+  DELETE FROM unindexed WHERE number = ANY (held);
+  INSERT INTO unindexed (number)
+    SELECT k.number FROM asks k WHERE k.number = ANY (p_numbers) AND k.number <> ALL (held)
+    ON CONFLICT DO NOTHING;
+  UPDATE search SET next = p_next WHERE next < p_next;
+  RETURN cardinality(p_numbers);
+END $f$;

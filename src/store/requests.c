@@ -1,0 +1,221 @@
+/* requests.c - see requests.h. */
+#include "store/requests.h"
+
+#include <string.h>
+
+#include "store/job.h"
+
+static void add(struct store *store, const struct job *job)
+{
+    struct queued_store *own = (struct queued_store *)store;
+
+    own->add(own, job_copy(job));
+}
+
+int64_t request_limit(size_t number)
+{
+    return number < INT32_MAX ? (int64_t)number : INT32_MAX;
+}
+
+void request_create(struct store *store, const struct ask *ask,
+                    const struct store_principal *principal, store_done *done, void *context)
+{
+    struct job job = { .what = JOB_CREATE, .done = done, .context = context };
+
+    job.of.create.ask = *ask;
+    if (principal)
+        job.of.create.principal = *principal;
+    job.of.create.has_principal = principal != NULL;
+    add(store, &job);
+}
+
+void request_change(struct store *store, const struct store_change *change, store_done *done,
+                    void *context)
+{
+    struct job job = { .what = JOB_CHANGE,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = change->needs_sync,
+                       .of.change = *change };
+
+    add(store, &job);
+}
+
+void request_save_draft(struct store *store, const char *ask_id, const char *person,
+                        const char *json, int64_t now_ms, store_done *done, void *context)
+{
+    struct job job = { .what = JOB_DRAFT,
+                       .done = done,
+                       .context = context,
+                       .of.draft = { ask_id, person, json, now_ms } };
+
+    add(store, &job);
+}
+
+void request_save_setting(struct store *store, const char *person, const char *name,
+                          const char *value_or_null, store_done *done, void *context)
+{
+    struct job job = { .what = JOB_SETTING,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true, /* a person did it */
+                       .of.setting = { person, name, value_or_null } };
+
+    add(store, &job);
+}
+
+void request_save_token(struct store *store, const struct store_token *token, store_done *done,
+                        void *context)
+{
+    struct job job = { .what = JOB_TOKEN,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true, /* a person did it */
+                       .of.token = *token };
+
+    add(store, &job);
+}
+
+void request_revoke_token(struct store *store, const uint8_t hash[32], int64_t now_ms,
+                          store_done *done, void *context)
+{
+    struct job job = { .what = JOB_REVOKE,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true,
+                       .of.revoke.now_ms = now_ms };
+
+    memcpy(job.of.revoke.hash, hash, sizeof job.of.revoke.hash);
+    add(store, &job);
+}
+
+void request_save_rule(struct store *store, const struct store_rule *rule, store_done *done,
+                       void *context)
+{
+    struct job job = { .what = JOB_RULE,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true, /* a person did it */
+                       .of.rule = *rule };
+
+    add(store, &job);
+}
+
+void request_revoke_rule(struct store *store, const char *id, int64_t now_ms, store_done *done,
+                         void *context)
+{
+    struct job job = { .what = JOB_RULE_REVOKE,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true,
+                       .of.rule = { .id = id, .created_ms = now_ms } };
+
+    add(store, &job);
+}
+
+void request_save_key(struct store *store, const struct store_key *key, store_done *done,
+                      void *context)
+{
+    struct job job = { .what = JOB_KEY,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true, /* what it seals is in others' hands */
+                       .of.key = *key };
+
+    add(store, &job);
+}
+
+void request_save_meta(struct store *store, const char *name, const char *value, store_done *done,
+                       void *context)
+{
+    struct job job = {
+        .what = JOB_META, .done = done, .context = context, .of.meta = { name, value }
+    };
+
+    add(store, &job);
+}
+
+void request_save_cut_off(struct store *store, const struct store_client *client,
+                          int64_t cut_off_ms, store_done *done, void *context)
+{
+    struct job job = { .what = JOB_CLIENT,
+                       .done = done,
+                       .context = context,
+                       .of.client = { *client, false, cut_off_ms } };
+
+    add(store, &job);
+}
+
+void request_save_form_fact(struct store *store, const struct store_client *client, int64_t fact,
+                            store_done *done, void *context)
+{
+    struct job job = {
+        .what = JOB_CLIENT, .done = done, .context = context, .of.client = { *client, true, fact }
+    };
+
+    add(store, &job);
+}
+
+void request_forget_cut_offs(struct store *store, store_done *done, void *context)
+{
+    struct job job = { .what = JOB_CLIENT, .done = done, .context = context, .needs_sync = true };
+
+    add(store, &job);
+}
+
+void request_shift_deadlines(struct store *store, int64_t by_ms, store_done *done, void *context)
+{
+    struct job job = {
+        .what = JOB_SHIFT, .done = done, .context = context, .of.shift_by_ms = by_ms
+    };
+
+    add(store, &job);
+}
+
+void request_sweep(struct store *store, int64_t older_than_ms, size_t keep_ended, size_t batch,
+                   store_done *done, void *context)
+{
+    struct job job = { .what = JOB_SWEEP,
+                       .done = done,
+                       .context = context,
+                       .of.sweep = { older_than_ms, request_limit(keep_ended),
+                                     request_limit(batch) } };
+
+    add(store, &job);
+}
+
+void request_index(struct store *store, int64_t now_ms, size_t batch, store_done *done,
+                   void *context)
+{
+    struct job job = { .what = JOB_INDEX,
+                       .done = done,
+                       .context = context,
+                       .of.index = { now_ms, request_limit(batch) } };
+
+    add(store, &job);
+}
+
+void request_create_conversation(struct store *store, const struct store_conversation *conversation,
+                                 const struct store_principal *principal, const char *events,
+                                 store_done *done, void *context)
+{
+    struct job job = { .what = JOB_CONVERSATION,
+                       .done = done,
+                       .context = context,
+                       .of.conversation = { *conversation, *principal, events } };
+
+    add(store, &job);
+}
+
+/* What a host was told is kept needs the disk: it throws its own copy away. */
+void request_save_conversation(struct store *store, const struct store_conversation_step *step,
+                               store_done *done, void *context)
+{
+    struct job job = { .what = JOB_CONVERSATION_STEP,
+                       .done = done,
+                       .context = context,
+                       .needs_sync = true,
+                       .of.step = *step };
+
+    add(store, &job);
+}

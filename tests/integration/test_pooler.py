@@ -1,0 +1,44 @@
+"""Hubs behind pgbouncer in transaction mode, where neither LISTEN nor prepared statements can be relied on: they notice,
+look by themselves instead, and nobody who asks or answers sees a difference but a moment."""
+from __future__ import annotations
+
+import postgres
+from chaos_stage import Crew, latency
+from harness import SLACK, counted, note, run, scaled, test, wait_until
+from hubs_stage import Hubs
+
+WAKE_S = 2.5
+
+
+@test("three hubs behind pgbouncer in transaction mode: nothing is lost, and an agent is woken within moments", "R13.1 P24")
+def pooled() -> None:
+    with postgres.Server() as server:
+        url = server.new_database()
+        with postgres.Pooler(server, size=8) as pooler:
+            with Hubs(3, server, url=pooler.url_for(postgres.name_in(url))) as hubs, Crew(hubs, 1) as crew:
+                crew.start(agents=4, wires=1, people=3)
+                wanted = scaled(60)
+                wait_until(lambda: len(crew.woken_s) >= wanted, f"{wanted} results", 120 * SLACK)
+                crew.settle()
+                hubs.url = url
+                result = crew.judge()
+                note(latency(crew.woken_s))
+                ordered = sorted(crew.woken_s)
+                assert ordered[len(ordered) // 2] < WAKE_S * SLACK, latency(crew.woken_s)
+                counted(" ".join(f"{name}={value}" for name, value in result.items()))
+
+
+@test("in session mode notifications come through as without it", "R13.1")
+def sessions() -> None:
+    with postgres.Server() as server:
+        url = server.new_database()
+        with postgres.Pooler(server, "session", size=40) as pooler:
+            with Hubs(2, server, url=pooler.url_for(postgres.name_in(url))) as hubs, Crew(hubs, 1) as crew:
+                crew.start(agents=2, wires=0, people=2)
+                wait_until(lambda: len(crew.woken_s) >= 20, "20 results", 60 * SLACK)
+                crew.settle()
+                hubs.url = url
+                crew.judge()
+
+
+run()

@@ -1,0 +1,53 @@
+/*
+ * postgres_stage.h - a database with our tables, and a pool whose reads run when the test says so:
+ * they can be counted, explained, held back and made to fail. To be included behind cmocka's four
+ * headers.
+ */
+#ifndef TESTS_POSTGRES_STAGE_H
+#define TESTS_POSTGRES_STAGE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "postgres_fixture.h"
+#include "store/postgres/pool.h"
+
+struct staged_read;
+struct pool {
+    PGconn *connection;
+    struct staged_read *first, *last;
+    int reads;     /* that were run */
+    int fail_at;   /* the read of this number fails, counted from 1; 0: none */
+    bool explains; /* what the server does for each read goes into `plans` */
+    struct text plans;
+};
+
+/* One database for all tests of a program, emptied for each; the tests skip without a server. */
+struct stage {
+    char url[POSTGRES_URL_BYTES];
+    struct pool pool;
+};
+#define STAGED(name) cmocka_unit_test_setup_teardown(name, stage_set_up, stage_tear_down)
+int stage_set_up(void **state); /* *state NULL: there is no server */
+int stage_tear_down(void **state);
+int stage_group_tear_down(void **state);
+
+void stage_run(struct stage *stage, const char *sql_text);
+int64_t stage_number(struct stage *stage, const char *sql_text);
+/* An ask and the event of its creation; with an answer that of the answer too. Ids are 26 times
+ * 'a', the end of which counts; NULLs are left out. */
+struct staged_ask {
+    int64_t number;
+    int state;
+    int64_t deliver_after_ms, delivered_ms;
+    const char *principal, *agent, *form, *answer, *via, *key;
+};
+void stage_ask(struct stage *stage, const struct staged_ask *ask);
+void stage_id(char out[27], int64_t number);
+
+/* Runs what was asked for, one, or all and what that leads to. */
+bool pool_step(struct pool *pool);
+void pool_run(struct pool *pool);
+
+#endif

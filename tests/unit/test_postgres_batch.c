@@ -1,0 +1,456 @@
+/*
+ * test_postgres_batch.c - writes on PostgreSQL over a network that loses words: what was told to be
+ * stored is, once; what was told to have failed is not; a bad one fails alone.
+ * Proves: F1, F5
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "loop/loop.h"
+#include "postgres_fixture.h"
+#include "postgres_proxy.h"
+#include "store/job.h"
+#include "store/postgres/address.h"
+#include "store/postgres/batch.h"
+#include "store/postgres/libpq.h"
+#include "store/postgres/schema.h"
+
+enum { SOON_MS = 30000, HUB = 7 };
+
+/* A key is stored once a job, whatever it is called: who stores it twice can be counted. */
+struct stage {
+    char url[POSTGRES_URL_BYTES], way[POSTGRES_URL_BYTES];
+    struct proxy *proxy;
+    struct loop *loop;
+    struct address *address;
+    struct batch_queue *queue;
+    int wanted, done, failed, stored, more;
+    int64_t last_ms, order;
+    bool is_out_of_order;
+    char last_error[480];
+};
+static struct stage stage;
+static int files_before;
+
+static int count_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    int count = 0;
+
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static void on_stored(void *context, const struct job *job)
+{
+    (void)context;
+    (void)job;
+    stage.stored++;
+}
+
+static int set_up(void **state)
+{
+    struct text schema = { 0 };
+    struct batch_parts parts;
+    struct error err;
+
+    (void)state;
+    memset(&stage, 0, sizeof stage);
+    if (!postgres_is_there())
+        return 0;
+    assert_true(libpq_load(&err));
+    loop_free(loop_new()); /* the first keeps something for ever */
+    files_before = count_files();
+    postgres_create(stage.url);
+    postgres_schema_write(&schema);
+    postgres_run(stage.url, text_string(&schema));
+    text_release(&schema);
+    stage.proxy = proxy_new(stage.url, stage.way);
+    stage.loop = loop_new();
+    assert_true(address_parse(stage.way, &stage.address, &err));
+    parts = (struct batch_parts){ stage.loop, stage.address, HUB, on_stored, NULL };
+    stage.queue = batch_queue_open(&parts);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    if (!postgres_is_there())
+        return 0;
+    batch_queue_close(stage.queue);
+    address_free(stage.address);
+    loop_free(stage.loop);
+    proxy_free(stage.proxy);
+    postgres_drop(stage.url);
+    assert_int_equal(count_files(), files_before);
+    return 0;
+}
+
+static bool is_all_done(void *context)
+{
+    (void)context;
+    return stage.done + stage.failed >= stage.wanted;
+}
+
+static bool is_ready(void *context)
+{
+    (void)context;
+    return batch_queue_is_ready(stage.queue);
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static bool is_held(void *context)
+{
+    (void)context;
+    return proxy_held(stage.proxy) > 0;
+}
+
+static void run(bool (*is_done)(void *context))
+{
+    assert_true(loop_run_until(stage.loop, is_done, NULL, loop_boot_ms() + SOON_MS));
+}
+
+static void run_for(int64_t ms)
+{
+    loop_run_until(stage.loop, never, NULL, loop_boot_ms() + ms);
+}
+
+static void add(const char *purpose);
+
+static void on_done(void *context, const struct store_reply *reply)
+{
+    (void)context;
+    stage.last_ms = loop_boot_ms();
+    if (reply->outcome == STORE_DONE) {
+        stage.done++;
+        stage.is_out_of_order |= reply->seq <= stage.order;
+        stage.order = reply->seq;
+    } else {
+        stage.failed++;
+        assert_int_equal(reply->outcome, STORE_FAILED);
+        snprintf(stage.last_error, sizeof stage.last_error, "%s", reply->err.message);
+    }
+    if (stage.more-- > 0)
+        add("more");
+}
+
+static void add(const char *purpose)
+{
+    const struct job job = { .what = JOB_KEY,
+                             .done = on_done,
+                             .of.key = { .purpose = purpose, .secret = "s", .created_ms = 1 } };
+
+    stage.wanted++;
+    batch_queue_add(stage.queue, job_copy(&job));
+}
+
+static int64_t count(const char *purpose)
+{
+    char text[160];
+
+    snprintf(text, sizeof text, "SELECT count(*) FROM keys WHERE purpose = '%s'", purpose);
+    return postgres_number(stage.url, text);
+}
+
+#define NEEDS_SERVER                                                                               \
+    (void)state;                                                                                   \
+    if (!postgres_is_there())                                                                      \
+    skip()
+
+static void writes_of_a_turn_are_one_transaction(void **state)
+{
+    struct text metrics = { 0 };
+
+    NEEDS_SERVER;
+    for (int i = 0; i < 200; i++)
+        add("one");
+    stage.more = 50; /* asked for by completions */
+    run(is_all_done);
+    assert_int_equal(stage.done, 250);
+    assert_int_equal(stage.stored, 250);
+    assert_false(stage.is_out_of_order);
+    assert_int_equal(count("one"), 200);
+    assert_int_equal(count("more"), 50);
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM batches"), 2);
+    batch_queue_write_metrics(stage.queue, &metrics);
+    assert_non_null(strstr(text_string(&metrics), "sayso_store_batch_writes_count 2"));
+    text_release(&metrics);
+}
+
+static void more_than_fits_is_several_transactions(void **state)
+{
+    char *purpose = mem_new(300001);
+
+    NEEDS_SERVER;
+    for (int i = 0; i < 600; i++)
+        add("few");
+    run(is_all_done);
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM batches"), 3);
+    memset(purpose, 'x', 300000);
+    for (int i = 0; i < 6; i++)
+        add(purpose); /* a megabyte is three of these; and more than a socket takes at once */
+    run(is_all_done);
+    assert_int_equal(stage.done, 606);
+    assert_false(stage.is_out_of_order);
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM batches"), 5);
+    free(purpose);
+}
+
+/* bad: the database refuses its text. */
+static void a_bad_one_fails_alone(void **state)
+{
+    NEEDS_SERVER;
+    postgres_run(stage.url, "ALTER TABLE keys ADD CHECK (purpose <> 'bad')");
+    for (int i = 0; i < 100; i++) {
+        add("good");
+        if (i % 25 == 10)
+            add("bad");
+    }
+    run(is_all_done);
+    assert_int_equal(stage.done, 100);
+    assert_int_equal(stage.failed, 4);
+    assert_int_equal(stage.stored, 100);
+    assert_false(stage.is_out_of_order);
+    assert_int_equal(count("good"), 100);
+    assert_non_null(strstr(stage.last_error, "23514"));
+    assert_null(strstr(stage.last_error, "bad"));
+    assert_int_equal(proxy_count(stage.proxy), 1);
+    add("good"); /* and life goes on */
+    run(is_all_done);
+    assert_int_equal(count("good"), 101);
+}
+
+static void a_commit_that_was_not_heard_is_asked_for(void **state)
+{
+    NEEDS_SERVER;
+    add("before");
+    run(is_all_done);
+    proxy_set(stage.proxy, PROXY_MUTE);
+    for (int i = 0; i < 5; i++)
+        add("unheard");
+    for (int i = 0; i < 200 && count("unheard") < 5; i++)
+        run_for(20);
+    assert_int_equal(count("unheard"), 5);
+    assert_int_equal(stage.done, 1); /* nobody was told */
+    proxy_set(stage.proxy, PROXY_PASS);
+    proxy_cut(stage.proxy);
+    run(is_all_done);
+    assert_int_equal(stage.done, 6);
+    assert_int_equal(stage.stored, 6);
+    assert_false(stage.is_out_of_order); /* the numbers are those that were given then */
+    assert_int_equal(count("unheard"), 5);
+}
+
+static void a_transaction_that_was_lost_is_run_again(void **state)
+{
+    NEEDS_SERVER;
+    add("before");
+    run(is_all_done);
+    proxy_set(stage.proxy, PROXY_HOLD);
+    for (int i = 0; i < 5; i++)
+        add("lost");
+    run(is_held);
+    proxy_set(stage.proxy, PROXY_PASS);
+    proxy_cut(stage.proxy);
+    run(is_all_done);
+    assert_int_equal(stage.done, 6);
+    assert_int_equal(count("lost"), 5);
+    assert_int_equal(
+        postgres_number(stage.url, "SELECT count(*) FROM batches WHERE outcomes IS NULL"), 1);
+}
+
+/* The worst: given up and run again, and then its words arrive. */
+static void a_late_transaction_is_void(void **state)
+{
+    NEEDS_SERVER;
+    add("before");
+    run(is_all_done);
+    proxy_set(stage.proxy, PROXY_HOLD);
+    for (int i = 0; i < 5; i++)
+        add("late");
+    run(is_held);
+    proxy_set(stage.proxy, PROXY_PASS);
+    proxy_cut_program(stage.proxy);
+    run(is_all_done);
+    assert_int_equal(stage.done, 6);
+    proxy_release(stage.proxy);
+    run_for(500);
+    assert_int_equal(count("late"), 5);
+    add("after"); /* it holds nobody up */
+    run(is_all_done);
+    assert_int_equal(stage.done, 7);
+}
+
+static void a_backend_that_is_ended_under_way_costs_nothing(void **state)
+{
+    NEEDS_SERVER;
+    stage.more = 3000;
+    for (int i = 0; i < 20; i++)
+        add("first");
+    for (int round = 0; round < 40; round++) {
+        run_for(25);
+        postgres_cut(stage.url);
+    }
+    run(is_all_done);
+    assert_int_equal(stage.failed, 0);
+    assert_int_equal(stage.done, 3020);
+    assert_int_equal(count("first") + count("more"), 3020);
+}
+
+static void cuts_at_any_byte_cost_nothing(void **state)
+{
+    NEEDS_SERVER;
+    stage.more = 2000;
+    for (int i = 0; i < 50; i++)
+        add("first");
+    for (int round = 0; round < 60; round++) {
+        run_for(3 + round % 17);
+        proxy_set(stage.proxy, round % 2 ? PROXY_MUTE : PROXY_HOLD);
+        run_for(round % 5);
+        proxy_cut(stage.proxy);
+        proxy_set(stage.proxy, PROXY_PASS);
+    }
+    run(is_all_done);
+    assert_int_equal(stage.failed, 0);
+    assert_int_equal(stage.done, 2050);
+    assert_int_equal(count("first") + count("more"), 2050);
+}
+
+static void what_cannot_be_sent_fails_in_time(void **state)
+{
+    int64_t begun;
+
+    NEEDS_SERVER;
+    run(is_ready);
+    proxy_set(stage.proxy, PROXY_SHUT);
+    proxy_cut(stage.proxy);
+    run_for(100);
+    assert_false(batch_queue_is_ready(stage.queue));
+    begun = loop_boot_ms();
+    add("never");
+    run(is_all_done);
+    assert_int_equal(stage.failed, 1);
+    assert_in_range(stage.last_ms - begun, 4900, 8000);
+    assert_non_null(strstr(stage.last_error, "nothing was stored"));
+    assert_true(batch_queue_silent_ms(stage.queue) > 2000);
+    proxy_set(stage.proxy, PROXY_PASS);
+    add("then");
+    run(is_all_done);
+    assert_int_equal(stage.done, 1);
+    assert_int_equal(count("never"), 0);
+    assert_int_equal(batch_queue_silent_ms(stage.queue), 0);
+}
+
+/* What is in doubt is not failed; what waits behind it is, in time. */
+static void a_silent_server_keeps_nobody_waiting_for_ever(void **state)
+{
+    int64_t begun = loop_boot_ms();
+
+    NEEDS_SERVER;
+    run(is_ready);
+    proxy_set(stage.proxy, PROXY_MUTE);
+    add("doubtful");
+    run_for(100);
+    add("behind");
+    run_for(7000);
+    assert_int_equal(stage.failed, 1);
+    assert_int_equal(stage.done, 0);
+    assert_in_range(stage.last_ms - begun, 4900, 8000);
+    proxy_set(stage.proxy, PROXY_PASS);
+    run(is_all_done);
+    assert_int_equal(stage.done, 1);
+    assert_int_equal(count("doubtful"), 1);
+    assert_int_equal(count("behind"), 0);
+}
+
+/* Somebody holds the row that all writers take. */
+static void who_is_in_the_way_is_waited_for(void **state)
+{
+    PGconn *other;
+
+    NEEDS_SERVER;
+    other = PQconnectdb(stage.url);
+    PQclear(PQexec(other, "BEGIN; SELECT 1 FROM counter FOR UPDATE"));
+    add("patient");
+    run_for(2000);
+    assert_int_equal(stage.done + stage.failed, 0);
+    PQclear(PQexec(other, "COMMIT; BEGIN; SELECT 1 FROM counter FOR UPDATE"));
+    run(is_all_done);
+    assert_int_equal(stage.done, 1);
+    add("given up"); /* not for ever, though */
+    run(is_all_done);
+    PQfinish(other);
+    assert_int_equal(stage.failed, 1);
+    assert_non_null(strstr(stage.last_error, "nothing was stored"));
+    run_for(200);
+    assert_int_equal(count("patient"), 1);
+    assert_int_equal(count("given up"), 0);
+}
+
+static void closing_while_busy_tells_everybody(void **state)
+{
+    NEEDS_SERVER;
+    run(is_ready);
+    proxy_set(stage.proxy, PROXY_HOLD);
+    for (int i = 0; i < 300; i++)
+        add("closing");
+    run(is_held);
+    batch_queue_close(stage.queue);
+    stage.queue = NULL;
+    assert_int_equal(stage.failed, 300);
+    assert_int_equal(stage.done, 0);
+}
+
+static void tables_that_are_gone_are_said_to_be(void **state)
+{
+    NEEDS_SERVER;
+    run(is_ready);
+    postgres_clear(stage.url);
+    add("nowhere");
+    run(is_all_done);
+    assert_int_equal(stage.failed, 1);
+    assert_non_null(strstr(stage.last_error, "missing in the database"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(writes_of_a_turn_are_one_transaction),
+        TEST(more_than_fits_is_several_transactions),
+        TEST(a_bad_one_fails_alone),
+        TEST(a_commit_that_was_not_heard_is_asked_for),
+        TEST(a_transaction_that_was_lost_is_run_again),
+        TEST(a_late_transaction_is_void),
+        TEST(a_backend_that_is_ended_under_way_costs_nothing),
+        TEST(cuts_at_any_byte_cost_nothing),
+        TEST(what_cannot_be_sent_fails_in_time),
+        TEST(a_silent_server_keeps_nobody_waiting_for_ever),
+        TEST(who_is_in_the_way_is_waited_for),
+        TEST(closing_while_busy_tells_everybody),
+        TEST(tables_that_are_gone_are_said_to_be),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

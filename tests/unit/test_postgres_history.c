@@ -1,0 +1,468 @@
+/*
+ * test_postgres_history.c - looking back in PostgreSQL: what is found is the same whether an index
+ * knows it or not, a look ends and goes on, and nothing goes through all asks where an index could
+ * know.
+ * Proves: R9.2
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "postgres_stage.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "core/search_text.h"
+#include "store/postgres/read.h"
+
+enum { MANY = 300 };
+
+struct finds {
+    int64_t numbers[2 * MANY];
+    size_t count;
+    int64_t looked_to;
+    int ends;
+    bool has_failed;
+};
+
+static void on_found(void *context, const struct store_row *row, int64_t looked_to,
+                     const struct error *err)
+{
+    struct finds *found = context;
+
+    assert_int_equal(found->ends, 0);
+    if (!row) {
+        found->ends++;
+        found->looked_to = looked_to;
+        found->has_failed = err != NULL;
+        return;
+    }
+    assert_non_null(row->ask.form_json);
+    assert_true(found->count < 2 * MANY);
+    found->numbers[found->count++] = row->number;
+    assert_true(found->count < 2 || row->number < found->numbers[found->count - 2]);
+}
+
+/* What is asked with is gone when the rows come. */
+static struct finds look(struct stage *stage, struct store_history_query query, const char *words)
+{
+    struct search_terms terms = { 0 };
+    struct finds found = { 0 };
+    struct error err;
+    char *agent = mem_text(query.list.agent), *via = mem_text(query.via);
+
+    assert_true(search_terms_read(words ? words : "", &terms, &err));
+    query.search = terms.count ? &terms : NULL;
+    query.list.agent = agent;
+    query.via = via;
+    pg_history(&stage->pool, &query, on_found, &found);
+    search_terms_release(&terms);
+    free(agent);
+    free(via);
+    pool_run(&stage->pool);
+    assert_int_equal(found.ends, 1);
+    return found;
+}
+
+static struct finds find(struct stage *stage, const char *words, const char *agent, size_t limit,
+                         int64_t before)
+{
+    return look(stage,
+                (struct store_history_query){
+                    .list = { .limit = limit, .agent = agent, .before_number = before } },
+                words);
+}
+
+static struct stage *stage_of(void **state)
+{
+    if (!*state)
+        skip();
+    return *state;
+}
+
+/* What index.c makes of them. */
+static void take_up(struct stage *stage, int64_t number)
+{
+    struct text body = { 0 };
+    char *text = mem_format("SELECT t.form || E'\\n' || coalesce(a.answer, '') FROM asks k"
+                            " JOIN events t ON t.seq = k.number"
+                            " LEFT JOIN events a ON a.seq = k.answer_seq WHERE k.number = %lld",
+                            (long long)number);
+    PGresult *result = PQexec(stage->pool.connection, text);
+    char *both = mem_text(PQgetvalue(result, 0, 0)), *answer = strchr(both, '\n');
+    char *quoted, *insert;
+
+    *answer++ = '\0';
+    search_text(both, *answer ? answer : NULL, &body);
+    quoted = PQescapeLiteral(stage->pool.connection, text_string(&body), body.used);
+    insert = mem_format("INSERT INTO words VALUES (%lld, %s)", (long long)number, quoted);
+    stage_run(stage, insert);
+    PQclear(result);
+    PQfreemem(quoted);
+    free(insert);
+    free(both);
+    free(text);
+    text_release(&body);
+}
+
+/* All of them but every third, which is left. */
+static void take_up_to(struct stage *stage, int64_t next)
+{
+    char *text = mem_format("UPDATE search SET next = %lld; INSERT INTO unindexed SELECT number"
+                            " FROM asks WHERE number < %lld AND state <= 2 ON CONFLICT DO NOTHING",
+                            (long long)next, (long long)next);
+
+    stage_run(stage, text);
+    free(text);
+    for (int64_t number = 1; number < next; number += 2) {
+        text = mem_format("SELECT count(*) FROM asks k WHERE number = %lld AND state > 2"
+                          " AND NOT EXISTS (SELECT FROM words w WHERE w.number = k.number)",
+                          (long long)number);
+        if (stage_number(stage, text) == 1)
+            take_up(stage, number);
+        free(text);
+    }
+}
+
+static const char *word_of(int number)
+{
+    static const char *const words[] = { "alpha",  "Bravo", "\xe9\x83\xa8\xe7\xbd\xb2",
+                                         "del_ta", "ech%o", "\\\"fox\\\"",
+                                         "it's",   "b\\\\s" };
+
+    return words[number % (int)ARRAY_LEN(words)];
+}
+
+/* Numbers are odd, so that the answer's event lies behind. */
+static void add_many(struct stage *stage)
+{
+    stage_run(stage, "BEGIN");
+    for (int i = 1; i <= MANY; i++) {
+        char *form = mem_format("{\"title\":\"number %d is %s\"}", i, word_of(i));
+
+        stage_ask(stage, &(struct staged_ask){
+                             .number = 2 * i - 1,
+                             .state = i % 3 ? 3 : 2,
+                             .agent = i % 50 == 0 ? "rare" : "common",
+                             .form = form,
+                             .via = i % 10 ? "web" : "tui",
+                             .answer = i % 3 == 0 ? NULL
+                                       : i % 10   ? "{\"global_annotation\":\"noted\"}"
+                                                  : "{\"global_annotation\":\"\xe7\x8e\xaf\"}" });
+        free(form);
+    }
+    stage_run(stage, "COMMIT");
+}
+
+static const struct {
+    const char *words, *agent;
+} searches[] = {
+    { "alpha", NULL },
+    { "BRAVO", NULL },
+    { "\xe9\x83\xa8\xe7\xbd\xb2", NULL },        /* two characters */
+    { "\xe7\x8e\xaf", NULL },                    /* one */
+    { "is \xe9\x83\xa8\xe7\xbd\xb2", NULL },     /* all short */
+    { "number \xe9\x83\xa8", NULL },             /* one long, one short */
+    { "\"is \xe9\x83\xa8\xe7\xbd\xb2\"", NULL }, /* long together */
+    { "del_ta", NULL },
+    { "delxta", NULL },
+    { "ech%o", NULL },
+    { "e%o", NULL },
+    { "fox", NULL },
+    { "it's", NULL },
+    { "b\\s", NULL },
+    { "s\\\\", NULL },
+    { "noted alpha", NULL },
+    { "7", NULL },
+    { "number 77 is", NULL },
+    { "alpha", "rare" },
+    { "", "rare" },
+    { "", "nobody" },
+    { "nowhere", NULL },
+    { "number", NULL },
+    { "{a,b}", NULL },
+};
+
+static void search_all(struct stage *stage, struct finds out[ARRAY_LEN(searches)])
+{
+    for (size_t i = 0; i < ARRAY_LEN(searches); i++) {
+        out[i] = find(stage, searches[i].words, searches[i].agent, 2 * MANY, 0);
+        assert_int_equal(out[i].looked_to, 0);
+    }
+}
+
+static void assert_same_found(const struct finds *a, const struct finds *b)
+{
+    for (size_t i = 0; i < ARRAY_LEN(searches); i++) {
+        if (a[i].count != b[i].count ||
+            memcmp(a[i].numbers, b[i].numbers, a[i].count * sizeof *a[i].numbers) != 0)
+            fail_msg("%s: %zu, %zu", searches[i].words, a[i].count, b[i].count);
+    }
+}
+
+static void an_index_changes_nothing_but_speed(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct finds *plain = mem_new(ARRAY_LEN(searches) * sizeof *plain);
+    struct finds *half = mem_new(ARRAY_LEN(searches) * sizeof *half);
+
+    add_many(stage);
+    search_all(stage, plain);
+    assert_int_equal(plain[0].count, MANY / 8);
+    assert_int_equal(plain[7].count, (MANY + 5) / 8);
+    assert_int_equal(plain[8].count, 0);
+    assert_int_equal(plain[10].count, 0);
+    assert_int_equal(plain[13].count, (MANY + 1) / 8);
+    assert_int_equal(plain[19].count, MANY / 50);
+    assert_int_equal(plain[22].count, MANY);
+    for (size_t i = 2; i < 7; i++)
+        assert_true(plain[i].count > 0);
+    take_up_to(stage, 201);
+    search_all(stage, half);
+    assert_same_found(plain, half);
+    take_up_to(stage, 2 * MANY);
+    search_all(stage, half);
+    assert_same_found(plain, half);
+    free(plain);
+    free(half);
+}
+
+/* Pages of any size are what one of all is. */
+static void pages_go_on(void **state)
+{
+    struct stage *stage = stage_of(state);
+    static const size_t limits[] = { 1, 7, 64, 65, 150 };
+
+    add_many(stage);
+    take_up_to(stage, 301);
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        struct finds all = find(stage, "noted", NULL, 2 * MANY, 0), page;
+        int64_t before = 0;
+        size_t count = 0;
+
+        do {
+            page = find(stage, "noted", NULL, limits[i], before);
+            assert_true(page.count <= limits[i]);
+            assert_memory_equal(all.numbers + count, page.numbers,
+                                page.count * sizeof *page.numbers);
+            count += page.count;
+            before = page.looked_to;
+        } while (before);
+        assert_int_equal(count, all.count);
+    }
+    assert_int_equal(find(stage, NULL, NULL, 0, 0).count, 0);
+}
+
+static void filters_hold(void **state)
+{
+    static const int64_t first = 1700000000000;
+    static const struct {
+        struct store_history_query query;
+        size_t count;
+    } cases[] = {
+        { { .list.limit = 600 }, 300 },
+        { { .list.limit = 600, .list.which = STORE_LIST_OPEN }, 100 },
+        { { .list.limit = 600, .list.which = STORE_LIST_ENDED }, 200 },
+        { { .list.limit = 600, .list.states = 1U << STATE_SUBMITTED }, 200 },
+        { { .list.limit = 600, .list.states = 1U << STATE_DECLINED }, 0 },
+        { { .list.limit = 600, .via = "web" }, 180 },
+        { { .list.limit = 600, .via = "tui" }, 20 },
+        { { .list.limit = 600, .via = "" }, 0 },
+        { { .list.limit = 600, .via = "tui", .list.agent = "rare" }, 4 },
+        { { .list.limit = 600, .since_ms = first + 301 }, 150 },
+        { { .list.limit = 600, .until_ms = first + 301 }, 150 },
+        { { .list.limit = 600, .since_ms = first + 101, .until_ms = first + 301 }, 100 },
+        { { .list.limit = 600, .list.before_ms = first + 301 }, 150 },
+        { { .list.limit = 600, .list.before_ms = first + 301, .list.before_number = 401 }, 200 },
+        { { .list.limit = 600, .list.before_ms = first + 301, .until_ms = first + 101 }, 50 },
+    };
+    struct stage *stage = stage_of(state);
+
+    add_many(stage);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct finds found = look(stage, cases[i].query, NULL);
+
+        if (found.count != cases[i].count || found.looked_to != 0)
+            fail_msg("case %zu: %zu, %d", i, found.count, (int)found.looked_to);
+    }
+    stage->pool.fail_at = stage->pool.reads + 2;
+    assert_true(look(stage, cases[5].query, NULL).has_failed);
+    stage->pool.fail_at = stage->pool.reads + 1;
+    assert_true(look(stage, cases[5].query, NULL).has_failed);
+}
+
+/* Many asks, of which only few hold a needle. */
+static void add_hay(struct stage *stage, int count)
+{
+    char *text = mem_format(
+        "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash, form, hub)"
+        " SELECT i, 'x' || i, 0, '', '{}', 0, '', '{\"title\":\"' || CASE WHEN i %% 10000 = 7"
+        " THEN 'needle' ELSE 'hay ' || md5(i::text) END || '\"}', 1 FROM generate_series(1, %d) i;"
+        "INSERT INTO asks (number, id, principal, digest, state, interface, flags, version,"
+        " form_version, created_ms, deadline_ms, original_ms, hold_used_ms, deliver_after_ms,"
+        " delivered_ms, decided_ms, ended_ms, seq, earlier_seq, answer_seq, tool, title, origin,"
+        " agent) SELECT i, translate(substr(md5(i::text), 1, 26), '0189', 'wxyz'), 'p' || i %% 9,"
+        " sha256(i::text::bytea), CASE i %% 500 WHEN 0 THEN 2 WHEN 1 THEN 3 ELSE 7 END, 0, 0, 1,"
+        " 1, i, 0, 0, 0, 0, 0, 0, 1, i, 0, 0, 'provide_choice', 'hay', '{}', 'bot' || i %% 9"
+        " FROM generate_series(1, %d) i",
+        count, count);
+
+    stage_run(stage, text);
+    free(text);
+}
+
+static void take_up_hay(struct stage *stage)
+{
+    stage_run(stage, "INSERT INTO words SELECT seq, (form::json ->> 'title') || E'\\n' FROM events"
+                     " WHERE seq > (SELECT max(seq) FROM events) - 30000;"
+                     " UPDATE search SET next = 100000000");
+}
+
+static void looking_ends_and_goes_on(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct finds page, all = { .count = 0 };
+    int64_t before = 0;
+    int pages = 0;
+
+    add_hay(stage, 30000);
+    do {
+        page = find(stage, "needle", NULL, 10, before);
+        assert_true(page.looked_to == 0 || page.looked_to < before || before == 0);
+        for (size_t i = 0; i < page.count; i++)
+            all.numbers[all.count++] = page.numbers[i];
+        before = page.looked_to;
+        pages++;
+    } while (before);
+    assert_in_range(pages, 4, 60); /* nothing is indexed: as many looks as are good for others */
+    assert_int_equal(all.count, 3);
+    assert_int_equal(all.numbers[0], 20007);
+    assert_int_equal(all.numbers[2], 7);
+    take_up_hay(stage);
+    stage->pool.reads = 0;
+    page = find(stage, "needle", NULL, 10, 0);
+    assert_int_equal(page.looked_to, 0); /* indexed: at once */
+    assert_int_equal(page.count, 3);
+    assert_in_range(stage->pool.reads, 2, 4);
+    page = find(stage, "dl", NULL, 10, 0); /* too short for the index: in two pages */
+    assert_int_equal(page.count, 2);
+    assert_in_range(page.looked_to, 9000, 10007);
+    page = find(stage, "dl", NULL, 10, page.looked_to);
+    assert_int_equal(page.count, 1);
+    assert_int_equal(page.looked_to, 0);
+}
+
+/* Plans -----------------------------------------------------------------------------------------
+ */
+
+static void nothing(void *context, const struct store_row *row, const struct error *err)
+{
+    (void)context;
+    (void)row;
+    assert_null(err);
+}
+
+static void ignore(void *context, const struct store_reply *reply)
+{
+    (void)context;
+    assert_int_not_equal(reply->outcome, STORE_FAILED);
+}
+
+static void ignore_said(void *context, const struct store_said *said, const struct error *err)
+{
+    (void)context;
+    (void)said;
+    assert_null(err);
+}
+
+/* No table is gone through, and this index is used. */
+static void assert_plans(struct stage *stage, const char *of, const char *index)
+{
+    static const char *const scans[] = { "Seq Scan on asks", "Seq Scan on events",
+                                         "Seq Scan on words" };
+    const char *plans;
+
+    pool_run(&stage->pool);
+    plans = text_string(&stage->pool.plans);
+    for (size_t i = 0; i < ARRAY_LEN(scans); i++) {
+        if (strstr(plans, scans[i]) || !strstr(plans, index))
+            fail_msg("%s wants %s:\n%s", of, index, plans);
+    }
+    text_clear(&stage->pool.plans);
+}
+
+static void indices_are_used(void **state)
+{
+    static const struct {
+        const char *name, *index;
+        struct store_list_query query;
+    } lists[] = {
+        { "newest", "asks_pkey", { .limit = 50 } },
+        { "page", "asks_pkey", { .limit = 50, .before_number = 50000 } },
+        { "open", "asks_unsettled", { .which = STORE_LIST_OPEN, .limit = 50 } },
+        { "ended", "asks_pkey", { .which = STORE_LIST_ENDED, .limit = 50 } },
+        { "principal", "asks_", { .limit = 50, .principal = "p3" } },
+        { "principal's open",
+          "asks_unsettled",
+          { .which = STORE_LIST_OPEN, .limit = 50, .principal = "p3" } },
+        { "agent", "asks_", { .limit = 50, .agent = "bot3" } },
+        { "nobody", "asks_agent", { .limit = 50, .agent = "nobody" } },
+        { "prefix", "asks_id", { .limit = 50, .id_prefix = "abc" } },
+        { "prefix of many", "asks_", { .limit = 50, .id_prefix = "a" } },
+    };
+    static const struct {
+        const char *name, *index, *words;
+        struct store_history_query query;
+    } looks[] = {
+        { "all", "asks_pkey", NULL, { .list.limit = 50 } },
+        { "by agent", "asks_", NULL, { .list = { .limit = 50, .agent = "bot3" } } },
+        { "by state",
+          "asks_pkey",
+          NULL,
+          { .list = { .limit = 50, .states = 1U << STATE_SUBMITTED } } },
+        { "rare word", "words_threes", "needle", { .list.limit = 50 } },
+        { "common word", "asks_pkey", "hay", { .list.limit = 50 } },
+        { "two words", "words_threes", "hay abc123", { .list.limit = 50 } },
+    };
+    uint8_t digest[32] = { 0 };
+    struct stage *stage = stage_of(state);
+
+    add_hay(stage, 100000);
+    take_up_hay(stage);
+    stage_run(stage, "VACUUM ANALYZE");
+    stage->pool.explains = true;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        pg_list(&stage->pool, &lists[i].query, nothing, NULL);
+        assert_plans(stage, lists[i].name, lists[i].index);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
+        look(stage, looks[i].query, looks[i].words);
+        assert_plans(stage, looks[i].name, looks[i].index);
+    }
+    pg_get(&stage->pool, "xxxx", ignore, NULL);
+    assert_plans(stage, "get", "asks_id");
+    pg_list_live(&stage->pool, 5, nothing, NULL);
+    assert_plans(stage, "live", "asks_unsettled");
+    pg_list_undelivered(&stage->pool, "p3", 50, nothing, NULL);
+    assert_plans(stage, "undelivered", "asks_un");
+    pg_find_undelivered(&stage->pool, "p3", digest, NULL, ignore, NULL);
+    assert_plans(stage, "find undelivered", "asks_un");
+    pg_list_said(&stage->pool, "xxxx", ignore_said, NULL);
+    assert_plans(stage, "said", "asks_id");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STAGED(an_index_changes_nothing_but_speed), STAGED(pages_go_on),      STAGED(filters_hold),
+        STAGED(looking_ends_and_goes_on),           STAGED(indices_are_used),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, stage_group_tear_down);
+}

@@ -1,0 +1,353 @@
+/*
+ * test_postgres_write.c - writes to PostgreSQL do what they do to SQLite: thousands of any kind, in
+ * any order, on few asks, and afterwards both hold the same, to the last hash of the chain.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "postgres_twin.h"
+
+#include "base/text.h"
+
+enum { ASKS = 24, PEOPLE = 2, PRINCIPALS = 3, ROUNDS = 2500 };
+
+/* Numbers that are the same each time. */
+struct dice {
+    uint64_t state;
+};
+
+static int64_t roll(struct dice *dice, int64_t sides)
+{
+    dice->state = dice->state * 6364136223846793005U + 1442695040888963407U;
+    return (int64_t)((dice->state >> 33) % (uint64_t)sides);
+}
+
+static bool now_and_then(struct dice *dice, int64_t one_of)
+{
+    return roll(dice, one_of) == 0;
+}
+
+static const char *const people[PEOPLE] = { "owner", "someone" };
+static const char *const principals[PRINCIPALS] = { "0000000000000000000000000000000a",
+                                                    "0000000000000000000000000000000b",
+                                                    "0000000000000000000000000000000c" };
+static const char *const texts[] = {
+    "{\"selected_ids\":[\"a\"]}",
+    "{}",
+    "\"\\\"\\\\\\n\\t'$f$\"",
+    "{\"note\":\"\xe4\xbd\xa0\xe5\xa5\xbd \xf0\x9f\x99\x82\"}",
+    "{\"note\":\"tab\\there, NULL, \\\\x00, %s\"}",
+};
+
+static const char *any_text(struct dice *dice)
+{
+    return texts[roll(dice, (int64_t)ARRAY_LEN(texts))];
+}
+
+struct scene {
+    struct twin *twin;
+    struct dice dice;
+    int64_t now_ms;
+    char id[ASK_ID_BYTES], more[4 * ASK_ID_BYTES], key[32], key_of_conversation[32];
+    int next_ask;
+};
+
+static void pick_id(struct scene *scene)
+{
+    int newest = scene->next_ask, oldest = newest > ASKS ? newest - ASKS : 0;
+
+    make_id(scene->id, oldest + (int)roll(&scene->dice, ASKS + 1));
+}
+
+static struct job create_job(struct scene *scene)
+{
+    struct dice *dice = &scene->dice;
+    bool is_again = scene->next_ask > 0 && now_and_then(dice, 20); /* is refused */
+    struct ask ask = make_ask(is_again ? scene->next_ask - 1 : scene->next_ask++);
+    struct job job = { .what = JOB_CREATE };
+
+    memcpy(ask.principal, principals[roll(dice, PRINCIPALS)], PRINCIPAL_BYTES);
+    ask.created_ms = scene->now_ms;
+    ask.state = (enum ask_state)(1 + roll(dice, 4));
+    ask.flags = (uint32_t)roll(dice, 128);
+    ask.deliver_after_ms = now_and_then(dice, 3) ? scene->now_ms + 5 : 0;
+    ask.idempotency_key = now_and_then(dice, 3) ? "once" : NULL;
+    ask.title = now_and_then(dice, 5) ? NULL : any_text(dice);
+    ask.form_json = now_and_then(dice, 9) ? NULL : any_text(dice);
+    ask.arguments_json = now_and_then(dice, 9) ? NULL : any_text(dice);
+    ask.launch_hash[3] = (uint8_t)roll(dice, 2);
+    job.of.create.ask = ask;
+    job.of.create.has_principal = true;
+    job.of.create.principal =
+        (struct store_principal){ NULL, "local", 1000, NULL, "/tmp" };
+    if (now_and_then(dice, 2))
+        job.of.create.principal.place = NULL;
+    job.of.create.principal.id = principals[0];
+    for (int i = 0; i < PRINCIPALS; i++) {
+        if (strcmp(ask.principal, principals[i]) == 0)
+            job.of.create.principal.id = principals[i];
+    }
+    return job;
+}
+
+static void add_answer(struct scene *scene, struct store_change *how)
+{
+    struct dice *dice = &scene->dice;
+
+    how->answer_json = now_and_then(dice, 4) ? NULL : any_text(dice);
+    how->person = now_and_then(dice, 4) ? NULL : people[roll(dice, PEOPLE)];
+    snprintf(scene->key, sizeof scene->key, "key %d", (int)roll(dice, 3 * ROUNDS));
+    how->answer_key = now_and_then(dice, 4) ? NULL : scene->key;
+}
+
+static struct job change_job(struct scene *scene)
+{
+    struct dice *dice = &scene->dice;
+    struct job job = { .what = JOB_CHANGE };
+    struct store_change *how = &job.of.change;
+
+    pick_id(scene);
+    *how = store_change_of(scene->id, (enum ask_event)roll(dice, EVENT_COUNT));
+    how->from_states = (uint32_t)roll(dice, 1 << STATE_COUNT) | (uint32_t)roll(dice, 1 << 4);
+    how->now_ms = scene->now_ms;
+    how->if_version = now_and_then(dice, 5) ? roll(dice, 4) : 0;
+    how->raises_version = now_and_then(dice, 2);
+    how->principal = now_and_then(dice, 4) ? principals[roll(dice, PRINCIPALS)] : NULL;
+    if (!now_and_then(dice, 3))
+        how->to_state = (int)(1 + roll(dice, STATE_COUNT - 1));
+    if (now_and_then(dice, 3))
+        how->deadline_ms = scene->now_ms + 60000;
+    if (now_and_then(dice, 3))
+        how->deliver_after_ms = scene->now_ms + 5000;
+    if (now_and_then(dice, 5))
+        how->delivered_ms = scene->now_ms;
+    how->set_flags = (uint32_t)roll(dice, 128) & (uint32_t)roll(dice, 128);
+    how->clear_flags = (uint32_t)roll(dice, 128) & (uint32_t)roll(dice, 128);
+    how->actor_json = now_and_then(dice, 3) ? NULL : any_text(dice);
+    how->said = now_and_then(dice, 3) ? texts[roll(dice, (int64_t)ARRAY_LEN(texts))] : NULL;
+    how->skips_row = now_and_then(dice, 2);
+    how->removes_answer = now_and_then(dice, 4);
+    how->launch_hash[3] = (uint8_t)now_and_then(dice, 6);
+    how->if_launch_hash[3] = (uint8_t)now_and_then(dice, 6);
+    if (now_and_then(dice, 2))
+        add_answer(scene, how);
+    return job;
+}
+
+static struct job deliver_job(struct scene *scene)
+{
+    struct dice *dice = &scene->dice;
+    struct job job = { .what = JOB_CHANGE };
+    struct store_change *how = &job.of.change;
+    struct text more = { 0 };
+    int next = (int)roll(dice, scene->next_ask + 1);
+
+    pick_id(scene);
+    *how = store_change_of(scene->id, EVENT_DELIVERED);
+    how->from_states = (uint32_t)roll(dice, 1 << STATE_COUNT);
+    how->now_ms = how->delivered_ms = scene->now_ms;
+    how->principal = now_and_then(dice, 3) ? principals[roll(dice, PRINCIPALS)] : NULL;
+    how->actor_json = now_and_then(dice, 3) ? any_text(dice) : NULL;
+    for (int i = 0; i < (int)roll(dice, 4); i++) {
+        char id[ASK_ID_BYTES];
+
+        make_id(id, next + i);
+        if (strcmp(id, scene->id) != 0) /* nobody hands one over twice at once */
+            text_add_format(&more, "%s%s", more.used ? " " : "", id);
+    }
+    text_put(scene->more, sizeof scene->more, text_string(&more));
+    how->more_ids = more.used ? scene->more : NULL;
+    text_release(&more);
+    return job;
+}
+
+static struct job draft_job(struct scene *scene)
+{
+    struct dice *dice = &scene->dice;
+
+    pick_id(scene);
+    return (struct job){ .what = JOB_DRAFT,
+                         .of.draft = { scene->id, people[roll(dice, PEOPLE)],
+                                       now_and_then(dice, 3) ? "" : any_text(dice),
+                                       scene->now_ms } };
+}
+
+static struct job token_job(struct scene *scene)
+{
+    static const char *const kinds[] = { "agent", "person", "tab", "device", "host", "robot" };
+    struct dice *dice = &scene->dice;
+    struct job job = { .what = JOB_TOKEN };
+
+    job.of.token = (struct store_token){ .kind = kinds[roll(dice, (int64_t)ARRAY_LEN(kinds))],
+                                         .label = any_text(dice),
+                                         .is_sub_agent = now_and_then(dice, 2),
+                                         .may_answer = now_and_then(dice, 2),
+                                         .created_ms = scene->now_ms };
+    job.of.token.hash[0] = (uint8_t)roll(dice, 40); /* some come twice */
+    return job;
+}
+
+static struct job revoke_job(struct scene *scene)
+{
+    struct job job = { .what = JOB_REVOKE, .of.revoke.now_ms = scene->now_ms };
+
+    job.of.revoke.hash[0] = (uint8_t)roll(&scene->dice, 40);
+    return job;
+}
+
+static struct job rule_job(struct scene *scene)
+{
+    struct dice *dice = &scene->dice;
+    struct job job = { .what = now_and_then(dice, 3) ? JOB_RULE_REVOKE : JOB_RULE };
+
+    make_id(scene->id, (int)roll(dice, 60));
+    job.of.rule = (struct store_rule){ .id = scene->id,
+                                       .facts_json = any_text(dice),
+                                       .answer_json = any_text(dice),
+                                       .actor_json = any_text(dice),
+                                       .created_ms = scene->now_ms,
+                                       .expires_ms = scene->now_ms + roll(dice, 200) };
+    job.of.rule.kind[0] = (uint8_t)roll(dice, 10);
+    return job;
+}
+
+static struct job small_job(struct scene *scene)
+{
+    struct dice *dice = &scene->dice;
+    struct job job = { .what = JOB_SETTING };
+
+    switch (roll(dice, 4)) {
+    case 0:
+        job.of.setting = (struct job_setting){ people[roll(dice, PEOPLE)], any_text(dice),
+                                               now_and_then(dice, 3) ? NULL : any_text(dice) };
+        return job;
+    case 1:
+        job.what = JOB_KEY;
+        job.of.key = (struct store_key){ .purpose = any_text(dice), .created_ms = scene->now_ms };
+        return job;
+    case 2:
+        job.what = JOB_META;
+        job.of.meta = (struct job_meta){ any_text(dice), any_text(dice) };
+        return job;
+    default:
+        job.what = JOB_CLIENT;
+        job.of.client.client =
+            (struct store_client){ any_text(dice), any_text(dice), any_text(dice) };
+        if (now_and_then(dice, 8))
+            job.of.client.client.name = NULL;
+        job.of.client.is_form = now_and_then(dice, 2);
+        job.of.client.fact = roll(dice, 5) - 1;
+        return job;
+    }
+}
+
+static const char *const happened[] = {
+    "", "said {\"a\":1}\n", "asked {}\nanswered {\"x\":\"\xe4\xbd\xa0 y z\"}\nmore \"  \"\n"
+};
+
+static struct job conversation_job(struct scene *scene)
+{
+    struct dice *dice = &scene->dice;
+    struct job job = { .what = JOB_CONVERSATION };
+    const char *principal = principals[roll(dice, PRINCIPALS)];
+
+    make_id(scene->id, (int)roll(dice, 40));
+    snprintf(scene->key_of_conversation, sizeof scene->key_of_conversation, "k%d",
+             (int)roll(dice, 30));
+    job.of.conversation.conversation = (struct store_conversation){
+        .id = scene->id,
+        .principal = principal,
+        .token_id = "t",
+        .label = any_text(dice),
+        .state = now_and_then(dice, 2) ? "idle" : "awaiting_user_response",
+        .body = any_text(dice),
+        .key = now_and_then(dice, 2) ? NULL : scene->key_of_conversation,
+        .created_ms = scene->now_ms,
+    };
+    job.of.conversation.principal = (struct store_principal){ principal, "token", 0, "host", NULL };
+    job.of.conversation.events = happened[roll(dice, (int64_t)ARRAY_LEN(happened))];
+    return job;
+}
+
+static struct job step_job(struct scene *scene)
+{
+    struct dice *dice = &scene->dice;
+    struct job job = { .what = JOB_CONVERSATION_STEP };
+
+    make_id(scene->id, (int)roll(dice, 45));
+    make_id(scene->more, (int)roll(dice, scene->next_ask + 1));
+    job.of.step = (struct store_conversation_step){
+        .id = scene->id,
+        .if_version = 1 + roll(dice, 3),
+        .state = now_and_then(dice, 2) ? "idle" : "awaiting_user_response",
+        .body = any_text(dice),
+        .ask_id = now_and_then(dice, 2) ? "" : scene->more,
+        .earlier_ask_id = "",
+        .events = happened[roll(dice, (int64_t)ARRAY_LEN(happened))],
+        .now_ms = scene->now_ms,
+        .delivered_ask = now_and_then(dice, 2) ? scene->more : NULL,
+        .delivered_states = (uint32_t)roll(dice, 1 << STATE_COUNT),
+    };
+    return job;
+}
+
+static struct job sweep_job(struct scene *scene)
+{
+    return (struct job){ .what = JOB_SWEEP,
+                         .of.sweep = { scene->now_ms - 4000, 60 + roll(&scene->dice, 40),
+                                       1 + roll(&scene->dice, 30) } };
+}
+
+/* How often of a hundred. */
+static const struct {
+    int weight;
+    struct job (*make)(struct scene *scene);
+} acts[] = {
+    { 22, create_job }, { 36, change_job }, { 10, deliver_job },     { 6, draft_job },
+    { 4, token_job },   { 3, revoke_job },  { 3, rule_job },         { 4, small_job },
+    { 4, step_job },    { 1, sweep_job },   { 7, conversation_job },
+};
+
+static struct job any_job(struct scene *scene)
+{
+    int64_t at = roll(&scene->dice, 100);
+    size_t i = 0;
+
+    for (; i + 1 < ARRAY_LEN(acts) && at >= acts[i].weight; i++)
+        at -= acts[i].weight;
+    return acts[i].make(scene);
+}
+
+static void do_the_same(void **state)
+{
+    struct scene scene = { .twin = *state, .dice.state = 9, .now_ms = 1700000000000 };
+    int outcomes[STORE_FAILED + 1] = { 0 };
+
+    if (!scene.twin)
+        skip();
+    for (int i = 0; i < ROUNDS; i++) {
+        struct job job = any_job(&scene);
+
+        scene.now_ms += roll(&scene.dice, 100);
+        outcomes[twin_run(scene.twin, &job)]++;
+        if (i % 250 == 0)
+            twin_compare(scene.twin);
+    }
+    twin_compare(scene.twin);
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        assert_true(outcomes[i] > 10); /* else the dice are loaded */
+    assert_int_equal(bad_event(scene.twin->place), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TWIN(do_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, twin_group_tear_down);
+}
