@@ -114,6 +114,7 @@ struct mcp_call {
     uint8_t revision, level, abilities; /* enum mcp_revision, enum mcp_level, enum ability */
     bool is_at_desk;                    /* which owes a reply */
     bool is_away;                       /* its stream is paused */
+    bool is_let_go;                     /* it was, and the desk will say `pending` for that */
     bool detaches_soon;
     bool has_returned; /* the client's form did, or is shown by another server's request */
     bool has_opened;   /* its person agreed to look at an address of ours */

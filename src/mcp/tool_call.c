@@ -164,19 +164,24 @@ void tool_return(struct mcp_visit *visit, const char *session_id)
 
 void tool_detach(struct mcp_call *call)
 {
-    if (call->session_id[0] && !is_wanted(call))
-        tool_return(call->visit, call->session_id);
+    if (!call->session_id[0] || is_wanted(call))
+        return;
+    call->is_let_go = call->is_at_desk;
+    tool_return(call->visit, call->session_id);
 }
 
 static void on_done(void *context, const struct desk_reply *reply)
 {
     struct mcp_call *call = context;
     struct mcp_stream *stream = call->to.stream;
-    bool is_away = call->is_away;
+    bool is_away = call->is_away, is_let_go = call->is_let_go;
 
-    call->is_at_desk = false;
-    if (stream && is_away && !reply->is_final && reply->err.code == ERROR_NONE)
+    call->is_at_desk = call->is_let_go = false;
+    if (stream && !reply->is_final && reply->err.code == ERROR_NONE && (is_away || is_let_go)) {
+        if (!is_away) /* it was back before the desk had said so */
+            tool_wait_again(call);
         return; /* nobody is there to be told `pending`: it waits again when the client is back */
+    }
     if (stream && !reply->is_final && reply->json && channel_need_input(call, reply->json))
         return;
     if (stream) {

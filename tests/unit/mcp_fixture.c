@@ -126,7 +126,7 @@ static void detach(struct desk *desk, struct desk_visit *visit, const struct jso
 
     stage->detaches++;
     snprintf(stage->detached, sizeof stage->detached, "%s", id);
-    for (size_t i = stage->act_count; i-- > 0;) {
+    for (size_t i = stage->is_slow ? 0 : stage->act_count; i-- > 0;) {
         if (stage->acts[i].visit == visit && strcmp(stage->acts[i].session_id, id) == 0)
             stage_answer(stage, i, false);
     }

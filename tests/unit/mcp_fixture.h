@@ -44,6 +44,7 @@ struct stage {
     struct desk desk;
     struct mcp *mcp;
     int64_t now_ms, wake_ms;
+    bool is_slow; /* who detaches is answered when the test does */
     struct stage_act acts[STAGE_ACTS];
     size_t act_count, submits, waits, detaches;
     size_t delivered, deliveries; /* results, and how often the desk was told */

@@ -218,6 +218,24 @@ static void nobody_waits_at_the_desk_while_the_client_is_away(void **state)
     demand_result(&pair->one, 0, id_a);
 }
 
+static void who_is_back_before_the_desk_has_let_go_waits_on(void **state)
+{
+    struct pair *pair = *state;
+
+    ask(pair, &pair->one, 1, "");
+    stage_name(&pair->stage, 0, id_a);
+    pair->stage.is_slow = true;
+    mcp_pause(pair->stage.mcp, &pair->one.mcp);
+    assert_int_equal(pair->stage.detaches, 1);
+    mcp_resume(pair->stage.mcp, &pair->one.mcp);
+    assert_int_equal(pair->stage.waits, 0);
+    stage_answer(&pair->stage, 0, false);
+    assert_int_equal(pair->one.count, 0); /* its patience is not over */
+    assert_int_equal(pair->stage.waits, 1);
+    stage_answer(&pair->stage, 0, false);
+    demand_result(&pair->one, 0, id_a); /* now it is, says the desk */
+}
+
 static void an_answer_while_the_client_is_away_is_nobodys_yet(void **state)
 {
     struct pair *pair = *state;
@@ -398,6 +416,7 @@ int main(void)
         TEST(a_call_dropped_before_it_had_a_name_is_detached_when_it_has),
         TEST(whoever_made_the_same_call_keeps_the_ask),
         TEST(nobody_waits_at_the_desk_while_the_client_is_away),
+        TEST(who_is_back_before_the_desk_has_let_go_waits_on),
         TEST(an_answer_while_the_client_is_away_is_nobodys_yet),
         TEST(an_answer_that_was_lost_may_be_had_by_coming_back),
         TEST(an_away_client_whose_patience_is_over_hears_pending_when_it_is_back),
