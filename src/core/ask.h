@@ -40,6 +40,7 @@ struct ask {
     int64_t original_ms;  /* length of the time last given; bounds what a restart may leave */
     int64_t hold_used_ms; /* added because somebody typed */
     int64_t deliver_after_ms, delivered_ms, decided_ms; /* 0: not (yet) */
+    bool joins; /* one to be made: the same call's, that is open elsewhere, is as good */
 };
 
 bool ask_id_is_valid(const char *id); /* 26 of a-z2-7 */

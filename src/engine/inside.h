@@ -38,6 +38,7 @@ void follow_store(struct engine *engine);
 struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
                       const struct asker *asker, const char *agent);
 void live_free(struct engine *engine, struct live *live);
+void live_forget(struct engine *engine, struct live *live);          /* it never was */
 struct live *live_find(const struct engine *engine, const char *id); /* may miss */
 /* Open asks are counted. */
 void live_set_state(struct engine *engine, struct live *live, enum ask_state state);
@@ -137,6 +138,8 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
 /* For an ask that may be over; `id` is whole. */
 void wait_begin(struct engine *engine, struct visit *visit, const char *id,
                 const struct wait_terms *terms, desk_done *done, void *context);
+/* All who wait for this ask wait for that one instead. */
+void wait_move(struct engine *engine, struct live *live, const char *id);
 /* Its client shows the form and will call again: told so, and then it stands for that client. */
 void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json);
 void wait_end_silent(struct engine *engine, struct live *live, const struct visit *visit);

@@ -131,17 +131,10 @@ static bool is_persons(enum ask_state state)
     return state == STATE_SUBMITTED || state == STATE_CANCELLED || state == STATE_DECLINED;
 }
 
-void live_free(struct engine *engine, struct live *live)
+static void drop(struct engine *engine, struct live *live)
 {
-    if (is_persons(live->state))
-        undelivered_add(engine, live->id, live->principal->id, live->call_match);
     alarm_clear(&engine->alarms, &live->deadline);
     forget_attention(engine, live->attention);
-    if (live->is_dirty) {
-        publish(engine, live); /* watchers see how it ended before it leaves memory */
-        forget_dirty(engine, live);
-    }
-    mine_publish_over(engine, live);
     table_remove(&engine->by_id, &live->by_id);
     table_remove(&engine->by_call, &live->by_call);
     if (live->key)
@@ -160,6 +153,25 @@ void live_free(struct engine *engine, struct live *live)
         engine->form_count--;
     }
     pool_free(live, live_bytes(strlen(live->title)));
+}
+
+void live_free(struct engine *engine, struct live *live)
+{
+    if (is_persons(live->state))
+        undelivered_add(engine, live->id, live->principal->id, live->call_match);
+    if (live->is_dirty) {
+        publish(engine, live); /* watchers see how it ended before it leaves memory */
+        forget_dirty(engine, live);
+    }
+    mine_publish_over(engine, live);
+    drop(engine, live);
+}
+
+void live_forget(struct engine *engine, struct live *live)
+{
+    if (live->is_dirty)
+        forget_dirty(engine, live);
+    drop(engine, live);
 }
 
 void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,

@@ -141,6 +141,30 @@ static void present(const struct submission *submission, struct live *live)
         portal_open(engine, live->id);
 }
 
+/* Another hub has this call's ask: whoever came for ours waits for that one. */
+static void join(struct submission *submission, struct live *live, const char *id)
+{
+    struct engine *engine = submission->errand.engine;
+    struct submission *late = live->late, *next;
+
+    live->late = NULL;
+    submission_tell_created(submission, id);
+    for (; late; late = next) {
+        next = late->next_late;
+        submission_tell_created(late, id);
+        errand_end(&late->errand);
+    }
+    wait_move(engine, live, id);
+    if (live->state == STATE_PENDING_TERMINAL_LAUNCH) {
+        const struct wait_terms terms = { .wants_launch = true };
+
+        wait_begin(engine, submission->errand.visit, id, &terms, submission->errand.done,
+                   submission->errand.context);
+    }
+    live_forget(engine, live);
+    errand_end(&submission->errand);
+}
+
 static void on_created(void *context, const struct store_reply *reply)
 {
     struct submission *submission = context;
@@ -148,6 +172,10 @@ static void on_created(void *context, const struct store_reply *reply)
     struct live *live = live_find(engine, submission->ask.id);
 
     CRASH_POINT(engine_after_create);
+    if (reply->outcome == STORE_REPEATED) {
+        join(submission, live, reply->row->ask.id);
+        return;
+    }
     if (reply->outcome != STORE_DONE) {
         wait_fail(engine, live, &reply->err);
         reply_hand_off(submission, live, &reply->err);
@@ -244,6 +272,7 @@ static void fill_ask(struct submission *submission)
     ask->created_ms = engine_utc_ms(engine);
     ask->original_ms = timeout_s * 1000;
     ask->deadline_ms = timeout_s ? ask->created_ms + ask->original_ms : 0;
+    ask->joins = follow_is_shared(engine) && !submission->is_question;
     ask->flags |= call->form.is_destructive ? ASK_DESTRUCTIVE : 0;
     ask->flags |= call->defaults_ignored ? ASK_DEFAULTS_IGNORED : 0;
     ask->flags |= call->cancel_always_available ? ASK_CANCEL_ALWAYS : 0;

@@ -484,6 +484,27 @@ void wait_begin(struct engine *engine, struct visit *visit, const char *id,
     engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
 }
 
+void wait_move(struct engine *engine, struct live *live, const char *id)
+{
+    while (live->waiters) {
+        struct waiter *waiter = live->waiters;
+        struct visit *visit = waiter->visit;
+        const struct wait_terms terms = { .wait_ms = waiter->wait_ms,
+                                          .comes_back = waiter->comes_back,
+                                          .client = waiter->client,
+                                          .round = waiter->round };
+        desk_done *done = waiter->done;
+        void *context = waiter->context;
+
+        live->waiters = waiter->next;
+        visit->references++;
+        free_waiter(engine, waiter);
+        if (done)
+            wait_begin(engine, visit, id, &terms, done, context);
+        visit_release(visit);
+    }
+}
+
 void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
               desk_done *done, void *context)
 {

@@ -23,6 +23,9 @@ enum { DOUBT_PAUSE_MS = 200 };
 static const struct sql sql_resolve = { "sayso_resolve", "SELECT sayso_resolve($1)" };
 static const struct sql sql_row = { "row_again", "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN
                                                  "WHERE k.id = $1" };
+/* Of an ask that was there when one was to be made: its outcome tells the number. */
+static const struct sql sql_row_other = { "row_other", "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN
+                                                       "WHERE k.number = $1" };
 
 static const struct {
     char letter;
@@ -43,9 +46,11 @@ static enum store_outcome outcome_of(char letter)
     return STORE_FAILED;
 }
 
-/* A create has no row, whoever else does says so in its reply only where it was a change. */
+/* Only changes have a row, and what was not made because it is there. */
 static bool wants_row(const struct job *job)
 {
+    if (job->what == JOB_CREATE)
+        return job->reply.outcome == STORE_REPEATED;
     return job->what == JOB_CHANGE &&
            (job->reply.outcome == STORE_LOST || job->reply.outcome == STORE_REPEATED ||
             (job->reply.outcome == STORE_DONE && !job->of.change.skips_row));
@@ -180,8 +185,13 @@ static void read_rows(struct batch_queue *queue)
         if (!entry->wants_row)
             continue;
         entry->number = count++;
-        params_text(&params, entry->job->of.change.ask_id);
-        pg_link_add(queue->link, &sql_row, &params);
+        if (entry->job->what == JOB_CREATE) {
+            params_integer(&params, entry->job->reply.seq);
+            pg_link_add(queue->link, &sql_row_other, &params);
+        } else {
+            params_text(&params, entry->job->of.change.ask_id);
+            pg_link_add(queue->link, &sql_row, &params);
+        }
         params_release(&params);
     }
     pg_link_end(queue->link);

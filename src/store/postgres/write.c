@@ -94,6 +94,7 @@ static void bind_create(const struct job *job, struct params *out)
     params_text(out, ask->arguments_json);
     add_created(out, ask);
     add_principal(out, &job->of.create.principal); /* all NULL where there is none */
+    params_flag(out, ask->joins);
 }
 
 static bool only_delivers(const struct store_change *change)
@@ -306,7 +307,7 @@ static const struct {
     struct sql sql;
     void (*bind)(const struct job *job, struct params *out);
 } kinds[JOB_KINDS] = {
-    [JOB_CREATE] = { CALL("sayso_create", TWENTY ", $21, $22, $23, $24, $25, $26, $27, $28, $29"),
+    [JOB_CREATE] = { CALL("sayso_create", TWENTY ", $21, $22, $23, $24, $25, $26, $27, $28, $29, $30"),
                      bind_create },
     [JOB_CHANGE] = { CALL("sayso_change", TWENTY ", $21, $22, $23, $24, $25, $26, $27, $28"),
                      bind_change },
@@ -343,6 +344,18 @@ void write_take_outcome(struct job *job, enum store_outcome outcome, int64_t seq
     job->reply.seq = seq;
 }
 
+/* Of the ask that is there already only the name is known. */
+static void take_other(struct job *job, const PGresult *result)
+{
+    const char *id = result_text(result, 0, 2);
+    struct store_row row = { 0 };
+
+    if (!id)
+        return;
+    snprintf(row.ask.id, sizeof row.ask.id, "%s", id);
+    job_set_row(job, &row);
+}
+
 void write_take(struct job *job, const PGresult *result)
 {
     struct store_row row;
@@ -350,7 +363,9 @@ void write_take(struct job *job, const PGresult *result)
     write_take_outcome(job, (enum store_outcome)result_integer(result, 0, 0),
                        result_integer(result, 0, 1));
     job_set_row(job, NULL);
-    if (!result_is_null(result, 0, 2)) {
+    if (job->what == JOB_CREATE) {
+        take_other(job, result);
+    } else if (!result_is_null(result, 0, 2)) {
         result_row(result, 0, 2, &row);
         job_set_row(job, &row);
     }

@@ -5,19 +5,32 @@
 -- A row of ROW_WHOLE (store/row.h) behind what every write returns.
 CREATE TYPE sayso_reply AS (outcome integer, seq bigint, @ROW_TYPES@ nothing integer);
 
--- The event of its creation has its number and its texts.
+-- The event of its creation has its number and its texts. p_joins: an open ask of the same call
+-- that another hub made is as good; nothing is made then, and `other` names it.
 CREATE FUNCTION sayso_create(
   p_id text, p_principal text, p_digest bytea, p_state bigint, p_interface bigint, p_flags bigint,
   p_version bigint, p_form_version bigint, p_created_ms bigint, p_deadline_ms bigint,
   p_original_ms bigint, p_hold_used_ms bigint, p_deliver_after_ms bigint, p_delivered_ms bigint,
   p_decided_ms bigint, p_tool text, p_title text, p_origin text, p_key text, p_launch bytea,
   p_agent text, p_form text, p_arguments text, p_body text, p_asker text, p_kind text, p_uid bigint,
-  p_name text, p_place text, OUT outcome integer, OUT seq bigint)
+  p_name text, p_place text, p_joins boolean, OUT outcome integer, OUT seq bigint, OUT other text)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
 DECLARE
   previous bytea := decode(current_setting('sayso.hash'), 'hex');
   said text;
 BEGIN
+  IF p_joins THEN
+    SELECT k.number, k.id INTO seq, other FROM asks k JOIN events t ON t.seq = k.number
+      WHERE k.principal = p_principal AND k.state <= 2
+        AND CASE WHEN p_key IS NULL THEN k.digest = p_digest ELSE k.idempotency_key = p_key END
+        AND t.hub <> current_setting('sayso.hub')::bigint
+      ORDER BY k.number DESC LIMIT 1;
+    IF other IS NOT NULL THEN
+      outcome := 2;
+      said := sayso_said('R', seq);
+      RETURN;
+    END IF;
+  END IF;
   outcome := 0;
   seq := current_setting('sayso.seq')::bigint + 1;
   IF NOT EXISTS (SELECT FROM principals WHERE id = p_asker) AND p_asker IS NOT NULL THEN

@@ -33,6 +33,9 @@ CREATE INDEX asks_unsettled ON asks (number)
   WHERE state <= 2 OR (delivered_ms = 0 AND (state IN (3, 5, 6) OR deliver_after_ms > 0));
 CREATE INDEX asks_undelivered ON asks (principal, number)
   WHERE delivered_ms = 0 AND state IN (3, 5, 6);
+CREATE INDEX asks_open_call ON asks (principal, digest) WHERE state <= 2;
+CREATE INDEX asks_open_key ON asks (principal, idempotency_key)
+  WHERE state <= 2 AND idempotency_key IS NOT NULL;
 CREATE INDEX asks_principal ON asks (principal, number);
 CREATE INDEX asks_agent ON asks (agent, number);
 CREATE INDEX asks_ended ON asks (ended_ms) WHERE state > 2;
