@@ -46,6 +46,9 @@ bool os_user_name(char *out, size_t size);
 
 /* Whole file, at most max_bytes. False with err not_found, unavailable or too_long. */
 bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct error *err);
+/* A file that only we and root can read: a key, a token. False with `err` that says how to mend it,
+ * or not_found. */
+bool os_private_file(const char *path, struct error *err);
 /* Written beside, synced, renamed over: readers see the old file or the new one. Mode 0600. */
 bool os_write_file(const char *path, const char *bytes, size_t length, struct error *err);
 

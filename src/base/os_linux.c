@@ -185,6 +185,26 @@ bool os_private_directory(const char *path, struct error *err)
     return true;
 }
 
+bool os_private_file(const char *path, struct error *err)
+{
+    struct stat found;
+
+    if (stat(path, &found) != 0)
+        return error_set(err, errno == ENOENT ? ERROR_not_found : ERROR_unavailable, "",
+                         "can't read %s: %s", path, strerror(errno));
+    if (!S_ISREG(found.st_mode))
+        return error_set(err, ERROR_unavailable, "", "%s is not a file", path);
+    if (found.st_uid != geteuid() && found.st_uid != 0)
+        return error_set(err, ERROR_unavailable, "",
+                         "%s holds a secret and belongs to another user: copy it to a file of your "
+                         "own",
+                         path);
+    if (found.st_mode & 077)
+        return error_set(err, ERROR_unavailable, "",
+                         "%s holds a secret and is open to others: run chmod 600 on it", path);
+    return true;
+}
+
 bool os_is_network_file_system(const char *path)
 {
     static const unsigned network_types[] = {

@@ -403,5 +403,6 @@ const struct verb verb_answer = {
     .options = options,
     .option_count = ARRAY_LEN(options),
     .most_words = 1,
+    .may_go_far = true,
     .run = run_answer,
 };

@@ -12,6 +12,13 @@ static const struct verb_option common_options[] = {
     { "help", 'h', NULL, TEXT_OPT_HELP, false },
 };
 
+/* Of verbs that may go to the hub of another machine. */
+static const struct verb_option far_options[] = {
+    { "hub", 0, "URL", TEXT_OPT_HUB, false },
+    { "token-file", 0, "FILE", TEXT_OPT_TOKEN_FILE, false },
+    { "ca-file", 0, "FILE", TEXT_OPT_CA_FILE, false },
+};
+
 static const struct verb_option *find_among(const struct verb_option *options, size_t count,
                                             const char *name, size_t length, char letter)
 {
@@ -24,12 +31,22 @@ static const struct verb_option *find_among(const struct verb_option *options, s
     return NULL;
 }
 
+/* A verb with such options of its own has them in its table. */
+static size_t far_option_count(const struct verb *verb)
+{
+    bool has_own = find_among(verb->options, verb->option_count, "hub", strlen("hub"), '\0');
+
+    return verb->may_go_far && !has_own ? ARRAY_LEN(far_options) : 0;
+}
+
 static const struct verb_option *find_option(const struct verb *verb, const char *name,
                                              size_t length, char letter)
 {
     const struct verb_option *found =
         find_among(verb->options, verb->option_count, name, length, letter);
 
+    if (!found)
+        found = find_among(far_options, far_option_count(verb), name, length, letter);
     return found ? found
                  : find_among(common_options, ARRAY_LEN(common_options), name, length, letter);
 }
@@ -172,6 +189,9 @@ const struct verb_option *verb_option_at(const struct verb *verb, size_t index)
     if (index < verb->option_count)
         return &verb->options[index];
     index -= verb->option_count;
+    if (index < far_option_count(verb))
+        return &far_options[index];
+    index -= far_option_count(verb);
     return index < ARRAY_LEN(common_options) ? &common_options[index] : NULL;
 }
 
@@ -182,6 +202,7 @@ void verb_print_help(const struct verb *verb)
         printf("  sayso %s\n", *line);
     printf("\n%s\n", i18n_text(TEXT_CLI_OPTIONS));
     print_options(verb->options, verb->option_count);
+    print_options(far_options, far_option_count(verb));
     print_options(common_options, ARRAY_LEN(common_options));
     if (verb->print_more)
         verb->print_more();

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "cli/ask_arguments.h"
+#include "cli/asking.h"
 #include "cli/call.h"
 #include "cli/say.h"
 #include "cli/seat.h"
@@ -20,7 +21,6 @@
 
 enum {
     ASK_DIRECTORY_BYTES = 4096,
-    ASK_NAME_BYTES = 200,
     ASK_ENVELOPE_BYTES = 1024, /* what the wire puts around the arguments */
 };
 
@@ -31,10 +31,11 @@ struct asking {
     struct link_identity identity;
     char directory[ASK_DIRECTORY_BYTES];
     char *arguments_json;
-    char session_id[27]; /* "" until the hub told it */
-    int64_t wait_s;      /* -1: to the end */
-    bool wants_launch;   /* collecting: a fresh command for a terminal */
-    bool may_show;       /* here, if a person is looking: nobody said where */
+    char session_id[27];     /* "" until the hub told it */
+    const char *explanation; /* NULL: none, or it was said */
+    int64_t wait_s;          /* -1: to the end */
+    bool wants_launch;       /* collecting: a fresh command for a terminal */
+    bool may_show;           /* here, if a person is looking: nobody said where */
     struct link *link;
 };
 
@@ -93,6 +94,7 @@ static char *request_params(const struct asking *asking)
     json_write_object(&writer, NULL);
     if (asking->session_id[0]) {
         json_write_text(&writer, "session_id", asking->session_id);
+        json_write_text_if(&writer, "explanation", asking->explanation);
         if (asking->wants_launch)
             json_write_text(&writer, "interface", interface_name(INTERFACE_TERMINAL));
     } else {
@@ -254,7 +256,8 @@ static void say_stopped(const struct asking *asking)
     say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id, NULL);
 }
 
-/* A script can't explain, so it says what is asked and waits on; who reads JSON is told. */
+/* What is asked back is said and waited on: who reads it may run `sayso explain`. Who reads JSON is
+ * told by the result. */
 static bool waits_on(struct asking *asking, const struct json *result)
 {
     const char *question = json_member_text(result, "asked_back");
@@ -264,7 +267,8 @@ static bool waits_on(struct asking *asking, const struct json *result)
         arguments_value(asking->arguments, "wait"))
         return false;
     snprintf(asking->session_id, sizeof asking->session_id, "%s", id);
-    say_note(TEXT_CLI_ASKED_BACK, "question", question, NULL);
+    asking->explanation = NULL;
+    say_note(TEXT_CLI_ASKED_BACK, "question", question, "id", id, NULL);
     return true;
 }
 
@@ -301,6 +305,7 @@ static bool wait_once(struct asking *asking, enum exit_code *ret_code)
         *ret_code = EXIT_PENDING;
         ok = true;
     }
+    asking->identity.was_reached = true;
     asking->identity.is_retired = strcmp(link_closing(asking->link), "retire") == 0;
     wire_release(&reply);
     link_close(asking->link);
@@ -398,18 +403,54 @@ static bool gather(struct asking *asking, enum exit_code *ret_code)
     return ok;
 }
 
+/* Whose ask it is follows from the name and the place. False: said. */
+static bool identify(struct asking *asking, const struct arguments *arguments)
+{
+    asking->arguments = arguments;
+    asking->wait_s = -1;
+    asking->identity = (struct link_identity){ .role = "agent",
+                                               .name = "sayso ask",
+                                               .as_name = arguments_value(arguments, "as") };
+    if (os_working_directory(asking->directory, sizeof asking->directory))
+        asking->identity.directory = asking->directory;
+    return arguments_are_short(arguments, "as", ASKING_NAME_BYTES);
+}
+
+enum exit_code asking_explain(const struct arguments *arguments, const char *session_id,
+                              const char *explanation)
+{
+    struct asking asking = { .tool = &tool_provide_choice, .explanation = explanation };
+    struct text given = { 0 };
+    struct error err;
+    enum exit_code code = EXIT_ERROR;
+    int64_t wait_s = -1;
+    char *params = call_id_params(session_id);
+
+    if (!identify(&asking, arguments) ||
+        !arguments_integer(arguments, "wait", 0, LIMIT_TIMEOUT_S, &wait_s))
+        code = EXIT_USAGE;
+    text_add_text(&given, params);
+    free(params);
+    if (code == EXIT_ERROR && check(&asking, &given, &err)) {
+        free(asking.arguments_json); /* it is never asked anew */
+        asking.arguments_json = NULL;
+        asking.wait_s = wait_s;
+        while (!wait_once(&asking, &code))
+            continue;
+    } else if (code == EXIT_ERROR) {
+        say_error(arguments, &err, NULL);
+    }
+    text_release(&given);
+    return code;
+}
+
 static enum exit_code run_ask(const struct arguments *arguments)
 {
-    struct asking asking = { .arguments = arguments, .wait_s = -1 };
+    struct asking asking = { 0 };
     enum exit_code code;
 
-    if (!arguments_are_short(arguments, "as", ASK_NAME_BYTES))
+    if (!identify(&asking, arguments))
         return EXIT_USAGE;
-    asking.identity = (struct link_identity){ .role = "agent",
-                                              .name = "sayso ask",
-                                              .as_name = arguments_value(arguments, "as") };
-    if (os_working_directory(asking.directory, sizeof asking.directory))
-        asking.identity.directory = asking.directory;
     if (!gather(&asking, &code))
         return code;
     if (!asking.may_show || !seat_is_person_here() || !show_here(&asking, &code)) {
@@ -458,5 +499,6 @@ const struct verb verb_ask = {
     .options = options,
     .option_count = ARRAY_LEN(options),
     .most_words = 1,
+    .may_go_far = true,
     .run = run_ask,
 };

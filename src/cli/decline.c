@@ -25,5 +25,6 @@ const struct verb verb_decline = {
     .options = options,
     .option_count = ARRAY_LEN(options),
     .most_words = 1,
+    .may_go_far = true,
     .run = run_decline,
 };

@@ -35,5 +35,6 @@ const struct verb verb_extend = {
     .usage = usage,
     .examples = examples,
     .most_words = 2,
+    .may_go_far = true,
     .run = run_extend,
 };

@@ -27,5 +27,6 @@ const struct verb verb_inbox = {
     .usage = usage,
     .examples = examples,
     .most_words = 0,
+    .may_go_far = true,
     .run = run_inbox,
 };

@@ -103,5 +103,6 @@ const struct verb verb_list = {
     .options = options,
     .option_count = ARRAY_LEN(options),
     .most_words = 0,
+    .may_go_far = true,
     .run = run_list,
 };

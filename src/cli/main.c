@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/complete.h"
+#include "cli/far.h"
 #include "cli/say.h"
 #include "cli/verb.h"
 #include "settings/settings.h"
@@ -116,5 +117,7 @@ int main(int count, char **texts)
         verb_print_help(verb);
         return finish(EXIT_DONE);
     }
+    if (!far_choose(&arguments))
+        return finish(EXIT_USAGE);
     return finish(verb->run(&arguments));
 }

@@ -4,11 +4,12 @@
 #include "base/mem.h"
 #include "cli/say.h"
 #include "fronts/stdio.h"
+#include "wire/far_hub.h"
 
 static enum exit_code run_mcp(const struct arguments *arguments)
 {
     static const char unix_prefix[] = "unix:";
-    const char *hub = arguments_value(arguments, "hub");
+    const char *hub = far_hub_is_chosen() ? NULL : arguments_value(arguments, "hub");
     struct stdio_options options = {
         .as_name = arguments_value(arguments, "as"),
         .is_sub_agent = arguments_value(arguments, "sub-agent") != NULL,
@@ -27,10 +28,18 @@ static enum exit_code run_mcp(const struct arguments *arguments)
 static const struct verb_option options[] = {
     { "as", 0, "NAME", TEXT_OPT_AS, false },
     { "sub-agent", 0, NULL, TEXT_OPT_SUB_AGENT, false },
-    { "hub", 0, "unix:PATH", TEXT_OPT_HUB, false },
+    { "hub", 0, "URL", TEXT_OPT_HUB, false }, /* it takes unix:PATH too */
+    { "token-file", 0, "FILE", TEXT_OPT_TOKEN_FILE, false },
+    { "ca-file", 0, "FILE", TEXT_OPT_CA_FILE, false },
 };
-static const char *const usage[] = { "mcp [--as NAME] [--sub-agent] [--hub unix:PATH]", NULL };
-static const char *const examples[] = { "mcp", "mcp --as 'deploy bot'", NULL };
+static const char *const usage[] = {
+    "mcp [--as NAME] [--sub-agent] [--hub unix:PATH]",
+    "mcp --hub https://NAME[:PORT] --token-file FILE [--ca-file FILE]", NULL
+};
+static const char *const examples[] = {
+    "mcp", "mcp --as 'deploy bot'",
+    "mcp --hub https://sayso.example.org --token-file ~/.config/sayso/agent.token", NULL
+};
 const struct verb verb_mcp = {
     .name = "mcp",
     .about = TEXT_CLI_MCP,
@@ -39,5 +48,6 @@ const struct verb verb_mcp = {
     .options = options,
     .option_count = ARRAY_LEN(options),
     .most_words = 0,
+    .may_go_far = true,
     .run = run_mcp,
 };

@@ -29,5 +29,6 @@ const struct verb verb_reply = {
     .usage = usage,
     .examples = examples,
     .most_words = 2,
+    .may_go_far = true,
     .run = run_reply,
 };

@@ -190,5 +190,6 @@ const struct verb verb_rule = {
     .options = options,
     .option_count = ARRAY_LEN(options),
     .most_words = 2,
+    .may_go_far = true,
     .run = run_rule,
 };

@@ -23,6 +23,13 @@ static bool is_logged(void)
     return getenv("JOURNAL_STREAM") && !isatty(STDOUT_FILENO);
 }
 
+static void say_public(const char *url)
+{
+    say_result(TEXT_CLI_SERVING_PUBLIC, "url", url, NULL);
+    if (strncmp(url, "http://", strlen("http://")) == 0)
+        say_note(TEXT_CLI_SERVING_PLAIN, NULL);
+}
+
 static void on_ready(void *context, const char *status_json, const char *link)
 {
     const struct arguments *arguments = context;
@@ -41,6 +48,8 @@ static void on_ready(void *context, const char *status_json, const char *link)
             say_result(TEXT_CLI_SERVING_URL, "url", json_member_text(status, "url"), NULL);
         else
             say_note(TEXT_CLI_NO_PORT, NULL);
+        if (json_member_text(status, "public_url"))
+            say_public(json_member_text(status, "public_url"));
         if (link && !is_logged())
             say_result(TEXT_CLI_SERVING_LINK, "link", link, NULL);
         if (aside)
@@ -116,6 +125,10 @@ static enum exit_code run_serve(const struct arguments *arguments)
 
 static const struct verb_option options[] = {
     { "port", 0, "N", TEXT_HELP_PORT, false },
+    { "listen", 0, "ADDRESS:PORT", TEXT_HELP_LISTEN, false },
+    { "tls-cert", 0, "FILE", TEXT_HELP_TLS_CERT, false },
+    { "tls-key", 0, "FILE", TEXT_HELP_TLS_KEY, false },
+    { "public-url", 0, "URL", TEXT_HELP_PUBLIC_URL, false },
     { "mcp-auth", 0, "token|none", TEXT_HELP_MCP_AUTH, false },
     { "no-browser", 0, NULL, TEXT_OPT_NO_BROWSER, false },
     { "no-inbox", 0, NULL, TEXT_OPT_NO_INBOX, false },
@@ -124,10 +137,16 @@ static const struct verb_option options[] = {
     { "conformance-fixture", 0, NULL, TEXT_OPT_AUTO_STARTED, true }, /* hidden: never shown */
 #endif
 };
-static const char *const usage[] = { "serve [--port N] [--mcp-auth token|none] [--no-browser] "
-                                     "[--no-inbox]",
-                                     NULL };
-static const char *const examples[] = { "serve", "serve --port 8080", NULL };
+static const char *const usage[] = {
+    "serve [--port N] [--mcp-auth token|none] [--no-browser] [--no-inbox]",
+    "serve --listen ADDRESS:PORT --tls-cert FILE --tls-key FILE [--public-url URL]", NULL
+};
+static const char *const examples[] = {
+    "serve", "serve --port 8080",
+    "serve --listen 0.0.0.0:7443 --tls-cert cert.pem --tls-key key.pem --public-url "
+    "https://sayso.example.org:7443",
+    NULL
+};
 const struct verb verb_serve = {
     .name = "serve",
     .about = TEXT_CLI_SERVE,

@@ -211,5 +211,6 @@ const struct verb verb_show = {
     .usage = usage,
     .examples = examples,
     .most_words = 1,
+    .may_go_far = true,
     .run = run_show,
 };

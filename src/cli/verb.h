@@ -36,6 +36,7 @@ struct verb {
     const struct verb_option *options;
     size_t option_count;
     size_t most_words;        /* positional arguments */
+    bool may_go_far;          /* --hub: what it does, it does at the hub alone */
     void (*print_more)(void); /* behind the options in the help; may be NULL */
     enum exit_code (*run)(const struct arguments *arguments);
 };
@@ -67,7 +68,8 @@ bool arguments_integer(const struct arguments *arguments, const char *name, int6
                        int64_t most, int64_t *ret_number);
 
 void verb_print_help(const struct verb *verb);
-/* Its own options and then those that every verb has; NULL behind the last. */
+/* Its own options, then those of who may go far, then those that every verb has; NULL behind the
+ * last. */
 const struct verb_option *verb_option_at(const struct verb *verb, size_t index);
 
 #endif

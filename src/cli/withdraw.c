@@ -37,5 +37,6 @@ const struct verb verb_withdraw = {
     .options = options,
     .option_count = ARRAY_LEN(options),
     .most_words = 1,
+    .may_go_far = true,
     .run = run_withdraw,
 };

@@ -104,6 +104,26 @@ void announce_recovered(struct engine *engine, const struct live *live)
         plan(engine, live->id, engine_boot_ms(engine) + left_ms, true);
 }
 
+/* Who waits already is told of by the new number too; as many as can be kept. */
+void announce_retime(struct engine *engine)
+{
+    struct table_link *link = NULL;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < engine->announcing_count; i++) {
+        if (!engine->announcing[i].is_reminder)
+            engine->announcing[kept++] = engine->announcing[i];
+    }
+    engine->announcing_count = kept;
+    while (engine->announcing_count < ANNOUNCING_KEPT &&
+           (link = table_each(&engine->by_id, link))) {
+        const struct live *live = TABLE_THING(live, by_id, link);
+
+        if (state_is_open(live->state))
+            announce_recovered(engine, live);
+    }
+}
+
 void announce_ring(struct engine *engine, struct alarm *alarm)
 {
     int64_t now = engine_boot_ms(engine);

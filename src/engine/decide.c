@@ -359,13 +359,16 @@ static void on_decision_row(void *context, const struct store_reply *reply)
         decide_row(decision, reply->outcome == STORE_DONE ? reply->row : NULL, NULL);
 }
 
-/* What is open and in memory need not be read: the conditional update decides anyway. */
+/* What is open and in memory need not be read: the conditional update decides anyway. A version we
+ * do not know was seen at another hub. */
 static void get_decision_row(struct errand *errand)
 {
     struct store *store = errand->engine->parts.store;
     const struct live *live = live_find(errand->engine, errand->id);
+    int64_t version = json_member_integer(((struct decision *)errand)->params, "version", 0);
 
-    if (live && live->is_stored && live->form && state_is_open(live->state)) {
+    if (live && live->is_stored && live->form && state_is_open(live->state) &&
+        (version <= live->version || !follow_is_shared(errand->engine))) {
         struct store_row row = live_row(live);
 
         decide_row((struct decision *)errand, &row, live->form);

@@ -65,6 +65,18 @@ static void write_visible(struct json_writer *writer, const char *key, const cha
     text_release(&out);
 }
 
+void describe_shown(const char *title, const char *agent, const char *directory,
+                    struct json_writer *writer)
+{
+    if (is_plain(title) && is_plain(agent) && is_plain(directory))
+        return;
+    json_write_object(writer, "shown");
+    write_visible(writer, "title", title);
+    write_visible(writer, "agent", agent);
+    write_visible(writer, "directory", directory);
+    json_write_end_object(writer);
+}
+
 /* What an agent wrote, as a person may see it. */
 static void write_shown(const struct ask *ask, const char *agent, struct json_writer *writer)
 {
@@ -106,6 +118,12 @@ static void write_detached(const struct engine *engine, const struct ask *ask,
         write_time(writer, "detached_at", live->detached_ms);
 }
 
+/* Stores say "" where nobody did it: time ran out and defaults were sent. */
+static const char *actor_of(const struct store_row *row)
+{
+    return row->actor_json && *row->actor_json ? row->actor_json : "null";
+}
+
 static void write_members(const struct engine *engine, const struct store_row *row,
                           const char *agent, struct json_writer *writer)
 {
@@ -139,7 +157,7 @@ static void write_members(const struct engine *engine, const struct store_row *r
     write_undo(engine, ask->id, writer);
     write_shown(ask, agent, writer);
     json_write_raw(writer, "origin", ask->origin_json ? ask->origin_json : "null");
-    json_write_raw(writer, "answered_by", row->actor_json ? row->actor_json : "null");
+    json_write_raw(writer, "answered_by", actor_of(row));
 }
 
 void describe_members(const struct engine *engine, const struct store_row *row,
@@ -312,6 +330,6 @@ void describe_winner(const struct store_row *row, struct text *out)
     json_write_text(&writer, "status", state_name(row->ask.state));
     json_write_integer(&writer, "version", row->ask.version);
     write_time(&writer, "answered_at", row->answered_ms ? row->answered_ms : row->ask.decided_ms);
-    json_write_raw(&writer, "answered_by", row->actor_json ? row->actor_json : "null");
+    json_write_raw(&writer, "answered_by", actor_of(row));
     json_write_end_object(&writer);
 }

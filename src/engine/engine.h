@@ -63,6 +63,8 @@ bool engine_prove_token(const struct engine *engine, const char *id, const char 
 
 /* Where the portal is, "http://127.0.0.1:7297"; until it is said there is none. */
 void engine_set_portal(struct engine *engine, const char *url);
+/* What others call it: in the addresses that agents and notifications are given. "": as above. */
+void engine_set_public_url(struct engine *engine, const char *url);
 /* An address with which a browser signs in, once; false: there is no portal. */
 bool engine_make_link(struct engine *engine, struct text *out);
 /* A browser's one-time code for a tab's token: {id, label, token}. It is spent by the first who

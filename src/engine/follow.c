@@ -44,7 +44,7 @@ static void hold_back(struct engine *engine, struct live *live, int64_t until_ms
     alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + window_ms);
 }
 
-static bool is_held_back(const struct engine *engine, const struct ask *ask)
+bool follow_is_held_back(const struct engine *engine, const struct ask *ask)
 {
     return !state_is_open(ask->state) && ask->deliver_after_ms > engine_utc_ms(engine);
 }
@@ -69,7 +69,7 @@ struct live *follow_take_up(struct engine *engine, const struct store_row *row)
     struct match match = live_match(&row->ask);
     struct live *live;
 
-    if (!state_is_open(row->ask.state) && !is_held_back(engine, &row->ask)) {
+    if (!state_is_open(row->ask.state) && !follow_is_held_back(engine, &row->ask)) {
         note_over(engine, &row->ask, &match);
         return NULL;
     }
@@ -128,7 +128,7 @@ static void go_on(struct engine *engine, struct live *live, const struct store_r
             back_tell_of(engine, live);
         return;
     }
-    if (is_held_back(engine, &row->ask))
+    if (follow_is_held_back(engine, &row->ask))
         hold_back(engine, live, row->ask.deliver_after_ms);
     if (was_open) {
         draft_save_now(engine, live); /* what somebody types here is kept (R5.9) */
@@ -184,6 +184,27 @@ void follow_ask(struct engine *engine, const char *id)
 
     memcpy(errand->id, id, sizeof errand->id);
     store->ops->get(store, id, on_read, errand);
+}
+
+static void on_looked(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_DONE)
+        follow_row(errand->engine, reply->row);
+    errand->next(errand);
+}
+
+bool follow_looks_first(struct errand *errand, void (*again)(struct errand *errand))
+{
+    struct store *store = errand->engine->parts.store;
+
+    if (errand->has_looked || !follow_is_shared(errand->engine))
+        return false;
+    errand->has_looked = true;
+    errand->next = again;
+    store->ops->get(store, errand->id, on_looked, errand);
+    return true;
 }
 
 static void on_news_ask(void *context, const struct store_row *row)

@@ -32,6 +32,13 @@ bool follow_is_shared(const struct engine *engine);
 struct live *follow_take_up(struct engine *engine, const struct store_row *row);
 void follow_row(struct engine *engine, const struct store_row *row); /* as it stands by now */
 void follow_ask(struct engine *engine, const char *id);              /* to be read, then that */
+/* Before memory says no: another hub may have done what it does not know of yet. True: the ask is
+ * being read and `again` called then; false, at the second time or where nobody shares the store.
+ */
+struct errand;
+bool follow_looks_first(struct errand *errand, void (*again)(struct errand *errand));
+/* Within its undo window, by the store's clock. */
+bool follow_is_held_back(const struct engine *engine, const struct ask *ask);
 void follow_store(struct engine *engine);
 
 /* live.c: the asks that are alive */
@@ -89,6 +96,7 @@ struct errand {
     size_t found;              /* asks a prefix may mean */
     bool is_prefix;
     bool is_ours; /* `done` is the engine's own: told even where the visit has left */
+    bool has_looked;
     void (*next)(struct errand *errand);
     void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */
     size_t bytes;                        /* of the struct it begins */
@@ -336,6 +344,7 @@ desk_act rule_preview_act, rule_add_act, rule_list_act, rule_remove_act, rule_su
 /* announce.c: telling a person who looks at none of our screens */
 void announce_new(struct engine *engine, const struct live *live);
 void announce_recovered(struct engine *engine, const struct live *live);
+void announce_retime(struct engine *engine); /* after remind_minutes has changed */
 void announce_ring(struct engine *engine, struct alarm *alarm);
 /* index.c */
 void index_start(struct engine *engine);
@@ -501,6 +510,9 @@ int64_t describe_remaining_s(const struct engine *engine, const struct live *liv
 void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
 /* The members alone, for an object that has more of them. */
+/* `shown` of what an agent wrote, where that is not what may be shown. */
+void describe_shown(const char *title, const char *agent, const char *directory,
+                    struct json_writer *writer);
 void describe_members(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer);
 void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,

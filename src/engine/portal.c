@@ -25,12 +25,30 @@ void engine_set_portal(struct engine *engine, const char *url)
     snprintf(engine->portal_url, sizeof engine->portal_url, "%s", url);
 }
 
-bool portal_write_url(const struct engine *engine, const char *id, struct text *out)
+void engine_set_public_url(struct engine *engine, const char *url)
+{
+    snprintf(engine->public_url, sizeof engine->public_url, "%s", url);
+}
+
+static bool write_address(const struct engine *engine, const char *base, const char *id,
+                          struct text *out)
 {
     if (!engine->portal_url[0] || !settings_is_on(engine->parts.settings, SETTING_PORTAL))
         return false;
-    text_add_format(out, "%s/%s%s", engine->portal_url, id[0] ? "choice/" : "", id);
+    text_add_format(out, "%s/%s%s", base, id[0] ? "choice/" : "", id);
     return true;
+}
+
+bool portal_write_url(const struct engine *engine, const char *id, struct text *out)
+{
+    return write_address(engine, engine->public_url[0] ? engine->public_url : engine->portal_url,
+                         id, out);
+}
+
+/* Codes are good on this machine alone, whatever others call the hub. */
+static bool write_own_url(const struct engine *engine, const char *id, struct text *out)
+{
+    return write_address(engine, engine->portal_url, id, out);
 }
 
 /* A free place, one that is out of time, or the oldest. */
@@ -84,7 +102,7 @@ static void add_code(struct engine *engine, struct text *url)
 
 bool engine_make_link(struct engine *engine, struct text *out)
 {
-    if (!portal_write_url(engine, "", out))
+    if (!write_own_url(engine, "", out))
         return false;
     add_code(engine, out);
     return true;
@@ -96,7 +114,7 @@ static void reply_link(struct errand *errand)
     struct json_writer writer = json_writer_to(&out);
     struct error err;
 
-    if (!portal_write_url(errand->engine, errand->id, &url)) {
+    if (!write_own_url(errand->engine, errand->id, &url)) {
         error_set(
             &err, ERROR_unavailable, "",
             "there is no portal: it is switched off (sayso settings set portal on) or no port "
@@ -138,7 +156,7 @@ void portal_open(struct engine *engine, const char *id)
     struct text link = { 0 };
 
     if (!engine->parts.open_browser || !settings_is_on(settings, SETTING_BROWSER) ||
-        settings_is_on(settings, SETTING_DO_NOT_DISTURB) || !portal_write_url(engine, id, &link))
+        settings_is_on(settings, SETTING_DO_NOT_DISTURB) || !write_own_url(engine, id, &link))
         return;
     add_code(engine, &link);
     engine->browser_boot_ms = engine_boot_ms(engine);

@@ -149,6 +149,22 @@ void preferences_load(struct engine *engine)
     }
 }
 
+static void set_log_level(struct engine *engine)
+{
+    log_set_level((enum log_level)settings_integer(engine->parts.settings, SETTING_LOG_LEVEL));
+}
+
+/* Most settings are looked up where they count; these have to be told. */
+static const struct {
+    enum setting_id id;
+    void (*act)(struct engine *engine);
+} consequences[] = {
+    { SETTING_LOG_LEVEL, set_log_level },
+    { SETTING_REMIND_MINUTES, announce_retime },
+    { SETTING_RETENTION_DAYS, sweep_soon },
+    { SETTING_MAX_SESSIONS, sweep_soon },
+};
+
 static void put_and_reply(struct preference *preference)
 {
     struct engine *engine = preference->errand.engine;
@@ -156,8 +172,10 @@ static void put_and_reply(struct preference *preference)
     struct json_writer writer = json_writer_to(&out);
 
     settings_put_saved(engine->parts.settings, setting_row(preference->id)->name, preference->text);
-    if (preference->id == SETTING_LOG_LEVEL)
-        log_set_level((enum log_level)settings_integer(engine->parts.settings, SETTING_LOG_LEVEL));
+    for (size_t i = 0; i < ARRAY_LEN(consequences); i++) {
+        if (consequences[i].id == preference->id)
+            consequences[i].act(engine);
+    }
     tell_watchers(engine, preference->id);
     write_setting(engine, preference->id, false, &writer);
     errand_ok(&preference->errand, text_string(&out));

@@ -158,6 +158,8 @@ static void retime_found(struct errand *errand)
         live = NULL; /* for that agent there is none */
     if (!live || !live->is_stored ||
         (retiming->version != 0 && retiming->version != live->version)) {
+        if (follow_looks_first(errand, retime_found))
+            return;
         engine->parts.store->ops->get(engine->parts.store, errand->id, on_late_row, errand);
         return;
     }
@@ -165,6 +167,8 @@ static void retime_found(struct errand *errand)
                                   !live->is_undoing && !live->is_sending;
     retiming->step = lifecycle_next(live->state, retiming->event, &retiming->facts);
     if (!retiming->step.is_legal) {
+        if (follow_looks_first(errand, retime_found))
+            return;
         fail(retiming, retiming->step.refusal, "/session_id",
              retiming->event == EVENT_UNDONE ? "there is nothing to take back"
                                              : "this ask is over");
@@ -295,6 +299,8 @@ static void send_found(struct errand *errand)
     struct store_change change;
 
     if (!live || state_is_open(live->state) || live->is_undoing || live->is_sending) {
+        if (follow_looks_first(errand, send_found))
+            return;
         store->ops->get(store, errand->id, on_nothing_to_send, errand);
         return;
     }
@@ -326,6 +332,8 @@ static void challenge_found(struct errand *errand)
     struct error err;
 
     if (!live || !state_is_open(live->state)) {
+        if (follow_looks_first(errand, challenge_found))
+            return;
         error_set(&err, ERROR_already_answered, "/session_id", "this ask is over");
         errand_fail(errand, &err, NULL);
         return;

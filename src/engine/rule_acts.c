@@ -1,6 +1,6 @@
 /*
  * rule_acts.c - what people do with answers that stand: look what one would have meant, let it
- * stand, list, revoke; and which answers were given again and again, so that they might.
+ * stand, list, revoke.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,53 +9,16 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/random.h"
-#include "core/arguments.h"
 #include "core/limits.h"
 #include "crypto/hash.h"
-#include "engine/rules.h"
+#include "engine/rule_case.h"
 
 enum {
     RULES_MOST = 256,
-    RULES_LOOKED_AT = 500, /* of the newest asks, for what was answered before */
     RULES_SHOWN = 10,
-    RULES_GROUPS = 64,
-    RULES_SUGGEST_AFTER = 3, /* the same answer, and never another */
     RULES_PREFIX_CHARS = 4,
 };
 static const int64_t RULES_LEAST_S = 60, RULES_MOST_S = 365 * 86400, RULES_DEFAULT_S = 30 * 86400;
-
-/* An ask out of the store, as far as rules look at it. */
-struct case_read {
-    struct form form;
-    struct json *origin;
-    struct rule_subject subject;
-};
-
-static bool case_begin(struct case_read *read, const struct store_row *row)
-{
-    const struct ask *ask = &row->ask;
-    const struct ask_tool *tool = ask->tool ? ask_tool_find(ask->tool) : NULL;
-
-    *read = (struct case_read){ 0 };
-    if (!tool || !ask->form_json ||
-        !form_parse(ask->form_json, strlen(ask->form_json), &read->form, NULL))
-        return false;
-    if (ask->origin_json)
-        json_parse(ask->origin_json, strlen(ask->origin_json), &read->origin, NULL);
-    read->subject = (struct rule_subject){
-        .principal = ask->principal,
-        .directory = json_member_text(read->origin, "directory"),
-        .tool = tool->name,
-        .form = &read->form,
-    };
-    return true;
-}
-
-static void case_end(struct case_read *read)
-{
-    form_release(&read->form);
-    json_free(read->origin);
-}
 
 /* One of rule/preview and rule/add. */
 struct standing {
@@ -82,23 +45,8 @@ static void standing_drop(struct errand *errand)
     text_release(&own->out);
 }
 
-static void write_facts(const struct standing *own, const struct store_row *row,
-                        const struct case_read *read, struct json_writer *writer)
-{
-    const char *agent = json_member_text(read->origin, "as");
-
-    agent = agent ? agent : json_member_text(read->origin, "name");
-    json_write_text(writer, "from", row->ask.id);
-    json_write_text(writer, "tool", row->ask.tool);
-    json_write_text(writer, "title", row->ask.title);
-    json_write_text(writer, "agent", agent);
-    json_write_text(writer, "directory", read->subject.directory);
-    json_write_bool(writer, "any_prompt", own->any_prompt);
-    history_write_answer(writer, row);
-}
-
 static bool check_row(const struct standing *own, const struct store_row *row,
-                      const struct case_read *read, struct error *err)
+                      const struct rule_case *read, struct error *err)
 {
     if (row->ask.state != STATE_SUBMITTED || !row->answer_json)
         return error_set(err, ERROR_wrong_state, "/session_id",
@@ -126,7 +74,7 @@ static void on_past(void *context, const struct store_row *row, int64_t looked_t
                     const struct error *err)
 {
     struct standing *own = context;
-    struct case_read read;
+    struct rule_case read;
     uint8_t kind[HASH_BYTES];
 
     (void)looked_to;
@@ -142,7 +90,7 @@ static void on_past(void *context, const struct store_row *row, int64_t looked_t
         errand_ok(&own->errand, text_string(&own->out));
         return;
     }
-    if (!case_begin(&read, row))
+    if (!rule_case_begin(&read, row))
         return;
     rule_hash_kind(&read.subject, own->any_prompt, kind);
     if (memcmp(kind, own->kind, HASH_BYTES) == 0 && row->answer_json) {
@@ -158,10 +106,10 @@ static void on_past(void *context, const struct store_row *row, int64_t looked_t
             json_write_end_object(&own->writer);
         }
     }
-    case_end(&read);
+    rule_case_end(&read);
 }
 
-static void preview(struct standing *own, const struct store_row *row, const struct case_read *read)
+static void preview(struct standing *own, const struct store_row *row, const struct rule_case *read)
 {
     struct store *store = own->errand.engine->parts.store;
     const struct store_history_query query = { .list = { .limit = RULES_LOOKED_AT,
@@ -170,7 +118,8 @@ static void preview(struct standing *own, const struct store_row *row, const str
     own->answer_json = mem_text(row->answer_json);
     own->writer = json_writer_to(&own->out);
     json_write_object(&own->writer, NULL);
-    write_facts(own, row, read, &own->writer);
+    rule_case_write(read, row, own->any_prompt, &own->writer);
+    rule_case_write_shown(read, row, &own->writer);
     json_write_list(&own->writer, "asks");
     store->ops->history(store, &query, on_past, own);
 }
@@ -188,6 +137,7 @@ static void write_rule(const struct engine *engine, const struct rule *rule,
     json_write_text(writer, "expires_at", when);
     json_write_bool(writer, "expired", !rule_is_in_force(engine, rule));
     json_write_raw(writer, "rule", rule->facts_json);
+    rule_facts_write_shown(rule->facts_json, writer);
     json_write_raw(writer, "answer", rule->answer_json);
     json_write_raw(writer, "made_by", rule->actor_json);
     json_write_end_object(writer);
@@ -226,16 +176,17 @@ static void on_added(void *context, const struct store_reply *reply)
         return;
     }
     rules_keep(engine, &own->rule);
+    rules_tell(engine);
     reply_rule(&own->errand, engine->rules);
 }
 
-static void add(struct standing *own, const struct store_row *row, const struct case_read *read)
+static void add(struct standing *own, const struct store_row *row, const struct rule_case *read)
 {
     struct engine *engine = own->errand.engine;
     struct json_writer writer = json_writer_to(&own->facts);
 
     json_write_object(&writer, NULL);
-    write_facts(own, row, read, &writer);
+    rule_case_write(read, row, own->any_prompt, &writer);
     json_write_end_object(&writer);
     random_id(own->id);
     own->answer_json = mem_text(row->answer_json);
@@ -256,21 +207,21 @@ static void on_row(void *context, const struct store_reply *reply)
 {
     struct standing *own = context;
     struct engine *engine = own->errand.engine;
-    struct case_read read = { 0 };
+    struct rule_case read = { 0 };
     struct error err = reply->err;
 
     if (reply->outcome == STORE_FAILED) {
         errand_fail(&own->errand, &reply->err, NULL);
         return;
     }
-    if (reply->outcome != STORE_DONE || !case_begin(&read, reply->row)) {
+    if (reply->outcome != STORE_DONE || !rule_case_begin(&read, reply->row)) {
         error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
         errand_fail(&own->errand, &err, NULL);
         return;
     }
     if (!check_row(own, reply->row, &read, &err) ||
         (own->is_add && !check_actor(own, reply->row, &err))) {
-        case_end(&read);
+        rule_case_end(&read);
         errand_fail(&own->errand, &err, NULL);
         return;
     }
@@ -286,7 +237,7 @@ static void on_row(void *context, const struct store_reply *reply)
     } else {
         add(own, reply->row, &read);
     }
-    case_end(&read);
+    rule_case_end(&read);
 }
 
 static void standing_found(struct errand *errand)
@@ -357,6 +308,7 @@ static void on_removed(void *context, const struct store_reply *reply)
         errand_fail(errand, &err, NULL);
     } else {
         rules_drop(errand->engine, errand->id);
+        rules_tell(errand->engine);
         errand_ok(errand, "{}");
     }
 }
@@ -401,119 +353,4 @@ void rule_remove_act(struct desk *desk, struct desk_visit *visit, const struct j
     errand_begin_write(errand);
     engine->parts.store->ops->revoke_rule(engine->parts.store, errand->id, engine_utc_ms(engine),
                                           on_removed, errand);
-}
-
-/* Asks of one kind, newest first, and whether they were all answered alike. */
-struct group {
-    uint8_t kind[HASH_BYTES], answer[HASH_BYTES];
-    struct text facts; /* of the newest */
-    int64_t count;
-    bool is_mixed;
-};
-struct suggesting {
-    struct errand errand; /* first */
-    struct group groups[RULES_GROUPS];
-    size_t count;
-};
-
-static void suggesting_drop(struct errand *errand)
-{
-    struct suggesting *own = (struct suggesting *)errand;
-
-    for (size_t i = 0; i < own->count; i++)
-        text_release(&own->groups[i].facts);
-}
-
-static void reply_suggestions(struct suggesting *own)
-{
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-
-    json_write_object(&writer, NULL);
-    json_write_list(&writer, "suggestions");
-    for (size_t i = 0; i < own->count; i++) {
-        const struct group *group = &own->groups[i];
-
-        if (group->count >= RULES_SUGGEST_AFTER && !group->is_mixed &&
-            !rules_of_kind(own->errand.engine, group->kind)) {
-            json_write_object(&writer, NULL);
-            json_write_integer(&writer, "count", group->count);
-            json_write_raw(&writer, "rule", group->facts.bytes);
-            json_write_end_object(&writer);
-        }
-    }
-    json_write_end_list(&writer);
-    json_write_end_object(&writer);
-    errand_ok(&own->errand, text_string(&out));
-    text_release(&out);
-}
-
-static struct group *group_of(struct suggesting *own, const struct store_row *row,
-                              const struct case_read *read, const uint8_t answer[HASH_BYTES])
-{
-    const struct standing standing = { .any_prompt =
-                                           strcmp(read->subject.tool, "provide_choice") == 0 };
-    struct json_writer writer;
-    struct group *group;
-    uint8_t kind[HASH_BYTES];
-
-    rule_hash_kind(&read->subject, standing.any_prompt, kind);
-    for (size_t i = 0; i < own->count; i++) {
-        if (memcmp(own->groups[i].kind, kind, HASH_BYTES) == 0)
-            return &own->groups[i];
-    }
-    if (own->count == RULES_GROUPS)
-        return NULL;
-    group = &own->groups[own->count++];
-    memcpy(group->kind, kind, sizeof kind);
-    memcpy(group->answer, answer, HASH_BYTES);
-    writer = json_writer_to(&group->facts);
-    json_write_object(&writer, NULL);
-    write_facts(&standing, row, read, &writer);
-    json_write_end_object(&writer);
-    return group;
-}
-
-static void on_answered(void *context, const struct store_row *row, int64_t looked_to,
-                        const struct error *err)
-{
-    struct suggesting *own = context;
-    struct case_read read;
-    struct hash_part part;
-    struct group *group;
-    uint8_t answer[HASH_BYTES];
-
-    (void)looked_to;
-    if (err) {
-        errand_fail(&own->errand, err, NULL);
-        return;
-    }
-    if (!row) {
-        reply_suggestions(own);
-        return;
-    }
-    if (!row->answer_json || !case_begin(&read, row))
-        return;
-    part = (struct hash_part){ row->answer_json, strlen(row->answer_json) };
-    hash_parts(&part, 1, answer);
-    group = rule_check(&read.subject, false, NULL) ? group_of(own, row, &read, answer) : NULL;
-    if (group) {
-        group->count++;
-        group->is_mixed = group->is_mixed || memcmp(group->answer, answer, HASH_BYTES) != 0;
-    }
-    case_end(&read);
-}
-
-void rule_suggest_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                      desk_done *done, void *context)
-{
-    struct engine *engine = engine_of(desk);
-    struct store *store = engine->parts.store;
-    struct suggesting *own = errand_new(sizeof *own, engine, visit, done, context);
-    const struct store_history_query query = { .list = { .limit = RULES_LOOKED_AT,
-                                                         .states = state_bit(STATE_SUBMITTED) } };
-
-    (void)params;
-    own->errand.drop = suggesting_drop;
-    store->ops->history(store, &query, on_answered, own);
 }

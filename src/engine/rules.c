@@ -65,6 +65,16 @@ void rules_drop(struct engine *engine, const char *id)
     }
 }
 
+void rules_tell(const struct engine *engine)
+{
+    static const char line[] = "{\"jsonrpc\":\"2.0\",\"method\":\"rule/changed\",\"params\":{}}";
+
+    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
+        if (visit->is_watching)
+            visit_tell(visit, line, sizeof line - 1);
+    }
+}
+
 void rules_release(struct engine *engine)
 {
     while (engine->rules) {

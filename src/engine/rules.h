@@ -1,5 +1,5 @@
-/* rules.h - answers that stand, for rules.c (in force, applied) and rule_acts.c (what people do).
- */
+/* rules.h - answers that stand, for rules.c (in force, applied), rule_acts.c (what people do) and
+ * rule_suggest.c (which might). */
 #ifndef ENGINE_RULES_H
 #define ENGINE_RULES_H
 #include "core/rule.h"
@@ -15,6 +15,7 @@ struct rule {
 
 void rules_keep(struct engine *engine, const struct store_rule *stored);
 void rules_drop(struct engine *engine, const char *id); /* fine if there is none */
+void rules_tell(const struct engine *engine);           /* who watches: they are others now */
 bool rule_is_in_force(const struct engine *engine, const struct rule *rule);
 void rule_hash_kind(const struct rule_subject *subject, bool any_prompt, uint8_t out[HASH_BYTES]);
 const struct rule *rules_of_kind(const struct engine *engine, const uint8_t kind[HASH_BYTES]);

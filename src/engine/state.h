@@ -32,6 +32,7 @@ enum {
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
     PORTAL_CODES = 16,      /* at once; the oldest goes */
     PORTAL_URL_BYTES = 64,
+    PUBLIC_URL_BYTES = 300,
     LATER_KEPT = 64,
     ANNOUNCING_KEPT = 256,
     HIDDEN_KEPT = 1024,
@@ -284,6 +285,7 @@ struct engine {
     char (*hidden)[HIDDEN_BYTES]; /* HIDDEN_KEPT of them; owned */
     size_t hidden_count;
     char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */
+    char public_url[PUBLIC_URL_BYTES]; /* "": nobody comes from elsewhere */
     int64_t browser_boot_ms;           /* when one was opened last; 0: never */
     size_t page_count, inbox_count;    /* that watch */
     size_t ticking_count;              /* of these, who wants to know what time is left */

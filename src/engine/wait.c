@@ -442,8 +442,10 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         errand_fail(errand, &err, NULL);
         return;
     }
-    if (!live && follow_is_shared(errand->engine))
-        live = follow_take_up(errand->engine, reply->row); /* another hub made it a moment ago */
+    if (follow_is_shared(errand->engine)) {
+        follow_row(errand->engine, reply->row); /* what another hub did a moment ago */
+        live = live_find(errand->engine, errand->id);
+    }
     if (live && live->is_stored && state_is_open(live->state) && wait->terms.wants_launch &&
         launch_is_usable(errand->engine)) {
         launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
@@ -460,9 +462,10 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     row = *reply->row;
     if (wait->terms.wants_launch && !launch_is_usable(errand->engine))
         row.ask.flags |= ASK_INTERFACE_UNAVAILABLE;
-    if (live && !state_is_open(row.ask.state)) {
-        /* Within the undo window the answer is not the agent's yet; nor where it has just been
-         * committed and the effects are still to come. */
+    if (live && !state_is_open(row.ask.state) &&
+        (!follow_is_shared(errand->engine) || follow_is_held_back(errand->engine, &row.ask))) {
+        /* Within the undo window the answer is not the agent's yet; nor, with a store of our own,
+         * where it has just been committed and the effects are still to come. */
         row.ask.state = STATE_PENDING;
         row.answer_json = row.actor_json = NULL;
     }

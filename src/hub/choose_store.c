@@ -33,6 +33,8 @@ void choose_store_name(const struct settings *settings, const struct place *plac
 {
     const char *store = settings_text(settings, SETTING_STORE);
 
-    text_add(out, store[0] ? store : place->database,
-             store[0] ? strcspn(store, "?") : strlen(place->database));
+    if (store[0])
+        postgres_write_name(store, out); /* it may hold a password */
+    else
+        text_add_text(out, place->database);
 }

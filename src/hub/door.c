@@ -12,8 +12,10 @@
 #include "crypto/token.h"
 #include "engine/engine.h"
 #include "hub/routes.h"
+#include "hub/site.h"
 #include "net/guard.h"
 #include "net/http.h"
+#include "net/tls.h"
 #include "ports/store.h"
 #include "settings/settings.h"
 
@@ -23,6 +25,10 @@ struct door {
     struct door_parts parts;
     struct guard *guard;
     struct http_server *server;
+    struct http_server *public_server; /* NULL: nobody else is listened to */
+    struct http_site site;             /* of that one */
+    struct tls_context *tls;           /* likewise; NULL: none */
+    char public_url[sizeof(((struct http_site *)0)->origin)];
     struct routes *routes;
 };
 
@@ -81,6 +87,16 @@ static void remember_port(struct door *door, int64_t remembered)
     store->ops->save_meta(store, port_fact, number, on_port_saved, NULL);
 }
 
+static struct http_handler handler_of(const struct door *door)
+{
+    return (struct http_handler){ .context = door->guard,
+                                  .admit = guard_admit,
+                                  .serve = guard_serve,
+                                  .on_reply = guard_on_reply,
+                                  .taken = routes_take,
+                                  .taken_context = door->routes };
+}
+
 /* A port somebody chose is where looking begins; else the one we had last, so that addresses in
  * clients and bookmarks stay good. */
 static bool open_server(struct door *door, struct error *err)
@@ -88,12 +104,7 @@ static bool open_server(struct door *door, struct error *err)
     struct settings *settings = door->parts.settings;
     struct store *store = door->parts.store;
     bool is_chosen = settings_source(settings, SETTING_PORT) != SETTING_BUILT_IN;
-    struct http_options options = { .handler = { .context = door->guard,
-                                                 .admit = guard_admit,
-                                                 .serve = guard_serve,
-                                                 .on_reply = guard_on_reply,
-                                                 .taken = routes_take,
-                                                 .taken_context = door->routes } };
+    struct http_options options = { .handler = handler_of(door) };
     int64_t remembered = 0;
 
     if (!is_chosen && text_parse_integer(store->ops->meta(store, port_fact), &remembered) &&
@@ -111,7 +122,42 @@ static bool open_server(struct door *door, struct error *err)
     return true;
 }
 
-struct door *door_open(const struct door_parts *parts)
+/* What others call it where nobody said: by its address, if it has one. */
+static void name_public(struct door *door)
+{
+    const struct http_site *site = &door->site;
+    bool is_long = strchr(site->address, ':') != NULL;
+
+    if (site->origin[0])
+        snprintf(door->public_url, sizeof door->public_url, "%s", site->origin);
+    else
+        snprintf(door->public_url, sizeof door->public_url, is_long ? "%s://[%s]:%d" : "%s://%s:%d",
+                 site->has_tls ? "https" : "http", site->address,
+                 http_server_port(door->public_server));
+    if (site->origin[0])
+        engine_set_public_url(door->parts.engine, site->origin);
+}
+
+static bool open_public(struct door *door, struct error *err)
+{
+    const struct settings *settings = door->parts.settings;
+    struct http_options options = { .handler = handler_of(door), .site = &door->site };
+
+    if (!site_is_wanted(settings))
+        return true;
+    if (!site_read(settings, &door->site, err) || !site_load_tls(settings, &door->tls, err))
+        return false;
+    options.tls = door->tls;
+    if (!http_server_open(door->parts.loop, &options, &door->public_server, err))
+        return false;
+    name_public(door);
+    if (!door->tls)
+        log_warning("http.plain", "url=%s advice=tls_in_front_of_it", door->public_url);
+    log_info("http.listening", "url=%s", door->public_url);
+    return true;
+}
+
+bool door_open(const struct door_parts *parts, struct door **ret_door, struct error *err)
 {
     struct door *door = mem_new(sizeof *door);
     const struct guard_options options = { .context = door,
@@ -120,20 +166,56 @@ struct door *door_open(const struct door_parts *parts)
     const struct routes_parts fronts = { parts->loop,        parts->engine, parts->store,
                                          parts->settings,    parts->offer,  parts->context,
                                          parts->write_status };
-    struct error err;
     char url[32];
+    bool ok;
 
+    *ret_door = NULL;
     door->parts = *parts;
     door->guard = guard_new(&options);
     door->routes = routes_open(&fronts, door->guard);
-    if (open_server(door, &err)) {
-        snprintf(url, sizeof url, "http://127.0.0.1:%d", http_server_port(door->server));
-        engine_set_portal(parts->engine, url);
-        return door;
+    if (!open_server(door, err)) {
+        ok = !site_is_wanted(parts->settings);
+        log_warning("http.no_port", "reason=%s", error_name(err->code));
+        door_free(door);
+        return ok;
     }
-    log_warning("http.no_port", "reason=%s", error_name(err.code));
-    door_free(door);
-    return NULL;
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", http_server_port(door->server));
+    engine_set_portal(parts->engine, url);
+    ok = open_public(door, err);
+    if (ok)
+        *ret_door = door;
+    else
+        door_free(door);
+    return ok;
+}
+
+const char *door_public_url(const struct door *door)
+{
+    return door ? door->public_url : "";
+}
+
+void door_reload(struct door *door)
+{
+    struct tls_context *fresh;
+    struct error err;
+
+    if (!door || !door->tls)
+        return;
+    if (!site_load_tls(door->parts.settings, &fresh, &err) || !fresh) {
+        log_warning("tls.not_reloaded", "reason=%s message=%s", error_name(err.code), err.message);
+        return;
+    }
+    http_server_use_tls(door->public_server, fresh);
+    tls_context_free(door->tls);
+    door->tls = fresh;
+    log_info("tls.reloaded", "certificate=%s",
+             settings_text(door->parts.settings, SETTING_TLS_CERT));
+}
+
+void door_announce(struct door *door)
+{
+    if (door)
+        routes_announce(door->routes);
 }
 
 int door_port(const struct door *door)
@@ -147,6 +229,8 @@ void door_flush(struct door *door)
         return;
     routes_flush(door->routes);
     http_server_flush(door->server);
+    if (door->public_server)
+        http_server_flush(door->public_server);
 }
 
 void door_drain(struct door *door)
@@ -155,6 +239,8 @@ void door_drain(struct door *door)
         return;
     routes_drain(door->routes);
     http_server_drain(door->server);
+    if (door->public_server)
+        http_server_drain(door->public_server);
 }
 
 void door_dismiss(struct door *door, const char *why)
@@ -163,16 +249,22 @@ void door_dismiss(struct door *door, const char *why)
         return;
     routes_dismiss(door->routes, why);
     http_server_dismiss(door->server);
+    if (door->public_server)
+        http_server_dismiss(door->public_server);
 }
 
 bool door_is_drained(const struct door *door)
 {
-    return !door || http_server_is_drained(door->server);
+    return !door || (http_server_is_drained(door->server) &&
+                     (!door->public_server || http_server_is_drained(door->public_server)));
 }
 
 size_t door_peer_count(const struct door *door)
 {
-    return door ? http_server_peer_count(door->server) + routes_peer_count(door->routes) : 0;
+    if (!door)
+        return 0;
+    return http_server_peer_count(door->server) + routes_peer_count(door->routes) +
+           (door->public_server ? http_server_peer_count(door->public_server) : 0);
 }
 
 void door_cut(struct door *door, const uint8_t *token_hash)
@@ -184,6 +276,8 @@ void door_cut(struct door *door, const uint8_t *token_hash)
     token_id(token_hash, id);
     routes_forget_token(door->routes, id);
     http_server_cut(door->server, guard_owner(token_hash));
+    if (door->public_server)
+        http_server_cut(door->public_server, guard_owner(token_hash));
 }
 
 void door_take_note(struct door *door, const char *session, const char *what, const char *value)
@@ -198,6 +292,8 @@ void door_free(struct door *door)
         return;
     routes_end_peers(door->routes);
     http_server_free(door->server);
+    http_server_free(door->public_server);
+    tls_context_free(door->tls);
     routes_close(door->routes);
     guard_free(door->guard);
     free(door);

@@ -1,6 +1,7 @@
 /*
- * door.h - the hub's side towards HTTP: the gate, the server, its port and its routes. A hub
- * that can't have one serves its socket all the same; every function takes NULL for that.
+ * door.h - the hub's side towards HTTP: the gate, the routes, the port for this machine, and where
+ * the setting `listen` wants it a second one for others. A hub that can't have its port serves its
+ * socket all the same; every function takes NULL for that.
  */
 #ifndef HUB_DOOR_H
 #define HUB_DOOR_H
@@ -10,6 +11,7 @@
 
 struct door;
 struct engine;
+struct error;
 struct loop;
 struct mcp_offer;
 struct settings;
@@ -27,9 +29,14 @@ struct door_parts {
     void (*write_status)(void *context, struct text *out); /* of the hub, a JSON object */
 };
 
-/* Port 7297 or the one it had last, else the next free one (R7.1). NULL, and logged: none. */
-struct door *door_open(const struct door_parts *parts);
+/* Port 7297 or the one it had last, else the next free one (R7.1). *ret_door NULL, and logged:
+ * none. False: others are to be listened to, and cannot. */
+bool door_open(const struct door_parts *parts, struct door **ret_door, struct error *err);
 int door_port(const struct door *door); /* 0: none */
+/* "https://sayso.example.org", or by its address; "" where nobody else is listened to. */
+const char *door_public_url(const struct door *door);
+void door_reload(struct door *door);   /* the certificate, for those who come from now on */
+void door_announce(struct door *door); /* it will go: not ready for more, all is served as before */
 void door_flush(struct door *door);
 void door_drain(struct door *door);
 void door_dismiss(struct door *door, const char *why);

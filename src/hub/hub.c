@@ -47,6 +47,7 @@ struct hub {
     struct loop_timer *time_timer;  /* the engine's next moment */
     struct loop_timer *leave_timer; /* idle long enough, or draining too long */
     bool is_leaving, is_idle_armed;
+    bool is_announced; /* balancers are told that we will go; nothing else has changed yet */
     bool is_turning, is_time_known; /* the loop runs; in this turn somebody looked at the clock */
     int64_t turn_boot_ms, turn_utc_ms; /* then */
     const char *why;                   /* we leave */
@@ -132,6 +133,8 @@ static void on_leave_time(void *context)
     hub->is_idle_armed = false;
     if (hub->is_leaving)
         loop_stop(hub->loop);
+    else if (hub->is_announced)
+        start_leaving(hub, "stop");
     else if (is_idle(hub))
         start_leaving(hub, "idle");
 }
@@ -142,7 +145,8 @@ static void watch_idleness(struct hub *hub)
     bool idle = is_idle(hub);
     int64_t wait_s = settings_integer(hub->options->settings, SETTING_IDLE_EXIT_SECONDS);
 
-    if (!hub->options->leaves_when_idle || hub->is_leaving)
+    if (!hub->options->leaves_when_idle || hub->is_leaving || hub->is_announced ||
+        door_public_url(hub->door)[0])
         return;
     if (idle && !hub->is_idle_armed)
         loop_timer_at(hub->leave_timer, loop_boot_ms() + wait_s * 1000);
@@ -173,18 +177,41 @@ static void before_sleep(void *context)
     hub->is_time_known = false;
 }
 
+/* Those who send others here look every few seconds: they are told first, and then given the time
+ * to have looked. Whoever says it twice, or from a keyboard, does not want to wait. */
+static void announce_leaving(struct hub *hub)
+{
+    int64_t drain_s = settings_integer(hub->options->settings, SETTING_DRAIN_SECONDS);
+
+    if (drain_s == 0 || hub->is_announced) {
+        start_leaving(hub, "stop");
+        return;
+    }
+    hub->is_announced = true;
+    door_announce(hub->door);
+    os_tell_manager("STOPPING=1");
+    log_info("hub.draining", "seconds=%lld", (long long)drain_s);
+    loop_timer_at(hub->leave_timer, loop_boot_ms() + drain_s * 1000);
+}
+
+static void stop_early(struct hub *hub)
+{
+    hub->is_leaving = true;
+    loop_stop(hub->loop);
+}
+
 static void on_signal(void *context, int number)
 {
     struct hub *hub = context;
 
     if (number == SIGHUP)
-        return;
-    if (hub->server) {
+        door_reload(hub->door);
+    else if (!hub->server) /* it has not begun */
+        stop_early(hub);
+    else if (number == SIGTERM)
+        announce_leaving(hub);
+    else
         start_leaving(hub, "stop");
-    } else { /* it has not begun */
-        hub->is_leaving = true;
-        loop_stop(hub->loop);
-    }
 }
 
 /* The portal is where HTTP is, unless it is switched off. */
@@ -203,6 +230,8 @@ static void write_address(const struct hub *hub, struct json_writer *writer)
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", hub->note.port);
     json_write_integer(writer, "port", hub->note.port);
     json_write_text(writer, "url", url);
+    if (door_public_url(hub->door)[0])
+        json_write_text(writer, "public_url", door_public_url(hub->door));
 }
 
 static void write_status(void *context, struct text *out)
@@ -371,7 +400,8 @@ static bool open_parts(struct hub *hub, struct error *err)
     door.store = hub->store;
     if (hub->options->offer)
         door.offer = hub->options->offer(hub->loop);
-    hub->door = door_open(&door);
+    if (!door_open(&door, &hub->door, err))
+        return false;
     hub->note.port = door_port(hub->door);
     return wire_server_open(hub->loop, engine_desk(hub->engine), hub->note.socket, hub->passed_fd,
                             &host, &hub->server, err);
@@ -468,6 +498,7 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
         hub.is_turning = true;
         loop_run(hub.loop);
         hub.is_turning = hub.is_time_known = false;
+        loop_before_sleep(hub.loop, NULL, NULL); /* a store that closes still turns it */
         outcome = HUB_ENDED;
     }
     close_parts(&hub);

@@ -172,6 +172,11 @@ void routes_flush(struct routes *routes)
     web_flush(routes->web);
 }
 
+void routes_announce(struct routes *routes)
+{
+    routes->is_leaving = true;
+}
+
 void routes_drain(struct routes *routes)
 {
     routes->is_leaving = true;
@@ -196,9 +201,9 @@ void routes_dismiss(struct routes *routes, const char *why)
     web_dismiss(routes->web, why);
 }
 
-void routes_take(void *routes, struct http_server *http, int fd, char *bytes, size_t length)
+void routes_take(void *routes, const struct http_taken *taken)
 {
-    web_take(((struct routes *)routes)->web, http, fd, bytes, length);
+    web_take(((struct routes *)routes)->web, taken);
 }
 
 size_t routes_peer_count(const struct routes *routes)

@@ -14,7 +14,7 @@ struct routes;
 struct settings;
 struct store;
 struct text;
-struct http_server;
+struct http_taken;
 
 /* Borrowed; they outlive the fronts. */
 struct routes_parts {
@@ -27,8 +27,9 @@ struct routes_parts {
     void (*write_status)(void *context, struct text *out);
 };
 struct routes *routes_open(const struct routes_parts *parts, struct guard *guard);
-void routes_flush(struct routes *routes); /* behind the engine's flush, before the server's */
-void routes_drain(struct routes *routes); /* we are about to go: polls end, nothing is ready */
+void routes_flush(struct routes *routes);    /* behind the engine's flush, before the server's */
+void routes_announce(struct routes *routes); /* nothing is ready, all is served as before */
+void routes_drain(struct routes *routes);    /* we are about to go: polls end, nothing is ready */
 void routes_forget_token(struct routes *routes, const char *token_id); /* it was revoked */
 /* Another hub noted this of an MCP session. */
 void routes_take_note(struct routes *routes, const char *session, const char *what,
@@ -37,7 +38,7 @@ void routes_take_note(struct routes *routes, const char *session, const char *wh
 void routes_dismiss(struct routes *routes, const char *why);
 /* Connections that are no longer HTTP: where they go, how many they are, and their end before the
  * server's. */
-void routes_take(void *routes, struct http_server *http, int fd, char *bytes, size_t length);
+void routes_take(void *routes, const struct http_taken *taken);
 size_t routes_peer_count(const struct routes *routes);
 void routes_end_peers(struct routes *routes);
 void routes_close(struct routes *routes); /* after the server, whose exchanges they use */

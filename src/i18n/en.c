@@ -24,6 +24,7 @@ const struct catalog catalog_en = {
         [TEXT_CHANNEL_CLIENT] = "client",
         [TEXT_CHANNEL_CLI] = "command line",
         [TEXT_CHANNEL_API] = "API",
+        [TEXT_CHANNEL_RULE] = "standing answer",
         [TEXT_DURATION_SECONDS] = "{count} s",
         [TEXT_DURATION_MINUTES] = "{count} min",
         [TEXT_DURATION_HOURS] = "{count} h",
@@ -120,6 +121,11 @@ const struct catalog catalog_en = {
         [TEXT_LABEL_BROWSER] = "Open the browser",
         [TEXT_LABEL_PORT] = "Port",
         [TEXT_LABEL_LISTEN] = "Address",
+        [TEXT_LABEL_TLS_CERT] = "Certificate",
+        [TEXT_LABEL_TLS_KEY] = "Key of the certificate",
+        [TEXT_LABEL_PUBLIC_URL] = "Public address",
+        [TEXT_LABEL_LISTEN_PLAIN] = "Listen without TLS",
+        [TEXT_LABEL_DRAIN_SECONDS] = "Notice before stopping",
         [TEXT_LABEL_STORE] = "Store",
         [TEXT_LABEL_MCP_AUTH] = "Token for MCP over HTTP",
         [TEXT_LABEL_IDLE_EXIT_SECONDS] = "Leave when idle",
@@ -168,7 +174,12 @@ const struct catalog catalog_en = {
         [TEXT_HELP_TERMINAL] = "Whether people are reached in the terminal.",
         [TEXT_HELP_BROWSER] = "Opens a browser when an ask arrives and no page or inbox is open.",
         [TEXT_HELP_PORT] = "Port of the portal; if it is taken, the next free one. 0 takes any free one.",
-        [TEXT_HELP_LISTEN] = "Address to listen on; empty means this machine only.",
+        [TEXT_HELP_LISTEN] = "Address and port for other machines, 0.0.0.0:7443; empty means this machine only.",
+        [TEXT_HELP_TLS_CERT] = "File in PEM with the certificate, and the chain behind it, that other machines see.",
+        [TEXT_HELP_TLS_KEY] = "File in PEM with its key; nobody else may read it (chmod 600).",
+        [TEXT_HELP_PUBLIC_URL] = "What other machines call this hub, https://NAME[:PORT]: in links, and the only Host and Origin taken beside the address itself.",
+        [TEXT_HELP_LISTEN_PLAIN] = "Listens for other machines without TLS; only where a balancer in front of it speaks TLS, on a network you trust.",
+        [TEXT_HELP_DRAIN_SECONDS] = "How long after SIGTERM /readyz says no before the hub stops taking requests.",
         [TEXT_HELP_STORE] = "Where asks are kept: empty for a file of your own, or the address of a database.",
         [TEXT_HELP_MCP_AUTH] = "Whether agents need a token over HTTP; none is possible only on this machine.",
         [TEXT_HELP_IDLE_EXIT_SECONDS] = "How long a hub that an agent started stays without work.",
@@ -358,9 +369,9 @@ const struct catalog catalog_en = {
 
         /* Command line: mcp */
         [TEXT_CLI_MCP] = "Speak MCP with an agent's client on standard input and output.",
-        [TEXT_CLI_BAD_HUB] = "\"{name}\" is no hub: give unix:PATH.",
+        [TEXT_CLI_BAD_HUB] = "\"{name}\" is no hub: give https://NAME[:PORT], or unix:PATH.",
         [TEXT_OPT_SUB_AGENT] = "This front is a sub-agent's.",
-        [TEXT_OPT_HUB] = "Use the hub on this socket instead of your own.",
+        [TEXT_OPT_HUB] = "Use this hub instead of your own: https://NAME[:PORT] of another machine (SAYSO_HUB).",
 
         /* Command line: tokens and HTTP */
         [TEXT_CLI_TOKEN] = "Make, list and revoke tokens for those who come over HTTP.",
@@ -575,6 +586,7 @@ const struct catalog catalog_en = {
 #include "i18n/arguments.def"
 #include "i18n/doctor.def"
 #include "i18n/history.def"
+#include "i18n/remote.def"
 #include "i18n/standing.def"
 #include "i18n/terminal.def"
 #undef SPOKEN

@@ -24,6 +24,7 @@ const struct catalog catalog_zh = {
         [TEXT_CHANNEL_CLIENT] = "客户端",
         [TEXT_CHANNEL_CLI] = "命令行",
         [TEXT_CHANNEL_API] = "API",
+        [TEXT_CHANNEL_RULE] = "长期答复",
         [TEXT_DURATION_SECONDS] = "{count} 秒",
         [TEXT_DURATION_MINUTES] = "{count} 分钟",
         [TEXT_DURATION_HOURS] = "{count} 小时",
@@ -120,6 +121,11 @@ const struct catalog catalog_zh = {
         [TEXT_LABEL_BROWSER] = "打开浏览器",
         [TEXT_LABEL_PORT] = "端口",
         [TEXT_LABEL_LISTEN] = "监听地址",
+        [TEXT_LABEL_TLS_CERT] = "证书",
+        [TEXT_LABEL_TLS_KEY] = "证书的私钥",
+        [TEXT_LABEL_PUBLIC_URL] = "对外地址",
+        [TEXT_LABEL_LISTEN_PLAIN] = "不用 TLS 监听",
+        [TEXT_LABEL_DRAIN_SECONDS] = "停止前的通告时间",
         [TEXT_LABEL_STORE] = "存储",
         [TEXT_LABEL_MCP_AUTH] = "MCP 的 HTTP 令牌",
         [TEXT_LABEL_IDLE_EXIT_SECONDS] = "空闲后退出",
@@ -168,7 +174,12 @@ const struct catalog catalog_zh = {
         [TEXT_HELP_TERMINAL] = "是否通过终端联系你。",
         [TEXT_HELP_BROWSER] = "有请求到达而没有打开的页面或收件箱时，打开浏览器。",
         [TEXT_HELP_PORT] = "网页门户的端口；被占用时取下一个空闲端口。0 表示任意空闲端口。",
-        [TEXT_HELP_LISTEN] = "监听的地址；留空表示仅限本机。",
+        [TEXT_HELP_LISTEN] = "供其他机器使用的地址和端口，如 0.0.0.0:7443；留空表示仅限本机。",
+        [TEXT_HELP_TLS_CERT] = "其他机器看到的证书及其证书链的 PEM 文件。",
+        [TEXT_HELP_TLS_KEY] = "证书私钥的 PEM 文件；不得让他人读取（chmod 600）。",
+        [TEXT_HELP_PUBLIC_URL] = "其他机器对本中枢的称呼，https://名称[:端口]：用于链接；除地址本身外只接受它作为 Host 和 Origin。",
+        [TEXT_HELP_LISTEN_PLAIN] = "不用 TLS 监听其他机器；仅用于前面有负责 TLS 的负载均衡器且网络可信的情况。",
+        [TEXT_HELP_DRAIN_SECONDS] = "收到 SIGTERM 后，中枢停止接收请求之前 /readyz 报告未就绪的时长。",
         [TEXT_HELP_STORE] = "请求存放在哪里：留空为你自己的文件，或填写数据库地址。",
         [TEXT_HELP_MCP_AUTH] = "智能体通过 HTTP 连接时是否需要令牌；none 仅限本机。",
         [TEXT_HELP_IDLE_EXIT_SECONDS] = "由智能体启动的中枢空闲多久后退出。",
@@ -358,9 +369,9 @@ const struct catalog catalog_zh = {
 
         /* Command line: mcp */
         [TEXT_CLI_MCP] = "在标准输入输出上与智能体的客户端以 MCP 通信。",
-        [TEXT_CLI_BAD_HUB] = "“{name}”不是中枢地址：请使用 unix:路径。",
+        [TEXT_CLI_BAD_HUB] = "“{name}”不是中枢地址：请使用 https://名称[:端口] 或 unix:路径。",
         [TEXT_OPT_SUB_AGENT] = "此前端属于子智能体。",
-        [TEXT_OPT_HUB] = "使用此套接字上的中枢，而不是自己的。",
+        [TEXT_OPT_HUB] = "使用此中枢而不是自己的：其他机器的 https://名称[:端口]（SAYSO_HUB）。",
 
         /* Command line: tokens and HTTP */
         [TEXT_CLI_TOKEN] = "创建、列出和吊销通过 HTTP 连接所用的令牌。",
@@ -575,6 +586,7 @@ const struct catalog catalog_zh = {
 #include "i18n/arguments.def"
 #include "i18n/doctor.def"
 #include "i18n/history.def"
+#include "i18n/remote.def"
 #include "i18n/standing.def"
 #include "i18n/terminal.def"
 #undef SPOKEN

@@ -32,15 +32,19 @@ struct route_table {
     struct route_count *replies; /* owned; one each */
 };
 
+/* When the last unknown tokens came, oldest at `oldest`. Peers are not told apart: on loopback all
+ * have one address, and elsewhere whoever guesses has many. */
+struct guesses {
+    int64_t bad_token_ms[GUARD_BAD_TOKENS];
+    size_t oldest;
+};
+
 struct guard {
     struct guard_options options;
     struct route_table *tables; /* owned */
     size_t table_count;
-    struct route_count other_replies; /* to what has no route */
-    /* When the last unknown tokens came, oldest at `oldest`. All peers are on loopback, which is
-     * one address. */
-    int64_t bad_token_ms[GUARD_BAD_TOKENS];
-    size_t oldest;
+    struct route_count other_replies;    /* to what has no route */
+    struct guesses guesses[GUARD_DOORS]; /* guessing at one keeps nobody from the other */
 };
 
 /* One request on its way through the checks. */
@@ -60,8 +64,9 @@ struct guard *guard_new(const struct guard_options *options)
     struct guard *guard = mem_new(sizeof *guard);
 
     guard->options = *options;
-    for (size_t i = 0; i < GUARD_BAD_TOKENS; i++)
-        guard->bad_token_ms[i] = INT64_MIN / 2;
+    for (size_t door = 0; door < GUARD_DOORS; door++)
+        for (size_t i = 0; i < GUARD_BAD_TOKENS; i++)
+            guard->guesses[door].bad_token_ms[i] = INT64_MIN / 2;
     return guard;
 }
 
@@ -119,16 +124,46 @@ static const char *header(const struct passage *passage, const char *name)
     return http_header(passage->exchange, name);
 }
 
+static const char *own_address(const struct passage *passage, char *out, size_t size)
+{
+    return http_own_address(passage->exchange, out, size) ? out : NULL;
+}
+
+/* A listener for other machines: no name of this machine's own is good there. */
+static bool check_public_host(const struct passage *passage, const struct http_site *site)
+{
+    char address[80];
+
+    return origin_is_host_of(site, own_address(passage, address, sizeof address),
+                             header(passage, "host")) ||
+           refuse(passage, 403, "foreign_host",
+                  "Host must be that of the setting public_url, or the address of this hub");
+}
+
 static bool check_host(struct passage *passage)
 {
+    const struct http_site *site = http_site(passage->exchange);
+
+    if (site)
+        return check_public_host(passage, site);
     return origin_is_our_host(header(passage, "host"), http_port(passage->exchange)) ||
            refuse(passage, 403, "foreign_host",
                   "Host must be 127.0.0.1, [::1] or localhost with this port");
 }
 
+static bool is_origin_ours(const struct passage *passage)
+{
+    const struct http_site *site = http_site(passage->exchange);
+    const char *origin = header(passage, "origin");
+    char address[80];
+
+    return site ? origin_is_of(site, own_address(passage, address, sizeof address), origin)
+                : origin_is_ours(origin, http_port(passage->exchange));
+}
+
 static bool check_origin(struct passage *passage)
 {
-    return (origin_is_ours(header(passage, "origin"), http_port(passage->exchange)) &&
+    return (is_origin_ours(passage) &&
             origin_is_from_our_page(header(passage, "sec-fetch-site"))) ||
            refuse(passage, 403, "foreign_origin", "pages of other origins are not served");
 }
@@ -198,30 +233,31 @@ uint64_t guard_owner(const uint8_t *hash)
     return owner;
 }
 
-static void note_bad_token(struct guard *guard)
+static void note_bad_token(struct guesses *guesses)
 {
-    guard->bad_token_ms[guard->oldest] = loop_boot_ms();
-    guard->oldest = (guard->oldest + 1) % GUARD_BAD_TOKENS;
+    guesses->bad_token_ms[guesses->oldest] = loop_boot_ms();
+    guesses->oldest = (guesses->oldest + 1) % GUARD_BAD_TOKENS;
 }
 
-int64_t guard_must_wait_s(const struct guard *guard)
+int64_t guard_must_wait_s(const struct guard *guard, enum guard_door door)
 {
-    int64_t left_ms = guard->bad_token_ms[guard->oldest] + GUARD_BAD_TOKENS_MS - loop_boot_ms();
+    const struct guesses *guesses = &guard->guesses[door];
+    int64_t left_ms = guesses->bad_token_ms[guesses->oldest] + GUARD_BAD_TOKENS_MS - loop_boot_ms();
 
     return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
 }
 
-int64_t guard_note_guess(struct guard *guard)
+int64_t guard_note_guess(struct guard *guard, enum guard_door door)
 {
-    int64_t wait_s = guard_must_wait_s(guard);
+    int64_t wait_s = guard_must_wait_s(guard, door);
 
     if (wait_s == 0)
-        note_bad_token(guard);
+        note_bad_token(&guard->guesses[door]);
     return wait_s;
 }
 
-bool guard_knows(struct guard *guard, const char *secret, struct guard_identity *ret_who,
-                 int64_t *ret_retry_s)
+bool guard_knows(struct guard *guard, enum guard_door door, const char *secret,
+                 struct guard_identity *ret_who, int64_t *ret_retry_s)
 {
     uint8_t hash[HASH_BYTES];
 
@@ -229,14 +265,15 @@ bool guard_knows(struct guard *guard, const char *secret, struct guard_identity 
     token_hash(secret, hash);
     if (guard->options.find_token(guard->options.context, hash, ret_who))
         return true;
-    *ret_retry_s = guard_note_guess(guard);
+    *ret_retry_s = guard_note_guess(guard, door);
     return false;
 }
 
 static bool refuse_unknown(struct passage *passage, bool has_tried)
 {
     struct guard *guard = passage->guard;
-    int64_t left_s = guard_must_wait_s(guard);
+    enum guard_door door = http_site(passage->exchange) ? GUARD_PUBLIC : GUARD_LOCAL;
+    int64_t left_s = guard_must_wait_s(guard, door);
     char seconds[24];
 
     /* Who holds a token is never shut out by those who guess: only guesses are slowed. */
@@ -246,7 +283,7 @@ static bool refuse_unknown(struct passage *passage, bool has_tried)
         return refuse(passage, 429, "rate_limited", "too many unknown tokens: try later");
     }
     if (has_tried)
-        note_bad_token(guard);
+        note_bad_token(&guard->guesses[door]);
     http_set_header(passage->exchange, "WWW-Authenticate",
                     has_tried ? "Bearer realm=\"sayso\", error=\"invalid_token\""
                               : "Bearer realm=\"sayso\"");
@@ -264,7 +301,8 @@ static bool check_token(struct passage *passage)
     const struct guard_options *options = &passage->guard->options;
     const char *sent = header(passage, "authorization");
     const char *token = origin_bearer(sent);
-    bool is_free = access_of(passage) == GUARD_AGENT && !options->mcp_needs_token(options->context);
+    bool is_free = access_of(passage) == GUARD_AGENT && !http_site(passage->exchange) &&
+                   !options->mcp_needs_token(options->context);
     uint8_t hash[HASH_BYTES];
 
     if (access_of(passage) == GUARD_OPEN)

@@ -23,6 +23,9 @@ enum guard_access {
     GUARD_ANSWERER, /* a person, or a host that may answer */
 };
 
+/* Through which listener: this machine's own, or the one for others (http_site). */
+enum guard_door { GUARD_LOCAL, GUARD_PUBLIC, GUARD_DOORS };
+
 /* What a token stands for. */
 struct guard_identity {
     char token[17];  /* first 16 hex digits of its hash; "" without a token (--mcp-auth none) */
@@ -60,12 +63,12 @@ void guard_add_routes(struct guard *guard, const struct guard_route *routes, siz
                       void *context);
 /* A secret that came another way than in Authorization, as in a WebSocket's first message. Guesses
  * are slowed here as there: *ret_retry_s is above 0 where this one was not even looked at. */
-bool guard_knows(struct guard *guard, const char *secret, struct guard_identity *ret_who,
-                 int64_t *ret_retry_s);
+bool guard_knows(struct guard *guard, enum guard_door door, const char *secret,
+                 struct guard_identity *ret_who, int64_t *ret_retry_s);
 /* A secret of another kind was wrong. Returns for how many seconds no further one should be looked
  * at; 0: go on. */
-int64_t guard_note_guess(struct guard *guard);
-int64_t guard_must_wait_s(const struct guard *guard);
+int64_t guard_note_guess(struct guard *guard, enum guard_door door);
+int64_t guard_must_wait_s(const struct guard *guard, enum guard_door door);
 /* Whose connections are that come with the token of this hash; http_server_cut ends them. */
 uint64_t guard_owner(const uint8_t *hash);
 /* Every row in order, for documents and tests; NULL behind the last. */

@@ -17,12 +17,24 @@ struct http_exchange;
 struct http_server;
 struct loop;
 struct text;
+struct tls;
+struct tls_context;
 
 /* How a reply ended. TAKEN: all of it was written, and the peer went on, closed in order, or stayed
  * and acknowledged every byte for a while. LOST: it was reset, or cut before the end; whoever keeps
  * account of deliveries must not count this one. ROOM is no end: a stream that asked for it
  * (http_want_room) may go on. */
 enum http_fate { HTTP_TAKEN, HTTP_LOST, HTTP_ROOM };
+
+/* A connection that goes on as something else. Whoever takes it holds a place of the server until
+ * http_server_free_place. */
+struct http_taken {
+    struct http_server *server;
+    int fd;          /* owned by whoever takes it */
+    struct tls *tls; /* likewise; NULL: none */
+    char *bytes;     /* what the peer sent behind its request; for the call */
+    size_t length;
+};
 
 struct http_handler {
     void *context;
@@ -33,10 +45,9 @@ struct http_handler {
     void (*serve)(void *context, struct http_exchange *exchange);
     /* A reply begins; NULL for one to what was no request. May be NULL. */
     void (*on_reply)(void *context, struct http_exchange *exchange, int status);
-    /* The connection of an exchange that was upgraded is no longer HTTP: its descriptor, and what
-     * the peer sent behind its request. Whoever takes it holds a place of the server until
-     * http_server_free_place. NULL: nothing is upgraded here. */
-    void (*taken)(void *context, struct http_server *server, int fd, char *bytes, size_t length);
+    /* The connection of an exchange that was upgraded is no longer HTTP. Right behind its fate.
+     * NULL: nothing is upgraded here. */
+    void (*taken)(void *context, const struct http_taken *taken);
     void *taken_context;
 };
 
@@ -53,10 +64,24 @@ void http_server_cut(struct http_server *server, uint64_t owner);
 /* How long a peer may take, in milliseconds; 0 stands for the default, docs/http.md says which. */
 struct http_times {
     int64_t idle_ms, head_ms, body_ms, body_grace_ms, stall_ms, settle_ms, linger_ms, beat_ms;
+    int64_t handshake_ms; /* of TLS, all of it */
+};
+/* A listener for more than this machine: where it listens, and as what it is known. Borrowed as
+ * long as the server lives. */
+struct http_site {
+    char address[64]; /* "0.0.0.0", "::1" */
+    int port;         /* 0: any free one */
+    /* What people and clients call it, "https://sayso.example.org"; "": by its address alone. */
+    char origin[300];
+    const char *host; /* the part of it that is in Host; "" likewise */
+    int public_port;  /* the part of it that is the port; 0 likewise */
+    bool has_tls;     /* here, or nowhere that we know */
 };
 struct http_options {
     int port;
     bool may_move;
+    const struct http_site *site;  /* instead of those two; NULL: this machine alone */
+    const struct tls_context *tls; /* NULL: none; else borrowed until http_server_use_tls */
     struct http_handler handler;
     struct http_times times;
     size_t most_connections; /* 0: what the limit of open files leaves */
@@ -65,6 +90,9 @@ struct http_options {
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err);
 int http_server_port(const struct http_server *server);
+const struct http_site *http_server_site(const struct http_server *server); /* NULL: this machine */
+/* Another certificate, for those who come from now on. */
+void http_server_use_tls(struct http_server *server, const struct tls_context *tls);
 void http_server_flush(struct http_server *server); /* before the loop sleeps: one write a peer */
 /* No new peers and no new requests; open exchanges may end by themselves. */
 void http_server_drain(struct http_server *server);
@@ -85,6 +113,10 @@ const char *http_query(const struct http_exchange *exchange); /* behind "?", as 
 const char *http_header(const struct http_exchange *exchange, const char *name);
 const char *http_body(const struct http_exchange *exchange, size_t *ret_length);
 int http_port(const struct http_exchange *exchange); /* of the listener it came through */
+/* NULL: it came from this machine. */
+const struct http_site *http_site(const struct http_exchange *exchange);
+/* The address and port that the peer came to, as Host has them: "10.0.0.5:7443", "[::1]:7443". */
+bool http_own_address(const struct http_exchange *exchange, char *out, size_t size);
 /* Figures of the server it came through. */
 void http_write_metrics(const struct http_exchange *exchange, struct text *out);
 /* One parameter of the query, decoded, UTF-8 without NUL; NULL: absent. Borrowed, valid until the

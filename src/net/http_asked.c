@@ -1,5 +1,9 @@
 /* http_asked.c - what a handler may know of a request, and what it may want to hear; see http.h. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/metrics.h"
 #include "net/http_inside.h"
@@ -42,6 +46,34 @@ const char *http_body(const struct http_exchange *exchange, size_t *ret_length)
 int http_port(const struct http_exchange *exchange)
 {
     return exchange->connection ? exchange->connection->server->port : 0;
+}
+
+const struct http_site *http_site(const struct http_exchange *exchange)
+{
+    return exchange->connection ? exchange->connection->server->site : NULL;
+}
+
+bool http_own_address(const struct http_exchange *exchange, char *out, size_t size)
+{
+    struct sockaddr_storage own = { 0 };
+    const struct sockaddr_in *four = (const void *)&own;
+    const struct sockaddr_in6 *six = (const void *)&own;
+    socklen_t length = sizeof own;
+    char address[INET6_ADDRSTRLEN];
+    bool is_mapped;
+
+    if (!exchange->connection ||
+        getsockname(exchange->connection->fd, (struct sockaddr *)&own, &length) != 0)
+        return false;
+    is_mapped = own.ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr);
+    if (own.ss_family == AF_INET)
+        inet_ntop(AF_INET, &four->sin_addr, address, sizeof address);
+    else if (is_mapped) /* who came to an address of version 4 calls it by that */
+        inet_ntop(AF_INET, &six->sin6_addr.s6_addr[12], address, sizeof address);
+    else
+        inet_ntop(AF_INET6, &six->sin6_addr, address, sizeof address);
+    return snprintf(out, size, strchr(address, ':') ? "[%s]:%d" : "%s:%d", address,
+                    exchange->connection->server->port) < (int)size;
 }
 
 void http_write_metrics(const struct http_exchange *exchange, struct text *out)

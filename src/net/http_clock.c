@@ -14,6 +14,7 @@ enum {
 };
 static const struct http_times default_times = {
     .idle_ms = 60000,
+    .handshake_ms = 10000,
     .head_ms = 29000, /* the 408 is there within 30 s */
     .body_ms = 60000,
     .body_grace_ms = 10000,
@@ -92,6 +93,7 @@ static const struct {
 } classes[HTTP_CLASSES] = {
     [HTTP_WAIT_DOOMED] = { on_doomed, 0, 0 },
     [HTTP_WAIT_RESUME] = { on_resume, 0, 0 },
+    [HTTP_WAIT_HANDSHAKE] = { on_doomed, -1, TIME(handshake_ms) },
     [HTTP_WAIT_IDLE] = { on_doomed, -1, TIME(idle_ms) },
     [HTTP_WAIT_KNOWN_IDLE] = { on_doomed, -1, TIME(idle_ms) },
     [HTTP_WAIT_HEAD] = { on_head_late, -1, TIME(head_ms) },

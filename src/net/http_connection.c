@@ -7,14 +7,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/pool.h"
 #include "loop/loop.h"
 #include "net/http_inside.h"
+#include "net/tls.h"
 
 static struct http_incoming *keep_in(struct http_connection *connection)
 {
@@ -81,7 +80,8 @@ void http_connection_close(struct http_connection *connection)
         return;
     let_go(connection);
     connection->server->count--;
-    close(connection->fd);
+    stream_close(connection->fd, connection->tls);
+    connection->tls = NULL;
     if (exchange)
         http_exchange_end(exchange, HTTP_LOST);
 }
@@ -90,12 +90,15 @@ void http_connection_hand_over(struct http_connection *connection)
 {
     struct http_server *server = connection->server;
     struct text kept = take_kept(connection);
-    int fd = connection->fd;
 
     http_connection_settle(connection, HTTP_TAKEN);
     if (connection->phase != PHASE_CLOSED) {
+        const struct http_taken taken = { server, connection->fd, connection->tls, kept.bytes,
+                                          kept.used };
+
         let_go(connection);
-        server->handler.taken(server->handler.taken_context, server, fd, kept.bytes, kept.used);
+        connection->tls = NULL;
+        server->handler.taken(server->handler.taken_context, &taken);
     }
     http_server_drop(server, &kept);
 }
@@ -129,7 +132,7 @@ static void wait_for_request(struct http_connection *connection)
 static void linger(struct http_connection *connection)
 {
     if (connection->has_ended || connection->server->is_dismissed ||
-        shutdown(connection->fd, SHUT_WR) != 0) {
+        !stream_shut(connection->fd, connection->tls)) {
         http_connection_close(connection);
         return;
     }
@@ -265,9 +268,12 @@ void http_connection_resume(struct http_connection *connection)
 static void read_bytes(struct http_connection *connection)
 {
     char *bytes = connection->server->read_bytes;
-    ssize_t got = recv(connection->fd, bytes, HTTP_READ_BYTES, 0);
+    ssize_t got = stream_recv(connection->fd, connection->tls, bytes, HTTP_READ_BYTES);
+    int why = errno;
 
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    if (connection->wait.kind == HTTP_WAIT_HANDSHAKE && stream_is_open(connection->tls))
+        wait_for_request(connection);
+    if (got < 0 && (why == EAGAIN || why == EINTR))
         return;
     if (got <= 0) {
         http_connection_close(connection);
@@ -330,7 +336,8 @@ void http_connection_ready(struct http_connection *connection, unsigned events)
 static unsigned wanted_events(const struct http_connection *connection)
 {
     /* What waits for the flush needs no sign that there is room. */
-    bool is_stuck = http_connection_unsent(connection) > 0 && !connection->dirty.next;
+    bool is_stuck = (http_connection_unsent(connection) > 0 && !connection->dirty.next) ||
+                    stream_is_stuck(connection->tls);
     unsigned events = is_stuck ? OS_WRITABLE : 0;
 
     if (connection->has_ended || has_backlog(connection)) {
@@ -364,5 +371,11 @@ void http_connection_new(struct http_server *server, int fd)
     connection->fd = fd;
     server->count++;
     http_link_append(&server->connections, &connection->all);
-    wait_for_request(connection);
+    if (server->tls) {
+        connection->tls = tls_new_server(server->tls);
+        http_wait_begin(server, &connection->wait, HTTP_WAIT_HANDSHAKE);
+        http_connection_watch(connection);
+    } else {
+        wait_for_request(connection);
+    }
 }

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "net/http.h"
 #include "net/http_scan.h"
+#include "net/stream.h"
 
 enum {
     HTTP_READ_BYTES = 65536,
@@ -38,8 +39,9 @@ void http_link_remove(struct http_link *link); /* in no list: nothing happens */
  * so that a look at its front is enough. */
 enum http_class {
     HTTP_WAIT_NONE,
-    HTTP_WAIT_DOOMED, /* at once, but not on the stack of whoever found out */
-    HTTP_WAIT_RESUME, /* bytes that were read with the request before */
+    HTTP_WAIT_DOOMED,    /* at once, but not on the stack of whoever found out */
+    HTTP_WAIT_RESUME,    /* bytes that were read with the request before */
+    HTTP_WAIT_HANDSHAKE, /* of TLS */
     HTTP_WAIT_IDLE,
     HTTP_WAIT_KNOWN_IDLE, /* idle too, but not sent away to make room */
     HTTP_WAIT_HEAD,
@@ -96,6 +98,7 @@ struct http_connection {
     struct http_exchange *exchange;
     struct http_incoming *in;  /* NULL: nothing is kept */
     struct http_outgoing *out; /* NULL: everything is sent */
+    struct tls *tls;           /* NULL: none */
     uint64_t owner;            /* 0: nobody */
     int fd;
     uint8_t phase, interest; /* enum http_phase, enum os_events */
@@ -142,6 +145,8 @@ struct http_server {
     struct loop *loop;
     struct http_handler handler;
     struct http_times times;
+    const struct tls_context *tls;     /* of newcomers; NULL: none */
+    const struct http_site *site;      /* NULL: this machine alone */
     struct http_listener listeners[2]; /* IPv4, IPv6 */
     int port, spare_fd;
     int poller;     /* for all connections */

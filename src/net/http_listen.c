@@ -1,6 +1,7 @@
 /*
  * http_listen.c - the two listening sockets of a server: 127.0.0.1 and ::1 with one port number.
- * Close on exec, for this machine alone; IPv6 takes no IPv4.
+ * Close on exec, for this machine alone; IPv6 takes no IPv4. Or one socket at an address that
+ * somebody chose, for other machines too.
  */
 #include "net/http_listen.h"
 
@@ -16,16 +17,17 @@
 
 enum { LISTEN_BACKLOG = 511, LISTEN_TRIES = 100 };
 
-static int open_socket(int family, const struct sockaddr *address, socklen_t size)
+static int open_socket(int family, const struct sockaddr *address, socklen_t size, bool takes_both)
 {
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, kept;
+    int is_alone = !takes_both;
 
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* of our own last run */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* peers inherit it */
     if (family == AF_INET6)
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &is_alone, sizeof is_alone);
     if (bind(fd, address, size) == 0 && listen(fd, LISTEN_BACKLOG) == 0)
         return fd;
     kept = errno;
@@ -39,7 +41,7 @@ static int open_ipv4(int port)
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return open_socket(AF_INET, (struct sockaddr *)&address, sizeof address);
+    return open_socket(AF_INET, (struct sockaddr *)&address, sizeof address, false);
 }
 
 static int open_ipv6(int port)
@@ -47,7 +49,7 @@ static int open_ipv6(int port)
     struct sockaddr_in6 address = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
 
     address.sin6_addr = in6addr_loopback;
-    return open_socket(AF_INET6, (struct sockaddr *)&address, sizeof address);
+    return open_socket(AF_INET6, (struct sockaddr *)&address, sizeof address, false);
 }
 
 static int port_of(int fd)
@@ -100,4 +102,27 @@ bool http_listen(int port, bool may_move, int *ret_fds, int *ret_port, struct er
                      "port %d is taken by another program; `ss -ltnp 'sport = :%d'` shows which; "
                      "end it or choose another port",
                      port, port);
+}
+
+bool http_listen_at(const char *address, int port, int *ret_fds, int *ret_port, struct error *err)
+{
+    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
+
+    ret_fds[1] = -1;
+    if (inet_pton(AF_INET, address, &four.sin_addr) == 1) {
+        ret_fds[0] = open_socket(AF_INET, (struct sockaddr *)&four, sizeof four, false);
+    } else if (inet_pton(AF_INET6, address, &six.sin6_addr) == 1) {
+        ret_fds[0] = open_socket(AF_INET6, (struct sockaddr *)&six, sizeof six,
+                                 IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr));
+    } else {
+        errno = EADDRNOTAVAIL;
+        ret_fds[0] = -1;
+    }
+    if (ret_fds[0] < 0)
+        return error_set(err, ERROR_unavailable, "/listen",
+                         "can't listen on %s port %d: %s; change the setting listen", address, port,
+                         strerror(errno));
+    *ret_port = port_of(ret_fds[0]);
+    return true;
 }

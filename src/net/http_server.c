@@ -63,9 +63,11 @@ void http_server_drop(struct http_server *server, struct text *text)
     text_release(text);
 }
 
-static void send_away(int fd)
+static void send_away(const struct http_server *server, int fd)
 {
-    if (send(fd, busy_reply, sizeof busy_reply - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+    /* to who expects TLS nothing can be said yet */
+    if (!server->tls &&
+        send(fd, busy_reply, sizeof busy_reply - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         errno = 0; /* it is closed whether it hears why or not */
     close(fd);
 }
@@ -86,15 +88,16 @@ static struct http_connection *find_stranger(struct http_link *waits)
 /* One who is not known and waits for nothing goes, so that a newcomer finds a place. */
 static bool make_room(struct http_server *server)
 {
-    static const enum http_class order[] = { HTTP_WAIT_LINGER, HTTP_WAIT_IDLE, HTTP_WAIT_HEAD };
+    static const enum http_class order[] = { HTTP_WAIT_LINGER, HTTP_WAIT_HANDSHAKE, HTTP_WAIT_IDLE,
+                                             HTTP_WAIT_HEAD };
 
     for (size_t i = 0; i < ARRAY_LEN(order); i++) {
         struct http_connection *connection = find_stranger(&server->waits[order[i]]);
 
         if (!connection)
             continue;
-        if (order[i] != HTTP_WAIT_LINGER &&
-            send(connection->fd, busy_reply, sizeof busy_reply - 1, MSG_NOSIGNAL) < 0)
+        if (order[i] != HTTP_WAIT_LINGER && stream_is_open(connection->tls) &&
+            stream_send(connection->fd, connection->tls, busy_reply, sizeof busy_reply - 1) < 0)
             errno = 0; /* it goes whether it hears why or not */
         http_connection_close(connection);
         return true;
@@ -121,7 +124,7 @@ static void turn_away(struct http_server *server, int listener)
         close(server->spare_fd);
     fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0)
-        send_away(fd);
+        send_away(server, fd);
     server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (fd < 0 || server->spare_fd < 0)
         pause_listening(server);
@@ -146,7 +149,7 @@ static void on_newcomer(uv_poll_t *poll, int status, int events)
         if (fd < 0 && errno != ECONNABORTED && errno != EINTR)
             return;
         if (fd >= 0 && server->count >= server->most && !make_room(server))
-            send_away(fd);
+            send_away(server, fd);
         else if (fd >= 0)
             http_connection_new(server, fd);
     }
@@ -240,7 +243,9 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     struct http_server *server;
     int fds[2], port, poller;
 
-    if (!http_listen(options->port, options->may_move, fds, &port, err))
+    if (options->site
+            ? !http_listen_at(options->site->address, options->site->port, fds, &port, err)
+            : !http_listen(options->port, options->may_move, fds, &port, err))
         return false;
     poller = os_poller_open();
     if (poller < 0) {
@@ -255,6 +260,8 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     server->loop = loop;
     server->handler = options->handler;
     server->times = options->times;
+    server->site = options->site;
+    server->tls = options->tls;
     server->most = options->most_connections ? options->most_connections : most_connections();
     server->reserved = server->most / 4 < SERVER_RESERVED ? server->most / 4 : SERVER_RESERVED;
     server->most_bytes = options->most_bytes ? options->most_bytes : HTTP_HELD_BYTES;
@@ -273,6 +280,16 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
 int http_server_port(const struct http_server *server)
 {
     return server->port;
+}
+
+const struct http_site *http_server_site(const struct http_server *server)
+{
+    return server->site;
+}
+
+void http_server_use_tls(struct http_server *server, const struct tls_context *tls)
+{
+    server->tls = tls;
 }
 
 void http_server_flush(struct http_server *server)

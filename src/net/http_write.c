@@ -50,6 +50,7 @@ void http_connection_doom(struct http_connection *connection)
     http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_DOOMED);
 }
 
+/* With TLS too: whatever it says, a peer that says something goes on, and an end is in order. */
 enum http_sight http_connection_peek(struct http_connection *connection)
 {
     char byte;
@@ -100,7 +101,7 @@ static void end_reply(struct http_connection *connection)
         return;
     }
     connection->phase = PHASE_SETTLING;
-    if (connection->closes_after && shutdown(connection->fd, SHUT_WR) != 0)
+    if (connection->closes_after && !stream_shut(connection->fd, connection->tls))
         http_connection_doom(connection); /* a peer that waits for the end must see it */
     exchange->written_ms = loop_boot_ms();
     if (!connection->is_doomed)
@@ -174,10 +175,12 @@ static bool send_bytes(struct http_connection *connection)
 {
     bool has_moved = false;
 
+    if (!stream_flush(connection->fd, connection->tls))
+        return false;
     while (http_connection_unsent(connection) > 0) {
         struct http_outgoing *out = connection->out;
-        ssize_t sent = send(connection->fd, out->text.bytes + out->sent, out->text.used - out->sent,
-                            MSG_NOSIGNAL);
+        ssize_t sent = stream_send(connection->fd, connection->tls, out->text.bytes + out->sent,
+                                   out->text.used - out->sent);
 
         if (sent < 0 && errno == EINTR)
             continue;

@@ -6,8 +6,10 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "net/http.h"
 
-enum { HTTP_PORT = 80 };
+enum { HTTP_PORT = 80, HTTPS_PORT = 443 };
 static const char token_characters[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
@@ -37,6 +39,73 @@ bool origin_is_ours(const char *origin, int port)
 
     return !origin || (strncmp(origin, scheme, strlen(scheme)) == 0 &&
                        origin_is_our_host(origin + strlen(scheme), port));
+}
+
+bool origin_is_host_of(const struct http_site *site, const char *address, const char *host)
+{
+    char longer[sizeof site->origin + 8];
+
+    if (!host)
+        return false;
+    /* who names the usual port of the scheme means the same */
+    snprintf(longer, sizeof longer, "%s:%d", site->host, site->public_port);
+    return (site->host[0] &&
+            (strcasecmp(host, site->host) == 0 || strcasecmp(host, longer) == 0)) ||
+           (address && strcmp(host, address) == 0);
+}
+
+bool origin_is_of(const struct http_site *site, const char *address, const char *origin)
+{
+    const char *scheme = site->has_tls ? "https://" : "http://";
+
+    if (!origin || (site->origin[0] && strcasecmp(origin, site->origin) == 0))
+        return true;
+    return address && strncmp(origin, scheme, strlen(scheme)) == 0 &&
+           strcmp(origin + strlen(scheme), address) == 0;
+}
+
+/* A name of letters, digits, dots and dashes, or an address of version 6 in brackets. */
+static size_t name_length(const char *text)
+{
+    size_t length;
+
+    if (text[0] == '[') {
+        length = strspn(text + 1, "0123456789abcdefABCDEF:.");
+        return length > 0 && text[1 + length] == ']' ? length + 2 : 0;
+    }
+    return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.");
+}
+
+bool origin_read_url(const char *url, struct http_site *site)
+{
+    bool is_https = strncasecmp(url, "https://", 8) == 0;
+    size_t scheme = is_https ? 8 : 7, name, length;
+    int64_t port = is_https ? HTTPS_PORT : HTTP_PORT;
+    char digits[8];
+
+    if (!is_https && strncasecmp(url, "http://", 7) != 0)
+        return false;
+    name = name_length(url + scheme);
+    length = scheme + name;
+    if (name == 0)
+        return false;
+    if (url[length] == ':') {
+        size_t count = strspn(url + length + 1, "0123456789");
+
+        snprintf(digits, sizeof digits, "%.*s", (int)count, url + length + 1);
+        if (count == 0 || count > 5 || !text_parse_integer(digits, &port) || port < 1 ||
+            port > 65535)
+            return false;
+        length += count + 1;
+    }
+    if (length >= sizeof site->origin || (url[length] && strcmp(url + length, "/") != 0))
+        return false;
+    snprintf(site->origin, sizeof site->origin, "%.*s", (int)length, url);
+    if (port == (is_https ? HTTPS_PORT : HTTP_PORT)) /* browsers leave it out */
+        site->origin[scheme + name] = '\0';
+    site->host = site->origin + scheme;
+    site->public_port = (int)port;
+    return true;
 }
 
 bool origin_is_from_our_page(const char *sec_fetch_site)

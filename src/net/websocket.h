@@ -14,6 +14,7 @@
 
 struct http_exchange;
 struct http_server;
+struct http_taken;
 struct loop;
 struct text;
 struct ws_frame;
@@ -40,11 +41,12 @@ struct ws_options {
     size_t most_strangers; /* who have not said who they are; 0: a quarter of HTTP's places */
 };
 struct ws_server *ws_server_new(const struct ws_options *options);
-/* Replies to the request: 101 and a peer later, or a refusal that says what is missing. */
-void ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange);
+/* Replies to the request: 101 and a peer later, or false and a refusal that says what is missing.
+ * Pages must say their Origin. */
+bool ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange, bool is_page);
 /* The `taken` of the HTTP server whose exchanges are upgraded; its context is the WebSocket
  * server. */
-void ws_server_take(void *server, struct http_server *http, int fd, char *bytes, size_t length);
+void ws_server_take(void *server, const struct http_taken *taken);
 void ws_server_flush(struct ws_server *server); /* before the loop sleeps: one write a peer */
 size_t ws_server_count(const struct ws_server *server);
 void ws_server_write_metrics(const struct ws_server *server, struct text *out);
@@ -65,7 +67,8 @@ void ws_peer_know(struct ws_peer *peer);
 void ws_peer_pause(struct ws_peer *peer, bool is_paused);
 /* Says why, sends what was said before, and goes; `message` is not called any more. */
 void ws_peer_close(struct ws_peer *peer, int code, const char *reason);
-int ws_peer_port(const struct ws_peer *peer); /* of ours, that it came to */
+int ws_peer_port(const struct ws_peer *peer);      /* of ours, as its page sees it */
+bool ws_peer_is_local(const struct ws_peer *peer); /* it came to this machine's own port */
 /* Whose process it is, where it is one of this machine. False: not known. */
 bool ws_peer_user(const struct ws_peer *peer, int64_t *ret_uid);
 

@@ -40,6 +40,7 @@ enum ws_class {
 struct ws_peer {
     struct ws_server *server;
     struct http_server *http; /* whose place it holds */
+    struct tls *tls;          /* NULL: none */
     void *owner;
     struct http_link all, dirty, wait;
     struct ws_unread *unread;   /* NULL: nothing */
@@ -78,8 +79,7 @@ struct ws_server {
 void ws_server_unref(struct ws_server *server);
 
 /* ws_peer.c */
-void ws_peer_new(struct ws_server *server, struct http_server *http, int fd, char *bytes,
-                 size_t length);
+void ws_peer_new(struct ws_server *server, const struct http_taken *taken);
 void ws_peer_drop(struct ws_peer *peer); /* at once, without a word */
 void ws_peer_watch(struct ws_peer *peer);
 void ws_peer_ready(struct ws_peer *peer, unsigned events);

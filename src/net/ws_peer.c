@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/os.h"
@@ -41,7 +40,8 @@ void ws_peer_drop(struct ws_peer *peer)
     server->count--;
     server->strangers -= !peer->is_known;
     os_poller_watch(server->poller, peer->fd, peer->interest, 0, NULL);
-    close(peer->fd);
+    stream_close(peer->fd, peer->tls);
+    peer->tls = NULL;
     http_link_append(&server->gone, &peer->all);
     loop_wake_send(server->wake);
     http_server_free_place(peer->http);
@@ -73,7 +73,7 @@ void ws_peer_drained(struct ws_peer *peer)
         /* Closing while bytes of the peer are unread would reset the connection, and our reason
          * with it: it goes when the peer has closed, or late. */
         peer->has_shut = true;
-        if (shutdown(peer->fd, SHUT_WR) != 0)
+        if (!stream_shut(peer->fd, peer->tls))
             ws_peer_drop(peer);
     } else if (!peer->is_closing && peer->owner) {
         peer->server->handler.drained(peer->owner);
@@ -171,7 +171,7 @@ static void discard(struct ws_peer *peer, size_t length)
 static void read_bytes(struct ws_peer *peer)
 {
     char *bytes = peer->server->read_bytes;
-    ssize_t got = recv(peer->fd, bytes, WS_READ_BYTES, 0);
+    ssize_t got = stream_recv(peer->fd, peer->tls, bytes, WS_READ_BYTES);
 
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -214,7 +214,8 @@ void ws_peer_watch(struct ws_peer *peer)
     if (peer->is_gone)
         return;
     events = peer->is_paused ? OS_HUNG_UP : OS_READABLE;
-    if (peer->queued > 0 && !peer->dirty.next) /* what waits for the flush needs no sign of room */
+    /* what waits for the flush needs no sign of room */
+    if ((peer->queued > 0 && !peer->dirty.next) || stream_is_stuck(peer->tls))
         events |= OS_WRITABLE;
     if (os_poller_watch(peer->server->poller, peer->fd, peer->interest, events, peer))
         peer->interest = (uint8_t)events;
@@ -248,7 +249,14 @@ void ws_peer_pause(struct ws_peer *peer, bool is_paused)
 
 int ws_peer_port(const struct ws_peer *peer)
 {
-    return http_server_port(peer->http);
+    const struct http_site *site = http_server_site(peer->http);
+
+    return site && site->public_port ? site->public_port : http_server_port(peer->http);
+}
+
+bool ws_peer_is_local(const struct ws_peer *peer)
+{
+    return !http_server_site(peer->http);
 }
 
 bool ws_peer_user(const struct ws_peer *peer, int64_t *ret_uid)
@@ -267,15 +275,15 @@ static void make_room(struct ws_server *server, const struct http_server *http)
             (struct ws_peer *)(void *)((char *)head->next - offsetof(struct ws_peer, wait)));
 }
 
-void ws_peer_new(struct ws_server *server, struct http_server *http, int fd, char *bytes,
-                 size_t length)
+void ws_peer_new(struct ws_server *server, const struct http_taken *taken)
 {
     struct ws_peer *peer = pool_new(sizeof *peer);
 
     peer->server = server;
-    peer->http = http;
-    peer->fd = fd;
-    make_room(server, http);
+    peer->http = taken->server;
+    peer->fd = taken->fd;
+    peer->tls = taken->tls;
+    make_room(server, taken->server);
     server->count++;
     server->strangers++;
     server->opened++;
@@ -284,8 +292,8 @@ void ws_peer_new(struct ws_server *server, struct http_server *http, int fd, cha
     peer->owner = server->handler.opened(server->handler.context, peer);
     if (!peer->owner)
         ws_peer_drop(peer);
-    else if (length > 0)
-        take_bytes(peer, bytes, length);
+    else if (taken->length > 0)
+        take_bytes(peer, taken->bytes, taken->length);
     if (peer->dirty.next) { /* this turn's flush may be over */
         http_link_remove(&peer->dirty);
         ws_peer_write(peer);

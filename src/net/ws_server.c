@@ -124,13 +124,13 @@ static void refuse_version(struct http_exchange *exchange)
     guard_refuse(exchange, 426, "upgrade_required", "this path speaks WebSocket, version 13");
 }
 
-void ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange)
+bool ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange, bool is_page)
 {
     const char *version = http_header(exchange, "sec-websocket-version");
     const char *key = http_header(exchange, "sec-websocket-key");
     char accept[ACCEPT_KEY_BYTES];
 
-    if (!http_header(exchange, "origin")) { /* the gate looked at one that is there */
+    if (is_page && !http_header(exchange, "origin")) { /* the gate looked at one that is there */
         guard_refuse(exchange, 403, "foreign_origin", "a page says its Origin: it is needed here");
     } else if (strcmp(http_method(exchange), "GET") != 0 || exchange->minor < 1 ||
                !has_word(http_header(exchange, "upgrade"), "websocket") ||
@@ -148,12 +148,14 @@ void ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange)
         http_set_header(exchange, "Connection", "Upgrade");
         http_set_header(exchange, "Sec-WebSocket-Accept", accept);
         http_upgrade(exchange);
+        return true;
     }
+    return false;
 }
 
-void ws_server_take(void *server, struct http_server *http, int fd, char *bytes, size_t length)
+void ws_server_take(void *server, const struct http_taken *taken)
 {
-    ws_peer_new(server, http, fd, bytes, length);
+    ws_peer_new(server, taken);
 }
 
 size_t ws_server_count(const struct ws_server *server)

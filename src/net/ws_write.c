@@ -123,9 +123,9 @@ static ssize_t send_some(const struct ws_peer *peer)
     struct msghdr message = { .msg_iov = parts };
     size_t count = peer->queued < WRITE_PARTS ? peer->queued : WRITE_PARTS;
 
-    if (count == 1) /* the usual case is cheaper without a list */
-        return send(peer->fd, peer->queue[0]->bytes + peer->sent,
-                    peer->queue[0]->length - peer->sent, MSG_NOSIGNAL);
+    if (count == 1 || peer->tls) /* the usual case is cheaper without a list */
+        return stream_send(peer->fd, peer->tls, peer->queue[0]->bytes + peer->sent,
+                           peer->queue[0]->length - peer->sent);
     for (size_t i = 0; i < count; i++)
         parts[i] = (struct iovec){ peer->queue[i]->bytes, peer->queue[i]->length };
     parts[0].iov_base = (char *)parts[0].iov_base + peer->sent;
@@ -136,6 +136,8 @@ static ssize_t send_some(const struct ws_peer *peer)
 
 void ws_peer_write(struct ws_peer *peer)
 {
+    if (!peer->is_gone && !stream_flush(peer->fd, peer->tls))
+        ws_peer_drop(peer);
     while (!peer->is_gone && peer->queued > 0) {
         ssize_t sent = send_some(peer);
 

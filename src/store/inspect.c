@@ -90,7 +90,7 @@ static enum inspect_outcome judge(sqlite3 *db, int64_t now_utc_ms, struct inspec
         [SCHEMA_FAILED] = INSPECT_UNREADABLE,
     };
     enum inspect_outcome outcome = outcomes[schema_look(db)];
-    int64_t version = 0;
+    int64_t version = 0, importing = 0;
 
     if (outcome == INSPECT_UNREADABLE && failure_is_corruption(sqlite3_extended_errcode(db)))
         return INSPECT_DAMAGED;
@@ -114,6 +114,9 @@ static enum inspect_outcome judge(sqlite3 *db, int64_t now_utc_ms, struct inspec
                       " AND expires_ms <= ?1",
                       now_utc_ms, &out->expired_tokens)))
         return INSPECT_DAMAGED;
+    if (version > 0 &&
+        read_number(db, "SELECT count(*) FROM meta WHERE name = 'importing'", 0, &importing))
+        outcome = importing > 0 ? INSPECT_IMPORTING : outcome;
     return outcome;
 }
 

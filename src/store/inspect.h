@@ -9,6 +9,7 @@ enum inspect_outcome {
     INSPECT_DAMAGED,
     INSPECT_NEWER,
     INSPECT_FOREIGN,
+    INSPECT_IMPORTING,  /* a backup was not read to its end: no hub opens it */
     INSPECT_UNREADABLE, /* message says why */
 };
 struct inspection {

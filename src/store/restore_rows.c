@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/ask.h"
 #include "core/form.h"
+#include "core/lifecycle.h"
 #include "store/restore_inside.h"
 
 enum { BATCH_ROWS = 1000 };
@@ -127,11 +128,12 @@ static bool compare_event(struct restore *restore, const struct event *event, st
 static bool can_be_shown(const struct backup_line *line)
 {
     const struct backup_cell *form = cell_of(line, "form"), *actor = cell_of(line, "actor");
+    bool is_nobodys = cell_of(line, "kind")->number == EVENT_EXPIRED; /* defaults, by time alone */
     struct form read = { 0 };
     bool ok = !form->is_there || form_parse(form->text, form->length, &read, NULL);
 
     form_release(&read);
-    return ok && (!cell_of(line, "answered_ms")->is_there || actor->length > 0);
+    return ok && (!cell_of(line, "answered_ms")->is_there || actor->length > 0 || is_nobodys);
 }
 
 static bool take_event(struct restore *restore, const struct backup_line *line, struct error *err)

@@ -137,6 +137,7 @@ bool ask_may_answer(const struct ask_screen *screen); /* the hub is there and th
 struct field_state *ask_field(const struct ask_screen *screen); /* of the step; NULL: review */
 bool ask_is_review(const struct ask_screen *screen);
 bool ask_has_notes(const struct ask_screen *screen);    /* they are allowed */
+bool ask_has_portal(const struct ask_screen *screen);   /* `w` is offered */
 bool ask_has_written(const struct ask_screen *screen);  /* there is text that would be lost */
 struct edit *ask_note(const struct ask_screen *screen); /* that FOCUS_NOTE writes; NULL: none */
 bool ask_sends_at_once(const struct ask_screen *screen);

@@ -160,7 +160,7 @@ static void extend(struct ask_screen *screen)
 
 static void go_to_browser(struct ask_screen *screen)
 {
-    if (!screen->setup.has_portal) {
+    if (!ask_has_portal(screen)) {
         ask_say(screen, INK_QUIET, i18n_text(TEXT_TUI_NO_PORTAL));
         return;
     }

@@ -218,6 +218,19 @@ static void take_undone(struct ask_screen *screen)
     }
 }
 
+/* What a key has switched in this question stays, until the setting itself changes. */
+static void take_settings(struct ask_screen *screen, const struct json *json)
+{
+    bool was_shown = preferences_is_on(&screen->preferences, SETTING_SHOW_HIDDEN);
+
+    preferences_read(&screen->preferences, json);
+    if (preferences_is_on(&screen->preferences, SETTING_SHOW_HIDDEN) == was_shown)
+        return;
+    screen->shows_hidden = !was_shown;
+    for (size_t i = 0; i < screen->form.field_count; i++)
+        list_move_to_shown(screen, &screen->fields[i]);
+}
+
 void ask_screen_take(struct ask_screen *screen, enum screen_news news, const struct json *json,
                      struct screen_time now)
 {
@@ -233,7 +246,7 @@ void ask_screen_take(struct ask_screen *screen, enum screen_news news, const str
         take_drafted(screen, json);
         break;
     case NEWS_SETTINGS:
-        preferences_read(&screen->preferences, json);
+        take_settings(screen, json);
         break;
     case NEWS_CODE:
         take_code(screen, json);

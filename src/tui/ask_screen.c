@@ -193,11 +193,14 @@ bool ask_screen_new(const struct screen_setup *setup, const struct json *whole,
 
     screen->setup = *setup;
     screen->setup.settings = NULL;
+    screen->setup.preferences = NULL;
     screen->setup.home = mem_text(setup->home);
     screen->marks = marks_of(setup->is_ascii);
     screen->now = now;
     screen->visible_mono_ms = screen->key_mono_ms = screen->draft_mono_ms = -1;
     preferences_init(&screen->preferences);
+    if (setup->preferences)
+        preferences_copy(&screen->preferences, setup->preferences);
     if (setup->settings)
         preferences_read(&screen->preferences, setup->settings);
     if (!read_form(screen, json_member(whole, "form"), err)) {
@@ -304,6 +307,11 @@ struct field_state *ask_field(const struct ask_screen *screen)
 bool ask_has_notes(const struct ask_screen *screen)
 {
     return screen->form.allow_annotations && preferences_is_on(&screen->preferences, SETTING_NOTES);
+}
+
+bool ask_has_portal(const struct ask_screen *screen)
+{
+    return screen->setup.has_portal && preferences_is_on(&screen->preferences, SETTING_PORTAL);
 }
 
 struct edit *ask_note(const struct ask_screen *screen)

@@ -172,7 +172,8 @@ void ask_pass_time(struct ask_screen *screen, struct screen_time now)
     if (screen->phase == PHASE_OPEN && left_ms >= 0 && left_ms < 10000 && !screen->has_rung &&
         !screen->is_lost) {
         screen->has_rung = true;
-        if (preferences_is_on(&screen->preferences, SETTING_SOUND) &&
+        if (preferences_is_on(&screen->preferences, SETTING_NOTIFICATIONS) &&
+            preferences_is_on(&screen->preferences, SETTING_SOUND) &&
             !preferences_is_quiet(&screen->preferences, now.utc_ms))
             ask_emit_kind(screen, EFFECT_BELL);
     }

@@ -73,7 +73,7 @@ static int take_digits(const char **at, int digits, char sign)
 }
 
 /* "2026-07-28T14:02:23.000Z" */
-static int64_t read_time(const struct json *value)
+int64_t facts_time(const struct json *value)
 {
     static const struct {
         int digits;
@@ -99,7 +99,7 @@ static int64_t read_time(const struct json *value)
     return (int64_t)timegm(&time) * 1000 + numbers[6];
 }
 
-static void read_directory(struct facts *facts, const char *directory, const char *home)
+char *facts_directory(const char *directory, const char *home)
 {
     size_t length = home ? strlen(home) : 0;
     struct text out = { 0 };
@@ -110,8 +110,7 @@ static void read_directory(struct facts *facts, const char *directory, const cha
         directory += length;
     }
     facts_add_visible(&out, directory);
-    free(facts->directory);
-    facts->directory = text_take(&out);
+    return text_take(&out);
 }
 
 void facts_read(struct facts *facts, const struct json *ask, const char *home,
@@ -127,17 +126,18 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
     put(&facts->token, json_member_text(origin, "token"));
     put(&facts->via, json_member_text(by, "via"));
     put(&facts->person, json_member_text(by, "person"));
-    read_directory(facts, json_member_text(origin, "directory"), home);
+    free(facts->directory);
+    facts->directory = facts_directory(json_member_text(origin, "directory"), home);
     facts->pid = json_member_integer(origin, "pid", 0);
     facts->uid = json_member_integer(origin, "uid", -1);
     facts->state = state_find(json_member_text(ask, "status"));
     facts->version = json_member_integer(ask, "version", 0);
-    facts->created_utc_ms = read_time(json_member(ask, "created_at"));
-    facts->decided_utc_ms = read_time(json_member(ask, "decided_at"));
+    facts->created_utc_ms = facts_time(json_member(ask, "created_at"));
+    facts->decided_utc_ms = facts_time(json_member(ask, "decided_at"));
     facts->is_asked_back = json_is_yes(json_member(ask, "asked_back"));
     facts->is_detached = json_is_yes(json_member(ask, "detached"));
     facts->is_destructive = json_is_yes(json_member(ask, "destructive"));
-    facts->later_utc_ms = read_time(json_member(ask, "later_until"));
+    facts->later_utc_ms = facts_time(json_member(ask, "later_until"));
     facts->quiet_until_mono_ms = now.mono_ms + json_member_integer(ask, "quiet_seconds", 0) * 1000;
     facts->deadline_mono_ms = left_s < 0 ? -1 : now.mono_ms + left_s * 1000;
     facts->total_ms = left_s < 0 ? 0 : left_s * 1000 + now.utc_ms - facts->created_utc_ms;

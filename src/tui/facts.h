@@ -39,6 +39,9 @@ char *facts_visible(const char *bytes, bool has_lines); /* owned by the caller *
 /* The same, and what had to be changed for it is added to the visible_flags. */
 char *facts_visible_flags(const char *bytes, bool has_lines, unsigned *flags);
 
+char *facts_directory(const char *directory, const char *home); /* visible; owned by the caller */
+int64_t facts_time(const struct json *value);                   /* as the hub writes it; 0: none */
+
 /* "4:12", "1:02:03", "3 d"; what is left is rounded up, what has passed down. */
 void facts_add_clock(struct text *out, int64_t ms);
 void facts_add_duration(struct text *out, int64_t s); /* "48 s", "12 min", in words */

@@ -232,11 +232,13 @@ void draw_strip(const struct ask_screen *screen, struct pen *pen)
                 is_narrow && i18n_language() == LANGUAGE_EN ? language_tag(i18n_language())
                                                             : language_name(i18n_language()),
                 NULL);
-    text_add_format(&key, is_narrow ? "s" : "s %s", i18n_text(TEXT_TUI_KEY_SETTINGS));
+    if (preferences_is_on(&screen->preferences, SETTING_SINGLE_KEYS))
+        text_add_format(&key, is_narrow ? "s" : "s %s", i18n_text(TEXT_TUI_KEY_SETTINGS));
     pen_cut(pen, pen->left, pen->end - draw_columns(&key) - 1, INK_QUIET, text_string(&line),
             screen->marks->cut_end);
     pen_right(pen, INK_QUIET, text_string(&key));
-    pen_at(pen, pen->end - draw_columns(&key), INK_ACCENT, "s");
+    if (key.used > 0)
+        pen_at(pen, pen->end - draw_columns(&key), INK_ACCENT, "s");
     pen->row++;
     text_release(&line);
     text_release(&time);

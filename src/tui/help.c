@@ -21,8 +21,9 @@ static const struct {
     { "s", TEXT_TUI_HELP_SETTINGS },       { "w", TEXT_TUI_HELP_BROWSER },
     { "l", TEXT_TUI_HELP_LATER },          { "b", TEXT_TUI_HELP_BACK },
     { "[ ]", TEXT_TUI_HELP_NEIGHBOUR },    { "c h", TEXT_TUI_HELP_INBOX },
-    { "u", TEXT_TUI_HELP_UNDO },           { "Esc q", TEXT_TUI_HELP_CANCEL },
-    { "Ctrl-C", TEXT_TUI_HELP_LEAVE },     { "Ctrl-Z", TEXT_TUI_HELP_SUSPEND },
+    { "a", TEXT_TUI_HELP_STANDING },       { "u", TEXT_TUI_HELP_UNDO },
+    { "Esc q", TEXT_TUI_HELP_CANCEL },     { "Ctrl-C", TEXT_TUI_HELP_LEAVE },
+    { "Ctrl-Z", TEXT_TUI_HELP_SUSPEND },
 };
 
 int draw_help(struct pen *pen, int rows_most, int scroll)

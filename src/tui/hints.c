@@ -69,6 +69,28 @@ void draw_hint_row(struct pen *pen, const struct hint *hints, size_t count)
     pen->row++;
 }
 
+/* A key that does nothing while single_keys is off (ask_keys.c). */
+static bool is_dead(const struct ask_screen *screen, const struct hint *hint)
+{
+    char letter = hint->key[0];
+
+    return letter >= 'a' && letter <= 'z' && hint->key[1] == '\0' &&
+           !preferences_is_on(&screen->preferences, SETTING_SINGLE_KEYS);
+}
+
+static void draw_live_hints(const struct ask_screen *screen, struct pen *pen,
+                            const struct hint *hints, size_t count)
+{
+    struct hint row[HINTS_MOST];
+    size_t used = 0;
+
+    for (size_t i = 0; i < count && used < HINTS_MOST; i++) {
+        if (!is_dead(screen, &hints[i]))
+            row[used++] = hints[i];
+    }
+    draw_hint_row(pen, row, used);
+}
+
 static const char *say(enum text_id text)
 {
     return i18n_text(text);
@@ -131,12 +153,12 @@ static void list_hints(const struct ask_screen *screen, const struct field_state
         2);
     add(&row, !has_preview && is_many && !is_step, "a", say(TEXT_TUI_KEY_ALL), 2);
     add(&row, !has_preview && is_many && !is_step, "x", say(TEXT_TUI_KEY_NONE), 2);
-    add(&row, !has_preview && !is_many && !is_step && screen->setup.has_portal, "w",
+    add(&row, !has_preview && !is_many && !is_step && ask_has_portal(screen), "w",
         say(TEXT_TUI_KEY_BROWSER), 2);
     add(&row, true, "Esc", say(TEXT_TUI_KEY_CANCEL), 5);
     row.hints[row.count - 1].is_terse = !is_many && !has_preview;
     add(&row, true, "?", say(TEXT_TUI_KEY_KEYS), 8);
-    draw_hint_row(pen, row.hints, row.count);
+    draw_live_hints(screen, pen, row.hints, row.count);
     text_release(&send);
     text_release(&range);
 }
@@ -204,9 +226,9 @@ static void number_hints(const struct ask_screen *screen, const struct field_sta
         };
 
         if (is_rating)
-            draw_hint_row(pen, rating, ARRAY_LEN(rating));
+            draw_live_hints(screen, pen, rating, ARRAY_LEN(rating));
         else
-            draw_hint_row(pen, scale, ARRAY_LEN(scale));
+            draw_live_hints(screen, pen, scale, ARRAY_LEN(scale));
     }
     text_release(&step);
     text_release(&page);
@@ -231,7 +253,7 @@ static void review_hints(const struct ask_screen *screen, struct pen *pen)
             { "?", say(TEXT_TUI_KEY_KEYS), 8, false },
         };
 
-        draw_hint_row(pen, hints, ARRAY_LEN(hints));
+        draw_live_hints(screen, pen, hints, ARRAY_LEN(hints));
     }
     text_release(&send);
 }
@@ -265,18 +287,29 @@ static void filter_hints(const struct ask_screen *screen, struct pen *pen)
     draw_hint_row(pen, hints, is_many ? 4 : 3);
 }
 
+/* What the hub will do at the end, by the same rule as it (engine/time.c). */
+static bool sends_defaults(const struct ask_screen *screen)
+{
+    const char *action = preferences_value(&screen->preferences, SETTING_TIMEOUT_ACTION);
+
+    return strcmp(action, "submit_defaults") == 0 && form_has_enough_defaults(&screen->form) &&
+           !form_has_confirm(&screen->form) && !screen->form.is_destructive;
+}
+
 /* Under ten seconds the keys give way to what will happen, and the key against it. */
 static bool urgent_hints(const struct ask_screen *screen, struct pen *pen)
 {
     int64_t left_ms = ask_left_ms(screen);
+    bool is_narrow = pen->end < SCREEN_NARROW;
     struct text line = { 0 };
     char seconds[TEXT_INTEGER_BYTES];
+    enum text_id words = is_narrow ? TEXT_TUI_URGENT_SHORT : TEXT_TUI_URGENT;
 
+    if (sends_defaults(screen))
+        words = is_narrow ? TEXT_TUI_URGENT_DEFAULTS_SHORT : TEXT_TUI_URGENT_DEFAULTS;
     if (left_ms < 0 || left_ms >= 10000 || screen->phase != PHASE_OPEN)
         return false;
-    text_of_integer((left_ms + 999) / 1000, seconds);
-    i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_URGENT_SHORT : TEXT_TUI_URGENT,
-                "seconds", text_of_integer((left_ms + 999) / 1000, seconds), NULL);
+    i18n_format(&line, words, "seconds", text_of_integer((left_ms + 999) / 1000, seconds), NULL);
     pen_at(pen, pen->left, INK_DANGER, text_string(&line));
     pen->row++;
     text_release(&line);
@@ -332,13 +365,13 @@ void draw_hints(const struct ask_screen *screen, struct pen *pen)
     else if (state->field->kind == FIELD_NUMBER)
         number_hints(screen, state, pen);
     else if (state->field->kind == FIELD_TEXT)
-        draw_hint_row(pen,
-                      (const struct hint[]){ { "o", say(TEXT_TUI_KEY_WRITE), 9, false },
-                                             { "Ctrl-D", say(TEXT_TUI_KEY_SEND), 10, false },
-                                             { "n", say(TEXT_TUI_KEY_COMMON_NOTE), 3, false },
-                                             { "Esc", say(TEXT_TUI_KEY_CANCEL), 5, false },
-                                             { "?", say(TEXT_TUI_KEY_KEYS), 8, false } },
-                      5);
+        draw_live_hints(screen, pen,
+                        (const struct hint[]){ { "o", say(TEXT_TUI_KEY_WRITE), 9, false },
+                                               { "Ctrl-D", say(TEXT_TUI_KEY_SEND), 10, false },
+                                               { "n", say(TEXT_TUI_KEY_COMMON_NOTE), 3, false },
+                                               { "Esc", say(TEXT_TUI_KEY_CANCEL), 5, false },
+                                               { "?", say(TEXT_TUI_KEY_KEYS), 8, false } },
+                        5);
     else
         list_hints(screen, state, pen);
 }

@@ -10,6 +10,7 @@
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
+#include "tui/glyph.h"
 #include "tui/inbox_inside.h"
 #include "tui/keyboard.h"
 
@@ -123,11 +124,22 @@ enum history_wish inbox_history_key(struct inbox_history *history, const struct 
         move(history, HISTORY_ROWS);
     else if (key->code == KEY_ENTER)
         return HISTORY_OPEN;
+    else if (letter == 'a')
+        return HISTORY_STAND;
     else if (letter == '/')
         history->is_searching = true;
     else if (key->code == KEY_ESCAPE || letter == 'q' || letter == 'h')
         return HISTORY_CLOSE;
     return HISTORY_NOTHING;
+}
+
+/* Where nobody answered it by hand: how it was. */
+static const char *how(const struct facts *facts)
+{
+    if (facts->state != STATE_AUTO_SUBMITTED)
+        return "";
+    return strcmp(facts->via, "rule") == 0 ? i18n_text(TEXT_CHANNEL_RULE)
+                                           : i18n_state(facts->state);
 }
 
 static void draw_row(const struct history_row *row, bool is_here, const struct marks *marks,
@@ -148,8 +160,14 @@ static void draw_row(const struct history_row *row, bool is_here, const struct m
         pen_at(pen, AGE_COLUMN, INK_QUIET, text_string(&age));
     pen_cut(pen, is_narrow ? AGE_COLUMN : TITLE_COLUMN, is_narrow ? pen->end : middle,
             is_here ? INK_STRONG : INK_PLAIN, row->facts.title, marks->cut_end);
-    if (!is_narrow)
-        pen_cut(pen, middle + 2, pen->end, INK_QUIET, answer, marks->cut_end);
+    if (!is_narrow) {
+        const char *auto_words = how(&row->facts);
+        int end =
+            *auto_words ? pen->end - glyph_columns(auto_words, strlen(auto_words)) - 2 : pen->end;
+
+        pen_cut(pen, middle + 2, end, INK_QUIET, answer, marks->cut_end);
+        pen_right(pen, INK_ACCENT, auto_words);
+    }
     pen->row++;
     text_release(&age);
 }
@@ -176,6 +194,7 @@ void inbox_history_draw(struct inbox_history *history, const struct marks *marks
 {
     const struct hint hints[] = {
         { "Enter", i18n_text(TEXT_TUI_KEY_LOOK), 9, false },
+        { "a", i18n_text(TEXT_TUI_KEY_LET_STAND), 7, false },
         { "/", i18n_text(TEXT_TUI_KEY_SEARCH), 8, false },
         { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 10, false },
     };

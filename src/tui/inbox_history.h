@@ -25,7 +25,13 @@ struct inbox_history {
     struct edit search;
     bool is_searching, is_waiting, has_more;
 };
-enum history_wish { HISTORY_NOTHING, HISTORY_LOOK, HISTORY_OPEN, HISTORY_CLOSE };
+enum history_wish {
+    HISTORY_NOTHING,
+    HISTORY_LOOK,
+    HISTORY_OPEN,
+    HISTORY_STAND, /* let this answer stand */
+    HISTORY_CLOSE
+};
 
 void inbox_history_init(struct inbox_history *history);
 void inbox_history_release(struct inbox_history *history);

@@ -1,5 +1,5 @@
-/* inbox_inside.h - the insides of inbox_screen: inbox_screen.c has its life, inbox_list.c its rows.
- */
+/* inbox_inside.h - the insides of inbox_screen: inbox_screen.c has its life, inbox_list.c its rows,
+ * inbox_panels.c what lies over them. */
 #ifndef TUI_INBOX_INSIDE_H
 #define TUI_INBOX_INSIDE_H
 #include <stdbool.h>
@@ -9,6 +9,7 @@
 #include "tui/edit.h"
 #include "tui/facts.h"
 #include "tui/inbox_history.h"
+#include "tui/inbox_standing.h"
 #include "tui/marks.h"
 #include "tui/preferences.h"
 #include "tui/screen.h"
@@ -17,15 +18,22 @@
 struct ask_screen;
 struct canvas;
 struct json;
+struct key;
 
 enum { INBOX_ROWS = 1000, INBOX_FINISHED = 5 };
-enum inbox_panel { INBOX_LIST, INBOX_SETTINGS, INBOX_HELP, INBOX_HISTORY, INBOX_LATER };
+enum inbox_panel {
+    INBOX_LIST,
+    INBOX_SETTINGS,
+    INBOX_HELP,
+    INBOX_HISTORY,
+    INBOX_LATER,
+    INBOX_STANDING,
+};
 
 struct inbox_screen {
     struct screen_setup setup;
     const struct marks *marks;
     struct preferences preferences;
-    struct json *settings_json;
     struct facts rows[INBOX_ROWS + 1]; /* newest first */
     size_t count;
     char cursor[32], opening[32]; /* ids */
@@ -37,12 +45,24 @@ struct inbox_screen {
     int neighbour;
     int scroll, scroll_most; /* of the help */
     struct inbox_history history;
+    struct inbox_standing standing;
     int64_t retry_mono_ms;
     char *url;
     struct text said;
     struct screen_time now;
     struct ask_screen *ask;
 };
+
+void inbox_emit(struct inbox_screen *screen, const struct screen_effect *effect);
+void inbox_say(struct inbox_screen *screen, const char *words); /* one line, until the next key */
+
+/* Keys while a panel is open, and what opens it. */
+void inbox_panel_key(struct inbox_screen *screen, const struct key *key);
+void inbox_open_history(struct inbox_screen *screen);
+void inbox_open_standing(struct inbox_screen *screen);
+/* What the hub says about answers that stand. */
+void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
+                         const struct json *json);
 
 /* The open ones that fit the filter, in the order drawn. */
 size_t inbox_open_rows(struct inbox_screen *screen, struct facts *rows[INBOX_ROWS]);

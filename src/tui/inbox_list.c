@@ -183,6 +183,8 @@ static const char *via_words(const char *via)
         return i18n_text(TEXT_CHANNEL_CLIENT);
     if (strcmp(via, "api") == 0)
         return i18n_text(TEXT_CHANNEL_API);
+    if (strcmp(via, "rule") == 0)
+        return i18n_text(TEXT_CHANNEL_RULE);
     return *via ? i18n_text(TEXT_CHANNEL_CLI) : "";
 }
 
@@ -200,8 +202,8 @@ static void draw_finished(struct inbox_screen *screen, const struct facts *facts
     } else {
         pen_at(pen, AGE_COLUMN, INK_QUIET, text_string(&age));
         pen_cut(pen, AGE_COLUMN + AGE_COLUMNS, end, INK_PLAIN, facts->title, cut);
-        pen_cut(pen, end + 2, end + 20, INK_QUIET, i18n_state(facts->state), cut);
-        pen_cut(pen, end + 22, pen->end, INK_QUIET, via_words(facts->via), cut);
+        pen_cut(pen, end + 2, end + 18, INK_QUIET, i18n_state(facts->state), cut);
+        pen_cut(pen, end + 19, pen->end, INK_QUIET, via_words(facts->via), cut);
     }
     pen->row++;
     text_release(&age);
@@ -299,6 +301,7 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
         { "e", i18n_text(TEXT_TUI_KEY_MORE_TIME), 3, false },
         { "l", i18n_text(TEXT_TUI_LATER), 1, false },
         { "h", i18n_text(TEXT_TUI_KEY_HISTORY), 2, false },
+        { "a", i18n_text(TEXT_TUI_KEY_STANDING), 1, false },
         { "w", i18n_text(TEXT_TUI_KEY_BROWSER), 1, false },
         { "s", i18n_text(TEXT_TUI_KEY_SETTINGS), 5, false },
         { "q", i18n_text(TEXT_TUI_KEY_QUIT), 8, true },
@@ -358,6 +361,11 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
     }
     if (screen->panel == INBOX_HISTORY) {
         inbox_history_draw(&screen->history, screen->marks, screen->now, &pen, rows);
+        return;
+    }
+    if (screen->panel == INBOX_STANDING) {
+        inbox_standing_draw(&screen->standing, screen->marks, text_string(&screen->said),
+                            screen->now, &pen, rows);
         return;
     }
     count = inbox_open_rows(screen, open);

@@ -13,7 +13,7 @@
 #include "tui/later.h"
 #include "tui/settings_panel.h"
 
-static void emit(struct inbox_screen *screen, const struct screen_effect *effect)
+void inbox_emit(struct inbox_screen *screen, const struct screen_effect *effect)
 {
     struct screen_effect whole = *effect;
 
@@ -24,7 +24,7 @@ static void emit(struct inbox_screen *screen, const struct screen_effect *effect
 
 static void emit_kind(struct inbox_screen *screen, enum screen_effect_kind kind)
 {
-    emit(screen, &(struct screen_effect){ .kind = kind });
+    inbox_emit(screen, &(struct screen_effect){ .kind = kind });
 }
 
 static struct facts *find(struct inbox_screen *screen, const char *id)
@@ -77,7 +77,8 @@ static void tell_waiting(struct inbox_screen *screen)
             continue;
         row->is_told = true;
         if (!is_quiet)
-            emit(screen, &(struct screen_effect){ .kind = EFFECT_BELL, .session_id = row->id });
+            inbox_emit(screen,
+                       &(struct screen_effect){ .kind = EFFECT_BELL, .session_id = row->id });
     }
 }
 
@@ -155,8 +156,8 @@ void inbox_screen_free(struct inbox_screen *screen)
     ask_screen_free(screen->ask);
     edit_release(&screen->filter);
     inbox_history_release(&screen->history);
+    inbox_standing_release(&screen->standing);
     preferences_release(&screen->preferences);
-    json_free(screen->settings_json);
     text_release(&screen->said);
     text_release(&screen->settings.typed);
     free((char *)(uintptr_t)screen->setup.home);
@@ -177,7 +178,7 @@ static void on_ask_effect(void *context, const struct screen_effect *effect)
     if (effect->kind == EFFECT_NEIGHBOUR)
         screen->neighbour = effect->number < 0 ? -1 : 1;
     else
-        emit(screen, effect);
+        inbox_emit(screen, effect);
 }
 
 static void open_row(struct inbox_screen *screen, size_t cursor)
@@ -188,7 +189,8 @@ static void open_row(struct inbox_screen *screen, size_t cursor)
     if (cursor >= count)
         return;
     memcpy(screen->opening, rows[cursor]->id, sizeof screen->opening);
-    emit(screen, &(struct screen_effect){ .kind = EFFECT_OPEN, .session_id = screen->opening });
+    inbox_emit(screen,
+               &(struct screen_effect){ .kind = EFFECT_OPEN, .session_id = screen->opening });
 }
 
 static void close_ask(struct inbox_screen *screen)
@@ -223,7 +225,7 @@ static void open_ask(struct inbox_screen *screen, const struct json *whole)
     setup.context = screen;
     setup.effect = on_ask_effect;
     setup.is_inbox = true;
-    setup.settings = screen->settings_json;
+    setup.preferences = &screen->preferences;
     if (!ask_screen_new(&setup, whole, screen->now, &ask, NULL))
         return;
     ask_screen_free(screen->ask);
@@ -233,17 +235,8 @@ static void open_ask(struct inbox_screen *screen, const struct json *whole)
     screen->wants_cancel = false;
 }
 
-static void take_settings(struct inbox_screen *screen, const struct json *json)
-{
-    preferences_read(&screen->preferences, json);
-    if (json_length(json_member(json, "settings")) > 1) { /* all of them, for asks to come */
-        json_free(screen->settings_json);
-        screen->settings_json = json_keep(json);
-    }
-}
-
 /* One line above the keys, until the next key. */
-static void say(struct inbox_screen *screen, const char *words)
+void inbox_say(struct inbox_screen *screen, const char *words)
 {
     text_clear(&screen->said);
     facts_add_visible(&screen->said, words);
@@ -256,12 +249,13 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     switch (news) {
     case NEWS_LIST:
         take_list(screen, json);
+        inbox_take_standing(screen, news, json);
         break;
     case NEWS_CHANGED:
         take_ask(screen, json_member(json, "ask"), true);
         break;
     case NEWS_SETTINGS:
-        take_settings(screen, json);
+        preferences_read(&screen->preferences, json);
         break;
     case NEWS_STATUS:
         free(screen->url);
@@ -277,10 +271,19 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     case NEWS_HISTORY:
         inbox_history_take(&screen->history, json, screen->setup.home, now);
         break;
+    case NEWS_RULES:
+    case NEWS_PROPOSED:
+    case NEWS_CASE:
+    case NEWS_STANDS:
+    case NEWS_REVOKED:
+    case NEWS_RULED:
+        inbox_take_standing(screen, news, json);
+        break;
     case NEWS_LINK:
     case NEWS_REFUSED: /* of an open ask it is told there */
         if (!screen->ask)
-            say(screen, json_member_text(json, news == NEWS_LINK ? "words" : "message"));
+            inbox_say(screen, json_member_text(json, news == NEWS_LINK ? "words" : "message"));
+        inbox_take_standing(screen, news, json);
         break;
     default:
         break;
@@ -289,25 +292,6 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     if (screen->ask)
         ask_screen_take(screen->ask, news, json, now);
     close_ask(screen);
-}
-
-static void key_in_settings(struct inbox_screen *screen, const struct key *key)
-{
-    const char *name = setting_row(settings_panel_id(&screen->settings))->name;
-    char *value;
-
-    switch (settings_panel_key(&screen->settings, &screen->preferences, key, &value)) {
-    case SETTINGS_CHANGE:
-        emit(screen,
-             &(struct screen_effect){ .kind = EFFECT_SETTING, .name = name, .text = value });
-        break;
-    case SETTINGS_CLOSE:
-        screen->panel = INBOX_LIST;
-        break;
-    default:
-        break;
-    }
-    free(value);
 }
 
 static void key_in_filter(struct inbox_screen *screen, const struct key *key)
@@ -330,9 +314,9 @@ static void extend(struct inbox_screen *screen)
     int64_t left_ms = at < count ? facts_left_ms(rows[at], screen->now) : -1;
 
     if (left_ms >= 0)
-        emit(screen, &(struct screen_effect){ .kind = EFFECT_EXTEND,
-                                              .session_id = rows[at]->id,
-                                              .number = (left_ms + 999) / 1000 + 300 });
+        inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_EXTEND,
+                                                    .session_id = rows[at]->id,
+                                                    .number = (left_ms + 999) / 1000 + 300 });
 }
 
 static void go_to_browser(struct inbox_screen *screen)
@@ -340,67 +324,11 @@ static void go_to_browser(struct inbox_screen *screen)
     struct facts *rows[INBOX_ROWS];
     size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
 
-    if (!screen->setup.has_portal)
-        say(screen, i18n_text(TEXT_TUI_NO_PORTAL));
+    if (!screen->setup.has_portal || !preferences_is_on(&screen->preferences, SETTING_PORTAL))
+        inbox_say(screen, i18n_text(TEXT_TUI_NO_PORTAL));
     else if (at < count)
-        emit(screen, &(struct screen_effect){ .kind = EFFECT_BROWSER, .session_id = rows[at]->id });
-}
-
-static void look_back(struct inbox_screen *screen)
-{
-    struct text query = { 0 };
-
-    inbox_history_write_query(&screen->history, &query);
-    emit(screen, &(struct screen_effect){ .kind = EFFECT_HISTORY, .json = text_string(&query) });
-    text_release(&query);
-}
-
-static void key_in_history(struct inbox_screen *screen, const struct key *key)
-{
-    const char *id = inbox_history_id(&screen->history);
-
-    switch (inbox_history_key(&screen->history, key)) {
-    case HISTORY_LOOK:
-        look_back(screen);
-        break;
-    case HISTORY_OPEN:
-        if (id) {
-            memcpy(screen->opening, id, sizeof screen->opening);
-            emit(screen, &(struct screen_effect){ .kind = EFFECT_LOOK, .session_id = id });
-        }
-        break;
-    case HISTORY_CLOSE:
-        screen->panel = INBOX_LIST;
-        break;
-    default:
-        break;
-    }
-}
-
-static void key_in_later(struct inbox_screen *screen, const struct key *key)
-{
-    struct facts *rows[INBOX_ROWS];
-    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
-    int64_t seconds =
-        key->code == KEY_TEXT && key->length == 1 ? later_seconds(key->text[0], screen->now) : 0;
-
-    screen->panel = INBOX_LIST;
-    if (seconds > 0 && at < count)
-        emit(screen, &(struct screen_effect){
-                         .kind = EFFECT_LATER, .session_id = rows[at]->id, .number = seconds });
-}
-
-/* Scrolls where it is longer than the screen; any other key leaves it. */
-static void key_in_help(struct inbox_screen *screen, const struct key *key)
-{
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
-
-    if ((key->code == KEY_DOWN || letter == 'j') && screen->scroll_most > 0)
-        screen->scroll += screen->scroll < screen->scroll_most;
-    else if ((key->code == KEY_UP || letter == 'k') && screen->scroll_most > 0)
-        screen->scroll -= screen->scroll > 0;
-    else
-        screen->panel = INBOX_LIST;
+        inbox_emit(screen,
+                   &(struct screen_effect){ .kind = EFFECT_BROWSER, .session_id = rows[at]->id });
 }
 
 static void take_letter(struct inbox_screen *screen, char letter)
@@ -435,8 +363,10 @@ static void take_letter(struct inbox_screen *screen, char letter)
         open_row(screen, inbox_cursor(screen));
         break;
     case 'h':
-        screen->panel = INBOX_HISTORY;
-        look_back(screen);
+        inbox_open_history(screen);
+        break;
+    case 'a':
+        inbox_open_standing(screen);
         break;
     case 'l':
         if (inbox_open_rows(screen, rows) > 0)
@@ -494,14 +424,8 @@ void inbox_screen_key(struct inbox_screen *screen, const struct key *key, struct
     text_clear(&screen->said);
     if (screen->ask)
         ask_screen_key(screen->ask, key, now);
-    else if (screen->panel == INBOX_SETTINGS && key->code != KEY_CONTROL)
-        key_in_settings(screen, key);
-    else if (screen->panel == INBOX_HELP && key->code != KEY_CONTROL)
-        key_in_help(screen, key);
-    else if (screen->panel == INBOX_HISTORY && key->code != KEY_CONTROL)
-        key_in_history(screen, key);
-    else if (screen->panel == INBOX_LATER && key->code != KEY_CONTROL)
-        key_in_later(screen, key);
+    else if (screen->panel != INBOX_LIST && key->code != KEY_CONTROL)
+        inbox_panel_key(screen, key);
     else if (screen->is_filtering && !(key->code == KEY_CONTROL && strchr("cz", key->text[0])))
         key_in_filter(screen, key);
     else

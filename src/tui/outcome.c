@@ -85,7 +85,7 @@ static void add_end(const struct ask_screen *screen, bool is_narrow, struct text
         text = TEXT_TUI_TIMED_OUT;
         break;
     case STATE_AUTO_SUBMITTED:
-        text = TEXT_TUI_AUTO_SUBMITTED;
+        text = strcmp(screen->facts.via, "rule") == 0 ? TEXT_TUI_BY_RULE : TEXT_TUI_AUTO_SUBMITTED;
         break;
     case STATE_CANCELLED:
         text = TEXT_TUI_CANCELLED;

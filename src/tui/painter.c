@@ -340,6 +340,26 @@ static int rows_after_wrap(const struct painter *painter, int columns)
     return rows > 0 ? rows - 1 : 0;
 }
 
+/* From the first row, which is so many above the cursor's, on. */
+static void give_up(struct painter *painter, int up, struct text *out)
+{
+    if (up >= painter->rows)
+        up = painter->rows - 1;
+    if (painter->is_alternate)
+        text_add_text(out, CSI "H");
+    else if (up > 0)
+        text_add_format(out, CSI "%dA", up);
+    text_add_text(out, "\r" CSI "0m" CSI "J");
+    painter_forget(painter);
+    painter->at_column = 0;
+}
+
+void painter_redraw(struct painter *painter, struct text *out)
+{
+    if (painter->has_begun)
+        give_up(painter, painter->at_row, out);
+}
+
 void painter_resize(struct painter *painter, int rows, int columns, struct text *out)
 {
     int up = painter->is_alternate ? painter->at_row : rows_after_wrap(painter, columns);
@@ -348,15 +368,7 @@ void painter_resize(struct painter *painter, int rows, int columns, struct text 
         return;
     painter->rows = rows;
     painter->columns = columns;
-    if (up >= rows)
-        up = rows - 1;
-    if (painter->is_alternate)
-        text_add_text(out, CSI "H");
-    else if (up > 0)
-        text_add_format(out, CSI "%dA", up);
-    text_add_text(out, "\r" CSI "0m" CSI "J");
-    painter_forget(painter);
-    painter->at_column = 0;
+    give_up(painter, up, out);
 }
 
 void painter_end(struct painter *painter, struct text *out)

@@ -33,6 +33,8 @@ void painter_show(struct painter *painter, const struct canvas *canvas, struct t
 /* The terminal has another size now: what was drawn is given up and drawn anew by the next frame.
  */
 void painter_resize(struct painter *painter, int rows, int columns, struct text *out);
+/* The same at the same size: another look. */
+void painter_redraw(struct painter *painter, struct text *out);
 /* Gives the rows back and shows the cursor; the shell's next line begins where we began. */
 void painter_end(struct painter *painter, struct text *out);
 /* Somebody else may have written (suspended, resized): the next frame is drawn whole, below. */

@@ -214,7 +214,7 @@ static bool take_command(struct plain_screen *screen, const char *line, struct t
         plain_add_time(screen, out);
         break;
     case 'w':
-        if (!screen->ask->setup.has_portal)
+        if (!ask_has_portal(screen->ask))
             return false;
         ask_flush_draft(screen->ask);
         ask_emit_kind(screen->ask, EFFECT_BROWSER);

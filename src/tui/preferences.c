@@ -36,6 +36,13 @@ void preferences_release(struct preferences *preferences)
     memset(preferences, 0, sizeof *preferences);
 }
 
+void preferences_copy(struct preferences *preferences, const struct preferences *from)
+{
+    preferences->language = from->language;
+    for (int id = 0; id < SETTING_COUNT; id++)
+        put(preferences, (enum setting_id)id, from->rows[id].value, from->rows[id].source);
+}
+
 static enum setting_source find_source(const char *name)
 {
     static const char *const names[] = {

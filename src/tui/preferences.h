@@ -22,6 +22,7 @@ struct preferences {
 };
 void preferences_init(struct preferences *preferences); /* built-in values */
 void preferences_release(struct preferences *preferences);
+void preferences_copy(struct preferences *preferences, const struct preferences *from);
 /* {settings: [{name, value, source}]}; what is not named stays. The language is spoken at once. */
 void preferences_read(struct preferences *preferences, const struct json *settings);
 

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct json;
+struct preferences;
 
 /* Both at the same instant; the first never jumps. */
 struct screen_time {
@@ -42,6 +43,12 @@ enum screen_news {
     NEWS_LOST,     /* {retry_ms}: the hub is gone; it is tried again so much later */
     NEWS_STATUS,   /* result of hub/status: the portal's url */
     NEWS_HISTORY,  /* result of ask/history */
+    NEWS_RULES,    /* result of rule/list */
+    NEWS_PROPOSED, /* result of rule/suggest */
+    NEWS_CASE,     /* result of rule/preview */
+    NEWS_STANDS,   /* result of rule/add */
+    NEWS_REVOKED,  /* result of rule/remove */
+    NEWS_RULED,    /* params of rule/changed: they are others now */
     NEWS_LINK,     /* {words}: where the ask went on in a browser */
 };
 
@@ -66,6 +73,10 @@ enum screen_effect_kind {
     EFFECT_BELL,
     EFFECT_NEIGHBOUR, /* number: -1 or 1: the ask before or behind this one; only in an inbox */
     EFFECT_HISTORY,   /* json: params of ask/history; its result comes back as NEWS_HISTORY */
+    EFFECT_RULES,     /* inbox: rule/list and rule/suggest, as NEWS_RULES and NEWS_PROPOSED */
+    EFFECT_CASE,      /* json: params of rule/preview; its result comes back as NEWS_CASE */
+    EFFECT_STAND,     /* json: params of rule/add; NEWS_STANDS */
+    EFFECT_REVOKE,    /* json: params of rule/remove; NEWS_REVOKED */
     EFFECT_SUSPEND,   /* Ctrl-Z */
     EFFECT_CLOSE,     /* this screen is done: see S_exit_code and the summary */
     EFFECT_QUIT,      /* Ctrl-C: leave, everything stays as it is in the hub */
@@ -80,12 +91,13 @@ struct screen_effect {
 struct screen_setup {
     void *context;
     void (*effect)(void *context, const struct screen_effect *effect);
-    const struct json *settings; /* result of settings/list; borrowed for S_new; NULL: built in */
-    const char *home;            /* written ~ in directories; borrowed for S_new; may be NULL */
-    int64_t uid;                 /* ours: asks of this uid are from "you" */
-    bool is_ascii;               /* the terminal has no UTF-8 or no glyphs beyond ASCII */
-    bool has_portal;             /* `w` is offered */
-    bool is_inbox; /* `[` `]` are offered; Ctrl-C is taken as going back to the list */
+    const struct json *settings; /* result of settings/list; borrowed for S_new; NULL: see below */
+    const struct preferences *preferences; /* borrowed for S_new; NULL too: built in */
+    const char *home; /* written ~ in directories; borrowed for S_new; may be NULL */
+    int64_t uid;      /* ours: asks of this uid are from "you" */
+    bool is_ascii;    /* the terminal has no UTF-8 or no glyphs beyond ASCII */
+    bool has_portal;  /* pages are served, where the setting portal is on */
+    bool is_inbox;    /* `[` `]` are offered; Ctrl-C is taken as going back to the list */
 };
 
 #endif

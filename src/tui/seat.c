@@ -75,7 +75,7 @@ static struct screen_setup setup_of(struct seat *seat)
         .home = seat->home[0] ? seat->home : NULL,
         .uid = (int64_t)getuid(),
         .is_ascii = seat->kind.is_ascii,
-        .has_portal = json_is_yes(json_member(seat->status, "portal")),
+        .has_portal = json_member_integer(seat->status, "port", 0) > 0,
         .is_inbox = seat->options->is_inbox,
     };
 }
@@ -261,6 +261,7 @@ static void on_note(void *context, const char *method, const struct json *params
         { "ask/changed", NEWS_CHANGED },
         { "ask/drafted", NEWS_DRAFTED },
         { "settings/changed", NEWS_SETTINGS },
+        { "rule/changed", NEWS_RULED },
     };
     struct seat *seat = context;
 

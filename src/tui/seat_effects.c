@@ -105,6 +105,31 @@ static void on_history(void *context, const struct error *err, const struct json
     take_result(context, NEWS_HISTORY, err, json);
 }
 
+static void on_rules(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_RULES, err, json);
+}
+
+static void on_proposed(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_PROPOSED, err, json);
+}
+
+static void on_case(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_CASE, err, json);
+}
+
+static void on_stands(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_STANDS, err, json);
+}
+
+static void on_revoked(void *context, const struct error *err, const struct json *json)
+{
+    take_result(context, NEWS_REVOKED, err, json);
+}
+
 /* A terminal that shows one ask has nothing more to show then; an inbox has. */
 static void on_later(void *context, const struct error *err, const struct json *json)
 {
@@ -256,6 +281,11 @@ static const struct row {
     { EFFECT_BACK, "ask/back", MEMBERS, on_changed },
     { EFFECT_LATER, "ask/later", SECONDS, on_later },
     { EFFECT_HISTORY, "ask/history", MEMBERS, on_history },
+    { EFFECT_RULES, "rule/list", NOTHING, on_rules },
+    { EFFECT_RULES, "rule/suggest", NOTHING, on_proposed },
+    { EFFECT_CASE, "rule/preview", MEMBERS, on_case },
+    { EFFECT_STAND, "rule/add", MEMBERS, on_stands },
+    { EFFECT_REVOKE, "rule/remove", MEMBERS, on_revoked },
     { EFFECT_LOOK, "ask/get", NOTHING, on_whole },
     { EFFECT_OPEN, "ask/attach", NOTHING, on_whole },
 };

@@ -28,6 +28,7 @@ struct seat {
     struct phone *person, *agent; /* the latter only where we ask ourselves */
     struct tty *tty;              /* NULL until there is something to show */
     struct terminal_kind kind;
+    bool is_light; /* the terminal, as far as is known; the setting theme may say otherwise */
     struct keyboard keyboard;
     struct painter painter;
     struct canvas canvas;

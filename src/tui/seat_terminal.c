@@ -83,10 +83,32 @@ void seat_settle(struct seat *seat)
     }
 }
 
+static bool is_light_by(const struct seat *seat, const char *theme)
+{
+    if (strcmp(theme, "light") == 0 || strcmp(theme, "dark") == 0)
+        return strcmp(theme, "light") == 0;
+    return seat->is_light;
+}
+
+/* Another theme is another ink for everything. */
+static void take_theme(struct seat *seat, const struct json *settings)
+{
+    const char *theme = seat_setting(settings, "theme");
+    struct text out = { 0 };
+
+    if (!seat->tty || !theme || is_light_by(seat, theme) == seat->painter.look.is_light)
+        return;
+    seat->painter.look.is_light = !seat->painter.look.is_light;
+    painter_redraw(&seat->painter, &out);
+    tty_write(seat->tty, &out);
+}
+
 void seat_take(struct seat *seat, enum screen_news news, const struct json *json)
 {
     struct text words = { 0 };
 
+    if (news == NEWS_SETTINGS && !seat->plain)
+        take_theme(seat, json);
     if (seat->plain) {
         plain_screen_take(seat->plain, news, json, seat_now(), &words);
         seat_say(seat, &words);
@@ -236,18 +258,17 @@ bool seat_open_terminal(struct seat *seat)
     const char *theme = seat_setting(seat->settings, "theme");
 
     seat->kind = terminal_kind_of(find_variable);
-    if (theme && (strcmp(theme, "light") == 0 || strcmp(theme, "dark") == 0)) {
-        seat->kind.is_light = strcmp(theme, "light") == 0;
-        seat->kind.answers = false;
-    }
+    if (theme && (strcmp(theme, "light") == 0 || strcmp(theme, "dark") == 0))
+        seat->kind.answers = false; /* it need not be asked */
     seat->tty = tty_open(seat->loop, &calls, &seat->kind, seat->options->is_plain);
     if (!seat->tty) {
         seat_end(seat, SEAT_NO_TERMINAL);
         return false;
     }
+    seat->is_light = seat->kind.is_light;
     seat->painter.look = (struct painter_look){
         .colours = seat->kind.colours,
-        .is_light = seat->kind.is_light,
+        .is_light = is_light_by(seat, theme ? theme : ""),
         .lacks_shifts = seat->kind.lacks_shifts,
     };
     tty_size(seat->tty, &seat->painter.rows, &seat->painter.columns);

@@ -17,6 +17,7 @@
 #include "base/os.h"
 #include "core/visible_text.h"
 #include "loop/loop.h"
+#include "wire/far_hub.h"
 #include "wire/place.h"
 #include "wire/start.h"
 
@@ -28,6 +29,9 @@ enum {
     LINK_READ_BYTES = 65536,
     LINK_REPEATS = 10,
     LINK_HELLO_LIMIT_MS = 10000,
+    LINK_FAR_FIRST_MS = 5000, /* a hub of another machine that nobody has seen yet */
+    LINK_FAR_MS = 120000,     /* and one that was there: a machine may start anew */
+    LINK_FAR_PAUSE_MS = 100,  /* longer each time, up to a second */
 };
 
 struct link {
@@ -114,10 +118,17 @@ static bool next_message(struct link *link, int limit_ms, struct wire_message *r
     }
 }
 
+static bool is_far(const struct link_identity *identity)
+{
+    return !identity->socket_path && far_hub_is_chosen();
+}
+
 static void take_note(struct link *link, const struct wire_message *note)
 {
     const char *why = json_member_text(note->params, "why");
 
+    if (why && strcmp(why, "stop") == 0 && link->identity && is_far(link->identity))
+        why = "idle"; /* it comes back, or another one takes its place */
     if (strcmp(note->method, "hub/closing") == 0)
         snprintf(link->closing, sizeof link->closing, "%s", why ? why : "stop");
     else if (link->on_note)
@@ -177,6 +188,7 @@ static bool open_again(struct link *link, struct error *err)
     struct link *fresh = NULL;
 
     identity.is_retired = strcmp(link->closing, "retire") == 0;
+    identity.was_reached = true;
     if (!link_open(&identity, LINK_MAY_START, &fresh, err) || !fresh)
         return false;
     close(link->fd);
@@ -249,12 +261,18 @@ static enum hello_outcome say_hello(struct link *link, const struct link_identit
     return outcome;
 }
 
+static void pause_for(int64_t wait_ms)
+{
+    const struct timespec pause = { .tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000 };
+
+    nanosleep(&pause, NULL);
+}
+
 static void pause_before(int try)
 {
     int64_t wait_ms = 2 + (int64_t)try * 5;
-    struct timespec pause = { .tv_nsec = (wait_ms > 200 ? 200 : wait_ms) * 1000000 };
 
-    nanosleep(&pause, NULL);
+    pause_for(wait_ms > 200 ? 200 : wait_ms);
 }
 
 static bool start_hub(const struct place *place, struct error *err)
@@ -298,12 +316,12 @@ static bool try_once(const struct place *place, const struct link_identity *iden
     enum hello_outcome outcome;
     int fd = -1;
 
+    *ret_is_final = false;
     if (identity->socket_path)
         fd = connect_to(identity->socket_path);
     else if (place_read_note(place, &note, NULL))
         fd = connect_to(note.socket);
 
-    *ret_is_final = false;
     if (fd < 0)
         return error_set(err, ERROR_not_found, "", "no hub is running");
     link = link_new(fd);
@@ -349,6 +367,47 @@ static bool fail_to_reach(const struct place *place, const struct link_identity 
                      "the hub could not be reached; its last words are in %s", place->log);
 }
 
+/* One of another machine is neither started nor ended from here, and what it says when it refuses
+ * is the person's to read. */
+static bool try_far(const struct link_identity *identity, struct link **ret_link,
+                    bool *ret_is_final, struct error *err)
+{
+    int fd = far_hub_connect(ret_is_final, err);
+    enum hello_outcome outcome;
+    struct link *link;
+
+    if (fd < 0)
+        return false;
+    link = link_new(fd);
+    link->identity = identity;
+    outcome = say_hello(link, identity, err);
+    if (outcome == HELLO_DONE) {
+        *ret_link = link;
+        return true;
+    }
+    *ret_is_final = outcome != HELLO_LOST;
+    if (outcome == HELLO_OLDER_HUB)
+        error_set(err, ERROR_unavailable, "", "that hub is of an older version: update it");
+    link_close(link);
+    return false;
+}
+
+/* Who was there a moment ago may be about to come back, or another in its place. */
+static bool open_far(const struct link_identity *identity, struct link **ret_link,
+                     struct error *err)
+{
+    int64_t until_ms = loop_boot_ms() + (identity->was_reached ? LINK_FAR_MS : LINK_FAR_FIRST_MS);
+    bool is_final;
+
+    for (int try = 1;; try++) {
+        if (try_far(identity, ret_link, &is_final, err))
+            return true;
+        if (is_final || loop_boot_ms() >= until_ms)
+            return false;
+        pause_for(LINK_FAR_PAUSE_MS * (try < 10 ? try : 10));
+    }
+}
+
 bool link_open(const struct link_identity *identity, enum link_start start, struct link **ret_link,
                struct error *err)
 {
@@ -357,6 +416,8 @@ bool link_open(const struct link_identity *identity, enum link_start start, stru
     int failed_starts = 0;
     bool is_final;
 
+    if (is_far(identity))
+        return open_far(identity, ret_link, err);
     if (!place_find(&place, err))
         return false;
     for (int try = 0; try < LINK_TRIES || loop_boot_ms() < until_ms; try++) {

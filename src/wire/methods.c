@@ -7,19 +7,14 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/spare.h"
 #include "wire/connection.h"
+#include "wire/visitor.h"
 #include "wire/wire.h"
 
-enum {
-    METHODS_NAME_BYTES = 200,
-    METHODS_PATH_BYTES = 4096,
-    METHODS_TRANSPORT_BYTES = 16,
-    METHODS_ID_BYTES = 256, /* kept as long as its call is under way */
-};
+enum { METHODS_ID_BYTES = 256 }; /* kept as long as its call is under way */
 
 static const struct method {
     const char *name;
@@ -126,56 +121,12 @@ static void on_event(void *context, const char *line, size_t length)
     connection_mark_dirty(connection);
 }
 
-/* A name that ends in the middle is not the name that was given. */
-static bool has_nul(const struct json *params)
-{
-    for (void *at = json_first(params); at; at = json_next(params, at)) {
-        const char *text = json_text(json_value(at));
-
-        if (text && strlen(text) != json_length(json_value(at)))
-            return true;
-    }
-    return false;
-}
-
-static bool is_transport(const char *text)
-{
-    size_t length = strlen(text);
-
-    return length > 0 && length <= METHODS_TRANSPORT_BYTES &&
-           strspn(text, "abcdefghijklmnopqrstuvwxyz") == length;
-}
-
 static bool read_visitor(const struct connection *connection, const struct json *params,
                          struct desk_visitor *visitor, struct os_process *own,
                          struct os_process *parent)
 {
-    /* web, api and client are spoken for by the hub's own fronts, never by a local claim */
-    static const char *const channels[] = { "cli", "terminal" };
-    const char *role = json_member_text(params, "role");
-    const char *channel = json_member_text(params, "channel");
-    const char *name = json_member_text(params, "name");
-    const char *as_name = json_member_text(params, "as");
-    const char *directory = json_member_text(params, "directory");
-    const char *transport = json_member_text(params, "transport");
-    const char *version = json_member_text(params, "client_version");
-
-    if (!version)
-        version = json_member_text(params, "version");
-    visitor->via = NULL;
-    for (size_t i = 0; i < ARRAY_LEN(channels); i++) {
-        if (!channel || strcmp(channel, channels[i]) == 0)
-            visitor->via = visitor->via ? visitor->via : channels[i];
-    }
-    if (has_nul(params) || !role || !visitor->via ||
-        (strcmp(role, "agent") != 0 && strcmp(role, "person") != 0) ||
-        (name && strlen(name) > METHODS_NAME_BYTES) ||
-        (as_name && strlen(as_name) > METHODS_NAME_BYTES) ||
-        (version && strlen(version) > METHODS_NAME_BYTES) ||
-        (transport && !is_transport(transport)) ||
-        (directory && strlen(directory) > METHODS_PATH_BYTES))
+    if (!wire_read_visitor(params, visitor))
         return false;
-    visitor->role = strcmp(role, "agent") == 0 ? ROLE_AGENT : ROLE_PERSON;
     visitor->uid = connection->uid;
     visitor->pid = connection->pid;
     if (os_process(connection->pid, own)) {
@@ -185,12 +136,6 @@ static bool read_visitor(const struct connection *connection, const struct json 
         if (os_process(own->parent, parent))
             visitor->parent_start = parent->start;
     }
-    visitor->name = name ? name : "unnamed";
-    visitor->version = version;
-    visitor->as_name = as_name;
-    visitor->directory = directory;
-    visitor->transport = transport;
-    visitor->is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
     return true;
 }
 
@@ -211,24 +156,10 @@ static void refuse(struct connection *connection, const char *id_json, int code,
 static void write_hello(struct connection *connection, const char *id_json)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
 
-    json_write_object(&writer, NULL);
-    json_write_integer(&writer, "wire", wire_number());
-    json_write_text(&writer, "version", SAYSO_VERSION);
-    json_write_text(&writer, "role", connection->role == ROLE_AGENT ? "agent" : "person");
-    json_write_list(&writer, "features");
-    json_write_end_list(&writer);
-    json_write_end_object(&writer);
+    wire_add_welcome(&out, connection->role == ROLE_AGENT ? "agent" : "person");
     reply(connection, id_json, text_string(&out));
     text_release(&out);
-}
-
-static bool speaks_our_wire(const struct json *params)
-{
-    int64_t wire = json_member_integer(params, "wire", 0);
-
-    return wire >= 1 && (wire == wire_number() || wire == wire_number() - 1);
 }
 
 static void take_hello(struct connection *connection, const struct wire_message *message,
@@ -241,7 +172,7 @@ static void take_hello(struct connection *connection, const struct wire_message 
     if (connection->visit) {
         refuse(connection, id_json, JSONRPC_INVALID_REQUEST,
                "hello was said already; a connection has one role");
-    } else if (!speaks_our_wire(message->params)) {
+    } else if (!wire_is_ours(message->params)) {
         refuse(connection, id_json, WIRE_NUMBER_REFUSED, "this hub speaks another wire number");
     } else if (!read_visitor(connection, message->params, &visitor, &own, &parent)) {
         refuse(connection, id_json, JSONRPC_INVALID_PARAMS,

@@ -9,6 +9,7 @@
 #include "loop/loop.h"
 #include "ports/desk.h"
 #include "wire/dial.h"
+#include "wire/far_hub.h"
 #include "wire/remote_call.h"
 
 /* A call whose wait was over so long ago is given up: its hub dies again and again. */
@@ -156,7 +157,8 @@ static void take_note(struct remote_visit *visit, const struct wire_message *mes
     const char *why = json_member_text(message->params, "why");
 
     if (strcmp(message->method, "hub/closing") == 0) {
-        visit->is_stopped = why && strcmp(why, "stop") == 0;
+        /* one of another machine comes back, or another one takes its place */
+        visit->is_stopped = why && strcmp(why, "stop") == 0 && !far_hub_is_chosen();
         visit->is_retired = why && strcmp(why, "retire") == 0;
     }
     if (tag && id)

@@ -26,11 +26,14 @@ for (const lookOf of LOOKS) {
         await speak(language);
         await page.getByRole("heading", { name: /waiting|在等你/ }).waitFor();
         await look(page, `inbox-${name}`);
-        for (const path of ["history", "statistics", "devices", "settings", "help"]) {
+        for (const path of ["history", "statistics", "standing", "devices", "settings", "help"]) {
             await go(page, `/${path}`);
             await page.waitForTimeout(200);
             await look(page, `${path}-${name}`);
         }
+        await go(page, `/choice/${asked.elsewhere.id}`);
+        await page.locator("[data-key=let-stand]").waitFor();
+        await look(page, `ended-${name}`);
         await go(page, `/choice/${asked.single.id}`);
         await page.locator(".strip-go").click();
         await look(page, `panel-${name}`);
@@ -150,7 +153,7 @@ test("R7.5 200 % zoom and reduced motion: no sideways scroll, nothing moves", as
     const context = await stage.context({ viewport: { width: 640, height: 400 }, deviceScaleFactor: 2, reducedMotion: "reduce" });
     const ask = await stage.agent("codex").ask(choice({ title: "Twice as large" }));
     const page = await stage.page("", context);
-    for (const path of ["/", `/choice/${ask.id}`, "/history", "/statistics", "/devices", "/settings", "/help"]) {
+    for (const path of ["/", `/choice/${ask.id}`, "/history", "/statistics", "/standing", "/devices", "/settings", "/help"]) {
         await go(page, path);
         await page.locator("h1").waitFor();
         await look(page, `zoomed${path.replaceAll("/", "-").slice(0, 10)}-light`);

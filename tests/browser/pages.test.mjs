@@ -44,7 +44,7 @@ test("R12.2 a browser without a link is told how; a deep link survives signing i
     await stage.home.must("cancel", asked.id);
 });
 
-test("R7.7 the page weighs at most 60 KB compressed, all of it", async () => {
+test("R7.7 the page weighs at most 60 KB compressed, all that its first load takes", async () => {
     const sizeOf = async (address) => {
         const reply = await fetch(stage.origin + address, { headers: { "accept-encoding": "gzip" } });
         return { text: await reply.text(), bytes: Number(reply.headers.get("content-length")), packed: reply.headers.get("content-encoding") };

@@ -1,4 +1,5 @@
 // settings.test.mjs - the page's settings are the table of the hub: every row has its control, and hears of changes.
+// What each of them does is in settings_effects.test.mjs.
 // Proves: R7.4 R8.1 R8.2
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -59,28 +60,6 @@ test("R8.1 R7.4 each row: what is set elsewhere is shown at once in an open page
         await until(async () => await shownValue(page, row) === other(row), `${row.name} is ${other(row)} on the page`);
         await stage.home.must("settings", "reset", row.name);
         await until(async () => await shownValue(page, row) === before, `${row.name} is ${before} again`);
-    }
-    await page.close();
-    await stage.home.must("cancel", asked.id);
-});
-
-test("R8.1 R7.4 what a setting does to a question that is open in a page is seen at once", async () => {
-    const asked = await stage.agent().ask(choice({ title: "Effects", selection_mode: "hybrid", placeholder: "or your own words" }));
-    const page = await stage.open(asked, context);
-    const strip = () => page.locator(".strip").textContent();
-    const effects = [
-        ["notes", "off", async () => await page.getByLabel("Note to the agent").count() === 0],
-        ["placeholder", "off", async () => await page.locator('[placeholder="or your own words"]').count() === 0],
-        ["navigation_hints", "off", () => page.evaluate(() => document.documentElement.dataset.hints === "off")],
-        ["theme", "dark", () => page.evaluate(() => document.documentElement.dataset.theme === "dark")],
-        ["language", "zh", async () => /语言/.test(await strip())],
-    ];
-    for (const [name, value, isSo] of effects) {
-        assert.ok(!await isSo(), `${name} is so already`);
-        await stage.home.must("settings", "set", name, value);
-        await until(isSo, `${name} = ${value} is seen`);
-        await stage.home.must("settings", "reset", name);
-        await until(async () => !await isSo(), `${name} is as it was`);
     }
     await page.close();
     await stage.home.must("cancel", asked.id);

@@ -149,6 +149,8 @@ class Hubs(contextlib.AbstractContextManager):
         for hub in self.hubs:
             wait_until(lambda: get(hub.port, "/api/asks", token=self.person_token).status == 200,
                        f"hub {hub.place} knows the person's token", READY_S)
+            wait_until(lambda: get(hub.port, "/mcp", token=self.agent_token).status != 401,
+                       f"hub {hub.place} knows the agent's token", READY_S)
 
     def agent(self, port: int = 0) -> Agent:
         return Agent(port or self.port, self.agent_token)
@@ -223,7 +225,8 @@ class Agent:
         if "error" in found:
             raise Refused(reply.status, found["error"])
         if found["result"].get("isError"):
-            raise Refused(reply.status, found["result"].get("structuredContent") or {"code": str(found["result"])})
+            said = found["result"].get("structuredContent") or {}
+            raise Refused(reply.status, said.get("error") or {"code": str(found["result"])})
         return found["result"]["structuredContent"]
 
     def ask(self, title: str, timeout: float = 60, **more: Any) -> dict[str, Any]:

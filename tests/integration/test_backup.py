@@ -12,7 +12,7 @@ import stat
 from typing import Any
 
 from cli_stage import DONE, FAILED, PENDING, USAGE, ask, ask_json, expect
-from harness import CRASH_BIN, ROOT, Home, Skip, counted, run, scaled, side_by_side, test
+from harness import CRASH_BIN, ROOT, Home, Skip, counted, run, scaled, side_by_side, test, wait_until
 
 LIFTED = {"SAYSO_MAX_PENDING": "100000", "SAYSO_ASKS_PER_MINUTE": "1000000"}
 
@@ -47,6 +47,9 @@ def rows(home: Home) -> list[Any]:
 def round_trip() -> None:
     with Home(env=LIFTED) as home, Home(env=LIFTED) as other:
         fill(home)
+        expect(home.sayso("settings", "set", "timeout_action", "submit_defaults"), DONE)
+        expect(ask_json(home, title="By time", timeout_seconds=1, default_selection_ids=["us"]), PENDING)
+        wait_until(lambda: rows(home)[0]["status"] == "auto_submitted", "nobody answered it")
         backup = back_up(home)
         assert stat.S_IMODE(backup.stat().st_mode) == 0o600
         text = backup.read_text()
@@ -63,7 +66,7 @@ def round_trip() -> None:
         expect(other.sayso("stop"), DONE)
         again = expect(other.sayso("import", str(backup), "--json"), DONE).json
         assert again["added"] == 0, again  # it is all there, and what came later stays
-        assert len(rows(other)) == 13
+        assert len(rows(other)) == 14
 
 
 @test("the same from standard input, of a store that nobody has open, and of none", "R9.2")

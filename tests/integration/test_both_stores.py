@@ -36,6 +36,9 @@ def walk_on(environment: Callable[[], dict[str, str]], walk: Callable[[dict[str,
     env = environment()
     try:
         walk({**LIMITS, **env})
+        if env:  # or it was the other store that was looked at
+            with postgres.shared().admin(postgres.name_in(env["SAYSO_STORE"])) as connection:
+                assert connection.run("SELECT count(*) > 0 FROM asks") == [(True,)]
     finally:
         if env:
             postgres.shared().drop_database(env["SAYSO_STORE"])

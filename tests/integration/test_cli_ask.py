@@ -150,6 +150,9 @@ def deadline(home: Home) -> None:
     result = home.sayso("ask", "U", *words, "--json")
     assert result.code == TIMED_OUT and result.json["selection"]["selected_ids"] == ["us"], result
     assert result.json["auto_submitted"] is True and result.json["explicit"] is False
+    row = row_of(home, result.json["session_id"])
+    assert (row["status"], row["answered_by"]) == ("auto_submitted", None), row
+    assert row["session_id"] in [each["session_id"] for each in home.sayso("list", "--json").json]
     result = home.sayso("ask", "V", *words, "--destructive", "--json")
     assert result.code == TIMED_OUT and result.json["selection"]["selected_ids"] == [], result
     assert result.json["warnings"] == ["defaults_ignored"] and "auto_submitted" not in result.json

@@ -177,6 +177,38 @@ def client_broken(home: Home) -> Planted:
     return Planted(mend=path.unlink)
 
 
+def hook_gone(client: str, name: str) -> Callable[[Home], Planted]:
+    def plant(home: Home) -> Planted:
+        assert home.sayso("install", client, "--gate", "--yes").code == 0
+        path = home.path / name
+        path.write_text(path.read_text().replace(os.path.realpath(home.binary), "'/no where/sayso'"))
+        return Planted(mend=lambda: home.sayso("install", client, "--gate", "--yes"))
+    return plant
+
+
+def unit_gone(where: Callable[[Home], pathlib.Path], start: str) -> Callable[[Home], Planted]:
+    def plant(home: Home) -> Planted:
+        path = where(home) / "systemd/user/sayso.service"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"[Unit]\nDescription=ExecStart=/bin/true\n[Service]\nExecStart={start} serve --no-inbox\n")
+        def mend() -> None:
+            path.write_text(path.read_text().replace("/nowhere/sayso", home.binary))
+        return Planted(mend=mend)
+    return plant
+
+
+def half_imported(home: Home) -> Planted:
+    """As one that was killed in the middle left it."""
+    path = with_store(home)
+    def mark(sql: str) -> None:
+        with sqlite3.connect(path) as database:
+            database.execute(sql)
+        database.close()
+    mark("INSERT INTO meta VALUES ('importing', 'abc')")
+    assert home.sayso("list").code == 1, "a hub opened it"
+    return Planted(mend=lambda: mark("DELETE FROM meta WHERE name = 'importing'"))
+
+
 def from_the_future(home: Home) -> Planted:
     path = with_store(home)
     os.utime(path, (time.time() + 86400,) * 2)
@@ -217,6 +249,11 @@ FAULTS = [
     Fault("a damaged store", "store", "fault", damaged, ("damaged", "recover")),
     Fault("a store of a newer version", "store", "fault", newer, ("9999", "newer")),
     Fault("a damaged store that was put aside", "store", "warning", put_aside, (".damaged-", "recover")),
+    Fault("a backup that was not read to its end", "store", "fault", half_imported, ("sayso import --discard",)),
+    Fault("a hook of Claude Code whose program is gone", "hooks", "fault", hook_gone("claude", ".claude/settings.json"), ("/no where/sayso", "install claude --gate")),
+    Fault("a hook of Copilot whose program is gone", "hooks", "fault", hook_gone("copilot", ".copilot/hooks/sayso.json"), ("/no where/sayso", "install copilot --gate")),
+    Fault("a user's unit whose program is gone", "service", "fault", unit_gone(lambda home: home.path / ".config", "-/nowhere/sayso"), ("/nowhere/sayso", "daemon-reload")),
+    Fault("a unit in the data directory, in quotes", "service", "fault", unit_gone(lambda home: home.path / ".local/share", '"/nowhere/sayso"'), ("/nowhere/sayso", "daemon-reload")),
     Fault("a settings file that is no JSON", "settings", "fault", bad_settings("{"), ("JSON",)),
     Fault("a setting with a bad value", "settings", "warning", bad_settings('{"port": 99999999}'), ("65535",)),
     Fault("a variable with a bad value", "settings", "warning", environment(SAYSO_LIST_COUNT="lots"), ("SAYSO_LIST_COUNT", "unset")),
@@ -266,7 +303,7 @@ def enough() -> None:
     counted(f"{len(FAULTS)} planted faults")
     kinds = {fault.check for fault in FAULTS}
     assert len(FAULTS) >= 15
-    assert kinds >= {"files", "data_directory", "socket", "http", "screen", "tokens", "store", "clients", "clock", "sandbox"}, kinds
+    assert kinds >= {"files", "data_directory", "socket", "http", "screen", "tokens", "store", "clients", "clock", "sandbox", "hooks", "service"}, kinds
 
 
 run()

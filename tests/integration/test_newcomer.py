@@ -19,7 +19,7 @@ from harness import ROOT, Home, Result, Skip, counted, run, test, wait_until
 PROMPT = "The build is done; both clusters are healthy, so somebody has to choose."
 CHOICE = {"title": "T", "prompt": PROMPT, "selection_mode": "single", "options": [{"id": "a", "label": "A", "recommended": True}]}
 HOOK = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": "/tmp"}
-NEEDS_ASK = {"answer", "cancel", "decline", "extend", "reply", "withdraw", "show", "attach", "open"}
+NEEDS_ASK = {"answer", "cancel", "decline", "extend", "reply", "explain", "withdraw", "show", "attach", "open"}
 NO_TERMINAL = {"attach": 5, "inbox": 5, "notify desktop": 1}  # what needs a terminal says so here; tests/terminal has one
 
 
@@ -158,6 +158,13 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
         assert home.sayso("cancel").code == 0
         assert asking.wait(20) == 3, (named, asking.stderr.read())
         return
+    if verb == "explain":
+        assert home.sayso("reply", words[2], "Why?").code == 0
+        explaining = home.spawn(*rest, cwd=home.path, stdin=subprocess.DEVNULL)
+        wait_until(lambda: len(home.sayso("show", words[2], "--json").json.get("talk", [])) == 2, f"{named} explains")
+        assert home.sayso("cancel").code == 0
+        assert explaining.wait(20) == 3, (named, explaining.stderr.read())
+        return
     given = json.dumps(HOOK) if verb == "gate" else backup(home) if verb == "import" else ""
     if verb == "export":
         answered_ask(home)
@@ -173,7 +180,7 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
 def is_mention(text: str) -> bool:
     """Only the name of a command that wants more than its name."""
     words = text.split()
-    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion", "import", "reply"} or \
+    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion", "import", "reply", "explain"} or \
         text in ("sayso ask --json", "sayso ask --tool")
 
 

@@ -22,10 +22,22 @@ from hub_stage import end_of
 from web_stage import Page, code_of, get, hello, link_of, signed_in, start_hub
 from wire_stage import agent, choice, make_ask, person
 
-PAGES = ["/", "/choice/abcdefghijklmnopqrstuvwxyz", "/history", "/settings", "/statistics", "/devices", "/help"]
+PAGES = ["/", "/choice/abcdefghijklmnopqrstuvwxyz", "/history", "/standing", "/settings", "/statistics", "/devices", "/help"]
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
           "manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; "
           "require-trusted-types-for 'script'")
+
+
+def manifest() -> dict[str, list[str]]:
+    """The files of the page, by "", and those of each part."""
+    found: dict[str, list[str]] = {"": []}
+    into = ""
+    for line in (ROOT / "web/manifest").read_text().splitlines():
+        if line.startswith("part "):
+            found[into := line.removeprefix("part ")] = []
+        elif line and not line.startswith("#"):
+            found[into].append(line)
+    return found
 
 
 def source_hash(text: str) -> str:
@@ -62,7 +74,7 @@ def bundle(home: Home) -> None:
     css = re.search(r'<link rel="stylesheet" href="(/static/app\.([0-9a-f]{16})\.css)">', document)
     js = re.search(r'<script type="module" src="(/static/app\.([0-9a-f]{16})\.js)"></script>', document)
     assert css and js, document
-    names = [line for line in (ROOT / "web/manifest").read_text().splitlines() if line and not line.startswith("#")]
+    names = manifest()[""]
     for found, kind, suffix in ((css, "text/css; charset=utf-8", ".css"), (js, "text/javascript; charset=utf-8", ".js")):
         status, headers, body = get(port, found[1])
         assert status == 200 and headers["content-type"] == kind
@@ -91,7 +103,27 @@ def bundle(home: Home) -> None:
     assert not re.search(r"^(import|export)\b", get(port, js[1])[2].decode(), re.M)
 
 
-@test("the fallback carries the same bundle, allowed by its hash alone", "R7.7 R12.2")
+@test("a part has its hash in its name and in the page, holds what its files say, and nothing of it is in the page", "R7.7 R12.2")
+def parts(home: Home) -> None:
+    port = start_hub(home)
+    page = get(port, re.search(r"/static/app\.\w+\.js", get(port, "/")[2].decode())[0])[2].decode()
+    loads = re.findall(r'loadPart\("(/static/(\w+)\.([0-9a-f]{16})\.js)", "(sha256-[^"]+)", \{([^}]*)\}\)', page)
+    assert sorted(name for _, name, *_ in loads) == sorted(set(manifest()) - {""}), loads
+    for path, name, short, proof, given in loads:
+        status, headers, body = get(port, path)
+        text = body.decode()
+        assert status == 200 and headers["content-type"] == "text/javascript; charset=utf-8"
+        assert headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert hashlib.sha256(body).hexdigest()[:16] == short and source_hash(text) == f"'{proof}'"
+        assert not re.search(r"^import\b", text, re.M) and f"{name}Part({{{given}}})" in text
+        for file in manifest()[name]:
+            telling = next(line for line in (ROOT / "web" / file).read_text().splitlines() if re.match(r"export|\.[a-z]", line))
+            telling = re.sub(r"\s", "", telling.removeprefix("export ")).split("=")[0]
+            assert telling in re.sub(r"\s", "", text) and telling not in re.sub(r"\s", "", page), (file, telling)
+    assert get(port, "/static/standing.js")[0] == 404
+
+
+@test("the fallback carries the same bundle with all its parts, allowed by its hash alone", "R7.7 R12.2")
 def fallback(home: Home) -> None:
     port = start_hub(home)
     document = get(port, "/")[2].decode()
@@ -100,10 +132,16 @@ def fallback(home: Home) -> None:
     for path in ("/?inline", "/choice/abcd?inline"):
         status, headers, body = get(port, path)
         text = body.decode()
-        assert status == 200 and f"<style>{css}</style>" in text and f'<script type="module">{js}</script>' in text
-        assert headers["content-security-policy"] == POLICY.replace("script-src 'self'", f"script-src {source_hash(js)}") \
+        assert status == 200 and f"<style>{css}</style>" in text
+        script = re.search(r'<script type="module">(.*)</script>', text, re.S)[1]
+        for address, name in re.findall(r'loadPart\("(/static/(\w+)[^"]*)"', js):
+            part = get(port, address)[2].decode()
+            assert part[:part.index("\nexport {")] in script, name
+        assert script.startswith(js[:js.index('loadPart("')])
+        assert headers["content-security-policy"] == POLICY.replace("script-src 'self'", f"script-src {source_hash(script)}") \
             .replace("style-src 'self'", f"style-src {source_hash(css)}"), headers
         assert text.count("<script") == 1 and text.count("<style") == 1 and "/static/app." not in text
+        assert not re.search(r'import\("|loadPart\("', script)
 
 
 @test("a bundle that would not work is not made", "R7.7")
@@ -121,6 +159,12 @@ def bad_bundles(home: Home) -> None:
         ("ends early", {"js/b.js": 'const x = "</script>";\n'}, "would end the inline page"),
         ("no place", {"index.html": "{{css}}"}, "needs {{js}} once"),
         ("kind", {"manifest": "css/a.css\njs/a.js\nx.exe\n", "x.exe": ""}, "no kind that is served"),
+        ("part", {"manifest": "css/a.css\njs/a.js\npart b\njs/b.js\n", "js/a.js": 'export const one = () => import("./b.js");\n'}, ""),
+        ("part too early", {"manifest": "css/a.css\njs/a.js\npart b\njs/b.js\n", "js/a.js": 'import { two } from "./b.js";\nexport const one = two;\n'},
+         "comes later"),
+        ("no part", {"js/b.js": 'const two = () => import("./a.js");\n'}, "it is in no part"),
+        ("part's name twice", {"manifest": "css/a.css\njs/a.js\npart b\njs/b.js\n", "js/b.js": "const one = 2;\n"}, "is a name of a.js too"),
+        ("part of no code", {"manifest": "css/a.css\njs/a.js\njs/b.js\npart x\nx.svg\n", "x.svg": ""}, "no kind that is served"),
         ("lines", {"js/b.js": 'import {\n  one,\n} from "./a.js";\nexport { two };\nconst two = one;\n'}, ""),
     ]
     for name, change, wanted in cases:

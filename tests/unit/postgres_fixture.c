@@ -90,12 +90,18 @@ static void split(const char *url, int *ret_head, int *ret_tail)
 
 void postgres_create(char out_url[POSTGRES_URL_BYTES])
 {
+    postgres_create_with(out_url, "");
+}
+
+void postgres_create_with(char out_url[POSTGRES_URL_BYTES], const char *options)
+{
     static unsigned last_number;
-    char name[64], text[160];
+    char name[64], text[240];
     int head, tail, length;
 
     snprintf(name, sizeof name, "u%ld_%u", (long)getpid(), ++last_number);
-    snprintf(text, sizeof text, "CREATE DATABASE %s TEMPLATE template0 STRATEGY file_copy", name);
+    snprintf(text, sizeof text, "CREATE DATABASE %s TEMPLATE template0 STRATEGY file_copy %s", name,
+             options);
     postgres_run(server_url(), text);
     split(server_url(), &head, &tail);
     length = snprintf(out_url, POSTGRES_URL_BYTES, "%.*s%s%s", head, server_url(), name,

@@ -17,6 +17,8 @@ bool postgres_is_there(void);
 
 /* An empty database of its own; its URL. */
 void postgres_create(char out_url[POSTGRES_URL_BYTES]);
+/* The same with more behind CREATE DATABASE. */
+void postgres_create_with(char out_url[POSTGRES_URL_BYTES], const char *options);
 /* Whoever is still connected to it is thrown out. */
 void postgres_drop(const char *url);
 /* What is in it goes, which is quicker than another one; nobody may be in a transaction there. */

@@ -303,6 +303,59 @@ static void test_previews_and_suggestions(void **state)
     world_close(&world);
 }
 
+/* Whoever watches lists them anew: pages and terminals show what others do with them. */
+static void test_who_watches_is_told(void **state)
+{
+    struct world world;
+    struct caller *other;
+    struct desk_visitor visitor = visitor_person("terminal");
+    char id[ASK_ID_BYTES];
+
+    world_open(&world, state);
+    other = caller_enter(world.stage, "other", &visitor);
+    ask(&world, "Cache", cache);
+    answer(&world, "b");
+    call_run(&world.did, world.person, world.ops->watch, "{}");
+    let_stand(&world, "");
+    assert_worked(&world.did);
+    snprintf(id, sizeof id, "%s", call_text(&world.did, "/id"));
+    assert_int_equal(caller_count(world.person, "rule/changed"), 1);
+    let_stand(&world, ""); /* nothing came of it */
+    assert_failed(&world.did, ERROR_conflicting_arguments, "/session_id");
+    assert_int_equal(caller_count(world.person, "rule/changed"), 1);
+    call_run(&world.did, world.person, world.ops->rule_remove, "{'id':'%s'}", id);
+    assert_int_equal(caller_count(world.person, "rule/changed"), 2);
+    assert_int_equal(caller_count(other, "rule/changed"), 0); /* it does not watch */
+    assert_int_equal(caller_count(world.agent, "rule/changed"), 0);
+    world_close(&world);
+}
+
+static const char hostile[] = "Cache\\u202egpj\\u0007"; /* turns what follows round, and a bell */
+static const char harmless[] = "Cache\\u202egpj\\x07";
+
+/* What an agent wrote is there as it is, and beside it as it may be shown. */
+static void test_what_may_be_shown_of_them(void **state)
+{
+    struct world world;
+
+    world_open(&world, state);
+    for (int i = 0; i < 3; i++) {
+        ask(&world, hostile, cache);
+        answer(&world, "b");
+    }
+    call_run(&world.did, world.person, world.ops->rule_suggest, "{}");
+    assert_string_equal(call_text(&world.did, "/suggestions/0/shown/title"), harmless);
+    call_run(&world.did, world.person, world.ops->rule_preview, "{'session_id':'%s'}", world.id);
+    assert_string_equal(call_text(&world.did, "/shown/title"), harmless);
+    assert_string_equal(call_text(&world.did, "/shown/agent"), "bot");
+    let_stand(&world, "");
+    assert_string_equal(call_text(&world.did, "/shown/title"), harmless);
+    call_run(&world.did, world.person, world.ops->rule_list, "{}");
+    assert_string_equal(call_text(&world.did, "/rules/0/shown/title"), harmless);
+    assert_string_equal(call_text(&world.did, "/rules/0/shown/directory"), "/home/me/shop");
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +367,8 @@ int main(void)
         CASE(test_one_of_two_that_stand_for_the_same),
         CASE(test_what_is_refused),
         CASE(test_previews_and_suggestions),
+        CASE(test_who_watches_is_told),
+        CASE(test_what_may_be_shown_of_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

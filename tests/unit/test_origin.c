@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/http.h"
 #include "net/origin.h"
 
 enum { PORT = 7297 };
@@ -178,9 +179,75 @@ static void test_type(void **state)
     assert_false(origin_is_type("text/plain; application/json", json));
 }
 
+/* A listener for other machines: by its public name, or by the address that was come to. */
+static void test_public(void **state)
+{
+    static const struct {
+        const char *url, *value;
+        bool is_host, is_origin;
+    } cases[] = {
+        { "https://sayso.example.org", "sayso.example.org", true, false },
+        { "https://sayso.example.org", "SAYSO.example.org", true, false },
+        { "https://sayso.example.org", "sayso.example.org:443", true, false },
+        { "https://sayso.example.org:443/", "sayso.example.org", true, false },
+        { "https://sayso.example.org", "sayso.example.org:7443", false, false },
+        { "https://sayso.example.org:7443", "sayso.example.org:7443", true, false },
+        { "https://sayso.example.org:7443", "sayso.example.org", false, false },
+        { "https://sayso.example.org", "evil.sayso.example.org", false, false },
+        { "https://sayso.example.org", "sayso.example.org.evil.example", false, false },
+        { "https://sayso.example.org", "localhost", false, false },
+        { "https://sayso.example.org", "127.0.0.1:7443", false, false },
+        { "https://sayso.example.org", "", false, false },
+        { "https://sayso.example.org", "10.0.0.5:7443", true, false },
+        { "https://sayso.example.org", "10.0.0.5", false, false },
+        { "https://sayso.example.org", "10.0.0.5:7444", false, false },
+        { "https://sayso.example.org", "https://sayso.example.org", false, true },
+        { "https://sayso.example.org", "http://sayso.example.org", false, false },
+        { "https://sayso.example.org", "https://sayso.example.org:7443", false, false },
+        { "https://sayso.example.org", "https://evil.example", false, false },
+        { "https://sayso.example.org", "https://10.0.0.5:7443", false, true },
+        { "https://sayso.example.org", "http://10.0.0.5:7443", false, false },
+        { "https://sayso.example.org", "null", false, false },
+        { "", "", false, false },
+        { "", ":0", false, false },
+        { "", "sayso.example.org", false, false },
+        { "", "10.0.0.5:7443", true, false },
+        { "", "https://", false, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct http_site site = { .host = "", .has_tls = true };
+
+        assert_true(!cases[i].url[0] || origin_read_url(cases[i].url, &site));
+        if (origin_is_host_of(&site, "10.0.0.5:7443", cases[i].value) != cases[i].is_host)
+            fail_msg("Host %s at %s", cases[i].value, cases[i].url);
+        if (origin_is_of(&site, "10.0.0.5:7443", cases[i].value) != cases[i].is_origin)
+            fail_msg("Origin %s at %s", cases[i].value, cases[i].url);
+        assert_false(origin_is_host_of(&site, NULL, NULL));
+        assert_true(origin_is_of(&site, NULL, NULL)); /* not a browser's */
+    }
+}
+
+static void test_public_port(void **state)
+{
+    struct http_site site = { .host = "" };
+
+    (void)state;
+    assert_true(origin_read_url("https://a.example", &site));
+    assert_int_equal(site.public_port, 443);
+    assert_true(origin_read_url("http://a.example/", &site));
+    assert_int_equal(site.public_port, 80);
+    assert_true(origin_read_url("https://a.example:8443", &site));
+    assert_int_equal(site.public_port, 8443);
+    assert_string_equal(site.origin, "https://a.example:8443");
+    assert_string_equal(site.host, "a.example:8443");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_public),     cmocka_unit_test(test_public_port),
         cmocka_unit_test(test_host),       cmocka_unit_test(test_origin),
         cmocka_unit_test(test_fetch_site), cmocka_unit_test(test_bearer),
         cmocka_unit_test(test_type),

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "core/search_text.h"
+#include "store/postgres/follow.h"
 #include "store/postgres/read.h"
 
 enum { MANY = 300 };
@@ -358,6 +359,39 @@ static void looking_ends_and_goes_on(void **state)
     assert_int_equal(page.looked_to, 0);
 }
 
+/* What stands in all of them and is filtered as well: each page is bounded, and all are found. */
+static void common_words_and_filters_end_too(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct store_history_query query = { .list = { .limit = 100,
+                                                   .states = 1U << STATE_SUBMITTED } };
+    size_t count = 0;
+    int pages = 0;
+
+    add_hay(stage, 30000);
+    take_up_hay(stage);
+    stage_run(stage, "INSERT INTO unindexed VALUES (501), (20501);"
+                     " DELETE FROM words WHERE number IN (SELECT number FROM unindexed)");
+    do {
+        struct finds page = look(stage, query, "hay");
+
+        for (size_t i = 0; i < page.count; i++)
+            assert_int_equal(page.numbers[i] % 500, 1);
+        count += page.count;
+        assert_true(page.looked_to < query.list.before_number || pages == 0);
+        query.list.before_number = page.looked_to;
+        pages++;
+    } while (query.list.before_number);
+    assert_int_equal(count, 60);
+    assert_in_range(pages, 3, 20);
+    query.list.before_number = 0;
+    stage->pool.fail_at = stage->pool.reads + 3;
+    assert_true(look(stage, query, "hay").has_failed);
+    query.list.states = 0;
+    assert_int_equal(look(stage, query, "hay needle").count, 0);
+    assert_int_equal(look(stage, query, "needle").count, 3);
+}
+
 /* Plans -----------------------------------------------------------------------------------------
  */
 
@@ -382,6 +416,17 @@ static void ignore_said(void *context, const struct store_said *said, const stru
 }
 
 /* No table is gone through, and this index is used. */
+static void take_start(void *context, const PGresult *result, const struct error *err)
+{
+    assert_null(err);
+    follow_start(context, result);
+}
+
+static void ignore_ask(void *context, const struct store_row *row)
+{
+    *(int *)context += row != NULL;
+}
+
 static void assert_plans(struct stage *stage, const char *of, const char *index)
 {
     static const char *const scans[] = { "Seq Scan on asks", "Seq Scan on events",
@@ -395,6 +440,24 @@ static void assert_plans(struct stage *stage, const char *of, const char *index)
             fail_msg("%s wants %s:\n%s", of, index, plans);
     }
     text_clear(&stage->pool.plans);
+}
+
+static void assert_follow_plans(struct stage *stage)
+{
+    static const struct store_news news = { .ask = ignore_ask };
+    struct follow *follow = follow_new(&stage->pool, NULL, 9);
+    int told = 0;
+
+    stage_run(stage, "UPDATE counter SET seq = 99990; UPDATE events SET ask = (SELECT id FROM asks"
+                     " WHERE number = events.seq) WHERE seq > 99990");
+    pool_read(&stage->pool, &follow_start_sql, NULL, take_start, follow);
+    pool_run(&stage->pool);
+    stage_run(stage, "UPDATE counter SET seq = 100000");
+    text_clear(&stage->pool.plans);
+    follow_tell(follow, &news, &told);
+    assert_plans(stage, "follow", "asks_id");
+    assert_int_equal(told, 10);
+    follow_free(follow);
 }
 
 static void indices_are_used(void **state)
@@ -455,13 +518,18 @@ static void indices_are_used(void **state)
     assert_plans(stage, "find undelivered", "asks_un");
     pg_list_said(&stage->pool, "xxxx", ignore_said, NULL);
     assert_plans(stage, "said", "asks_id");
+    assert_follow_plans(stage);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STAGED(an_index_changes_nothing_but_speed), STAGED(pages_go_on),      STAGED(filters_hold),
-        STAGED(looking_ends_and_goes_on),           STAGED(indices_are_used),
+        STAGED(an_index_changes_nothing_but_speed),
+        STAGED(pages_go_on),
+        STAGED(filters_hold),
+        STAGED(looking_ends_and_goes_on),
+        STAGED(common_words_and_filters_end_too),
+        STAGED(indices_are_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, stage_group_tear_down);

@@ -43,9 +43,16 @@ static const char *const texts[] = {
     "{\"note\":\"tab\\there, NULL, \\\\x00, %s\"}",
 };
 
+static char longer[70000]; /* than its length in one byte, or two */
+
 static const char *any_text(struct dice *dice)
 {
-    return texts[roll(dice, (int64_t)ARRAY_LEN(texts))];
+    int64_t which = roll(dice, (int64_t)ARRAY_LEN(texts) + 2);
+
+    if (which < (int64_t)ARRAY_LEN(texts))
+        return texts[which];
+    memset(longer, 'x', sizeof longer - 1);
+    return longer + sizeof longer - 1 - (now_and_then(dice, 20) ? 66000 : 300);
 }
 
 struct scene {
@@ -54,6 +61,7 @@ struct scene {
     int64_t now_ms;
     char id[ASK_ID_BYTES], more[4 * ASK_ID_BYTES], key[32], key_of_conversation[32];
     int next_ask;
+    bool is_just_made; /* an ask: a file finds its id again, if not for long */
 };
 
 static void pick_id(struct scene *scene)
@@ -66,7 +74,7 @@ static void pick_id(struct scene *scene)
 static struct job create_job(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    bool is_again = scene->next_ask > 0 && now_and_then(dice, 20); /* is refused */
+    bool is_again = scene->is_just_made && now_and_then(dice, 4); /* is refused */
     struct ask ask = make_ask(is_again ? scene->next_ask - 1 : scene->next_ask++);
     struct job job = { .what = JOB_CREATE };
 
@@ -82,8 +90,7 @@ static struct job create_job(struct scene *scene)
     ask.launch_hash[3] = (uint8_t)roll(dice, 2);
     job.of.create.ask = ask;
     job.of.create.has_principal = true;
-    job.of.create.principal =
-        (struct store_principal){ NULL, "local", 1000, NULL, "/tmp" };
+    job.of.create.principal = (struct store_principal){ NULL, "local", 1000, NULL, "/tmp" };
     if (now_and_then(dice, 2))
         job.of.create.principal.place = NULL;
     job.of.create.principal.id = principals[0];
@@ -100,7 +107,7 @@ static void add_answer(struct scene *scene, struct store_change *how)
 
     how->answer_json = now_and_then(dice, 4) ? NULL : any_text(dice);
     how->person = now_and_then(dice, 4) ? NULL : people[roll(dice, PEOPLE)];
-    snprintf(scene->key, sizeof scene->key, "key %d", (int)roll(dice, 3 * ROUNDS));
+    snprintf(scene->key, sizeof scene->key, "key %d", (int)roll(dice, ROUNDS / 2));
     how->answer_key = now_and_then(dice, 4) ? NULL : scene->key;
 }
 
@@ -128,7 +135,7 @@ static struct job change_job(struct scene *scene)
     how->set_flags = (uint32_t)roll(dice, 128) & (uint32_t)roll(dice, 128);
     how->clear_flags = (uint32_t)roll(dice, 128) & (uint32_t)roll(dice, 128);
     how->actor_json = now_and_then(dice, 3) ? NULL : any_text(dice);
-    how->said = now_and_then(dice, 3) ? texts[roll(dice, (int64_t)ARRAY_LEN(texts))] : NULL;
+    how->said = now_and_then(dice, 3) ? any_text(dice) : NULL;
     how->skips_row = now_and_then(dice, 2);
     how->removes_answer = now_and_then(dice, 4);
     how->launch_hash[3] = (uint8_t)now_and_then(dice, 6);
@@ -298,7 +305,7 @@ static struct job step_job(struct scene *scene)
 static struct job sweep_job(struct scene *scene)
 {
     return (struct job){ .what = JOB_SWEEP,
-                         .of.sweep = { scene->now_ms - 4000, 60 + roll(&scene->dice, 40),
+                         .of.sweep = { scene->now_ms - 20000, 20 + roll(&scene->dice, 40),
                                        1 + roll(&scene->dice, 30) } };
 }
 
@@ -315,11 +322,14 @@ static const struct {
 static struct job any_job(struct scene *scene)
 {
     int64_t at = roll(&scene->dice, 100);
+    struct job job;
     size_t i = 0;
 
     for (; i + 1 < ARRAY_LEN(acts) && at >= acts[i].weight; i++)
         at -= acts[i].weight;
-    return acts[i].make(scene);
+    job = acts[i].make(scene);
+    scene->is_just_made = acts[i].make == create_job;
+    return job;
 }
 
 static void do_the_same(void **state)
@@ -343,10 +353,136 @@ static void do_the_same(void **state)
     assert_int_equal(bad_event(scene.twin->place), 0);
 }
 
+/* Rows without end, for the bounds; N is 1, 2 and so on up to `count` in `sql`. */
+static void fill(struct twin *twin, const char *table, const char *values, int count)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < %d)"
+             " INSERT INTO %s SELECT %s FROM n",
+             count, table, values);
+    sql(twin->place, text);
+    postgres_run(twin->url, text);
+}
+
+static struct job one_more_conversation(const char *id, const char *key)
+{
+    return (struct job){ .what = JOB_CONVERSATION,
+                         .of.conversation = { { .id = id,
+                                                .principal = principals[0],
+                                                .token_id = "t",
+                                                .label = "host",
+                                                .state = "working",
+                                                .body = "{}",
+                                                .key = key,
+                                                .created_ms = 5000 },
+                                              { principals[0], "token", 0, "host", NULL },
+                                              "made {}\n" } };
+}
+
+static void keep_conversations_in_bounds(void **state)
+{
+    struct twin *twin = *state;
+    struct job job = one_more_conversation("first", NULL);
+
+    if (!twin)
+        skip();
+    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    fill(twin,
+         "conversations (id, principal, token_id, label, state, body, version, created_ms,"
+         " changed_ms)",
+         "'c' || n, '0000000000000000000000000000000a', '', '',"
+         " CASE WHEN n IN (7, 8) THEN 'idle' ELSE 'working' END, '{}', 1, n, 1000 - n",
+         STORE_CONVERSATIONS - 1);
+    job = one_more_conversation("second", NULL);
+    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM conversations"
+                                                " WHERE id IN ('c7', 'second')"),
+                     2); /* c8 changed longer ago, and has made room */
+    job = one_more_conversation("third", "key");
+    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    job = one_more_conversation("fourth", NULL);
+    assert_int_equal(twin_run(twin, &job), STORE_LOST);
+    job = one_more_conversation("fifth", "key");
+    assert_int_equal(twin_run(twin, &job), STORE_REPEATED);
+    twin_compare(twin);
+}
+
+static struct job step_with(int64_t version, const char *events)
+{
+    return (struct job){ .what = JOB_CONVERSATION_STEP,
+                         .of.step = { .id = "first",
+                                      .if_version = version,
+                                      .state = "working",
+                                      .body = "{}",
+                                      .ask_id = "",
+                                      .earlier_ask_id = "",
+                                      .events = events,
+                                      .now_ms = 6000 } };
+}
+
+static void forget_what_happened_long_ago(void **state)
+{
+    struct twin *twin = *state;
+    struct job job = one_more_conversation("first", NULL);
+    struct text events = { 0 };
+
+    if (!twin)
+        skip();
+    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    for (int i = 0; i < STORE_CONVERSATION_EVENTS + 30; i++)
+        text_add_format(&events, "said %d\n", i);
+    job = step_with(1, text_string(&events));
+    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    twin_compare(twin);
+    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM conversation_events"),
+                     STORE_CONVERSATION_EVENTS);
+
+    text_clear(&events);
+    text_add_text(&events, "said ");
+    memset(text_add_room(&events, STORE_CONVERSATION_BYTES / 3 - 100), 'y',
+           STORE_CONVERSATION_BYTES / 3 - 100);
+    text_add_char(&events, '\n');
+    for (int i = 0; i < 4; i++) {
+        job = step_with(2 + i, text_string(&events));
+        assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    }
+    twin_compare(twin);
+    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM conversation_events"), 3);
+    text_release(&events);
+}
+
+static void keep_client_facts_in_bounds(void **state)
+{
+    struct twin *twin = *state;
+    struct job job = { .what = JOB_CLIENT,
+                       .of.client = { { "newest", "1", "stdio" }, .fact = 60000 } };
+
+    if (!twin)
+        skip();
+    fill(twin, "client_facts (name, version, transport, cut_off_ms)", "'c' || n, '1', 'stdio', 5",
+         1000);
+    assert_int_equal(twin_run(twin, &job), STORE_DONE); /* there is no room */
+    twin_compare(twin);
+    sql(twin->place, "UPDATE client_facts SET cut_off_ms = 0 WHERE name = 'c5'");
+    postgres_run(twin->url, "UPDATE client_facts SET cut_off_ms = 0 WHERE name = 'c5'");
+    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    job.of.client.is_form = true;
+    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    twin_compare(twin);
+    assert_int_equal(postgres_number(twin->url, "SELECT cut_off_ms + form_works FROM client_facts"
+                                                " WHERE name = 'newest'"),
+                     120000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TWIN(do_the_same),
+        TWIN(keep_conversations_in_bounds),
+        TWIN(forget_what_happened_long_ago),
+        TWIN(keep_client_facts_in_bounds),
     };
 
     return cmocka_run_group_tests(tests, NULL, twin_group_tear_down);

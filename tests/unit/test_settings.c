@@ -63,6 +63,8 @@ static void built_in_values_are_the_specified_ones(void **state)
         { SETTING_MAX_PENDING, "32" },
         { SETTING_ASKS_PER_MINUTE, "30" },
         { SETTING_STORE, "" },
+        { SETTING_LISTEN_PLAIN, "off" },
+        { SETTING_DRAIN_SECONDS, "0" },
         { SETTING_MCP_AUTH, "token" },
         { SETTING_LOG_LEVEL, "info" },
         { SETTING_THEME, "system" },

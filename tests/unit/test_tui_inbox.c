@@ -71,11 +71,11 @@ static void the_list(void **state)
         "    0:42   Three questions before the release        \"gemini-cli\"  docs-site\n"
         "\n"
         " Latest finished\n"
-        "   ✓ 12 min  Keep the old /v1 routes?          submitted           terminal\n"
+        "   ✓ 12 min  Keep the old /v1 routes?          submitted        terminal\n"
         "   - 31 min  Pick a colour for the error page  timed out\n"
-        "   ✓ 1 h     Lint rule set for new packages    auto-submitted      web\n"
-        "   ✗ 2 h     Rename UserDto to Account?        cancelled           client\n"
-        "   ✗ 3 h     Force-push to main?               declined            terminal\n"
+        "   ✓ 1 h     Lint rule set for new packages    auto-submitted   web\n"
+        "   ✗ 2 h     Rename UserDto to Account?        cancelled        client\n"
+        "   ✗ 3 h     Force-push to main?               declined         terminal\n"
         "\n"
         " Enter answer  / search  c cancel  e +5 min  h history  s settings  q quit\n");
     stage_expect_screen(&stage, 40, 24,

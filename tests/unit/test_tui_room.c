@@ -18,6 +18,7 @@
 #include "tui/glyph.h"
 #include "tui_fixture.h"
 #include "tui_forms.h"
+#include "tui_standing.h"
 
 enum { NARROWEST = 40, WIDEST = 130, ROWS = 40 };
 
@@ -141,6 +142,42 @@ static void every_text_of_the_inbox_has_room(void **state)
     text_release(&lost);
 }
 
+/* Answers that stand: the list, revoking, one before it is made, and what is refused. */
+static void every_text_of_standing_answers_has_room(void **state)
+{
+    static const struct {
+        const char *keys, *news;
+    } cases[] = { { "a", NULL },
+                  { "ad", NULL },
+                  { "ajj\r", standing_case },
+                  { "ajj\r", standing_case_same },
+                  { "h", NULL } };
+    struct text lost = { 0 };
+
+    (void)state;
+    for (int language = 0; language < LANGUAGE_COUNT; language++) {
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+            struct stage stage = { 0 };
+
+            stage.now.utc_ms = 1785247390400;
+            open_inbox(&stage);
+            i18n_use((enum language)language);
+            stage_type(&stage, "a");
+            stage_take(&stage, NEWS_RULES, standing_rules);
+            stage_take(&stage, NEWS_PROPOSED, standing_proposed);
+            stage_type(&stage, "\033");
+            stage_type(&stage, cases[i].keys);
+            if (cases[i].news)
+                stage_take(&stage, NEWS_CASE, cases[i].news);
+            stage_take(&stage, NEWS_HISTORY, inbox);
+            draw_at_every_width(&stage, "standing answers", &lost);
+            stage_close(&stage);
+        }
+    }
+    i18n_use(LANGUAGE_EN);
+    text_release(&lost);
+}
+
 /* Texts the command line puts before a column, by the beginning of their names. */
 static void labels_of_the_command_line_leave_room(void **state)
 {
@@ -175,6 +212,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_text_has_room),
         cmocka_unit_test(every_text_of_the_inbox_has_room),
+        cmocka_unit_test(every_text_of_standing_answers_has_room),
         cmocka_unit_test(labels_of_the_command_line_leave_room),
     };
 

@@ -184,12 +184,12 @@ static int64_t admit_all(void *context, struct http_exchange *exchange)
 
 static void serve_socket(void *context, struct http_exchange *exchange)
 {
-    ws_server_upgrade(((struct scene *)context)->server, exchange);
+    ws_server_upgrade(((struct scene *)context)->server, exchange, true);
 }
 
-static void take(void *context, struct http_server *http, int fd, char *bytes, size_t length)
+static void take(void *context, const struct http_taken *taken)
 {
-    ws_server_take(((struct scene *)context)->server, http, fd, bytes, length);
+    ws_server_take(((struct scene *)context)->server, taken);
 }
 
 static void flush(void *context)

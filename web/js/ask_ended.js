@@ -59,6 +59,8 @@ function sayEnd(entry) {
             return [say("sent"), say("sent_more", { time: at })];
         return [say(VIA_TITLES[by.via] ?? "answered"), `${own} ${say("agent_has_it")}`];
     case "auto_submitted":
+        if (by.via === "rule")
+            return [say("rule_title"), say("rule_more", { time: at })];
         return [say("auto_title"), say("auto_more", { time: at })];
     case "timeout":
         return [say("time_ran_out"), say("time_ran_out_more", { time: at })];
@@ -134,6 +136,20 @@ function buildKept(entry) {
     return node;
 }
 
+/** Whoever answers the same again and again may say so once; never of something destructive.
+ * @param {Entry} entry
+ */
+function buildStanding({ ask, form }) {
+    if (ask.answered_by?.via === "rule")
+        return make("p", { class: "next" }, make("a", { class: "btn small", href: "/standing",
+            "data-key": "standing" }, say("standing")));
+    if (ask.status !== "submitted")
+        return null;
+    return make("p", { class: "next hint" }, form.destructive ? say("never_stands")
+        : make("a", { class: "btn small", href: `/standing?from=${ask.session_id}`,
+            "data-key": "let-stand" }, say("let_stand")));
+}
+
 /** The next one is offered, never opened by itself. */
 function buildNext() {
     const next = urgentAsk();
@@ -199,6 +215,7 @@ export function buildEnded(entry, acts) {
     return { sync: () => {}, node: make("div", { class: "ended" },
         make("div", { class: "end" }, icon(symbol, `big ${tone}`),
             make("div", {}, make("h1", { tabindex: -1 }, title), make("p", {}, what))),
-        buildSummary(entry), buildKept(entry), buildMuteOffer(entry.ask),
+        buildSummary(entry), buildKept(entry), buildStanding(entry),
+        buildMuteOffer(entry.ask),
         entry.ask.status === "timeout" && buildTimeForNew(), buildNext()) };
 }

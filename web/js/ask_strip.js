@@ -13,7 +13,7 @@ import { sayChoice } from "./settings_form.js";
  */
 export function buildStrip(entry, open) {
     const rows = /** @type {[string, string, string][]} */ ([
-        ["interface", say("strip_interface"), sayChoice("interface", entry.ask.interface)],
+        ["interface", say("strip_interface"), sayChoice("interface", setting("interface"))],
         ["timeout_seconds", say("strip_time"),
             sayDuration(Number(setting("timeout_seconds") ?? 0))],
         ["single_submit", say("strip_picking"),

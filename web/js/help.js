@@ -37,6 +37,7 @@ export function KEY_GROUPS() {
             [say("key_next_question"), ["→", "←"]],
             [say("inbox"), ["G", "I"]],
             [say("history"), ["G", "H"]],
+            [say("standing"), ["G", "A"]],
             [say("key_help"), ["?"]],
         ] }],
     ];

@@ -7,6 +7,7 @@ import { END_MARKS } from "./ask_ended.js";
 import { sayAgent } from "./ask_bar.js";
 import { buildVia } from "./list.js";
 import { sayProblem } from "./problems.js";
+import { buildStandingLink } from "./parts.js";
 
 const PAGE_ROWS = 20;
 const SEARCH_AFTER_MS = 200;
@@ -141,7 +142,7 @@ export function showHistory(main) {
             pick("agent", say("agent"), [["", say("any_agent")],
                 ...known.map((name) => /** @type {[string, string]} */ ([name, name]))]),
             pick("via", say("through"), [["", say("any_interface")],
-                ...["web", "terminal", "client", "cli", "api"]
+                ...["web", "terminal", "client", "cli", "api", "rule"]
                     .map((v) => /** @type {[string, string]} */ ([v,
                         say(/** @type {any} */ (`channel_${v}`))]))]),
             pick("days", say("when"), [["", say("any_time")], ["1", say("last_day")],
@@ -155,7 +156,8 @@ export function showHistory(main) {
         older.replaceChildren(say("older"));
         search.placeholder = say("search_hint");
         main.replaceChildren(make("div", { class: "page" },
-            make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("history"))),
+            make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("history")),
+                buildStandingLink()),
             filters,
             make("table", { class: "hist" }, make("thead", {}, make("tr", {},
                 ["question_and_answer", "agent", "status", "through"]

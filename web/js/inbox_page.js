@@ -2,12 +2,13 @@
 import { draw, icon, key, make } from "./dom.js";
 import { say, sayCount } from "./language.js";
 import { activeAsks, isLater, model, secondsLeft, urgentAsk } from "./model.js";
-import { line } from "./wire.js";
+import { line, signInWith } from "./wire.js";
 import { on } from "./signals.js";
 import { buildNotifyBanner, buildOfflineBanner } from "./banners.js";
 import { keepFocus } from "./announce.js";
 
 const SHORTLY_S = 60;
+const TOKEN_COMMAND = "sayso token new --kind person";
 
 function buildArt() {
     return draw("svg", { class: "empty-art", viewBox: "0 0 96 64", "aria-hidden": "true" },
@@ -72,10 +73,30 @@ export function showInbox(main) {
     return { close: () => ends.forEach((end) => end()) };
 }
 
+/** A page of another machine: links are of no use there, whoever has a token gives it here. */
+function buildTokenForm() {
+    const input = make("input", { id: "token", type: "password", autocomplete: "off",
+        spellcheck: "false", required: true });
+    return make("div", { class: "empty" }, buildArt(),
+        make("h1", { tabindex: -1 }, say("not_signed_in")),
+        make("p", {}, say(line.was_in ? "token_unknown" : "token_wanted")),
+        make("ul", { class: "cmds" }, make("li", {}, make("span", {}, say("run_this_there")),
+            make("code", {}, TOKEN_COMMAND))),
+        make("form", { class: "new-token", submit: (/** @type {Event} */ event) => {
+            event.preventDefault();
+            signInWith(input.value);
+        } },
+            make("label", { for: "token" }, say("token_label")),
+            make("span", { class: "num text" }, input),
+            make("button", { class: "btn primary", type: "submit" }, say("sign_in"))),
+        make("p", { class: "hint" }, icon("shield"), " ", say("why_token")));
+}
+
 /** @param {HTMLElement} main */
 export function showSignedOut(main) {
     const show = () => main.replaceChildren(make("div", { class: "blank" },
-        make("div", { class: "empty" }, buildArt(),
+        location.protocol === "https:" ? buildTokenForm()
+        : make("div", { class: "empty" }, buildArt(),
         make("h1", { tabindex: -1 }, say(line.was_in ? "was_signed_out" : "not_signed_in")),
         make("p", {}, say(line.why === "code_spent" ? "link_spent"
             : line.was_in ? "was_signed_out_more" : "not_signed_in_more")),
@@ -87,6 +108,6 @@ export function showSignedOut(main) {
         return found ? `sayso open ${found[1].slice(0, 8)}` : "sayso open";
     };
     show();
-    const end = on("language", show);
-    return { close: end };
+    const ends = [on("language", show), on("line", show)]; /* also: refused once more */
+    return { close: () => ends.forEach((end) => end()) };
 }

@@ -14,6 +14,8 @@ import { say } from "./language.js";
 /** @typedef {ReturnType<ReturnType<typeof import("./ask_view.js").showAsk>["keys"]>} AskKeys */
 
 const SEQUENCE_MS = 1200;
+/** @type {Record<string, string>} behind g */
+const GO_TO = { i: "/", h: "/history", a: "/standing" };
 let wentAt = -Infinity;
 
 /** @param {EventTarget|null} target */
@@ -135,8 +137,8 @@ export function startKeys(shell) {
         const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
         const isSecond = performance.now() - wentAt < SEQUENCE_MS;
         wentAt = -Infinity;
-        if (isSecond && (name === "i" || name === "h")) {
-            shell.go(name === "i" ? "/" : "/history");
+        if (isSecond && name in GO_TO) {
+            shell.go(GO_TO[name]);
             return true;
         }
         if (name === "g")

@@ -4,12 +4,24 @@ import { SETTING_WORDS } from "./words_settings.js";
 import { PAGE_WORDS } from "./words_pages.js";
 import { tell } from "./signals.js";
 
-/** @typedef {keyof typeof WORDS | keyof typeof SETTING_WORDS | keyof typeof PAGE_WORDS} Word */
+/**
+ * @typedef {keyof typeof WORDS | keyof typeof SETTING_WORDS | keyof typeof PAGE_WORDS
+ *     | keyof typeof import("./words_standing.js").STANDING_WORDS
+ *     | keyof typeof import("./words_statistics.js").STATISTICS_WORDS} Word
+ */
 
-const TABLE = { ...WORDS, ...SETTING_WORDS, ...PAGE_WORDS };
+const TABLE = /** @type {Record<Word, readonly [string, string]>} */ (
+    { ...WORDS, ...SETTING_WORDS, ...PAGE_WORDS });
 const LANGUAGES = ["en", "zh"];
 const LANGUAGE_TAGS = ["en", "zh-CN"];
 let column = 0;
+
+/** Words of a part that is loaded later.
+ * @param {Partial<typeof TABLE>} words
+ */
+export function addWords(words) {
+    Object.assign(TABLE, words);
+}
 
 /**
  * @param {Word} word

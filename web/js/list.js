@@ -17,7 +17,9 @@ const SYNC_EVERY_MS = 50;
 const COMPLETED_SHOWN = 20;
 const STILL_MS = 10000; /* a pointer that lies still for so long is nobody's hand */
 /** @type {Record<string, string>} */
-const VIA_ICONS = { terminal: "term", web: "web", client: "plug", cli: "term", api: "plug" };
+const VIA_ICONS = {
+    terminal: "term", web: "web", client: "plug", cli: "term", api: "plug", rule: "auto",
+};
 
 /** @param {string} via */
 export function buildVia(via) {

@@ -14,9 +14,9 @@ import { buildPanel, buildSettings } from "./settings_form.js";
 import { showAsk } from "./ask_view.js";
 import { showInbox, showSignedOut } from "./inbox_page.js";
 import { showHistory } from "./history_page.js";
-import { showStatistics } from "./statistics_page.js";
 import { showDevices } from "./devices_page.js";
 import { showHelp } from "./help.js";
+import { buildStandingLink, laterPage } from "./parts.js";
 
 /** @typedef {{close?: () => void, keys?: () => any}} View */
 
@@ -42,9 +42,12 @@ const PLACES = /** @type {[string, string, string, import("./language.js").Word]
 
 /** @type {Record<string, (main: HTMLElement) => View>} */
 const PAGES = {
-    "/history": showHistory, "/statistics": showStatistics, "/devices": showDevices,
-    "/help": showHelp,
+    "/history": showHistory, "/devices": showDevices, "/help": showHelp,
     "/settings": showSettings,
+    "/statistics": laterPage("statistics",
+        () => import("./statistics_page.js").then((part) => part.showStatistics)),
+    "/standing": laterPage("standing",
+        () => import("./standing_page.js").then((part) => part.showStanding)),
 };
 
 /**
@@ -53,7 +56,8 @@ const PAGES = {
  */
 function showSettings(root) {
     const build = () => make("div", { class: "page narrow" },
-        make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("settings"))),
+        make("header", { class: "page-h" }, make("h1", { tabindex: -1 }, say("settings")),
+            buildStandingLink()),
         buildSettings());
     const show = () => keepFocus(root, () => root.replaceChildren(build()));
     show();

@@ -202,6 +202,7 @@ export function startModel() {
     });
     hear("ask/drafted", (draft) => tell("draft", draft));
     hear("settings/changed", ({ settings: rows }) => takeSettings(rows));
+    hear("rule/changed", () => tell("rules"));
     hear("resync", reload);
     on("line", reload);
     setInterval(() => tell("tick"), 1000);

@@ -4,7 +4,7 @@
 const listeners = new Map();
 
 /**
- * @param {"asks"|"ask"|"time"|"draft"|"settings"|"language"|"line"|"tick"|"page"} name
+ * @param {"asks"|"ask"|"time"|"draft"|"settings"|"language"|"line"|"tick"|"page"|"rules"} name
  * @param {(detail: any) => void} told
  * @returns {() => void} ends it
  */

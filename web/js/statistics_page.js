@@ -1,9 +1,10 @@
 /* statistics_page.js - how much is asked, how fast it is answered, whose advice is taken. */
 import { draw, foreign, make } from "./dom.js";
-import { say, sayCount, sayDuration, sayNumber } from "./language.js";
+import { addWords, say, sayCount, sayDuration, sayNumber } from "./language.js";
 import { call, line } from "./wire.js";
 import { on } from "./signals.js";
 import { sayProblem } from "./problems.js";
+import { STATISTICS_WORDS } from "./words_statistics.js";
 
 /** @typedef {{agent: string, shown?: string, asks: number, median_seconds: number|null,
  *     recommended: number, taken: number}} AgentRow */
@@ -11,6 +12,7 @@ import { sayProblem } from "./problems.js";
 const PERIODS = /** @type {[string, import("./language.js").Word][]} */ ([
     ["7", "last_week"], ["30", "last_month"], ["", "all_time"],
 ]);
+addWords(STATISTICS_WORDS);
 const BUCKETS = [5, 15, 30, 60, 120, 300];
 const PLOT_TOP = 130;
 const PLOT_BASE = 150;

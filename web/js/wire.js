@@ -194,6 +194,16 @@ function lost() {
         setState("lost");
 }
 
+/** A person's token, where no link can bring one: from another machine than the hub's.
+ * @param {string} token
+ */
+export function signInWith(token) {
+    sessionStorage.setItem(TOKEN_KEY, token.trim());
+    socket?.close(); /* the hub that refused the last one may not have closed it yet */
+    socket = null;
+    connect();
+}
+
 export function connect() {
     clearTimeout(retryTimer);
     if (socket)

@@ -227,6 +227,16 @@ export const WORDS = /** @type {const} */ ({
         "Time ran out at {time}; your settings say that defaults are sent then.",
         "{time} 超时；按你的设置发送了默认值。",
     ],
+    rule_title: ["Answered as you answered before", "已按你之前的答复回答"],
+    rule_more: [
+        "At {time}: your answer stands for asks of this kind. The agent was told so.",
+        "{time}：你的答复适用于这类提问。已告知智能体。",
+    ],
+    let_stand: ["Let this answer stand…", "让此答复长期有效…"],
+    never_stands: [
+        "Destructive asks are decided each time anew: this answer can’t stand for others.",
+        "破坏性操作每次都须重新决定：此答复不能用于其他提问。",
+    ],
     time_ran_out: ["Time ran out", "已超时"],
     time_ran_out_more: [
         "At {time} the agent was told that nobody answered. Nothing was chosen for you.",

@@ -21,6 +21,9 @@ export const PAGE_WORDS = /** @type {const} */ ({
     devices: ["Devices", "设备"],
     settings: ["Settings", "设置"],
     shortcuts: ["Shortcuts", "快捷键"],
+    standing: ["Standing answers", "长期答复"],
+    part_missing: ["This page could not be loaded.", "此页面无法加载。"],
+    load_anew: ["Load anew", "重新加载"],
 
     /* inbox */
     nobody_waiting: ["Nobody is waiting for you", "没有人在等你"],
@@ -51,6 +54,18 @@ export const PAGE_WORDS = /** @type {const} */ ({
     ],
     link_spent: ["That link was used before or is too old. Make a new one.", "该链接已被使用或已过期，请重新生成。"],
     run_this: ["Run this", "运行"],
+    token_wanted: [
+        "Only you may answer, so this page wants a token of yours. Nothing is lost meanwhile.",
+        "只有你可以答复，因此此页面需要你的令牌。期间不会丢失任何内容。",
+    ],
+    token_unknown: [
+        "The hub does not take this token: it was revoked, is out of date, or is another one's.",
+        "中枢不接受此令牌：它已被撤销、已过期，或不是此中枢的。",
+    ],
+    run_this_there: ["Run this where the hub is", "在中枢所在的机器上运行"],
+    token_label: ["Token", "令牌"],
+    sign_in: ["Sign in", "登录"],
+    why_token: ["It is kept by this tab alone and goes with it.", "令牌仅保存在此标签页中，关闭后即消失。"],
     why_sign_in: ["The link works once and for 60 seconds.", "链接仅可使用一次，60 秒内有效。"],
 
     /* banners */
@@ -94,7 +109,6 @@ export const PAGE_WORDS = /** @type {const} */ ({
     last_day: ["Last 24 hours", "最近 24 小时"],
     last_week: ["7 days", "7 天"],
     last_month: ["30 days", "30 天"],
-    all_time: ["All", "全部"],
     question_and_answer: ["Question and answer", "问题与答复"],
     through: ["Through", "途径"],
     took: ["Took", "用时"],
@@ -103,28 +117,6 @@ export const PAGE_WORDS = /** @type {const} */ ({
     none_found: ["Nothing found.", "没有找到。"],
     newer: ["Newer", "较新"],
     older: ["Older", "较早"],
-
-    /* statistics */
-    period: ["Period", "时段"],
-    asks_a_day: ["{count} a day", "每天 {count} 个"],
-    median_answer: ["Median answer", "答复用时中位数"],
-    of_answered: ["of {count} answered", "共 {count} 个已答复"],
-    recommendation_taken: ["Recommendation taken", "采纳推荐"],
-    of_with_one: ["of {count} with one", "共 {count} 个含推荐"],
-    timed_out: ["Timed out", "已超时"],
-    asks_one: ["1 ask", "1 个请求"],
-    asks_count: ["{count} asks", "{count} 个请求"],
-    waiting_now: ["Waiting now", "正在等待"],
-    longest: ["longest {time}", "最长 {time}"],
-    time_to_answer: ["Time to answer", "答复用时"],
-    time_to_answer_more: ["asks by time until answered", "按用时统计的请求数"],
-    bucket_later: ["later", "更久"],
-    asks_per_agent: ["Asks per agent", "各智能体的请求数"],
-    share_per_agent: ["share per agent", "各智能体的比例"],
-    figures_as_table: ["The figures as a table", "以表格显示"],
-    median: ["Median", "中位数"],
-    taken: ["Taken", "采纳"],
-    statistics_cut: ["Of the latest {count} asks.", "基于最近 {count} 个请求。"],
 
     /* devices */
     signed_in: ["Signed in", "已登录"],

@@ -17,6 +17,7 @@ export const SETTING_WORDS = /** @type {const} */ ({
     channel_client: ["client", "客户端"],
     channel_cli: ["command line", "命令行"],
     channel_api: ["API", "API"],
+    channel_rule: ["standing answer", "长期答复"],
     set_interface: ["Interface", "界面"],
     set_timeout_seconds: ["Time for new asks", "新请求的时限"],
     set_timeout_action: ["When time runs out", "超时后"],

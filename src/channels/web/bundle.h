@@ -14,9 +14,9 @@ struct web_file {
     const unsigned char *gzip;
     size_t gzip_length;
 };
-enum { WEB_HASHED = 2 }; /* the bundle comes first, css and js: its names change with it */
 extern const struct web_file web_files[];
 extern const size_t web_file_count;
+extern const size_t web_hashed_count; /* the bundle and its parts come first: their names change */
 extern const struct web_file web_document;        /* names the bundle */
 extern const struct web_file web_document_inline; /* carries it */
 

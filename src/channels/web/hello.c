@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "channels/web/inside.h"
 #include "net/ws_parser.h"
+#include "wire/visitor.h"
 #include "wire/wire.h"
 
 enum { SECRET_BYTES = 128, NONCE_BYTES = 64 };
@@ -49,7 +50,6 @@ static void refuse(struct session *session, const char *id_json, const char *cod
 static void welcome(struct session *session, const struct guard_identity *who, const char *name,
                     const char *new_token, const char *id_json)
 {
-    struct desk *desk = session->web->parts.desk;
     struct desk_visitor visitor = {
         .role = ROLE_PERSON,
         .via = "web",
@@ -64,9 +64,7 @@ static void welcome(struct session *session, const struct guard_identity *who, c
     struct text line = { 0 }, out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    session->visit = desk->ops->enter(desk, &visitor);
-    snprintf(session->token_id, sizeof session->token_id, "%s", who->token);
-    ws_peer_know(session->peer);
+    session_enter(session, &visitor);
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "wire", wire_number());
     json_write_text(&writer, "version", SAYSO_VERSION);
@@ -102,8 +100,9 @@ static void on_signed_in(void *context, const struct desk_reply *reply)
     struct json *token = NULL;
 
     if (session && reply->err.code != ERROR_NONE) {
-        int64_t retry_s =
-            reply->err.code == ERROR_not_found ? guard_note_guess(sign_in->web->parts.guard) : 0;
+        int64_t retry_s = reply->err.code == ERROR_not_found
+                              ? guard_note_guess(sign_in->web->parts.guard, session_door(session))
+                              : 0;
 
         refuse(session, sign_in->id_json,
                reply->err.code == ERROR_not_found ? "code_spent" : error_name(reply->err.code),
@@ -131,15 +130,22 @@ static void try_code(struct session *session, const char *code, const char *name
                      const char *id_json)
 {
     const struct web_parts *parts = &session->web->parts;
-    int64_t wait_s = guard_must_wait_s(parts->guard);
+    int64_t wait_s = guard_must_wait_s(parts->guard, session_door(session));
     struct sign_in *sign_in;
 
     if (wait_s > 0) {
         refuse(session, id_json, "rate_limited", "too many wrong codes: try later", wait_s);
         return;
     }
+    if (session_door(session) == GUARD_PUBLIC) { /* from elsewhere nobody can say whose it is */
+        refuse(session, id_json, "unauthorized",
+               "links of sayso open are good on the hub's own machine: sign in with a token "
+               "(sayso token new --kind person)",
+               0);
+        return;
+    }
     if (!is_own_user(session)) {
-        guard_note_guess(parts->guard);
+        guard_note_guess(parts->guard, session_door(session));
         refuse(session, id_json, "unauthorized", "this link is another user's", 0);
         return;
     }
@@ -158,7 +164,7 @@ static void try_token(struct session *session, const char *token, const char *na
     struct guard_identity who;
     int64_t retry_s;
 
-    if (!guard_knows(session->web->parts.guard, token, &who, &retry_s))
+    if (!guard_knows(session->web->parts.guard, session_door(session), token, &who, &retry_s))
         refuse(session, id_json, retry_s ? "rate_limited" : "unauthorized",
                retry_s ? "too many unknown tokens: try later"
                        : "this tab is not signed in: run sayso open",
@@ -180,7 +186,6 @@ static const char *read_text(const struct json *params, const char *key, size_t 
 
 void hello_take(struct session *session, const struct json *params, const char *id_json)
 {
-    int64_t wire = json_member_integer(params, "wire", 0);
     const char *role = json_member_text(params, "role");
     const char *token = read_text(params, "token", SECRET_BYTES);
     const char *code = read_text(params, "code", SECRET_BYTES);
@@ -191,10 +196,12 @@ void hello_take(struct session *session, const struct json *params, const char *
                             "hello was said already; a connection has one role");
         return;
     }
-    if (wire < 1 || (wire != wire_number() && wire != wire_number() - 1)) {
+    if (!wire_is_ours(params)) {
         session_reply_error(session, id_json, WIRE_NUMBER_REFUSED,
                             "this hub speaks another wire number");
         ws_peer_close(session->peer, WS_CLOSE_POLICY, "another wire number");
+    } else if (session->guest) {
+        guest_enter(session, params, id_json);
     } else if (!role || strcmp(role, "person") != 0 || !token == !code) {
         refuse(session, id_json, "unauthorized",
                "hello needs role person and either the tab's token or the code of a link", 0);

@@ -62,7 +62,7 @@ static void serve_file(void *context, struct http_exchange *exchange,
             continue;
         http_set_header(exchange, "ETag", file->etag);
         http_set_header(exchange, "Cache-Control",
-                        i < WEB_HASHED ? "public, max-age=31536000, immutable" : "no-cache");
+                        i < web_hashed_count ? "public, max-age=31536000, immutable" : "no-cache");
         http_set_header(exchange, "Cross-Origin-Resource-Policy", "same-origin");
         if (seen && strstr(seen, file->etag))
             http_reply(exchange, 304, NULL, "", 0);
@@ -96,6 +96,7 @@ const struct guard_route page_routes[] = {
     { "GET", "/", GUARD_OPEN, 0, NULL, serve_document },
     { "GET", "/choice/{id}", GUARD_OPEN, 0, NULL, serve_document },
     { "GET", "/history", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/standing", GUARD_OPEN, 0, NULL, serve_document },
     { "GET", "/settings", GUARD_OPEN, 0, NULL, serve_document },
     { "GET", "/statistics", GUARD_OPEN, 0, NULL, serve_document },
     { "GET", "/devices", GUARD_OPEN, 0, NULL, serve_document },

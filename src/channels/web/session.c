@@ -1,4 +1,5 @@
 /* session.c - one page that is connected: messages to acts of the desk, replies and events back. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,21 @@ void session_event(void *context, const char *line, size_t length)
     ws_send_frame(session->peer, web->newest);
 }
 
+enum guard_door session_door(const struct session *session)
+{
+    return ws_peer_is_local(session->peer) ? GUARD_LOCAL : GUARD_PUBLIC;
+}
+
+void session_enter(struct session *session, const struct desk_visitor *visitor)
+{
+    struct desk *desk = session->web->parts.desk;
+
+    session->visit = desk->ops->enter(desk, visitor);
+    session->role = (uint8_t)visitor->role;
+    snprintf(session->token_id, sizeof session->token_id, "%s", visitor->token_id);
+    ws_peer_know(session->peer);
+}
+
 static void act(struct session *session, size_t which, const struct json *params,
                 const char *id_json)
 {
@@ -117,7 +133,7 @@ static void act(struct session *session, size_t which, const struct json *params
     call = mem_new(sizeof *call);
     call->session = session;
     call->id_json = id_json ? mem_text(id_json) : NULL;
-    call->is_get = which == DESK_ACT(get);
+    call->is_get = which == DESK_ACT(get) && !session->guest;
     call->next = session->calls;
     if (call->next)
         call->next->previous = call;
@@ -151,11 +167,11 @@ static void dispatch(struct session *session, const struct wire_message *message
         hello_prove(session, message->params, id_json);
     else if (!session->visit)
         session_reply_error(session, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
-    else if (strcmp(message->method, "hub/status") == 0)
+    else if (strcmp(message->method, "hub/status") == 0 && session->role == ROLE_PERSON)
         reply_status(session, id_json);
     else if (!wire_find_method(message->method, &roles, &which))
         session_reply_error(session, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");
-    else if (!(roles & ROLE_PERSON))
+    else if (!(roles & session->role))
         session_reply_error(session, id_json, WIRE_NOT_YOURS,
                             "agents ask and people answer: this method is not for your role");
     else
@@ -204,11 +220,13 @@ static void *open_session(void *context, struct ws_peer *peer)
     struct web *web = context;
     struct session *session;
 
-    if (web->is_leaving) /* its upgrade was under way */
+    if (web->is_leaving || web->is_off) /* its upgrade was under way */
         return NULL;
     session = pool_new(sizeof *session);
     session->web = web;
     session->peer = peer;
+    session->guest = web->arriving;
+    web->arriving = NULL;
     session->next = web->sessions;
     if (session->next)
         session->next->previous = session;
@@ -232,6 +250,7 @@ static void close_session(void *owner)
         desk->ops->leave(desk, session->visit);
     drop_calls(session);
     hello_forget(session);
+    free(session->guest);
     pool_free(session, sizeof *session);
 }
 

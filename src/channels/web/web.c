@@ -21,7 +21,7 @@ static void serve_socket(void *context, struct http_exchange *exchange,
     else if (!web->parts.is_portal_on(web->parts.context))
         guard_refuse(exchange, 404, "not_found", "the portal is switched off on this machine");
     else
-        ws_server_upgrade(web->server, exchange);
+        ws_server_upgrade(web->server, exchange, true);
 }
 
 static const struct guard_route socket_routes[] = {
@@ -46,22 +46,40 @@ void web_free(struct web *web)
         return;
     ws_server_free(web->server);
     ws_frame_release(web->newest);
+    free(web->arriving);
     free(web);
 }
 
 void web_add_routes(struct web *web, struct guard *guard)
 {
     guard_add_routes(guard, socket_routes, ARRAY_LEN(socket_routes), web);
+    guard_add_routes(guard, guest_routes, guest_route_count, web);
     guard_add_routes(guard, page_routes, page_route_count, web);
 }
 
-void web_take(void *web, struct http_server *http, int fd, char *bytes, size_t length)
+void web_take(void *web, const struct http_taken *taken)
 {
-    ws_server_take(((struct web *)web)->server, http, fd, bytes, length);
+    struct web *own = web;
+
+    ws_server_take(own->server, taken);
+    free(own->arriving); /* nobody else is whom it stands for */
+    own->arriving = NULL;
+}
+
+/* Whoever switches the portal off wants no page of it: those that are open end too. */
+static void follow_portal(struct web *web)
+{
+    bool is_off = !web->parts.is_portal_on(web->parts.context);
+
+    for (struct session *session = web->sessions; is_off && !web->is_off && session;
+         session = session->next)
+        ws_peer_close(session->peer, WS_CLOSE_GOING, "the portal is switched off");
+    web->is_off = is_off;
 }
 
 void web_flush(struct web *web)
 {
+    follow_portal(web);
     ws_server_flush(web->server);
     ws_frame_release(web->newest); /* whoever still has to send it has it */
     web->newest = NULL;

@@ -11,7 +11,7 @@
 #include "ports/desk.h"
 
 struct guard;
-struct http_server;
+struct http_taken;
 struct loop;
 struct text;
 struct web;
@@ -34,7 +34,7 @@ struct web *web_new(const struct web_parts *parts);
 void web_free(struct web *web); /* NULL is fine */
 void web_add_routes(struct web *web, struct guard *guard);
 /* The `taken` of the HTTP server. */
-void web_take(void *web, struct http_server *http, int fd, char *bytes, size_t length);
+void web_take(void *web, const struct http_taken *taken);
 void web_flush(struct web *web); /* behind the desk's own flush */
 size_t web_peer_count(const struct web *web);
 void web_forget_token(struct web *web, const char *token_id); /* revoked: its tabs are closed */

@@ -32,6 +32,8 @@ static const struct {
     { "http", TEXT_CHECK_HTTP, check_http },
     { "tokens", TEXT_CHECK_TOKENS, check_tokens },
     { "clients", TEXT_CHECK_CLIENTS, check_clients },
+    { "hooks", TEXT_CHECK_HOOKS, check_hooks },
+    { "service", TEXT_CHECK_SERVICE, check_service },
     { "clock", TEXT_CHECK_CLOCK, check_clock },
     { "screen", TEXT_CHECK_SCREEN, check_screen },
 };

@@ -44,6 +44,8 @@ void check_note(struct doctor *doctor);
 void check_store(struct doctor *doctor);
 void check_http(struct doctor *doctor);
 void check_tokens(struct doctor *doctor);
+void check_hooks(struct doctor *doctor);
+void check_service(struct doctor *doctor);
 void check_clients(struct doctor *doctor);
 void check_files(struct doctor *doctor);
 void check_sandbox(struct doctor *doctor);

@@ -280,5 +280,6 @@ const struct verb verb_gate = {
     .examples = examples,
     .options = options,
     .option_count = ARRAY_LEN(options),
+    .may_go_far = true,
     .run = run_gate,
 };

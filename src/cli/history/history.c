@@ -140,5 +140,6 @@ const struct verb verb_history = {
     .options = options,
     .option_count = ARRAY_LEN(options),
     .most_words = 8,
+    .may_go_far = true,
     .run = run_history,
 };

@@ -178,6 +178,45 @@ static bool runs_gate(const char *command)
     return false;
 }
 
+/* The next word as a shell reads a plain one; false: there is none. */
+static bool next_word(const char **at, struct text *out)
+{
+    char quote = '\0';
+
+    text_clear(out);
+    *at += strspn(*at, " \t");
+    if (!**at)
+        return false;
+    for (; **at && (quote || !strchr(" \t", **at)); ++*at) {
+        if (quote ? **at == quote : **at == '\'' || **at == '"')
+            quote = quote ? '\0' : **at;
+        else if (**at == '\\' && quote != '\'' && (*at)[1])
+            text_add_char(out, *++*at);
+        else
+            text_add_char(out, **at);
+    }
+    return true;
+}
+
+char *hook_program(const struct hook *hook, const struct json *item)
+{
+    const char *at = json_member_text(command_of(hook, item), hook->command_key);
+    struct text word = { 0 }, before = { 0 };
+    bool is_found = false;
+
+    while (at && !is_found && next_word(&at, &word)) {
+        is_found = before.used > 0 && strcmp(text_string(&word), "gate") == 0;
+        if (!is_found) {
+            text_clear(&before);
+            text_add(&before, text_string(&word), word.used);
+        }
+    }
+    if (!is_found)
+        text_clear(&before);
+    text_release(&word);
+    return mem_text(text_string(&before));
+}
+
 static bool is_ours(const struct hook *hook, const struct json *item)
 {
     return runs_gate(json_member_text(command_of(hook, item), hook->command_key));

@@ -37,6 +37,8 @@ struct json *hook_make(const struct hook *hook, const struct client *client, con
                        const struct json *like);
 /* Ours alone, not one that runs other commands too; NULL: none. */
 struct json *hook_find_item(const struct hook *hook, const struct text *text);
+/* The program whose gate it runs; "": that can't be told. The caller frees. */
+char *hook_program(const struct hook *hook, const struct json *item);
 /* Adds or replaces it. False: this can't be done, err says why. */
 bool hook_put(const struct hook *hook, const struct json *item, struct text *text,
               struct error *err);

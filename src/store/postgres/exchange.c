@@ -176,6 +176,7 @@ static void drop_due(struct pg_link *link)
     if (link->items.used == 0)
         link->items.first = 0;
     link->has_result = false;
+    link->has_answered = true;
     link->heard_ms = loop_boot_ms();
 }
 
@@ -194,10 +195,11 @@ static void end_exchange(struct pg_link *link)
 }
 
 /* A statement's results end with a NULL, a Sync's does not. Calling on while nothing is due would
- * tell NULL for ever, calling while libpq is busy would wait. */
+ * tell NULL for ever, calling while libpq is busy would wait. A connection that was lost has
+ * forgotten what was asked, and half an answer would look like a whole one. */
 void exchange_take_results(struct pg_link *link)
 {
-    while (!libpq.isBusy(link->connection)) {
+    while (libpq.status(link->connection) == CONNECTION_OK && !libpq.isBusy(link->connection)) {
         PGresult *result = libpq.getResult(link->connection);
         struct link_due due =
             link->items.used ? link->items.each[link->items.first] : (struct link_due){ 0 };

@@ -4,8 +4,9 @@
  *
  * Where a filter may fit few asks, numbers are gone through in windows, each a read of its own, and
  * what that costs ends a reply early, as it does there. Words are looked up in the newest window
- * first, where most is found; what is older by the index of their threes of characters. Of asks
- * that no index knows yet the texts themselves are read and looked at here.
+ * first, where most is found; what is older by the index of their threes of characters, which gives
+ * numbers that are then looked up. Of asks that no index knows yet the texts themselves are read
+ * and looked at here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
+#include "store/postgres/patterns.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
 #include "store/postgres/result.h"
@@ -23,6 +25,7 @@ _Static_assert(STORE_LIST_OPEN == 1 && STORE_LIST_ENDED == 2, "the SQL below kno
 enum {
     PAGE = 64,           /* rows of one read: they come with their texts */
     FIRST_WINDOW = 1000, /* numbers */
+    HITS = 3000,         /* numbers of one read of the index: more would cost too much anyway */
     /* What a look at a thing costs, in microseconds or so, and how much of that is enough. */
     COST_NUMBER = 1,
     COST_ROW = 6,
@@ -44,26 +47,30 @@ enum {
 static const struct sql rows_sql = { NULL, "SELECT " ROW_WHOLE "false FROM asks k" ROW_JOIN
                                            "WHERE " FILTERS RANGE NEWEST };
 /* The range is said twice: nothing is concluded through an outer join. */
-static const struct sql words_sql = {
-    NULL, "SELECT " ROW_WHOLE "w.number IS NULL FROM asks k" ROW_JOIN
-          "LEFT JOIN words w ON w.number = k.number AND w.number < $1::bigint"
-          " AND w.number > $2::bigint"
-          " WHERE (w.number IS NULL OR w.body LIKE ALL ($10::text[])) AND " FILTERS RANGE NEWEST
-};
-/* $11: threes of characters. */
-static const struct sql threes_sql = {
-    NULL,
-    "WITH hit AS MATERIALIZED (SELECT number FROM words WHERE number < $1::bigint"
-    " AND threes_of(body) @> $11::text[] AND body LIKE ALL ($10::text[])"
-    " UNION ALL SELECT number FROM unindexed WHERE number < $1 UNION ALL"
-    " SELECT number FROM asks WHERE number < $1 AND number >= (SELECT next FROM search))"
-    " SELECT " ROW_WHOLE "w.number IS NULL FROM hit JOIN asks k ON k.number = hit.number" ROW_JOIN
-    "LEFT JOIN words w ON w.number = k.number WHERE " FILTERS RANGE NEWEST
+#define WORDS                                                                                      \
+    "SELECT " ROW_WHOLE "w.number IS NULL FROM asks k" ROW_JOIN                                    \
+    "LEFT JOIN words w ON w.number = k.number AND w.number < $1::bigint"                           \
+    " AND w.number > $2::bigint"                                                                   \
+    " WHERE (w.number IS NULL OR w.body LIKE ALL ($10::text[])) AND " FILTERS RANGE
+static const struct sql words_sql = { NULL, WORDS NEWEST };
+/* The same of numbers that were found: $11. */
+static const struct sql hits_rows_sql = { NULL,
+                                          WORDS " AND k.number = ANY ($11::bigint[])" NEWEST };
+/* Numbers below $1 that may fit: $2 are threes of characters, $3 patterns. */
+static const struct sql hits_sql = {
+    NULL, "SELECT number FROM words WHERE number < $1::bigint"
+          " AND threes_of(body) @> $2::text[] AND body LIKE ALL ($3::text[])"
+          " UNION ALL SELECT number FROM unindexed WHERE number < $1 UNION ALL"
+          " SELECT number FROM asks WHERE number < $1 AND number >= (SELECT next FROM search)"
+          " ORDER BY number DESC LIMIT $4::bigint"
 };
 /* The first number behind a window of $2. */
 static const struct sql window_sql = { "history_window",
                                        "SELECT number FROM asks WHERE number < $1::bigint"
                                        " ORDER BY number DESC OFFSET $2::bigint LIMIT 1" };
+
+/* Where numbers come from: all there are; windows of them; or those the index knows. */
+enum source { SOURCE_ALL, SOURCE_WINDOWS, SOURCE_HITS };
 
 struct looking {
     struct pool *pool;
@@ -74,70 +81,23 @@ struct looking {
     struct text patterns, threes;     /* as arrays of PostgreSQL */
     struct text body;                 /* of an ask that no index knows */
     size_t count;
-    int64_t before, above; /* what is looked at: numbers between these two */
-    int64_t window;        /* how many numbers shall be between them; 0: all there are */
-    bool is_bounded;       /* `above` is that of this window */
     int64_t cost;
-    int wanted; /* rows of the read under way */
+    enum source source;
+    /* What is looked at: numbers between these two, so many. */
+    int64_t before, above, span;
+    bool has_span, is_last_span;
+    int wanted;                 /* rows of the read under way */
+    int64_t hits[HITS];         /* numbers the index knows, */
+    int hit_count, hits_looked; /* and how many of them were looked at */
 };
-
-/* As an element of an array of texts, behind the others. */
-static void add_element(struct text *array, const char *bytes, size_t length)
-{
-    text_add_text(array, array->used ? ",\"" : "{\"");
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '"' || bytes[i] == '\\')
-            text_add_char(array, '\\');
-        text_add_char(array, bytes[i]);
-    }
-    text_add_char(array, '"');
-}
-
-static void add_pattern(struct text *array, const char *term)
-{
-    struct text pattern = { 0 };
-
-    text_add_char(&pattern, '%');
-    for (; *term; term++) {
-        if (strchr("%_\\", *term))
-            text_add_char(&pattern, '\\');
-        text_add_char(&pattern, *term);
-    }
-    text_add_char(&pattern, '%');
-    add_element(array, text_string(&pattern), pattern.used);
-    text_release(&pattern);
-}
-
-static bool step(const char **at, const char *end)
-{
-    return *at < end && text_decode(at, end) >= 0;
-}
-
-/* Every three characters of the term; a shorter one has none. */
-static void add_threes(struct text *array, const char *term)
-{
-    const char *first = term, *end = term + strlen(term), *behind = term;
-
-    if (!step(&behind, end) || !step(&behind, end))
-        return;
-    while (step(&behind, end)) {
-        add_element(array, first, (size_t)(behind - first));
-        step(&first, end);
-    }
-}
 
 static void take_search(struct looking *looking, const struct search_terms *search)
 {
-    for (size_t i = 0; i < search->count; i++) {
+    for (size_t i = 0; i < search->count; i++)
         looking->search.terms[i] = mem_text(search->terms[i]);
-        add_pattern(&looking->patterns, search->terms[i]);
-        add_threes(&looking->threes, search->terms[i]);
-    }
     looking->search.count = search->count;
-    if (looking->patterns.used)
-        text_add_char(&looking->patterns, '}');
-    if (looking->threes.used)
-        text_add_char(&looking->threes, '}');
+    looking->query.search = &looking->search;
+    patterns_write(search, &looking->patterns, &looking->threes);
 }
 
 static void looking_end(struct looking *looking, int64_t looked_to, const struct error *err)
@@ -193,38 +153,49 @@ static void take_rows(struct looking *looking, const PGresult *result)
 static void on_rows(void *context, const PGresult *result, const struct error *err)
 {
     struct looking *looking = context;
-    bool is_last;
+    bool is_looked_at;
 
     if (err) {
         looking_end(looking, 0, err);
         return;
     }
     take_rows(looking, result);
-    is_last = result_count(result) < looking->wanted && looking->count < looking->query.list.limit;
-    if (is_last && looking->above == 0) {
+    is_looked_at =
+        result_count(result) < looking->wanted && looking->count < looking->query.list.limit;
+    if (is_looked_at && looking->is_last_span) {
         looking_end(looking, 0, NULL);
         return;
     }
-    if (is_last) { /* of this window */
+    if (is_looked_at) {
+        looking->has_span = false;
         looking->before = looking->above + 1;
-        looking->above = 0;
-        looking->is_bounded = false;
-        looking->cost += looking->window * COST_NUMBER;
-        looking->window = looking->threes.used ? 0 : COST_MOST - looking->cost;
+        looking->cost += looking->span * (looking->source == SOURCE_HITS ? COST_ROW : COST_NUMBER);
+        if (looking->threes.used)
+            looking->source = SOURCE_HITS;
     }
     look_on(looking);
+}
+
+static void add_numbers(const struct looking *looking, struct text *out)
+{
+    for (int i = 0; i < looking->span; i++) {
+        text_add_char(out, i ? ',' : '{');
+        text_add_integer(out, looking->hits[looking->hits_looked - looking->span + i]);
+    }
+    text_add_char(out, '}');
 }
 
 static void read_rows(struct looking *looking)
 {
     const struct store_history_query *query = &looking->query;
-    const struct sql *sql = looking->window ? &words_sql : &threes_sql;
+    const struct sql *sql = query->search ? &words_sql : &rows_sql;
     size_t rest = query->list.limit - looking->count;
     struct params params = { 0 };
+    struct text numbers = { 0 };
 
-    if (!query->search)
-        sql = &rows_sql;
-    looking->wanted = query->search || rest > PAGE ? PAGE : (int)rest;
+    if (looking->source == SOURCE_HITS)
+        sql = &hits_rows_sql;
+    looking->wanted = query->search || rest > PAGE ? PAGE + 1 : (int)rest;
     params_integer(&params, looking->before);
     params_integer(&params, looking->above);
     params_integer(&params, looking->wanted);
@@ -236,8 +207,11 @@ static void read_rows(struct looking *looking)
     params_text(&params, query->via);
     if (query->search)
         params_text(&params, text_string(&looking->patterns));
-    if (sql == &threes_sql)
-        params_text(&params, text_string(&looking->threes));
+    if (looking->source == SOURCE_HITS) {
+        add_numbers(looking, &numbers);
+        params_text(&params, text_string(&numbers));
+        text_release(&numbers);
+    }
     pool_read(looking->pool, sql, &params, on_rows, looking);
 }
 
@@ -249,26 +223,75 @@ static void on_window(void *context, const PGresult *result, const struct error 
         looking_end(looking, 0, err);
         return;
     }
-    looking->above = result_integer(result, 0, 0); /* none: 0 */
-    looking->is_bounded = true;
+    looking->has_span = true;
+    looking->is_last_span = result_count(result) == 0;
+    looking->above = result_integer(result, 0, 0);
+    read_rows(looking);
+}
+
+static void find_window(struct looking *looking)
+{
+    struct params params = { 0 };
+
+    looking->span = looking->cost ? COST_MOST - looking->cost : FIRST_WINDOW;
+    params_integer(&params, looking->before);
+    params_integer(&params, looking->span);
+    pool_read(looking->pool, &window_sql, &params, on_window, looking);
+}
+
+static void on_hits(void *context, const PGresult *result, const struct error *err)
+{
+    struct looking *looking = context;
+
+    looking->hit_count = err ? 0 : result_count(result);
+    looking->hits_looked = 0;
+    if (looking->hit_count == 0) {
+        looking_end(looking, 0, err);
+        return;
+    }
+    for (int i = 0; i < looking->hit_count; i++)
+        looking->hits[i] = result_integer(result, i, 0);
+    look_on(looking);
+}
+
+static void read_hits(struct looking *looking)
+{
+    struct params params = { 0 };
+
+    params_integer(&params, looking->before);
+    params_text(&params, text_string(&looking->threes));
+    params_text(&params, text_string(&looking->patterns));
+    params_integer(&params, HITS);
+    pool_read(looking->pool, &hits_sql, &params, on_hits, looking);
+}
+
+/* The next of those the index knows. */
+static void take_hits(struct looking *looking)
+{
+    int left = looking->hit_count - looking->hits_looked;
+
+    if (left == 0) {
+        read_hits(looking);
+        return;
+    }
+    looking->span = left < PAGE ? left : PAGE;
+    looking->hits_looked += (int)looking->span;
+    looking->above = looking->hits[looking->hits_looked - 1] - 1;
+    looking->has_span = true;
+    looking->is_last_span = left <= PAGE && looking->hit_count < HITS;
     read_rows(looking);
 }
 
 static void look_on(struct looking *looking)
 {
-    struct params params = { 0 };
-
-    if (looking->count >= looking->query.list.limit || looking->cost >= COST_MOST) {
+    if (looking->count >= looking->query.list.limit || looking->cost >= COST_MOST)
         looking_end(looking, looking->before, NULL);
-        return;
-    }
-    if (!looking->window || looking->is_bounded) {
+    else if (looking->has_span)
         read_rows(looking);
-        return;
-    }
-    params_integer(&params, looking->before);
-    params_integer(&params, looking->window);
-    pool_read(looking->pool, &window_sql, &params, on_window, looking);
+    else if (looking->source == SOURCE_WINDOWS)
+        find_window(looking);
+    else
+        take_hits(looking);
 }
 
 /* Whether a look may go past many asks before it finds one. */
@@ -286,11 +309,10 @@ void pg_history(struct pool *pool, const struct store_history_query *query, stor
     looking->query.list.agent = mem_text(query->list.agent);
     looking->query.via = mem_text(query->via);
     looking->before = query->list.before_number ? query->list.before_number : INT64_MAX;
-    looking->window = fits_few(query) ? FIRST_WINDOW : 0;
-    if (query->search) {
+    looking->source = fits_few(query) ? SOURCE_WINDOWS : SOURCE_ALL;
+    looking->has_span = looking->is_last_span = looking->source == SOURCE_ALL;
+    if (query->search)
         take_search(looking, query->search);
-        looking->query.search = &looking->search;
-    }
     if (query->list.limit == 0)
         looking_end(looking, 0, NULL);
     else

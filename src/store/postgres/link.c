@@ -20,7 +20,7 @@
 #include "store/postgres/libpq.h"
 #include "store/postgres/link_inside.h"
 
-enum { PAUSE_FIRST_MS = 50, PAUSE_MOST_MS = 2000, STABLE_MS = 2000 };
+enum { PAUSE_FIRST_MS = 50, PAUSE_MOST_MS = 2000 };
 
 static void connect_on(struct pg_link *link);
 
@@ -87,7 +87,7 @@ static void lose(struct pg_link *link)
         snprintf(link->why, sizeof link->why, "the connection was lost");
     lost = exchange_drop_all(link);
     drop_connection(link);
-    if (loop_boot_ms() - link->since_ms > STABLE_MS)
+    if (link->has_answered)
         link->pause_ms = PAUSE_FIRST_MS;
     link->is_broken = link->is_timed = false;
     pause_then_connect(link);
@@ -168,7 +168,7 @@ static void become_ready(struct pg_link *link)
     link->state = LINK_READY;
     link->connects++;
     link->why[0] = '\0';
-    link->since_ms = loop_boot_ms();
+    link->has_answered = false;
     link->silent_since_ms = 0;
     loop_timer_stop(link->timer);
     link->plan.on_ready(link->plan.context);

@@ -42,11 +42,12 @@ struct pg_link {
     char *numbers[LINK_HOSTS]; /* by host; NULL: not known */
     size_t host, first_host;   /* being looked up; where the list begins */
 
-    int64_t pause_ms, since_ms, silent_since_ms, connects;
+    int64_t pause_ms, silent_since_ms, connects;
     char why[LINK_WHY_BYTES];
 
     bool is_broken; /* to be given up at the next chance */
     bool is_timed;  /* while ready: the timer runs */
+    bool has_answered; /* this connection is good for something */
     int64_t heard_ms;
     struct link_exchange *exchanges, *last_exchange;
     struct link_items items;

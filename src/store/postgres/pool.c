@@ -77,16 +77,15 @@ static void on_result(void *context, int number, const PGresult *result)
     struct error err;
 
     (void)number;
-    if (fault == FAULT_SESSION)
-        address_set_pooled(read->pool->address);
     if (fault == FAULT_NONE) {
         tell(read, result, NULL);
-    } else if ((fault != FAULT_AGAIN && fault != FAULT_SESSION && fault != FAULT_GONE) ||
-               ++read->tries >= POOL_TRIES) {
-        fault_describe(fault, fault_state(result), &err);
-        tell(read, NULL, &err);
     } else if (fault == FAULT_GONE) {
         pg_link_reset(read->reader->link);
+    } else if ((fault != FAULT_AGAIN && fault != FAULT_SESSION) || ++read->tries >= POOL_TRIES) {
+        fault_describe(fault, fault_state(result), &err);
+        tell(read, NULL, &err);
+    } else if (fault == FAULT_SESSION) {
+        address_set_pooled(read->pool->address);
     }
 }
 

@@ -447,6 +447,24 @@ bool postgres_store_open(struct loop *loop, const char *url, struct store **ret_
     return true;
 }
 
+/* Passwords may hold anything, so what is behind the last @ is the host, whatever libpq thinks. */
+void postgres_write_name(const char *url, struct text *out)
+{
+    const char *colon = strchr(url, ':'), *user, *host;
+
+    if (!colon || strncmp(colon, "://", 3) != 0) {
+        text_add(out, url, colon ? (size_t)(colon + 1 - url) : 0);
+        return;
+    }
+    user = colon + 3;
+    host = strrchr(user, '@');
+    text_add(out, url, (size_t)(user - url));
+    if (host)
+        text_add(out, user, strcspn(user, ":@"));
+    host = host ? host : user;
+    text_add(out, host, strcspn(host, "?"));
+}
+
 void postgres_store_facts(struct store *store, struct postgres_facts *out)
 {
     struct postgres_store *postgres = own(store);

@@ -9,11 +9,15 @@
 struct error;
 struct loop;
 struct store;
+struct text;
 
 /* `url` is postgres://… It may wait for ten seconds for the server, and longer for others that
  * bring the tables up to date. The loop must not be running. */
 bool postgres_store_open(struct loop *loop, const char *url, struct store **ret_store,
                          struct error *err);
+
+/* The address as people may see it, well written or not: no password, no parameters. */
+void postgres_write_name(const char *url, struct text *out);
 
 /* What a person should know of a store that postgres_store_open gave. */
 struct postgres_facts {

@@ -29,6 +29,9 @@ try {
     await page.locator(".conn[data-conn=on]").waitFor();
 } catch (problem) {
     complaints.push(problem.stack);
+    if (process.env.SAYSO_SHOTS) {
+        await browser.contexts()[0].pages()[0].screenshot({ path: `${process.env.SAYSO_SHOTS}/balanced.png` });
+    }
 } finally {
     await browser.close();
 }

@@ -54,7 +54,7 @@ function tap(transport, judge) {
 }
 
 // What goes over HTTP, seen from below the SDK.
-function tappedFetch(judge) {
+function tappedFetch(judge, fetch = globalThis.fetch) {
     return async (url, init = {}) => {
         if (init.method === "POST")
             judge.sent(JSON.parse(init.body));
@@ -104,7 +104,7 @@ export class Sdk {
     }
 
     stdio(home) {
-        const transport = new this.kind.Stdio({ command: BIN, args: ["mcp"], env: home.env, cwd: home.path, stderr: "pipe" });
+        const transport = new this.kind.Stdio({ command: BIN, args: ["mcp", ...(home.way ?? [])], env: home.env, cwd: home.path, stderr: "pipe" });
         transport.stderr.on("data", (bytes) => { this.stderr += bytes; });
         tap(transport, this.judge);
         return transport;
@@ -112,7 +112,7 @@ export class Sdk {
 
     http(home) {
         const requestInit = { headers: { Authorization: `Bearer ${home.web.token}` } };
-        return new this.kind.Http(new URL(home.web.url), { requestInit, fetch: tappedFetch(this.judge) });
+        return new this.kind.Http(new URL(home.web.url), { requestInit, fetch: tappedFetch(this.judge, home.web.fetch) });
     }
 
     // The raw result of a call.

@@ -1,0 +1,35 @@
+/* explain.c - `sayso explain`: tells a person who asked back, then waits on like `sayso ask`. */
+#include "base/mem.h"
+#include "cli/asking.h"
+#include "cli/say.h"
+
+static enum exit_code run_explain(const struct arguments *arguments)
+{
+    static const char words[] = "ID TEXT"; /* not for people */
+
+    if (arguments->word_count < 2) {
+        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "explain", "name", words, NULL);
+        return EXIT_USAGE;
+    }
+    return asking_explain(arguments, arguments->words[0], arguments->words[1]);
+}
+
+static const struct verb_option options[] = {
+    { "wait", 'w', "SECONDS", TEXT_OPT_WAIT, false },
+    { "as", 0, "NAME", TEXT_OPT_AS, false },
+};
+static const char *const usage[] = { "explain ID TEXT [--wait SECONDS] [--as NAME]", NULL };
+static const char *const examples[] = {
+    "explain k3f7tz2mdq5xw4ua6rbn3cyhge 'The old files stay where they are.' --json",
+    NULL,
+};
+const struct verb verb_explain = {
+    .name = "explain",
+    .about = TEXT_CLI_EXPLAIN,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 2,
+    .run = run_explain,
+};

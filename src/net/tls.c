@@ -1,0 +1,346 @@
+/* tls.c - see tls.h. OpenSSL works on two memory BIOs; what comes out of it is kept in a text. */
+#include "net/tls.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "net/tls_library.h"
+
+/* For TLS 1.2; those of 1.3 are all of this kind: forward secret, authenticated. */
+static const char ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
+
+struct tls_context {
+    const struct tls_library *library;
+    SSL_CTX *ctx;
+};
+
+struct tls {
+    const struct tls_library *library;
+    SSL *ssl;
+    BIO *in, *out; /* of ssl */
+    struct text unsent;
+    size_t sent; /* of it */
+    size_t owed;
+    bool has_failed, has_ended;
+    char why[160]; /* it failed */
+};
+
+static struct tls_context *context_new(const SSL_METHOD *(*method)(void),
+                                       const struct tls_library *library)
+{
+    struct tls_context *context = mem_new(sizeof *context);
+
+    context->library = library;
+    context->ctx = library->SSL_CTX_new(method());
+    if (!context->ctx)
+        abort(); /* out of memory */
+    library->SSL_CTX_ctrl(context->ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
+    library->SSL_CTX_set_cipher_list(context->ctx, ciphers);
+    /* Nothing is kept between connections: a ticket of one hub would mean nothing to the next. */
+    library->SSL_CTX_set_options(context->ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                                   SSL_OP_NO_TICKET |
+                                                   SSL_OP_CIPHER_SERVER_PREFERENCE);
+    library->SSL_CTX_set_num_tickets(context->ctx, 0);
+    library->SSL_CTX_ctrl(context->ctx, SSL_CTRL_SET_SESS_CACHE_MODE, SSL_SESS_CACHE_OFF, NULL);
+    library->SSL_CTX_ctrl(context->ctx, SSL_CTRL_MODE, SSL_MODE_RELEASE_BUFFERS, NULL);
+    return context;
+}
+
+void tls_context_free(struct tls_context *context)
+{
+    if (context)
+        context->library->SSL_CTX_free(context->ctx);
+    free(context);
+}
+
+/* OpenSSL's own words for what went wrong last; never of a key's content. */
+static const char *last_reason(const struct tls_library *library)
+{
+    unsigned long code = library->ERR_peek_error();
+    const char *reason = code ? library->ERR_reason_error_string(code) : NULL;
+
+    return reason ? reason : "no reason was given";
+}
+
+static bool use_files(const struct tls_context *context, const char *certificate_file,
+                      const char *key_file, struct error *err)
+{
+    const struct tls_library *library = context->library;
+    bool is_read, is_other;
+
+    library->ERR_clear_error();
+    if (library->SSL_CTX_use_certificate_chain_file(context->ctx, certificate_file) != 1)
+        return error_set(err, ERROR_unavailable, "/tls_cert",
+                         "tls_cert %s is not a certificate in PEM: %s", certificate_file,
+                         last_reason(library));
+    is_read = library->SSL_CTX_use_PrivateKey_file(context->ctx, key_file, SSL_FILETYPE_PEM) == 1;
+    is_other = !is_read && strstr(last_reason(library), "mismatch");
+    if (!is_read && !is_other)
+        return error_set(err, ERROR_unavailable, "/tls_key",
+                         "tls_key %s is not a key in PEM without a passphrase: %s", key_file,
+                         last_reason(library));
+    if (is_other || library->SSL_CTX_check_private_key(context->ctx) != 1)
+        return error_set(err, ERROR_unavailable, "/tls_key",
+                         "tls_key %s is not the key of the certificate in %s", key_file,
+                         certificate_file);
+    return true;
+}
+
+bool tls_context_new_server(const char *certificate_file, const char *key_file,
+                            struct tls_context **ret_context, struct error *err)
+{
+    const struct tls_library *library = tls_library_get(err);
+    struct tls_context *context;
+
+    if (!library)
+        return false;
+    context = context_new(library->TLS_server_method, library);
+    if (!use_files(context, certificate_file, key_file, err)) {
+        tls_context_free(context);
+        return false;
+    }
+    *ret_context = context;
+    return true;
+}
+
+bool tls_context_new_client(const char *ca_file, struct tls_context **ret_context,
+                            struct error *err)
+{
+    const struct tls_library *library = tls_library_get(err);
+    struct tls_context *context;
+    int loaded;
+
+    if (!library)
+        return false;
+    context = context_new(library->TLS_client_method, library);
+    library->SSL_CTX_set_verify(context->ctx, SSL_VERIFY_PEER, NULL);
+    library->ERR_clear_error();
+    loaded = ca_file ? library->SSL_CTX_load_verify_file(context->ctx, ca_file)
+                     : library->SSL_CTX_set_default_verify_paths(context->ctx);
+    if (loaded != 1) {
+        tls_context_free(context);
+        return error_set(err, ERROR_unavailable, "", "%s holds no certificates in PEM: %s",
+                         ca_file ? ca_file : "the system's store", last_reason(library));
+    }
+    *ret_context = context;
+    return true;
+}
+
+static struct tls *tls_new(const struct tls_context *context)
+{
+    const struct tls_library *library = context->library;
+    struct tls *tls = mem_new(sizeof *tls);
+
+    tls->library = library;
+    tls->ssl = library->SSL_new(context->ctx);
+    tls->in = library->BIO_new(library->BIO_s_mem());
+    tls->out = library->BIO_new(library->BIO_s_mem());
+    if (!tls->ssl || !tls->in || !tls->out)
+        abort();                                                        /* out of memory */
+    library->BIO_ctrl(tls->in, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, NULL); /* empty: more may come */
+    library->SSL_set0_rbio(tls->ssl, tls->in);
+    library->SSL_set0_wbio(tls->ssl, tls->out);
+    return tls;
+}
+
+struct tls *tls_new_server(const struct tls_context *context)
+{
+    struct tls *tls = tls_new(context);
+
+    tls->library->SSL_set_accept_state(tls->ssl);
+    return tls;
+}
+
+static bool is_address(const char *host)
+{
+    uint8_t bytes[16];
+
+    return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
+}
+
+struct tls *tls_new_client(const struct tls_context *context, const char *host)
+{
+    struct tls *tls = tls_new(context);
+    const struct tls_library *library = tls->library;
+    int named;
+
+    library->SSL_set_connect_state(tls->ssl);
+    library->SSL_set_hostflags(tls->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (is_address(host)) {
+        named = library->X509_VERIFY_PARAM_set1_ip_asc(library->SSL_get0_param(tls->ssl), host);
+    } else {
+        named = library->SSL_set1_host(tls->ssl, host);
+        library->SSL_ctrl(tls->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                          (void *)(uintptr_t)host);
+    }
+    if (named != 1)
+        abort(); /* a certificate for anybody would do: never */
+    return tls;
+}
+
+void tls_free(struct tls *tls)
+{
+    if (!tls)
+        return;
+    tls->library->SSL_free(tls->ssl); /* and its BIOs */
+    text_release(&tls->unsent);
+    free(tls);
+}
+
+void tls_feed(struct tls *tls, const char *bytes, size_t length)
+{
+    if (tls->has_failed || length == 0)
+        return;
+    if (length > INT_MAX || tls->library->BIO_write(tls->in, bytes, (int)length) != (int)length)
+        abort(); /* out of memory */
+}
+
+static void collect(struct tls *tls)
+{
+    char bytes[4096];
+    int got;
+
+    while ((got = tls->library->BIO_read(tls->out, bytes, sizeof bytes)) > 0)
+        text_add(&tls->unsent, bytes, (size_t)got);
+}
+
+static void note_failure(struct tls *tls)
+{
+    long verified = tls->library->SSL_get_verify_result(tls->ssl);
+
+    tls->has_failed = true;
+    snprintf(tls->why, sizeof tls->why, "%s",
+             verified == X509_V_OK ? last_reason(tls->library)
+                                   : tls->library->X509_verify_cert_error_string(verified));
+}
+
+/* What a call that did not simply work came to. */
+static enum tls_outcome judge(struct tls *tls, int returned)
+{
+    int error = tls->library->SSL_get_error(tls->ssl, returned);
+
+    collect(tls);
+    if (error == SSL_ERROR_WANT_READ)
+        return TLS_WANTS_MORE;
+    if (error == SSL_ERROR_ZERO_RETURN)
+        return TLS_ENDED;
+    note_failure(tls);
+    return TLS_FAILED;
+}
+
+bool tls_has_failed(const struct tls *tls)
+{
+    return tls->has_failed;
+}
+
+bool tls_is_ready(const struct tls *tls)
+{
+    return !tls->has_failed && tls->library->SSL_is_init_finished(tls->ssl) == 1;
+}
+
+enum tls_outcome tls_handshake(struct tls *tls)
+{
+    int returned;
+
+    if (tls->has_failed)
+        return TLS_FAILED;
+    tls->library->ERR_clear_error();
+    returned = tls->library->SSL_do_handshake(tls->ssl);
+    if (returned != 1)
+        return judge(tls, returned);
+    collect(tls);
+    return TLS_DONE;
+}
+
+enum tls_outcome tls_read(struct tls *tls, char *bytes, size_t size, size_t *ret_length)
+{
+    int got;
+
+    *ret_length = 0;
+    if (tls->has_failed)
+        return TLS_FAILED;
+    tls->library->ERR_clear_error();
+    got = tls->library->SSL_read(tls->ssl, bytes, size < INT_MAX ? (int)size : INT_MAX);
+    if (got <= 0)
+        return judge(tls, got);
+    collect(tls);
+    *ret_length = (size_t)got;
+    return TLS_DONE;
+}
+
+bool tls_write(struct tls *tls, const char *bytes, size_t length)
+{
+    int put;
+
+    if (!tls_is_ready(tls) || tls->has_ended || length > INT_MAX)
+        return false;
+    if (length == 0)
+        return true;
+    tls->library->ERR_clear_error();
+    put = tls->library->SSL_write(tls->ssl, bytes, (int)length);
+    if (put <= 0)
+        judge(tls, put); /* memory is never full: whatever it is, it is the end */
+    collect(tls);
+    return put > 0;
+}
+
+void tls_end(struct tls *tls)
+{
+    if (!tls_is_ready(tls) || tls->has_ended)
+        return;
+    tls->has_ended = true;
+    tls->library->ERR_clear_error();
+    tls->library->SSL_shutdown(tls->ssl);
+    collect(tls);
+}
+
+size_t tls_unsent(const struct tls *tls)
+{
+    return tls->unsent.used - tls->sent;
+}
+
+const char *tls_out(const struct tls *tls, size_t *ret_length)
+{
+    *ret_length = tls_unsent(tls);
+    return tls->unsent.bytes + tls->sent;
+}
+
+void tls_sent(struct tls *tls, size_t length)
+{
+    tls->sent += length;
+    if (tls->sent == tls->unsent.used) {
+        text_release(&tls->unsent);
+        tls->sent = 0;
+    }
+}
+
+size_t tls_owed(const struct tls *tls)
+{
+    return tls->owed;
+}
+
+void tls_owe(struct tls *tls, size_t length)
+{
+    tls->owed = length;
+}
+
+void tls_leave_thread(void)
+{
+    struct error err;
+    const struct tls_library *library = tls_library_get(&err);
+
+    if (library)
+        library->OPENSSL_thread_stop();
+}
+
+void tls_explain(const struct tls *tls, struct error *err)
+{
+    error_set(err, ERROR_unavailable, "", "%s", tls->why[0] ? tls->why : "it ended");
+}

@@ -1,0 +1,378 @@
+/* tunnel.c - see tunnel.h: from an address and a token to a connection that is a WebSocket. */
+#include "net/tunnel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "crypto/accept_key.h"
+#include "loop/loop.h"
+#include "net/http.h"
+#include "net/origin.h"
+#include "net/stream.h"
+#include "net/tls.h"
+#include "net/tunnel_inside.h"
+
+enum {
+    TUNNEL_LIMIT_MS = 10000,
+    TUNNEL_HEAD_BYTES = 16384,
+    TUNNEL_TOKEN_FILE_BYTES = 4096,
+    TUNNEL_NAME_BYTES = 256,
+};
+
+/* One on its way. */
+struct tunnel {
+    const struct tunnel_target *target;
+    struct http_site site; /* what its address says */
+    char name[TUNNEL_NAME_BYTES];
+    int64_t until_ms;
+    int fd;
+    struct tls *tls;
+    struct text in; /* what came behind TLS and was not looked at */
+};
+
+static bool is_https(const struct http_site *site)
+{
+    return strncasecmp(site->origin, "https://", strlen("https://")) == 0;
+}
+
+static bool is_this_machine(const char *name)
+{
+    return strcmp(name, "127.0.0.1") == 0 || strcmp(name, "::1") == 0 ||
+           strcasecmp(name, "localhost") == 0;
+}
+
+static bool read_url(const struct tunnel_target *target, struct http_site *site,
+                     char name[TUNNEL_NAME_BYTES], struct error *err)
+{
+    size_t length;
+
+    if (!origin_read_url(target->url, site))
+        return error_set(err, ERROR_bad_format, "",
+                         "%s is no address of a hub: give https://NAME or https://NAME:PORT",
+                         target->url);
+    length = site->host[0] == '[' ? strcspn(site->host, "]") - 1 : strcspn(site->host, ":");
+    snprintf(name, TUNNEL_NAME_BYTES, "%.*s", (int)length, site->host + (site->host[0] == '['));
+    if (!is_https(site) && !is_this_machine(name))
+        return error_set(err, ERROR_bad_format, "",
+                         "%s would carry your token in the clear: give https://; http:// is for "
+                         "127.0.0.1 alone",
+                         target->url);
+    return true;
+}
+
+/* Into `out`; the caller wipes it. */
+static bool read_token(const struct tunnel_target *target, struct text *out, struct error *err)
+{
+    struct text header = { 0 };
+    bool ok;
+
+    if (!os_private_file(target->token_file, err) ||
+        !os_read_file(target->token_file, TUNNEL_TOKEN_FILE_BYTES, out, err))
+        return false;
+    while (out->used > 0 && strchr(" \t\r\n", out->bytes[out->used - 1]))
+        out->bytes[--out->used] = '\0';
+    text_add_format(&header, "Bearer %s", text_string(out));
+    ok = strlen(text_string(out)) == out->used && origin_bearer(text_string(&header));
+    explicit_bzero(header.bytes, header.used);
+    text_release(&header);
+    return ok || error_set(err, ERROR_bad_format, "",
+                           "%s holds no token: it is one line that sayso token new printed",
+                           target->token_file);
+}
+
+static void wipe(struct text *text)
+{
+    if (text->bytes)
+        explicit_bzero(text->bytes, text->used);
+    text_release(text);
+}
+
+bool tunnel_check(const struct tunnel_target *target, struct error *err)
+{
+    struct http_site site = { .host = "" };
+    struct tls_context *context = NULL;
+    char name[TUNNEL_NAME_BYTES];
+    struct text token = { 0 };
+    bool ok = read_url(target, &site, name, err) && read_token(target, &token, err) &&
+              (!is_https(&site) || tls_context_new_client(target->ca_file, &context, err));
+
+    tls_context_free(context);
+    wipe(&token);
+    return ok;
+}
+
+/* False: it took too long. */
+static bool wait_for(const struct tunnel *tunnel, short events)
+{
+    struct pollfd ready = { .fd = tunnel->fd, .events = events };
+    int64_t left_ms;
+    int polled;
+
+    do {
+        left_ms = tunnel->until_ms - loop_boot_ms();
+        polled = poll(&ready, 1, left_ms > 0 ? (int)left_ms : 0);
+    } while (polled < 0 && errno == EINTR);
+    return polled > 0;
+}
+
+static bool connect_to(struct tunnel *tunnel, const struct addrinfo *found)
+{
+    int on = 1, why = 0;
+    socklen_t size = sizeof why;
+
+    tunnel->fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (tunnel->fd < 0)
+        return false;
+    setsockopt(tunnel->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (connect(tunnel->fd, found->ai_addr, found->ai_addrlen) == 0)
+        return true;
+    if (errno == EINPROGRESS) {
+        errno = ETIMEDOUT;
+        if (wait_for(tunnel, POLLOUT) &&
+            getsockopt(tunnel->fd, SOL_SOCKET, SO_ERROR, &why, &size) == 0) {
+            if (why == 0)
+                return true;
+            errno = why;
+        }
+    }
+    why = errno;
+    close(tunnel->fd);
+    tunnel->fd = -1;
+    errno = why;
+    return false;
+}
+
+static bool reach(struct tunnel *tunnel, struct error *err)
+{
+    const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+    struct addrinfo *all = NULL;
+    char port[8];
+    int failed;
+
+    snprintf(port, sizeof port, "%d", tunnel->site.public_port);
+    failed = getaddrinfo(tunnel->name, port, &wanted, &all);
+    if (failed)
+        return error_set(err, ERROR_unavailable, "", "can't find the host of %s: %s",
+                         tunnel->target->url, gai_strerror(failed));
+    for (const struct addrinfo *found = all; found && tunnel->fd < 0; found = found->ai_next)
+        connect_to(tunnel, found);
+    failed = errno;
+    freeaddrinfo(all);
+    return tunnel->fd >= 0 || error_set(err, ERROR_unavailable, "", "can't reach the hub at %s: %s",
+                                        tunnel->target->url, strerror(failed));
+}
+
+/* More of the peer; false: it has gone, or it took too long. */
+static bool read_more(struct tunnel *tunnel)
+{
+    char bytes[STREAM_READ_BYTES];
+    ssize_t got;
+
+    if (!wait_for(tunnel, stream_is_stuck(tunnel->tls) ? POLLIN | POLLOUT : POLLIN) ||
+        !stream_flush(tunnel->fd, tunnel->tls))
+        return false;
+    got = stream_recv(tunnel->fd, tunnel->tls, bytes, sizeof bytes);
+    if (got > 0)
+        text_add(&tunnel->in, bytes, (size_t)got);
+    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+static enum tunnel_outcome secure(struct tunnel *tunnel, struct error *err)
+{
+    struct tls_context *context;
+    struct error why = { 0 };
+
+    if (!tls_context_new_client(tunnel->target->ca_file, &context, err))
+        return TUNNEL_REFUSED;
+    tunnel->tls = tls_new_client(context, tunnel->name);
+    tls_context_free(context);
+    tls_handshake(tunnel->tls);
+    while (!stream_is_open(tunnel->tls)) {
+        if (stream_flush(tunnel->fd, tunnel->tls) && read_more(tunnel))
+            continue;
+        if (tls_has_failed(tunnel->tls)) {
+            tls_explain(tunnel->tls, &why);
+            error_set(err, ERROR_unavailable, "", "no secure connection to %s: %s",
+                      tunnel->target->url, why.message);
+            return TUNNEL_REFUSED;
+        }
+        error_set(err, ERROR_unavailable, "", "%s ended the connection before it was secure",
+                  tunnel->target->url);
+        return TUNNEL_AWAY;
+    }
+    return TUNNEL_OPEN;
+}
+
+static bool send_all(struct tunnel *tunnel, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t put = stream_send(tunnel->fd, tunnel->tls, bytes, length);
+
+        if (put < 0 && errno == EAGAIN && wait_for(tunnel, POLLOUT))
+            continue;
+        if (put < 0 && errno != EINTR)
+            return false;
+        bytes += put > 0 ? put : 0;
+        length -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
+/* Sixteen random bytes in base64, as RFC 6455 wants them: it only has to be new. */
+static void make_key(char out[25])
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t bytes[22];
+
+    random_bytes(bytes, sizeof bytes);
+    for (size_t i = 0; i < 21; i++)
+        out[i] = letters[bytes[i] % 64];
+    out[21] = "AQgw"[bytes[21] % 4]; /* of the last character only two bits count */
+    snprintf(out + 22, 3, "==");
+}
+
+/* How long the head is, with the empty line; 0: it has not come whole. */
+static size_t head_length(const struct text *in)
+{
+    const char *end = in->used ? memmem(in->bytes, in->used, "\r\n\r\n", 4) : NULL;
+
+    return end ? (size_t)(end - in->bytes) + 4 : 0;
+}
+
+static bool has_line(const struct text *in, size_t length, const char *name, const char *value)
+{
+    const char *line = in->bytes, *end = in->bytes + length;
+
+    while (line < end) {
+        const char *next = memmem(line, (size_t)(end - line), "\r\n", 2);
+        size_t begins = strlen(name);
+
+        if (strncasecmp(line, name, begins) == 0 && line[begins] == ':') {
+            line += begins + 1;
+            line += strspn(line, " ");
+            return (size_t)(next - line) == strlen(value) &&
+                   strncmp(line, value, strlen(value)) == 0;
+        }
+        line = next + 2;
+    }
+    return false;
+}
+
+/* What a reply that is no upgrade means to the person who gave address and token. */
+static enum tunnel_outcome explain(const struct tunnel *tunnel, int status, struct error *err)
+{
+    const char *url = tunnel->target->url;
+
+    switch (status) {
+    case 401:
+        error_set(err, ERROR_unavailable, "",
+                  "the hub at %s does not take the token in %s: it was revoked or is out of date; "
+                  "make another with sayso token new",
+                  url, tunnel->target->token_file);
+        return TUNNEL_REFUSED;
+    case 403:
+        error_set(err, ERROR_unavailable, "",
+                  "the hub at %s does not go by this name: its setting public_url must be the "
+                  "address that is used",
+                  url);
+        return TUNNEL_REFUSED;
+    case 429:
+    case 500:
+    case 502:
+    case 503:
+    case 504:
+        error_set(err, ERROR_unavailable, "", "the hub at %s is not ready (HTTP %d): try again",
+                  url, status);
+        return TUNNEL_AWAY;
+    default:
+        error_set(err, ERROR_unavailable, "", "what answers at %s is no hub of this kind (HTTP %d)",
+                  url, status);
+        return TUNNEL_REFUSED;
+    }
+}
+
+static enum tunnel_outcome judge(struct tunnel *tunnel, const char *key, struct error *err)
+{
+    size_t length = head_length(&tunnel->in);
+    char accept[ACCEPT_KEY_BYTES];
+    int status = 0;
+
+    if (length == 0 || sscanf(tunnel->in.bytes, "HTTP/1.%*1d %3d", &status) != 1)
+        status = 0;
+    accept_key(key, accept);
+    if (status != 101 || !has_line(&tunnel->in, length, "sec-websocket-accept", accept))
+        return explain(tunnel, status, err);
+    text_drop_front(&tunnel->in, length);
+    return TUNNEL_OPEN;
+}
+
+static enum tunnel_outcome upgrade(struct tunnel *tunnel, struct error *err)
+{
+    struct text request = { 0 }, token = { 0 };
+    char key[25];
+    bool ok;
+
+    if (!read_token(tunnel->target, &token, err)) {
+        wipe(&token);
+        return TUNNEL_REFUSED;
+    }
+    make_key(key);
+    text_add_format(&request,
+                    "GET /wire HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\n"
+                    "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                    "Sec-WebSocket-Key: %s\r\nUser-Agent: sayso/%s\r\n"
+                    "Authorization: Bearer %s\r\n\r\n",
+                    tunnel->site.host, key, SAYSO_VERSION, text_string(&token));
+    ok = send_all(tunnel, request.bytes, request.used);
+    wipe(&request);
+    wipe(&token);
+    while (ok && head_length(&tunnel->in) == 0 && tunnel->in.used < TUNNEL_HEAD_BYTES)
+        ok = read_more(tunnel);
+    if (!ok) {
+        error_set(err, ERROR_unavailable, "", "the hub at %s ended the connection",
+                  tunnel->target->url);
+        return TUNNEL_AWAY;
+    }
+    return judge(tunnel, key, err);
+}
+
+enum tunnel_outcome tunnel_open(const struct tunnel_target *target, int *ret_fd, struct error *err)
+{
+    struct tunnel tunnel = { .target = target,
+                             .site = { .host = "" },
+                             .until_ms = loop_boot_ms() + TUNNEL_LIMIT_MS,
+                             .fd = -1 };
+    enum tunnel_outcome outcome = TUNNEL_OPEN;
+
+    if (!read_url(target, &tunnel.site, tunnel.name, err))
+        return TUNNEL_REFUSED;
+    if (!reach(&tunnel, err))
+        return TUNNEL_AWAY;
+    if (is_https(&tunnel.site))
+        outcome = secure(&tunnel, err);
+    if (outcome == TUNNEL_OPEN)
+        outcome = upgrade(&tunnel, err);
+    if (outcome == TUNNEL_OPEN) {
+        *ret_fd = tunnel_start_pump(tunnel.fd, tunnel.tls, tunnel.in.bytes, tunnel.in.used, err);
+        outcome = *ret_fd < 0 ? TUNNEL_AWAY : TUNNEL_OPEN;
+    } else {
+        stream_close(tunnel.fd, tunnel.tls);
+    }
+    text_release(&tunnel.in);
+    return outcome;
+}

@@ -1,0 +1,29 @@
+/*
+ * tunnel.h - the way to a hub of another machine: a WebSocket, over TLS, at whose end the wire's
+ * lines come out of an ordinary socket, so that whoever speaks with a hub needs to know nothing of
+ * it. A thread of its own carries the bytes.
+ */
+#ifndef NET_TUNNEL_H
+#define NET_TUNNEL_H
+#include <stdbool.h>
+
+struct error;
+
+struct tunnel_target {
+    const char *url;        /* https://NAME[:PORT]; http:// on this machine alone */
+    const char *token_file; /* that nobody else may read; read anew each time */
+    const char *ca_file;    /* NULL: whom the system trusts */
+};
+/* Whether it can be used at all, before anything is connected; `err` says what to change. */
+bool tunnel_check(const struct tunnel_target *target, struct error *err);
+
+enum tunnel_outcome {
+    TUNNEL_OPEN,
+    TUNNEL_AWAY,    /* not there just now: it may be worth to try again */
+    TUNNEL_REFUSED, /* it would be the same the next time */
+};
+/* Waits, ten seconds at most. What is written into *ret_fd before it is closed arrives; at the end
+ * of the process that is waited for. */
+enum tunnel_outcome tunnel_open(const struct tunnel_target *target, int *ret_fd, struct error *err);
+
+#endif

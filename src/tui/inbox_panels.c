@@ -1,0 +1,201 @@
+/* inbox_panels.c - what lies over the list of the inbox: settings, all keys, history, later,
+ * answers that stand; each has the keys while it is open. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "i18n/i18n.h"
+#include "tui/inbox_inside.h"
+#include "tui/keyboard.h"
+#include "tui/later.h"
+#include "tui/settings_panel.h"
+
+static void key_in_settings(struct inbox_screen *screen, const struct key *key)
+{
+    const char *name = setting_row(settings_panel_id(&screen->settings))->name;
+    char *value;
+
+    switch (settings_panel_key(&screen->settings, &screen->preferences, key, &value)) {
+    case SETTINGS_CHANGE:
+        inbox_emit(screen,
+                   &(struct screen_effect){ .kind = EFFECT_SETTING, .name = name, .text = value });
+        break;
+    case SETTINGS_CLOSE:
+        screen->panel = INBOX_LIST;
+        break;
+    default:
+        break;
+    }
+    free(value);
+}
+
+static void look_back(struct inbox_screen *screen)
+{
+    struct text query = { 0 };
+
+    inbox_history_write_query(&screen->history, &query);
+    inbox_emit(screen,
+               &(struct screen_effect){ .kind = EFFECT_HISTORY, .json = text_string(&query) });
+    text_release(&query);
+}
+
+void inbox_open_history(struct inbox_screen *screen)
+{
+    screen->panel = INBOX_HISTORY;
+    look_back(screen);
+}
+
+static void emit_kind(struct inbox_screen *screen, enum screen_effect_kind kind)
+{
+    inbox_emit(screen, &(struct screen_effect){ .kind = kind });
+}
+
+static void look_at_case(struct inbox_screen *screen)
+{
+    struct text params = { 0 };
+
+    inbox_standing_write_preview(&screen->standing, &params);
+    inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_CASE,
+                                                .session_id = inbox_standing_ask(&screen->standing),
+                                                .json = text_string(&params) });
+    text_release(&params);
+}
+
+static void key_in_history(struct inbox_screen *screen, const struct key *key)
+{
+    const char *id = inbox_history_id(&screen->history);
+
+    switch (inbox_history_key(&screen->history, key)) {
+    case HISTORY_LOOK:
+        look_back(screen);
+        break;
+    case HISTORY_OPEN:
+        if (id) {
+            memcpy(screen->opening, id, sizeof screen->opening);
+            inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_LOOK, .session_id = id });
+        }
+        break;
+    case HISTORY_STAND:
+        if (id) {
+            screen->panel = INBOX_STANDING;
+            inbox_standing_consider(&screen->standing, id, false, true);
+            look_at_case(screen);
+        }
+        break;
+    case HISTORY_CLOSE:
+        screen->panel = INBOX_LIST;
+        break;
+    default:
+        break;
+    }
+}
+
+static void key_in_later(struct inbox_screen *screen, const struct key *key)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+    int64_t seconds =
+        key->code == KEY_TEXT && key->length == 1 ? later_seconds(key->text[0], screen->now) : 0;
+
+    screen->panel = INBOX_LIST;
+    if (seconds > 0 && at < count)
+        inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_LATER,
+                                                    .session_id = rows[at]->id,
+                                                    .number = seconds });
+}
+
+/* Scrolls where it is longer than the screen; any other key leaves it. */
+static void key_in_help(struct inbox_screen *screen, const struct key *key)
+{
+    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+
+    if ((key->code == KEY_DOWN || letter == 'j') && screen->scroll_most > 0)
+        screen->scroll += screen->scroll < screen->scroll_most;
+    else if ((key->code == KEY_UP || letter == 'k') && screen->scroll_most > 0)
+        screen->scroll -= screen->scroll > 0;
+    else
+        screen->panel = INBOX_LIST;
+}
+
+void inbox_open_standing(struct inbox_screen *screen)
+{
+    screen->panel = INBOX_STANDING;
+    screen->standing.is_case = screen->standing.is_revoking = false;
+    emit_kind(screen, EFFECT_RULES);
+}
+
+static void open_ask_of(struct inbox_screen *screen, const char *id)
+{
+    if (!id)
+        return;
+    memcpy(screen->opening, id, sizeof screen->opening);
+    inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_LOOK, .session_id = id });
+}
+
+static void key_in_standing(struct inbox_screen *screen, const struct key *key)
+{
+    struct text params = { 0 };
+    enum standing_wish wish = inbox_standing_key(&screen->standing, key, &params);
+    const char *id = inbox_standing_ask(&screen->standing), *json = text_string(&params);
+
+    switch (wish) {
+    case STANDING_PREVIEW:
+        look_at_case(screen);
+        break;
+    case STANDING_ADD:
+        inbox_emit(screen,
+                   &(struct screen_effect){ .kind = EFFECT_STAND, .session_id = id, .json = json });
+        break;
+    case STANDING_REVOKE:
+        inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_REVOKE, .json = json });
+        break;
+    case STANDING_LOOK:
+        open_ask_of(screen, id);
+        break;
+    case STANDING_TO_HISTORY:
+        inbox_open_history(screen);
+        break;
+    case STANDING_CLOSE:
+        screen->panel = INBOX_LIST;
+        break;
+    default:
+        break;
+    }
+    text_release(&params);
+}
+
+void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
+                         const struct json *json)
+{
+    if (screen->panel != INBOX_STANDING)
+        return; /* it is asked for when it is opened */
+    inbox_standing_take(&screen->standing, news, json, screen->setup.home);
+    if (news == NEWS_STANDS || news == NEWS_REVOKED)
+        inbox_say(screen, i18n_text(news == NEWS_STANDS ? TEXT_TUI_STANDING_ADDED
+                                                        : TEXT_TUI_STANDING_REVOKED));
+    if (news == NEWS_STANDS || news == NEWS_RULED || news == NEWS_LIST)
+        emit_kind(screen, EFFECT_RULES);
+}
+
+void inbox_panel_key(struct inbox_screen *screen, const struct key *key)
+{
+    switch (screen->panel) {
+    case INBOX_SETTINGS:
+        key_in_settings(screen, key);
+        break;
+    case INBOX_HELP:
+        key_in_help(screen, key);
+        break;
+    case INBOX_HISTORY:
+        key_in_history(screen, key);
+        break;
+    case INBOX_LATER:
+        key_in_later(screen, key);
+        break;
+    case INBOX_STANDING:
+        key_in_standing(screen, key);
+        break;
+    case INBOX_LIST:
+        break;
+    }
+}

@@ -1,0 +1,17 @@
+/* visitor.h - what a hello says about who comes, whatever it came through. */
+#ifndef WIRE_VISITOR_H
+#define WIRE_VISITOR_H
+#include <stdbool.h>
+
+struct desk_visitor;
+struct json;
+struct text;
+
+bool wire_is_ours(const struct json *params); /* the number it speaks */
+/* Role, channel and names; false: something is missing or too long. The texts live as long as
+ * `params`. */
+bool wire_read_visitor(const struct json *params, struct desk_visitor *visitor);
+/* The result of a hello that was accepted. */
+void wire_add_welcome(struct text *out, const char *role);
+
+#endif

@@ -1,0 +1,349 @@
+"""What every setting that shows in neither prompt nor page does to the running hub, at once; tests/settings_effects.json
+says which these are.
+
+Proves: R8.1
+"""
+from __future__ import annotations
+
+import http.client
+import http.server
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+from typing import Any, Callable
+
+from cli_stage import DONE, FAILED, ask, collect, expect
+from effects_stage import check, put, set_to
+from harness import SLACK, Home, run, test, wait_until
+
+CLIENT = {"name": "effects", "version": "1"}
+ASKED = {"title": "Deploy", "prompt": "Release is built. Which target? Needed because two are healthy.",
+         "selection_mode": "single", "options": [{"id": "a", "label": "Alpha", "recommended": True}, {"id": "b", "label": "Beta"}]}
+
+
+def number(counted: list[int] = [0]) -> int:
+    counted[0] += 1
+    return counted[0]
+
+
+def refused(home: Home, agent: str) -> bool:
+    return home.sayso("ask", f"Ask {number()}", "-p", ASKED["prompt"], "-o", "a=A", "-r", "a", "--as", agent,
+                      "--wait", "0").code == FAILED
+
+
+def cli_answers(home: Home) -> None:
+    session_id = ask(home, "By command")
+    with set_to(home, "cli_answers", "off"):
+        expect(home.sayso("answer", session_id, "--select", "eu"), FAILED)
+    expect(home.sayso("answer", session_id, "--select", "eu"), DONE)
+
+
+def notify_command(home: Home) -> None:
+    told = home.path / "told"
+    with set_to(home, "notify_command", f"cat >>{told}"):
+        ask(home, "Told by command")
+        wait_until(told.exists, "the command ran")
+    said = told.read_text()
+    ask(home, "Not told")
+    time.sleep(0.3 * SLACK)
+    assert told.read_text() == said
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.server.got.append(json.loads(self.rfile.read(int(self.headers["content-length"])))["data"]["title"])
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def notify_webhook(home: Home) -> None:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    server.got = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with set_to(home, "notify_webhook", f"http://127.0.0.1:{server.server_port}/"):
+        ask(home, "Told by webhook")
+        wait_until(lambda: server.got, "the address was sent to")
+    ask(home, "Not told either")
+    time.sleep(0.3 * SLACK)
+    server.shutdown()
+    assert server.got == ["Told by webhook"], server.got
+
+
+def desktop(home: Home) -> None:
+    with set_to(home, "desktop", "off"):
+        ask(home, "Not on the desktop")
+        time.sleep(0.3 * SLACK)
+    ask(home, "On the desktop")
+    seen = home.path / "seen"
+    wait_until(lambda: "member=Notify" in seen.read_text(), "the bus was told")
+    said = wait_until(lambda: "On the desktop" in seen.read_text() and seen.read_text(), "of the second")
+    assert "Not on the desktop" not in said, said
+
+
+def remind_minutes(home: Home) -> None:
+    """Asked before the setting; the minute passes while the other rows are looked at."""
+    seen = home.path / "seen"
+    wait_until(lambda: seen.read_text().count("Waits already") == 2, "the bus was told of it once more", 80)
+
+
+def browser(home: Home) -> None:
+    opened = home.path / "opened"
+    assert not opened.exists(), opened.read_text()
+    with set_to(home, "browser", "on"):
+        ask(home, "A browser")
+        wait_until(opened.exists, "a browser was opened")
+
+
+def finished(home: Home) -> int:
+    return len(home.sayso("history", "--limit", "100", "--json").json)
+
+
+def max_sessions(home: Home) -> None:
+    for title in ("One", "Two", "Three"):
+        session_id = ask(home, f"Over {title}")
+        expect(home.sayso("cancel", session_id), DONE)
+        collect(home, session_id)  # what no agent has got is kept
+    assert finished(home) >= 3
+    with set_to(home, "max_sessions", "1"):
+        wait_until(lambda: sum(row["status"] != "pending" for row in home.sayso(
+            "history", "--limit", "100", "--json").json) <= 1, "those too many go", 20)
+
+
+def retention_days(home: Home) -> None:
+    session_id = ask(home, "Days ago")
+    expect(home.sayso("cancel", session_id), DONE)
+    expect(home.sayso("stop"), DONE)
+    with sqlite3.connect(home.data / "sayso.db") as database:
+        day = 24 * 3600 * 1000
+        database.execute("UPDATE asks SET created_ms = created_ms - ?1, decided_ms = decided_ms - ?1,"
+                         " ended_ms = ended_ms - ?1, delivered_ms = 1 WHERE id = ?2", (5 * day, session_id))
+    database.close()
+    expect(home.sayso("show", session_id), DONE)
+    with set_to(home, "retention_days", "1"):
+        wait_until(lambda: home.sayso("show", session_id).code == FAILED, "what is old goes", 20)
+
+
+def list_count(home: Home) -> None:
+    ask(home, "Listed")
+    ask(home, "Listed too")
+    with set_to(home, "list_count", "1"):
+        assert len(home.sayso("list", "--json").json) == 1
+    assert len(home.sayso("list", "--json").json) > 1
+
+
+def max_pending(home: Home) -> None:
+    assert not refused(home, "crowd")
+    with set_to(home, "max_pending", "1"):
+        assert refused(home, "crowd")
+    assert not refused(home, "crowd")
+
+
+def asks_per_minute(home: Home) -> None:
+    assert not refused(home, "hurry")
+    with set_to(home, "asks_per_minute", "1"):
+        assert refused(home, "hurry")
+    assert not refused(home, "hurry")
+
+
+class Mcp:
+    """An agent's client on standard input and output."""
+
+    def __init__(self, home: Home, revision: str):
+        self.home, self.is_modern, self.last = home, revision > "2026", 0
+        self.meta = {"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientInfo": CLIENT,
+                     "io.modelcontextprotocol/clientCapabilities": {}}
+        self.process = home.spawn("mcp")
+        if not self.is_modern:
+            self.call("initialize", protocolVersion=revision, capabilities={}, clientInfo=CLIENT)
+            self.send(method="notifications/initialized")
+
+    def __enter__(self) -> Mcp:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.process.stdin.close()
+        self.process.stdin = None
+        self.process.communicate(timeout=20)
+        self.home.spawned.remove(self.process)
+
+    def send(self, **message: Any) -> None:
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        self.last += 1
+        self.send(id=self.last, method=method, params={**params, **({"_meta": self.meta} if self.is_modern else {})})
+        while (reply := json.loads(self.process.stdout.readline())).get("id") != self.last:
+            pass
+        assert "result" in reply, reply
+        return reply["result"]
+
+    def ask(self, title: str) -> dict[str, Any]:
+        return self.call("tools/call", name="provide_choice", arguments={**ASKED, "title": title})
+
+
+def hold_limits(home: Home) -> None:
+    with Mcp(home, "2025-11-25") as client:
+        put(home, "hold_limits", '{"*":1}')
+        began = time.monotonic()
+        assert "pending" in json.dumps(client.ask("Held")), "it was held for one second"
+        assert time.monotonic() - began < 20
+
+
+def come_back(home: Home) -> None:
+    put(home, "hold_limits", '{"*":1}')
+    with Mcp(home, "2026-07-28") as client:
+        put(home, "come_back", "off")
+        assert client.ask("Not back").get("resultType") != "input_required"
+        put(home, "come_back", "on")
+        assert client.ask("Back").get("resultType") == "input_required"
+
+
+def compat(home: Home) -> None:
+    def tools() -> int:
+        with Mcp(home, "2025-11-25") as client:
+            return len(client.call("tools/list")["tools"])
+    few = tools()
+    with set_to(home, "compat", "on"):
+        assert tools() > few
+    assert tools() == few
+
+
+def gated(name: str, value: str, command: str, tool: str = "Bash") -> tuple[str, Callable[[Home], None]]:
+    def act(home: Home) -> None:
+        given = json.dumps({"session_id": "s", "transcript_path": "/t", "cwd": "/", "permission_mode": "default",
+                            "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": {"command": command},
+                            "tool_use_id": f"toolu_{number()}"})
+        assert home.sayso("gate", "--client", "claude", input=given).json == {}
+        with set_to(home, name, value):
+            process = home.spawn("gate", "--client", "claude", stdin=subprocess.PIPE)
+            process.stdin.write(given)
+            process.stdin.close()
+            process.stdin = None
+            row = wait_until(lambda: [row for row in home.sayso("list", "--active", "--json").json
+                                      if row["destructive"]], "the gate asks")[0]
+            expect(home.sayso("cancel", row["session_id"]), DONE)
+            assert "deny" in process.communicate(timeout=20)[0]
+            home.spawned.remove(process)
+    return name, act
+
+
+def port(home: Home) -> None:
+    before = home.hub()["port"]
+    put(home, "port", "0")
+    assert home.hub()["port"] == before, "the running hub stays where it is"
+    expect(home.sayso("stop"), DONE)
+    home.environment.pop("SAYSO_PORT", None)
+    expect(home.sayso("list"), DONE)
+    assert home.hub()["port"] not in (0, 7297), home.hub()
+
+
+def agents_status(home: Home) -> int:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}})
+    connection = http.client.HTTPConnection("127.0.0.1", home.hub()["port"], timeout=20)
+    connection.request("POST", "/mcp", body, {"Content-Type": "application/json",
+                                              "Accept": "application/json, text/event-stream"})
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def mcp_auth(home: Home) -> None:
+    assert agents_status(home) == 401
+    with set_to(home, "mcp_auth", "none"):
+        assert agents_status(home) == 200
+    assert agents_status(home) == 401
+
+
+def listen(home: Home) -> None:
+    with set_to(home, "mcp_auth", "none"), set_to(home, "listen", "192.0.2.1"):
+        assert agents_status(home) == 401
+
+
+def store(home: Home) -> None:
+    session_id, pid = ask(home, "Stays"), home.hub_pid()
+    with set_to(home, "store", "elsewhere"):
+        expect(home.sayso("show", session_id), DONE)
+        assert home.hub_pid() == pid
+
+
+def log_level(home: Home) -> None:
+    def farewells() -> int:
+        return (home.data / "hub.log").read_text().count('"event":"hub.leaving"')
+    before = farewells()
+    for level, count in (("error", before), ("info", before + 1)):
+        put(home, "log_level", level)
+        expect(home.sayso("stop"), DONE)
+        assert farewells() == count, (home.data / "hub.log").read_text()
+
+
+def idle_exit_seconds(home: Home) -> None:
+    for row in home.sayso("list", "--active", "--limit", "100", "--json").json:
+        expect(home.sayso("cancel", row["session_id"]), DONE)
+    pid = home.hub_pid()
+    put(home, "idle_exit_seconds", "1")
+    wait_until(lambda: home.hub_pid() != pid, "the idle hub goes", 20)
+
+
+SHOWN = dict([
+    *((act.__name__, act) for act in (
+        cli_answers, notify_command, notify_webhook, desktop, browser, list_count, max_pending, asks_per_minute,
+        hold_limits, come_back, compat, store, mcp_auth, listen, log_level, max_sessions)),
+    gated("gate_commands", "frobnicate", "frobnicate all"),
+    gated("gate_words", "staging", "ls staging"),
+    gated("gate_paths", "~/.private/", "cat ~/.private/x"),
+    gated("gate_tools", "*zap*", "ls", "mcp__db__zap"),
+    *((act.__name__, act) for act in (remind_minutes, retention_days, port, idle_exit_seconds)),
+])
+
+
+def with_desktop(home: Home) -> list[subprocess.Popen]:
+    """A bus somebody listens to, and a browser that writes down that it was opened."""
+    bus = subprocess.Popen(["dbus-daemon", "--session", "--nofork", "--print-address"], stdout=subprocess.PIPE, text=True)
+    address = bus.stdout.readline().strip()
+    env = {**os.environ, "DBUS_SESSION_BUS_ADDRESS": address}
+    seen: pathlib.Path = home.path / "seen"
+    with seen.open("w") as out:
+        watches = subprocess.Popen(["dbus-monitor", "interface='org.freedesktop.Notifications'"], env=env, stdout=out)
+    answers = subprocess.Popen(["dbus-test-tool", "echo", "--name=org.freedesktop.Notifications"], env=env)
+    wait_until(seen.read_text, "the monitor watches")
+    folder = home.path / "bin"
+    folder.mkdir()
+    (folder / "xdg-open").write_text(f"#!/bin/sh\necho \"$1\" >>{home.path}/opened\n")
+    (folder / "xdg-open").chmod(0o700)
+    home.environment |= {"DBUS_SESSION_BUS_ADDRESS": address, "DISPLAY": ":77", "PATH": f"{folder}:/usr/bin:/bin",
+                         "SAYSO_BROWSER": "off",
+                         "SAYSO_ASKS_PER_MINUTE": "1000", "SAYSO_MAX_PENDING": "1000"}
+    return [watches, answers, bus]
+
+
+@test("each row of the table of settings that no open prompt or page shows does what it says on the running hub", "R8.1 R6.6")
+def effects(home: Home) -> None:
+    check(home, "hub", SHOWN)
+    expect(home.sayso("stop"), DONE)
+    assert all(map(shutil.which, ("dbus-daemon", "dbus-monitor", "dbus-test-tool", "curl"))), "tools/install_packages test"
+    others = with_desktop(home)
+    try:
+        ask(home, "Waits already", "-o", "a=A", "-r", "a", "--timeout", "3600")
+        put(home, "remind_minutes", "1")
+        for name, act in SHOWN.items():
+            try:
+                act(home)
+            except Exception as failure:
+                raise AssertionError(f"{name}: {failure}") from failure
+    finally:
+        for process in others:
+            process.terminate()
+            process.wait(20)
+
+
+run()

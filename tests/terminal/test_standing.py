@@ -1,0 +1,246 @@
+"""Standing answers in the inbox: proposed, looked at, made, given, revoked; from the history; never of something
+destructive; what others do shows at once, also after the hub was killed; hostile text stays text.
+
+Proves: R2.2 R6.3
+"""
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import Any
+
+from stage import READY_S, SLACK, WAIT_S, Judge, Pty, Tmux
+from harness import Home, Result, run, test, wait_until
+
+CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "selection_mode": "single",
+          "options": [{"id": "a", "label": "Alpha", "recommended": True}, {"id": "b", "label": "Beta"}]}
+
+
+def ask(home: Home, *options: str, **more: Any) -> Result:
+    """As an agent of its own does: the shell that starts it is not above whoever answers here."""
+    asking = home.spawn("-c", '"$@"; exit $?', "sh", home.binary, "ask", "--as", "bot", "--from", "-", "--json", *options,
+                        program="/bin/sh")
+    out, err = asking.communicate(json.dumps({**CHOICE, **more}), timeout=60)
+    return Result(asking.returncode, out, err)
+
+
+def answered(home: Home, pick: str = "b", **more: Any) -> str:
+    id = ask(home, "--wait", "0", **more).json["session_id"]
+    assert home.sayso("answer", id, "--select", pick).code == 0
+    assert ask(home, **more).json["session_id"] == id  # collects it
+    return id
+
+
+def leave(tmux: Tmux) -> None:
+    tmux.keys("Escape")
+    tmux.wait("waiting|等待")
+    tmux.keys("q")
+    tmux.end(0)
+
+
+def rules(home: Home) -> list[dict[str, Any]]:
+    return home.sayso("rule", "list", "--json").json
+
+
+@test("proposed from history, looked at, made with a key, given, and revoked with two", "R2.2 R6.3")
+def whole_way(home: Home) -> None:
+    for word in ("first", "second", "third"):
+        answered(home, prompt=f"The {word} shop needs a cache: which one?")
+    with Tmux(home) as tmux:
+        tmux.start("inbox", shows="0 waiting")
+        tmux.keys("a")
+        tmux.wait("No answer stands for asks to come")
+        tmux.wait(r"▸ \+ Cache +Beta")
+        tmux.wait("answered 3 times, always the same")
+        tmux.keys("Enter")
+        tmux.wait("whatever the prompt says")
+        tmux.wait("so far: 3 answered so, 0 otherwise")
+        tmux.keys("p")
+        tmux.wait("so far: 1 answered so")
+        tmux.keys("p")
+        tmux.wait("so far: 3 answered so")
+        assert rules(home) == [], "looking makes nothing"
+        tmux.keys("2")
+        tmux.wait("From now on asks of this kind are answered at once")
+        tmux.wait(r"▸ ✓ Cache +Beta")
+        tmux.wait("Nothing was answered three times")
+        made = rules(home)[0]
+        assert made["rule"]["any_prompt"] is True and made["expires_at"][:10] > made["created_at"][:10], made
+        tmux.wait("until " + made["expires_at"][:4])
+        given = ask(home, prompt="A fourth shop needs a cache: which one?").json
+        assert given["rule"] == made["id"] and given["auto_submitted"] is True, given
+        tmux.keys("Enter")
+        tmux.wait("Beta")  # the ask it was made from
+        tmux.keys("C-c")
+        tmux.wait("Standing answers")
+        tmux.keys("d")
+        tmux.wait(r"Revoke it\?")
+        tmux.keys("Escape")
+        tmux.wait_gone(r"Revoke it\?")
+        assert len(rules(home)) == 1
+        tmux.keys("d")
+        tmux.wait(r"Revoke it\?")
+        tmux.keys("y")
+        tmux.wait("Revoked: asks of this kind come to you again")
+        tmux.wait("No answer stands")
+        assert rules(home) == []
+        assert ask(home, "--wait", "0", prompt="A fifth shop needs a cache: which one?").code == 5
+        tmux.keys("Escape")
+        tmux.wait("1 waiting")
+        tmux.wait("Cache +auto-submitted")
+        tmux.keys("h")
+        tmux.wait("Cache +Beta +standing answer")
+        tmux.keys("Enter")
+        tmux.wait("as you answered before: a standing answer")
+        tmux.keys("C-c")
+        tmux.wait("History")
+        leave(tmux)
+        tmux.start("inbox", shows="Cache +auto-submitted +standing answer")
+        tmux.keys("q")
+        tmux.end(0)
+
+
+@test("from the history: an answered ask can stand, one that nobody answered or that is destructive can't, and it is said why", "R2.2")
+def from_history(home: Home) -> None:
+    answered(home, title="Good one")
+    cancelled = ask(home, "--wait", "0", title="Cancelled one").json["session_id"]
+    assert home.sayso("cancel", cancelled).code == 0
+    wiped = ask(home, "--wait", "0", title="Drop it", destructive=True).json["session_id"]
+    home.sayso("settings", "set", "deliver_after", "0")
+    with Tmux(home) as tmux:
+        tmux.start("inbox", shows="Drop it")
+        tmux.keys("Enter")
+        tmux.wait("Alpha")
+        time.sleep(READY_S * SLACK)
+        tmux.keys("2")
+        tmux.wait(r"▸ . 2  Beta")
+        tmux.keys("Enter")
+        code = re.search(r"(\d{3})", tmux.wait(r"[Tt]ype \d{3}"))
+        tmux.type(re.search(r"[Tt]ype (\d{3})", code.string)[1])
+        tmux.enter()
+        tmux.wait("0 waiting")
+        assert home.sayso("show", wiped, "--json").json["ask"]["status"] == "submitted"
+        tmux.keys("h")
+        tmux.wait("▸ ✓ .*Drop it")
+        tmux.keys("a")
+        tmux.wait("a destructive ask is decided each time anew")
+        tmux.keys("Escape")
+        tmux.wait("History")
+        tmux.keys("j", "a")
+        tmux.wait("only what a person answered can stand")
+        tmux.keys("Escape")
+        tmux.wait("History")
+        tmux.keys("j", "j", "a")
+        tmux.wait("so far: 1 answered so")
+        tmux.keys("1")
+        tmux.wait("▸ ✓ Good one")
+        tmux.keys("Escape")
+        tmux.wait("0 waiting")
+        tmux.keys("q")
+        tmux.end(0)
+    assert [rule["rule"]["title"] for rule in rules(home)] == ["Good one"]
+
+
+@test("two at once: what the command line adds and removes shows; a question about one that is gone goes too", "R2.2 R6.3")
+def at_once(home: Home) -> None:
+    first, second = answered(home, title="One of two"), answered(home, title="Two of two")
+    with Tmux(home) as tmux, Tmux(home) as other:
+        for window in (tmux, other):
+            window.start("inbox", shows="0 waiting")
+            window.keys("a")
+            window.wait("No answer stands")
+        one = home.sayso("rule", "add", first, "--json").json["id"]
+        for window in (tmux, other):
+            window.wait("▸ ✓ One of two")
+        tmux.keys("d")
+        tmux.wait(r"Revoke it\?")
+        assert home.sayso("rule", "add", second).code == 0  # while another one is asked about
+        tmux.wait("✓ Two of two")
+        tmux.wait(r"▸ ✓ One of two")
+        other.keys("d")
+        other.wait(r"Revoke it\?")
+        tmux.keys("y")
+        tmux.wait_gone("One of two")
+        other.wait_gone(r"Revoke it\?")
+        other.keys("y")  # must not hit the one that took its place
+        other.wait("Two of two")
+        assert [rule["rule"]["title"] for rule in rules(home)] == ["Two of two"]
+        assert home.sayso("rule", "remove", one).code != 0
+        home.sayso("rule", "remove", rules(home)[0]["id"])
+        for window in (tmux, other):
+            window.wait("No answer stands")
+            leave(window)
+
+
+@test("the hub is killed under the screen: it comes back with what stands", "R2.2 R6.1")
+def killed(home: Home) -> None:
+    id = answered(home, title="Outlives it")
+    assert home.sayso("rule", "add", id).code == 0
+    with Tmux(home) as tmux:
+        tmux.start("inbox", shows="0 waiting")
+        tmux.keys("a")
+        tmux.wait("▸ ✓ Outlives it")
+        home.kill_hub()
+        wait_until(home.hub_pid, "it is started again", WAIT_S)
+        assert home.sayso("rule", "remove", rules(home)[0]["id"]).code == 0
+        tmux.wait("No answer stands")
+        assert home.sayso("rule", "add", id).code == 0
+        tmux.wait("▸ ✓ Outlives it")
+        tmux.keys("d")
+        tmux.wait(r"Revoke it\?")
+        tmux.keys("y")
+        tmux.wait("No answer stands")
+        leave(tmux)
+
+
+@test("what an agent wrote does nothing to the terminal, in the list and in the preview", "R12.1 R6.5")
+def hostile(home: Home) -> None:
+    nasty = {"title": "\x1b]0;owned\x07\u202eevil", "options": [
+        {"id": "a", "label": "\x1b[2J wiped", "recommended": True}, {"id": "b", "label": "Beta"}]}
+    id = answered(home, pick="a", **nasty)
+    assert home.sayso("rule", "add", id).code == 0
+    with Pty(home, "inbox") as pty, Judge() as judge:
+        pty.wait("waiting")
+        pty.drain()
+        before = judge.show(pty.bytes)["bells"]
+        pty.type("a")
+        pty.wait("evil")
+        pty.drain()
+        told = judge.show(pty.bytes)
+        assert told["bells"] == before and not any("owned" in words for _, words in told["osc"]), told
+        assert b"\x1b]0;owned" not in pty.bytes and "\u202e".encode() not in pty.bytes and b"\x1b[2J wiped" not in pty.bytes
+        for key in ("q", "h", "a"):
+            pty.type(key)
+            pty.drain()
+        pty.wait("so far")
+        pty.drain()
+        assert b"\x1b]0;owned" not in pty.bytes and b"\x1b[2J wiped" not in pty.bytes
+        pty.type("\x03")
+        wait_until(lambda: pty.process.poll() is not None, "it ends")
+
+
+@test("in Chinese: every text of it has room", "R8.2")
+def chinese(home: Home) -> None:
+    for word in ("first", "second", "third"):
+        answered(home, prompt=f"The {word} shop needs a cache: which one?")
+    home.sayso("settings", "set", "language", "zh")
+    with Tmux(home, columns=72) as tmux:
+        tmux.start("inbox", shows="等待|等你")
+        tmux.keys("a")
+        tmux.wait("没有长期有效的答复。")
+        tmux.wait("根据历史提出的建议")
+        tmux.wait("回答了 3 次，每次都一样")
+        tmux.keys("Enter")
+        tmux.wait("让此答复长期有效？")
+        tmux.wait("到目前为止：3 次如此答复，0 次不同")
+        tmux.keys("3")
+        tmux.wait("从现在起，这类提问会立即得到答复。")
+        tmux.keys("d")
+        tmux.wait("停用它？这类提问会再来问你。")
+        tmux.keys("y")
+        tmux.wait("已停用：这类提问会再来问你。")
+        leave(tmux)
+
+
+run()

@@ -1,0 +1,25 @@
+/* words_statistics.js - what the statistics say; as words.js, and loaded with that page. */
+
+export const STATISTICS_WORDS = /** @type {const} */ ({
+    all_time: ["All", "全部"],
+    period: ["Period", "时段"],
+    asks_a_day: ["{count} a day", "每天 {count} 个"],
+    median_answer: ["Median answer", "答复用时中位数"],
+    of_answered: ["of {count} answered", "共 {count} 个已答复"],
+    recommendation_taken: ["Recommendation taken", "采纳推荐"],
+    of_with_one: ["of {count} with one", "共 {count} 个含推荐"],
+    timed_out: ["Timed out", "已超时"],
+    asks_one: ["1 ask", "1 个请求"],
+    asks_count: ["{count} asks", "{count} 个请求"],
+    waiting_now: ["Waiting now", "正在等待"],
+    longest: ["longest {time}", "最长 {time}"],
+    time_to_answer: ["Time to answer", "答复用时"],
+    time_to_answer_more: ["asks by time until answered", "按用时统计的请求数"],
+    bucket_later: ["later", "更久"],
+    asks_per_agent: ["Asks per agent", "各智能体的请求数"],
+    share_per_agent: ["share per agent", "各智能体的比例"],
+    figures_as_table: ["The figures as a table", "以表格显示"],
+    median: ["Median", "中位数"],
+    taken: ["Taken", "采纳"],
+    statistics_cut: ["Of the latest {count} asks.", "基于最近 {count} 个请求。"],
+});
