@@ -70,8 +70,8 @@ static const struct hub *hub_at_its_time(struct clock *clock)
 
     if (!hub->is_time_known) {
         hub->turn_boot_ms = loop_boot_ms();
-        hub->turn_utc_ms = has_own_clock(hub->store) ? hub->store->ops->utc_ms(hub->store)
-                                                     : loop_utc_ms();
+        hub->turn_utc_ms =
+            has_own_clock(hub->store) ? hub->store->ops->utc_ms(hub->store) : loop_utc_ms();
     }
     hub->is_time_known = hub->is_turning;
     return hub;

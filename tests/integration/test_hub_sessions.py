@@ -9,6 +9,7 @@ import os
 import random
 import subprocess
 import threading
+import time
 from typing import Any
 
 from harness import ROOT, SLACK, Skip, counted, note, run, scaled, test, wait_until
@@ -177,6 +178,26 @@ def forms() -> None:
             assert result["answered_by"]["via"] == "client" and len(result["selection"]["selected_ids"]) == 1, result
             assert len(stream.named("elicitation/create")) == 1
         assert all(len(row.answers) == 1 for row in hubs.rows())
+
+
+@test("how long a form was shown is told by one clock, however wrong those of the hubs are", "R13.1 R4.3")
+def skewed() -> None:
+    with Hubs(skews_s=(0, 3600, -3600)) as hubs:
+        for first, second, seen_s, outcome in ((0, 1, 0.0, "pending"), (1, 2, 2.5, "declined"), (2, 0, 0.0, "pending")):
+            title = f"skewed {first}{second}"
+            session = Session(hubs, first, title, elicitation={})  # what one client does is learnt of its name
+            stream = session.ask(first, 7, title)
+            wait_until(lambda: stream.named("elicitation/create"), "the form is shown", HEARD_S)
+            id = id_of(hubs, title, second)
+            time.sleep(seen_s)  # who refuses at once has not asked anybody
+            session.post(second, {"id": stream.named("elicitation/create")[0]["id"], "result": {"action": "decline"}})
+            if outcome == "pending":
+                time.sleep(0.5)
+                assert not stream.is_over
+                hubs.person(hubs.hubs[second].port).answer(id, f"for {title}")
+                assert stream.result(7)["selection"]["global_annotation"] == f"for {title}"
+            else:
+                assert stream.result(7).get("declined"), stream.messages()
 
 
 @test("a request that is given up through another hub is given up where it waits; its answer is not lost", "R13.1 R5.5")
