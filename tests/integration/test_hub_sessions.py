@@ -12,6 +12,7 @@ import threading
 import time
 from typing import Any
 
+import postgres
 from harness import ROOT, SLACK, Skip, counted, note, run, scaled, test, wait_until
 from hubs_stage import LOST, Hubs, Refused, exchange, question
 from api import Reply
@@ -177,6 +178,23 @@ def forms() -> None:
                 one.join()
             assert result["answered_by"]["via"] == "client" and len(result["selection"]["selected_ids"]) == 1, result
             assert len(stream.named("elicitation/create")) == 1
+        assert all(len(row.answers) == 1 for row in hubs.rows())
+
+
+@test("a form that is returned to a hub that has not heard of its ask is not lost", "R13.1 R4.2 P4")
+def unheard() -> None:
+    with postgres.Server() as server, Hubs(3, server, is_proxied=True) as hubs:
+        session = Session(hubs, 0, elicitation={})
+        assert [session.ping(place) for place in range(3)] == [200] * 3
+        for proxy in hubs.proxies[1:]:
+            proxy.notifications = "drop"  # they look by themselves every 2 s
+        for number in range(scaled(8)):
+            stream = session.ask(0, number, f"unheard {number}")
+            wait_until(lambda: stream.named("elicitation/create"), "the form is shown", HEARD_S)
+            (form,) = stream.named("elicitation/create")
+            assert session.post(1 + number % 2, {"id": form["id"], "result": {
+                "action": "accept", "content": {"choice": "right"}}}).status == 202
+            assert stream.result(number)["selection"]["selected_ids"] == ["right"]
         assert all(len(row.answers) == 1 for row in hubs.rows())
 
 
