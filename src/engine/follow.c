@@ -224,6 +224,7 @@ static void on_news_facts(void *context)
     tokens_reload(engine);
     rules_reload(engine);
     keys_load(engine);
+    session_notes_read(engine);
     later_load(engine);
     hidden_load(engine);
     preferences_load(engine);
@@ -242,6 +243,7 @@ static void on_news_resync(void *context)
             follow_ask(engine, live->id);
     }
     engine->forgets_undelivered = true;
+    session_notes_read(engine);
     load_ring(engine, &engine->load_alarm);
     questions_load(engine);
 }

@@ -19,7 +19,6 @@ static inline struct engine *engine_of(struct desk *desk)
     return (struct engine *)desk;
 }
 int64_t engine_boot_ms(const struct engine *engine);
-int64_t engine_utc_ms(const struct engine *engine);
 int64_t engine_setting(const struct engine *engine, enum setting_id id);
 void sweep_soon(struct engine *engine);
 void sweep_ring(struct engine *engine, struct alarm *alarm);
