@@ -153,6 +153,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     hidden_load(engine);
     engine->load_alarm = (struct alarm){ .kind = ALARM_LOAD };
     load_ring(engine, &engine->load_alarm);
+    questions_init(engine);
     questions_load(engine);
     follow_store(engine);
     sweep_soon(engine);

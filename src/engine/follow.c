@@ -91,6 +91,8 @@ static void take_over(struct engine *engine, struct live *live, const struct sto
     const struct ask *ask = &row->ask;
 
     live->seq = row->seq;
+    if (live->version != ask->version)
+        live->is_back_told = false; /* it may be another question by now */
     live->version = ask->version;
     live->flags = ask->flags;
     live->interface = (uint8_t)ask->interface;

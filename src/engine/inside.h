@@ -438,7 +438,8 @@ bool question_is(const struct engine *engine, const char *ask_id); /* of a conve
 void question_ring(struct engine *engine, struct alarm *alarm);
 /* Told when the conversation has gone on behind this ask; false: it has no question of that id. */
 bool question_add_decider(struct engine *engine, const char *ask_id, struct saying *saying);
-void questions_load(struct engine *engine);
+void questions_init(struct engine *engine);
+void questions_load(struct engine *engine); /* those that are not known yet */
 /* Another hub did something in this conversation. */
 void question_follow(struct engine *engine, const char *conversation_id);
 void questions_release(struct engine *engine);
