@@ -29,6 +29,8 @@ void load_ring(struct engine *engine, struct alarm *alarm);
 bool follow_is_shared(const struct engine *engine);
 /* Of a row that is not in memory; NULL: it is over. */
 struct live *follow_take_up(struct engine *engine, const struct store_row *row);
+/* The same of one that was read a moment ago. */
+struct live *follow_found(struct engine *engine, const struct store_row *row);
 void follow_row(struct engine *engine, const struct store_row *row); /* as it stands by now */
 void follow_ask(struct engine *engine, const char *id);              /* to be read, then that */
 /* Before memory says no: another hub may have done what it does not know of yet. True: the ask is

@@ -16,22 +16,21 @@ static bool is_postgres(const char *store)
     return strncmp(store, "postgres://", 11) == 0 || strncmp(store, "postgresql://", 13) == 0;
 }
 
-/* What an operator should know who relies on it (docs/operations.md). */
-static void tell_facts(struct store *store)
+/* What an answer that was taken may be lost by, as the server is set up: said once, where it can be
+ * mended. */
+static void warn_of_losses(struct store *store)
 {
     struct postgres_facts facts;
 
     postgres_store_facts(store, &facts);
-    log_info("store.shared", "address=%s hears=%s", facts.shown, facts.is_hearing ? "yes" : "no");
     if (!facts.is_commit_kept)
-        log_warning("store.commit_not_kept", "synchronous_commit is off: answers may be lost when "
-                                             "the database crashes; set it to on");
+        log_warning("store.commits_not_kept", "setting=synchronous_commit value=off "
+                                              "risk=a_crash_of_the_server_loses_answers");
     if (!facts.has_standby)
-        log_warning("store.no_standby", "synchronous_standby_names is empty: a failover may lose "
-                                        "what was just stored");
+        log_warning("store.no_standby", "setting=synchronous_standby_names "
+                                        "risk=a_failover_loses_answers");
     if (facts.is_pooled)
-        log_warning("store.pooled", "a pooler in transaction mode: what other hubs do is seen "
-                                    "within 2 s; connect directly for less");
+        log_warning("store.pooled", "pooling=transaction others_are_seen_within_ms=2000");
 }
 
 bool choose_store(struct loop *loop, const struct settings *settings, const struct place *place,
@@ -44,7 +43,7 @@ bool choose_store(struct loop *loop, const struct settings *settings, const stru
     if (is_postgres(store)) {
         if (!postgres_store_open(loop, store, ret_store, err))
             return false;
-        tell_facts(*ret_store);
+        warn_of_losses(*ret_store);
         return true;
     }
     return error_set(err, ERROR_bad_format, "/store",
