@@ -183,7 +183,7 @@ static void test_two_at_once(void **state)
                scene.id);
     stage_release(scene.stage);
     assert_int_equal(one.replies, 0);
-    assert_failed(&two, ERROR_wrong_state, "/version");
+    assert_failed(&two, ERROR_wrong_state, "/explanation");
     scene_get(&scene, &got);
     assert_int_equal(json_length(json_at(got.json, "/talk")), 3);
     assert_string_equal(call_text(&got, "/talk/1/text"), "second");
