@@ -145,6 +145,25 @@ def pages():
         assert f'"{far.url}/choice/' in asked.out, asked  # whoever is told of it is told what others call it
 
 
+@test("who was refused an upgrade, or left before it, lends its token to nobody who comes next", "R12.1 R13.2")
+def lends_nothing():
+    with Far() as far:
+        upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+                   "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+        for leaves_out in [*upgrade, None]:
+            lines = {name: value for name, value in upgrade.items() if name != leaves_out}
+            connection = far.connect()
+            connection.request("GET", "/wire", headers={**lines, "Authorization": f"Bearer {far.tokens['person']}"})
+            status = connection.getresponse().status
+            assert status == (101 if leaves_out is None else 400 if leaves_out.endswith("Key") else 426), (leaves_out, status)
+            connection.close()
+            time.sleep(0.1)  # what became of the reply is known by now
+            for page in (FarPage(far), Page(far.home.hub()["port"])):
+                with page, contextlib.suppress(WireError):
+                    hello(page)
+                    raise AssertionError(f"signed in without a token, after a refusal for want of {leaves_out}")
+
+
 @test("peers that talk nonsense, or nothing, keep nobody else waiting", "R12.1 P20")
 def nonsense():
     with Far() as far:
