@@ -222,7 +222,7 @@ def reload():
         assert not any("BEGIN" in json.dumps(row) for row in far.said())
 
 
-@test("a token that is revoked is cut off there too", "R12.1 D6")
+@test("a token that is revoked is cut off there too", "R12.1")
 def revoked():
     with Far() as far:
         poll = far.connect()
