@@ -62,6 +62,35 @@ def refused(home: Home):
         assert "需要 TLS" in chinese.err, chinese
 
 
+@test("without OpenSSL only TLS is missing, and it says what to install", "R10.3 R13.2")
+def no_library(home: Home):
+    hidden = home.path / "hidden"
+    hidden.mkdir()
+    (hidden / "libcrypto.so.3").write_text("")
+    env = {"LD_LIBRARY_PATH": str(hidden)}
+    with Papers() as papers:
+        done = home.sayso("serve", "--listen", "127.0.0.1:0", "--tls-cert", papers.of("own.pem"), "--tls-key",
+                          papers.of("own.key"), env=env)
+        assert done.code == 1 and "apt install libssl3" in done.err, done
+        (home.path / "token").write_text("sayso_a_x\n")
+        (home.path / "token").chmod(0o600)
+        far = home.sayso("list", "--hub", "https://localhost", "--token-file", str(home.path / "token"), env=env)
+        assert far.code == 2 and "apt install libssl3" in far.err, far
+    assert home.sayso("list", "--json", env=env).json == []
+
+
+@test("both families at once, each by the address that was come to", "R13.2")
+def families(home: Home):
+    port = free_port()
+    home.spawn("serve", "--listen", f"[::]:{port}", env={"SAYSO_LISTEN_PLAIN": "on", "SAYSO_PORT": "0"},
+               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    home.wait_hub()
+    for address in ("127.0.0.1", "127.0.0.2", "[::1]"):
+        got = subprocess.run([*CURL, "-o", "/dev/null", "-w", "%{http_code}", f"http://{address}:{port}/readyz"],
+                             capture_output=True, text=True).stdout
+        assert got == "200", (address, got)
+
+
 @test("TLS 1.2 and 1.3 with a certificate that holds; nothing older, weaker or renegotiated", "R12.1 R13.2")
 def secure():
     with Far() as far:
