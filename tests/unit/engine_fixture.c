@@ -16,7 +16,6 @@
 #include "loop/loop.h"
 #include "remove_tree.h"
 #include "store/row.h"
-#include "store/sqlite.h"
 
 /* A write on its way through the stage's store. */
 struct passage {
@@ -140,7 +139,12 @@ static void stage_store_change(struct store *port, const struct store_change *ch
 {
     struct stage_store *store = own(port);
     struct passage *passage = passage_new(store, done, context, event_name(change->event));
+    struct store_change timeless = *change;
 
+    if (!store->stage->is_shared) { /* it is by the stage's clock, not the store's, that it is time */
+        timeless.when = STORE_ANY_TIME;
+        change = &timeless;
+    }
     store->changes++;
     if (store->fails_events >> change->event & 1) {
         fail_later(passage);
@@ -267,19 +271,17 @@ static void stage_store_get(struct store *port, const char *ask_id, store_done *
     else if (store->misses_reads)
         done(context, &(struct store_reply){ .outcome = STORE_MISSING });
     else
-        store->inner->ops->get(store->inner, ask_id, done, context);
+        stage_get(port, ask_id, done, context);
 }
 
 static void stage_store_undelivered(struct store *port, const char *principal,
                                     const uint8_t *digest, const char *key, store_done *done,
                                     void *context)
 {
-    struct stage_store *store = own(port);
-
-    if (store->fails_reads)
+    if (own(port)->fails_reads)
         fail_read(done, context);
     else
-        store->inner->ops->find_undelivered(store->inner, principal, digest, key, done, context);
+        stage_find_undelivered(port, principal, digest, key, done, context);
 }
 
 static void stage_store_save_token(struct store *port, const struct store_token *token,
@@ -368,7 +370,7 @@ static void stage_store_save_conversation(struct store *port,
         inner->ops->save_conversation(inner, step, on_inner_reply, passage);
 }
 
-static struct store_ops stage_ops = {
+static const struct store_ops stage_ops = {
     /* the reads are added at the start */
     .create = stage_store_create,
     .change = stage_store_change,
@@ -392,14 +394,47 @@ static struct store_ops stage_ops = {
     .save_meta = stage_store_save_meta,
 };
 
-static int64_t clock_boot_ms(struct clock *clock)
+static void pass_follow(struct store *port, const struct store_news *news, void *context)
 {
-    return ((struct stage_clock *)clock)->boot_ms;
+    own(port)->inner->ops->follow(own(port)->inner, news, context);
 }
 
-static int64_t clock_utc_ms(struct clock *clock)
+static int64_t pass_utc_ms(struct store *port)
 {
-    return ((struct stage_clock *)clock)->utc_ms;
+    return own(port)->inner->ops->utc_ms(own(port)->inner);
+}
+
+static bool pass_is_reachable(struct store *port)
+{
+    return own(port)->inner->ops->is_reachable(own(port)->inner);
+}
+
+static struct store_ops ops_of(const struct stage *stage)
+{
+    struct store_ops ops = stage_ops;
+
+    stage_add_reads(&ops);
+    if (stage->is_shared) {
+        ops.follow = pass_follow;
+        ops.utc_ms = pass_utc_ms;
+        ops.is_reachable = pass_is_reachable;
+    }
+    return ops;
+}
+
+static int64_t clock_boot_ms(struct clock *port)
+{
+    const struct stage_clock *clock = (struct stage_clock *)port;
+
+    return clock->real ? loop_boot_ms() : clock->boot_ms;
+}
+
+static int64_t clock_utc_ms(struct clock *port)
+{
+    const struct stage_clock *clock = (struct stage_clock *)port;
+    struct store *inner = clock->real ? clock->real->store.inner : NULL;
+
+    return inner ? inner->ops->utc_ms(inner) : clock->utc_ms;
 }
 
 static void clock_wake_at(struct clock *clock, int64_t boot_ms)
@@ -411,7 +446,7 @@ static void before_sleep(void *context)
 {
     struct stage *stage = context;
 
-    if (stage->store.outstanding == 0)
+    if (stage->store.outstanding + stage->store.reading == 0)
         loop_stop(stage->loop);
 }
 
@@ -427,9 +462,11 @@ static void tell_failures(struct stage *stage)
 
 void stage_settle(struct stage *stage)
 {
-    while (stage->store.outstanding > 0 || stage->store.failures) {
+    const struct stage_store *store = &stage->store;
+
+    while (store->outstanding + store->reading > 0 || store->failures) {
         tell_failures(stage);
-        if (stage->store.outstanding > 0)
+        if (store->outstanding + store->reading > 0)
             loop_run(stage->loop);
     }
     engine_flush(stage->engine);
@@ -495,10 +532,8 @@ static void open_engine(struct stage *stage)
         .terminal_built = stage->terminal_built,
         .program = stage->program ? stage->program : "/usr/bin/sayso",
     };
-    struct error err = { 0 };
 
-    if (!sqlite_store_open(stage->loop, stage->path, &stage->store.inner, &err))
-        fail_msg("%s", err.message);
+    stage->store.inner = chosen_open(stage->loop, stage->where);
     stage->clock.wake_ms = -1;
     stage->engine = engine_new(&parts);
     if (stage->portal_url)
@@ -516,7 +551,7 @@ static void close_engine(struct stage *stage)
     stage->engine = NULL;
 }
 
-int stage_set_up(void **state)
+struct stage *stage_open(const char *shared_where)
 {
     struct stage *stage = mem_new(sizeof *stage);
 
@@ -526,26 +561,29 @@ int stage_set_up(void **state)
     snprintf(stage->path, sizeof stage->path, "%s/store.db", stage->directory);
     snprintf(stage->settings_path, sizeof stage->settings_path, "%s/settings.json",
              stage->directory);
-    stage_add_reads(&stage_ops);
-    stage->store.port.ops = &stage_ops;
-    stage->store.stage = stage;
+    stage->is_shared = shared_where != NULL;
+    if (shared_where)
+        text_put(stage->where, sizeof stage->where, shared_where);
+    else
+        chosen_begin(stage->path, stage->where);
+    stage->ops = ops_of(stage);
+    stage->store = (struct stage_store){ .port.ops = &stage->ops, .stage = stage };
     stage->clock = (struct stage_clock){
         .port = { clock_boot_ms, clock_utc_ms, clock_wake_at },
         .boot_ms = 5000000,
         .utc_ms = 1700000000000,
+        .real = shared_where ? stage : NULL,
     };
     stage->settings = settings_new();
     stage->loop = loop_new();
     loop_before_sleep(stage->loop, before_sleep, stage);
     open_engine(stage);
-    *state = stage;
-    return 0;
+    stage_settle(stage);
+    return stage;
 }
 
-int stage_tear_down(void **state)
+void stage_close(struct stage *stage)
 {
-    struct stage *stage = *state;
-
     close_engine(stage);
     callers_release(stage);
     loop_free(stage->loop);
@@ -553,13 +591,24 @@ int stage_tear_down(void **state)
     stage_forget(stage);
     remove_tree(stage->directory);
     free(stage);
+}
+
+int stage_set_up(void **state)
+{
+    *state = stage_open(NULL);
+    return 0;
+}
+
+int stage_tear_down(void **state)
+{
+    stage_close(*state);
     return 0;
 }
 
 void stage_restart(struct stage *stage)
 {
     close_engine(stage);
-    stage->store = (struct stage_store){ .port.ops = &stage_ops, .stage = stage };
+    stage->store = (struct stage_store){ .port.ops = &stage->ops, .stage = stage };
     open_engine(stage);
     stage_settle(stage);
 }
