@@ -88,7 +88,7 @@ static void finish(struct passage *passage, const struct store_reply *reply)
     free(passage);
 }
 
-static void on_inner_reply(void *context, const struct store_reply *reply)
+void stage_passed(void *context, const struct store_reply *reply)
 {
     struct passage *passage = context;
     struct stage_store *store = passage->store;
@@ -131,7 +131,7 @@ static void stage_store_create(struct store *port, const struct ask *ask,
         return;
     }
     store->outstanding++;
-    store->inner->ops->create(store->inner, ask, principal, on_inner_reply, passage);
+    store->inner->ops->create(store->inner, ask, principal, stage_passed, passage);
 }
 
 static void stage_store_change(struct store *port, const struct store_change *change,
@@ -141,7 +141,8 @@ static void stage_store_change(struct store *port, const struct store_change *ch
     struct passage *passage = passage_new(store, done, context, event_name(change->event));
     struct store_change timeless = *change;
 
-    if (!store->stage->is_shared) { /* it is by the stage's clock, not the store's, that it is time */
+    if (!store->stage
+             ->is_shared) { /* it is by the stage's clock, not the store's, that it is time */
         timeless.when = STORE_ANY_TIME;
         change = &timeless;
     }
@@ -153,13 +154,12 @@ static void stage_store_change(struct store *port, const struct store_change *ch
         append(&store->held, passage);
     } else {
         store->outstanding++;
-        store->inner->ops->change(store->inner, change, on_inner_reply, passage);
+        store->inner->ops->change(store->inner, change, stage_passed, passage);
     }
 }
 
-/* A write that goes straight through; NULL: it is to fail. */
-static struct passage *pass(struct stage_store *store, bool fails, const char *what,
-                            store_done *done, void *context)
+struct passage *stage_pass(struct stage_store *store, bool fails, const char *what,
+                           store_done *done, void *context)
 {
     struct passage *passage = passage_new(store, done, context, what);
 
@@ -169,89 +169,6 @@ static struct passage *pass(struct stage_store *store, bool fails, const char *w
     }
     store->outstanding++;
     return passage;
-}
-
-static void stage_store_save_draft(struct store *port, const char *ask_id, const char *person,
-                                   const char *json, int64_t now_ms, store_done *done,
-                                   void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_drafts, "draft", done, context);
-
-    own(port)->drafts++;
-    if (passage)
-        inner->ops->save_draft(inner, ask_id, person, json, now_ms, on_inner_reply, passage);
-}
-
-static void stage_store_save_setting(struct store *port, const char *person, const char *name,
-                                     const char *value, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_settings, "setting", done, context);
-
-    if (passage)
-        inner->ops->save_setting(inner, person, name, value, on_inner_reply, passage);
-}
-
-static void stage_store_save_cut_off(struct store *port, const struct store_client *client,
-                                     int64_t cut_off_ms, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_settings, "cut_off", done, context);
-
-    if (passage)
-        inner->ops->save_cut_off(inner, client, cut_off_ms, on_inner_reply, passage);
-}
-
-static void stage_store_save_form_fact(struct store *port, const struct store_client *client,
-                                       int64_t fact, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage =
-        pass(own(port), own(port)->fails_settings, "form_fact", done, context);
-
-    if (passage)
-        inner->ops->save_form_fact(inner, client, fact, on_inner_reply, passage);
-}
-
-static void stage_store_forget_cut_offs(struct store *port, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-
-    inner->ops->forget_cut_offs(inner, on_inner_reply,
-                                pass(own(port), false, "forget", done, context));
-}
-
-static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_shifts, "shift", done, context);
-
-    own(port)->shifts++;
-    if (passage)
-        inner->ops->shift_deadlines(inner, by_ms, on_inner_reply, passage);
-}
-
-static void stage_store_sweep(struct store *port, int64_t older_than_ms, size_t keep, size_t batch,
-                              store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_sweeps, "sweep", done, context);
-
-    own(port)->sweeps++;
-    if (passage)
-        inner->ops->sweep(inner, older_than_ms, keep, batch, on_inner_reply, passage);
-}
-
-static void stage_store_index(struct store *port, int64_t now_ms, size_t batch, store_done *done,
-                              void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_sweeps, "index", done, context);
-
-    own(port)->indexings++;
-    if (passage)
-        inner->ops->index(inner, now_ms, batch, on_inner_reply, passage);
 }
 
 static void fail_read(store_done *done, void *context)
@@ -284,114 +201,12 @@ static void stage_store_undelivered(struct store *port, const char *principal,
         stage_find_undelivered(port, principal, digest, key, done, context);
 }
 
-static void stage_store_save_token(struct store *port, const struct store_token *token,
-                                   store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_tokens, "token", done, context);
-
-    if (passage)
-        inner->ops->save_token(inner, token, on_inner_reply, passage);
-}
-
-static void stage_store_revoke_token(struct store *port, const uint8_t *hash, int64_t now_ms,
-                                     store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_tokens, "revoke", done, context);
-
-    if (passage)
-        inner->ops->revoke_token(inner, hash, now_ms, on_inner_reply, passage);
-}
-
-static void stage_store_save_rule(struct store *port, const struct store_rule *rule,
-                                  store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_settings, "rule", done, context);
-
-    if (passage)
-        inner->ops->save_rule(inner, rule, on_inner_reply, passage);
-}
-
-static void stage_store_revoke_rule(struct store *port, const char *id, int64_t now_ms,
-                                    store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_settings, "unrule", done, context);
-
-    if (passage)
-        inner->ops->revoke_rule(inner, id, now_ms, on_inner_reply, passage);
-}
-
-static void stage_store_save_key(struct store *port, const struct store_key *key, store_done *done,
-                                 void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_keys, "key", done, context);
-
-    if (passage)
-        inner->ops->save_key(inner, key, on_inner_reply, passage);
-}
-
-static void stage_store_save_meta(struct store *port, const char *name, const char *value,
-                                  store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_settings, "meta", done, context);
-
-    if (passage)
-        inner->ops->save_meta(inner, name, value, on_inner_reply, passage);
-}
-
-static void stage_store_create_conversation(struct store *port,
-                                            const struct store_conversation *conversation,
-                                            const struct store_principal *principal,
-                                            const char *events, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage =
-        pass(own(port), own(port)->fails_conversations, "conversation", done, context);
-
-    if (passage)
-        inner->ops->create_conversation(inner, conversation, principal, events, on_inner_reply,
-                                        passage);
-}
-
-static void stage_store_save_conversation(struct store *port,
-                                          const struct store_conversation_step *step,
-                                          store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage =
-        pass(own(port), own(port)->fails_conversations, "step", done, context);
-
-    if (passage)
-        inner->ops->save_conversation(inner, step, on_inner_reply, passage);
-}
-
 static const struct store_ops stage_ops = {
-    /* the reads are added at the start */
+    /* the rest is added at the start */
     .create = stage_store_create,
     .change = stage_store_change,
-    .save_draft = stage_store_save_draft,
-    .save_setting = stage_store_save_setting,
-    .save_token = stage_store_save_token,
-    .revoke_token = stage_store_revoke_token,
-    .save_rule = stage_store_save_rule,
-    .revoke_rule = stage_store_revoke_rule,
-    .save_key = stage_store_save_key,
-    .create_conversation = stage_store_create_conversation,
-    .save_conversation = stage_store_save_conversation,
-    .save_cut_off = stage_store_save_cut_off,
-    .save_form_fact = stage_store_save_form_fact,
-    .forget_cut_offs = stage_store_forget_cut_offs,
-    .shift_deadlines = stage_store_shift,
-    .sweep = stage_store_sweep,
-    .index = stage_store_index,
     .get = stage_store_get,
     .find_undelivered = stage_store_undelivered,
-    .save_meta = stage_store_save_meta,
 };
 
 static void pass_follow(struct store *port, const struct store_news *news, void *context)
@@ -414,6 +229,7 @@ static struct store_ops ops_of(const struct stage *stage)
     struct store_ops ops = stage_ops;
 
     stage_add_reads(&ops);
+    stage_add_writes(&ops);
     if (stage->is_shared) {
         ops.follow = pass_follow;
         ops.utc_ms = pass_utc_ms;
@@ -487,7 +303,7 @@ void stage_release(struct stage *stage)
             continue;
         }
         store->outstanding++;
-        store->inner->ops->change(store->inner, passage->change, on_inner_reply, passage);
+        store->inner->ops->change(store->inner, passage->change, stage_passed, passage);
         stage_settle(stage);
     }
     stage_settle(stage);

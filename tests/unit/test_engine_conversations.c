@@ -196,9 +196,8 @@ static void test_a_question_that_would_be_refused_by_now_is_asked_all_the_same(v
     room.stage->store.fails_create = true;
     say(&room, room.host, TURN(QUESTION));
     stage_settle(room.stage);
-    chosen_run(room.stage->where,
-               "UPDATE conversations SET"
-               " body = replace(body, '\\\"questions\\\"', '\\\"quests\\\"')");
+    chosen_run(room.stage->where, "UPDATE conversations SET"
+                                  " body = replace(body, '\\\"questions\\\"', '\\\"quests\\\"')");
     assert_int_equal(chosen_number(room.stage->where, "SELECT count(*) FROM conversations"
                                                       " WHERE body LIKE '%quests%'"),
                      1);

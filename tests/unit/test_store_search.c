@@ -231,12 +231,12 @@ static void what_may_change_is_looked_at_itself(void **state)
 static void fill(struct place *place, int count, int state)
 {
     const bool is_file = !chosen_is_postgres();
-    char *events = mem_format(
-        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-        " INSERT INTO events (seq, ask, kind, earlier_seq, prev_hash, form%s)"
-        " SELECT i, 'x' || i, 1, 0, %s, '{\"title\":\"' ||"
-        " CASE WHEN i %% 10000 = 7 THEN 'needle' ELSE 'hay' END || '\"}'%s FROM n",
-        count, is_file ? "" : ", hub", chosen_zeros(), is_file ? "" : ", 0");
+    char *events =
+        mem_format("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+                   " INSERT INTO events (seq, ask, kind, earlier_seq, prev_hash, form%s)"
+                   " SELECT i, 'x' || i, 1, 0, %s, '{\"title\":\"' ||"
+                   " CASE WHEN i %% 10000 = 7 THEN 'needle' ELSE 'hay' END || '\"}'%s FROM n",
+                   count, is_file ? "" : ", hub", chosen_zeros(), is_file ? "" : ", 0");
     char *asks = mem_format(
         "INSERT INTO asks SELECT seq, %s('aaaaaaaaaaaaaaaaaaaaaaaaaa' || seq, %s26), 'owner', 'p',"
         " %s, %d, 0, 0, 1, 1, seq, 0, 0, 0, 0, 0, 0, %d, seq, 0, 0, 'provide_choice', 'hay',"

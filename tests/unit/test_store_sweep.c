@@ -159,7 +159,8 @@ static void nothing_of_a_swept_ask_is_left_but_its_places(void **state)
         "SELECT count(*) FROM ask_texts WHERE number = 1",
         "SELECT count(*) FROM answers WHERE answer_key = 'key-1'",
         "SELECT count(*) FROM drafts",
-        "SELECT count(*) FROM events WHERE seq IN (1, 2) AND (actor IS NOT NULL OR body IS NOT NULL)",
+        "SELECT count(*) FROM events WHERE seq IN (1, 2) AND (actor IS NOT NULL OR body IS NOT "
+        "NULL)",
     };
     struct place *place = *state;
     struct ask ask = make_ask(1);
