@@ -281,6 +281,50 @@ static void test_collected_elsewhere(void **state)
     scene_close(&scene);
 }
 
+/* One that ended without a word has everything again once it is back. */
+static void test_what_was_decided_meanwhile_is_found(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor agent = visitor_agent("bot");
+    struct call waits = { 0 };
+    struct scene scene;
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", "");
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    assert_worked(&pair->did);
+    stage_crash(pair->here);
+    call_run(&waits, caller_enter(pair->here, "again", &agent), scene.ops->wait,
+             "{'session_id':'%s'}", scene.id);
+    assert_true(waits.is_final);
+    assert_string_equal(call_text(&waits, "/selection/selected_ids/0"), "b");
+    call_release(&waits);
+    call_release(&scene.asked);
+    call_release(&scene.did);
+}
+
+static bool has_facts(void *context)
+{
+    return stage_count(context, "news of facts") > 0;
+}
+
+static void test_a_persons_settings_hold_at_both(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor visitor = visitor_person("cli");
+    struct call did = { 0 };
+
+    NEEDS_SERVER;
+    enter_far(pair, "cli");
+    stage_forget(pair->there);
+    call_run(&did, caller_enter(pair->here, "near", &visitor), pair->here->desk->ops->settings_set,
+             "{'name':'deliver_after','value':'7'}");
+    assert_worked(&did);
+    stage_wait(pair->there, has_facts, pair->there);
+    assert_int_equal(settings_integer(pair->there->settings, SETTING_DELIVER_AFTER), 7);
+    call_release(&did);
+}
+
 /* The same call by the same agent, at both before either knows of the other's. */
 static void test_one_call_at_two_is_one_ask(void **state)
 {
@@ -518,6 +562,8 @@ int main(void)
         PAIR(test_withdrawn_here_is_over_there),
         PAIR(test_asked_back_there_explained_here),
         PAIR(test_collected_elsewhere),
+        PAIR(test_what_was_decided_meanwhile_is_found),
+        PAIR(test_a_persons_settings_hold_at_both),
         PAIR(test_one_call_at_two_is_one_ask),
         PAIR(test_news_overtake_our_own_completion),
         PAIR(test_tokens_hold_at_both),
