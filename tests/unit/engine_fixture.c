@@ -358,11 +358,13 @@ static bool look_once(void *context)
 void stage_wait(struct stage *stage, bool (*is_done)(void *context), void *context)
 {
     struct stage_watch watch = { stage, NULL, is_done, context };
+    bool has_come;
 
     watch.timer = loop_timer_new(stage->loop, on_tick, &watch);
     on_tick(&watch);
-    assert_true(loop_run_until(stage->loop, look_once, &watch, loop_boot_ms() + 30000));
+    has_come = loop_run_until(stage->loop, look_once, &watch, loop_boot_ms() + 30000);
     loop_timer_free(watch.timer);
+    assert_true(has_come);
     stage_settle(stage);
 }
 
