@@ -209,9 +209,47 @@ static const struct store_ops stage_ops = {
     .find_undelivered = stage_store_undelivered,
 };
 
+static void on_news_ask(void *context, const struct store_row *row)
+{
+    struct stage *stage = context;
+
+    stage_note(stage, "news of ask");
+    stage->news->ask(stage->news_context, row);
+}
+
+static void on_news_conversation(void *context, const char *id)
+{
+    struct stage *stage = context;
+
+    stage_note(stage, "news of conversation");
+    stage->news->conversation(stage->news_context, id);
+}
+
+static void on_news_facts(void *context)
+{
+    struct stage *stage = context;
+
+    stage_note(stage, "news of facts");
+    stage->news->facts(stage->news_context);
+}
+
+static void on_news_resync(void *context)
+{
+    struct stage *stage = context;
+
+    stage_note(stage, "resync");
+    stage->news->resync(stage->news_context);
+}
+
 static void pass_follow(struct store *port, const struct store_news *news, void *context)
 {
-    own(port)->inner->ops->follow(own(port)->inner, news, context);
+    static const struct store_news noted = { on_news_ask, on_news_conversation, on_news_facts,
+                                             on_news_resync };
+    struct stage_store *store = own(port);
+
+    store->stage->news = news;
+    store->stage->news_context = context;
+    store->inner->ops->follow(store->inner, &noted, store->stage);
 }
 
 static int64_t pass_utc_ms(struct store *port)
@@ -262,7 +300,7 @@ static void before_sleep(void *context)
 {
     struct stage *stage = context;
 
-    if (stage->store.outstanding + stage->store.reading == 0)
+    if (stage->is_settling && stage->store.outstanding + stage->store.reading == 0)
         loop_stop(stage->loop);
 }
 
@@ -282,10 +320,52 @@ void stage_settle(struct stage *stage)
 
     while (store->outstanding + store->reading > 0 || store->failures) {
         tell_failures(stage);
+        stage->is_settling = true;
         if (store->outstanding + store->reading > 0)
             loop_run(stage->loop);
+        stage->is_settling = false;
     }
     engine_flush(stage->engine);
+}
+
+struct stage_watch {
+    struct stage *stage;
+    struct loop_timer *timer;
+    bool (*is_done)(void *context);
+    void *context;
+};
+
+static void on_tick(void *context)
+{
+    const struct stage_watch *watch = context;
+
+    loop_timer_at(watch->timer, loop_boot_ms() + 10);
+}
+
+static bool look_once(void *context)
+{
+    const struct stage_watch *watch = context;
+    struct stage *stage = watch->stage;
+
+    if (stage->clock.wake_ms >= 0 && stage->clock.wake_ms <= loop_boot_ms()) {
+        stage->clock.wake_ms = -1;
+        engine_on_time(stage->engine);
+    }
+    engine_flush(stage->engine);
+    return watch->is_done(watch->context);
+}
+
+void stage_wait(struct stage *stage, bool (*is_done)(void *context), void *context)
+{
+    struct stage_watch watch = { stage, NULL, is_done, context };
+    bool has_come;
+
+    watch.timer = loop_timer_new(stage->loop, on_tick, &watch);
+    on_tick(&watch);
+    has_come = loop_run_until(stage->loop, look_once, &watch, loop_boot_ms() + 30000);
+    loop_timer_free(watch.timer);
+    assert_true(has_come);
+    stage_settle(stage);
 }
 
 void stage_release(struct stage *stage)

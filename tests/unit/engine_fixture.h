@@ -56,6 +56,9 @@ struct stage {
     struct loop *loop;
     struct store_ops ops;
     bool is_shared; /* others have the same store: they are followed, by the store's clock */
+    const struct store_news *news; /* where what others did is passed on, once it is noted */
+    void *news_context;
+    bool is_settling;
     struct stage_store store;
     struct stage_clock clock;
     struct settings *settings;
@@ -117,6 +120,8 @@ void stage_set(struct stage *stage, const char *name, const char *value);
 /* Runs the loop until the store has nothing left to do, then flushes as the hub does. */
 void stage_settle(struct stage *stage);
 void stage_release(struct stage *stage); /* lets go of what is held, in order, then settles */
+/* For a shared one, where time goes by itself: until what others do has led to this. */
+void stage_wait(struct stage *stage, bool (*is_done)(void *context), void *context);
 /* Time goes by; every wake-up comes when it was wanted. */
 void stage_advance(struct stage *stage, int64_t ms);
 /* Time went by and we were not there; then one wake-up. */
