@@ -359,7 +359,7 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
         return;
     }
     if (reply->outcome == STORE_DONE && !live_find(engine, reply->row->ask.id))
-        follow_take_up(engine, reply->row);
+        follow_found(engine, reply->row);
     returned->take(&returned->errand, returned->params);
 }
 

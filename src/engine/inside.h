@@ -29,6 +29,8 @@ void load_ring(struct engine *engine, struct alarm *alarm);
 bool follow_is_shared(const struct engine *engine);
 /* Of a row that is not in memory; NULL: it is over. */
 struct live *follow_take_up(struct engine *engine, const struct store_row *row);
+/* The same of one that was read a moment ago. */
+struct live *follow_found(struct engine *engine, const struct store_row *row);
 void follow_row(struct engine *engine, const struct store_row *row); /* as it stands by now */
 void follow_ask(struct engine *engine, const char *id);              /* to be read, then that */
 /* Before memory says no: another hub may have done what it does not know of yet. True: the ask is
@@ -438,7 +440,8 @@ bool question_is(const struct engine *engine, const char *ask_id); /* of a conve
 void question_ring(struct engine *engine, struct alarm *alarm);
 /* Told when the conversation has gone on behind this ask; false: it has no question of that id. */
 bool question_add_decider(struct engine *engine, const char *ask_id, struct saying *saying);
-void questions_load(struct engine *engine);
+void questions_init(struct engine *engine);
+void questions_load(struct engine *engine); /* those that are not known yet */
 /* Another hub did something in this conversation. */
 void question_follow(struct engine *engine, const char *conversation_id);
 void questions_release(struct engine *engine);

@@ -483,7 +483,7 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
 
     if (reply->outcome == STORE_DONE && !live_find(engine, submission->ask.id) &&
         strcmp(reply->row->ask.principal, submission->ask.principal) == 0)
-        follow_take_up(engine, reply->row);
+        follow_found(engine, reply->row);
     resume(submission);
 }
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import logging
 import random
 import re
 import ssl
@@ -23,6 +24,7 @@ from typing import Any, Callable
 HEAD_BYTES, BODY_BYTES, PART_BYTES = 65536, 8 << 20, 65536
 HEALTH_S, CONNECT_S = 0.2, 2.0
 HOP_BY_HOP = ("connection", "keep-alive", "proxy-connection")
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # to write to who has just left is nothing to tell
 
 
 class Gone(Exception):

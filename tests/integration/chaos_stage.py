@@ -4,7 +4,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import pathlib
 import random
 import threading
 import time
@@ -14,7 +13,7 @@ from typing import Any, Callable
 import postgres
 from answers_checker import ACKED, OPEN, REFUSED, UNKNOWN, History, check
 from chaos_proxy import CUTS, DOUBTS, Proxy
-from harness import SLACK, Wire, WireError, note
+from harness import ROOT, SLACK, Wire, WireError, note
 from hubs_stage import LOST, Hub, Hubs, Person, Refused, bad_event, outcome_of, question
 
 SEED = int(os.environ.get("SAYSO_SEED", "0")) or random.randrange(1, 1 << 30)
@@ -201,7 +200,8 @@ class Crew(contextlib.AbstractContextManager):
         assert bad == 0, f"the chain of events breaks at {bad}"
         found = check(self.history, rows)
         if found:
-            kept = pathlib.Path("/tmp") / f"sayso-chaos-{os.getpid()}.jsonl"
+            kept = ROOT / "build" / "test-logs" / f"history-{os.getpid()}.jsonl"
+            kept.parent.mkdir(parents=True, exist_ok=True)
             self.history.keep(kept)
             note(f"history: {kept}")
             print("\n".join(f"# {violation}" for violation in found[:20]))

@@ -4,6 +4,7 @@ Proves: R10.3 R14.1
 """
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import pathlib
@@ -14,11 +15,13 @@ import signal
 import subprocess
 
 from docs_stage import Named, blocks, commands, fresh_tree, variants
+from far_stage import Papers, write_secret
 from harness import ROOT, Home, Result, Skip, counted, run, test, wait_until
 
 PROMPT = "The build is done; both clusters are healthy, so somebody has to choose."
 CHOICE = {"title": "T", "prompt": PROMPT, "selection_mode": "single", "options": [{"id": "a", "label": "A", "recommended": True}]}
 HOOK = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": "/tmp"}
+PAPERS: list[Papers] = []
 NEEDS_ASK = {"answer", "cancel", "decline", "extend", "reply", "explain", "withdraw", "show", "attach", "open"}
 NO_TERMINAL = {"attach": 5, "inbox": 5, "notify desktop": 1}  # what needs a terminal says so here; tests/terminal has one
 
@@ -102,6 +105,14 @@ def backup(home: Home) -> str:
     return (home.path / "sayso-backup.jsonl").read_text()
 
 
+def papers() -> Papers:
+    """Certificates, made once for all and gone with the process."""
+    if not PAPERS:
+        PAPERS.append(Papers())
+        atexit.register(PAPERS[0].__exit__)
+    return PAPERS[0]
+
+
 def filled(home: Home, words: list[str]) -> list[str]:
     """Placeholders as somebody would fill them in."""
     verb = words[1]
@@ -124,6 +135,17 @@ def filled(home: Home, words: list[str]) -> list[str]:
             out.append("@")  # the ask, made when all words are known
         elif word == "NAME":
             out.append(names.get(before, names.get(verb, "theme")))
+        elif before == "--hub" and word.startswith("https://"):  # tests of its own have one; this is as through a tunnel
+            home.sayso("list")
+            out.append(f"http://127.0.0.1:{home.hub()['port']}")
+        elif before == "--token-file":
+            kind = "agent" if verb in ("mcp", "ask", "withdraw", "gate") else "person"
+            write_secret(home.path / "token", home.sayso("token", "new", "--kind", kind).out.split()[0])
+            out.append(str(home.path / "token"))
+        elif before in ("--tls-cert", "--tls-key", "--ca-file"):
+            out.append(papers().of("own.key" if before == "--tls-key" else "own.pem"))
+        elif before == "--listen":
+            out.append("127.0.0.1:0")
         elif word == "unix:PATH":
             home.sayso("list")
             out.append(f"unix:{home.hub()['socket']}")

@@ -53,6 +53,11 @@ def refused(home: Home):
             done = home.sayso("serve", *words)
             assert done.code == 1 and says in done.err, (words, done)
             assert not home.hub_pid()
+        # started by a command it goes on, or nobody could change the setting any more
+        wrong = {"SAYSO_LISTEN": "0.0.0.0:0"}
+        assert home.sayso("list", "--json", env=wrong).json == []
+        assert "http.not_listening" in (home.data / "hub.log").read_text()
+        home.sayso("stop")
         chinese = home.sayso("serve", "--listen", "0.0.0.0:0", env={"CHOICE_LANG": "zh"})
         assert "需要 TLS" in chinese.err, chinese
 
