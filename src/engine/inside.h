@@ -508,6 +508,7 @@ void tally_ended(struct engine *engine, const struct live *live);
 struct text line_take(struct engine *engine);
 void line_give(struct engine *engine, struct text *take_line);
 void publish(struct engine *engine, struct live *live);
+void publish_dirty(struct engine *engine); /* all that changed, the newest first */
 
 /* describe.c: JSON of asks */
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live); /* -1: none */
