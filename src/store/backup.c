@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "store/backup_line.h"
+#include "store/database.h"
 #include "store/event.h"
 #include "store/failure.h"
 #include "store/schema.h"
@@ -167,16 +168,19 @@ static int read_all(struct backup *backup, struct error *err)
 bool store_backup(const char *path, backup_sink *sink, void *context, struct error *err)
 {
     struct backup backup = { .sink = sink, .context = context };
+    char *real;
     int rc;
 
     *err = (struct error){ 0 };
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return error_set(err, ERROR_not_found, "", "there is no store yet: nothing was ever asked");
     /* may write, so that whoever closes the file last leaves no log behind */
-    rc = sqlite3_open_v2(path, &backup.db,
+    real = database_resolve(path);
+    rc = sqlite3_open_v2(real ? real : path, &backup.db,
                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX |
                              SQLITE_OPEN_EXRESCODE,
                          NULL);
+    free(real);
     if (!backup.db)
         abort(); /* out of memory, as everywhere */
     if (rc == SQLITE_OK)

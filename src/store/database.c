@@ -56,21 +56,26 @@ static enum open_outcome refused(sqlite3 *db, int rc, const char *path, struct e
     return REFUSED;
 }
 
-/* Absolute, and without the links that SQLITE_OPEN_NOFOLLOW would refuse in a home directory. */
-static char *resolve(const char *path, struct error *err)
+char *database_resolve(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *directory = slash ? mem_text_n(path, (size_t)(slash - path) + 1) : mem_text(".");
     char *real = realpath(directory, NULL);
-    char *whole = NULL;
+    char *whole = real ? mem_format("%s/%s", real, slash ? slash + 1 : path) : NULL;
 
-    if (real)
-        whole = mem_format("%s/%s", real, slash ? slash + 1 : path);
-    else
-        error_set(err, ERROR_storage_failed, "", "%s: %s; make that directory first", directory,
-                  strerror(errno));
     free(directory);
     free(real);
+    return whole;
+}
+
+static char *resolve(const char *path, struct error *err)
+{
+    char *whole = database_resolve(path);
+    const char *slash = strrchr(path, '/');
+
+    if (!whole)
+        error_set(err, ERROR_storage_failed, "", "%.*s: %s; make that directory first",
+                  slash ? (int)(slash + 1 - path) : 1, slash ? path : ".", strerror(errno));
     return whole;
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/database.h"
 #include "store/failure.h"
 #include "store/schema.h"
 
@@ -49,7 +50,11 @@ static char *address_of(const char *path, bool is_still)
 
 char *store_read_only_address(const char *path)
 {
-    return address_of(path, !has_log(path));
+    char *real = database_resolve(path);
+    char *address = address_of(real ? real : path, !has_log(path));
+
+    free(real);
+    return address;
 }
 
 static bool read_first(sqlite3 *db, const char *sql, int64_t parameter, const char **ret_text,

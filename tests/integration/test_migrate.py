@@ -285,6 +285,7 @@ def killed() -> None:
 
 @test("a server that crashes in the middle is waited for, and nothing is copied twice")
 def server_crashes() -> None:
+    middle = 0
     with Moving(count=60000) as moving, postgres.Server() as server:
         url = server.new_database()
         for _ in range(scaled(3)):
@@ -294,12 +295,17 @@ def server_crashes() -> None:
                 return server.sql("SELECT count(*) FROM client_facts", postgres.name_in(url))[0][0]
             wait_until(lambda: server.sql("SELECT to_regclass('client_facts') IS NOT NULL", postgres.name_in(url)) == [(True,)]
                        and copied() > 1000, "it copies", 30)
-            server.restart_immediate(random.uniform(0, 1))
+            server.stop_immediate()
+            middle += process.poll() is None
+            time.sleep(random.uniform(0, 1))
+            server.start()
             out, err = process.communicate(timeout=120)
             moving.home.spawned.remove(process)
             assert process.returncode == DONE, (out, err)
             assert copied() == 60000 and json.loads(out)["tables"]["client_facts"] == 60000, out
             url = server.new_database()
+    assert middle, "it is never quicker than every crash"
+    counted(f"{middle} crashes in the middle")
 
 
 @test("a server that can't be reached or refuses is told of with a remedy, and no password is ever printed")
@@ -436,6 +442,36 @@ def changed() -> None:
         assert sql(moving.url, "SELECT count(*) FROM asks WHERE title = 'In between?'") == [(1,)]
 
 
+def plant(url: str, table: str, act: str) -> None:
+    """Something in the database meddles with what is written."""
+    sql(url, f"CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN {act} END $f$;"
+             f" CREATE TRIGGER meddling BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION meddle()")
+
+
+@test("what the database drops, changes or refuses on the way is noticed; a full disk is told, and it goes on behind it")
+def meddled() -> None:
+    with Moving() as moving:
+        for table, act, words in (
+                ("asks", "INSERT INTO drafts VALUES ('x', 'y', '{}', 1, 1) ON CONFLICT DO NOTHING; RETURN NEW;", "(drafts)"),
+                ("asks", "IF NEW.title = 'Nobody' THEN RETURN NULL; END IF; RETURN NEW;", "(asks)"),
+                ("events", "IF NEW.seq = 7 THEN NEW.body := NEW.body || ' '; END IF; RETURN NEW;", "(events)"),
+                ("events", "NEW.prev_hash := sha256(NEW.prev_hash); RETURN NEW;", "(events)"),
+                ("settings", "RAISE EXCEPTION 'the words %', NEW.value;", "settings (SQLSTATE P0001)"),
+                ("settings", "RAISE EXCEPTION 'no room' USING ERRCODE = '53100';", "make room")):
+            moving.renew()
+            with Home(env={**LIMITS, "SAYSO_STORE": moving.url}) as other:
+                expect(other.sayso("list"), DONE)  # which makes the tables
+                expect(other.sayso("stop"), DONE)
+            plant(moving.url, table, act)
+            result = moving.migrate()
+            assert result.code == FAILED and words in result.err and "--discard" in result.err, (words, result)
+            assert "the words" not in result.err, result
+            assert moving.home.sayso("list", env={"SAYSO_STORE": moving.url}).code == FAILED
+        sql(moving.url, "DROP TRIGGER meddling ON settings; DROP FUNCTION meddle")
+        assert expect(moving.migrate("--json"), DONE).json["earlier"] > 0
+        same(moving.path, moving.url)
+
+
 @test("two at once: one does it, the others are told or find it done")
 def two_at_once() -> None:
     for _ in range(scaled(3)):
@@ -453,11 +489,53 @@ def two_at_once() -> None:
             same(moving.path, moving.url)
 
 
+@test("a hub that runs on the empty database can't write meanwhile, and goes on with what was moved")
+def running() -> None:
+    if not pathlib.Path(CRASH_BIN).exists():
+        raise Skip("there is no build with crash points")
+    with Moving(CRASH_BIN) as moving, Home(env={**LIMITS, "SAYSO_STORE": moving.url}) as other:
+        expect(other.sayso("list"), DONE)
+        assert moving.migrate(env={"SAYSO_CRASH_POINT": "migrate_after_batch:2"}).code == -signal.SIGKILL
+        refused = other.sayso("ask", "Now?", *WORDS, "--wait", "0")
+        assert refused.code == FAILED and refused.err, refused
+        expect(moving.migrate(), DONE)
+        same(moving.path, moving.url)
+        wait_until(lambda: rows(other) == moving.seen, "it sees them", 20)
+        wait_until(lambda: other.sayso("answer", moving.open[1], "--select", "eu").code == DONE, "it has them", 20)
+        ask(other, "Now?")
+        bad = sql(moving.url, "SELECT count(*) FROM events e JOIN events n ON n.seq = e.seq + 1 WHERE n.prev_hash <>"
+                              " sayso_hash(e.prev_hash, e.seq::text, e.ask, e.kind::text, COALESCE(e.actor, ''), e.body)")
+        assert bad == [(0,)], bad
+
+
+@test("through a pooler in transaction mode")
+def pooled() -> None:
+    with Moving(count=3000) as moving, postgres.Server() as server:
+        name = postgres.name_in(server.new_database())
+        with postgres.Pooler(server) as pooler:
+            url = postgres.url_of(name, str(pooler.path), pooler.port)
+            done = expect(moving.home.sayso("migrate", "--json", url, timeout=60), DONE).json
+            assert server.sql("SELECT count(*) FROM client_facts", name) == [(done["tables"]["client_facts"],)]
+            assert done["tables"]["client_facts"] >= 3000, done
+
+
+@test("a home behind a symbolic link is read too: by a move, a backup and the doctor")
+def linked() -> None:
+    with Moving() as moving:
+        home = moving.home
+        (home.path / ".local").rename(home.path / "elsewhere")
+        (home.path / ".local").symlink_to(home.path / "elsewhere")
+        assert all(state == "ok" for state, _, _ in findings(home)), findings(home)
+        expect(home.sayso("export", "--all"), DONE)
+        expect(moving.migrate(), DONE)
+        same(moving.path, moving.url)
+
+
 @test("progress: a bar with a rate on a terminal, in Chinese too; lines elsewhere; nothing with --json")
 def progress() -> None:
     with Moving(count=30000) as moving:
         with Tty() as tty:
-            process = tty.start(moving.home, "migrate", moving.url)
+            process = tty.start(moving.home, "migrate", moving.url, stderr=tty.slave)
             tty.read_until(r"Copying \[#+-*\] +\d+ %  \d+/s", 60)
             process.wait(60)
         moving.renew()

@@ -8,6 +8,7 @@
 #include "base/crash_point.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "store/postgres/fault.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/migrate_rows.h"
 #include "store/postgres/move_in.h"
@@ -152,6 +153,19 @@ static bool begin_or_go_on(struct migration *migration, struct error *err)
     return begin(migration, found, err);
 }
 
+/* What the server says of data holds people's words: only its code is passed on. */
+static bool rows_refused(const struct migration *migration, size_t table, struct error *err)
+{
+    const char *state = move_in_state(migration->move);
+
+    if (!*state || fault_of_state(state) != FAULT_DATA)
+        return false;
+    return error_set(err, ERROR_storage_failed, "",
+                     "the database refused rows of the table %s (SQLSTATE %s): look for its reason "
+                     "in the server's log, mend it and run sayso migrate again",
+                     walk_tables[table].name, state);
+}
+
 static bool flush(struct migration *migration, size_t table, int64_t *copied, struct error *err)
 {
     struct params params = { 0 };
@@ -169,7 +183,7 @@ static bool flush(struct migration *migration, size_t table, int64_t *copied, st
     params_release(&params);
     text_release(&sql);
     if (!ok)
-        return false;
+        return rows_refused(migration, table, err);
     text_put(migration->mark, sizeof migration->mark, after);
     *copied += migration->rows.count;
     migration->done += migration->rows.count;
