@@ -164,6 +164,8 @@ void wait_fail(struct engine *engine, struct live *live, const struct error *err
 void wait_stored(struct engine *engine, struct live *live);
 /* All who wait get this reply, which is not the end of the ask. False: nobody was there. */
 bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply);
+/* How patient its client is became known: those of its waits that would be too long end sooner. */
+void wait_bound_visit(struct engine *engine, struct visit *visit);
 void wait_drop_visit(struct engine *engine, struct visit *visit);
 void wait_forget_visit(struct engine *engine,
                        struct visit *visit); /* without a word to the store */

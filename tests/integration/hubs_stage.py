@@ -75,6 +75,7 @@ class Hub:
         code = self.process.wait(30 * SLACK)
         self.home.spawned.remove(self.process)
         self.process = None
+        self.assert_sound()
         return code
 
     def pause(self) -> None:
@@ -83,6 +84,10 @@ class Hub:
     def proceed(self) -> None:
         if self.process:
             self.process.send_signal(signal.SIGCONT)
+
+    def assert_sound(self) -> None:
+        said = self.said()
+        assert "Sanitizer" not in said and "runtime error" not in said, said[-8000:]
 
     def said(self) -> str:
         texts = [path.read_text(errors="replace") for path in (self.log, self.home.data / "hub.log") if path.is_file()]
@@ -193,8 +198,12 @@ class Hubs(contextlib.AbstractContextManager):
     def said(self) -> str:
         return "\n".join(f"--- hub {hub.place}\n{hub.said()}" for hub in self.hubs)
 
-    def __exit__(self, *_: Any) -> None:
-        self.stack.close()
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        try:
+            for hub in self.hubs if kind is None else ():  # also what it finds only at its end
+                hub.end(signal.SIGTERM)
+        finally:
+            self.stack.close()
 
 
 def rows_of(url: str) -> list[Row]:
