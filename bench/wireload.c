@@ -18,6 +18,7 @@
  * Prints one JSON object. Times run from before the request is written until the result is read.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -44,6 +45,7 @@ enum {
     STRAGGLERS_S = 5, /* for what is under way when time is over */
     NOTE_BYTES = 4096,
 };
+static const double HOLD_TURN_S = 0.2;
 
 static struct peer peers[PEERS];
 static pid_t hub_pid;
@@ -210,9 +212,9 @@ static void say_hello(int which, const char *role, const char *socket_path,
     peers[which] = (struct peer){ .read_fd = fd, .write_fd = fd, .line = line };
     bytes_add_format(&peers[which].out,
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"wire\":1,"
-                     "\"version\":\"bench\",\"role\":\"%s\",\"name\":\"wireload\","
+                     "\"version\":\"bench\",\"role\":\"%s\",\"name\":\"wireload %d\","
                      "\"directory\":\"/\",\"features\":[]}}\n",
-                     role);
+                     role, (int)getpid()); /* several at once are several agents */
 }
 
 static void say_hello_on_page(int port)
@@ -345,7 +347,7 @@ static void hold(long in_flight, double seconds)
 {
     struct usage before = load_usage(hub_pid), after;
     double began = load_now(), until = began + seconds;
-    char byte;
+    struct pollfd input = { STDIN_FILENO, POLLIN, 0 };
 
     while (created < most && errors == 0 && load_now() < until) {
         while (started < most && started - created < in_flight)
@@ -359,8 +361,8 @@ static void hold(long in_flight, double seconds)
            after.rss_kb, after.pss_kb,
            (double)(after.pss_kb - before.pss_kb) * 1024 / (double)(created ? created : 1));
     fflush(stdout);
-    while (read(STDIN_FILENO, &byte, 1) > 0)
-        continue;
+    while (poll(&input, 1, 0) == 0) /* it goes on to read what the hub says */
+        load_turn(peers, PEERS, load_now() + HOLD_TURN_S);
 }
 
 static void map_log_index(const char *note_path)

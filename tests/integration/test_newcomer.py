@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 
+import postgres
 from docs_stage import Named, blocks, commands, fresh_tree, variants
 from far_stage import Papers, write_secret
 from harness import ROOT, Home, Result, Skip, counted, run, test, wait_until
@@ -113,6 +114,14 @@ def papers() -> Papers:
     return PAPERS[0]
 
 
+def new_database() -> str:
+    """An empty one, gone with the process."""
+    databases = postgres.shared()
+    url = databases.new_database()
+    atexit.register(databases.drop_database, url)
+    return url
+
+
 def filled(home: Home, words: list[str]) -> list[str]:
     """Placeholders as somebody would fill them in."""
     verb = words[1]
@@ -146,6 +155,10 @@ def filled(home: Home, words: list[str]) -> list[str]:
             out.append(papers().of("own.key" if before == "--tls-key" else "own.pem"))
         elif before == "--listen":
             out.append("127.0.0.1:0")
+        elif word.startswith("postgres://"):
+            out.append(new_database())
+        elif word.startswith("sqlite:"):
+            out.append(f"sqlite:{home.data / 'sayso.db'}")
         elif word == "unix:PATH":
             home.sayso("list")
             out.append(f"unix:{home.hub()['socket']}")
@@ -187,6 +200,9 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
         assert home.sayso("cancel").code == 0
         assert explaining.wait(20) == 3, (named, explaining.stderr.read())
         return
+    if verb == "migrate":  # a file with something in it, and no hub on it
+        answered_ask(home)
+        home.sayso("stop")
     given = json.dumps(HOOK) if verb == "gate" else backup(home) if verb == "import" else ""
     if verb == "export":
         answered_ask(home)
@@ -202,7 +218,7 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
 def is_mention(text: str) -> bool:
     """Only the name of a command that wants more than its name."""
     words = text.split()
-    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion", "import", "reply", "explain"} or \
+    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion", "import", "migrate", "reply", "explain"} or \
         text in ("sayso ask --json", "sayso ask --tool")
 
 
