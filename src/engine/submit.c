@@ -389,6 +389,11 @@ static void match_or_create(struct submission *submission)
     struct live *live = live_find_match(engine, match, submission->errand.visit);
     struct error err;
 
+    if (!live && submission->errand.has_looked && submission->errand.visit->is_gone &&
+        live_is_asked(engine, match)) {
+        errand_end(&submission->errand); /* its client has left and asked again meanwhile */
+        return;
+    }
     if (!live && (submission->errand.has_looked ||
                   !undelivered_may_match(engine, match->call, match->has_key))) {
         create(submission);
