@@ -53,8 +53,6 @@ void live_set_state(struct engine *engine, struct live *live, enum ask_state sta
 struct match live_match(const struct ask *ask);
 struct live *live_find_match(const struct engine *engine, const struct match *match,
                              const struct visit *visit);
-/* Whoever waits for it. */
-bool live_is_asked(const struct engine *engine, const struct match *match);
 /* Keeps the form if it is small and few are kept; afterwards `take_form` is empty or untouched. */
 void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
                     size_t json_bytes);

@@ -250,12 +250,6 @@ struct live *live_find_match(const struct engine *engine, const struct match *ma
     return NULL;
 }
 
-bool live_is_asked(const struct engine *engine, const struct match *match)
-{
-    return match->has_key ? table_find(&engine->by_key, match->key) != NULL
-                          : table_find(&engine->by_call, match->call) != NULL;
-}
-
 void live_mark_dirty(struct engine *engine, struct live *live)
 {
     if (live->is_dirty)

@@ -365,7 +365,9 @@ static void on_undelivered(void *context, const struct store_reply *reply)
     struct errand *errand = &submission->errand;
     struct error err;
 
-    if (reply->outcome == STORE_FAILED) {
+    if (errand->visit->is_gone) {
+        errand_end(errand); /* before anything was kept: it has asked again by now, or never will */
+    } else if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
     } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id) ||
                wait_is_delivering(errand->engine, reply->row->ask.id) ||
@@ -389,11 +391,6 @@ static void match_or_create(struct submission *submission)
     struct live *live = live_find_match(engine, match, submission->errand.visit);
     struct error err;
 
-    if (!live && submission->errand.has_looked && submission->errand.visit->is_gone &&
-        live_is_asked(engine, match)) {
-        errand_end(&submission->errand); /* its client has left and asked again meanwhile */
-        return;
-    }
     if (!live && (submission->errand.has_looked ||
                   !undelivered_may_match(engine, match->call, match->has_key))) {
         create(submission);
