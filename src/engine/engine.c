@@ -192,6 +192,7 @@ void engine_free(struct engine *engine)
     if (!engine)
         return;
     questions_release(engine);
+    publish_dirty(engine); /* one by one each would be looked for among all */
     for (link = table_each(&engine->by_id, NULL); link; link = next) {
         next = table_each(&engine->by_id, link); /* from the start again would be quadratic */
         live_free(engine, TABLE_THING(live, by_id, link));

@@ -164,6 +164,8 @@ void wait_fail(struct engine *engine, struct live *live, const struct error *err
 void wait_stored(struct engine *engine, struct live *live);
 /* All who wait get this reply, which is not the end of the ask. False: nobody was there. */
 bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply);
+/* How patient its client is became known: those of its waits that would be too long end sooner. */
+void wait_bound_visit(struct engine *engine, struct visit *visit);
 void wait_drop_visit(struct engine *engine, struct visit *visit);
 void wait_forget_visit(struct engine *engine,
                        struct visit *visit); /* without a word to the store */
@@ -506,6 +508,7 @@ void tally_ended(struct engine *engine, const struct live *live);
 struct text line_take(struct engine *engine);
 void line_give(struct engine *engine, struct text *take_line);
 void publish(struct engine *engine, struct live *live);
+void publish_dirty(struct engine *engine); /* all that changed, the newest first */
 
 /* describe.c: JSON of asks */
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live); /* -1: none */

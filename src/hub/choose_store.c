@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "settings/settings.h"
 #include "store/postgres/postgres.h"
@@ -59,4 +60,18 @@ void choose_store_name(const struct settings *settings, const struct place *plac
         postgres_write_name(store, out); /* it may hold a password */
     else
         text_add_text(out, place->database);
+}
+
+char *choose_store_find(const struct place *place)
+{
+    struct settings *settings = settings_new();
+    const char *store;
+    char *found;
+
+    settings_load_environment(settings);
+    settings_load_file(settings, place->settings);
+    store = settings_text(settings, SETTING_STORE);
+    found = store[0] ? mem_text(store) : NULL;
+    settings_free(settings);
+    return found;
 }

@@ -15,5 +15,8 @@ bool choose_store(struct loop *loop, const struct settings *settings, const stru
 /* What people are told of it: a path, or an address without its parameters. */
 void choose_store_name(const struct settings *settings, const struct place *place,
                        struct text *out);
+/* What the setting `store` of this user is for a hub that starts now: an address, for the caller to
+ * free; NULL: a file of its own. */
+char *choose_store_find(const struct place *place);
 
 #endif

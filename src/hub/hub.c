@@ -40,6 +40,7 @@ struct hub {
     struct place_note note;
     struct loop *loop;
     struct store *store;
+    struct text store_name; /* the one that is open, whatever the setting says by now */
     struct engine *engine;
     struct wire_server *server;
     struct door *door; /* NULL: no port could be had */
@@ -239,7 +240,6 @@ static void write_status(void *context, struct text *out)
     struct hub *hub = context;
     struct json_writer writer = json_writer_to(out);
     const char *aside = hub->store->ops->meta(hub->store, "recovered_from");
-    struct text store = { 0 };
 
     json_write_object(&writer, NULL);
     json_write_bool(&writer, "running", true);
@@ -248,13 +248,11 @@ static void write_status(void *context, struct text *out)
     json_write_integer(&writer, "wire", wire_number());
     json_write_text(&writer, "socket", hub->note.socket);
     write_address(hub, &writer);
-    choose_store_name(hub->options->settings, &hub->place, &store);
-    json_write_text(&writer, "store", text_string(&store));
+    json_write_text(&writer, "store", text_string(&hub->store_name));
     json_write_text(&writer, "log", hub->options->leaves_when_idle ? hub->place.log : NULL);
     json_write_integer(&writer, "pending", (int64_t)engine_open_count(hub->engine));
     json_write_text_if(&writer, "recovered_from", aside);
     json_write_end_object(&writer);
-    text_release(&store);
 }
 
 static void on_wish(void *context, enum wire_wish wish)
@@ -388,6 +386,7 @@ static bool open_parts(struct hub *hub, struct error *err)
     if ((hub->passed_fd < 0 && !place_socket(&hub->place, hub->note.socket, err)) ||
         !choose_store(hub->loop, settings, &hub->place, &hub->store, err))
         return false;
+    choose_store_name(settings, &hub->place, &hub->store_name);
     os_user_name(hub->person, sizeof hub->person);
     if (!os_own_program(hub->program, sizeof hub->program))
         snprintf(hub->program, sizeof hub->program, "sayso");
@@ -445,6 +444,7 @@ static void close_parts(struct hub *hub)
     door_free(hub->door);
     if (hub->store)
         hub->store->ops->close(hub->store);
+    text_release(&hub->store_name);
     engine_free(hub->engine);
     notify_free(hub->notify);
     loop_timer_free(hub->time_timer);

@@ -47,6 +47,11 @@ static char *address_of(const char *path, bool is_still)
     return address;
 }
 
+char *store_read_only_address(const char *path)
+{
+    return address_of(path, !has_log(path));
+}
+
 static bool read_first(sqlite3 *db, const char *sql, int64_t parameter, const char **ret_text,
                        int64_t *ret_number, sqlite3_stmt **ret_statement)
 {
@@ -133,7 +138,7 @@ void store_inspect(const char *path, int64_t now_utc_ms, struct inspection *ret_
         out->outcome = INSPECT_ABSENT;
         return;
     }
-    address = address_of(path, !has_log(path));
+    address = store_read_only_address(path);
     rc = sqlite3_open_v2(address, &db,
                          SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW |
                              SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,

@@ -20,5 +20,7 @@ struct inspection {
     char message[160];
 };
 void store_inspect(const char *path, int64_t now_utc_ms, struct inspection *ret_inspection);
+/* For SQLITE_OPEN_URI and SQLITE_OPEN_READONLY: leaves no files behind. The caller frees it. */
+char *store_read_only_address(const char *path);
 
 #endif

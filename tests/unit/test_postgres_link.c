@@ -425,6 +425,8 @@ static void what_is_wanted_of_connections_can_be_said_otherwise(void **state)
     assert_string_equal(value_of(&keywords, "application_name"), "mine");
     assert_string_equal(value_of(&keywords, "target_session_attrs"), "read-write");
     assert_non_null(strstr(value_of(&keywords, "options"), "statement_timeout=10s"));
+    /* a plan that was made when a table was small is kept when it is large */
+    assert_non_null(strstr(value_of(&keywords, "options"), "enable_seqscan=off"));
     assert_non_null(strstr(value_of(&keywords, "options"), " -csearch_path=x"));
     address_keywords_release(&keywords);
     address_drop_options(address);

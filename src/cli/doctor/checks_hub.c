@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/os.h"
 #include "cli/call.h"
@@ -90,7 +91,7 @@ void check_note(struct doctor *doctor)
     }
 }
 
-void check_store(struct doctor *doctor)
+static void check_file(struct doctor *doctor)
 {
     static const struct {
         enum doctor_state state;
@@ -109,11 +110,7 @@ void check_store(struct doctor *doctor)
     const struct inspection *store = &doctor->store;
     enum text_id found;
     char version[16], ours[16], aside[DOCTOR_PATH_BYTES];
-    struct stat data;
 
-    doctor->store.outcome = INSPECT_ABSENT;
-    if (!doctor->has_place || (stat(doctor->place.data, &data) == 0 && !S_ISDIR(data.st_mode)))
-        return; /* said before */
     hub_examine_store(doctor->place.database, &doctor->store);
     snprintf(version, sizeof version, "%d", store->version);
     snprintf(ours, sizeof ours, "%d", store->our_version);
@@ -145,6 +142,29 @@ static bool answers(int port)
 }
 
 /* Nobody is sent anything here: who is not a hub of ours learns nothing (C5). */
+void check_store(struct doctor *doctor)
+{
+    struct hub_database database;
+    struct error err = { 0 };
+    struct stat data;
+
+    doctor->store.outcome = INSPECT_ABSENT;
+    if (!doctor->has_place)
+        return; /* said before */
+    switch (hub_examine_database(&doctor->place, &database, &err)) {
+    case HUB_STORE_IS_FILE:
+        if (stat(doctor->place.data, &data) != 0 || S_ISDIR(data.st_mode))
+            check_file(doctor);
+        break;
+    case HUB_STORE_IS_DATABASE:
+        doctor_report_database(doctor, &database);
+        break;
+    case HUB_STORE_IS_AWAY:
+        doctor_report_away(doctor, &database, &err);
+        break;
+    }
+}
+
 void check_http(struct doctor *doctor)
 {
     struct place_note last = { 0 };

@@ -13,6 +13,7 @@
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAULT };
 
+struct error;
 struct json_writer;
 struct doctor {
     bool is_json;
@@ -54,6 +55,11 @@ void check_program(struct doctor *doctor);
 
 enum { DOCTOR_PATH_BYTES = PLACE_PATH_BYTES + 512 };
 bool doctor_find_program(const char *name, char out[DOCTOR_PATH_BYTES]); /* first in PATH */
+/* Schema, durability and clock of a database that can be reached; fills doctor->store. */
+void doctor_report_database(struct doctor *doctor, const struct hub_database *database);
+/* One that can't be used. */
+void doctor_report_away(struct doctor *doctor, const struct hub_database *database,
+                        const struct error *err);
 /* A database that a hub moved out of the way. */
 bool doctor_find_aside(const struct doctor *doctor, char out[DOCTOR_PATH_BYTES]);
 

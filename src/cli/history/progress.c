@@ -7,7 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR_CELLS = 30, DRAW_EVERY_MS = 100, PERMILLE = 1000 };
+#include "base/text.h"
+#include "cli/say.h"
+
+enum { BAR_CELLS = 30, DRAW_EVERY_MS = 100, SAY_EVERY_MS = 5000, PERMILLE = 1000 };
 
 static int64_t now_ms(void)
 {
@@ -25,12 +28,59 @@ struct progress progress_begin(enum text_id what)
     return (struct progress){ .what = what, .is_on = is_on, .shown = -1 };
 }
 
+struct progress progress_begin_counted(enum text_id what, bool is_quiet)
+{
+    struct progress progress = progress_begin(what);
+
+    progress.is_counted = true;
+    progress.is_plain = !progress.is_on && !is_quiet;
+    progress.began_ms = now_ms();
+    progress.drawn_ms = progress.began_ms;
+    progress.first = -1;
+    return progress;
+}
+
+static void say_line(struct progress *progress, int permille, int64_t done, int64_t all)
+{
+    int64_t now = now_ms();
+    char numbers[3][24];
+
+    if (now - progress->drawn_ms < SAY_EVERY_MS && (done < all || progress->shown == PERMILLE))
+        return;
+    progress->drawn_ms = now;
+    progress->shown = permille;
+    snprintf(numbers[0], sizeof numbers[0], "%d", permille / 10);
+    snprintf(numbers[1], sizeof numbers[1], "%lld", (long long)done);
+    snprintf(numbers[2], sizeof numbers[2], "%lld", (long long)all);
+    say_note(TEXT_PROGRESS_LINE, "what", i18n_text(progress->what), "percent", numbers[0], "done",
+             numbers[1], "all", numbers[2], NULL);
+}
+
+/* What an earlier attempt did is not counted. */
+static void draw_rate(struct progress *progress, int64_t done, int64_t now)
+{
+    int64_t took_ms = now - progress->began_ms;
+    struct text rate = { 0 };
+    char number[24];
+
+    if (!progress->is_counted || took_ms < DRAW_EVERY_MS)
+        return;
+    snprintf(number, sizeof number, "%lld", (long long)((done - progress->first) * 1000 / took_ms));
+    i18n_format(&rate, TEXT_PROGRESS_RATE, "count", number, NULL);
+    fprintf(stderr, "  %s\x1b[K", text_string(&rate));
+    text_release(&rate);
+}
+
 void progress_show(struct progress *progress, int64_t done, int64_t all)
 {
     int permille = all > 0 && done < all ? (int)(done * PERMILLE / all) : PERMILLE;
     int64_t now = progress->is_on ? now_ms() : 0;
     char bar[BAR_CELLS + 1];
 
+    if (progress->is_counted && progress->first < 0)
+        progress->first = done;
+    if (progress->is_plain)
+        say_line(progress, permille, done, all);
     if (!progress->is_on || permille == progress->shown ||
         (progress->shown >= 0 && now - progress->drawn_ms < DRAW_EVERY_MS))
         return;
@@ -38,6 +88,7 @@ void progress_show(struct progress *progress, int64_t done, int64_t all)
         bar[i] = i < permille * BAR_CELLS / PERMILLE ? '#' : '-';
     bar[BAR_CELLS] = '\0';
     fprintf(stderr, "\r%s [%s] %3d %%", i18n_text(progress->what), bar, permille / 10);
+    draw_rate(progress, done, now);
     fflush(stderr);
     progress->shown = permille;
     progress->drawn_ms = now;

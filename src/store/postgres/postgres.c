@@ -20,13 +20,11 @@
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
 #include "store/postgres/result.h"
-#include "store/postgres/schema.h"
 #include "store/postgres/start.h"
 #include "store/requests.h"
 
 enum {
     OPEN_MS = 10000,
-    SCHEMA_MS = 60000, /* others may be bringing it up to date, or it is big */
     CLOSE_MS = 10000,
     LOOK_MS = 2000, /* at least so often others' writes are looked for */
     AWAY_MS = 2000, /* so long without the database is nothing to speak of */
@@ -337,23 +335,6 @@ static const struct store_ops postgres_ops = {
 /* Opening ---------------------------------------------------------------------------------------
  */
 
-static bool make_schema(struct start *start, struct error *err)
-{
-    struct text schema = { 0 };
-    bool ok;
-
-    start_extend(start, SCHEMA_MS);
-    postgres_schema_write(&schema);
-    ok = start_run(start, "SET statement_timeout = '58s'; SET lock_timeout = '55s'", NULL, NULL,
-                   err) &&
-         start_run(start, text_string(&schema), NULL, NULL, err);
-    if (!ok)
-        postgres_schema_refused(start_state(start), start_said(start), err);
-    text_release(&schema);
-    start_extend(start, OPEN_MS);
-    return ok;
-}
-
 /* What is read later knows what the follower knows, or more. */
 static bool read_all(struct postgres_store *store, struct start *start, struct error *err)
 {
@@ -382,7 +363,7 @@ static bool read_all(struct postgres_store *store, struct start *start, struct e
 static bool prepare(struct postgres_store *store, struct error *err)
 {
     struct start *start = NULL;
-    bool ok = start_open(store->address, OPEN_MS, &start, err) && make_schema(start, err) &&
+    bool ok = start_open(store->address, OPEN_MS, &start, err) && start_make_schema(start, err) &&
               read_all(store, start, err);
 
     start_close(start);
@@ -390,6 +371,10 @@ static bool prepare(struct postgres_store *store, struct error *err)
         ok = error_set(err, ERROR_storage_failed, "",
                        "a backup was not read in completely: run sayso import with it again, or "
                        "sayso import --discard");
+    if (ok && *cache_meta(store->cache, "migrating"))
+        ok = error_set(err, ERROR_storage_failed, "",
+                       "a store was not moved into this database completely: run sayso migrate "
+                       "again, or sayso migrate --discard");
     return ok;
 }
 

@@ -9,13 +9,21 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "loop/loop.h"
 #include "store/postgres/address.h"
 #include "store/postgres/fault.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/params.h"
+#include "store/postgres/schema.h"
 
-enum { START_PAUSE_MS = 200, START_SAID_BYTES = 300, STATE_BYTES = 6 };
+enum {
+    START_PAUSE_MS = 200,
+    START_SAID_BYTES = 300,
+    STATE_BYTES = 6,
+    SCHEMA_MS = 60000, /* others may be bringing it up to date, or it is big */
+    BEHIND_SCHEMA_MS = 10000,
+};
 
 struct start {
     struct address *address;
@@ -224,5 +232,22 @@ bool start_run(struct start *start, const char *text, const struct params *param
         *ret_result = result;
     else
         libpq.clear(result);
+    return ok;
+}
+
+bool start_make_schema(struct start *start, struct error *err)
+{
+    struct text schema = { 0 };
+    bool ok;
+
+    start_extend(start, SCHEMA_MS);
+    postgres_schema_write(&schema);
+    ok = start_run(start, "SET statement_timeout = '58s'; SET lock_timeout = '55s'", NULL, NULL,
+                   err) &&
+         start_run(start, text_string(&schema), NULL, NULL, err);
+    if (!ok)
+        postgres_schema_refused(start_state(start), start_said(start), err);
+    text_release(&schema);
+    start_extend(start, BEHIND_SCHEMA_MS);
     return ok;
 }

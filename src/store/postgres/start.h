@@ -28,5 +28,7 @@ const char *start_state(const struct start *start);
 const char *start_said(const struct start *start);
 /* More time, for what may take long: a migration. */
 void start_extend(struct start *start, int64_t limit_ms);
+/* Makes the schema or brings it up to date; see schema.h. Ten seconds are left behind it. */
+bool start_make_schema(struct start *start, struct error *err);
 
 #endif

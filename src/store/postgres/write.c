@@ -1,6 +1,7 @@
 /* write.c - see write.h. What is in sql/ says what each function does with what is bound here. */
 #include "store/postgres/write.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -29,20 +30,29 @@ static void add_integers(struct params *out, const int64_t *numbers, size_t coun
         params_integer(out, numbers[i]);
 }
 
-/* What its agent calls itself; NULL: it has no name. */
-static void add_agent(struct params *out, const char *origin)
+char *write_agent_name(const char *origin)
 {
     struct json *value = NULL;
     struct error err;
     const char *name = NULL;
+    char *copy;
 
     if (origin && json_parse(origin, strlen(origin), &value, &err)) {
         name = json_member_text(value, "as");
         if (!name)
             name = json_member_text(value, "name");
     }
-    params_text(out, name);
+    copy = name ? mem_text(name) : NULL;
     json_free(value);
+    return copy;
+}
+
+static void add_agent(struct params *out, const char *origin)
+{
+    char *name = write_agent_name(origin);
+
+    params_text(out, name);
+    free(name);
 }
 
 static void add_principal(struct params *out, const struct store_principal *principal)

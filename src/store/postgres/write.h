@@ -19,5 +19,8 @@ struct sql;
 bool write_bind(const struct job *job, const struct sql **ret_sql, struct params *out);
 void write_take(struct job *job, const PGresult *result);
 void write_take_outcome(struct job *job, enum store_outcome outcome, int64_t seq);
+/* What the agent of an ask calls itself, by asks.origin (NULL is fine); the caller frees it. NULL:
+ * it has no name. */
+char *write_agent_name(const char *origin);
 
 #endif

@@ -1,0 +1,63 @@
+/* checks_database.c - the store, where it is a database that hubs share. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/doctor/doctor.h"
+
+enum { CLOCK_APART_MS = 2000 };
+
+static void report_schema(struct doctor *doctor, const struct hub_database *database)
+{
+    const struct postgres_examined *found = &database->found;
+    char version[16], ours[16];
+
+    snprintf(version, sizeof version, "%d", found->version);
+    snprintf(ours, sizeof ours, "%d", found->our_version);
+    if (found->is_migrating)
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_DATABASE_MOVING, TEXT_MEND_DATABASE_MOVING,
+                      "name", database->name, NULL);
+    else if (found->version > found->our_version)
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_DATABASE_NEWER, TEXT_MEND_DATABASE_NEWER,
+                      "name", database->name, "version", version, "ours", ours, NULL);
+    else
+        doctor_report(doctor, DOCTOR_OK,
+                      found->version == 0                   ? TEXT_FOUND_DATABASE_EMPTY
+                      : found->version < found->our_version ? TEXT_FOUND_DATABASE_OLD
+                                                            : TEXT_FOUND_DATABASE,
+                      DOCTOR_NO_REMEDY, "name", database->name, "version", version, "ours", ours,
+                      NULL);
+}
+
+void doctor_report_database(struct doctor *doctor, const struct hub_database *database)
+{
+    const struct postgres_examined *found = &database->found;
+    int64_t apart_ms = found->ahead_ms < 0 ? -found->ahead_ms : found->ahead_ms;
+    char seconds[24];
+
+    doctor->store = (struct inspection){ .outcome = INSPECT_WHOLE,
+                                         .agent_tokens = found->agent_tokens,
+                                         .all_tokens = found->all_tokens,
+                                         .expired_tokens = found->expired_tokens };
+    report_schema(doctor, database);
+    if (!found->is_commit_kept)
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_DATABASE_FORGETS,
+                      TEXT_MEND_DATABASE_FORGETS, "name", database->name, NULL);
+    snprintf(seconds, sizeof seconds, "%lld", (long long)(apart_ms / 1000));
+    if (apart_ms > CLOCK_APART_MS)
+        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_DATABASE_CLOCK, TEXT_MEND_DATABASE_CLOCK,
+                      "name", database->name, "seconds", seconds, NULL);
+}
+
+void doctor_report_away(struct doctor *doctor, const struct hub_database *database,
+                        const struct error *err)
+{
+    struct text why = { 0 };
+
+    if (!i18n_reason(&why, err->message))
+        text_add_text(&why, err->message);
+    doctor->store.outcome = INSPECT_UNREADABLE;
+    doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_DATABASE_AWAY, TEXT_MEND_DATABASE_AWAY, "name",
+                  database->name, "message", text_string(&why), NULL);
+    text_release(&why);
+}

@@ -1,0 +1,240 @@
+/*
+ * migrate.c - `sayso migrate`: the store out of its file into PostgreSQL. What it prints never
+ * holds a password, whatever the address did.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/history/progress.h"
+#include "cli/say.h"
+#include "hub/move.h"
+
+static const char source_scheme[] = "sqlite:", masked[] = "****";
+/* The hub that takes the setting still has the file: it has to go. */
+static const char set_store[] = "sayso settings set store "; /* not for people */
+static const char then_stop[] = " && sayso stop";            /* not for people */
+
+struct shown {
+    bool is_quiet;
+    enum migrate_phase phase; /* MIGRATE_PHASES: none yet */
+    struct progress progress;
+};
+
+static void show(void *context, enum migrate_phase phase, int64_t done, int64_t all)
+{
+    static const enum text_id words[MIGRATE_PHASES] = {
+        [MIGRATE_CHECKING] = TEXT_PROGRESS_CHECKING,
+        [MIGRATE_COPYING] = TEXT_PROGRESS_COPYING,
+        [MIGRATE_COMPARING] = TEXT_PROGRESS_COMPARING,
+    };
+    struct shown *shown = context;
+
+    if (phase != shown->phase) {
+        progress_end(&shown->progress);
+        shown->progress = progress_begin_counted(words[phase], shown->is_quiet);
+        shown->phase = phase;
+    }
+    progress_show(&shown->progress, done, all);
+}
+
+/* A parameter that names a password, or whose name is written so that one can't tell. */
+static bool is_secret(const char *name, size_t length)
+{
+    static const char secret[] = "password";
+    size_t end = strlen(secret);
+
+    return memchr(name, '%', length) ||
+           (length >= end && strncasecmp(name + length - end, secret, end) == 0);
+}
+
+/* The address with stars for what is nobody's business; true: there are some. */
+static bool add_masked(const char *url, struct text *out)
+{
+    const char *user = strstr(url, "://"), *at, *colon, *query;
+    bool is_masked = false;
+
+    user = user ? user + 3 : url;
+    at = strrchr(user, '@'); /* a password may hold anything, so the last one ends it */
+    colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;
+    if (colon) {
+        text_add(out, url, (size_t)(colon + 1 - url));
+        text_add_text(out, masked);
+        url = at;
+        is_masked = true;
+    }
+    query = strchr(url, '?');
+    text_add(out, url, query ? (size_t)(query - url) : strlen(url));
+    while (query && *query) {
+        size_t whole = 1 + strcspn(query + 1, "&"), name = strcspn(query + 1, "=&");
+        bool hides = is_secret(query + 1, name);
+
+        text_add(out, query, hides ? name + 1 : whole);
+        if (hides)
+            text_add_format(out, "=%s", masked);
+        is_masked = is_masked || hides;
+        query += whole;
+    }
+    return is_masked;
+}
+
+static bool write_command(const char *url, struct text *out)
+{
+    struct text address = { 0 };
+    bool is_masked = add_masked(url, &address);
+
+    text_add_text(out, set_store);
+    text_add_shell_word(out, text_string(&address));
+    text_add_text(out, then_stop);
+    text_release(&address);
+    return is_masked;
+}
+
+static int64_t count_of(const struct migrated *migrated, const char *table)
+{
+    for (size_t i = 0; i < WALK_TABLES; i++) {
+        if (strcmp(walk_tables[i].name, table) == 0)
+            return migrated->counts[i];
+    }
+    return 0;
+}
+
+static void print_json(const struct migrated *migrated, const char *name, const char *command)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "store", name);
+    json_write_integer(&writer, "rows", migrated->rows);
+    json_write_integer(&writer, "earlier", migrated->was_done ? migrated->rows : migrated->earlier);
+    json_write_integer(&writer, "last_event", migrated->seq);
+    json_write_object(&writer, "tables");
+    for (size_t i = 0; i < WALK_TABLES; i++)
+        json_write_integer(&writer, walk_tables[i].name, migrated->counts[i]);
+    json_write_end_object(&writer);
+    json_write_text(&writer, "next", command);
+    json_write_end_object(&writer);
+    say_json(text_string(&out));
+    text_release(&out);
+}
+
+static void say_migrated(const struct arguments *arguments, const struct migrated *migrated,
+                         const char *path, const char *url)
+{
+    struct text name = { 0 }, command = { 0 };
+    bool is_masked = write_command(url, &command);
+    char rows[24], asks[24], earlier[24];
+
+    hub_write_database_name(url, &name);
+    snprintf(rows, sizeof rows, "%lld", (long long)migrated->rows);
+    snprintf(asks, sizeof asks, "%lld", (long long)count_of(migrated, "asks"));
+    snprintf(earlier, sizeof earlier, "%lld", (long long)migrated->earlier);
+    if (arguments->is_json) {
+        print_json(migrated, text_string(&name), text_string(&command));
+    } else {
+        if (migrated->was_done)
+            say_result(TEXT_CLI_MIGRATED_BEFORE, "name", text_string(&name), NULL);
+        else
+            say_result(TEXT_CLI_MIGRATED, "name", text_string(&name), "count", rows, "asks", asks,
+                       NULL);
+        if (migrated->earlier > 0)
+            say_result(TEXT_CLI_MIGRATE_RESUMED, "count", earlier, NULL);
+        say_result(TEXT_CLI_MIGRATED_NEXT, "path", path, "command", text_string(&command), NULL);
+        if (is_masked)
+            say_result(TEXT_CLI_MIGRATED_MASKED, NULL);
+    }
+    text_release(&name);
+    text_release(&command);
+}
+
+static enum exit_code migrate(const struct arguments *arguments, const char *path, const char *url)
+{
+    struct shown shown = { .is_quiet = arguments->is_json, .phase = MIGRATE_PHASES };
+    struct hub_move move = { .path = path, .url = url, .told = show, .context = &shown };
+    struct migrated migrated;
+    struct text read = { 0 };
+    struct error err = { 0 };
+    enum hub_outcome outcome = hub_migrate(&move, &migrated, &read, &err);
+
+    progress_end(&shown.progress);
+    if (outcome == HUB_ENDED)
+        say_migrated(arguments, &migrated, text_string(&read), url);
+    else if (outcome == HUB_BUSY)
+        error_set(&err, ERROR_unavailable, "",
+                  "a hub or another command has the store: sayso stop ends a hub");
+    if (err.code)
+        say_error(arguments, &err, NULL);
+    if (outcome != HUB_ENDED && migrated.was_begun && !arguments->is_json)
+        say_note(TEXT_CLI_MIGRATE_KEPT, NULL);
+    text_release(&read);
+    return outcome == HUB_ENDED ? EXIT_DONE : EXIT_ERROR;
+}
+
+static enum exit_code discard(const struct arguments *arguments, const char *url)
+{
+    struct error err = { 0 };
+    bool was_begun;
+
+    if (!hub_migrate_discard(url, &was_begun, &err)) {
+        say_error(arguments, &err, NULL);
+        return EXIT_ERROR;
+    }
+    if (arguments->is_json)
+        printf("{\"discarded\":%s}\n", was_begun ? "true" : "false");
+    else
+        say_result(was_begun ? TEXT_CLI_MIGRATE_DISCARDED : TEXT_CLI_MIGRATE_NONE, NULL);
+    return EXIT_DONE;
+}
+
+static enum exit_code run_migrate(const struct arguments *arguments)
+{
+    static const char syntax[] = "[sqlite:PATH] postgres://USER@HOST/DATABASE"; /* not for people */
+    bool is_discard = arguments_value(arguments, "discard") != NULL;
+    size_t count = arguments->word_count;
+    const char *first = count == 2 ? arguments->words[0] : NULL;
+    struct text name = { 0 };
+
+    if (count == 0 || (is_discard && count != 1)) {
+        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "migrate", "name", syntax, NULL);
+        return EXIT_USAGE;
+    }
+    if (first && (strncmp(first, source_scheme, strlen(source_scheme)) != 0 ||
+                  !first[strlen(source_scheme)])) {
+        add_masked(first, &name);
+        say_problem(TEXT_CLI_MIGRATE_SOURCE, "name", text_string(&name), NULL);
+        text_release(&name);
+        return EXIT_USAGE;
+    }
+    if (!hub_is_database(arguments->words[count - 1])) {
+        add_masked(arguments->words[count - 1], &name);
+        say_problem(TEXT_CLI_MIGRATE_TARGET, "name", text_string(&name), NULL);
+        text_release(&name);
+        return EXIT_USAGE;
+    }
+    if (is_discard)
+        return discard(arguments, arguments->words[0]);
+    return migrate(arguments, first ? first + strlen(source_scheme) : NULL,
+                   arguments->words[count - 1]);
+}
+
+static const struct verb_option options[] = {
+    { "discard", 0, NULL, TEXT_OPT_MIGRATE_DISCARD, false },
+};
+static const char *const usage[] = { "migrate [sqlite:PATH] postgres://USER@HOST/DATABASE",
+                                     "migrate --discard postgres://USER@HOST/DATABASE", NULL };
+static const char *const examples[] = { "migrate postgres://sayso@db.example/sayso", NULL };
+const struct verb verb_migrate = {
+    .name = "migrate",
+    .about = TEXT_CLI_MIGRATE,
+    .usage = usage,
+    .examples = examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 2,
+    .run = run_migrate,
+};
