@@ -365,7 +365,9 @@ static void on_undelivered(void *context, const struct store_reply *reply)
     struct errand *errand = &submission->errand;
     struct error err;
 
-    if (reply->outcome == STORE_FAILED) {
+    if (errand->visit->is_gone) {
+        errand_end(errand); /* before anything was kept: it has asked again by now, or never will */
+    } else if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
     } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id) ||
                wait_is_delivering(errand->engine, reply->row->ask.id) ||

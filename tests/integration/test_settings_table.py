@@ -10,7 +10,7 @@ import re
 import stat
 from typing import Any, Callable
 
-from harness import Home, Result, Wire, run, test, wait_until
+from harness import Home, Result, Wire, needs_file, run, test, wait_until
 
 NOT_BUILT = {"--store"}  # their rows are there; what they switch on is not
 BAD = {"bool": "perhaps", "integer": "seven", "seconds": "7 weeks", "enum": "purple", "text": "x" * 5000,
@@ -65,6 +65,7 @@ def in_environment(home: Home, rows: list[dict[str, Any]], value: Callable[[dict
 
 @test("each row: built in, then its variable, then what is saved, which outlives a restart and kill -9", "R8.1")
 def precedence(home: Home) -> None:
+    needs_file()
     rows = table(home)
     expect(home, "built_in", lambda row: row["built_in"])
     stop(home)
@@ -86,6 +87,7 @@ def precedence(home: Home) -> None:
 
 @test("each host row is read from the file that a person wrote by hand, as JSON of its own kind or as text", "R8.1")
 def by_hand(home: Home) -> None:
+    needs_file()
     rows = [row for row in table(home) if row["scope"] == "host"]
     stop(home)
     home.config.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -130,6 +132,7 @@ def flags(home: Home) -> None:
 
 @test("each row refuses a bad value, by command, variable and file: said with what it takes, the built-in one counts", "R8.1")
 def bad_values(home: Home) -> None:
+    needs_file()
     rows = table(home)
     for row in rows:
         for language, words in (("en", "takes"), ("zh", "可设为")):

@@ -21,6 +21,7 @@ from tty_stage import Tty
 from web_stage import Page, code_of, hello, link_of
 
 HEARD_S = 2.5 * SLACK + 5  # a hub that heard no notification looks by itself; the rest is for a busy machine
+CLOCK_S = 0.05  # what a hub knows of the database's clock is half a round trip old
 ORDERS = list(itertools.permutations(range(3)))
 
 
@@ -158,7 +159,7 @@ def races() -> None:
         counted(f"races={rounds} doubled=0")
 
 
-@test("taken back, extended, withdrawn and timed out on another hub than it was asked on", "R13.1 R5.4 G8")
+@test("taken back, extended, withdrawn and timed out on another hub than it was asked on", "R13.1 R5.4")
 def other_acts() -> None:
     with Hubs() as hubs:
         home = [hub.home for hub in hubs.hubs]
@@ -190,12 +191,13 @@ def other_acts() -> None:
         calls = [Background(lambda place=place: hubs.agent(hubs.hubs[place].port).ask("timed", timeout_seconds=3)) for place in range(3)]
         results = [one.result(30 * SLACK) for one in calls]
         assert {one["action_status"] for one in results} == {"timeout"} and len({one["session_id"] for one in results}) == 1, results
-        assert time.monotonic() - began >= 3
+        took_s = time.monotonic() - began
+        assert took_s >= 3 - CLOCK_S, took_s
         (row,) = [row for row in hubs.rows() if row.question == "timed"]
         assert not row.answers and row.ended_ms >= row.deadline_ms, row
 
 
-@test("settings, tokens and standing answers of one hub hold on all", "R13.1 R12.1 D6")
+@test("settings, tokens and standing answers of one hub hold on all", "R13.1 R12.1")
 def shared_tables() -> None:
     with Hubs() as hubs:
         home = [hub.home for hub in hubs.hubs]
