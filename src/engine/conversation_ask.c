@@ -14,8 +14,9 @@
 #include "base/mem.h"
 #include "engine/inside.h"
 
-static const int64_t QUESTION_RETRY_MS = 5000;  /* what could not be kept */
-static const int64_t QUESTION_OTHERS_MS = 2000; /* for the hub whose question it is */
+static const int64_t QUESTION_RETRY_MS = 5000; /* what could not be kept */
+static const int64_t QUESTION_LOOK_MS = 200;
+enum { QUESTION_OTHERS_LOOKS = 10 };
 
 /* One for each conversation that waits for a person. */
 struct question {
@@ -24,6 +25,7 @@ struct question {
     char id[ASK_ID_BYTES]; /* of the conversation */
     struct engine *engine;
     struct visit *visit; /* ours; it waits for the ask */
+    int others_looks;    /* so often it is left to another hub to make the ask */
     struct alarm alarm;
     struct saying *deciders; /* told once the conversation has gone on */
 };
@@ -175,6 +177,15 @@ static void on_conversation(void *context, const struct store_conversation *stor
     talk_release(&talk);
 }
 
+/* The hub that has the question makes the ask; if it can't, we do. */
+static void leave_it(struct question *question)
+{
+    struct engine *engine = question->engine;
+
+    question->others_looks--;
+    alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + QUESTION_LOOK_MS);
+}
+
 static void on_ask(void *context, const struct store_reply *reply)
 {
     struct question *question = context;
@@ -184,6 +195,8 @@ static void on_ask(void *context, const struct store_reply *reply)
 
     if (reply->outcome == STORE_DONE)
         wait_begin(engine, question->visit, question->ask_id, &terms, on_over, question);
+    else if (reply->outcome == STORE_MISSING && question->others_looks > 0)
+        leave_it(question);
     else if (reply->outcome == STORE_MISSING)
         store->ops->get_conversation(store, question->id, on_conversation, question);
     else
@@ -203,9 +216,8 @@ void question_ring(struct engine *engine, struct alarm *alarm)
     look((struct question *)(void *)((char *)alarm - offsetof(struct question, alarm)));
 }
 
-/* `after_ms`: so long it is left to another hub to make the ask. */
 static void begin(struct engine *engine, const char *id, const char *ask_id, const char *token_id,
-                  const char *label, int64_t after_ms)
+                  const char *label, bool is_others)
 {
     const struct desk_visitor visitor = {
         .role = ROLE_AGENT,
@@ -227,15 +239,13 @@ static void begin(struct engine *engine, const char *id, const char *ask_id, con
     memcpy(question->ask_id, ask_id, sizeof question->ask_id);
     question->visit = (struct visit *)visit_enter(&engine->desk, &visitor);
     table_insert(&engine->questions, &question->link);
-    if (after_ms > 0)
-        alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + after_ms);
-    else
-        look(question);
+    question->others_looks = is_others ? QUESTION_OTHERS_LOOKS : 0;
+    look(question);
 }
 
 void question_begin(struct engine *engine, const struct talk *talk)
 {
-    begin(engine, talk->id, talk->ask_id, talk->token_id, talk->label, 0);
+    begin(engine, talk->id, talk->ask_id, talk->token_id, talk->label, false);
 }
 
 static void on_waiting(void *context, const struct store_conversation *stored,
@@ -247,7 +257,7 @@ static void on_waiting(void *context, const struct store_conversation *stored,
         log_error("conversation.not_taken_up", "reason=%s", error_name(err->code));
     if (stored && ask_id_is_valid(stored->id))
         begin(engine, stored->id, stored->ask_id, stored->token_id, stored->label,
-              follow_is_shared(engine) ? QUESTION_OTHERS_MS : 0);
+              follow_is_shared(engine));
 }
 
 void questions_init(struct engine *engine)
@@ -275,8 +285,7 @@ static void on_followed(void *context, const struct store_conversation *stored,
     if (stored && talk_read(&talk, stored, NULL)) {
         conversation_tell(errand->engine, &talk);
         if (talk.machine.state == CONVERSATION_AWAITING)
-            begin(errand->engine, talk.id, talk.ask_id, talk.token_id, talk.label,
-                  QUESTION_OTHERS_MS);
+            begin(errand->engine, talk.id, talk.ask_id, talk.token_id, talk.label, true);
     } else if (err) {
         log_warning("conversation.not_followed", "reason=%s", error_name(err->code));
     }

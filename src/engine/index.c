@@ -5,10 +5,11 @@
 #include "base/log.h"
 #include "engine/inside.h"
 
-enum { INDEX_BATCH = 100 };
+enum { INDEX_BATCH = 100, INDEX_SHARED_BATCH = 1000 };
 static const int64_t INDEX_AFTER_MS = 10000; /* longer than most undo windows */
 static const int64_t INDEX_START_MS = 3000;  /* what an earlier hub left */
 static const int64_t INDEX_PAUSE_MS = 100;   /* while asks come in */
+static const int64_t INDEX_SHARED_MS = 2000; /* each look passes all that are open, at every hub */
 
 void index_later(struct engine *engine)
 {
@@ -35,7 +36,9 @@ static void on_indexed(void *context, const struct store_reply *reply)
     engine->is_indexing = false;
     errand_end(errand);
     if (is_more && is_busy)
-        alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_PAUSE_MS);
+        alarm_set(&engine->alarms, &engine->index_alarm,
+                  engine_boot_ms(engine) +
+                      (follow_is_shared(engine) ? INDEX_SHARED_MS : INDEX_PAUSE_MS));
     else if (is_more)
         index_ring(engine, &engine->index_alarm);
 }
@@ -53,5 +56,7 @@ void index_ring(struct engine *engine, struct alarm *alarm)
     engine->indexed_at_seq = store->ops->last_seq(store);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    store->ops->index(store, engine_utc_ms(engine), INDEX_BATCH, on_indexed, errand);
+    store->ops->index(store, engine_utc_ms(engine),
+                      follow_is_shared(engine) ? INDEX_SHARED_BATCH : INDEX_BATCH, on_indexed,
+                      errand);
 }

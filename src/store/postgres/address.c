@@ -41,6 +41,7 @@ static const struct {
  * was made for a small table must be good for a large one. */
 static const char session_options[] =
     "-c statement_timeout=10s -c lock_timeout=5s -c idle_in_transaction_session_timeout=5s "
+    "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=2 "
     "-c client_min_messages=warning -c bytea_output=hex -c jit=off -c enable_seqscan=off "
     "-c default_transaction_isolation=read\\ committed";
 
