@@ -1,7 +1,8 @@
 /*
  * wireload.c - load for the hub over its wire (docs/wire.md); one thread, no JSON parser.
  *
- *   wireload MODE HUB.JSON [-n most] [-c in flight] [-t seconds] [-k TOKEN] [-p processor] [-v]
+ *   wireload MODE HUB.JSON[,HUB.JSON] [-n most] [-c in flight] [-t seconds] [-k TOKEN]
+ *            [-p processor] [-v]
  *
  *   ask    an agent asks, a person who watches answers each ask when its event comes, the agent
  *          gets the result and confirms it (ask/delivered, once per turn for all that came)
@@ -11,11 +12,13 @@
  *          measures from there until the agent has its result
  *   answer answers every ask of others as it comes, until it is ended; prints {} when it watches
  *
- * With a person's token (-k) the person sits on the portal's WebSocket instead of the socket.
+ * With a person's token (-k) the person sits on the portal's WebSocket instead of the socket; with
+ * a second hub, that of HUB.JSON,HUB.JSON, the person sits there.
  *
  * Prints one JSON object. Times run from before the request is written until the result is read.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -42,6 +45,7 @@ enum {
     STRAGGLERS_S = 5, /* for what is under way when time is over */
     NOTE_BYTES = 4096,
 };
+static const double HOLD_TURN_S = 0.2;
 
 static struct peer peers[PEERS];
 static pid_t hub_pid;
@@ -50,7 +54,7 @@ static long most = 1000000, started, created, finished, errors, handshakes;
 static long first_title; /* titles differ in the whole run: equal calls would be joined */
 static bool is_holding, is_answering;
 static const char *token; /* the person's, on a WebSocket; NULL: on the socket */
-static double *begun_s, *took_s, *answered_s, *decided_s;
+static double *begun_s, *took_s, *answered_s, *confirmed_s, *decided_s;
 static struct bytes delivered; /* ids whose results came this turn */
 static atomic_uint *log_index; /* only for wake */
 static uint32_t commits_before_answer;
@@ -102,6 +106,14 @@ static void answer(const char *id, long number)
         commits_before_answer = atomic_load(&log_index[LOG_CHANGE]);
 }
 
+/* To a word of the handshake, or to an answer: now it is stored. */
+static void take_person_reply(long id)
+{
+    handshakes += id >= 0 && id < FIRST_ID;
+    if (id >= FIRST_ID && id - FIRST_ID < most)
+        confirmed_s[id - FIRST_ID] = load_now();
+}
+
 /* An ask is answered when its first event comes; of later ones the person takes no notice. */
 static void take_person_line(const char *line, size_t length)
 {
@@ -115,7 +127,7 @@ static void take_person_line(const char *line, size_t length)
     } else if (load_find(line, length, "\"method\":\"resync\"")) {
         load_fail("the watcher fell behind");
     } else if (!id) {
-        handshakes += load_number_after(line, length, "\"id\":") < FIRST_ID;
+        take_person_reply(load_number_after(line, length, "\"id\":"));
     } else if (is_answering && load_find(line, length, "\"status\":\"pending\"")) {
         answer(id, started++ % most);
     } else if (title >= 0 && title < started && load_find(line, length, "\"status\":\"pending\"")) {
@@ -176,11 +188,16 @@ static int connect_to(const char *path)
     return fd;
 }
 
+/* `path` may have another behind a comma. */
 static void read_note(const char *path, char *note)
 {
-    int fd = open(path, O_RDONLY);
-    ssize_t got = fd < 0 ? -1 : read(fd, note, NOTE_BYTES - 1);
+    char one[NOTE_BYTES];
+    ssize_t got;
+    int fd;
 
+    snprintf(one, sizeof one, "%.*s", (int)strcspn(path, ","), path);
+    fd = open(one, O_RDONLY);
+    got = fd < 0 ? -1 : read(fd, note, NOTE_BYTES - 1);
     if (got <= 0)
         load_fail("hub.json cannot be read");
     note[got] = '\0';
@@ -195,9 +212,9 @@ static void say_hello(int which, const char *role, const char *socket_path,
     peers[which] = (struct peer){ .read_fd = fd, .write_fd = fd, .line = line };
     bytes_add_format(&peers[which].out,
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"wire\":1,"
-                     "\"version\":\"bench\",\"role\":\"%s\",\"name\":\"wireload\","
+                     "\"version\":\"bench\",\"role\":\"%s\",\"name\":\"wireload %d\","
                      "\"directory\":\"/\",\"features\":[]}}\n",
-                     role);
+                     role, (int)getpid()); /* several at once are several agents */
 }
 
 static void say_hello_on_page(int port)
@@ -214,19 +231,31 @@ static void say_hello_on_page(int port)
     say_as_person(line);
 }
 
+static void find_socket(const char *note, char *out, size_t size)
+{
+    const char *path = load_find(note, strlen(note), "\"socket\":\"");
+
+    if (!path)
+        load_fail("hub.json names no socket");
+    snprintf(out, size, "%.*s", (int)strcspn(path, "\""), path);
+}
+
 static void open_peers(const char *note_path)
 {
+    const char *second = strchr(note_path, ',');
     char note[NOTE_BYTES], socket_path[256];
-    const char *path;
     double until = load_now() + HANDSHAKE_S;
 
     read_note(note_path, note);
     hub_pid = (pid_t)load_number_after(note, strlen(note), "\"pid\":");
-    path = load_find(note, strlen(note), "\"socket\":\"");
-    if (!path || hub_pid <= 0)
-        load_fail("hub.json names no socket");
-    snprintf(socket_path, sizeof socket_path, "%.*s", (int)strcspn(path, "\""), path);
+    if (hub_pid <= 0)
+        load_fail("hub.json names no process");
+    find_socket(note, socket_path, sizeof socket_path);
     say_hello(AGENT, "agent", socket_path, take_agent_line);
+    if (second) {
+        read_note(second + 1, note);
+        find_socket(note, socket_path, sizeof socket_path);
+    }
     if (token)
         say_hello_on_page((int)load_number_after(note, strlen(note), "\"port\":"));
     else
@@ -267,16 +296,18 @@ static void warm_up(long in_flight)
         load_fail("no answer in the warm-up");
     most = wanted;
     first_title += started;
+    memset(confirmed_s, 0, (size_t)most * sizeof *confirmed_s);
     started = created = finished = 0;
 }
 
-/* From the answer's being sent to the result's being there, for the first `count` asks. */
-static double *answer_times(long count)
+/* From then to the result's being there, for the first `count` asks. Where the agent knows before
+ * the person does it is nothing. */
+static double *times_since(const double *then_s, long count)
 {
     double *times = calloc((size_t)count + 1, sizeof *times);
 
     for (long i = 0; i < count; i++)
-        times[i] = decided_s[i] - answered_s[i];
+        times[i] = then_s[i] > 0 && then_s[i] < decided_s[i] ? decided_s[i] - then_s[i] : 0;
     load_sort(times, (size_t)count);
     return times;
 }
@@ -285,7 +316,7 @@ static void measure(long in_flight, double seconds)
 {
     struct usage before = load_usage(hub_pid), after;
     double own_s = load_own_cpu_s(), began = load_now(), took, per_us;
-    double *answers;
+    double *answers, *wakes;
 
     keep_busy(in_flight, began + seconds);
     took = load_now() - began;
@@ -293,16 +324,21 @@ static void measure(long in_flight, double seconds)
     after = load_usage(hub_pid);
     per_us = 1e6 / (double)(finished ? finished : 1);
     load_sort(took_s, (size_t)finished);
-    answers = answer_times(finished);
+    answers = times_since(answered_s, finished);
+    wakes = times_since(confirmed_s, finished);
     printf("{\"ops\":%ld,\"unfinished\":%ld,\"errors\":%ld,\"secs\":%.3f,\"ops_s\":%.1f,"
            "\"p50_us\":%.1f,\"p99_us\":%.1f,\"max_us\":%.1f,\"answer_p50_us\":%.1f,"
+           "\"answer_p99_us\":%.1f,\"told_p50_us\":%.1f,\"told_p99_us\":%.1f,"
            "\"srv_cpu_us_op\":%.2f,\"loop_cpu_us_op\":%.2f,\"gen_cpu_us_op\":%.2f,"
            "\"rss_kb\":%ld,\"pss_kb\":%ld}\n",
            finished, started - finished, errors, took, (double)finished / took,
            load_quantile_us(took_s, (size_t)finished, 0.5),
            load_quantile_us(took_s, (size_t)finished, 0.99),
            load_quantile_us(took_s, (size_t)finished, 1),
-           load_quantile_us(answers, (size_t)finished, 0.5), (after.cpu_s - before.cpu_s) * per_us,
+           load_quantile_us(answers, (size_t)finished, 0.5),
+           load_quantile_us(answers, (size_t)finished, 0.99),
+           load_quantile_us(wakes, (size_t)finished, 0.5),
+           load_quantile_us(wakes, (size_t)finished, 0.99), (after.cpu_s - before.cpu_s) * per_us,
            (after.main_cpu_s - before.main_cpu_s) * per_us, own_s * per_us, after.rss_kb,
            after.pss_kb);
 }
@@ -311,7 +347,7 @@ static void hold(long in_flight, double seconds)
 {
     struct usage before = load_usage(hub_pid), after;
     double began = load_now(), until = began + seconds;
-    char byte;
+    struct pollfd input = { STDIN_FILENO, POLLIN, 0 };
 
     while (created < most && errors == 0 && load_now() < until) {
         while (started < most && started - created < in_flight)
@@ -325,8 +361,8 @@ static void hold(long in_flight, double seconds)
            after.rss_kb, after.pss_kb,
            (double)(after.pss_kb - before.pss_kb) * 1024 / (double)(created ? created : 1));
     fflush(stdout);
-    while (read(STDIN_FILENO, &byte, 1) > 0)
-        continue;
+    while (poll(&input, 1, 0) == 0) /* it goes on to read what the hub says */
+        load_turn(peers, PEERS, load_now() + HOLD_TURN_S);
 }
 
 static void map_log_index(const char *note_path)
@@ -390,6 +426,7 @@ int main(int count, char **arguments)
     took_s = load_new_times(most);
     answered_s = load_new_times(most);
     decided_s = load_new_times(most);
+    confirmed_s = load_new_times(most);
     first_title = (long)getpid() * 10000000;
     is_holding = strcmp(arguments[1], "hold") == 0;
     is_answering = strcmp(arguments[1], "answer") == 0;

@@ -186,7 +186,11 @@ struct explaining {
     struct wait_terms terms;
     char *text;
     bool is_said; /* the last that was said is this, and by the agent */
+    int tries;    /* others may change the ask at the same moment */
 };
+enum { EXPLAIN_TRIES = 3 };
+
+static void explain(struct explaining *own);
 
 static void explaining_drop(struct errand *errand)
 {
@@ -210,6 +214,8 @@ static void on_explained(void *context, const struct desk_reply *reply)
     /* what is over meanwhile is collected as ever */
     if (reply->err.code == ERROR_NONE || reply->err.code == ERROR_already_answered)
         wait_on(own);
+    else if (reply->err.code == ERROR_wrong_state && own->tries < EXPLAIN_TRIES)
+        explain(own);
     else
         errand_fail(&own->errand, &reply->err, reply->json);
 }
@@ -234,6 +240,24 @@ static void on_said_before(void *context, const struct store_said *said,
     }
 }
 
+static void explain(struct explaining *own)
+{
+    struct engine *engine = own->errand.engine;
+    const struct live *live = live_find(engine, own->errand.id);
+    struct retime_words words = { .event = EVENT_FORM_CHANGED, .is_ours = true, .said = own->text };
+
+    own->tries++;
+    if (!live || strcmp(live->principal->id, own->errand.visit->principal) != 0) {
+        wait_on(own);
+    } else if (live->flags & ASK_ASKED_BACK) {
+        words.version = live->version;
+        retime_say(&own->errand, &words, on_explained, own);
+    } else {
+        engine->parts.store->ops->list_said(engine->parts.store, own->errand.id, on_said_before,
+                                            own);
+    }
+}
+
 void back_explain(struct engine *engine, struct visit *visit, const struct json *params,
                   const struct wait_terms *terms, desk_done *done, void *context)
 {
@@ -241,8 +265,6 @@ void back_explain(struct engine *engine, struct visit *visit, const struct json 
         errand_new(sizeof *own, engine, (struct desk_visit *)visit, done, context);
     const struct json *given = json_member(params, "explanation");
     const char *id = json_member_text(params, "session_id");
-    const struct live *live = live_find(engine, id);
-    struct retime_words words = { .event = EVENT_FORM_CHANGED, .is_ours = true };
     struct error err;
 
     own->errand.drop = explaining_drop;
@@ -252,15 +274,8 @@ void back_explain(struct engine *engine, struct visit *visit, const struct json 
         errand_fail(&own->errand, &err, NULL);
         return;
     }
-    words.said = own->text = mem_text(json_text(given));
-    if (!live || strcmp(live->principal->id, visit->principal) != 0) {
-        wait_on(own);
-    } else if (live->flags & ASK_ASKED_BACK) {
-        words.version = live->version;
-        retime_say(&own->errand, &words, on_explained, own);
-    } else {
-        engine->parts.store->ops->list_said(engine->parts.store, id, on_said_before, own);
-    }
+    own->text = mem_text(json_text(given));
+    explain(own);
 }
 
 void back_write(const struct store_said *said, struct json_writer *writer)

@@ -315,17 +315,23 @@ void client_take(struct errand *errand, const char *action, const struct json *c
                      errand->visit, errand->id, content, on_decided, errand);
 }
 
-void client_result_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+/* A form that is returned, on its way. */
+struct returned {
+    struct errand errand; /* first */
+    struct json *params;
+    void (*take)(struct errand *errand, const struct json *params);
+};
+
+static void returned_drop(struct errand *errand)
+{
+    json_free(((struct returned *)errand)->params);
+}
+
+static void take_result(struct errand *errand, const struct json *params)
 {
     const char *mode = json_member_text(params, "mode");
-    struct errand *errand;
-    struct live *live;
+    struct live *live = find_open(errand, params);
 
-    if (!visit_may(visit, ROLE_AGENT, done, context))
-        return;
-    errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
-    live = find_open(errand, params);
     if (live && mode && strcmp(mode, "url") == 0) {
         end_showing(errand->engine, live, errand->visit); /* agreeing to look is no answer */
         errand_ok(errand, "{}");
@@ -335,16 +341,58 @@ void client_result_act(struct desk *desk, struct desk_visit *visit, const struct
     }
 }
 
-void client_failed_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+static void take_failure(struct errand *errand, const struct json *params)
 {
-    struct errand *errand;
-
-    if (!visit_may(visit, ROLE_AGENT, done, context))
-        return;
-    errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
     if (!find_open(errand, params))
         return;
     give_up(errand->engine, errand->visit, errand->id, CLIENT_BROKEN, EVENT_CANCELLED);
     errand_ok(errand, "{}");
+}
+
+static void on_made_elsewhere(void *context, const struct store_reply *reply)
+{
+    struct returned *returned = context;
+    struct engine *engine = returned->errand.engine;
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(&returned->errand, &reply->err, NULL);
+        return;
+    }
+    if (reply->outcome == STORE_DONE && !live_find(engine, reply->row->ask.id))
+        follow_found(engine, reply->row);
+    returned->take(&returned->errand, returned->params);
+}
+
+/* It may be of an ask that another hub made and we have not heard of yet: no answer is lost for
+ * that. */
+static void take_returned(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                          desk_done *done, void *context,
+                          void (*take)(struct errand *errand, const struct json *params))
+{
+    struct engine *engine = engine_of(desk);
+    const char *id = json_member_text(params, "session_id");
+    struct returned *returned;
+
+    if (!visit_may(visit, ROLE_AGENT, done, context))
+        return;
+    returned = errand_new(sizeof *returned, engine, visit, done, context);
+    returned->errand.drop = returned_drop;
+    returned->params = json_keep(params);
+    returned->take = take;
+    if (follow_is_shared(engine) && id && ask_id_is_valid(id) && !live_find(engine, id))
+        engine->parts.store->ops->get(engine->parts.store, id, on_made_elsewhere, returned);
+    else
+        take(&returned->errand, params);
+}
+
+void client_result_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
+{
+    take_returned(desk, visit, params, done, context, take_result);
+}
+
+void client_failed_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
+{
+    take_returned(desk, visit, params, done, context, take_failure);
 }

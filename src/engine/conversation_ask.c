@@ -250,6 +250,11 @@ static void on_waiting(void *context, const struct store_conversation *stored,
               follow_is_shared(engine) ? QUESTION_OTHERS_MS : 0);
 }
 
+void questions_init(struct engine *engine)
+{
+    engine->questions = TABLE_OF(question, link, ask_id);
+}
+
 void questions_load(struct engine *engine)
 {
     const struct store_conversation_query waiting = {
@@ -258,8 +263,6 @@ void questions_load(struct engine *engine)
     };
     struct store *store = engine->parts.store;
 
-    if (!engine->questions.count)
-        engine->questions = TABLE_OF(question, link, ask_id);
     store->ops->list_conversations(store, &waiting, on_waiting, engine);
 }
 

@@ -97,20 +97,42 @@ static void recover(struct engine *engine, const struct store_row *row)
         announce_recovered(engine, live);
 }
 
+/* What is in memory and was not listed may have ended while the list was read. */
+static void look_at_unlisted(struct engine *engine)
+{
+    struct table_link *link = NULL;
+
+    while ((link = table_each(&engine->by_id, link))) {
+        const struct live *live = TABLE_THING(live, by_id, link);
+
+        if (live->is_stored && live->load_pass != engine->load_pass)
+            follow_ask(engine, live->id);
+    }
+}
+
 static void on_live(void *context, const struct store_row *row, const struct error *err)
 {
     struct engine *engine = context;
+    struct live *live;
 
     if (row) {
-        if (!live_find(engine, row->ask.id))
+        if (live_find(engine, row->ask.id))
+            follow_row(engine, row);
+        else
             recover(engine, row);
+        live = live_find(engine, row->ask.id);
+        if (live)
+            live->load_pass = engine->load_pass;
         return;
     }
-    if (err) {
+    if (err)
         log_error("recovery.failed", "reason=%s", error_name(err->code));
-        if (follow_is_shared(engine)) /* it may be there again in a moment */
-            alarm_set(&engine->alarms, &engine->load_alarm, engine_boot_ms(engine) + LOAD_AGAIN_MS);
-    }
+    /* Others did things while the list was read: a second look sees those too. */
+    if (follow_is_shared(engine) && (err || !engine->is_loaded))
+        alarm_set(&engine->alarms, &engine->load_alarm,
+                  engine_boot_ms(engine) + (err ? LOAD_AGAIN_MS : 0));
+    else if (follow_is_shared(engine))
+        look_at_unlisted(engine);
     engine->is_loaded = engine->is_loaded || !err || !follow_is_shared(engine);
     time_arm(engine);
 }
@@ -120,6 +142,7 @@ void load_ring(struct engine *engine, struct alarm *alarm)
     struct store *store = engine->parts.store;
 
     (void)alarm;
+    engine->load_pass++;
     store->ops->list_live(store, engine_utc_ms(engine), on_live, engine);
 }
 
@@ -153,6 +176,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     hidden_load(engine);
     engine->load_alarm = (struct alarm){ .kind = ALARM_LOAD };
     load_ring(engine, &engine->load_alarm);
+    questions_init(engine);
     questions_load(engine);
     follow_store(engine);
     sweep_soon(engine);
@@ -168,6 +192,7 @@ void engine_free(struct engine *engine)
     if (!engine)
         return;
     questions_release(engine);
+    publish_dirty(engine); /* one by one each would be looked for among all */
     for (link = table_each(&engine->by_id, NULL); link; link = next) {
         next = table_each(&engine->by_id, link); /* from the start again would be quadratic */
         live_free(engine, TABLE_THING(live, by_id, link));

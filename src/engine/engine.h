@@ -96,6 +96,8 @@ typedef void engine_note_each(void *context, const char *what, const char *value
 void engine_each_note(const struct engine *engine, const char *session, engine_note_each *each,
                       void *context);
 
+/* The time by which deadlines are kept, the same at every hub. */
+int64_t engine_utc_ms(const struct engine *engine);
 void engine_on_time(struct engine *engine); /* the clock's wake-up */
 /* Before the loop sleeps: tells watchers what changed in this turn, once per ask. */
 void engine_flush(struct engine *engine);

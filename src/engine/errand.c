@@ -85,7 +85,7 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
     struct errand *errand = context;
 
     if (reply->outcome == STORE_DONE && !live_find(errand->engine, errand->id))
-        follow_take_up(errand->engine, reply->row);
+        follow_found(errand->engine, reply->row);
     errand->next(errand);
 }
 

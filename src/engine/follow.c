@@ -86,11 +86,24 @@ struct live *follow_take_up(struct engine *engine, const struct store_row *row)
     return live;
 }
 
+/* While a row was read it may have changed, and the news of that may be older than the row is here:
+ * one more look. */
+struct live *follow_found(struct engine *engine, const struct store_row *row)
+{
+    struct live *live = follow_take_up(engine, row);
+
+    if (live)
+        follow_ask(engine, row->ask.id);
+    return live;
+}
+
 static void take_over(struct engine *engine, struct live *live, const struct store_row *row)
 {
     const struct ask *ask = &row->ask;
 
     live->seq = row->seq;
+    if (live->version != ask->version)
+        live->is_back_told = false; /* it may be another question by now */
     live->version = ask->version;
     live->flags = ask->flags;
     live->interface = (uint8_t)ask->interface;
@@ -151,7 +164,7 @@ void follow_row(struct engine *engine, const struct store_row *row)
         return;
     }
     if (!live->is_stored) {
-        live->is_overtaken = true; /* our own completion is still to come */
+        ; /* our own completion is still to come */
         return;
     }
     if (row->ask.delivered_ms > 0 && !state_is_open(row->ask.state)) {
@@ -224,23 +237,16 @@ static void on_news_facts(void *context)
     tokens_reload(engine);
     rules_reload(engine);
     keys_load(engine);
+    session_notes_read(engine);
     later_load(engine);
     hidden_load(engine);
     preferences_load(engine);
 }
 
-/* Those we know may be over by now; those we do not know are taken up. */
 static void on_news_resync(void *context)
 {
     struct engine *engine = context;
-    struct table_link *link = NULL;
 
-    while ((link = table_each(&engine->by_id, link))) {
-        const struct live *live = TABLE_THING(live, by_id, link);
-
-        if (live->is_stored)
-            follow_ask(engine, live->id);
-    }
     engine->forgets_undelivered = true;
     load_ring(engine, &engine->load_alarm);
     questions_load(engine);

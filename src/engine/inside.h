@@ -19,7 +19,6 @@ static inline struct engine *engine_of(struct desk *desk)
     return (struct engine *)desk;
 }
 int64_t engine_boot_ms(const struct engine *engine);
-int64_t engine_utc_ms(const struct engine *engine);
 int64_t engine_setting(const struct engine *engine, enum setting_id id);
 void sweep_soon(struct engine *engine);
 void sweep_ring(struct engine *engine, struct alarm *alarm);
@@ -30,6 +29,8 @@ void load_ring(struct engine *engine, struct alarm *alarm);
 bool follow_is_shared(const struct engine *engine);
 /* Of a row that is not in memory; NULL: it is over. */
 struct live *follow_take_up(struct engine *engine, const struct store_row *row);
+/* The same of one that was read a moment ago. */
+struct live *follow_found(struct engine *engine, const struct store_row *row);
 void follow_row(struct engine *engine, const struct store_row *row); /* as it stands by now */
 void follow_ask(struct engine *engine, const char *id);              /* to be read, then that */
 /* Before memory says no: another hub may have done what it does not know of yet. True: the ask is
@@ -163,6 +164,8 @@ void wait_fail(struct engine *engine, struct live *live, const struct error *err
 void wait_stored(struct engine *engine, struct live *live);
 /* All who wait get this reply, which is not the end of the ask. False: nobody was there. */
 bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply);
+/* How patient its client is became known: those of its waits that would be too long end sooner. */
+void wait_bound_visit(struct engine *engine, struct visit *visit);
 void wait_drop_visit(struct engine *engine, struct visit *visit);
 void wait_forget_visit(struct engine *engine,
                        struct visit *visit); /* without a word to the store */
@@ -439,7 +442,8 @@ bool question_is(const struct engine *engine, const char *ask_id); /* of a conve
 void question_ring(struct engine *engine, struct alarm *alarm);
 /* Told when the conversation has gone on behind this ask; false: it has no question of that id. */
 bool question_add_decider(struct engine *engine, const char *ask_id, struct saying *saying);
-void questions_load(struct engine *engine);
+void questions_init(struct engine *engine);
+void questions_load(struct engine *engine); /* those that are not known yet */
 /* Another hub did something in this conversation. */
 void question_follow(struct engine *engine, const char *conversation_id);
 void questions_release(struct engine *engine);
@@ -504,6 +508,7 @@ void tally_ended(struct engine *engine, const struct live *live);
 struct text line_take(struct engine *engine);
 void line_give(struct engine *engine, struct text *take_line);
 void publish(struct engine *engine, struct live *live);
+void publish_dirty(struct engine *engine); /* all that changed, the newest first */
 
 /* describe.c: JSON of asks */
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live); /* -1: none */

@@ -33,9 +33,12 @@ static void tell_hold(struct visit *visit)
 static void on_loaded(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
+    struct visit *visit = errand->visit;
 
-    if (reply->outcome == STORE_DONE)
-        errand->visit->cut_off_ms = reply->seq;
+    if (reply->outcome == STORE_DONE && visit->cut_off_ms == 0) { /* else it has taught us since */
+        visit->cut_off_ms = reply->seq;
+        wait_bound_visit(errand->engine, visit);
+    }
     errand_end(errand);
 }
 

@@ -62,29 +62,56 @@ static struct portal_code *find_place(struct engine *engine)
     return oldest;
 }
 
-static void on_shared(void *context, const struct store_reply *reply)
+struct sharing {
+    struct errand errand; /* first */
+    struct errand *waits; /* for the code to be kept; NULL: nobody */
+    struct text reply;
+};
+
+static void sharing_drop(struct errand *errand)
 {
-    if (reply->outcome != STORE_DONE)
-        log_warning("portal.code", "not kept: %s", error_name(reply->err.code));
-    errand_end(context);
+    struct sharing *sharing = (struct sharing *)errand;
+
+    if (sharing->reply.used)
+        explicit_bzero(sharing->reply.bytes, sharing->reply.used);
+    text_release(&sharing->reply);
 }
 
-static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES])
+static void on_shared(void *context, const struct store_reply *reply)
+{
+    struct sharing *sharing = context;
+
+    if (reply->outcome != STORE_DONE)
+        log_warning("portal.code", "not kept: %s", error_name(reply->err.code));
+    if (sharing->waits && reply->outcome != STORE_DONE)
+        errand_fail(sharing->waits, &reply->err, NULL);
+    else if (sharing->waits)
+        errand_ok(sharing->waits, text_string(&sharing->reply));
+    errand_end(&sharing->errand);
+}
+
+/* Whoever waits is told the reply once every hub can know the code; then it ends. */
+static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES], struct errand *waits,
+                       struct text *take_reply)
 {
     struct store *store = engine->parts.store;
     struct store_token token = { .kind = PORTAL_CODE_KIND,
                                  .label = "",
                                  .created_ms = engine_utc_ms(engine) };
-    struct errand *errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    struct sharing *sharing = errand_new(sizeof *sharing, engine, NULL, NULL, NULL);
 
+    sharing->errand.drop = sharing_drop;
+    sharing->waits = waits;
+    if (take_reply)
+        sharing->reply = *take_reply;
     memcpy(token.hash, hash, HASH_BYTES);
     token.expires_ms = token.created_ms + (int64_t)PORTAL_CODE_S * 1000;
-    errand_begin_write(errand);
-    store->ops->save_token(store, &token, on_shared, errand);
+    errand_begin_write(&sharing->errand);
+    store->ops->save_token(store, &token, on_shared, sharing);
 }
 
 /* Behind the address, in its fragment: a browser sends that to nobody. */
-static void add_code(struct engine *engine, struct text *url)
+static void write_code(struct engine *engine, struct text *url, uint8_t ret_hash[HASH_BYTES])
 {
     struct portal_code *code = find_place(engine);
     char secret[TOKEN_BYTES];
@@ -92,12 +119,20 @@ static void add_code(struct engine *engine, struct text *url)
     token_make('c', secret);
     token_hash(secret, code->hash);
     code->until_boot_ms = engine_boot_ms(engine) + (int64_t)PORTAL_CODE_S * 1000;
-    if (follow_is_shared(engine)) {
-        share_code(engine, code->hash);
+    memcpy(ret_hash, code->hash, HASH_BYTES);
+    if (follow_is_shared(engine))
         code->until_boot_ms = 0;
-    }
     text_add_format(url, "#code=%s", secret);
     explicit_bzero(secret, sizeof secret);
+}
+
+static void add_code(struct engine *engine, struct text *url)
+{
+    uint8_t hash[HASH_BYTES];
+
+    write_code(engine, url, hash);
+    if (follow_is_shared(engine))
+        share_code(engine, hash, NULL, NULL);
 }
 
 bool engine_make_link(struct engine *engine, struct text *out)
@@ -112,6 +147,7 @@ static void reply_link(struct errand *errand)
 {
     struct text url = { 0 }, out = { 0 };
     struct json_writer writer = json_writer_to(&out);
+    uint8_t hash[HASH_BYTES];
     struct error err;
 
     if (!write_own_url(errand->engine, errand->id, &url)) {
@@ -124,14 +160,18 @@ static void reply_link(struct errand *errand)
     }
     json_write_object(&writer, NULL);
     json_write_text(&writer, "url", text_string(&url));
-    add_code(errand->engine, &url);
+    write_code(errand->engine, &url, hash);
     json_write_text(&writer, "link", text_string(&url));
     json_write_integer(&writer, "seconds", PORTAL_CODE_S);
     json_write_end_object(&writer);
-    errand_ok(errand, text_string(&out));
     explicit_bzero(url.bytes, url.used);
-    explicit_bzero(out.bytes, out.used);
     text_release(&url);
+    if (follow_is_shared(errand->engine)) {
+        share_code(errand->engine, hash, errand, &out);
+        return;
+    }
+    errand_ok(errand, text_string(&out));
+    explicit_bzero(out.bytes, out.used);
     text_release(&out);
 }
 

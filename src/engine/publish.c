@@ -49,7 +49,7 @@ void publish(struct engine *engine, struct live *live)
     mine_publish(engine, live);
 }
 
-void engine_flush(struct engine *engine)
+void publish_dirty(struct engine *engine)
 {
     while (engine->dirty) {
         struct live *live = engine->dirty;
@@ -58,6 +58,11 @@ void engine_flush(struct engine *engine)
         live->is_dirty = false;
         publish(engine, live);
     }
+}
+
+void engine_flush(struct engine *engine)
+{
+    publish_dirty(engine);
     remaining_arm(engine);
     time_arm(engine);
 }

@@ -160,7 +160,7 @@ struct live {
     uint8_t call_match[MATCH_BYTES];
     struct live_key *key;     /* NULL: none */
     uint8_t state, interface; /* enum ask_state, enum ask_interface */
-    uint32_t flags;
+    uint32_t flags, load_pass;
     int64_t version, seq;
     int64_t told_version; /* the one whose agents were told of */
     int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
@@ -268,6 +268,7 @@ struct engine {
     int64_t indexed_at_seq;    /* the newest event when it began */
     struct alarm tokens_alarm; /* when the next token expires */
     struct alarm load_alarm;   /* to take up what is alive once more */
+    uint32_t load_pass;        /* how often that was begun */
     bool is_loaded;
     struct tally tally;
     struct text line;                            /* see line_take */

@@ -357,18 +357,24 @@ static bool is_same_call(const struct submission *submission, const uint8_t *dig
                      "another key");
 }
 
+static void match_or_create(struct submission *submission);
+
 static void on_undelivered(void *context, const struct store_reply *reply)
 {
     struct submission *submission = context;
     struct errand *errand = &submission->errand;
     struct error err;
 
-    if (reply->outcome == STORE_FAILED) {
+    if (errand->visit->is_gone) {
+        errand_end(errand); /* before anything was kept: it has asked again by now, or never will */
+    } else if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
     } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id) ||
                wait_is_delivering(errand->engine, reply->row->ask.id) ||
                handed_is_out(errand->engine, reply->row->ask.id, errand->visit)) {
-        create(submission); /* one that is alive, or on its way, is another's (R5.5) */
+        /* One that is alive, or on its way, is another's (R5.5); unless the same call came again
+         * while we looked: then one of the two has made it by now. */
+        match_or_create(submission);
     } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
         errand_fail(errand, &err, NULL);
     } else {
@@ -385,11 +391,13 @@ static void match_or_create(struct submission *submission)
     struct live *live = live_find_match(engine, match, submission->errand.visit);
     struct error err;
 
-    if (!live && !undelivered_may_match(engine, match->call, match->has_key)) {
+    if (!live && (submission->errand.has_looked ||
+                  !undelivered_may_match(engine, match->call, match->has_key))) {
         create(submission);
         return;
     }
     if (!live) {
+        submission->errand.has_looked = true;
         engine->parts.store->ops->find_undelivered(
             engine->parts.store, submission->ask.principal, submission->ask.digest,
             submission->ask.idempotency_key, on_undelivered, submission);
@@ -483,7 +491,7 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
 
     if (reply->outcome == STORE_DONE && !live_find(engine, submission->ask.id) &&
         strcmp(reply->row->ask.principal, submission->ask.principal) == 0)
-        follow_take_up(engine, reply->row);
+        follow_found(engine, reply->row);
     resume(submission);
 }
 

@@ -170,18 +170,33 @@ void wait_stored(struct engine *engine, struct live *live)
     }
 }
 
+void wait_bound_visit(struct engine *engine, struct visit *visit)
+{
+    for (struct waiter *waiter = visit->waiters; waiter; waiter = waiter->visit_next) {
+        int64_t wait_ms = patience_bound_ms(visit, waiter->wait_ms);
+
+        if (!waiter->done || wait_ms == waiter->wait_ms)
+            continue;
+        waiter->wait_ms = wait_ms;
+        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
+    }
+    time_arm(engine);
+}
+
 void wait_add(struct engine *engine, struct live *live, struct visit *visit,
               const struct wait_terms *terms, desk_done *done, void *context)
 {
     struct waiter *waiter = pool_new(sizeof *waiter);
     bool was_detached = live->flags & ASK_DETACHED;
+    /* Again: what is known of the client's patience may have come after its call. */
+    int64_t wait_ms = patience_bound_ms(visit, terms->wait_ms);
 
     waiter->live = live;
     waiter->visit = visit;
     waiter->comes_back = terms->comes_back;
     waiter->done = done;
     waiter->context = context;
-    waiter->wait_ms = terms->wait_ms;
+    waiter->wait_ms = wait_ms;
     waiter->client = terms->client;
     waiter->round = terms->round;
     waiter->alarm.kind = ALARM_WAIT;
@@ -192,8 +207,8 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
     if (waiter->visit_next)
         waiter->visit_next->visit_previous = waiter;
     visit->waiters = waiter;
-    if (terms->wait_ms >= 0)
-        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + terms->wait_ms);
+    if (wait_ms >= 0)
+        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
     if (was_detached)
         save_detached(engine, live, false);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "settings/settings.h"
@@ -16,6 +17,23 @@ static bool is_postgres(const char *store)
     return strncmp(store, "postgres://", 11) == 0 || strncmp(store, "postgresql://", 13) == 0;
 }
 
+/* What an answer that was taken may be lost by, as the server is set up: said once, where it can be
+ * mended. */
+static void warn_of_losses(struct store *store)
+{
+    struct postgres_facts facts;
+
+    postgres_store_facts(store, &facts);
+    if (!facts.is_commit_kept)
+        log_warning("store.commits_not_kept", "setting=synchronous_commit value=off "
+                                              "risk=a_crash_of_the_server_loses_answers");
+    if (!facts.has_standby)
+        log_warning("store.no_standby", "setting=synchronous_standby_names "
+                                        "risk=a_failover_loses_answers");
+    if (facts.is_pooled)
+        log_warning("store.pooled", "pooling=transaction others_are_seen_within_ms=2000");
+}
+
 bool choose_store(struct loop *loop, const struct settings *settings, const struct place *place,
                   struct store **ret_store, struct error *err)
 {
@@ -23,8 +41,12 @@ bool choose_store(struct loop *loop, const struct settings *settings, const stru
 
     if (!store[0])
         return sqlite_store_open(loop, place->database, ret_store, err);
-    if (is_postgres(store))
-        return postgres_store_open(loop, store, ret_store, err);
+    if (is_postgres(store)) {
+        if (!postgres_store_open(loop, store, ret_store, err))
+            return false;
+        warn_of_losses(*ret_store);
+        return true;
+    }
     return error_set(err, ERROR_bad_format, "/store",
                      "store is empty for a file of this hub's own, or the address of a database, "
                      "as postgres://USER@HOST/DATABASE (sayso settings reset store)");

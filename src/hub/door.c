@@ -167,26 +167,27 @@ bool door_open(const struct door_parts *parts, struct door **ret_door, struct er
                                          parts->settings,    parts->offer,  parts->context,
                                          parts->write_status };
     char url[32];
-    bool ok;
 
     *ret_door = NULL;
     door->parts = *parts;
     door->guard = guard_new(&options);
     door->routes = routes_open(&fronts, door->guard);
     if (!open_server(door, err)) {
-        ok = !site_is_wanted(parts->settings);
         log_warning("http.no_port", "reason=%s", error_name(err->code));
         door_free(door);
-        return ok;
+        return !parts->must_listen || !site_is_wanted(parts->settings);
     }
     snprintf(url, sizeof url, "http://127.0.0.1:%d", http_server_port(door->server));
     engine_set_portal(parts->engine, url);
-    ok = open_public(door, err);
-    if (ok)
-        *ret_door = door;
-    else
-        door_free(door);
-    return ok;
+    if (!open_public(door, err)) {
+        log_error("http.not_listening", "message=%s", err->message);
+        if (parts->must_listen) {
+            door_free(door);
+            return false;
+        }
+    }
+    *ret_door = door;
+    return true;
 }
 
 const char *door_public_url(const struct door *door)
@@ -199,7 +200,7 @@ void door_reload(struct door *door)
     struct tls_context *fresh;
     struct error err;
 
-    if (!door || !door->tls)
+    if (!door || !door->public_server || !door->tls)
         return;
     if (!site_load_tls(door->parts.settings, &fresh, &err) || !fresh) {
         log_warning("tls.not_reloaded", "reason=%s message=%s", error_name(err.code), err.message);

@@ -27,10 +27,11 @@ struct door_parts {
     const struct mcp_offer *offer;                         /* to MCP clients; NULL: the product's */
     void *context;                                         /* of the one below */
     void (*write_status)(void *context, struct text *out); /* of the hub, a JSON object */
+    bool must_listen; /* for others, where a setting says so; else that it can't is only logged */
 };
 
 /* Port 7297 or the one it had last, else the next free one (R7.1). *ret_door NULL, and logged:
- * none. False: others are to be listened to, and cannot. */
+ * none. False: others must be listened to, and cannot. */
 bool door_open(const struct door_parts *parts, struct door **ret_door, struct error *err);
 int door_port(const struct door *door); /* 0: none */
 /* "https://sayso.example.org", or by its address; "" where nobody else is listened to. */

@@ -375,9 +375,13 @@ static bool open_parts(struct hub *hub, struct error *err)
                                          .program = hub->program,
                                          .sign = sign,
                                          .context = hub };
-    struct door_parts door = {
-        .loop = hub->loop, .settings = settings, .context = hub, .write_status = write_status
-    };
+    /* Whoever a front started it for can still change what is wrong; somebody who started it by
+     * hand, or a service manager, wants to know. */
+    struct door_parts door = { .loop = hub->loop,
+                               .settings = settings,
+                               .context = hub,
+                               .write_status = write_status,
+                               .must_listen = !hub->options->leaves_when_idle };
 
     if ((hub->passed_fd < 0 && !place_socket(&hub->place, hub->note.socket, err)) ||
         !choose_store(hub->loop, settings, &hub->place, &hub->store, err))

@@ -49,6 +49,11 @@ static char *unseal(void *context, const char *token, const char *binding, const
     return text_take(&out);
 }
 
+static int64_t utc_ms(void *context)
+{
+    return engine_utc_ms(((struct routes *)context)->parts.engine);
+}
+
 static void note(void *context, const struct http_mcp_note *note, desk_done *done,
                  void *done_context)
 {
@@ -130,6 +135,7 @@ struct routes *routes_open(const struct routes_parts *parts, struct guard *guard
         .settings = parts->settings,
         .offer = parts->offer,
         .context = routes,
+        .utc_ms = utc_ms,
         .seal = seal,
         .unseal = unseal,
         .note = note,

@@ -59,6 +59,7 @@ enum { I18N_MAX_PAIRS = 16 };
 /* Appends an error's English message in the language of the process, its values as they are.
  * False, and nothing appended: the catalogue does not know it. */
 bool i18n_reason(struct text *out, const char *english);
+bool i18n_reason_in(enum language language, struct text *out, const char *english);
 
 const char *language_tag(enum language language);
 const char *language_name(enum language language); /* "English", "中文" */

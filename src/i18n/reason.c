@@ -1,5 +1,5 @@
 /*
- * reason.c - an error's English message in the language of the process.
+ * reason.c - an error's English message in another language.
  * The hub speaks English on the wire, to agents and logs alike. The texts REASON_… are its
  * sentences with {names} where values stand: the English one is found by its words, what stood at
  * the names goes into the other language's. tools/check_reasons sees that they stay the same.
@@ -68,7 +68,18 @@ static bool matches(const char *pattern, const char *message, struct captured *r
     return *message == '\0';
 }
 
-bool i18n_reason(struct text *out, const char *english)
+/* What settings take is said by errors too. */
+static bool is_reason(enum text_id id)
+{
+    static const char *const kinds[] = { "REASON_", "SETTING_TAKES_" };
+    bool is_one = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        is_one = is_one || strncmp(i18n_key(id), kinds[i], strlen(kinds[i])) == 0;
+    return is_one;
+}
+
+bool i18n_reason_in(enum language language, struct text *out, const char *english)
 {
     struct captured best = { 0 };
     enum text_id found = TEXT_COUNT;
@@ -77,8 +88,7 @@ bool i18n_reason(struct text *out, const char *english)
         enum text_id id = (enum text_id)i;
         struct captured captured = { 0 };
 
-        if (strncmp(i18n_key(id), "REASON_", strlen("REASON_")) == 0 &&
-            matches(i18n_text_in(LANGUAGE_EN, id), english, &captured) &&
+        if (is_reason(id) && matches(i18n_text_in(LANGUAGE_EN, id), english, &captured) &&
             (found == TEXT_COUNT || captured.alike > best.alike)) {
             release(&best);
             best = captured;
@@ -88,9 +98,14 @@ bool i18n_reason(struct text *out, const char *english)
         }
     }
     if (found != TEXT_COUNT)
-        i18n_format(out, found, best.names[0], best.values[0], best.names[1], best.values[1],
-                    best.names[2], best.values[2], best.names[3], best.values[3], best.names[4],
-                    best.values[4], NULL);
+        i18n_format_in(language, out, found, best.names[0], best.values[0], best.names[1],
+                       best.values[1], best.names[2], best.values[2], best.names[3], best.values[3],
+                       best.names[4], best.values[4], NULL);
     release(&best);
     return found != TEXT_COUNT;
+}
+
+bool i18n_reason(struct text *out, const char *english)
+{
+    return i18n_reason_in(i18n_language(), out, english);
 }

@@ -586,6 +586,7 @@ const struct catalog catalog_zh = {
 #include "i18n/arguments.def"
 #include "i18n/doctor.def"
 #include "i18n/history.def"
+#include "i18n/refusals.def"
 #include "i18n/remote.def"
 #include "i18n/standing.def"
 #include "i18n/terminal.def"

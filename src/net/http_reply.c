@@ -142,7 +142,8 @@ void http_write_refusal(struct http_connection *connection, int status, const ch
                                     : "bad_request",
                     why);
     add_head(connection, NULL, status, "application/json");
-    text_add_format(out, "Content-Length: %zu\r\n\r\n", body.used);
+    text_add_format(out, "%sContent-Length: %zu\r\n\r\n", status == 503 ? "Retry-After: 1\r\n" : "",
+                    body.used);
     text_add(out, body.bytes, body.used);
     text_release(&body);
 }

@@ -69,12 +69,23 @@ static const char *last_reason(const struct tls_library *library)
     return reason ? reason : "no reason was given";
 }
 
+/* OpenSSL would ask at the terminal, and a hub would wait there for ever. */
+static int know_no_passphrase(char *out, int size, int is_writing, void *context)
+{
+    (void)out;
+    (void)size;
+    (void)is_writing;
+    (void)context;
+    return -1;
+}
+
 static bool use_files(const struct tls_context *context, const char *certificate_file,
                       const char *key_file, struct error *err)
 {
     const struct tls_library *library = context->library;
     bool is_read, is_other;
 
+    library->SSL_CTX_set_default_passwd_cb(context->ctx, know_no_passphrase);
     library->ERR_clear_error();
     if (library->SSL_CTX_use_certificate_chain_file(context->ctx, certificate_file) != 1)
         return error_set(err, ERROR_unavailable, "/tls_cert",

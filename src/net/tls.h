@@ -53,7 +53,7 @@ void tls_sent(struct tls *tls, size_t length);
 size_t tls_owed(const struct tls *tls);
 void tls_owe(struct tls *tls, size_t length);
 
-/* A thread that used any of this is about to end: what was kept for it goes. */
+/* What was kept for the calling thread goes, as before it ends; it may use all of this again. */
 void tls_leave_thread(void);
 
 /* Why it failed, in words: of the certificate where that was it. */

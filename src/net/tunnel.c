@@ -373,6 +373,8 @@ enum tunnel_outcome tunnel_open(const struct tunnel_target *target, int *ret_fd,
     } else {
         stream_close(tunnel.fd, tunnel.tls);
     }
+    if (tunnel.tls)
+        tls_leave_thread(); /* one of libuv's ends when OpenSSL has gone already */
     text_release(&tunnel.in);
     return outcome;
 }

@@ -210,10 +210,30 @@ static void write_value(enum setting_id id, const struct setting_value *value,
         json_write_integer(writer, key, value->number);
 }
 
+/* The password of an address is nobody's to read who looks at settings. */
+static void write_without_password(const char *address, struct json_writer *writer, const char *key)
+{
+    const char *user = strstr(address, "://"), *at = user ? strrchr(user, '@') : NULL;
+    const char *colon = at ? strchr(user + 3, ':') : NULL;
+    struct text shown = { 0 };
+
+    if (colon && colon < at) {
+        text_add(&shown, address, (size_t)(colon + 1 - address));
+        text_add_format(&shown, "***%s", at);
+    } else {
+        text_add_text(&shown, address);
+    }
+    json_write_text(writer, key, text_string(&shown));
+    text_release(&shown);
+}
+
 void settings_write(const struct settings *settings, enum setting_id id, struct json_writer *writer,
                     const char *key)
 {
-    write_value(id, value_of(settings, id), writer, key);
+    if (id == SETTING_STORE)
+        write_without_password(settings_text(settings, id), writer, key);
+    else
+        write_value(id, value_of(settings, id), writer, key);
 }
 
 void settings_write_saved(const struct settings *settings, enum setting_id id,

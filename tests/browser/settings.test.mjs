@@ -64,3 +64,17 @@ test("R8.1 R7.4 each row: what is set elsewhere is shown at once in an open page
     await page.close();
     await stage.home.must("cancel", asked.id);
 });
+
+test("R8.2 what the hub refuses is said exactly, in the person's language", async () => {
+    const page = await stage.page("/settings", context);
+    const words = { en: "deliver_after takes a time from 0 to 60 seconds", zh: "deliver_after 可设为 0 至 60 秒" };
+    for (const [language, wanted] of Object.entries(words)) {
+        await stage.home.must("settings", "set", "language", language);
+        await until(() => page.evaluate((tag) => document.documentElement.lang.startsWith(tag), language), language);
+        await page.locator("#set-deliver_after").fill("61");
+        await page.locator("#set-deliver_after").blur();
+        await page.locator(".saved.wrong", { hasText: wanted }).waitFor();
+    }
+    await stage.home.must("settings", "reset", "language");
+    await page.close();
+});

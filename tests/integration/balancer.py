@@ -13,8 +13,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import logging
 import random
 import re
+import ssl
 import threading
 from collections import Counter
 from typing import Any, Callable
@@ -22,6 +24,7 @@ from typing import Any, Callable
 HEAD_BYTES, BODY_BYTES, PART_BYTES = 65536, 8 << 20, 65536
 HEALTH_S, CONNECT_S = 0.2, 2.0
 HOP_BY_HOP = ("connection", "keep-alive", "proxy-connection")
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # to write to who has just left is nothing to tell
 
 
 class Gone(Exception):
@@ -100,10 +103,15 @@ class Head:
 
 
 class Balancer(contextlib.AbstractContextManager):
-    """`ports` may change while it runs. `order`: random, or round_robin. `counts[i]` are requests for hub i."""
+    """`ports` may change while it runs. `order`: random, or round_robin. `counts[i]` are requests for hub i. With
+    `certificate` (chain and key in one file) it speaks TLS to its clients; then hubs are told the name it is called by."""
 
-    def __init__(self, ports: list[int], seed: int = 1, order: str = "random", rewrites_host: bool = True):
-        self.ports, self.order, self.rewrites_host = ports, order, rewrites_host
+    def __init__(self, ports: list[int], seed: int = 1, order: str = "random", port: int = 0, certificate: str = ""):
+        self.ports, self.order, self.rewrites_host = ports, order, not certificate
+        self.wanted_port, self.tls = port, None
+        if certificate:
+            self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.tls.load_cert_chain(certificate)
         self.chance, self.turns = random.Random(seed), itertools.count()
         self.counts: Counter[Any] = Counter()
         self.is_ready = [False] * len(ports)
@@ -119,7 +127,7 @@ class Balancer(contextlib.AbstractContextManager):
 
         async def listen() -> None:
             await self._look_at_all()
-            self.listener = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+            self.listener = await asyncio.start_server(self._serve, "127.0.0.1", self.wanted_port, ssl=self.tls)
             self.port = self.listener.sockets[0].getsockname()[1]
             self.health = asyncio.ensure_future(self._look_for_ever())
         self.loop.run_until_complete(listen())

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import random
 import re
 import socket
@@ -29,6 +30,7 @@ NOTIFICATIONS = ("pass", "drop", "double", "delay")
 NOTIFICATION, COMPLETE, READY, QUERY, PARSE, BIND, SYNC = b"A", b"C", b"Z", b"Q", b"P", b"B", b"S"
 BEGINS = re.compile(rb"\s*(BEGIN|START TRANSACTION)\b", re.IGNORECASE)
 COMMITS = re.compile(rb"(^|;)\s*(COMMIT|END)\b", re.IGNORECASE)
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # to write to who has just left is nothing to tell
 
 
 class Cut(Exception):

@@ -4,7 +4,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import pathlib
 import random
 import threading
 import time
@@ -14,8 +13,8 @@ from typing import Any, Callable
 import postgres
 from answers_checker import ACKED, OPEN, REFUSED, UNKNOWN, History, check
 from chaos_proxy import CUTS, DOUBTS, Proxy
-from harness import SLACK, Wire, WireError, note
-from hubs_stage import LOST, Hub, Hubs, Person, Refused, outcome_of, question
+from harness import ROOT, SLACK, Wire, WireError, note
+from hubs_stage import LOST, Hub, Hubs, Person, Refused, bad_event, outcome_of, question
 
 SEED = int(os.environ.get("SAYSO_SEED", "0")) or random.randrange(1, 1 << 30)
 HANG_S = 90 * SLACK  # after the last fault; only catches hangs
@@ -197,9 +196,12 @@ class Crew(contextlib.AbstractContextManager):
     def judge(self) -> dict[str, int]:
         """Fails with the first violations; the history is kept beside the logs for who looks into it."""
         rows = self.hubs.rows()
+        bad = bad_event(self.hubs.url)
+        assert bad == 0, f"the chain of events breaks at {bad}"
         found = check(self.history, rows)
         if found:
-            kept = pathlib.Path("/tmp") / f"sayso-chaos-{os.getpid()}.jsonl"
+            kept = ROOT / "build" / "test-logs" / f"history-{os.getpid()}.jsonl"
+            kept.parent.mkdir(parents=True, exist_ok=True)
             self.history.keep(kept)
             note(f"history: {kept}")
             print("\n".join(f"# {violation}" for violation in found[:20]))
@@ -214,12 +216,15 @@ class Crew(contextlib.AbstractContextManager):
 
 
 class Mischief:
-    """Faults one after the other, by chance; every one is over before the next begins, but for what it left behind."""
+    """Faults by chance in two lanes: those that take a while one after the other, and beside them the quick ones: cuts, and
+    doubt over a commit."""
 
     def __init__(self, hubs: Hubs, server: postgres.Server, seed: int):
         self.hubs, self.server, self.chance = hubs, server, random.Random(seed)
         self.counts: Counter[str] = Counter()
-        self.kinds: dict[str, Callable[[], Any]] = {
+        self.failures: list[BaseException] = []
+        self.gave_up = 0  # hubs that were started while the database was away
+        self.slow: dict[str, Callable[[], Any]] = {
             "database restarted at once": lambda: self.server.restart_immediate(self.chance.random()),
             "database killed": self.kill_database,
             "database stands still": lambda: self.hold(self.server.pause, self.server.proceed, 3),
@@ -231,6 +236,8 @@ class Mischief:
             "silence": lambda: self.over_network(lambda proxy: self.hold(proxy.stall, proxy.flow, 7)),
             "silence everywhere": self.silence,
             "trickle": lambda: self.over_network(lambda proxy: self.hold(lambda: proxy.trickle(50), proxy.flow, 3)),
+        }
+        self.quick: dict[str, Callable[[], Any]] = {
             **{f"cut: {how}": lambda how=how: self.over_network(lambda proxy: proxy.cut(how, self.chance.choice((0.4, 1.0))))
                for how in CUTS},
             **{f"doubt: {how}": lambda how=how: self.over_network(lambda proxy: proxy.doubt(how)) for how in DOUBTS},
@@ -278,13 +285,29 @@ class Mischief:
 
     def go_on(self, seconds: float) -> None:
         """Every kind once first, in a random order; then by chance."""
-        deadline, waiting = time.monotonic() + seconds, list(self.kinds)
-        self.chance.shuffle(waiting)
-        while time.monotonic() < deadline:
-            kind = waiting.pop() if waiting else self.chance.choice(list(self.kinds))
-            self.kinds[kind]()
-            self.counts[kind] += 1
-            time.sleep(self.chance.uniform(0.3, 1.2))
+        deadline = time.monotonic() + seconds
+        lanes = [threading.Thread(target=self.lane, args=(kinds, deadline, random.Random(self.chance.random())))
+                 for kinds in (self.slow, self.quick)]
+        for lane in lanes:
+            lane.start()
+        for lane in lanes:
+            lane.join()
+        if self.failures:
+            raise self.failures[0]
+
+    def lane(self, kinds: dict[str, Callable[[], Any]], deadline: float, chance: random.Random) -> None:
+        waiting = list(kinds)
+        chance.shuffle(waiting)
+        try:
+            while time.monotonic() < deadline and not self.failures:
+                kind = waiting.pop() if waiting else chance.choice(list(kinds))
+                kinds[kind]()
+                self.counts[kind] += 1
+                time.sleep(chance.uniform(0.3, 1.2))
+                if kinds is self.slow:
+                    self.gave_up += sum(hub.look_after() for hub in self.hubs.hubs)
+        except BaseException as failure:  # told by go_on()
+            self.failures.append(failure)
 
     def end(self) -> None:
         """All is well again, and every hub says so."""
@@ -299,6 +322,7 @@ class Mischief:
             hub.proceed()
             if hub.process is None:
                 hub.start()
+            self.gave_up += hub.look_after()
         for hub in self.hubs.hubs:
             hub.wait_ready()
 

@@ -2,7 +2,8 @@
 
 A test file imports this, marks functions with @test("what holds", "R5.2 P1") and ends with run().
 A test that takes an argument gets a fresh Home. SAYSO_BIN is the program, SAYSO_CRASH_BIN the one
-with crash points and sanitizers, SAYSO_SCALE multiplies the rounds of tests that count.
+with crash points and sanitizers, SAYSO_SCALE multiplies the rounds of tests that count. With SAYSO_TEST_STORE=postgres
+every Home has a database of its own instead of a file.
 """
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -24,10 +26,13 @@ import time
 import traceback
 from typing import Any, Callable, NamedTuple
 
+import postgres
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = os.environ.get("SAYSO_BIN", str(ROOT / "build" / "sayso"))
 CRASH_BIN = os.environ.get("SAYSO_CRASH_BIN", str(ROOT / "build-asan" / "sayso"))
 SCALE = float(os.environ.get("SAYSO_SCALE", "1"))
+ON_POSTGRES = os.environ.get("SAYSO_TEST_STORE") == "postgres"
 SLACK = float(os.environ.get("SAYSO_SLACK", "1"))  # for bounds of time, where a sanitizer makes slow
 KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")  # no language, no terminal
 
@@ -68,6 +73,16 @@ class Result(NamedTuple):
     @property
     def json(self) -> Any:
         return json.loads(self.out)
+
+
+def needs_file(*_: Any, **__: Any) -> None:
+    """Of tests that look into SQLite's file, or break it."""
+    if ON_POSTGRES:
+        raise Skip("is about the file of SQLite")
+
+
+if ON_POSTGRES:
+    sqlite3.connect = needs_file  # whoever opens it
 
 
 def scaled(count: int) -> int:
@@ -160,6 +175,9 @@ class Home(_Stopped):
             "XDG_RUNTIME_DIR": str(self.path / "run"),
             **(env or {}),
         }
+        self.database = ""
+        if ON_POSTGRES and "SAYSO_STORE" not in self.environment:
+            self.database = self.environment["SAYSO_STORE"] = postgres.shared().new_database()
         self.spawned: list[subprocess.Popen] = []
         _homes.append(self)
 
@@ -236,6 +254,8 @@ class Home(_Stopped):
                 self.kill_hub()
         said += _read(self.data / "hub.log")
         shutil.rmtree(self.path)
+        if self.database:
+            postgres.shared().drop_database(self.database)
         assert "Sanitizer" not in said and "runtime error" not in said, said
 
 

@@ -3,13 +3,13 @@ test_three_hubs.py, test_chaos.py and test_failover.py share."""
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import http.client
 import itertools
 import json
-import os
 import signal
+import struct
 import subprocess
-import time
 from typing import Any
 
 import libpq
@@ -19,7 +19,7 @@ from api import LIMITS, Reply, read_reply
 from balancer import Balancer
 from chaos_proxy import Proxy
 from clock_stage import shim
-from harness import BIN, SLACK, Home, note, wait_until
+from harness import BIN, SLACK, Home, wait_until
 
 READY_S = 30 * SLACK
 MODERN = "2026-07-28"
@@ -58,6 +58,15 @@ class Hub:
             return get(self.port, "/readyz").status == 200
         wait_until(lambda: quietly(is_ready), f"hub {self.place} is ready: {self.said()[-2000:]}", timeout)
 
+    def look_after(self) -> bool:
+        """As a service manager does: one that could not reach the database when it started is started again. True then."""
+        if self.process is None or self.process.poll() is None:
+            return False
+        code = self.end()
+        assert code == 1 and "does not answer" in self.said(), f"hub {self.place} ended with {code}: {self.said()[-3000:]}"
+        self.start()
+        return True
+
     def end(self, number: int = signal.SIGKILL) -> int:
         """Waits for its end; the exit code."""
         if self.process is None:
@@ -66,6 +75,7 @@ class Hub:
         code = self.process.wait(30 * SLACK)
         self.home.spawned.remove(self.process)
         self.process = None
+        self.assert_sound()
         return code
 
     def pause(self) -> None:
@@ -75,9 +85,23 @@ class Hub:
         if self.process:
             self.process.send_signal(signal.SIGCONT)
 
+    def assert_sound(self) -> None:
+        said = self.said()
+        assert "Sanitizer" not in said and "runtime error" not in said, said[-8000:]
+
     def said(self) -> str:
         texts = [path.read_text(errors="replace") for path in (self.log, self.home.data / "hub.log") if path.is_file()]
         return "\n".join(texts)
+
+
+def certificate_of(home: Home) -> str:
+    """A chain of one and its key, for localhost."""
+    made = home.path / "balancer.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-batch",
+                    "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", str(made),
+                    "-out", f"{made}.crt"], check=True, capture_output=True)
+    made.write_text(made.read_text() + (home.path / "balancer.pem.crt").read_text())
+    return str(made)
 
 
 def quietly(act: Any) -> Any:
@@ -107,15 +131,17 @@ def get(port: int, path: str, **more: Any) -> Reply:
 
 class Hubs(contextlib.AbstractContextManager):
     """`server`: a PostgreSQL of one's own, else the shared one. `is_proxied`: each hub reaches it through a bad network
-    of its own (proxies[place]). Tokens are made on the first hub and good on all."""
+    of its own (proxies[place]). `is_public`: as for other machines, by a name and TLS that the balancer speaks. Tokens are
+    made on the first hub and good on all."""
 
     def __init__(self, count: int = 3, server: postgres.Server | None = None, is_proxied: bool = False, seed: int = 1,
-                 skews_s: tuple[int, ...] = (), order: str = "random", url: str = "", **hub: Any):
+                 skews_s: tuple[int, ...] = (), order: str = "random", url: str = "", is_public: bool = False, **hub: Any):
         self.stack = contextlib.ExitStack()
         self.databases = server or postgres.shared()
         self.url = url or self.databases.new_database()
         self.proxies: list[Proxy] = []
         self.hubs: list[Hub] = []
+        self.public_port, self.public_ports = postgres.free_port(), []
         with contextlib.ExitStack() as stack:
             if not url:
                 stack.callback(self._drop)
@@ -124,12 +150,15 @@ class Hubs(contextlib.AbstractContextManager):
                 if is_proxied:
                     self.proxies.append(stack.enter_context(Proxy(server.port, seed + place)))
                     reached_by = server.tcp_url(postgres.name_in(self.url), self.proxies[-1].port)
-                self.hubs.append(Hub(place, reached_by, (*skews_s, *[0] * count)[place], **hub))
+                more = {**hub, "env": {**hub.get("env", {}), **self._open_to_others()}} if is_public else hub
+                self.hubs.append(Hub(place, reached_by, (*skews_s, *[0] * count)[place], **more))
                 stack.enter_context(self.hubs[-1].home)
                 self.hubs[-1].start()
             for one in self.hubs:
                 one.wait_ready()
-            self.balancer = stack.enter_context(Balancer([one.port for one in self.hubs], seed, order))
+            self.balancer = stack.enter_context(
+                Balancer(self.public_ports, seed, order, self.public_port, certificate_of(self.hubs[0].home)) if is_public
+                else Balancer([one.port for one in self.hubs], seed, order))
             self.person_token, self.agent_token = self.token("person"), self.token("agent")
             self.stack = stack.pop_all()
         self.port = self.balancer.port
@@ -138,6 +167,11 @@ class Hubs(contextlib.AbstractContextManager):
     def _drop(self) -> None:
         with contextlib.suppress(libpq.NoServer):  # it may be the server's turn to be dead
             self.databases.drop_database(self.url)
+
+    def _open_to_others(self) -> dict[str, str]:
+        self.public_ports.append(postgres.free_port())
+        return {"SAYSO_LISTEN": f"127.0.0.1:{self.public_ports[-1]}", "SAYSO_LISTEN_PLAIN": "on",
+                "SAYSO_PUBLIC_URL": f"https://localhost:{self.public_port}"}
 
     def token(self, kind: str, place: int = 0) -> str:
         made = self.hubs[place].home.sayso("token", "new", "--kind", kind, "--label", "a test")
@@ -164,8 +198,12 @@ class Hubs(contextlib.AbstractContextManager):
     def said(self) -> str:
         return "\n".join(f"--- hub {hub.place}\n{hub.said()}" for hub in self.hubs)
 
-    def __exit__(self, *_: Any) -> None:
-        self.stack.close()
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        try:
+            for hub in self.hubs if kind is None else ():  # also what it finds only at its end
+                hub.end(signal.SIGTERM)
+        finally:
+            self.stack.close()
 
 
 def rows_of(url: str) -> list[Row]:
@@ -176,6 +214,21 @@ def rows_of(url: str) -> list[Row]:
         for ask, body in connection.run("SELECT ask, body FROM answers ORDER BY seq"):
             rows[ask].answers.append(json.loads(body).get("global_annotation", ""))
     return list(rows.values())
+
+
+def bad_event(url: str) -> int:
+    """The number of the first event that does not follow the one before it, as store/event.c reckons; 0: all do."""
+    with libpq.Connection(url) as connection:
+        events = connection.run("SELECT seq, ask, kind, actor, body, prev_hash FROM events ORDER BY seq")
+        ((last, hash),) = connection.run("SELECT seq, hash FROM counter")
+    before, known = events[0][0] - 1 if events else 0, None
+    for seq, ask, kind, actor, body, previous in events:
+        if seq != before + 1 or (known is not None and previous != known):
+            return seq
+        parts = [previous, *((text or "").encode() for text in (str(seq), ask, str(kind), actor, body))]
+        before = seq
+        known = hashlib.sha256(b"".join(struct.pack("<Q", len(part)) + part for part in parts)).digest() if body is not None else None
+    return 0 if last == before and known in (None, hash) else last
 
 
 def question(title: str, **more: Any) -> dict[str, Any]:

@@ -352,9 +352,10 @@ class Server(Databases, contextlib.AbstractContextManager):
                     "-U", SUPERUSER, "-X", "stream", "-c", "fast", "--no-sync")
         follow = f"host={self.path} port={self.port} user={SUPERUSER} application_name={name}"
         (path / "data" / "standby.signal").touch()
+        with open(path / "data" / "postgresql.auto.conf", "a") as settings:  # the first one's standby is not its own
+            settings.write("synchronous_standby_names = ''\n")
         own(path)
-        other = Server({**self.settings, "primary_conninfo": follow, "hot_standby": "on",
-                        "synchronous_standby_names": ""}, path, self.password)
+        other = Server({**self.settings, "primary_conninfo": follow, "hot_standby": "on"}, path, self.password)
         try:
             if is_synchronous:
                 self.set("synchronous_standby_names", name)

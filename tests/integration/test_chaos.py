@@ -27,7 +27,7 @@ def chaos() -> None:
         result = crew.judge()
         faults = sum(mischief.counts.values())
         done = sum((proxy.counts for proxy in hubs.proxies), start=type(crew.counts)())
-        note(f"faults by kind: {dict(mischief.counts)}")
+        note(f"faults by kind: {dict(mischief.counts)}; hubs that gave up starting: {mischief.gave_up}")
         note(f"by the proxies: {dict(done)}")
         note(f"by the crew: {dict(crew.counts)}; {latency(crew.woken_s)}")
         counted(f"faults={faults} " + " ".join(f"{name}={value}" for name, value in result.items()))

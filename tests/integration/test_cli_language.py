@@ -13,12 +13,13 @@ import stat
 from typing import Any
 
 from cli_stage import DONE, FAILED, OPTIONS, USAGE, ask, ask_json, error_of, expect, one_line, row_of
-from harness import Home, run, test
+from harness import Home, needs_file, run, test
 
 
 @test("settings of both scopes: listed with source and help, set, got, reset, kept over a restart",
       "R8.1 R10.3")
 def settings(home: Home) -> None:
+    needs_file()
     def facts(name: str) -> dict[str, Any]:
         return home.sayso("settings", "get", name, "--json").json[0]
     rows = {row["name"]: row for row in home.sayso("settings", "list", "--json").json}
@@ -142,6 +143,7 @@ def refused_in_chinese(home: Home) -> None:
 
 @test("in Chinese: why there is no hub, and what to do", "R8.2 R10.3")
 def unreachable_in_chinese() -> None:
+    needs_file()
     def open_to_all(home: Home) -> None:
         home.data.mkdir(parents=True)
         home.data.chmod(0o777)

@@ -18,7 +18,7 @@ import subprocess
 import time
 
 from cli_stage import DONE, FAILED, PENDING, WORDS, ask, asking, end, expect, one_line, row_of
-from harness import Home, Result, Skip, run, test
+from harness import Home, Result, Skip, needs_file, run, test
 
 NOBODY = 65534
 
@@ -28,6 +28,7 @@ NOBODY = 65534
 
 @test("status: about the hub, in a short line, as JSON; without one it says so and starts none", "R10.3")
 def status(home: Home) -> None:
+    needs_file()
     assert "No hub" in one_line(expect(home.sayso("status"), DONE).err)
     short = home.sayso("status", "--short")
     assert short == Result(DONE, "", ""), short
@@ -197,6 +198,7 @@ def home_not_writable(home: Home) -> None:
 @test("whatever the umask: directories 0700, files and socket 0600, and nothing outside XDG's places",
       "R12.1 R10.3")
 def modes() -> None:
+    needs_file()
     for mask in (0o000, 0o022, 0o027, 0o077, 0o777):
         with Home() as home:
             def through(*words: str, mask: int = mask) -> Result:

@@ -16,7 +16,7 @@ import time
 from typing import Iterator
 
 from clock_stage import EARLY_S, PATIENCE_S, Asker, FakedHome, locked_database, person, row_of
-from harness import Home, Skip, note, run, scaled, side_by_side, test, wait_until
+from harness import Home, Skip, needs_file, note, run, scaled, side_by_side, test, wait_until
 
 HOUR, DAY, YEAR = 3600, 86400, 365 * 86400
 
@@ -113,6 +113,7 @@ def jump_within_commit() -> None:
 
 @test("restart across a clock change: what remains is between nothing and all", "R5.4 P5")
 def restart_across_jump() -> None:
+    needs_file()
     cases = [  # clock, and what is left of 100 s (None: it is over)
         (0, (95, 100)), (50, (45, 50)), (-50, (95, 100)), (-DAY, (95, 100)), (-10 * YEAR, (95, 100)),
         (99, (0, 1)), (101, None), (DAY, None), (10 * YEAR, None),

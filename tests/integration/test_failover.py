@@ -72,9 +72,13 @@ def warned() -> None:
     with postgres.Server() as server:
         with Hubs(1, server) as hubs:
             said = hubs.said()
-            assert "synchronous_standby_names" in said, said[-2000:]
+            assert said.count("synchronous_standby_names") == 1 and "synchronous_commit" not in said, said[-2000:]
         with server.standby(), Hubs(1, server) as hubs:
             assert "synchronous_standby_names" not in hubs.said(), hubs.said()[-2000:]
+        server.set("synchronous_standby_names", "")
+        server.set("synchronous_commit", "off")
+        with Hubs(1, server) as hubs:
+            assert "synchronous_commit" in hubs.said(), hubs.said()[-2000:]
 
 
 run()

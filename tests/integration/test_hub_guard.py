@@ -18,7 +18,7 @@ import time
 from typing import Callable, Iterator
 
 import harness
-from harness import Home, Skip, run, test, wait_until
+from harness import Home, Skip, needs_file, run, test, wait_until
 from hub_stage import NOBODY, end_of, mode_of, through, variant
 
 # What a hub started by a client may know of that client's environment, and our own settings.
@@ -88,6 +88,7 @@ def full_log(home: Home) -> None:
 
 @test("two users of one machine do not meet", "R12.1")
 def two_users(home: Home) -> None:
+    needs_file()
     assert home.sayso("list").code == 0
     path = home.hub()["socket"]
     with nobodys_home(home) as (other, nobody):

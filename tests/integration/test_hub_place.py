@@ -18,7 +18,7 @@ import stat
 import time
 from typing import Callable
 
-from harness import Home, note, run, scaled, test, wait_until
+from harness import Home, needs_file, note, run, scaled, test, wait_until
 from hub_stage import ASK, NOBODY, all_at_once, expect_all_work, hubs, mode_of, pending_ask, through, variant
 
 CLIENTS = 50
@@ -74,6 +74,7 @@ def second_hub(home: Home) -> None:
 @test("hub.json names pid, start, socket, port, wire, version; socket and files are private",
       "R12.1 R10.3")
 def note_and_modes(home: Home) -> None:
+    needs_file()
     pending_ask(home)
     hub = home.hub()
     assert set(hub) == {"pid", "start", "socket", "port", "wire", "version"}, hub
@@ -275,6 +276,7 @@ def newer_database(home: Home) -> None:
 
 @test("a damaged database is set aside whole, and status tells where", "R10.3")
 def damaged_database() -> None:
+    needs_file()
     def first_bytes(whole: bytes) -> bytes:
         return b"\xff" * 64 + whole[64:]
     def a_third(whole: bytes) -> bytes:

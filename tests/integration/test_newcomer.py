@@ -4,6 +4,7 @@ Proves: R10.3 R14.1
 """
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import pathlib
@@ -13,12 +14,15 @@ import shutil
 import signal
 import subprocess
 
+import postgres
 from docs_stage import Named, blocks, commands, fresh_tree, variants
+from far_stage import Papers, write_secret
 from harness import ROOT, Home, Result, Skip, counted, run, test, wait_until
 
 PROMPT = "The build is done; both clusters are healthy, so somebody has to choose."
 CHOICE = {"title": "T", "prompt": PROMPT, "selection_mode": "single", "options": [{"id": "a", "label": "A", "recommended": True}]}
 HOOK = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": "/tmp"}
+PAPERS: list[Papers] = []
 NEEDS_ASK = {"answer", "cancel", "decline", "extend", "reply", "explain", "withdraw", "show", "attach", "open"}
 NO_TERMINAL = {"attach": 5, "inbox": 5, "notify desktop": 1}  # what needs a terminal says so here; tests/terminal has one
 
@@ -102,6 +106,22 @@ def backup(home: Home) -> str:
     return (home.path / "sayso-backup.jsonl").read_text()
 
 
+def papers() -> Papers:
+    """Certificates, made once for all and gone with the process."""
+    if not PAPERS:
+        PAPERS.append(Papers())
+        atexit.register(PAPERS[0].__exit__)
+    return PAPERS[0]
+
+
+def new_database() -> str:
+    """An empty one, gone with the process."""
+    databases = postgres.shared()
+    url = databases.new_database()
+    atexit.register(databases.drop_database, url)
+    return url
+
+
 def filled(home: Home, words: list[str]) -> list[str]:
     """Placeholders as somebody would fill them in."""
     verb = words[1]
@@ -124,6 +144,21 @@ def filled(home: Home, words: list[str]) -> list[str]:
             out.append("@")  # the ask, made when all words are known
         elif word == "NAME":
             out.append(names.get(before, names.get(verb, "theme")))
+        elif before == "--hub" and word.startswith("https://"):  # tests of its own have one; this is as through a tunnel
+            home.sayso("list")
+            out.append(f"http://127.0.0.1:{home.hub()['port']}")
+        elif before == "--token-file":
+            kind = "agent" if verb in ("mcp", "ask", "withdraw", "gate") else "person"
+            write_secret(home.path / "token", home.sayso("token", "new", "--kind", kind).out.split()[0])
+            out.append(str(home.path / "token"))
+        elif before in ("--tls-cert", "--tls-key", "--ca-file"):
+            out.append(papers().of("own.key" if before == "--tls-key" else "own.pem"))
+        elif before == "--listen":
+            out.append("127.0.0.1:0")
+        elif word.startswith("postgres://"):
+            out.append(new_database())
+        elif word.startswith("sqlite:"):
+            out.append(f"sqlite:{home.data / 'sayso.db'}")
         elif word == "unix:PATH":
             home.sayso("list")
             out.append(f"unix:{home.hub()['socket']}")
@@ -165,6 +200,9 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
         assert home.sayso("cancel").code == 0
         assert explaining.wait(20) == 3, (named, explaining.stderr.read())
         return
+    if verb == "migrate":  # a file with something in it, and no hub on it
+        answered_ask(home)
+        home.sayso("stop")
     given = json.dumps(HOOK) if verb == "gate" else backup(home) if verb == "import" else ""
     if verb == "export":
         answered_ask(home)
@@ -180,7 +218,7 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
 def is_mention(text: str) -> bool:
     """Only the name of a command that wants more than its name."""
     words = text.split()
-    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion", "import", "reply", "explain"} or \
+    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion", "import", "migrate", "reply", "explain"} or \
         text in ("sayso ask --json", "sayso ask --tool")
 
 

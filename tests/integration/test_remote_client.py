@@ -4,18 +4,23 @@ whom, and that nothing is lost or doubled while hubs and networks come and go.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import random
 import signal
 import socket
 import ssl
+import struct
 import subprocess
+import termios
 import threading
 import time
 
 from far_stage import ASK, Far, write_secret
-from harness import CRASH_BIN, Home, Result, counted, run, scaled, test, wait_until
+from harness import CRASH_BIN, Home, Result, WireError, counted, run, scaled, test
+from tty_stage import Tty
+from web_stage import Page
 
 
 def ended(home: Home, process, timeout: float = 40) -> Result:
@@ -120,7 +125,7 @@ def private():
         assert far.tokens["person"] not in "".join(done.out + done.err for done in (wrong, done))
 
 
-@test("a token that is revoked while its agent waits ends that, with the reason", "R12.1 D6")
+@test("a token that is revoked while its agent waits ends that, with the reason", "R12.1")
 def revoked():
     with Far() as far:
         home = far.client()
@@ -218,6 +223,88 @@ def cut_again_and_again():
         assert len(far.home.sayso("list", "--json").json) == rounds * agents, seed
         cutter.listener.close()
         counted(f"{cutter.cuts} connections were cut, {rounds * agents} asks answered once each")
+
+
+@test("an inbox on another machine is live, outlives the hub's restart, and answers nothing destructive", "R6.3 R12.1 R13.2")
+def inbox():
+    with Far() as far, Tty() as tty:
+        agent, person = far.client(), far.client()
+        fcntl.ioctl(tty.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        seat = tty.start(person, "inbox", *far.way(person, "person"), stdin=tty.slave, stdout=tty.slave, stderr=tty.slave,
+                         env={"TERM": "xterm-256color"})
+        first = far.sayso(agent, "agent", "ask", "Before the restart", *ASK[2:], "--wait", "0", "--json").json["session_id"]
+        tty.read_until("Before the restart")
+        far.end(signal.SIGKILL)
+        far.serve()
+        far.sayso(agent, "agent", "ask", "After the restart", *ASK[2:], "--wait", "0")
+        tty.read_until("After the restart", 20)
+        assert far.sayso(person, "person", "answer", first, "--select", "a").code == 0
+        tty.type("q")
+        assert seat.wait(20) == 0
+        person.spawned.remove(seat)
+        risky = {"title": "Drop it?", "prompt": "The table was not read for a year; dropping it can't be undone.",
+                 "selection_mode": "single", "destructive": True,
+                 "options": [{"id": "keep", "label": "Keep", "recommended": True}, {"id": "drop", "label": "Drop"}]}
+        asked = far.sayso(agent, "agent", "ask", "--from", "-", "--wait", "0", "--json", input=json.dumps(risky))
+        here = far.sayso(person, "person", "answer", asked.json["session_id"], "--select", "drop")
+        assert here.code == 1 and "terminal" in here.err, here
+        with guest(far, "person") as wire:  # nor does claiming a terminal help
+            wire.call("hello", wire=1, role="person", channel="terminal", name="x")
+            code = wire.call("ask/challenge", session_id=asked.json["session_id"]).get("code", "")
+            expect_error(wire, "destructive", "ask/answer", session_id=asked.json["session_id"], code=code,
+                         selected_ids=["drop"])
+
+
+def guest(far: Far, kind: str) -> Page:
+    """A client of /wire, by hand."""
+    page = Page.__new__(Page)
+    page.socket = far.context().wrap_socket(socket.create_connection(("127.0.0.1", far.port), 10), server_hostname="localhost")
+    page.unread, page.events, page.last_id = b"", [], 0
+    page.socket.sendall((f"GET /wire HTTP/1.1\r\nHost: localhost:{far.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+                         f"Authorization: Bearer {far.tokens[kind]}\r\n\r\n").encode())
+    while b"\r\n\r\n" not in page.unread:
+        page.unread += page.socket.recv(65536)
+    head, _, page.unread = page.unread.partition(b"\r\n\r\n")
+    assert b" 101 " in head, head
+    return page
+
+
+def expect_error(peer: Page, words: str, method: str, **params) -> None:
+    try:
+        said = peer.call(method, **params)
+    except WireError as refused:
+        assert words in refused.message, (method, refused)
+    else:
+        raise AssertionError(f"{method} worked: {said}")
+
+
+@test("/wire: the token says who it is; what hello claims beside it changes nothing", "R12.1 R13.2")
+def by_hand():
+    with Far() as far:
+        for kind, other in (("agent", "person"), ("person", "agent")):
+            with guest(far, kind) as wire, contextlib.suppress(WireError):
+                wire.call("hello", wire=1, role=other, name="x", token=far.tokens[other])
+                raise AssertionError(f"a token of the kind {kind} came in as {other}")
+        with guest(far, "agent") as wire:
+            expect_error(wire, "say hello first", "ask/create", tool="provide_choice", arguments={})
+            assert wire.call("hello", wire=1, role="agent", name="x")["role"] == "agent"
+            expect_error(wire, "one role", "hello", wire=1, role="agent", name="x")
+            for method in ("ask/list", "ask/answer", "token/new", "settings/set", "portal/link"):
+                expect_error(wire, "not for your role", method)
+            for method in ("hub/stop", "hub/retire", "hub/status", "nothing/such"):
+                expect_error(wire, "no such method", method)
+        with guest(far, "person") as wire:
+            assert wire.call("hello", wire=1, role="person", name="x", channel="cli")["role"] == "person"
+            expect_error(wire, "not for your role", "ask/create")
+            for method in ("hub/stop", "hub/retire"):
+                expect_error(wire, "no such method", method)
+            assert wire.call("hub/status")["public_url"] == far.url
+        for claims in ({"channel": "web"}, {"channel": "api"}, {"name": "x" * 300}, {"wire": 99}, {"name": "a\0b"}):
+            with guest(far, "person") as wire, contextlib.suppress(WireError):
+                wire.call("hello", **{"wire": 1, "role": "person", "name": "x", **claims})
+                raise AssertionError(f"{claims} was taken")
+        assert far.home.hub_pid()
 
 
 @test("a long list comes whole, and a long ask goes whole", "R13.2")

@@ -16,11 +16,12 @@ from answers_checker import check
 from chaos_stage import Crew, latency
 from cli_stage import DONE
 from harness import ROOT, SLACK, Home, Skip, Wire, counted, note, run, scaled, test, wait_until
-from hubs_stage import LOST, Hubs, Refused, exchange, outcome_of, question
+from hubs_stage import LOST, Hubs, Refused, exchange, outcome_of, question, quietly
 from tty_stage import Tty
 from web_stage import Page, code_of, hello, link_of
 
 HEARD_S = 2.5 * SLACK + 5  # a hub that heard no notification looks by itself; the rest is for a busy machine
+CLOCK_S = 0.05  # what a hub knows of the database's clock is half a round trip old
 ORDERS = list(itertools.permutations(range(3)))
 
 
@@ -158,7 +159,7 @@ def races() -> None:
         counted(f"races={rounds} doubled=0")
 
 
-@test("taken back, extended, withdrawn and timed out on another hub than it was asked on", "R13.1 R5.4 G8")
+@test("taken back, extended, withdrawn and timed out on another hub than it was asked on", "R13.1 R5.4")
 def other_acts() -> None:
     with Hubs() as hubs:
         home = [hub.home for hub in hubs.hubs]
@@ -190,12 +191,13 @@ def other_acts() -> None:
         calls = [Background(lambda place=place: hubs.agent(hubs.hubs[place].port).ask("timed", timeout_seconds=3)) for place in range(3)]
         results = [one.result(30 * SLACK) for one in calls]
         assert {one["action_status"] for one in results} == {"timeout"} and len({one["session_id"] for one in results}) == 1, results
-        assert time.monotonic() - began >= 3
+        took_s = time.monotonic() - began
+        assert took_s >= 3 - CLOCK_S, took_s
         (row,) = [row for row in hubs.rows() if row.question == "timed"]
         assert not row.answers and row.ended_ms >= row.deadline_ms, row
 
 
-@test("settings, tokens and standing answers of one hub hold on all", "R13.1 R12.1 D6")
+@test("settings, tokens and standing answers of one hub hold on all", "R13.1 R12.1")
 def shared_tables() -> None:
     with Hubs() as hubs:
         home = [hub.home for hub in hubs.hubs]
@@ -207,8 +209,9 @@ def shared_tables() -> None:
                    "the token opens all", HEARD_S)
         (id,) = [row["id"] for row in home[2].sayso("token", "list", "--json").json if row["label"] == "lived"]
         assert home[2].sayso("token", "revoke", id).code == DONE
-        wait_until(lambda: all(exchange(hub.port, "GET", "/api/asks", token=token).status == 401 for hub in hubs.hubs),
-                   "the token opens none", HEARD_S)
+        wait_until(lambda: quietly(lambda: all(  # who holds it is cut off, whatever was under way
+            exchange(hub.port, "GET", "/api/asks", token=token).status == 401 for hub in hubs.hubs)), "the token opens none",
+            HEARD_S)
 
 
 @test("a conversation goes on wherever its host and its person come in", "R13.1 R3.4")
@@ -279,14 +282,14 @@ def chromium() -> None:
     node = node_of("browser")
     if not os.path.exists("/usr/bin/chromium"):
         raise Skip("there is no Chromium")
-    with Hubs() as hubs:
+    with Hubs(is_public=True) as hubs:
         titles = [f"Browser question {place}" for place in range(3)]
         calls = [Background(lambda place=place: hubs.agent(hubs.hubs[place].port).ask(titles[place], 120)) for place in range(3)]
         for title in titles:
             seen_on(hubs, title)
-        link = link_of(hubs.hubs[0].home).replace(f":{hubs.hubs[0].port}/", f":{hubs.port}/")
-        ran = subprocess.run([node, str(ROOT / "tests/browser/lib/balanced.mjs"), link, *titles], capture_output=True,
-                             text=True, timeout=120 * SLACK)
+        ran = subprocess.run([node, str(ROOT / "tests/browser/lib/balanced.mjs"), *titles], capture_output=True, text=True,
+                             env={**os.environ, "SAYSO_URL": f"https://localhost:{hubs.port}/", "SAYSO_TOKEN": hubs.person_token},
+                             timeout=120 * SLACK)
         said = json.loads(ran.stdout.splitlines()[-1])
         assert said["answered"] == titles and not said["complaints"], (said, ran.stderr[-2000:])
         for call in calls:

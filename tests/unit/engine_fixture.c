@@ -16,7 +16,6 @@
 #include "loop/loop.h"
 #include "remove_tree.h"
 #include "store/row.h"
-#include "store/sqlite.h"
 
 /* A write on its way through the stage's store. */
 struct passage {
@@ -89,7 +88,7 @@ static void finish(struct passage *passage, const struct store_reply *reply)
     free(passage);
 }
 
-static void on_inner_reply(void *context, const struct store_reply *reply)
+void stage_passed(void *context, const struct store_reply *reply)
 {
     struct passage *passage = context;
     struct stage_store *store = passage->store;
@@ -132,7 +131,7 @@ static void stage_store_create(struct store *port, const struct ask *ask,
         return;
     }
     store->outstanding++;
-    store->inner->ops->create(store->inner, ask, principal, on_inner_reply, passage);
+    store->inner->ops->create(store->inner, ask, principal, stage_passed, passage);
 }
 
 static void stage_store_change(struct store *port, const struct store_change *change,
@@ -140,7 +139,13 @@ static void stage_store_change(struct store *port, const struct store_change *ch
 {
     struct stage_store *store = own(port);
     struct passage *passage = passage_new(store, done, context, event_name(change->event));
+    struct store_change timeless = *change;
 
+    if (!store->stage
+             ->is_shared) { /* it is by the stage's clock, not the store's, that it is time */
+        timeless.when = STORE_ANY_TIME;
+        change = &timeless;
+    }
     store->changes++;
     if (store->fails_events >> change->event & 1) {
         fail_later(passage);
@@ -149,13 +154,12 @@ static void stage_store_change(struct store *port, const struct store_change *ch
         append(&store->held, passage);
     } else {
         store->outstanding++;
-        store->inner->ops->change(store->inner, change, on_inner_reply, passage);
+        store->inner->ops->change(store->inner, change, stage_passed, passage);
     }
 }
 
-/* A write that goes straight through; NULL: it is to fail. */
-static struct passage *pass(struct stage_store *store, bool fails, const char *what,
-                            store_done *done, void *context)
+struct passage *stage_pass(struct stage_store *store, bool fails, const char *what,
+                           store_done *done, void *context)
 {
     struct passage *passage = passage_new(store, done, context, what);
 
@@ -165,89 +169,6 @@ static struct passage *pass(struct stage_store *store, bool fails, const char *w
     }
     store->outstanding++;
     return passage;
-}
-
-static void stage_store_save_draft(struct store *port, const char *ask_id, const char *person,
-                                   const char *json, int64_t now_ms, store_done *done,
-                                   void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_drafts, "draft", done, context);
-
-    own(port)->drafts++;
-    if (passage)
-        inner->ops->save_draft(inner, ask_id, person, json, now_ms, on_inner_reply, passage);
-}
-
-static void stage_store_save_setting(struct store *port, const char *person, const char *name,
-                                     const char *value, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_settings, "setting", done, context);
-
-    if (passage)
-        inner->ops->save_setting(inner, person, name, value, on_inner_reply, passage);
-}
-
-static void stage_store_save_cut_off(struct store *port, const struct store_client *client,
-                                     int64_t cut_off_ms, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_settings, "cut_off", done, context);
-
-    if (passage)
-        inner->ops->save_cut_off(inner, client, cut_off_ms, on_inner_reply, passage);
-}
-
-static void stage_store_save_form_fact(struct store *port, const struct store_client *client,
-                                       int64_t fact, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage =
-        pass(own(port), own(port)->fails_settings, "form_fact", done, context);
-
-    if (passage)
-        inner->ops->save_form_fact(inner, client, fact, on_inner_reply, passage);
-}
-
-static void stage_store_forget_cut_offs(struct store *port, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-
-    inner->ops->forget_cut_offs(inner, on_inner_reply,
-                                pass(own(port), false, "forget", done, context));
-}
-
-static void stage_store_shift(struct store *port, int64_t by_ms, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_shifts, "shift", done, context);
-
-    own(port)->shifts++;
-    if (passage)
-        inner->ops->shift_deadlines(inner, by_ms, on_inner_reply, passage);
-}
-
-static void stage_store_sweep(struct store *port, int64_t older_than_ms, size_t keep, size_t batch,
-                              store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_sweeps, "sweep", done, context);
-
-    own(port)->sweeps++;
-    if (passage)
-        inner->ops->sweep(inner, older_than_ms, keep, batch, on_inner_reply, passage);
-}
-
-static void stage_store_index(struct store *port, int64_t now_ms, size_t batch, store_done *done,
-                              void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_sweeps, "index", done, context);
-
-    own(port)->indexings++;
-    if (passage)
-        inner->ops->index(inner, now_ms, batch, on_inner_reply, passage);
 }
 
 static void fail_read(store_done *done, void *context)
@@ -267,139 +188,107 @@ static void stage_store_get(struct store *port, const char *ask_id, store_done *
     else if (store->misses_reads)
         done(context, &(struct store_reply){ .outcome = STORE_MISSING });
     else
-        store->inner->ops->get(store->inner, ask_id, done, context);
+        stage_get(port, ask_id, done, context);
 }
 
 static void stage_store_undelivered(struct store *port, const char *principal,
                                     const uint8_t *digest, const char *key, store_done *done,
                                     void *context)
 {
-    struct stage_store *store = own(port);
-
-    if (store->fails_reads)
+    if (own(port)->fails_reads)
         fail_read(done, context);
     else
-        store->inner->ops->find_undelivered(store->inner, principal, digest, key, done, context);
+        stage_find_undelivered(port, principal, digest, key, done, context);
 }
 
-static void stage_store_save_token(struct store *port, const struct store_token *token,
-                                   store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_tokens, "token", done, context);
-
-    if (passage)
-        inner->ops->save_token(inner, token, on_inner_reply, passage);
-}
-
-static void stage_store_revoke_token(struct store *port, const uint8_t *hash, int64_t now_ms,
-                                     store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_tokens, "revoke", done, context);
-
-    if (passage)
-        inner->ops->revoke_token(inner, hash, now_ms, on_inner_reply, passage);
-}
-
-static void stage_store_save_rule(struct store *port, const struct store_rule *rule,
-                                  store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_settings, "rule", done, context);
-
-    if (passage)
-        inner->ops->save_rule(inner, rule, on_inner_reply, passage);
-}
-
-static void stage_store_revoke_rule(struct store *port, const char *id, int64_t now_ms,
-                                    store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_settings, "unrule", done, context);
-
-    if (passage)
-        inner->ops->revoke_rule(inner, id, now_ms, on_inner_reply, passage);
-}
-
-static void stage_store_save_key(struct store *port, const struct store_key *key, store_done *done,
-                                 void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_keys, "key", done, context);
-
-    if (passage)
-        inner->ops->save_key(inner, key, on_inner_reply, passage);
-}
-
-static void stage_store_save_meta(struct store *port, const char *name, const char *value,
-                                  store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage = pass(own(port), own(port)->fails_settings, "meta", done, context);
-
-    if (passage)
-        inner->ops->save_meta(inner, name, value, on_inner_reply, passage);
-}
-
-static void stage_store_create_conversation(struct store *port,
-                                            const struct store_conversation *conversation,
-                                            const struct store_principal *principal,
-                                            const char *events, store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage =
-        pass(own(port), own(port)->fails_conversations, "conversation", done, context);
-
-    if (passage)
-        inner->ops->create_conversation(inner, conversation, principal, events, on_inner_reply,
-                                        passage);
-}
-
-static void stage_store_save_conversation(struct store *port,
-                                          const struct store_conversation_step *step,
-                                          store_done *done, void *context)
-{
-    struct store *inner = own(port)->inner;
-    struct passage *passage =
-        pass(own(port), own(port)->fails_conversations, "step", done, context);
-
-    if (passage)
-        inner->ops->save_conversation(inner, step, on_inner_reply, passage);
-}
-
-static struct store_ops stage_ops = {
-    /* the reads are added at the start */
+static const struct store_ops stage_ops = {
+    /* the rest is added at the start */
     .create = stage_store_create,
     .change = stage_store_change,
-    .save_draft = stage_store_save_draft,
-    .save_setting = stage_store_save_setting,
-    .save_token = stage_store_save_token,
-    .revoke_token = stage_store_revoke_token,
-    .save_rule = stage_store_save_rule,
-    .revoke_rule = stage_store_revoke_rule,
-    .save_key = stage_store_save_key,
-    .create_conversation = stage_store_create_conversation,
-    .save_conversation = stage_store_save_conversation,
-    .save_cut_off = stage_store_save_cut_off,
-    .save_form_fact = stage_store_save_form_fact,
-    .forget_cut_offs = stage_store_forget_cut_offs,
-    .shift_deadlines = stage_store_shift,
-    .sweep = stage_store_sweep,
-    .index = stage_store_index,
     .get = stage_store_get,
     .find_undelivered = stage_store_undelivered,
-    .save_meta = stage_store_save_meta,
 };
 
-static int64_t clock_boot_ms(struct clock *clock)
+static void on_news_ask(void *context, const struct store_row *row)
 {
-    return ((struct stage_clock *)clock)->boot_ms;
+    struct stage *stage = context;
+
+    stage_note(stage, "news of ask");
+    stage->news->ask(stage->news_context, row);
 }
 
-static int64_t clock_utc_ms(struct clock *clock)
+static void on_news_conversation(void *context, const char *id)
 {
-    return ((struct stage_clock *)clock)->utc_ms;
+    struct stage *stage = context;
+
+    stage_note(stage, "news of conversation");
+    stage->news->conversation(stage->news_context, id);
+}
+
+static void on_news_facts(void *context)
+{
+    struct stage *stage = context;
+
+    stage_note(stage, "news of facts");
+    stage->news->facts(stage->news_context);
+}
+
+static void on_news_resync(void *context)
+{
+    struct stage *stage = context;
+
+    stage_note(stage, "resync");
+    stage->news->resync(stage->news_context);
+}
+
+static void pass_follow(struct store *port, const struct store_news *news, void *context)
+{
+    static const struct store_news noted = { on_news_ask, on_news_conversation, on_news_facts,
+                                             on_news_resync };
+    struct stage_store *store = own(port);
+
+    store->stage->news = news;
+    store->stage->news_context = context;
+    store->inner->ops->follow(store->inner, &noted, store->stage);
+}
+
+static int64_t pass_utc_ms(struct store *port)
+{
+    return own(port)->inner->ops->utc_ms(own(port)->inner);
+}
+
+static bool pass_is_reachable(struct store *port)
+{
+    return own(port)->inner->ops->is_reachable(own(port)->inner);
+}
+
+static struct store_ops ops_of(const struct stage *stage)
+{
+    struct store_ops ops = stage_ops;
+
+    stage_add_reads(&ops);
+    stage_add_writes(&ops);
+    if (stage->is_shared) {
+        ops.follow = pass_follow;
+        ops.utc_ms = pass_utc_ms;
+        ops.is_reachable = pass_is_reachable;
+    }
+    return ops;
+}
+
+static int64_t clock_boot_ms(struct clock *port)
+{
+    const struct stage_clock *clock = (struct stage_clock *)port;
+
+    return clock->real ? loop_boot_ms() : clock->boot_ms;
+}
+
+static int64_t clock_utc_ms(struct clock *port)
+{
+    const struct stage_clock *clock = (struct stage_clock *)port;
+    struct store *inner = clock->real ? clock->real->store.inner : NULL;
+
+    return inner ? inner->ops->utc_ms(inner) : clock->utc_ms;
 }
 
 static void clock_wake_at(struct clock *clock, int64_t boot_ms)
@@ -411,7 +300,7 @@ static void before_sleep(void *context)
 {
     struct stage *stage = context;
 
-    if (stage->store.outstanding == 0)
+    if (stage->is_settling && stage->store.outstanding + stage->store.reading == 0)
         loop_stop(stage->loop);
 }
 
@@ -427,12 +316,56 @@ static void tell_failures(struct stage *stage)
 
 void stage_settle(struct stage *stage)
 {
-    while (stage->store.outstanding > 0 || stage->store.failures) {
+    const struct stage_store *store = &stage->store;
+
+    while (store->outstanding + store->reading > 0 || store->failures) {
         tell_failures(stage);
-        if (stage->store.outstanding > 0)
+        stage->is_settling = true;
+        if (store->outstanding + store->reading > 0)
             loop_run(stage->loop);
+        stage->is_settling = false;
     }
     engine_flush(stage->engine);
+}
+
+struct stage_watch {
+    struct stage *stage;
+    struct loop_timer *timer;
+    bool (*is_done)(void *context);
+    void *context;
+};
+
+static void on_tick(void *context)
+{
+    const struct stage_watch *watch = context;
+
+    loop_timer_at(watch->timer, loop_boot_ms() + 10);
+}
+
+static bool look_once(void *context)
+{
+    const struct stage_watch *watch = context;
+    struct stage *stage = watch->stage;
+
+    if (stage->clock.wake_ms >= 0 && stage->clock.wake_ms <= loop_boot_ms()) {
+        stage->clock.wake_ms = -1;
+        engine_on_time(stage->engine);
+    }
+    engine_flush(stage->engine);
+    return watch->is_done(watch->context);
+}
+
+void stage_wait(struct stage *stage, bool (*is_done)(void *context), void *context)
+{
+    struct stage_watch watch = { stage, NULL, is_done, context };
+    bool has_come;
+
+    watch.timer = loop_timer_new(stage->loop, on_tick, &watch);
+    on_tick(&watch);
+    has_come = loop_run_until(stage->loop, look_once, &watch, loop_boot_ms() + 30000);
+    loop_timer_free(watch.timer);
+    assert_true(has_come);
+    stage_settle(stage);
 }
 
 void stage_release(struct stage *stage)
@@ -450,7 +383,7 @@ void stage_release(struct stage *stage)
             continue;
         }
         store->outstanding++;
-        store->inner->ops->change(store->inner, passage->change, on_inner_reply, passage);
+        store->inner->ops->change(store->inner, passage->change, stage_passed, passage);
         stage_settle(stage);
     }
     stage_settle(stage);
@@ -495,10 +428,8 @@ static void open_engine(struct stage *stage)
         .terminal_built = stage->terminal_built,
         .program = stage->program ? stage->program : "/usr/bin/sayso",
     };
-    struct error err = { 0 };
 
-    if (!sqlite_store_open(stage->loop, stage->path, &stage->store.inner, &err))
-        fail_msg("%s", err.message);
+    stage->store.inner = chosen_open(stage->loop, stage->where);
     stage->clock.wake_ms = -1;
     stage->engine = engine_new(&parts);
     if (stage->portal_url)
@@ -516,7 +447,7 @@ static void close_engine(struct stage *stage)
     stage->engine = NULL;
 }
 
-int stage_set_up(void **state)
+struct stage *stage_open(const char *shared_where)
 {
     struct stage *stage = mem_new(sizeof *stage);
 
@@ -526,26 +457,29 @@ int stage_set_up(void **state)
     snprintf(stage->path, sizeof stage->path, "%s/store.db", stage->directory);
     snprintf(stage->settings_path, sizeof stage->settings_path, "%s/settings.json",
              stage->directory);
-    stage_add_reads(&stage_ops);
-    stage->store.port.ops = &stage_ops;
-    stage->store.stage = stage;
+    stage->is_shared = shared_where != NULL;
+    if (shared_where)
+        text_put(stage->where, sizeof stage->where, shared_where);
+    else
+        chosen_begin(stage->path, stage->where);
+    stage->ops = ops_of(stage);
+    stage->store = (struct stage_store){ .port.ops = &stage->ops, .stage = stage };
     stage->clock = (struct stage_clock){
         .port = { clock_boot_ms, clock_utc_ms, clock_wake_at },
         .boot_ms = 5000000,
         .utc_ms = 1700000000000,
+        .real = shared_where ? stage : NULL,
     };
     stage->settings = settings_new();
     stage->loop = loop_new();
     loop_before_sleep(stage->loop, before_sleep, stage);
     open_engine(stage);
-    *state = stage;
-    return 0;
+    stage_settle(stage);
+    return stage;
 }
 
-int stage_tear_down(void **state)
+void stage_close(struct stage *stage)
 {
-    struct stage *stage = *state;
-
     close_engine(stage);
     callers_release(stage);
     loop_free(stage->loop);
@@ -553,13 +487,24 @@ int stage_tear_down(void **state)
     stage_forget(stage);
     remove_tree(stage->directory);
     free(stage);
+}
+
+int stage_set_up(void **state)
+{
+    *state = stage_open(NULL);
+    return 0;
+}
+
+int stage_tear_down(void **state)
+{
+    stage_close(*state);
     return 0;
 }
 
 void stage_restart(struct stage *stage)
 {
     close_engine(stage);
-    stage->store = (struct stage_store){ .port.ops = &stage_ops, .stage = stage };
+    stage->store = (struct stage_store){ .port.ops = &stage->ops, .stage = stage };
     open_engine(stage);
     stage_settle(stage);
 }

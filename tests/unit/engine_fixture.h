@@ -1,7 +1,8 @@
 /*
- * engine_fixture.h - a stage for tests about the engine: the real engine over the real store in a
- * directory of its own, a clock set by hand, and a store in between that takes notes, fails on
- * request, or keeps writes and their completions back. To be included behind cmocka's headers.
+ * engine_fixture.h - a stage for tests about the engine: the real engine over the real store that
+ * was chosen, a clock set by hand, and a store in between that takes notes, fails on request, or
+ * keeps writes and their completions back. Whatever the store is, this engine has it for itself,
+ * unless the stage is shared. To be included behind cmocka's headers.
  */
 #ifndef TESTS_ENGINE_FIXTURE_H
 #define TESTS_ENGINE_FIXTURE_H
@@ -12,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "chosen_store.h"
 #include "engine/engine.h"
 #include "ports/clock.h"
 #include "ports/desk.h"
@@ -25,7 +27,8 @@ enum { STAGE_NOTES = 256 };
 struct stage_clock {
     struct clock port; /* first */
     int64_t boot_ms, utc_ms;
-    int64_t wake_ms; /* -1: at no time */
+    int64_t wake_ms;          /* -1: at no time */
+    const struct stage *real; /* shared: time is what it is; NULL: it is set by hand */
 };
 
 struct passage;
@@ -43,12 +46,19 @@ struct stage_store {
     struct passage *held;     /* in order */
     struct passage *failures; /* to be told at the next turn */
     size_t outstanding;       /* writes the inner store has */
+    size_t reading;           /* reads it has not ended */
     int creates, changes, drafts, sweeps, indexings, shifts;
 };
 
 struct stage {
     char directory[64], path[96], settings_path[96];
+    char where[POSTGRES_URL_BYTES]; /* the store: a path or a URL */
     struct loop *loop;
+    struct store_ops ops;
+    bool is_shared; /* others have the same store: they are followed, by the store's clock */
+    const struct store_news *news; /* where what others did is passed on, once it is noted */
+    void *news_context;
+    bool is_settling;
     struct stage_store store;
     struct stage_clock clock;
     struct settings *settings;
@@ -84,7 +94,21 @@ struct call {
     struct caller *leaves; /* who leaves from within the reply */
 };
 
-void stage_add_reads(struct store_ops *ops); /* engine_reads.c */
+/* engine_writes.c */
+void stage_add_writes(struct store_ops *ops);
+/* A write that goes straight through, with stage_passed at its end; NULL: it is to fail. */
+struct passage *stage_pass(struct stage_store *store, bool fails, const char *what,
+                           store_done *done, void *context);
+void stage_passed(void *context, const struct store_reply *reply);
+/* engine_reads.c */
+void stage_add_reads(struct store_ops *ops);
+void stage_get(struct store *port, const char *ask_id, store_done *done, void *context);
+void stage_find_undelivered(struct store *port, const char *principal, const uint8_t *digest,
+                            const char *key, store_done *done, void *context);
+
+/* On the store at this place with others, or NULL: on a new one that is its own. */
+struct stage *stage_open(const char *shared_where);
+void stage_close(struct stage *stage);
 int stage_set_up(void **state);
 int stage_tear_down(void **state);
 /* The hub ends in good order and another one starts on the same file. */
@@ -96,6 +120,8 @@ void stage_set(struct stage *stage, const char *name, const char *value);
 /* Runs the loop until the store has nothing left to do, then flushes as the hub does. */
 void stage_settle(struct stage *stage);
 void stage_release(struct stage *stage); /* lets go of what is held, in order, then settles */
+/* For a shared one, where time goes by itself: until what others do has led to this. */
+void stage_wait(struct stage *stage, bool (*is_done)(void *context), void *context);
 /* Time goes by; every wake-up comes when it was wanted. */
 void stage_advance(struct stage *stage, int64_t ms);
 /* Time went by and we were not there; then one wake-up. */

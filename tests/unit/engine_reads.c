@@ -1,4 +1,7 @@
-/* engine_reads.c - what the stage's store only passes on: reads that never fail in a test. */
+/*
+ * engine_reads.c - what the stage's store only passes on: reads that never fail in a test. Those
+ * that may end later are counted, so that the stage can wait for them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,38 +9,178 @@
 
 #include "engine_fixture.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* One that is not at its end. */
+struct reading {
+    struct stage_store *store;
+    void *context;
+    union {
+        store_done *done;
+        store_each *each;
+        store_found *found;
+        store_said_each *said;
+        store_draft_done *draft;
+        store_conversation_each *conversation;
+        store_conversation_event_each *event;
+    } call;
+};
+
 static struct store *inner_of(struct store *port)
 {
     return ((struct stage_store *)port)->inner;
 }
 
+static struct reading *begin(struct store *port, void *context)
+{
+    struct reading *reading = mem_new(sizeof *reading);
+
+    reading->store = (struct stage_store *)port;
+    reading->context = context;
+    reading->store->reading++;
+    return reading;
+}
+
+static void end(struct reading *reading)
+{
+    reading->store->reading--;
+    free(reading);
+}
+
+static void on_done(void *context, const struct store_reply *reply)
+{
+    struct reading *reading = context;
+
+    reading->call.done(reading->context, reply);
+    end(reading);
+}
+
+static void on_each(void *context, const struct store_row *row, const struct error *err)
+{
+    struct reading *reading = context;
+
+    reading->call.each(reading->context, row, err);
+    if (!row)
+        end(reading);
+}
+
+static void on_found(void *context, const struct store_row *row, int64_t looked_to,
+                     const struct error *err)
+{
+    struct reading *reading = context;
+
+    reading->call.found(reading->context, row, looked_to, err);
+    if (!row)
+        end(reading);
+}
+
+static void on_said(void *context, const struct store_said *said, const struct error *err)
+{
+    struct reading *reading = context;
+
+    reading->call.said(reading->context, said, err);
+    if (!said)
+        end(reading);
+}
+
+static void on_draft(void *context, const char *json, const struct error *err)
+{
+    struct reading *reading = context;
+
+    reading->call.draft(reading->context, json, err);
+    end(reading);
+}
+
+static void on_conversation(void *context, const struct store_conversation *conversation,
+                            const struct error *err)
+{
+    struct reading *reading = context;
+
+    reading->call.conversation(reading->context, conversation, err);
+    end(reading);
+}
+
+static void on_each_conversation(void *context, const struct store_conversation *conversation,
+                                 const struct error *err)
+{
+    struct reading *reading = context;
+
+    reading->call.conversation(reading->context, conversation, err);
+    if (!conversation)
+        end(reading);
+}
+
+static void on_event(void *context, const struct store_conversation_event *event,
+                     const struct error *err)
+{
+    struct reading *reading = context;
+
+    reading->call.event(reading->context, event, err);
+    if (!event)
+        end(reading);
+}
+
+void stage_get(struct store *port, const char *ask_id, store_done *done, void *context)
+{
+    struct reading *reading = begin(port, context);
+
+    reading->call.done = done;
+    inner_of(port)->ops->get(inner_of(port), ask_id, on_done, reading);
+}
+
+void stage_find_undelivered(struct store *port, const char *principal, const uint8_t *digest,
+                            const char *key, store_done *done, void *context)
+{
+    struct reading *reading = begin(port, context);
+
+    reading->call.done = done;
+    inner_of(port)->ops->find_undelivered(inner_of(port), principal, digest, key, on_done, reading);
+}
+
 static void pass_list_undelivered(struct store *port, const char *principal, size_t limit,
                                   store_each *each, void *context)
 {
-    inner_of(port)->ops->list_undelivered(inner_of(port), principal, limit, each, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.each = each;
+    inner_of(port)->ops->list_undelivered(inner_of(port), principal, limit, on_each, reading);
 }
 
 static void pass_list(struct store *port, const struct store_list_query *query, store_each *each,
                       void *context)
 {
-    inner_of(port)->ops->list(inner_of(port), query, each, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.each = each;
+    inner_of(port)->ops->list(inner_of(port), query, on_each, reading);
 }
 
 static void pass_list_live(struct store *port, int64_t now_ms, store_each *each, void *context)
 {
-    inner_of(port)->ops->list_live(inner_of(port), now_ms, each, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.each = each;
+    inner_of(port)->ops->list_live(inner_of(port), now_ms, on_each, reading);
 }
 
 static void pass_list_said(struct store *port, const char *ask_id, store_said_each *each,
                            void *context)
 {
-    inner_of(port)->ops->list_said(inner_of(port), ask_id, each, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.said = each;
+    inner_of(port)->ops->list_said(inner_of(port), ask_id, on_said, reading);
 }
 
 static void pass_get_draft(struct store *port, const char *ask_id, const char *person,
                            store_draft_done *done, void *context)
 {
-    inner_of(port)->ops->get_draft(inner_of(port), ask_id, person, done, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.draft = done;
+    inner_of(port)->ops->get_draft(inner_of(port), ask_id, person, on_draft, reading);
 }
 
 static void pass_list_settings(struct store *port, const char *person, store_pair *each,
@@ -65,45 +208,68 @@ static void pass_list_keys(struct store *port, const char *purpose, store_key_ea
 static void pass_get_cut_off(struct store *port, const struct store_client *client,
                              store_done *done, void *context)
 {
-    inner_of(port)->ops->get_cut_off(inner_of(port), client, done, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.done = done;
+    inner_of(port)->ops->get_cut_off(inner_of(port), client, on_done, reading);
 }
 
 static void pass_get_form_fact(struct store *port, const struct store_client *client,
                                store_done *done, void *context)
 {
-    inner_of(port)->ops->get_form_fact(inner_of(port), client, done, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.done = done;
+    inner_of(port)->ops->get_form_fact(inner_of(port), client, on_done, reading);
 }
 
 static void pass_history(struct store *port, const struct store_history_query *query,
                          store_found *each, void *context)
 {
-    inner_of(port)->ops->history(inner_of(port), query, each, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.found = each;
+    inner_of(port)->ops->history(inner_of(port), query, on_found, reading);
 }
 
 static void pass_get_conversation(struct store *port, const char *id, store_conversation_each *each,
                                   void *context)
 {
-    inner_of(port)->ops->get_conversation(inner_of(port), id, each, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.conversation = each;
+    inner_of(port)->ops->get_conversation(inner_of(port), id, on_conversation, reading);
 }
 
 static void pass_find_conversation(struct store *port, const char *principal, const char *key,
                                    store_conversation_each *each, void *context)
 {
-    inner_of(port)->ops->find_conversation(inner_of(port), principal, key, each, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.conversation = each;
+    inner_of(port)->ops->find_conversation(inner_of(port), principal, key, on_conversation,
+                                           reading);
 }
 
 static void pass_list_conversations(struct store *port,
                                     const struct store_conversation_query *query,
                                     store_conversation_each *each, void *context)
 {
-    inner_of(port)->ops->list_conversations(inner_of(port), query, each, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.conversation = each;
+    inner_of(port)->ops->list_conversations(inner_of(port), query, on_each_conversation, reading);
 }
 
 static void pass_list_conversation_events(struct store *port, const char *id, int64_t after,
                                           size_t limit, store_conversation_event_each *each,
                                           void *context)
 {
-    inner_of(port)->ops->list_conversation_events(inner_of(port), id, after, limit, each, context);
+    struct reading *reading = begin(port, context);
+
+    reading->call.event = each;
+    inner_of(port)->ops->list_conversation_events(inner_of(port), id, after, limit, on_event,
+                                                  reading);
 }
 
 static const char *pass_meta(struct store *port, const char *name)

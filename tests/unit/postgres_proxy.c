@@ -171,7 +171,7 @@ static void wake(struct proxy *proxy)
 }
 
 /* The socket's folder is the parameter host of such a URL. */
-struct proxy *proxy_new(const char *url, char *out_url)
+struct proxy *proxy_new(const char *url, char *out_url, size_t size)
 {
     struct proxy *proxy = calloc(1, sizeof *proxy);
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -188,8 +188,8 @@ struct proxy *proxy_new(const char *url, char *out_url)
         }
     }
     snprintf(proxy->server_path, sizeof proxy->server_path, "%s/.s.PGSQL.%d", folder,
-             port ? atoi(port + 5) : 5432);
-    strcpy(proxy->folder, "/tmp/pgproxy.XXXXXX");
+             port ? (int)strtol(port + 5, NULL, 10) : 5432);
+    snprintf(proxy->folder, sizeof proxy->folder, "/tmp/pgproxy.XXXXXX");
     if (!mkdtemp(proxy->folder) || pipe(proxy->wake) != 0)
         abort();
     snprintf(proxy->path, sizeof proxy->path, "%s/.s.PGSQL.5432", proxy->folder);
@@ -200,7 +200,7 @@ struct proxy *proxy_new(const char *url, char *out_url)
         abort();
     for (int i = 0; i < PROXY_MOST; i++)
         proxy->pairs[i] = (struct pipe_pair){ .program = -1, .server = -1 };
-    sprintf(out_url, "%.*s?host=%s", head, url, proxy->folder);
+    snprintf(out_url, size, "%.*s?host=%s", head, url, proxy->folder);
     pthread_mutex_init(&proxy->lock, NULL);
     pthread_create(&proxy->thread, NULL, proxy_main, proxy);
     return proxy;

@@ -4,6 +4,7 @@
  */
 #ifndef TESTS_POSTGRES_PROXY_H
 #define TESTS_POSTGRES_PROXY_H
+#include <stddef.h>
 
 struct proxy;
 
@@ -15,7 +16,7 @@ enum proxy_mode {
 };
 
 /* `url` as postgres_create gives it, on a socket; `out_url` leads through the proxy. */
-struct proxy *proxy_new(const char *url, char *out_url);
+struct proxy *proxy_new(const char *url, char *out_url, size_t size);
 void proxy_free(struct proxy *proxy);
 void proxy_set(struct proxy *proxy, enum proxy_mode mode);
 int proxy_count(struct proxy *proxy); /* connections that were let in since the beginning */

@@ -34,8 +34,9 @@ static void test_committed_then_acknowledged_then_told(void **state)
     assert_int_equal(call_number(&scene.did, "/version"), 2);
     assert_int_equal(stage_place(scene.stage, "answered done"), 0);
     assert_int_equal(stage_place(scene.stage, "act succeeded"), 1);
-    assert_int_equal(stage_place(scene.stage, "ask succeeded"), 2);
-    assert_int_equal(stage_place(scene.stage, "watcher heard ask/changed"), 3);
+    /* These two in any order: the answer may have to be read for the agent. */
+    assert_in_range(stage_place(scene.stage, "ask succeeded"), 2, 3);
+    assert_in_range(stage_place(scene.stage, "watcher heard ask/changed"), 2, 3);
     assert_true(scene.asked.is_final);
     assert_string_equal(scene.asked.session_id, scene.id);
     assert_string_equal(call_text(&scene.asked, "/action_status"), "selected");

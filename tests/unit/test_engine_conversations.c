@@ -10,7 +10,6 @@
 
 #include "engine_fixture.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -192,20 +191,16 @@ static void test_a_question_that_would_be_refused_by_now_is_asked_all_the_same(v
 {
     struct talk_room room;
     char ask[ASK_ID_BYTES];
-    sqlite3 *db = NULL;
 
     room_open(&room, state);
     room.stage->store.fails_create = true;
     say(&room, room.host, TURN(QUESTION));
     stage_settle(room.stage);
-    assert_int_equal(sqlite3_open(room.stage->path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db,
-                                  "UPDATE conversations SET"
-                                  " body = replace(body, '\\\"questions\\\"', '\\\"quests\\\"')",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_changes(db), 1);
-    sqlite3_close(db);
+    chosen_run(room.stage->where, "UPDATE conversations SET"
+                                  " body = replace(body, '\\\"questions\\\"', '\\\"quests\\\"')");
+    assert_int_equal(chosen_number(room.stage->where, "SELECT count(*) FROM conversations"
+                                                      " WHERE body LIKE '%quests%'"),
+                     1);
     room.stage->store.fails_create = false;
     stage_advance(room.stage, 6000);
     stage_settle(room.stage);

@@ -256,6 +256,7 @@ static void test_time_left_is_always_told(void **state)
     second = enter_agent(scene.stage, "bot");
     stage_advance(scene.stage, 100000);
     call_start(&waited, second, scene.ops->wait, "{'session_id':'%s','wait_seconds':30}", scene.id);
+    stage_settle(scene.stage);
     told = caller_event(second, "ask/retimed");
     assert_non_null(told);
     assert_string_equal(json_text(json_at(told, "/params/session_id")), scene.id);

@@ -172,18 +172,22 @@ static void test_two_at_once(void **state)
     scene_open(&scene, state, "web", "");
     scene.stage->store.holds_writes = 1U << EVENT_ASKED_BACK;
     call_start(&scene.did, scene.person, scene.ops->ask_back, "{'text':'first'}");
+    stage_settle(scene.stage); /* both are on their way, in this order */
     call_start(&second, scene.person, scene.ops->ask_back, "{'text':'second'}");
+    stage_settle(scene.stage);
     stage_release(scene.stage);
     assert_worked(&scene.did);
     assert_worked(&second);
     scene.stage->store.holds_writes = 1U << EVENT_FORM_CHANGED;
     call_start(&one, scene.agent, scene.ops->wait, "{'session_id':'%s','explanation':'one'}",
                scene.id);
+    stage_settle(scene.stage);
     call_start(&two, scene.agent, scene.ops->wait, "{'session_id':'%s','explanation':'two'}",
                scene.id);
+    stage_settle(scene.stage);
     stage_release(scene.stage);
     assert_int_equal(one.replies, 0);
-    assert_failed(&two, ERROR_wrong_state, "/version");
+    assert_failed(&two, ERROR_wrong_state, "/explanation");
     scene_get(&scene, &got);
     assert_int_equal(json_length(json_at(got.json, "/talk")), 3);
     assert_string_equal(call_text(&got, "/talk/1/text"), "second");

@@ -356,10 +356,12 @@ static void test_the_wall_clock_is_set(void **state)
         assert_int_equal(before.stage->store.shifts - shifts, steps[i] != 499);
         assert_int_equal(remaining_s(&before), 280);
         assert_int_equal(remaining_s(&after), 290);
-        stage_crash(before.stage);
-        before.person = after.person = caller_enter(before.stage, "person", &looking);
-        assert_in_range(remaining_s(&before), 280, 281);
-        assert_in_range(remaining_s(&after), 290, 290);
+        if (!chosen_is_postgres()) { /* there it is the database's clock that deadlines go by */
+            stage_crash(before.stage);
+            before.person = after.person = caller_enter(before.stage, "person", &looking);
+            assert_in_range(remaining_s(&before), 280, 281);
+            assert_in_range(remaining_s(&after), 290, 290);
+        }
         stage_advance(before.stage, 300000);
         scene_assert(&before, "timeout", 2);
         scene_close(&before);

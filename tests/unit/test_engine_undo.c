@@ -187,6 +187,7 @@ static void test_nobody_reads_ahead_of_the_window(void **state)
                "{'session_id':'%s','selected_ids':['b']}", scene.id);
     stage_settle(scene.stage);
     call_start(&looked, other, scene.ops->wait, "{'session_id':'%s','wait_seconds':0}", scene.id);
+    stage_settle(scene.stage);
     assert_worked(&looked);
     assert_string_equal(call_text(&looked, "/action_status"), "pending");
     assert_false(looked.is_final);

@@ -79,7 +79,7 @@ static int set_up(void **state)
     postgres_schema_write(&schema);
     postgres_run(stage.url, text_string(&schema));
     text_release(&schema);
-    stage.proxy = proxy_new(stage.url, stage.way);
+    stage.proxy = proxy_new(stage.url, stage.way, sizeof stage.way);
     stage.loop = loop_new();
     assert_true(address_parse(stage.way, &stage.address, &err));
     parts = (struct batch_parts){ stage.loop, stage.address, HUB, on_stored, NULL };

@@ -186,6 +186,84 @@ static void writes_belong_to_a_batch(void **state)
     assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM asks"), 0);
 }
 
+/* The same call on two hubs is one ask, while it is open. */
+static void an_ask_of_another_hub_is_joined(void **state)
+{
+    struct twin *twin = *state;
+    struct ask first = make_ask(1), again = make_ask(2);
+    struct store_change how = answer_of(first.id, "key");
+    struct job job = { .what = JOB_CREATE };
+
+    if (!twin)
+        skip();
+    memcpy(again.digest, first.digest, sizeof again.digest);
+    again.joins = true;
+    first.idempotency_key = "call";
+    begin(twin);
+    create_in(twin, first);
+    commit(twin, "first");
+    for (int i = 0; i < 2; i++) {
+        again.idempotency_key = i ? "call" : NULL;
+        again.digest[5] = (uint8_t)i; /* a key says more than what is asked */
+        job.of.create.ask = again;
+        done(twin, "BEGIN");
+        done(twin, "SELECT sayso_begin(6)");
+        assert_true(twin_send(twin, &job));
+        commit(twin, i ? "by key" : "by call");
+        assert_int_equal(job.reply.outcome, STORE_REPEATED);
+        assert_string_equal(job.reply.row->ask.id, first.id);
+        job_set_row(&job, NULL);
+    }
+    begin(twin);
+    assert_int_equal(create_in(twin, again), STORE_DONE); /* that hub itself knows its own */
+    how.ask_id = again.id;
+    change_in(twin, &how);
+    how = answer_of(first.id, "other");
+    change_in(twin, &how);
+    commit(twin, "over");
+    job.of.create.ask = make_ask(3);
+    job.of.create.ask.joins = true;
+    job.of.create.ask.idempotency_key = "call";
+    done(twin, "BEGIN");
+    done(twin, "SELECT sayso_begin(6)");
+    assert_true(twin_send(twin, &job));
+    commit(twin, "new");
+    assert_int_equal(job.reply.outcome, STORE_DONE); /* what is over is not joined */
+}
+
+/* A plan that was made while a table was empty is kept while it grows. */
+static void plans_never_read_all(void **state)
+{
+    struct twin *twin = *state;
+    struct store_change how;
+
+    if (!twin)
+        skip();
+    postgres_run(twin->url, "VACUUM"); /* an empty table, and known to be */
+    begin(twin);
+    for (int i = 0; i < 20; i++) {
+        struct ask ask = make_ask(i);
+        char key[16];
+
+        ask.joins = true;
+        ask.idempotency_key = i % 2 ? "key" : NULL;
+        create_in(twin, ask);
+        snprintf(key, sizeof key, "key %d", i);
+        how = answer_of(ask.id, key);
+        change_in(twin, &how);
+        how = store_change_of(ask.id, EVENT_DELIVERED);
+        how.from_states = 1U << STATE_SUBMITTED;
+        how.delivered_ms = how.now_ms = 5;
+        how.more_ids = i % 2 ? "more and more" : NULL;
+        assert_int_equal(change_in(twin, &how), STORE_DONE);
+        assert_int_equal(change_in(twin, &how), STORE_DONE);
+    }
+    done(twin, "DO $$ BEGIN IF EXISTS (SELECT FROM pg_stat_xact_user_tables WHERE seq_scan > 0"
+               " AND relname IN ('asks', 'events', 'principals', 'batches')) THEN"
+               " RAISE EXCEPTION 'read all'; END IF; END $$");
+    commit(twin, "many");
+}
+
 static int64_t now_there(struct twin *twin)
 {
     return postgres_number(twin->url, "SELECT sayso_now()");
@@ -479,6 +557,8 @@ int main(void)
         TWIN(who_asks_waits_for_what_is_under_way),
         TWIN(what_is_undone_leaves_no_gap),
         TWIN(writes_belong_to_a_batch),
+        TWIN(an_ask_of_another_hub_is_joined),
+        TWIN(plans_never_read_all),
         TWIN(deadlines_are_by_its_clock),
         TWIN(undo_is_by_its_clock),
         TWIN(other_hubs_are_told_once),

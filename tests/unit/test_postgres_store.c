@@ -64,7 +64,7 @@ static int stage_up(void **state)
     loop_free(loop_new()); /* the first keeps something for ever */
     stage.files = count_files();
     postgres_create(stage.url);
-    stage.proxy = proxy_new(stage.url, stage.way);
+    stage.proxy = proxy_new(stage.url, stage.way, sizeof stage.way);
     stage.loop = loop_new();
     return 0;
 }
@@ -171,7 +171,6 @@ static void answers_in_doubt_are_told_rightly(void **state)
         struct ask ask = make_ask(i);
         struct store_change how = answer_of(ask.id, ask.id);
         struct seen first, second = { 0 }, third = { 0 };
-        char *answered;
 
         first = store_ask(stage.store, &ask);
         assert_int_equal(first.reply.outcome, STORE_DONE);
@@ -195,9 +194,7 @@ static void answers_in_doubt_are_told_rightly(void **state)
         assert_string_equal(second.row->answer_json, "{\"selected_ids\":[\"a\"]}");
         assert_int_equal(third.reply.outcome, STORE_LOST);
         assert_int_equal(third.row->ask.state, STATE_SUBMITTED);
-        answered = postgres_text(stage.url, "SELECT count(*) FROM answers");
-        assert_int_equal(atoi(answered), i);
-        free(answered);
+        assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM answers"), i);
         forget(&first);
         forget(&second);
         forget(&third);

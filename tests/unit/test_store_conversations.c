@@ -62,7 +62,7 @@ static struct store_reply step(struct place *place, const char *id, int64_t vers
 struct heard {
     int64_t first, last, count;
     char kinds[256], last_body[64];
-    bool has_ended;
+    int ends;
 };
 
 static void on_event(void *context, const struct store_conversation_event *event,
@@ -72,7 +72,7 @@ static void on_event(void *context, const struct store_conversation_event *event
 
     assert_null(err);
     if (!event) {
-        heard->has_ended = true;
+        heard->ends++;
         return;
     }
     if (heard->count > 0)
@@ -90,7 +90,8 @@ static struct heard hear(struct place *place, const char *id, int64_t after, siz
     struct heard heard = { 0 };
 
     place->store->ops->list_conversation_events(place->store, id, after, limit, on_event, &heard);
-    assert_true(heard.has_ended);
+    wait_until(place, &heard.ends);
+    assert_int_equal(heard.ends, 1);
     return heard;
 }
 
@@ -124,6 +125,7 @@ static struct looked look(struct place *place, const char *id)
     struct looked looked = { 0 };
 
     place->store->ops->get_conversation(place->store, id, on_conversation, &looked);
+    wait_until(place, &looked.calls);
     assert_int_equal(looked.calls, 1);
     return looked;
 }
@@ -165,6 +167,7 @@ static void a_key_makes_one_conversation(void **state)
     assert_int_equal(make(place, "four", NULL), STORE_DONE);
     assert_int_equal(make(place, "five", NULL), STORE_DONE);
     place->store->ops->find_conversation(place->store, host.id, "k", on_conversation, &looked);
+    wait_until(place, &looked.calls);
     assert_string_equal(looked.id, "one");
     assert_false(look(place, "two").is_there);
     assert_int_equal(hear(place, "two", 0, 10).count, 0);

@@ -12,7 +12,6 @@
 enum { MAX_ROWS = 64 };
 
 struct rows {
-    struct place *place;
     int count, ends;
     struct store_row *rows[MAX_ROWS];
 };
@@ -48,6 +47,7 @@ static void assert_list(struct place *place, const struct store_list_query *quer
     char found[256] = "", id[ASK_ID_BYTES];
 
     place->store->ops->list(place->store, query, on_row, &rows);
+    wait_until(place, &rows.ends);
     assert_int_equal(rows.ends, 1);
     for (int i = 0; i < rows.count; i++) {
         for (int number = 1; number < 100; number++) {
@@ -108,38 +108,54 @@ static void lists_are_newest_first(void **state)
         assert_list(*state, &cases[i].query, cases[i].expected);
 }
 
+enum { ASKING = 5 };
+/* A list, and what was asked for at each of its rows. */
+struct asking {
+    struct place *place;
+    int count, ended;
+    struct seen seen[ASKING];
+    struct rows inner[ASKING];
+};
+
 static void on_row_asking(void *context, const struct store_row *row, const struct error *err)
 {
-    struct rows *rows = context;
+    struct asking *asking = context;
+    struct store *store = asking->place->store;
     struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL };
-    struct rows inner = { 0 };
-    struct seen seen;
 
     assert_null(err);
+    asking->ended += row == NULL;
     if (!row)
         return;
-    rows->count++;
-    seen = get(rows->place, row->ask.id);
-    assert_string_equal(seen.row->ask.id, row->ask.id);
-    rows->place->store->ops->list(rows->place->store, &query, on_row, &inner);
-    assert_int_equal(inner.count, 5);
-    forget_rows(&inner);
-    forget(&seen);
+    assert_true(asking->count < ASKING);
+    store->ops->get(store, row->ask.id, on_reply, &asking->seen[asking->count]);
+    store->ops->list(store, &query, on_row, &asking->inner[asking->count++]);
 }
 
 static void a_list_may_ask_again_while_it_is_read(void **state)
 {
     struct place *place = *state;
     struct store_list_query query = { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, NULL };
-    struct rows rows = { .place = place };
+    struct asking asking = { .place = place };
 
-    for (int i = 1; i <= 5; i++) {
+    for (int i = 1; i <= ASKING; i++) {
         struct ask ask = make_ask(i);
 
         create_done(place, &ask);
     }
-    place->store->ops->list(place->store, &query, on_row_asking, &rows);
-    assert_int_equal(rows.count, 5);
+    place->store->ops->list(place->store, &query, on_row_asking, &asking);
+    wait_until(place, &asking.ended);
+    assert_int_equal(asking.count, ASKING);
+    for (int i = 0; i < ASKING; i++) {
+        struct ask ask = make_ask(ASKING - i);
+
+        wait_for(place, &asking.seen[i]);
+        assert_string_equal(asking.seen[i].row->ask.id, ask.id);
+        wait_until(place, &asking.inner[i].ends);
+        assert_int_equal(asking.inner[i].count, ASKING);
+        forget(&asking.seen[i]);
+        forget_rows(&asking.inner[i]);
+    }
 }
 
 static void an_answer_shows_in_lists(void **state)
@@ -153,6 +169,7 @@ static void an_answer_shows_in_lists(void **state)
     create_done(place, &ask);
     change_done(place, &how);
     place->store->ops->list(place->store, &query, on_row, &rows);
+    wait_until(place, &rows.ends);
     assert_int_equal(rows.count, 1);
     assert_string_equal(rows.rows[0]->answer_json, how.answer_json);
     assert_string_equal(rows.rows[0]->ask.title, ask.title);
@@ -190,6 +207,7 @@ static void the_living_are_open_or_not_delivered(void **state)
         live += cases[i].is_live;
     }
     place->store->ops->list_live(place->store, 1000, on_row, &rows);
+    wait_until(place, &rows.ends);
     assert_int_equal(rows.ends, 1);
     assert_int_equal(rows.count, live);
     for (int i = 0; i < rows.count; i++)
@@ -203,7 +221,7 @@ static int found(struct place *place, const char *principal, const uint8_t *dige
     int number;
 
     place->store->ops->find_undelivered(place->store, principal, digest, key, on_reply, &seen);
-    assert_int_equal(seen.count, 1);
+    wait_for(place, &seen);
     if (seen.reply.outcome == STORE_MISSING)
         return 0;
     assert_int_equal(seen.reply.outcome, STORE_DONE);
@@ -287,6 +305,7 @@ static void undelivered_answers_are_listed(void **state)
         create_done(place, &ask);
     }
     store->ops->list_undelivered(store, ask.principal, 64, on_row, &rows);
+    wait_until(place, &rows.ends);
     assert_int_equal(rows.ends, 1);
     assert_int_equal(rows.count, ARRAY_LEN(wanted));
     for (int i = 0; i < rows.count; i++) {
@@ -296,9 +315,11 @@ static void undelivered_answers_are_listed(void **state)
     }
     forget_rows(&rows);
     store->ops->list_undelivered(store, ask.principal, 2, on_row, &rows);
+    wait_until(place, &rows.ends);
     assert_int_equal(rows.count, 2);
     forget_rows(&rows);
     store->ops->list_undelivered(store, other, 64, on_row, &rows);
+    wait_until(place, &rows.ends);
     assert_int_equal(rows.count, 0);
     forget_rows(&rows);
     make_id(ask.id, STATE_CANCELLED);
@@ -307,6 +328,7 @@ static void undelivered_answers_are_listed(void **state)
     how.delivered_ms = 5;
     change_done(place, &how);
     store->ops->list_undelivered(store, ask.principal, 64, on_row, &rows);
+    wait_until(place, &rows.ends);
     assert_int_equal(rows.count, 2);
     assert_int_equal(rows.rows[1]->ask.state, STATE_SUBMITTED);
     forget_rows(&rows);
@@ -330,6 +352,7 @@ static void ids_are_found_however_old(void **state)
     assert_false(is_there(place, 3));
     memcpy(prefix, old.id, sizeof prefix - 1);
     place->store->ops->list(place->store, &query, on_row, &rows);
+    wait_until(place, &rows.ends);
     assert_true(rows.count >= 1);
     assert_string_equal(rows.rows[rows.count - 1]->ask.id, old.id);
     forget_rows(&rows);

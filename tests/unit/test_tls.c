@@ -291,6 +291,7 @@ static void files_that_do_not_fit_are_named(void **state)
         { "/nowhere", files.key, "/tls_cert", "/nowhere is not a certificate in PEM" },
         { files.key, files.key, "/tls_cert", "is not a certificate in PEM" },
         { files.certificate, files.certificate, "/tls_key", "is not a key in PEM" },
+        { files.certificate, files.locked_key, "/tls_key", "without a passphrase" },
         { files.certificate, files.other_key, "/tls_key", "is not the key of the certificate in" },
     };
     struct tls_context *context = NULL;

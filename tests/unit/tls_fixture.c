@@ -68,6 +68,7 @@ void tls_files_make(struct tls_files *files)
         NEW_KEY "-subj /CN=own -keyout own.key -out own.csr",
         NEW_KEY "-subj /CN=other -keyout other.key -out other.csr",
         SIGN "-in own.csr -extfile own.ext -days 2 -out own.pem",
+        "ec -in own.key -aes256 -passout pass:secret -out locked.key",
         SIGN "-in own.csr -extfile own.ext -days -1 -out expired.pem",
         SIGN "-in other.csr -extfile other.ext -days 2 -out other.pem",
     };
@@ -75,9 +76,13 @@ void tls_files_make(struct tls_files *files)
         char *place;
         const char *name;
     } rows[] = {
-        { files->ca, "ca.pem" },           { files->other_ca, "other_ca.pem" },
-        { files->certificate, "own.pem" }, { files->key, "own.key" },
-        { files->expired, "expired.pem" }, { files->other_certificate, "other.pem" },
+        { files->ca, "ca.pem" },
+        { files->other_ca, "other_ca.pem" },
+        { files->certificate, "own.pem" },
+        { files->key, "own.key" },
+        { files->expired, "expired.pem" },
+        { files->locked_key, "locked.key" },
+        { files->other_certificate, "other.pem" },
         { files->other_key, "other.key" },
     };
 

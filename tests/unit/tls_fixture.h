@@ -9,6 +9,7 @@ struct tls_files {
     char ca[128], other_ca[128];
     char certificate[128], key[128];             /* for localhost and 127.0.0.1 */
     char expired[128];                           /* the same key, for yesterday */
+    char locked_key[128];                        /* the same key, with a passphrase */
     char other_certificate[128], other_key[128]; /* for elsewhere.example */
 };
 void tls_files_make(struct tls_files *files);

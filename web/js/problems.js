@@ -8,8 +8,7 @@ export function sayProblem(error) {
         return say("problem_line");
     if (hasWord(`problem_${code}`))
         return say(/** @type {any} */ (`problem_${code}`));
-    /* The hub's own words are more exact, but English. */
-    if (languageTag() !== "en" && hasWord(`refused_${code}`))
-        return say(/** @type {any} */ (`refused_${code}`));
-    return say("problem_other", { text: error?.message ?? String(error) });
+    /* The hub's own words are more exact. */
+    const said = error?.data?.said?.[languageTag().slice(0, 2)];
+    return say("problem_other", { text: said ?? error?.message ?? String(error) });
 }

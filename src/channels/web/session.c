@@ -3,13 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/jsonrpc.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/text.h"
 #include "channels/web/inside.h"
 #include "channels/web/shown.h"
+#include "i18n/i18n.h"
 #include "wire/methods.h"
 #include "wire/wire.h"
 
@@ -70,6 +73,31 @@ static void add_shown(struct text *line, const char *id_json, const char *reply_
     text_release(&out);
 }
 
+/* The wire's failure, with the hub's words in the languages that pages speak: `said`. A page brings
+ * the commonest words along; those of 200 refusals it need not. */
+static void add_failure(struct text *line, const char *id_json, const struct desk_reply *reply)
+{
+    struct text data = { 0 }, words = { 0 };
+    struct json_writer writer = json_writer_to(&data);
+
+    json_write_object(&writer, NULL);
+    error_write(&reply->err, &writer);
+    if (reply->json)
+        json_write_raw(&writer, "detail", reply->json);
+    json_write_object(&writer, "said");
+    for (int language = 0; language < LANGUAGE_COUNT; language++) {
+        text_clear(&words);
+        if (i18n_reason_in((enum language)language, &words, reply->err.message))
+            json_write_text_n(&writer, language_tag((enum language)language), text_string(&words),
+                              words.used);
+    }
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    jsonrpc_add_error(line, id_json, WIRE_OURS, reply->err.message, text_string(&data));
+    text_release(&data);
+    text_release(&words);
+}
+
 static void on_done(void *context, const struct desk_reply *reply)
 {
     struct call *call = context;
@@ -77,7 +105,7 @@ static void on_done(void *context, const struct desk_reply *reply)
 
     if (call->id_json) {
         if (reply->err.code != ERROR_NONE)
-            wire_add_failure(&line, call->id_json, &reply->err, reply->json);
+            add_failure(&line, call->id_json, reply);
         else if (call->is_get)
             add_shown(&line, call->id_json, reply->json);
         else

@@ -31,6 +31,8 @@ struct http_mcp_parts {
     const struct settings *settings;
     const struct mcp_offer *offer; /* NULL: the product's */
     void *context;
+    /* The time, the same at every hub; NULL: this machine's. */
+    int64_t (*utc_ms)(void *context);
     /* As in mcp.h, for whoever has this token. Both NULL: no state is given out. */
     char *(*seal)(void *context, const char *token, const char *binding, const char *state);
     char *(*unseal)(void *context, const char *token, const char *binding, const char *sealed);

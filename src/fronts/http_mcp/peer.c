@@ -38,8 +38,9 @@ static int64_t peer_boot_ms(struct clock *clock)
 
 static int64_t peer_utc_ms(struct clock *clock)
 {
-    (void)clock;
-    return loop_utc_ms();
+    const struct http_mcp_parts *parts = &((struct peer *)clock)->front->parts;
+
+    return parts->utc_ms ? parts->utc_ms(parts->context) : loop_utc_ms();
 }
 
 void peer_wake_at(struct http_mcp *front, int64_t boot_ms)

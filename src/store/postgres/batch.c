@@ -32,6 +32,9 @@ static const struct sql sql_begin = { NULL, "BEGIN ISOLATION LEVEL READ COMMITTE
 static const struct sql sql_commit = { NULL, "COMMIT" };
 static const struct sql sql_rollback = { NULL, "ROLLBACK" };
 static const struct sql sql_lock = { "sayso_begin", "SELECT sayso_begin($1)" };
+/* Poolers do not pass on what we want of a session. */
+static const struct sql sql_lock_pooled = { NULL, "SELECT sayso_begin($1) WHERE"
+                                                  " set_config('lock_timeout', '5s', true) <> ''" };
 static const struct sql sql_end = { "sayso_end", "SELECT sayso_end($1)" };
 
 static const int64_t batch_bounds[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256 };
@@ -323,7 +326,8 @@ static void send_batch(struct batch_queue *queue)
     CRASH_POINT(postgres_before_send);
     pg_link_begin(queue->link, &exchange);
     pg_link_add(queue->link, &sql_begin, NULL);
-    add_number(queue->link, &sql_lock, queue->parts.hub);
+    add_number(queue->link, address_is_pooled(queue->parts.address) ? &sql_lock_pooled : &sql_lock,
+               queue->parts.hub);
     for (struct batch_entry *entry = queue->current.first; entry; entry = entry->next)
         add_job(queue, entry);
     queue->end_number = NUMBER_FIRST + queue->count;

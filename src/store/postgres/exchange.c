@@ -120,7 +120,7 @@ void pg_link_add(struct pg_link *link, const struct sql *sql, const struct param
     else
         is_sent = libpq.sendQueryParams(link->connection, sql->text, params->count, NULL,
                                         view.values, view.lengths, view.formats, 0);
-    if (is_sent)
+    if (is_sent && libpq.status(link->connection) == CONNECTION_OK)
         add_due(link, ITEM_QUERY, sql);
     else
         link_fail_soon(link);
@@ -130,20 +130,20 @@ void pg_link_end(struct pg_link *link)
 {
     if (link->is_broken)
         return;
-    if (!libpq.pipelineSync(link->connection)) {
+    if (!libpq.pipelineSync(link->connection) || !exchange_flush(link)) {
         link_fail_soon(link);
         return;
     }
     add_due(link, ITEM_SYNC, NULL);
     link_time_silence(link);
-    if (!exchange_flush(link))
-        link_fail_soon(link);
 }
 
 bool exchange_flush(struct pg_link *link)
 {
     int rest = libpq.flush(link->connection);
 
+    if (libpq.status(link->connection) == CONNECTION_BAD)
+        return false;
     if (rest >= 0)
         watch_for(link->watch, WATCH_READ | (rest > 0 ? WATCH_WRITE : 0));
     return rest >= 0;

@@ -35,14 +35,16 @@ static const struct sql look_sql = {
                             " EXISTS (SELECT FROM events e WHERE e.seq > $1 AND e.hub <> $2"
                             " ORDER BY e.seq OFFSET $4::bigint) FROM counter c"
 };
-/* An event about several asks names them in its body. */
+/* An event about several asks names them in its body. Each ask is looked up by its id: without
+ * OFFSET all asks there are would be read to join them with a handful. */
 static const struct sql asks_sql = {
     "follow_asks",
     "SELECT " ROW_UNANSWERED "0 FROM (SELECT of.id, max(e.seq) AS seq FROM events e"
     " CROSS JOIN LATERAL (SELECT e.ask AS id WHERE e.ask <> '' UNION ALL"
     " SELECT json_array_elements_text(e.body::json -> 'asks') WHERE e.ask = '') AS of"
     " WHERE e.seq > $1::bigint AND e.seq <= $2::bigint AND e.hub <> $3::bigint GROUP BY of.id)"
-    " AS news JOIN asks k ON k.id = news.id ORDER BY news.seq"
+    " AS news CROSS JOIN LATERAL (SELECT * FROM asks a WHERE a.id = news.id OFFSET 0) AS k"
+    " ORDER BY news.seq"
 };
 static const struct sql conversations_sql = {
     "follow_conversations",

@@ -102,8 +102,11 @@ static void lose(struct pg_link *link)
         link->plan.on_lost(link->plan.context);
 }
 
+/* libpq may have closed its socket: whoever gets that number next must not be watched as ours. */
 void link_fail_soon(struct pg_link *link)
 {
+    watch_free(link->watch);
+    link->watch = NULL;
     link->is_broken = true;
     link->is_timed = true;
     loop_timer_at(link->timer, loop_boot_ms());
@@ -131,11 +134,13 @@ static void take_notes(struct pg_link *link)
 
 static void work(struct pg_link *link)
 {
-    bool is_alive = libpq.consumeInput(link->connection);
-
+    if (!libpq.consumeInput(link->connection)) {
+        lose(link);
+        return;
+    }
     take_notes(link);
     exchange_take_results(link);
-    if (!is_alive || link->is_broken || libpq.status(link->connection) == CONNECTION_BAD ||
+    if (link->is_broken || libpq.status(link->connection) == CONNECTION_BAD ||
         !exchange_flush(link))
         lose(link);
 }

@@ -45,8 +45,8 @@ struct pg_link {
     int64_t pause_ms, silent_since_ms, connects;
     char why[LINK_WHY_BYTES];
 
-    bool is_broken; /* to be given up at the next chance */
-    bool is_timed;  /* while ready: the timer runs */
+    bool is_broken;    /* to be given up at the next chance */
+    bool is_timed;     /* while ready: the timer runs */
     bool has_answered; /* this connection is good for something */
     int64_t heard_ms;
     struct link_exchange *exchanges, *last_exchange;

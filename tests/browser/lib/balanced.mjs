@@ -1,37 +1,40 @@
-// balanced.mjs - the portal in Chromium behind a load balancer; tests/integration/test_three_hubs.py runs it with the link
-// that signs in. It answers every ask that comes while its page, its socket and its files may each be another hub's.
-// Arguments: link, titles. Prints what it has answered and what its pages complained about, as JSON.
+// balanced.mjs - the portal in Chromium behind a load balancer; tests/integration/test_three_hubs.py runs it with SAYSO_URL
+// and a person's SAYSO_TOKEN. It answers the asks of these titles while page, files and socket may each be another hub's.
+// Prints what it has answered and what its pages complained about, as JSON. SAYSO_SHOTS=DIR keeps a picture of a failure.
 import { chromium } from "playwright-core";
 import { CHROMIUM, DEAD_MS, option, sendNow } from "./stage.mjs";
 
-const [link, ...titles] = process.argv.slice(2);
+const titles = process.argv.slice(2), url = process.env.SAYSO_URL;
 const complaints = [], answered = [];
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-US", ignoreHTTPSErrors: true });
+const page = await context.newPage();
+page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+page.on("pageerror", (error) => complaints.push(error.stack));
+
+async function answer(title) {
+    await page.getByText(title, { exact: true }).first().click();
+    await page.locator("h1", { hasText: title }).waitFor();
+    await page.waitForTimeout(DEAD_MS);
+    await option(page, "Right").click(); // one of two: picking it sends it
+    await sendNow(page);
+    answered.push(title);
+}
+
 try {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-US" });
-    context.on("page", (page) => {
-        page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-        page.on("pageerror", (error) => complaints.push(error.stack));
-    });
-    const page = await context.newPage();
-    await page.goto(link);
-    await page.locator(".conn[data-conn=on]").waitFor();
-    console.log(JSON.stringify({ ready: true }));
+    await page.goto(url);
+    await page.getByLabel("Token").fill(process.env.SAYSO_TOKEN);
+    await page.getByRole("button", { name: "Sign in" }).click();
     for (const title of titles) {
-        await page.getByText(title, { exact: true }).first().click();
-        await page.locator("h1", { hasText: title }).waitFor();
-        await page.waitForTimeout(DEAD_MS);
-        await option(page, "Right").click(); // one of two: picking it sends it
-        await sendNow(page);
-        answered.push(title);
-        await page.goto(new URL("/", link).href); // the tab stays signed in, whichever hub it finds now
+        await page.locator(".conn[data-conn=on]").waitFor();
+        await answer(title);
+        await page.goto(url); // the tab stays signed in, whichever hub it finds now
     }
     await page.locator(".conn[data-conn=on]").waitFor();
 } catch (problem) {
     complaints.push(problem.stack);
-    if (process.env.SAYSO_SHOTS) {
-        await browser.contexts()[0].pages()[0].screenshot({ path: `${process.env.SAYSO_SHOTS}/balanced.png` });
-    }
+    if (process.env.SAYSO_SHOTS)
+        await page.screenshot({ path: `${process.env.SAYSO_SHOTS}/balanced.png` });
 } finally {
     await browser.close();
 }

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { fileURLToPath } from "node:url";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { dropDatabase, newDatabase, ON_POSTGRES } from "./database.mjs";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export const BIN = path.resolve(ROOT, process.env.SAYSO_BIN ?? "build/sayso");
@@ -61,6 +62,8 @@ export class Home {
             SAYSO_PORT: "0", // any that is free: many hubs run at once
             ...env,
         };
+        if (ON_POSTGRES && !("SAYSO_STORE" in env))
+            this.database = this.env.SAYSO_STORE = newDatabase();
         this.endings = []; // what stop() must close first
         openHomes.add(this);
     }
@@ -157,6 +160,8 @@ export class Home {
         const log = path.join(this.data, "hub.log");
         const said = existsSync(log) ? readFileSync(log, "utf8") : "";
         rmSync(this.path, { recursive: true, force: true });
+        if (this.database)
+            dropDatabase(this.database);
         assert.doesNotMatch(said, /Sanitizer|runtime error/);
         if (problems.length)
             throw problems[0];

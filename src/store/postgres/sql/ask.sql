@@ -1,6 +1,7 @@
 -- An ask is made, changes and is delivered: what sqlite_write.c, sqlite_change.c and
--- sqlite_deliver.c do. These are called the most: few statements, nothing dynamic. Outcomes are
--- those of enum store_outcome: 0 done, 1 lost, 2 repeated, 3 missing.
+-- sqlite_deliver.c do. These are called the most: few statements, nothing dynamic. Plans are kept,
+-- so they may be made while a table is empty, where reading all of it looks best: they shall not.
+-- Outcomes are those of enum store_outcome: 0 done, 1 lost, 2 repeated, 3 missing.
 
 -- A row of ROW_WHOLE (store/row.h) behind what every write returns.
 CREATE TYPE sayso_reply AS (outcome integer, seq bigint, @ROW_TYPES@ nothing integer);
@@ -14,17 +15,24 @@ CREATE FUNCTION sayso_create(
   p_decided_ms bigint, p_tool text, p_title text, p_origin text, p_key text, p_launch bytea,
   p_agent text, p_form text, p_arguments text, p_body text, p_asker text, p_kind text, p_uid bigint,
   p_name text, p_place text, p_joins boolean, OUT outcome integer, OUT seq bigint, OUT other text)
-LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
 DECLARE
   previous bytea := decode(current_setting('sayso.hash'), 'hex');
   said text;
 BEGIN
+  -- Two statements, because each has its index; + 0, so that no other is gone through in this order.
   IF p_joins THEN
-    SELECT k.number, k.id INTO seq, other FROM asks k JOIN events t ON t.seq = k.number
-      WHERE k.principal = p_principal AND k.state <= 2
-        AND CASE WHEN p_key IS NULL THEN k.digest = p_digest ELSE k.idempotency_key = p_key END
-        AND t.hub <> current_setting('sayso.hub')::bigint
-      ORDER BY k.number DESC LIMIT 1;
+    IF p_key IS NULL THEN
+      SELECT k.number, k.id INTO seq, other FROM asks k JOIN events t ON t.seq = k.number
+        WHERE k.principal = p_principal AND k.digest = p_digest AND k.state <= 2
+          AND t.hub <> current_setting('sayso.hub')::bigint
+        ORDER BY k.number + 0 DESC LIMIT 1;
+    ELSE
+      SELECT k.number, k.id INTO seq, other FROM asks k JOIN events t ON t.seq = k.number
+        WHERE k.principal = p_principal AND k.idempotency_key = p_key AND k.state <= 2
+          AND t.hub <> current_setting('sayso.hub')::bigint
+        ORDER BY k.number + 0 DESC LIMIT 1;
+    END IF;
     IF other IS NOT NULL THEN
       outcome := 2;
       said := sayso_said('R', seq);
@@ -128,7 +136,7 @@ CREATE FUNCTION sayso_change(
   p_set_flags bigint, p_clear_flags bigint, p_now bigint, p_actor text, p_person text,
   p_answer text, p_key text, p_brings boolean, p_removes boolean, p_skips boolean, p_launch bytea,
   p_if_launch bytea, p_when bigint, p_rest text) RETURNS sayso_reply
-LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
 DECLARE
   previous bytea := decode(current_setting('sayso.hash'), 'hex');
   head bigint := current_setting('sayso.seq')::bigint + 1;
@@ -241,7 +249,7 @@ END $f$;
 CREATE FUNCTION sayso_deliver(
   p_id text, p_more text, p_from bigint, p_principal text, p_event bigint, p_delivered_ms bigint,
   p_now bigint, p_actor text) RETURNS sayso_reply
-LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
 DECLARE
   reply sayso_reply;
   said text;

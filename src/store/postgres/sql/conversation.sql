@@ -40,7 +40,7 @@ CREATE FUNCTION sayso_conversation(
   p_created_ms bigint, p_events text, p_asker text, p_kind text, p_uid bigint, p_name text,
   p_place text, p_conversations bigint, p_most bigint, p_bytes bigint,
   OUT outcome integer, OUT seq bigint)
-LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
 DECLARE
   lines text[] := sayso_lines(p_events);
   said text;
@@ -78,7 +78,7 @@ CREATE FUNCTION sayso_conversation_step(
   p_id text, p_if_version bigint, p_state text, p_body text, p_ask text, p_earlier_ask text,
   p_now bigint, p_events text, p_delivered text, p_delivered_from bigint, p_event bigint,
   p_most bigint, p_bytes bigint, OUT outcome integer, OUT seq bigint)
-LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
 DECLARE
   lines text[] := sayso_lines(p_events);
   said text;

@@ -4,7 +4,7 @@
 -- An empty body removes it.
 CREATE FUNCTION sayso_draft(p_ask text, p_person text, p_body text, p_now bigint,
                             OUT outcome integer, OUT seq bigint)
-LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
 DECLARE
   said text;
 BEGIN

@@ -1,0 +1,20 @@
+// database.mjs - a database of its own on the server that SAYSO_TEST_POSTGRES names; tools/run_tests starts it.
+import { execFileSync } from "node:child_process";
+
+const SERVER = process.env.SAYSO_TEST_POSTGRES ?? "";
+export const ON_POSTGRES = process.env.SAYSO_TEST_STORE === "postgres";
+let last = 0;
+
+const run = (text) => execFileSync("psql", ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", SERVER, "-c", text], { stdio: "pipe" });
+const nameIn = (url) => new URL(url.replace("@/", "@localhost/")).pathname.slice(1);
+
+// The URL of an empty one.
+export function newDatabase() {
+    const name = `n${process.pid}_${++last}`;
+    run(`CREATE DATABASE ${name} TEMPLATE template0 STRATEGY file_copy`);
+    return SERVER.replace(`/${nameIn(SERVER)}?`, `/${name}?`);
+}
+
+export function dropDatabase(url) {
+    run(`DROP DATABASE IF EXISTS ${nameIn(url)} WITH (FORCE)`);
+}

@@ -1,0 +1,578 @@
+/*
+ * test_engine_follow.c - two engines that share a database: what is asked at one is decided,
+ * moved, taken back and collected at the other, and what happens once happens once for both.
+ * Proves: R13.1, R5.3, R5.5, F3
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crypto/token.h"
+
+#define PAIR(name) cmocka_unit_test_setup_teardown(name, pair_set_up, pair_tear_down)
+
+/* An agent asks here; there is a person on either side. */
+struct pair {
+    struct stage *here, *there;
+    struct caller *far; /* a person at the other one */
+    struct call did;    /* what that one did last */
+};
+
+static int pair_set_up(void **state)
+{
+    struct pair *pair = mem_new(sizeof *pair);
+    char where[POSTGRES_URL_BYTES];
+
+    *state = NULL;
+    if (!postgres_is_there()) {
+        free(pair);
+        return 0;
+    }
+    chosen_begin("", where);
+    pair->here = stage_open(where);
+    pair->there = stage_open(where);
+    pair->did.label = "far";
+    *state = pair;
+    return 0;
+}
+
+static int pair_tear_down(void **state)
+{
+    struct pair *pair = *state;
+
+    if (!pair)
+        return 0;
+    call_release(&pair->did);
+    stage_close(pair->here);
+    stage_close(pair->there);
+    free(pair);
+    return 0;
+}
+
+static void enter_far(struct pair *pair, const char *via)
+{
+    struct desk_visitor person = visitor_person(via);
+
+    pair->far = caller_enter(pair->there, "far", &person);
+}
+
+/* Whether that engine has an open ask. */
+static bool has_ask(void *context)
+{
+    struct text figures = { 0 };
+    bool has_one;
+
+    engine_write_metrics(((struct stage *)context)->engine, &figures);
+    has_one = strstr(text_string(&figures), "sayso_asks_pending 1\n") != NULL;
+    text_release(&figures);
+    return has_one;
+}
+
+/* An ask here, of which they know there. */
+static void open_pair(struct pair *pair, struct scene *scene, const char *via, const char *more)
+{
+    scene_open(scene, (void **)&pair->here, "web", more);
+    enter_far(pair, via);
+    stage_wait(pair->there, has_ask, pair->there);
+}
+
+static bool is_replied(void *context)
+{
+    return ((const struct call *)context)->replies > 0;
+}
+
+static void far_does(struct pair *pair, desk_act *act, const struct scene *scene, const char *more)
+{
+    call_run(&pair->did, pair->far, act, "{'session_id':'%s'%s}", scene->id, more);
+}
+
+struct heard {
+    const struct caller *caller;
+    const char *method;
+};
+
+static bool is_heard(void *context)
+{
+    const struct heard *heard = context;
+
+    return caller_count(heard->caller, heard->method) > 0;
+}
+
+static void wait_heard(const struct caller *caller, const char *method)
+{
+    struct heard heard = { caller, method };
+
+    stage_wait(caller->stage, is_heard, &heard);
+}
+
+#define NEEDS_SERVER                                                                               \
+    if (!*state)                                                                                   \
+    skip()
+
+static void test_an_answer_there_reaches_who_waits_here(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", "");
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    assert_worked(&pair->did);
+    assert_int_equal(scene.asked.replies, 0); /* nobody here has looked yet */
+    stage_wait(pair->here, is_replied, &scene.asked);
+    assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
+    assert_true(scene.asked.is_final);
+    scene_answer(&scene, "a");
+    assert_failed(&scene.did, ERROR_already_answered, "/session_id");
+    scene_assert(&scene, "submitted", 2);
+    scene_close(&scene);
+}
+
+/* Both decide before either hears of the other: the database has one winner, and says who. */
+static void test_two_decide_at_once(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", "");
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    assert_worked(&pair->did);
+    scene_do(&scene, scene.ops->cancel, "");
+    assert_int_not_equal(scene.did.err.code, ERROR_NONE);
+    stage_wait(pair->here, is_replied, &scene.asked);
+    assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
+    assert_int_equal(stage_count(pair->here, "cancelled done"), 0);
+    scene_close(&scene);
+}
+
+static void test_what_was_answered_there_is_undone_here(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "web", "");
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    assert_worked(&pair->did);
+    scene_do(&scene, scene.ops->undo, ""); /* though it was not told of the answer */
+    assert_worked(&scene.did);
+    assert_int_equal(scene.asked.replies, 0);
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['a']");
+    assert_worked(&pair->did);
+    stage_wait(pair->here, is_replied, &scene.asked); /* its window is five seconds */
+    assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "a");
+    scene_close(&scene);
+}
+
+static void test_time_given_there_is_told_here(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+    struct json *told;
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", "");
+    caller_forget(scene.agent);
+    far_does(pair, scene.ops->extend, &scene, ",'seconds':900");
+    assert_worked(&pair->did);
+    wait_heard(scene.agent, "ask/retimed");
+    told = caller_event(scene.agent, "ask/retimed");
+    assert_in_range(json_member_integer(json_at(told, "/params"), "remaining_ms", -1), 800000,
+                    1300000);
+    json_free(told);
+    scene_close(&scene);
+}
+
+static void test_time_is_up_once(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", ",'timeout_seconds':10");
+    chosen_run(pair->here->where, "UPDATE asks SET deadline_ms = deadline_ms - 9000");
+    stage_restart(pair->there); /* finds the earlier deadline */
+    enter_far(pair, "cli");
+    stage_wait(pair->there, has_ask, pair->there);
+    call_run(&pair->did, pair->far, scene.ops->watch, "{}");
+    wait_heard(pair->far, "ask/changed");
+    stage_wait(pair->here, is_replied, &scene.asked);
+    assert_string_equal(call_text(&scene.asked, "/action_status"), "timeout");
+    assert_int_equal(
+        stage_count(pair->here, "expired done") + stage_count(pair->there, "expired done"), 1);
+    scene_close(&scene);
+}
+
+static void test_withdrawn_here_is_over_there(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+    struct call withdrawn = { 0 };
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", "");
+    call_run(&withdrawn, scene.agent, scene.ops->withdraw, "{'session_id':'%s'}", scene.id);
+    assert_worked(&withdrawn);
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    assert_failed(&pair->did, ERROR_wrong_state, "/session_id");
+    call_release(&withdrawn);
+    scene_close(&scene);
+}
+
+static void test_asked_back_there_explained_here(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+    struct call waits = { 0 };
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", "");
+    far_does(pair, scene.ops->ask_back, &scene, ",'text':'Why today?'");
+    assert_worked(&pair->did);
+    stage_wait(pair->here, is_replied, &scene.asked);
+    assert_false(scene.asked.is_final);
+    assert_string_equal(call_text(&scene.asked, "/asked_back"), "Why today?");
+    call_start(&waits, scene.agent, scene.ops->wait,
+               "{'session_id':'%s','explanation':'The sale begins.'}", scene.id);
+    stage_settle(pair->here);
+    assert_int_equal(waits.replies, 0);
+    far_does(pair, scene.ops->get, &scene, "");
+    assert_string_equal(call_text(&pair->did, "/talk/1/text"), "The sale begins.");
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    assert_worked(&pair->did);
+    stage_wait(pair->here, is_replied, &waits);
+    assert_true(waits.is_final);
+    call_release(&waits);
+    scene_close(&scene);
+}
+
+/* The agent left here, and comes back there: it collects its answer once. */
+static void test_collected_elsewhere(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor visitor = visitor_agent("bot");
+    struct call waits = { 0 }, again = { 0 };
+    struct caller *agent;
+    struct scene scene;
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", "");
+    caller_leave(scene.agent);
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    assert_worked(&pair->did);
+    agent = caller_enter(pair->there, "agent", &visitor);
+    call_run(&waits, agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    assert_true(waits.is_final);
+    assert_string_equal(call_text(&waits, "/selection/selected_ids/0"), "b");
+    call_run(&again, agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    assert_worked(&again);
+    assert_true(chosen_number(pair->here->where, "SELECT delivered_ms FROM asks") > 0);
+    call_release(&waits);
+    call_release(&again);
+    scene_close(&scene);
+}
+
+/* One that ended without a word has everything again once it is back. */
+static void test_what_was_decided_meanwhile_is_found(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor agent = visitor_agent("bot");
+    struct call waits = { 0 };
+    struct scene scene;
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", "");
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    assert_worked(&pair->did);
+    stage_crash(pair->here);
+    call_run(&waits, caller_enter(pair->here, "again", &agent), scene.ops->wait,
+             "{'session_id':'%s'}", scene.id);
+    assert_true(waits.is_final);
+    assert_string_equal(call_text(&waits, "/selection/selected_ids/0"), "b");
+    call_release(&waits);
+    call_release(&scene.asked);
+    call_release(&scene.did);
+}
+
+static bool has_facts(void *context)
+{
+    return stage_count(context, "news of facts") > 0;
+}
+
+static void test_a_persons_settings_hold_at_both(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor visitor = visitor_person("cli");
+    struct call did = { 0 };
+
+    NEEDS_SERVER;
+    enter_far(pair, "cli");
+    stage_forget(pair->there);
+    call_run(&did, caller_enter(pair->here, "near", &visitor), pair->here->desk->ops->settings_set,
+             "{'name':'deliver_after','value':'7'}");
+    assert_worked(&did);
+    stage_wait(pair->there, has_facts, pair->there);
+    assert_int_equal(settings_integer(pair->there->settings, SETTING_DELIVER_AFTER), 7);
+    call_release(&did);
+}
+
+/* The same call by the same agent, at both before either knows of the other's. */
+static void test_one_call_at_two_is_one_ask(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor agent = visitor_agent("bot");
+    struct call first = { .label = "first" }, second = { .label = "second" };
+
+    NEEDS_SERVER;
+    enter_far(pair, "cli");
+    ask_start(&first, caller_enter(pair->here, "agent", &agent), "Deploy", "", -1);
+    ask_start(&second, caller_enter(pair->there, "agent", &agent), "Deploy", "", -1);
+    stage_settle(pair->here);
+    stage_settle(pair->there);
+    assert_int_equal(chosen_number(pair->here->where, "SELECT count(*) FROM asks"), 1);
+    assert_int_equal(stage_count(pair->there, "create repeated"), 1);
+    call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
+    assert_worked(&pair->did);
+    stage_wait(pair->there, is_replied, &second);
+    stage_wait(pair->here, is_replied, &first);
+    assert_string_equal(call_text(&first, "/selection/selected_ids/0"), "b");
+    assert_string_equal(call_text(&second, "/selection/selected_ids/0"), "b");
+    assert_string_equal(first.session_id, second.session_id);
+    call_release(&first);
+    call_release(&second);
+}
+
+static bool has_news(void *context)
+{
+    return stage_count(context, "news of ask") > 0;
+}
+
+/* They hear of it there, and decide, before our own completion has run. */
+static void test_news_overtake_our_own_completion(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor agent = visitor_agent("bot");
+    struct call asked = { .label = "ask" };
+
+    NEEDS_SERVER;
+    enter_far(pair, "cli");
+    pair->here->store.holds_replies = true;
+    ask_start(&asked, caller_enter(pair->here, "agent", &agent), "Deploy", "", -1);
+    stage_settle(pair->here);
+    stage_wait(pair->there, has_ask, pair->there);
+    call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
+    assert_worked(&pair->did);
+    stage_wait(pair->here, has_news, pair->here);
+    assert_int_equal(asked.replies, 0);
+    stage_release(pair->here);
+    stage_wait(pair->here, is_replied, &asked);
+    assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "b");
+    call_release(&asked);
+}
+
+struct token_look {
+    struct stage *stage;
+    uint8_t hash[HASH_BYTES];
+};
+
+static bool knows_token(void *context)
+{
+    const struct token_look *look = context;
+    struct engine_token found;
+
+    return engine_find_token(look->stage->engine, look->hash, &found);
+}
+
+static bool knows_token_not(void *context)
+{
+    return !knows_token(context);
+}
+
+static void test_tokens_hold_at_both(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor visitor = visitor_person("cli");
+    struct token_look look = { pair ? pair->there : NULL, { 0 } };
+    struct caller *near;
+    struct call did = { 0 };
+
+    NEEDS_SERVER;
+    near = caller_enter(pair->here, "near", &visitor);
+    enter_far(pair, "cli");
+    call_run(&did, near, pair->here->desk->ops->token_new, "{'label':'ci'}");
+    assert_worked(&did);
+    token_hash(call_text(&did, "/token"), look.hash);
+    stage_wait(pair->there, knows_token, &look);
+    call_run(&pair->did, pair->far, pair->there->desk->ops->token_revoke, "{'id':'%s'}",
+             call_text(&did, "/id"));
+    assert_worked(&pair->did);
+    look.stage = pair->here;
+    stage_wait(pair->here, knows_token_not, &look);
+    call_release(&did);
+}
+
+struct rule_look {
+    struct stage *stage;
+    struct caller *person;
+    struct call *call;
+    size_t wanted;
+};
+
+static bool has_rules(void *context)
+{
+    const struct rule_look *look = context;
+
+    call_start(look->call, look->person, look->stage->desk->ops->rule_list, "{}");
+    return json_length(json_at(look->call->json, "/rules")) == look->wanted;
+}
+
+/* A rule made here answers there; taken back there it answers nobody. */
+static void test_rules_hold_at_both(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor agent = visitor_agent("bot");
+    struct rule_look look = { .wanted = 1 };
+    struct call asked = { 0 };
+    struct scene scene;
+    char title[64], rule[ASK_ID_BYTES];
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", "");
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    stage_wait(pair->here, is_replied, &scene.asked);
+    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    scene_do(&scene, scene.ops->rule_add, "");
+    assert_worked(&scene.did);
+    snprintf(title, sizeof title, "%s", call_text(&scene.did, "/rule/title"));
+    look.stage = pair->there;
+    look.person = pair->far;
+    look.call = &pair->did;
+    stage_wait(pair->there, has_rules, &look);
+    snprintf(rule, sizeof rule, "%s", call_text(&pair->did, "/rules/0/id"));
+    ask_start(&asked, caller_enter(pair->there, "agent", &agent), title, "", -1);
+    stage_settle(pair->there);
+    assert_true(asked.is_final);
+    assert_string_equal(call_text(&asked, "/rule"), rule);
+    call_run(&pair->did, pair->far, scene.ops->rule_remove, "{'id':'%s'}", rule);
+    assert_worked(&pair->did);
+    look = (struct rule_look){ .stage = pair->here, .person = scene.person, .call = &scene.did };
+    stage_wait(pair->here, has_rules, &look);
+    call_release(&asked);
+    scene_close(&scene);
+}
+
+struct signing {
+    int replies;
+    enum error_code code;
+};
+
+static void on_signed_in(void *context, const struct desk_reply *reply)
+{
+    struct signing *signing = context;
+
+    signing->replies++;
+    signing->code = reply->err.code;
+}
+
+static enum error_code sign_in(struct stage *stage, const char *code)
+{
+    struct signing signing = { 0 };
+
+    engine_sign_in(stage->engine, code, "Firefox", on_signed_in, &signing);
+    stage_settle(stage);
+    assert_int_equal(signing.replies, 1);
+    return signing.code;
+}
+
+static void test_a_code_is_spent_once_at_either(void **state)
+{
+    struct pair *pair = *state;
+
+    NEEDS_SERVER;
+    engine_set_portal(pair->here->engine, "http://127.0.0.1:7297");
+    for (int i = 0; i < 2; i++) {
+        struct text link = { 0 };
+        const char *code;
+
+        assert_true(engine_make_link(pair->here->engine, &link));
+        stage_settle(pair->here);
+        code = strstr(text_string(&link), "#code=") + 6;
+        assert_int_equal(sign_in(i ? pair->here : pair->there, code), ERROR_NONE);
+        assert_int_equal(sign_in(pair->here, code), ERROR_not_found);
+        assert_int_equal(sign_in(pair->there, code), ERROR_not_found);
+        text_release(&link);
+    }
+}
+
+/* More than is told one by one: all is read again, and nothing is missed by that. */
+static void test_so_much_that_all_is_read_again(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+
+    NEEDS_SERVER;
+    /* As if events had been there, and were gone before anybody looked. */
+    chosen_run(pair->here->where, "UPDATE counter SET seq = seq + 50000");
+    scene_open(&scene, (void **)&pair->here, "web", "");
+    enter_far(pair, "cli");
+    stage_wait(pair->there, has_ask, pair->there);
+    assert_int_equal(stage_count(pair->there, "resync"), 1);
+    assert_int_equal(stage_count(pair->there, "news of ask"), 0);
+    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    assert_worked(&pair->did);
+    stage_wait(pair->here, is_replied, &scene.asked);
+    assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
+    scene_close(&scene);
+}
+
+static void test_a_list_that_can_not_be_read_says_so(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+
+    NEEDS_SERVER;
+    open_pair(pair, &scene, "cli", "");
+    chosen_run(pair->here->where, "ALTER TABLE asks RENAME TO gone");
+    call_run(&pair->did, pair->far, scene.ops->list, "{'which':'completed'}");
+    chosen_run(pair->here->where, "ALTER TABLE gone RENAME TO asks");
+    assert_failed(&pair->did, ERROR_storage_failed, "");
+    call_run(&pair->did, pair->far, scene.ops->list, "{}");
+    assert_worked(&pair->did);
+    assert_string_equal(call_text(&pair->did, "/asks/0/session_id"), scene.id);
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PAIR(test_an_answer_there_reaches_who_waits_here),
+        PAIR(test_two_decide_at_once),
+        PAIR(test_what_was_answered_there_is_undone_here),
+        PAIR(test_time_given_there_is_told_here),
+        PAIR(test_time_is_up_once),
+        PAIR(test_withdrawn_here_is_over_there),
+        PAIR(test_asked_back_there_explained_here),
+        PAIR(test_collected_elsewhere),
+        PAIR(test_what_was_decided_meanwhile_is_found),
+        PAIR(test_a_persons_settings_hold_at_both),
+        PAIR(test_one_call_at_two_is_one_ask),
+        PAIR(test_news_overtake_our_own_completion),
+        PAIR(test_tokens_hold_at_both),
+        PAIR(test_rules_hold_at_both),
+        PAIR(test_a_code_is_spent_once_at_either),
+        PAIR(test_so_much_that_all_is_read_again),
+        PAIR(test_a_list_that_can_not_be_read_says_so),
+    };
+
+    setenv("SAYSO_TEST_STORE", "postgres", 1); /* no other store is shared */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
