@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
 #include "store/postgres/address.h"
@@ -17,9 +16,11 @@
 static char *lock_beside(const char *path, const struct place *place)
 {
     const char *slash = strrchr(path, '/');
+    struct text name = { 0 };
 
-    return mem_format("%.*s%s", slash ? (int)(slash + 1 - path) : 0, path,
-                      strrchr(place->lock, '/') + 1);
+    text_add(&name, path, slash ? (size_t)(slash + 1 - path) : 0);
+    text_add_text(&name, strrchr(place->lock, '/') + 1);
+    return text_take(&name);
 }
 
 /* The user's own is locked in any case, if it is there. Beside another file, a copy that may be
