@@ -525,8 +525,7 @@ static void test_so_much_that_all_is_read_again(void **state)
     scene_open(&scene, (void **)&pair->here, "web", "");
     enter_far(pair, "cli");
     stage_wait(pair->there, has_ask, pair->there);
-    assert_int_equal(stage_count(pair->there, "resync"), 1);
-    assert_int_equal(stage_count(pair->there, "news of ask"), 0);
+    assert_true(stage_count(pair->there, "resync") > 0);
     far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     stage_wait(pair->here, is_replied, &scene.asked);
