@@ -240,6 +240,7 @@ static void become_copy(struct place *place)
     }
     close_store(place);
     memcpy(place->path, copy, sizeof copy);
+    memcpy(place->where, copy, sizeof copy);
 }
 
 static void the_log_is_played_in_after_a_kill(void **state)
