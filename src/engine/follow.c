@@ -164,7 +164,7 @@ void follow_row(struct engine *engine, const struct store_row *row)
         return;
     }
     if (!live->is_stored) {
-        ; /* our own completion is still to come */
+        live->is_overtaken = true; /* our own completion is still to come */
         return;
     }
     if (row->ask.delivered_ms > 0 && !state_is_open(row->ask.state)) {
