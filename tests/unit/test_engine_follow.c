@@ -513,7 +513,8 @@ static void test_a_code_is_spent_once_at_either(void **state)
     }
 }
 
-/* More than is told one by one: all is read again, and nothing is missed by that. */
+/* More than is told one by one: all is read again, unless the gap was seen before the ask that
+ * comes behind it; nothing is missed either way. */
 static void test_so_much_that_all_is_read_again(void **state)
 {
     struct pair *pair = *state;
@@ -525,7 +526,6 @@ static void test_so_much_that_all_is_read_again(void **state)
     scene_open(&scene, (void **)&pair->here, "web", "");
     enter_far(pair, "cli");
     stage_wait(pair->there, has_ask, pair->there);
-    assert_true(stage_count(pair->there, "resync") > 0);
     far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     stage_wait(pair->here, is_replied, &scene.asked);

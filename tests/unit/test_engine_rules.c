@@ -232,6 +232,7 @@ static void test_one_of_two_that_stand_for_the_same(void **state)
 {
     struct world world;
     struct call second = { 0 };
+    bool is_first; /* a store that is far away may end two reads in either order */
 
     world_open(&world, state);
     ask(&world, "Cache", cache);
@@ -239,8 +240,9 @@ static void test_one_of_two_that_stand_for_the_same(void **state)
     call_start(&world.did, world.person, world.ops->rule_add, "{'session_id':'%s'}", world.id);
     call_start(&second, world.person, world.ops->rule_add, "{'session_id':'%s'}", world.id);
     stage_settle(world.stage);
-    assert_worked(&world.did);
-    assert_failed(&second, ERROR_conflicting_arguments, "/session_id");
+    is_first = world.did.err.code == ERROR_NONE;
+    assert_worked(is_first ? &world.did : &second);
+    assert_failed(is_first ? &second : &world.did, ERROR_conflicting_arguments, "/session_id");
     call_release(&second);
     world_close(&world);
 }
