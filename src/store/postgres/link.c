@@ -140,6 +140,8 @@ static void work(struct pg_link *link)
     }
     take_notes(link);
     exchange_take_results(link);
+    if (link->state == LINK_READY && !link->is_broken)
+        take_notes(link); /* those that came behind the results */
     if (link->is_broken || libpq.status(link->connection) == CONNECTION_BAD ||
         !exchange_flush(link))
         lose(link);
