@@ -129,6 +129,7 @@ static const struct verb_option options[] = {
     { "tls-cert", 0, "FILE", TEXT_HELP_TLS_CERT, false },
     { "tls-key", 0, "FILE", TEXT_HELP_TLS_KEY, false },
     { "public-url", 0, "URL", TEXT_HELP_PUBLIC_URL, false },
+    { "store", 0, "URL", TEXT_HELP_STORE, false },
     { "mcp-auth", 0, "token|none", TEXT_HELP_MCP_AUTH, false },
     { "no-browser", 0, NULL, TEXT_OPT_NO_BROWSER, false },
     { "no-inbox", 0, NULL, TEXT_OPT_NO_INBOX, false },
@@ -138,7 +139,7 @@ static const struct verb_option options[] = {
 #endif
 };
 static const char *const usage[] = {
-    "serve [--port N] [--mcp-auth token|none] [--no-browser] [--no-inbox]",
+    "serve [--port N] [--mcp-auth token|none] [--store URL] [--no-browser] [--no-inbox]",
     "serve --listen ADDRESS:PORT --tls-cert FILE --tls-key FILE [--public-url URL]", NULL
 };
 static const char *const examples[] = {
