@@ -58,6 +58,33 @@ static void tell_gone(struct mcp_call *call)
     gone(call->work->context);
 }
 
+static void remember_cancelled(struct mcp *mcp, const char *id_json)
+{
+    char **place = &mcp->cancelled[mcp->cancelled_next++ % CANCELLED_KEPT];
+
+    free(*place);
+    *place = mem_text(id_json);
+}
+
+static void forget_cancelled(struct mcp *mcp, const char *id_json)
+{
+    for (size_t i = 0; i < CANCELLED_KEPT; i++) {
+        if (mcp->cancelled[i] && strcmp(mcp->cancelled[i], id_json) == 0) {
+            free(mcp->cancelled[i]);
+            mcp->cancelled[i] = NULL;
+        }
+    }
+}
+
+bool call_was_cancelled(const struct mcp *mcp, const char *id_json)
+{
+    for (size_t i = 0; i < CANCELLED_KEPT; i++) {
+        if (mcp->cancelled[i] && strcmp(mcp->cancelled[i], id_json) == 0)
+            return true;
+    }
+    return false;
+}
+
 struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit)
 {
     struct mcp *mcp = request->to.mcp;
@@ -67,6 +94,7 @@ struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit
     call->to = request->to;
     memcpy(call->id_json, request->to.id_json, id_bytes);
     call->to.id_json = call->id_json;
+    forget_cancelled(mcp, call->id_json); /* a client may use an id again */
     call->to.stream->call_count++;
     call->visit = visit;
     if (visit)
@@ -165,6 +193,8 @@ void call_cancel(struct mcp *mcp, const struct json *request_id, const char *rea
     char *id_json = request_id ? json_encode(request_id) : NULL;
     char *shortened = reason ? visit_short_name(reason) : mem_text("");
 
+    if (id_json && strlen(id_json) <= CANCELLED_ID_BYTES)
+        remember_cancelled(mcp, id_json);
     if (id_json && !cancel(mcp, id_json, reason) && strlen(id_json) <= CANCELLED_ID_BYTES)
         session_note(mcp, NOTE_CANCELLED, id_json, shortened);
     free(shortened);
@@ -173,8 +203,10 @@ void call_cancel(struct mcp *mcp, const struct json *request_id, const char *rea
 
 void call_take_note(struct mcp *mcp, const char *id_json, const char *reason)
 {
-    if (reason)
-        cancel(mcp, id_json, reason);
+    if (!reason)
+        return;
+    remember_cancelled(mcp, id_json);
+    cancel(mcp, id_json, reason);
 }
 
 /* One that answers on this stream; giving up one may be the end of others, so who goes through

@@ -165,7 +165,10 @@ bool mcp_take_up(struct mcp *mcp, struct mcp_stream *stream, const char *sealed)
         if (stream->ops->waits)
             stream->ops->waits(stream);
         mcp_open(&request.to);
-        wait_on(&request, state);
+        if (call_was_cancelled(mcp, id_json))
+            mcp_skip(&request.to); /* its client does not expect a response any more */
+        else
+            wait_on(&request, state);
         free(id_json);
     }
     json_free(state);

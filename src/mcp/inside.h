@@ -41,6 +41,8 @@ struct mcp_delivery {
     char session_id[27];
 };
 
+enum { CANCELLED_KEPT = 8 };
+
 struct mcp {
     struct mcp_parts parts;
     enum mcp_revision negotiated;       /* by initialize; until then the newest legacy one */
@@ -56,6 +58,10 @@ struct mcp {
     struct mcp_subscription *subscriptions;
     size_t subscription_count;
     struct mcp_stream *standing; /* for what belongs to no request; NULL: none is open */
+    /* Ids of calls that were cancelled last, in a ring; owned. Some clients come back for the
+     * stream of such a call, which has ended without a response. */
+    char *cancelled[CANCELLED_KEPT];
+    size_t cancelled_next;
     int64_t next_tag, next_question;
     int64_t wake_boot_ms; /* what the clock was asked for; 0: nothing */
     struct text line;     /* the one being written; its memory is used again */
@@ -276,6 +282,7 @@ void call_settle(struct mcp_call *call);
 struct call_work *call_work(struct mcp_call *call); /* made at its first use */
 void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason);
 void call_take_note(struct mcp *mcp, const char *id_json, const char *reason);
+bool call_was_cancelled(const struct mcp *mcp, const char *id_json); /* lately */
 void call_drop_all(struct mcp *mcp);
 /* It was given up before its ask had a name. Others that made the same call learn that name in a
  * moment, and while they want the ask it stays attached. */

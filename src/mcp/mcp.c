@@ -37,6 +37,8 @@ void mcp_free(struct mcp *mcp)
     text_release(&mcp->line);
     free(mcp->client_name);
     free(mcp->client_version);
+    for (size_t i = 0; i < CANCELLED_KEPT; i++)
+        free(mcp->cancelled[i]);
     free(mcp);
 }
 
