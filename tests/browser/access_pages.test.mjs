@@ -41,12 +41,12 @@ for (const lookOf of LOOKS) {
         await page.waitForTimeout(DEAD_MS);
         for (const [button, dialog] of [["cancel-open", "cancel"], ["later", "later"], ["ask-back", "ask-back"]]) {
             await page.locator(`[data-key=${button}]`).click();
-            await page.locator("dialog").waitFor();
+            await page.locator("dialog[open]").waitFor();
             await look(page, `${dialog}-${name}`);
             await page.keyboard.press("Escape");
         }
         await page.keyboard.press("?");
-        await page.locator("dialog").waitFor();
+        await page.locator("dialog[open]").waitFor();
         await look(page, `keys-${name}`);
         await page.keyboard.press("Escape");
         await stage.home.must("settings", "set", "settings_first", "on");

@@ -211,6 +211,7 @@ test("R7.2 notification, title and favicon while the page is not in front", asyn
         };
         Document.prototype.hasFocus = () => false;
     });
+    await page.waitForTimeout(1000); // what is there when the list comes is no news
     const asked = await agent.ask(choice({ title: "Look here" }));
     await until(() => page.evaluate(() => window.shown.length > 0), "a notification");
     assert.deepEqual(await page.evaluate(() => window.shown[0]), ["An agent asks", "“claude-code” Look here"]);
