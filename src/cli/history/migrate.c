@@ -144,7 +144,8 @@ static void say_migrated(const struct arguments *arguments, const struct migrate
                        NULL);
         if (migrated->earlier > 0)
             say_result(TEXT_CLI_MIGRATE_RESUMED, "count", earlier, NULL);
-        say_result(TEXT_CLI_MIGRATED_NEXT, "path", path, "command", text_string(&command), NULL);
+        say_result(TEXT_CLI_MIGRATED_NEXT, "path", path, NULL);
+        printf("  %s\n", text_string(&command)); /* alone on its line: to be copied */
         if (is_masked)
             say_result(TEXT_CLI_MIGRATED_MASKED, NULL);
     }
