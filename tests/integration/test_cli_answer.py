@@ -22,7 +22,7 @@ from harness import Home, run, test, wait_until
 def prefixes(home: Home) -> None:
     session_id = ask(home, "T")
     assert home.sayso("show", session_id[:4], "--json").json["ask"]["session_id"] == session_id
-    for short in (session_id[:3], "", session_id + "a", session_id[:4].upper(), "../x"):
+    for short in (session_id[:3], "", session_id + "a", session_id[:25].upper(), "../x"):
         error_of(home.sayso("show", short, "--json"), "bad_format", "/session_id")
     twin = ask(home, "U")
     expect(home.sayso("stop"), DONE)
