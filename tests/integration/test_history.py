@@ -201,7 +201,7 @@ def bars() -> None:
         ask_json(home, title=f"Ask {number}")
     path = str(home.path / "x")
     said = on_terminal(home, "export", "--out", path)
-    assert re.search(r"\rWriting \[#*-*\] +\d+ %", said) and said.index("\x1b[K") < said.index("Written"), said
+    assert re.search(r"\rWriting \[#*-*\] +\d+ %", said) and said.index("\x1b[K") < said.index("written"), said
     expect(home.sayso("settings", "set", "language", "zh"), DONE)
     assert "写出中 [" in on_terminal(home, "export", "--out", path)
 
