@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "engine/inside.h"
+#include "engine/tokens.h"
 
 enum { SWEEP_BATCH = 25 }; /* whoever answers meanwhile waits for one or two of these */
 static const int64_t SWEEP_SOON_MS = 1000;

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "engine/inside.h"
+#include "engine/tokens.h"
 
 bool follow_is_shared(const struct engine *engine)
 {

@@ -451,16 +451,6 @@ void questions_release(struct engine *engine);
 /* conversation_decide.c */
 void question_decide(struct errand *errand); /* a saying that is loaded; it ends */
 
-/* tokens.c: who may come through HTTP */
-desk_act token_new_act, token_list_act, token_revoke_act;
-void tokens_load(struct engine *engine);
-void tokens_reload(struct engine *engine); /* others made or revoked some */
-void tokens_release(struct engine *engine);
-void tokens_ring(struct engine *engine, struct alarm *alarm);
-
-/* A tab's token, for who came with a code; the oldest of too many tabs is signed out. */
-void tokens_add_tab(struct engine *engine, const char *label, desk_done *done, void *context);
-
 /* session_notes.c: what every hub must know of MCP sessions */
 void session_notes_load(struct engine *engine);
 void session_notes_read(struct engine *engine); /* again: another hub wrote some */
