@@ -261,33 +261,6 @@ struct submission;
 /* With what it brought, to an ask that is alive. */
 void round_resume(struct submission *submission, struct live *live);
 
-/* submit.c: an ask on its way in */
-struct submission {
-    struct errand errand; /* first */
-    const struct ask_tool *tool;
-    struct ask_call *call;
-    struct ask ask;
-    struct match match;
-    struct lifecycle_step step;
-    int64_t quiet_ms;
-    struct wait_terms terms;
-    char *state;           /* the client came back with it; NULL: it asks for the first time */
-    struct json *response; /* and with this; NULL: nothing */
-    struct submission *next_late;
-    char *tag;                 /* chosen by the front, comes back with ask/created */
-    struct launch_code launch; /* of an ask that waits for a terminal */
-    struct text form_json;
-    bool opens_browser;      /* once it is stored */
-    char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
-    bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
-};
-/* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
- * for it. */
-void submit_question(struct engine *engine, struct visit *visit, const char *id,
-                     const struct conversation *machine, desk_done *done, void *context);
-void submission_tell_created(const struct submission *submission, const char *id);
-void submission_park(struct submission *submission, struct live *live);
-
 /* decide.c */
 /* Through the agent's own client. `done` is the engine's own. */
 void decide_by_client(enum ask_event event, struct engine *engine, struct visit *visit,

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "engine/inside.h"
+#include "engine/submission.h"
 
 /* Clients follow so many rounds of one call at most. */
 enum { ROUNDS_MOST = 10 };
