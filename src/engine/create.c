@@ -10,8 +10,12 @@
 #include "core/arguments.h"
 #include "core/routing.h"
 #include "core/rule.h"
+#include "engine/client.h"
 #include "engine/inside.h"
+#include "engine/launch.h"
+#include "engine/rules.h"
 #include "engine/submission.h"
+#include "engine/waits.h"
 
 /* To people, as the step that made it says. */
 static void present(const struct submission *submission, struct live *live)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "core/arguments.h"
 #include "crypto/hash.h"
+#include "engine/describe.h"
 
 static void submission_drop(struct errand *errand)
 {

@@ -1,7 +1,12 @@
 /* submission.h - an ask on its way in, from the call to where it is stored and shown. */
 #ifndef ENGINE_SUBMISSION_H
 #define ENGINE_SUBMISSION_H
-#include "engine/inside.h"
+#include "core/lifecycle.h"
+#include "engine/launch.h"
+#include "engine/waits.h"
+
+struct ask_call;
+struct conversation;
 
 struct submission {
     struct errand errand; /* first */
@@ -39,6 +44,7 @@ void submission_end_late(struct live *live, const struct error *failure);
 void submission_create(struct submission *submission);
 
 /* submit.c */
+desk_act submit_act;
 /* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
  * for it. */
 void submit_question(struct engine *engine, struct visit *visit, const char *id,

@@ -7,9 +7,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/arguments.h"
+#include "core/conversation.h"
 #include "core/limits.h"
+#include "engine/client.h"
 #include "engine/inside.h"
 #include "engine/submission.h"
+#include "engine/waits.h"
 
 /* Same key, other words: giving the old answer to a new question would invent one. */
 static bool is_same_call(const struct submission *submission, const uint8_t *digest,
