@@ -7,6 +7,9 @@
 #include <time.h>
 
 #include "core/visible_text.h"
+#include "engine/acts.h"
+#include "engine/client.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
 #include "ports/announcement.h"
 

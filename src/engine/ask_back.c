@@ -12,7 +12,11 @@
 #include "core/arguments.h"
 #include "core/limits.h"
 #include "core/visible_text.h"
+#include "engine/acts.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
+#include "engine/talk.h"
+#include "engine/waits.h"
 
 static bool check_text(const struct json *given, const char *path, int most, struct error *err)
 {

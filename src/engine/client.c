@@ -4,7 +4,7 @@
  * the form, refusals by how long it was shown. What does not count costs nothing: the ask is open
  * everywhere else (R4.2, R4.3).
  */
-#include "core/client_form.h"
+#include "engine/client.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,11 @@
 #include "base/jsonrpc.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "core/client_form.h"
 #include "core/form.h"
+#include "engine/acts.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 /* Showing and withdrawing ---------------------------------------------------------------------- */
 

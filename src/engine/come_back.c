@@ -11,7 +11,7 @@
 #include "core/limits.h"
 #include "core/patience.h"
 #include "crypto/hash.h"
-#include "engine/inside.h"
+#include "engine/waits.h"
 
 /* Clients give a call up after ten rounds, and some count the first call as one. */
 enum { COME_BACK_ROUNDS = 8 };

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "core/limits.h"
 #include "engine/inside.h"
+#include "engine/talk.h"
 
 enum { LIST_USUAL = 50, LIST_MOST = 200 };
 

@@ -13,6 +13,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/inside.h"
+#include "engine/submission.h"
+#include "engine/talk.h"
+#include "engine/waits.h"
 
 static const int64_t QUESTION_RETRY_MS = 5000; /* what could not be kept */
 static const int64_t QUESTION_LOOK_MS = 200;

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/acts.h"
 #include "engine/inside.h"
+#include "engine/talk.h"
 
 static void reply_loaded(struct errand *errand)
 {

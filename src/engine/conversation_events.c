@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "engine/inside.h"
+#include "engine/talk.h"
 
 enum { EVENTS_USUAL = 32, EVENTS_MOST = 256, EVENTS_BYTES = 262144 };
 

@@ -14,6 +14,8 @@
 #include "base/random.h"
 #include "core/limits.h"
 #include "engine/inside.h"
+#include "engine/talk.h"
+#include "engine/waits.h"
 
 void saying_drop(struct errand *errand)
 {

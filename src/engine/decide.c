@@ -14,6 +14,8 @@
 #include "core/client_form.h"
 #include "core/form.h"
 #include "core/limits.h"
+#include "engine/acts.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
 
 struct decision {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/limits.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 struct delivered_errand {
     struct errand errand; /* first */

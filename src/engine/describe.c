@@ -1,4 +1,6 @@
 /* describe.c - asks as JSON: the line in a list, the result for the agent, who won. */
+#include "engine/describe.h"
+
 #include <string.h>
 
 #include "base/json.h"
@@ -7,6 +9,8 @@
 #include "core/arguments.h"
 #include "core/response.h"
 #include "core/visible_text.h"
+#include "engine/acts.h"
+#include "engine/client.h"
 #include "engine/inside.h"
 
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live)

@@ -9,7 +9,9 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/limits.h"
+#include "engine/acts.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 static const int64_t DRAFT_SAVE_EVERY_MS = 1000;
 static const int64_t DRAFT_HOLD_MS = 30000;       /* never less than this while somebody types */

@@ -3,7 +3,10 @@
 
 #include "base/crash_point.h"
 #include "base/json_writer.h"
+#include "engine/client.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 static void take_over(struct engine *engine, struct live *live, const struct lifecycle_step *step,
                       const struct store_change *change)

@@ -7,7 +7,16 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "engine/acts.h"
+#include "engine/client.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
+#include "engine/launch.h"
+#include "engine/rules.h"
+#include "engine/submission.h"
+#include "engine/talk.h"
+#include "engine/tokens.h"
+#include "engine/waits.h"
 
 enum { SWEEP_BATCH = 25 }; /* whoever answers meanwhile waits for one or two of these */
 static const int64_t SWEEP_SOON_MS = 1000;

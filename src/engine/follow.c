@@ -9,7 +9,14 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "engine/acts.h"
+#include "engine/client.h"
 #include "engine/inside.h"
+#include "engine/launch.h"
+#include "engine/rules.h"
+#include "engine/talk.h"
+#include "engine/tokens.h"
+#include "engine/waits.h"
 
 bool follow_is_shared(const struct engine *engine)
 {

@@ -4,6 +4,7 @@
  */
 #include "base/log.h"
 #include "core/client_form.h"
+#include "engine/client.h"
 #include "engine/inside.h"
 
 static void on_loaded(void *context, const struct store_reply *reply)

@@ -9,6 +9,7 @@
 
 #include "base/spare.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 enum { HANDED_MOST = 1024 }; /* a visit that confirms nothing is not kept account of for ever */
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "core/form.h"
 #include "crypto/hash.h"
+#include "engine/acts.h"
 #include "engine/inside.h"
 
 static const char fact_name[] = "hidden_options";

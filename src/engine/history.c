@@ -10,6 +10,8 @@
 #include "core/form.h"
 #include "core/search_text.h"
 #include "core/visible_text.h"
+#include "engine/acts.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
 
 enum {

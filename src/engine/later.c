@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "core/limits.h"
 #include "core/response.h"
+#include "engine/acts.h"
 #include "engine/inside.h"
 
 static const char fact_name[] = "later";

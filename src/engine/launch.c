@@ -4,6 +4,8 @@
  * then is the hash of both: the same terminal may ask again, if the reply was lost with a hub, and
  * nobody else can. A fresh command replaces the hash, so the code before is worth nothing.
  */
+#include "engine/launch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,10 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "crypto/hash.h"
+#include "engine/acts.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 enum { LAUNCH_KEY_BYTES = 64 };
 

@@ -8,6 +8,8 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/limits.h"
+#include "engine/acts.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
 
 enum { LIST_MOST = 10000 };

@@ -7,7 +7,10 @@
 #include "core/arguments.h"
 #include "core/form.h"
 #include "crypto/hash.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
+#include "engine/launch.h"
+#include "engine/waits.h"
 
 static void match_of(const char *principal, const char *what, const void *bytes, size_t length,
                      uint8_t out[MATCH_BYTES])

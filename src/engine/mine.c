@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "core/response.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
 
 enum { MINE_MOST = 200 };

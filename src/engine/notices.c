@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "core/notice.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 enum { NOTICES_LOOKED = 64 }; /* the newest; what is older is found by its id */
 

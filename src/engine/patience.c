@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 /* The front keeps the limit itself where the hub is not there to. */
 static void tell_hold(struct visit *visit)

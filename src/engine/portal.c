@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "crypto/token.h"
 #include "engine/inside.h"
+#include "engine/tokens.h"
 
 enum { PORTAL_CODE_S = 60 };
 #define PORTAL_CODE_KIND  "code"

@@ -6,7 +6,9 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "engine/acts.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 /* What the row of the table says, for panels and scripts that have no table of their own. */
 static void write_description(enum setting_id id, struct json_writer *writer)

@@ -1,5 +1,6 @@
 /* publish.c - snapshots to those who watch: encoded once, sent once per ask and loop turn. */
 #include "base/json_writer.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
 
 struct text line_take(struct engine *engine)

@@ -5,6 +5,7 @@
  */
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
 
 enum { REMAINING_EVERY_MS = 5000, REMAINING_ASKS = 1000 /* a message */ };

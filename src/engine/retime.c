@@ -11,7 +11,10 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "core/limits.h"
+#include "engine/acts.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 static const int64_t RETIME_UNDO_LEAST_MS = 30000; /* time to think again after an undo */
 

@@ -7,7 +7,10 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "engine/client.h"
 #include "engine/inside.h"
+#include "engine/submission.h"
+#include "engine/waits.h"
 
 /* Clients follow so many rounds of one call at most. */
 enum { ROUNDS_MOST = 10 };

@@ -11,6 +11,8 @@
 #include "base/random.h"
 #include "core/limits.h"
 #include "crypto/hash.h"
+#include "engine/acts.h"
+#include "engine/describe.h"
 #include "engine/rule_case.h"
 
 enum {

@@ -6,6 +6,8 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "core/arguments.h"
+#include "engine/acts.h"
+#include "engine/describe.h"
 
 bool rule_case_begin(struct rule_case *read, const struct store_row *row)
 {

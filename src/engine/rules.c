@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "core/answer.h"
 #include "core/arguments.h"
+#include "engine/client.h"
 
 static void rule_free(struct rule *rule)
 {

@@ -20,4 +20,14 @@ bool rule_is_in_force(const struct engine *engine, const struct rule *rule);
 void rule_hash_kind(const struct rule_subject *subject, bool any_prompt, uint8_t out[HASH_BYTES]);
 const struct rule *rules_of_kind(const struct engine *engine, const uint8_t kind[HASH_BYTES]);
 
+void rules_load(struct engine *engine);
+void rules_reload(struct engine *engine); /* others made or revoked some */
+void rules_release(struct engine *engine);
+/* The id of the one for asks like this; NULL: there is none. */
+const char *rules_match(const struct engine *engine, const struct rule_subject *subject);
+/* False: it is gone, or does not fit any more. True: it is on its way to the store, and if it comes
+ * to nothing the ask is shown. */
+bool rules_apply(struct engine *engine, struct live *live, const char *id);
+desk_act rule_preview_act, rule_add_act, rule_list_act, rule_remove_act, rule_suggest_act;
+
 #endif

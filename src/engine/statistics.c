@@ -11,6 +11,7 @@
 #include "core/answer.h"
 #include "core/form.h"
 #include "core/visible_text.h"
+#include "engine/acts.h"
 #include "engine/inside.h"
 
 enum {

@@ -1,350 +1,18 @@
 /*
- * submit.c - an agent asks: checked whole before anyone is disturbed, matched with what it asked
- * before (R5.5), limited (R5.8), routed (R2.6), stored, and only then shown.
+ * submit.c - an agent asks: checked whole before anyone is disturbed, and matched with what it
+ * asked before (R5.5).
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/crash_point.h"
 #include "base/json.h"
-#include "base/json_writer.h"
 #include "base/mem.h"
-#include "base/random.h"
 #include "core/arguments.h"
+#include "core/conversation.h"
 #include "core/limits.h"
-#include "core/routing.h"
-#include "core/rule.h"
-#include "crypto/hash.h"
+#include "engine/client.h"
 #include "engine/inside.h"
-
-static void submission_drop(struct errand *errand)
-{
-    struct submission *submission = (struct submission *)errand;
-
-    if (submission->call)
-        ask_call_release(submission->call);
-    free(submission->call);
-    json_free(submission->response);
-    text_release(&submission->form_json);
-    free(submission->tag);
-    free(submission->state);
-}
-
-static void digest_call(struct submission *submission)
-{
-    const struct hash_part parts[] = {
-        { submission->tool->name, strlen(submission->tool->name) },
-        { submission->call->arguments_json, strlen(submission->call->arguments_json) },
-    };
-
-    hash_parts(parts, ARRAY_LEN(parts), submission->ask.digest);
-}
-
-/* For the next time, so that the front has it when this one's patience ends. */
-static void write_state(const struct submission *submission, const char *id,
-                        struct json_writer *writer)
-{
-    const struct errand *errand = &submission->errand;
-    const struct round next = { .number = submission->terms.round.number + 1 };
-    struct text state = { 0 };
-
-    if (submission->terms.comes_back &&
-        come_back_seal(errand->engine, submission->match.call, id, &next, &state))
-        json_write_text(writer, "state", text_string(&state));
-    text_release(&state);
-}
-
-/* The front learns the id as soon as it is safe, long before there is an answer. */
-void submission_tell_created(const struct submission *submission, const char *id)
-{
-    struct engine *engine = submission->errand.engine;
-    const struct live *live;
-    struct text line;
-    struct json_writer writer = json_writer_to(&line);
-
-    if (!submission->tag)
-        return;
-    live = live_find(engine, id);
-    line = line_take(engine);
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "ask/created");
-    json_write_object(&writer, "params");
-    json_write_text(&writer, "tag", submission->tag);
-    json_write_text(&writer, "session_id", id);
-    if (live && live->deadline.place && state_is_open(live->state))
-        json_write_integer(&writer, "remaining_ms",
-                           live->deadline.boot_ms - engine_boot_ms(engine));
-    write_state(submission, id, &writer);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
-    visit_tell(submission->errand.visit, line.bytes, line.used);
-    line_give(engine, &line);
-}
-
-void submission_park(struct submission *submission, struct live *live)
-{
-    struct errand *errand = &submission->errand;
-
-    if (errand->visit->is_gone || live->state == STATE_PENDING_TERMINAL_LAUNCH)
-        return; /* the latter waits for nobody: it is told a command, and collects later */
-    wait_add(errand->engine, live, errand->visit, &submission->terms, errand->done,
-             errand->context);
-}
-
-/* It is not parked, so this is where it learns how it went. `failure` NULL: it is stored. */
-static void reply_hand_off(const struct submission *submission, struct live *live,
-                           const struct error *failure)
-{
-    const struct errand *errand = &submission->errand;
-    struct desk_reply reply = { 0 };
-
-    if (live->state != STATE_PENDING_TERMINAL_LAUNCH || errand->visit->is_gone)
-        return;
-    if (failure) {
-        reply.err = *failure;
-        errand_reply(errand, &reply);
-    } else if (submission->launch.text[0]) {
-        launch_reply(errand->engine, errand->visit, live, &submission->launch, errand->done,
-                     errand->context);
-    } else {
-        launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
-    }
-}
-
-/* Identical calls that came while the ask was being stored learn its id with the first. */
-static void end_late(struct live *live, const struct error *failure)
-{
-    struct submission *late = live->late;
-
-    live->late = NULL;
-    while (late) {
-        struct submission *next = late->next_late;
-
-        if (!failure)
-            submission_tell_created(late, live->id);
-        reply_hand_off(late, live, failure);
-        errand_end(&late->errand);
-        late = next;
-    }
-}
-
-/* To people, as the step that made it says. */
-static void present(const struct submission *submission, struct live *live)
-{
-    struct engine *engine = submission->errand.engine;
-
-    live_mark_dirty(engine, live);
-    client_offer(engine, live, submission->form_json.used ? submission->form_json.bytes : NULL);
-    announce_new(engine, live);
-    if (submission->opens_browser)
-        portal_open(engine, live->id);
-}
-
-/* Another hub has this call's ask: whoever came for ours waits for that one. */
-static void join(struct submission *submission, struct live *live, const char *id)
-{
-    struct engine *engine = submission->errand.engine;
-    struct submission *late = live->late, *next;
-
-    live->late = NULL;
-    submission_tell_created(submission, id);
-    for (; late; late = next) {
-        next = late->next_late;
-        submission_tell_created(late, id);
-        errand_end(&late->errand);
-    }
-    wait_move(engine, live, id);
-    if (live->state == STATE_PENDING_TERMINAL_LAUNCH) {
-        const struct wait_terms terms = { .wants_launch = true };
-
-        wait_begin(engine, submission->errand.visit, id, &terms, submission->errand.done,
-                   submission->errand.context);
-    }
-    live_forget(engine, live);
-    errand_end(&submission->errand);
-}
-
-static void on_created(void *context, const struct store_reply *reply)
-{
-    struct submission *submission = context;
-    struct engine *engine = submission->errand.engine;
-    struct live *live = live_find(engine, submission->ask.id);
-
-    CRASH_POINT(engine_after_create);
-    if (reply->outcome == STORE_REPEATED) {
-        join(submission, live, reply->row->ask.id);
-        return;
-    }
-    if (reply->outcome != STORE_DONE) {
-        wait_fail(engine, live, &reply->err);
-        reply_hand_off(submission, live, &reply->err);
-        end_late(live, &reply->err);
-        live_free(engine, live);
-        errand_end(&submission->errand);
-        return;
-    }
-    live->is_stored = true;
-    live->seq = reply->seq;
-    if (live->is_overtaken)
-        follow_ask(engine, live->id);
-    engine->tally.created++;
-    if (!live->waiters && live->state != STATE_PENDING_TERMINAL_LAUNCH)
-        live->flags |= ASK_DETACHED;
-    time_start(engine, live);
-    submission_tell_created(submission, live->id);
-    reply_hand_off(submission, live, NULL);
-    end_late(live, NULL);
-    wait_stored(engine, live);
-    if (!submission->rule[0] || !rules_apply(engine, live, submission->rule))
-        present(submission, live);
-    errand_end(&submission->errand);
-    sweep_soon(engine);
-    index_later(engine);
-}
-
-static bool route(struct submission *submission, struct error *err)
-{
-    const struct engine *engine = submission->errand.engine;
-    struct ask *ask = &submission->ask;
-    struct routing_facts facts = {
-        .asked = submission->call->interface,
-        .saved = settings_interface(engine->parts.settings),
-        .portal_on = settings_is_on(engine->parts.settings, SETTING_PORTAL),
-        .terminal_on = settings_is_on(engine->parts.settings, SETTING_TERMINAL),
-        .portal_built = engine->parts.portal_built && engine->portal_url[0],
-        .terminal_built = engine->parts.terminal_built,
-        /* a client's form takes no second, deliberate act (R2) */
-        .client_form_works =
-            !submission->call->form.is_destructive &&
-            form_fact_may_show(engine, submission->errand.visit, &submission->terms.client),
-        .page_connected = engine->page_count > 0,
-        .inbox_connected = engine->inbox_count > 0,
-        .since_browser_ms = portal_since_browser_ms(engine),
-    };
-    struct lifecycle_facts life = { 0 };
-    struct route chosen;
-
-    chosen = routing_decide(&facts);
-    if (submission->is_question) { /* its host shows it too, and has no use for a command */
-        chosen.wait_for_terminal = false;
-        chosen.has_channel = true;
-        if (chosen.interface == INTERFACE_NONE || chosen.interface == INTERFACE_TERMINAL)
-            chosen.interface = INTERFACE_AUTO;
-    }
-    if (!chosen.has_channel)
-        return error_set(err, ERROR_no_human_channel, "",
-                         "nobody can be reached: portal and terminal are switched off on this "
-                         "machine (sayso settings set portal on) and no inbox is open");
-    ask->interface = chosen.interface;
-    if (chosen.interface_unavailable)
-        ask->flags |= ASK_INTERFACE_UNAVAILABLE;
-    submission->quiet_ms = chosen.silent_ms;
-    submission->opens_browser = chosen.open_browser;
-    life.wait_for_terminal = chosen.wait_for_terminal && !submission->rule[0];
-    submission->step = lifecycle_next(STATE_NEW, EVENT_CREATED, &life);
-    ask->state = submission->step.state;
-    if (life.wait_for_terminal) {
-        submission->launch = launch_make();
-        memcpy(ask->launch_hash, submission->launch.hash, sizeof ask->launch_hash);
-    }
-    return true;
-}
-
-static void fill_ask(struct submission *submission)
-{
-    struct engine *engine = submission->errand.engine;
-    struct ask *ask = &submission->ask;
-    const struct ask_call *call = submission->call;
-    int64_t timeout_s = call->timeout_s;
-
-    if (timeout_s == 0 && !submission->is_question)
-        timeout_s = engine_setting(engine, SETTING_TIMEOUT_SECONDS);
-    if (!ask->id[0])
-        random_id(ask->id);
-    form_encode(&call->form, &submission->form_json);
-    ask->tool = submission->tool->name;
-    ask->title = call->form.title;
-    ask->form_json = text_string(&submission->form_json);
-    ask->arguments_json = call->arguments_json;
-    ask->origin_json = visit_origin(submission->errand.visit);
-    ask->version = ask->form_version = 1;
-    ask->created_ms = engine_utc_ms(engine);
-    ask->original_ms = timeout_s * 1000;
-    ask->deadline_ms = timeout_s ? ask->created_ms + ask->original_ms : 0;
-    ask->joins = follow_is_shared(engine) && !submission->is_question;
-    ask->flags |= call->form.is_destructive ? ASK_DESTRUCTIVE : 0;
-    ask->flags |= call->defaults_ignored ? ASK_DEFAULTS_IGNORED : 0;
-    ask->flags |= call->cancel_always_available ? ASK_CANCEL_ALWAYS : 0;
-}
-
-/* The store has its own copy of what was asked; many may wait for it at once. */
-static void drop_words(struct submission *submission)
-{
-    struct ask *ask = &submission->ask;
-
-    ask->title = ask->origin_json = ask->form_json = ask->arguments_json = NULL;
-    ask->idempotency_key = NULL;
-    ask_call_release(submission->call);
-    free(submission->call);
-    submission->call = NULL;
-    if (!submission->terms.client.has_form) /* else it is about to be shown */
-        text_release(&submission->form_json);
-}
-
-/* Nobody is to be asked what a person has answered for all asks of this kind. */
-static void match_rule(struct submission *submission)
-{
-    const struct visit *visit = submission->errand.visit;
-    const struct rule_subject subject = {
-        .principal = visit->principal,
-        .directory = visit->directory,
-        .tool = submission->tool->name,
-        .form = &submission->call->form,
-    };
-    const char *id = rules_match(submission->errand.engine, &subject);
-
-    if (id)
-        memcpy(submission->rule, id, sizeof submission->rule);
-}
-
-static void create(struct submission *submission)
-{
-    struct engine *engine = submission->errand.engine;
-    const struct visit *visit = submission->errand.visit;
-    struct store_principal principal = {
-        .id = visit->principal,
-        .kind = !visit->token_id     ? "local"
-                : visit->token_id[0] ? "token"
-                                     : "http",
-        .uid = visit->uid,
-        .name = visit->as_name ? visit->as_name : visit->name,
-        .place = visit->token_id ? visit->token : visit->directory,
-    };
-    struct asker asker = { visit->parent, visit->parent_start };
-    struct error err;
-    struct live *live;
-
-    if (!submission->is_question) /* its host could not be told that nobody looked at it */
-        match_rule(submission);
-    if (!route(submission, &err) ||
-        (!submission->is_question &&
-         !principal_admit(engine, principal_get(engine, visit->principal), &err))) {
-        errand_fail(&submission->errand, &err, NULL);
-        return;
-    }
-    fill_ask(submission);
-    live = live_new(engine, &submission->ask, &submission->match, &asker, principal.name);
-    live->quiet_until_boot_ms = engine_boot_ms(engine) + submission->quiet_ms;
-    launch_keep(engine, live, submission->ask.launch_hash);
-    submission_park(submission, live);
-    errand_begin_write(&submission->errand);
-    CRASH_POINT(engine_before_create);
-    engine->parts.store->ops->create(engine->parts.store, &submission->ask, &principal, on_created,
-                                     submission);
-    live_keep_form(engine, live, &submission->call->form, submission->form_json.used);
-    drop_words(submission);
-}
+#include "engine/submission.h"
+#include "engine/waits.h"
 
 /* Same key, other words: giving the old answer to a new question would invent one. */
 static bool is_same_call(const struct submission *submission, const uint8_t *digest,
@@ -393,7 +61,7 @@ static void match_or_create(struct submission *submission)
 
     if (!live && (submission->errand.has_looked ||
                   !undelivered_may_match(engine, match->call, match->has_key))) {
-        create(submission);
+        submission_create(submission);
         return;
     }
     if (!live) {
@@ -411,7 +79,7 @@ static void match_or_create(struct submission *submission)
     submission_park(submission, live);
     if (live->is_stored) {
         submission_tell_created(submission, live->id);
-        reply_hand_off(submission, live, NULL);
+        submission_reply_launch(submission, live, NULL);
         client_offer(engine, live, NULL);
         errand_end(&submission->errand);
     } else { /* an id that may not survive a crash is nobody's yet */
@@ -453,7 +121,6 @@ static bool read_call(struct submission *submission, const struct json *params, 
     submission->tag = mem_text(json_member_text(params, "tag"));
     submission->terms.client = client_read(params);
     submission->state = read_state(json_member(params, "state"));
-    submission->call = mem_new(sizeof *submission->call);
     return arguments_check(submission->tool, json_member(params, "arguments"), submission->call,
                            err);
 }
@@ -523,14 +190,12 @@ static void take_up(struct submission *submission, const struct json *response)
 void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                 desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct submission *submission;
     struct error err;
 
     if (!visit_may(visit, ROLE_AGENT, done, context))
         return;
-    submission = errand_new(sizeof *submission, engine, visit, done, context);
-    submission->errand.drop = submission_drop;
+    submission = submission_new(engine_of(desk), visit, done, context);
     if (!read_call(submission, params, &err)) {
         errand_fail(&submission->errand, &err, NULL);
         return;
@@ -541,8 +206,7 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
     }
     memcpy(submission->ask.principal, ((struct visit *)visit)->principal, PRINCIPAL_BYTES);
     submission->ask.idempotency_key = submission->call->idempotency_key;
-    digest_call(submission);
-    submission->match = live_match(&submission->ask);
+    submission_match(submission);
     if (submission->state)
         take_up(submission, json_member(params, "response"));
     else
@@ -571,17 +235,14 @@ void submit_question(struct engine *engine, struct visit *visit, const char *id,
                      const struct conversation *machine, desk_done *done, void *context)
 {
     struct submission *submission =
-        errand_new(sizeof *submission, engine, (struct desk_visit *)visit, done, context);
+        submission_new(engine, (struct desk_visit *)visit, done, context);
 
-    submission->errand.drop = submission_drop;
     submission->tool = &tool_ask_user_question;
     submission->is_question = true;
     submission->terms.wait_ms = -1;
-    submission->call = mem_new(sizeof *submission->call);
     read_question(machine, submission->call);
     memcpy(submission->ask.id, id, sizeof submission->ask.id);
     memcpy(submission->ask.principal, visit->principal, PRINCIPAL_BYTES);
-    digest_call(submission);
-    submission->match = live_match(&submission->ask);
-    create(submission);
+    submission_match(submission);
+    submission_create(submission);
 }

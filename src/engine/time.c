@@ -12,6 +12,9 @@
 #include "core/answer.h"
 #include "core/form.h"
 #include "engine/inside.h"
+#include "engine/talk.h"
+#include "engine/tokens.h"
+#include "engine/waits.h"
 
 static const int64_t TIME_LATE_MS = 1000;      /* a wake-up later than this means we slept */
 static const int64_t TIME_GRACE_MS = 5000;     /* then nothing ends for so long */

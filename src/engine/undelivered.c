@@ -8,6 +8,7 @@
 
 #include "base/spare.h"
 #include "engine/inside.h"
+#include "engine/waits.h"
 
 struct undelivered {
     struct table_link by_id, by_call;

@@ -9,7 +9,10 @@
 #include "base/os.h"
 #include "base/pool.h"
 #include "crypto/hash.h"
+#include "engine/client.h"
 #include "engine/inside.h"
+#include "engine/launch.h"
+#include "engine/waits.h"
 
 /* Whose ask it is (spec 1): over HTTP the token, at whichever hub and whoever runs that, or the
  * client's name where none is wanted; else uid and --as NAME, else uid, client name and working

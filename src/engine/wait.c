@@ -12,7 +12,12 @@
 #include "base/text.h"
 #include "core/arguments.h"
 #include "core/limits.h"
+#include "engine/acts.h"
+#include "engine/client.h"
+#include "engine/describe.h"
 #include "engine/inside.h"
+#include "engine/launch.h"
+#include "engine/waits.h"
 
 static const int64_t WAIT_READ_AGAIN_MS = 500;
 

@@ -11,20 +11,18 @@ cut off, not completed. `X-Hub` in a reply is the place of its hub in the list. 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
-import logging
 import random
 import re
 import ssl
-import threading
 from collections import Counter
 from typing import Any, Callable
+
+from own_loop import OwnLoop
 
 HEAD_BYTES, BODY_BYTES, PART_BYTES = 65536, 8 << 20, 65536
 HEALTH_S, CONNECT_S = 0.2, 2.0
 HOP_BY_HOP = ("connection", "keep-alive", "proxy-connection")
-logging.getLogger("asyncio").setLevel(logging.ERROR)  # to write to who has just left is nothing to tell
 
 
 class Gone(Exception):
@@ -102,11 +100,12 @@ class Head:
         return "chunked" in self.get("transfer-encoding").lower()
 
 
-class Balancer(contextlib.AbstractContextManager):
+class Balancer(OwnLoop):
     """`ports` may change while it runs. `order`: random, or round_robin. `counts[i]` are requests for hub i. With
     `certificate` (chain and key in one file) it speaks TLS to its clients; then hubs are told the name it is called by."""
 
     def __init__(self, ports: list[int], seed: int = 1, order: str = "random", port: int = 0, certificate: str = ""):
+        super().__init__()
         self.ports, self.order, self.rewrites_host = ports, order, not certificate
         self.wanted_port, self.tls = port, None
         if certificate:
@@ -115,24 +114,12 @@ class Balancer(contextlib.AbstractContextManager):
         self.chance, self.turns = random.Random(seed), itertools.count()
         self.counts: Counter[Any] = Counter()
         self.is_ready = [False] * len(ports)
-        self.problems: list[BaseException] = []
-        self.loop = asyncio.new_event_loop()
-        is_up = threading.Event()
-        self.thread = threading.Thread(target=self._live, args=(is_up,), daemon=True)
-        self.thread.start()
-        is_up.wait()
+        self.begin()
 
-    def _live(self, is_up: threading.Event) -> None:
-        asyncio.set_event_loop(self.loop)
-
-        async def listen() -> None:
-            await self._look_at_all()
-            self.listener = await asyncio.start_server(self._serve, "127.0.0.1", self.wanted_port, ssl=self.tls)
-            self.port = self.listener.sockets[0].getsockname()[1]
-            self.health = asyncio.ensure_future(self._look_for_ever())
-        self.loop.run_until_complete(listen())
-        is_up.set()
-        self.loop.run_forever()
+    async def listen(self) -> asyncio.Server:
+        await self._look_at_all()
+        self.health = asyncio.ensure_future(self._look_for_ever())
+        return await asyncio.start_server(self._serve, "127.0.0.1", self.wanted_port, ssl=self.tls)
 
     # Health -------------------------------------------------------------------------------------
 
@@ -296,20 +283,3 @@ class Balancer(contextlib.AbstractContextManager):
             for way in ways:
                 way.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
-
-    def stop(self) -> None:
-        async def end() -> None:
-            self.listener.close()
-            rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            for task in rest:
-                task.cancel()
-            await asyncio.gather(*rest, return_exceptions=True)
-        if self.thread.is_alive():
-            asyncio.run_coroutine_threadsafe(end(), self.loop).result(30)
-            self.loop.call_soon_threadsafe(self.loop.stop)
-            self.thread.join()
-            self.loop.close()
-
-    def __exit__(self, *_: Any) -> None:
-        self.stop()
-        assert not self.problems, self.problems

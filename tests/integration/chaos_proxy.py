@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import random
 import re
 import socket
 import struct
-import threading
 from collections import Counter
 from typing import Any, AsyncIterator, Callable
+
+from own_loop import OwnLoop
 
 CANCEL, SSL, GSSENC = 80877102, 80877103, 80877104  # where a start-up message has its protocol version
 ONE_BYTE_REPLIES = (SSL, GSSENC)
@@ -30,7 +30,6 @@ NOTIFICATIONS = ("pass", "drop", "double", "delay")
 NOTIFICATION, COMPLETE, READY, QUERY, PARSE, BIND, SYNC = b"A", b"C", b"Z", b"Q", b"P", b"B", b"S"
 BEGINS = re.compile(rb"\s*(BEGIN|START TRANSACTION)\b", re.IGNORECASE)
 COMMITS = re.compile(rb"(^|;)\s*(COMMIT|END)\b", re.IGNORECASE)
-logging.getLogger("asyncio").setLevel(logging.ERROR)  # to write to who has just left is nothing to tell
 
 
 class Cut(Exception):
@@ -221,37 +220,26 @@ class Link:
             writer.transport.abort() if is_reset else writer.close()
 
 
-class Proxy(contextlib.AbstractContextManager):
+class Proxy(OwnLoop):
     """Listens on loopback; `counts` tells what was done to whom."""
 
     def __init__(self, target_port: int, seed: int = 1, target_host: str = "127.0.0.1"):
+        super().__init__()
         self.target = (target_host, target_port)
         self.chance = random.Random(seed)
         self.counts: Counter[str] = Counter()
         self.links: set[Link] = set()
-        self.problems: list[BaseException] = []  # of ours
         self.notifications = "pass"
         self.bytes_per_s = 0.0  # 0: as fast as it goes
         self.late_s = 0.5
         self._doubts: list[str] = []
         self._tasks: set[asyncio.Task] = set()
-        self.loop = asyncio.new_event_loop()
-        is_up = threading.Event()
-        self.thread = threading.Thread(target=self._live, args=(is_up,), daemon=True)
-        self.thread.start()
-        is_up.wait()
+        self.begin()
 
-    def _live(self, is_up: threading.Event) -> None:
-        asyncio.set_event_loop(self.loop)
-
-        async def listen() -> None:
-            self.flowing = asyncio.Event()
-            self.flowing.set()
-            self.listener = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-            self.port = self.listener.sockets[0].getsockname()[1]
-        self.loop.run_until_complete(listen())
-        is_up.set()
-        self.loop.run_forever()
+    async def listen(self) -> asyncio.Server:
+        self.flowing = asyncio.Event()
+        self.flowing.set()
+        return await asyncio.start_server(self._serve, "127.0.0.1", 0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -271,12 +259,6 @@ class Proxy(contextlib.AbstractContextManager):
             self.links.discard(link)
             link.close(is_reset=self.chance.random() < 0.5)
 
-    def _call(self, act: Callable[[], Any]) -> Any:
-        """In the proxy's thread, and done when this returns."""
-        async def do() -> Any:
-            return act()
-        return asyncio.run_coroutine_threadsafe(do(), self.loop).result(30)
-
     def later(self, coroutine: Any) -> None:
         """Something that outlives its link."""
         task = self.loop.create_task(coroutine)
@@ -295,17 +277,17 @@ class Proxy(contextlib.AbstractContextManager):
                     link.close(is_reset=how == "reset")
             self.counts[f"cut {how}"] += len(chosen)
             return len(chosen)
-        return self._call(act)
+        return self.call(act)
 
     def stall(self) -> None:
         """Nothing goes through either way and nobody is told; connections stay open, new ones are taken."""
         self.counts["stall"] += 1
-        self._call(lambda: self.flowing.clear())
+        self.call(lambda: self.flowing.clear())
 
     def flow(self) -> None:
         """The end of silence and of a trickle."""
         self.bytes_per_s = 0.0
-        self._call(lambda: self.flowing.set())
+        self.call(lambda: self.flowing.set())
 
     def trickle(self, bytes_per_s: float = 1) -> None:
         self.counts["trickle"] += 1
@@ -315,7 +297,7 @@ class Proxy(contextlib.AbstractContextManager):
         """The next commit, whoever's: `reply` done, and the client is cut off before it is told; `half_reply` the same, told
         of all but the commit; `request` not done, cut off before; `late` cut off, then done after late_s; `half_open` cut
         off, not done, and the server does not know for late_s."""
-        self._call(lambda: self._doubts.append(how))
+        self.call(lambda: self._doubts.append(how))
 
     def no_doubt(self) -> int:
         """Takes back those that have met no commit yet; how many."""
@@ -323,7 +305,7 @@ class Proxy(contextlib.AbstractContextManager):
             left = len(self._doubts)
             self._doubts.clear()
             return left
-        return self._call(act)
+        return self.call(act)
 
     def next_doubt(self) -> str:
         return self._doubts[0] if self._doubts else ""
@@ -332,22 +314,7 @@ class Proxy(contextlib.AbstractContextManager):
         self.counts[f"doubt {self._doubts[0]}"] += 1
         return self._doubts.pop(0)
 
-    def stop(self) -> None:
-        async def end() -> None:
-            self.listener.close()
-            self.flowing.set()
-            for link in list(self.links):
-                link.close(is_reset=True)
-            rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            for task in rest:
-                task.cancel()
-            await asyncio.gather(*rest, return_exceptions=True)
-        if self.thread.is_alive():
-            asyncio.run_coroutine_threadsafe(end(), self.loop).result(30)
-            self.loop.call_soon_threadsafe(self.loop.stop)
-            self.thread.join()
-            self.loop.close()
-
-    def __exit__(self, *_: Any) -> None:
-        self.stop()
-        assert not self.problems, self.problems
+    def leave(self) -> None:
+        self.flowing.set()
+        for link in list(self.links):
+            link.close(is_reset=True)

@@ -26,9 +26,10 @@ struct staged_read {
 
 static char group_url[POSTGRES_URL_BYTES];
 
-void pool_read(struct pool *pool, const struct sql *sql, struct params *take_params,
-               pool_done *done, void *context)
+static void read_later(struct pool *in, const struct sql *sql, struct params *take_params,
+                       pool_done *done, void *context)
 {
+    struct staged_pool *pool = (struct staged_pool *)in;
     struct staged_read *read = mem_new(sizeof *read);
 
     *read = (struct staged_read){ .sql = sql, .done = done, .context = context };
@@ -43,7 +44,12 @@ void pool_read(struct pool *pool, const struct sql *sql, struct params *take_par
     pool->last = read;
 }
 
-static PGresult *query(struct pool *pool, const char *text, const struct params *params)
+struct staged_pool staged_pool_on(PGconn *connection)
+{
+    return (struct staged_pool){ .pool.read = read_later, .connection = connection };
+}
+
+static PGresult *query(struct staged_pool *pool, const char *text, const struct params *params)
 {
     struct params_view view;
 
@@ -52,7 +58,7 @@ static PGresult *query(struct pool *pool, const char *text, const struct params 
                         view.formats, 0);
 }
 
-static void explain(struct pool *pool, const struct staged_read *read)
+static void explain(struct staged_pool *pool, const struct staged_read *read)
 {
     char *text = mem_format("EXPLAIN %s", read->sql->text);
     PGresult *result = query(pool, text, &read->params);
@@ -65,7 +71,7 @@ static void explain(struct pool *pool, const struct staged_read *read)
     free(text);
 }
 
-bool pool_step(struct pool *pool)
+bool pool_step(struct staged_pool *pool)
 {
     struct staged_read *read = pool->first;
     struct error err = { .code = ERROR_storage_failed };
@@ -94,7 +100,7 @@ bool pool_step(struct pool *pool)
     return true;
 }
 
-void pool_run(struct pool *pool)
+void pool_run(struct staged_pool *pool)
 {
     while (pool_step(pool))
         continue;
@@ -126,7 +132,8 @@ int stage_set_up(void **state)
         postgres_create(group_url);
     memcpy(stage->url, group_url, sizeof stage->url);
     make_tables(stage->url);
-    stage->pool.connection = PQconnectdb(stage->url);
+    stage->pool = staged_pool_on(PQconnectdb(stage->url));
+    stage->reads = &stage->pool.pool;
     assert_int_equal(PQstatus(stage->pool.connection), CONNECTION_OK);
     *state = stage;
     return 0;

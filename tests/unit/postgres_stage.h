@@ -14,7 +14,8 @@
 #include "store/postgres/pool.h"
 
 struct staged_read;
-struct pool {
+struct staged_pool {
+    struct pool pool; /* first */
     PGconn *connection;
     struct staged_read *first, *last;
     int reads;     /* that were run */
@@ -26,7 +27,8 @@ struct pool {
 /* One database for all tests of a program, emptied for each; the tests skip without a server. */
 struct stage {
     char url[POSTGRES_URL_BYTES];
-    struct pool pool;
+    struct staged_pool pool;
+    struct pool *reads; /* the same, for who reads */
 };
 #define STAGED(name) cmocka_unit_test_setup_teardown(name, stage_set_up, stage_tear_down)
 int stage_set_up(void **state); /* *state NULL: there is no server */
@@ -46,8 +48,9 @@ struct staged_ask {
 void stage_ask(struct stage *stage, const struct staged_ask *ask);
 void stage_id(char out[27], int64_t number);
 
+struct staged_pool staged_pool_on(PGconn *connection);
 /* Runs what was asked for, one, or all and what that leads to. */
-bool pool_step(struct pool *pool);
-void pool_run(struct pool *pool);
+bool pool_step(struct staged_pool *pool);
+void pool_run(struct staged_pool *pool);
 
 #endif

@@ -88,7 +88,7 @@ static struct loaded load(struct stage *stage, struct cache *cache)
 {
     struct loaded loaded = { 0 };
 
-    cache_load(cache, &stage->pool, on_loaded, &loaded);
+    cache_load(cache, stage->reads, on_loaded, &loaded);
     assert_int_equal(loaded.count, 0);
     pool_run(&stage->pool);
     assert_int_equal(loaded.count, 1);
@@ -232,7 +232,7 @@ static void no_load_takes_an_own_write_out(void **state)
 
     stage_run(stage, rows);
     load(stage, cache);
-    cache_load(cache, &stage->pool, on_loaded, &loaded);
+    cache_load(cache, stage->reads, on_loaded, &loaded);
     meta.of.meta = (struct job_meta){ "port", "9090" };
     cache_apply(cache, &meta);
     assert_true(pool_step(&stage->pool)); /* knows 8080 */

@@ -92,10 +92,10 @@ static struct heard *begin(void **state)
         skip();
     heard = mem_new(sizeof *heard);
     heard->cache = cache_new();
-    heard->follow = follow_new(&stage->pool, heard->cache, ME);
-    pool_read(&stage->pool, &follow_start_sql, NULL, take_start, heard->follow);
+    heard->follow = follow_new(stage->reads, heard->cache, ME);
+    pool_read(stage->reads, &follow_start_sql, NULL, take_start, heard->follow);
     pool_run(&stage->pool);
-    cache_load(heard->cache, &stage->pool, on_loaded, NULL);
+    cache_load(heard->cache, stage->reads, on_loaded, NULL);
     pool_run(&stage->pool);
     return heard;
 }

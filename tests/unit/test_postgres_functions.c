@@ -406,10 +406,10 @@ static void on_indexed(void *context, const struct store_reply *reply)
 
 static int64_t index_all(struct twin *twin)
 {
-    struct pool pool = { .connection = twin->connection };
+    struct staged_pool pool = staged_pool_on(twin->connection);
     int64_t count = -1;
 
-    postgres_index(&pool, 1700000200000, 100, on_indexed, &count);
+    postgres_index(&pool.pool, 1700000200000, 100, on_indexed, &count);
     pool_run(&pool);
     return count;
 }
@@ -462,7 +462,7 @@ static void what_changes_meanwhile_is_left(void **state)
 {
     struct twin *twin = *state;
     struct twin other = { 0 };
-    struct pool pool = { 0 };
+    struct staged_pool pool;
     struct ask asks[] = { make_ask(1), make_ask(2) };
     struct store_change how = store_change_of(asks[0].id, EVENT_UNDONE);
     int64_t count = -1;
@@ -471,12 +471,12 @@ static void what_changes_meanwhile_is_left(void **state)
         skip();
     create_three(twin);
     other.connection = PQconnectdb(twin->url);
-    pool.connection = other.connection;
+    pool = staged_pool_on(other.connection);
     done(&other, "SET lock_timeout = 2000");
     how.from_states = 1U << STATE_SUBMITTED;
     how.to_state = STATE_PENDING;
     how.removes_answer = true;
-    postgres_index(&pool, 1700000200000, 100, on_indexed, &count);
+    postgres_index(&pool.pool, 1700000200000, 100, on_indexed, &count);
     assert_true(pool_step(&pool)); /* the texts are read */
     begin(twin);
     change_in(twin, &how);

@@ -62,7 +62,7 @@ static struct finds look(struct stage *stage, struct store_history_query query, 
     query.search = terms.count ? &terms : NULL;
     query.list.agent = agent;
     query.via = via;
-    pg_history(&stage->pool, &query, on_found, &found);
+    pg_history(stage->reads, &query, on_found, &found);
     search_terms_release(&terms);
     free(agent);
     free(via);
@@ -451,12 +451,12 @@ static void assert_plans(struct stage *stage, const char *of, const char *index)
 static void assert_follow_plans(struct stage *stage)
 {
     static const struct store_news news = { .ask = ignore_ask };
-    struct follow *follow = follow_new(&stage->pool, NULL, 9);
+    struct follow *follow = follow_new(stage->reads, NULL, 9);
     int told = 0;
 
     stage_run(stage, "UPDATE counter SET seq = 99990; UPDATE events SET ask = (SELECT id FROM asks"
                      " WHERE number = events.seq) WHERE seq > 99990");
-    pool_read(&stage->pool, &follow_start_sql, NULL, take_start, follow);
+    pool_read(stage->reads, &follow_start_sql, NULL, take_start, follow);
     pool_run(&stage->pool);
     stage_run(stage, "UPDATE counter SET seq = 100000");
     text_clear(&stage->pool.plans);
@@ -507,22 +507,22 @@ static void indices_are_used(void **state)
     stage_run(stage, "VACUUM ANALYZE");
     stage->pool.explains = true;
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        pg_list(&stage->pool, &lists[i].query, nothing, NULL);
+        pg_list(stage->reads, &lists[i].query, nothing, NULL);
         assert_plans(stage, lists[i].name, lists[i].index);
     }
     for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
         look(stage, looks[i].query, looks[i].words);
         assert_plans(stage, looks[i].name, looks[i].index);
     }
-    pg_get(&stage->pool, "xxxx", ignore, NULL);
+    pg_get(stage->reads, "xxxx", ignore, NULL);
     assert_plans(stage, "get", "asks_id");
-    pg_list_live(&stage->pool, 5, nothing, NULL);
+    pg_list_live(stage->reads, 5, nothing, NULL);
     assert_plans(stage, "live", "asks_unsettled");
-    pg_list_undelivered(&stage->pool, "p3", 50, nothing, NULL);
+    pg_list_undelivered(stage->reads, "p3", 50, nothing, NULL);
     assert_plans(stage, "undelivered", "asks_un");
-    pg_find_undelivered(&stage->pool, "p3", digest, NULL, ignore, NULL);
+    pg_find_undelivered(stage->reads, "p3", digest, NULL, ignore, NULL);
     assert_plans(stage, "find undelivered", "asks_un");
-    pg_list_said(&stage->pool, "xxxx", ignore_said, NULL);
+    pg_list_said(stage->reads, "xxxx", ignore_said, NULL);
     assert_plans(stage, "said", "asks_id");
     assert_follow_plans(stage);
 }

@@ -61,7 +61,7 @@ static struct seen get(struct stage *stage, const char *id)
     struct seen seen = { 0 };
     char *gone = mem_text(id);
 
-    pg_get(&stage->pool, gone, on_reply, &seen);
+    pg_get(stage->reads, gone, on_reply, &seen);
     memset(gone, 'x', strlen(gone));
     free(gone);
     assert_int_equal(seen.count, 0);
@@ -141,7 +141,7 @@ static void what_another_commits_meanwhile_is_seen(void **state)
     stage_ask(stage, &(struct staged_ask){ .number = 1, .state = 3, .answer = "{}" });
     stage_run(stage, "UPDATE asks SET deliver_after_ms = sayso_now() - 1");
     stage_id(id, 1);
-    pg_get(&stage->pool, id, on_reply, &seen);
+    pg_get(stage->reads, id, on_reply, &seen);
     assert_true(pool_step(&stage->pool));
     assert_int_equal(seen.count, 0);
     stage_run(stage, "UPDATE asks SET state = 2, answer_seq = -answer_seq");
@@ -193,7 +193,7 @@ static struct listed list(struct stage *stage, struct store_list_query query)
 
     query.id_prefix = prefix;
     query.agent = agent;
-    pg_list(&stage->pool, &query, on_row, &listed);
+    pg_list(stage->reads, &query, on_row, &listed);
     free(prefix);
     free(agent);
     assert_int_equal(listed.ends, 0);
@@ -259,7 +259,7 @@ static struct listed list_live(struct stage *stage, int64_t now_ms)
 {
     struct listed listed = { 0 };
 
-    pg_list_live(&stage->pool, now_ms, on_row, &listed);
+    pg_list_live(stage->reads, now_ms, on_row, &listed);
     pool_run(&stage->pool);
     assert_int_equal(listed.ends, 1);
     return listed;
@@ -322,7 +322,7 @@ static int64_t find(struct stage *stage, const char *principal, const uint8_t *d
     struct seen seen = { 0 };
     int64_t number;
 
-    pg_find_undelivered(&stage->pool, principal, digest, key, on_reply, &seen);
+    pg_find_undelivered(stage->reads, principal, digest, key, on_reply, &seen);
     pool_run(&stage->pool);
     number = seen.outcome == STORE_DONE ? seen.row->number : 0;
     assert_int_equal(seen.outcome, number ? STORE_DONE : STORE_MISSING);
@@ -350,13 +350,13 @@ static void only_undelivered_answers_of_people_are_found(void **state)
     assert_int_equal(find(stage, own, unknown, NULL), 0);
     assert_int_equal(find(stage, own, unknown, "never"), 0);
     assert_int_equal(find(stage, "ffffffffffffffffffffffffffffffff", digest, NULL), 0);
-    pg_list_undelivered(&stage->pool, own, 64, on_row, &listed);
+    pg_list_undelivered(stage->reads, own, 64, on_row, &listed);
     pool_run(&stage->pool);
     assert_string_equal(listed.numbers, "6 5 3 ");
     stage_run(stage, "UPDATE asks SET delivered_ms = 5 WHERE state = 6");
     assert_int_equal(find(stage, own, digest, NULL), STATE_CANCELLED);
     listed = (struct listed){ 0 };
-    pg_list_undelivered(&stage->pool, own, 1, on_row, &listed);
+    pg_list_undelivered(stage->reads, own, 1, on_row, &listed);
     pool_run(&stage->pool);
     assert_string_equal(listed.numbers, "5 ");
 }
@@ -386,10 +386,10 @@ static void drafts_are_told_once(void **state)
     struct told told[3] = { 0 };
 
     stage_run(stage, "INSERT INTO drafts VALUES ('ask', 'owner', '{\"a\":1}', 1, 1)");
-    pg_get_draft(&stage->pool, "ask", "owner", on_draft, &told[0]);
-    pg_get_draft(&stage->pool, "ask", "guest", on_draft, &told[1]);
+    pg_get_draft(stage->reads, "ask", "owner", on_draft, &told[0]);
+    pg_get_draft(stage->reads, "ask", "guest", on_draft, &told[1]);
     stage->pool.fail_at = 3;
-    pg_get_draft(&stage->pool, "ask", "owner", on_draft, &told[2]);
+    pg_get_draft(stage->reads, "ask", "owner", on_draft, &told[2]);
     pool_run(&stage->pool);
     assert_string_equal(told[0].text, "{\"a\":1}");
     assert_true(told[0].count == 1 && told[1].count == 1 && told[2].count == 1);
@@ -424,21 +424,21 @@ static void what_was_said_is_found_along_the_chain(void **state)
               " (5, 'x', 16, '', '{\"at\":13,\"said\":\"because\"}', 3, '', 1),"
               " (6, 'x', 16, '', '{\"at\":14}', 5, '', 1), (7, 'x', 16, NULL, NULL, 6, '', 1)");
     stage_run(stage, "UPDATE asks SET seq = 7");
-    pg_list_said(&stage->pool, id, on_said, &out);
-    pg_list_said(&stage->pool, "nobody", on_said, &out);
+    pg_list_said(stage->reads, id, on_said, &out);
+    pg_list_said(stage->reads, "nobody", on_said, &out);
     pool_run(&stage->pool);
     assert_string_equal(text_string(&out), "1 why \"so\"? 10, 0 because 13, ..");
     text_clear(&out);
     stage_run(stage, "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash, hub)"
                      " SELECT n, 'x', 16, '', '{\"at\":1,\"said\":\"s' || n || '\"}', n - 1, '', 1"
                      " FROM generate_series(8, 300) n; UPDATE asks SET seq = 300");
-    pg_list_said(&stage->pool, id, on_said, &out);
+    pg_list_said(stage->reads, id, on_said, &out);
     pool_run(&stage->pool);
     snprintf(first, sizeof first, "0 s%d 1, ", 301 - LIMIT_TALK);
     assert_int_equal(strncmp(text_string(&out), first, strlen(first)), 0);
     text_clear(&out);
     stage->pool.fail_at = stage->pool.reads + 1;
-    pg_list_said(&stage->pool, id, on_said, &out);
+    pg_list_said(stage->reads, id, on_said, &out);
     pool_run(&stage->pool);
     assert_string_equal(text_string(&out), "failed");
     text_release(&out);
@@ -451,11 +451,11 @@ static void facts_of_clients_are_by_their_name(void **state)
     struct seen seen[4] = { 0 };
 
     stage_run(stage, "INSERT INTO client_facts VALUES ('a', '1', 'stdio', 60000, NULL)");
-    pg_get_cut_off(&stage->pool, &known, on_reply, &seen[0]);
-    pg_get_form_fact(&stage->pool, &known, on_reply, &seen[1]);
-    pg_get_cut_off(&stage->pool, &other, on_reply, &seen[2]);
+    pg_get_cut_off(stage->reads, &known, on_reply, &seen[0]);
+    pg_get_form_fact(stage->reads, &known, on_reply, &seen[1]);
+    pg_get_cut_off(stage->reads, &other, on_reply, &seen[2]);
     stage->pool.fail_at = 4;
-    pg_get_form_fact(&stage->pool, &known, on_reply, &seen[3]);
+    pg_get_form_fact(stage->reads, &known, on_reply, &seen[3]);
     pool_run(&stage->pool);
     assert_int_equal(seen[0].outcome, STORE_DONE);
     assert_int_equal(seen[0].seq, 60000);
@@ -536,16 +536,16 @@ static void conversations_are_found_and_listed(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct found listed = { 0 };
 
-        pg_list_conversations(&stage->pool, &cases[i].query, on_conversation, &listed);
+        pg_list_conversations(stage->reads, &cases[i].query, on_conversation, &listed);
         pool_run(&stage->pool);
         assert_string_equal(listed.ids, cases[i].expected);
         assert_int_equal(listed.ends, 1);
     }
-    pg_get_conversation(&stage->pool, "a", on_conversation, &found[0]);
-    pg_get_conversation(&stage->pool, "never", on_conversation, &found[1]);
-    pg_find_conversation(&stage->pool, "q", "k", on_conversation, &found[2]);
+    pg_get_conversation(stage->reads, "a", on_conversation, &found[0]);
+    pg_get_conversation(stage->reads, "never", on_conversation, &found[1]);
+    pg_find_conversation(stage->reads, "q", "k", on_conversation, &found[2]);
     stage->pool.fail_at = stage->pool.reads + 4;
-    pg_find_conversation(&stage->pool, "p", "k", on_conversation, &found[3]);
+    pg_find_conversation(stage->reads, "p", "k", on_conversation, &found[3]);
     pool_run(&stage->pool);
     assert_string_equal(found[0].ids, "ak7 ");
     assert_int_equal(found[0].ends, 0); /* called once */
@@ -560,11 +560,11 @@ static void events_of_a_conversation_go_on(void **state)
     struct found found[4] = { 0 };
 
     make_conversations(stage);
-    pg_list_conversation_events(&stage->pool, "a", 0, SIZE_MAX, on_event, &found[0]);
-    pg_list_conversation_events(&stage->pool, "a", 3, 1, on_event, &found[1]);
-    pg_list_conversation_events(&stage->pool, "a", 5, 10, on_event, &found[2]);
+    pg_list_conversation_events(stage->reads, "a", 0, SIZE_MAX, on_event, &found[0]);
+    pg_list_conversation_events(stage->reads, "a", 3, 1, on_event, &found[1]);
+    pg_list_conversation_events(stage->reads, "a", 5, 10, on_event, &found[2]);
     stage->pool.fail_at = 4;
-    pg_list_conversation_events(&stage->pool, "a", 0, 10, on_event, &found[3]);
+    pg_list_conversation_events(stage->reads, "a", 0, 10, on_event, &found[3]);
     pool_run(&stage->pool);
     assert_string_equal(found[0].ids, "3x{} 4y{\"a\":1} 5z{} ");
     assert_string_equal(found[1].ids, "4y{\"a\":1} ");

@@ -18,14 +18,14 @@ enum {
 };
 
 struct reader {
-    struct pool *pool;
+    struct link_pool *pool;
     struct pg_link *link;
     int under_way;
 };
 /* One in the list of its pool, oldest first, until it is answered and no connection has it. */
 struct read {
     struct read *next, *previous;
-    struct pool *pool;
+    struct link_pool *pool;
     struct reader *reader; /* NULL: it waits for one */
     const struct sql *sql;
     struct params params;
@@ -34,7 +34,8 @@ struct read {
     int64_t limit_ms;
     int tries;
 };
-struct pool {
+struct link_pool {
+    struct pool pool; /* first */
     struct address *address;
     struct loop_timer *timer;
     bool is_timed, is_closing;
@@ -42,6 +43,16 @@ struct pool {
     struct read *first, *last;
     struct read *waiting; /* none before it in the list waits; NULL: none does */
 };
+
+static struct link_pool *of(struct pool *pool)
+{
+    return (struct link_pool *)pool;
+}
+
+static const struct link_pool *of_const(const struct pool *pool)
+{
+    return (const struct link_pool *)pool;
+}
 
 static void tell(struct read *read, const PGresult *result, const struct error *err)
 {
@@ -54,7 +65,7 @@ static void tell(struct read *read, const PGresult *result, const struct error *
 
 static void drop(struct read *read)
 {
-    struct pool *pool = read->pool;
+    struct link_pool *pool = read->pool;
 
     if (pool->waiting == read)
         pool->waiting = read->next;
@@ -89,12 +100,12 @@ static void on_result(void *context, int number, const PGresult *result)
     }
 }
 
-static void send_waiting(struct pool *pool);
+static void send_waiting(struct link_pool *pool);
 
 static void on_end(void *context, bool is_lost)
 {
     struct read *read = context;
-    struct pool *pool = read->pool;
+    struct link_pool *pool = read->pool;
 
     (void)is_lost; /* without an answer it is asked again, whatever became of it: it only reads */
     read->reader->under_way--;
@@ -106,7 +117,7 @@ static void on_end(void *context, bool is_lost)
     send_waiting(pool);
 }
 
-static struct reader *find_reader(struct pool *pool)
+static struct reader *find_reader(struct link_pool *pool)
 {
     struct reader *best = NULL;
 
@@ -120,7 +131,7 @@ static struct reader *find_reader(struct pool *pool)
     return best;
 }
 
-static void send_waiting(struct pool *pool)
+static void send_waiting(struct link_pool *pool)
 {
     struct reader *reader;
 
@@ -139,7 +150,7 @@ static void send_waiting(struct pool *pool)
     }
 }
 
-static void time_first(struct pool *pool)
+static void time_first(struct link_pool *pool)
 {
     struct read *read = pool->first;
 
@@ -167,7 +178,7 @@ static void fail(struct read *read, const char *why)
 /* What is told may read again, at the end of the list. */
 static void on_time(void *context)
 {
-    struct pool *pool = context;
+    struct link_pool *pool = context;
     int64_t now = loop_boot_ms();
 
     pool->is_timed = false;
@@ -179,9 +190,10 @@ static void on_time(void *context)
     time_first(pool);
 }
 
-void pool_read(struct pool *pool, const struct sql *sql, struct params *take_params,
-               pool_done *done, void *context)
+static void read_soon(struct pool *in, const struct sql *sql, struct params *take_params,
+                      pool_done *done, void *context)
 {
+    struct link_pool *pool = of(in);
     struct read *read = mem_new(sizeof *read);
 
     read->pool = pool;
@@ -214,8 +226,9 @@ static void on_ready(void *context)
 
 struct pool *pool_open(struct loop *loop, struct address *address)
 {
-    struct pool *pool = mem_new(sizeof *pool);
+    struct link_pool *pool = mem_new(sizeof *pool);
 
+    pool->pool.read = read_soon;
     pool->address = address;
     pool->timer = loop_timer_new(loop, on_time, pool);
     for (int i = 0; i < POOL_LINKS; i++) {
@@ -229,11 +242,12 @@ struct pool *pool_open(struct loop *loop, struct address *address)
         reader->pool = pool;
         reader->link = pg_link_open(&plan);
     }
-    return pool;
+    return &pool->pool;
 }
 
-void pool_stop(struct pool *pool)
+void pool_stop(struct pool *stopping)
 {
+    struct link_pool *pool = of(stopping);
     struct error err;
 
     pool->is_closing = true;
@@ -252,14 +266,14 @@ void pool_stop(struct pool *pool)
 
 bool pool_is_empty(const struct pool *pool)
 {
-    return !pool->first;
+    return !of_const(pool)->first;
 }
 
 void pool_free_all(struct pool *pool)
 {
     if (!pool)
         return;
-    loop_timer_free(pool->timer);
+    loop_timer_free(of(pool)->timer);
     free(pool);
 }
 
@@ -276,7 +290,7 @@ bool pool_is_ready(const struct pool *pool)
     bool is_ready = false;
 
     for (int i = 0; i < POOL_LINKS; i++)
-        is_ready |= pg_link_is_ready(pool->readers[i].link);
+        is_ready |= pg_link_is_ready(of_const(pool)->readers[i].link);
     return is_ready;
 }
 
@@ -285,6 +299,6 @@ int64_t pool_connects(const struct pool *pool)
     int64_t connects = 0;
 
     for (int i = 0; i < POOL_LINKS; i++)
-        connects += pg_link_connects(pool->readers[i].link);
+        connects += pg_link_connects(of_const(pool)->readers[i].link);
     return connects;
 }

@@ -14,8 +14,25 @@
 struct address;
 struct error;
 struct loop;
-struct pool;
 
+/* Exactly one of the two is NULL; both are borrowed. `err` is storage_failed. */
+typedef void pool_done(void *context, const PGresult *result, const struct error *err);
+
+/* Whoever reads needs this much of it: a test hands in one whose reads it runs itself. */
+struct pool {
+    void (*read)(struct pool *pool, const struct sql *sql, struct params *take_params,
+                 pool_done *done, void *context);
+};
+
+/* `done` runs later, from the loop, never before this returns. `take_params` is empty afterwards;
+ * NULL: there are none. Reads may overtake each other. */
+static inline void pool_read(struct pool *pool, const struct sql *sql, struct params *take_params,
+                             pool_done *done, void *context)
+{
+    pool->read(pool, sql, take_params, done, context);
+}
+
+/* The rest is about those that this opens. */
 struct pool *pool_open(struct loop *loop, struct address *address);
 /* Connects no more; what is under way fails, and so does what is asked for from then on, whenever
  * this is called again. */
@@ -25,13 +42,5 @@ void pool_free_all(struct pool *pool);          /* once stopped; NULL is fine */
 void pool_close(struct pool *pool);             /* what is under way fails; NULL is fine */
 bool pool_is_ready(const struct pool *pool);    /* one of its connections is there */
 int64_t pool_connects(const struct pool *pool); /* how often one was made */
-
-/* Exactly one of the two is NULL; both are borrowed. `err` is storage_failed. */
-typedef void pool_done(void *context, const PGresult *result, const struct error *err);
-
-/* `done` runs later, from the loop, never before this returns. `take_params` is empty afterwards;
- * NULL: there are none. Reads may overtake each other. */
-void pool_read(struct pool *pool, const struct sql *sql, struct params *take_params,
-               pool_done *done, void *context);
 
 #endif

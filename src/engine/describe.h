@@ -1,0 +1,52 @@
+/* describe.h - asks and results as JSON, and who is told of changes. */
+#ifndef ENGINE_DESCRIBE_H
+#define ENGINE_DESCRIBE_H
+#include "core/response.h"
+#include "engine/inside.h"
+
+struct form;
+struct json_writer;
+
+/* describe.c: JSON of asks */
+int64_t describe_remaining_s(const struct engine *engine, const struct live *live); /* -1: none */
+void describe_summary(const struct engine *engine, const struct store_row *row,
+                      struct json_writer *writer, const char *key);
+/* `shown` of what an agent wrote, where that is not what may be shown. */
+void describe_shown(const char *title, const char *agent, const char *directory,
+                    struct json_writer *writer);
+/* The members alone, for an object that has more of them. */
+void describe_members(const struct engine *engine, const struct store_row *row,
+                      struct json_writer *writer);
+void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,
+                   const char *key);
+/* A decision as it was just made, so that its own texts need not be read back. Borrowed. */
+struct known {
+    const struct answer *answer; /* NULL: cancelled or declined */
+    const char *cancel_note;
+    struct answered_by by;
+    const struct form *form; /* as it was read to check the answer; NULL: it was not */
+};
+/* The agent's result (R2.2) for a row; `out` gets one JSON object. `form` and `known` may be NULL:
+ * then the row's own texts are read. */
+void describe_result(const struct engine *engine, const struct store_row *row,
+                     const struct form *form, const struct known *known, bool is_replayed,
+                     struct text *out);
+/* That it is open; how a terminal gets it (`command` is ours alone), or what is asked back. */
+void describe_open(const struct engine *engine, const struct store_row *row, const char *command,
+                   const char *asked_back, struct text *out);
+/* How it ended and by whom, for those who came too late. */
+void describe_winner(const struct store_row *row, struct text *out);
+
+/* publish.c: what watchers are told */
+/* Room for a line that is written and sent at once; given back, its memory is used again. */
+struct text line_take(struct engine *engine);
+void line_give(struct engine *engine, struct text *take_line);
+void publish(struct engine *engine, struct live *live);
+void publish_dirty(struct engine *engine); /* all that changed, the newest first */
+
+/* mine.c: what an agent sees of its own asks */
+desk_act mine_list_act, mine_get_act, mine_follow_act;
+void mine_publish(struct engine *engine, struct live *live);
+void mine_publish_over(struct engine *engine, const struct live *live);
+
+#endif

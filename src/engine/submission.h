@@ -1,0 +1,53 @@
+/* submission.h - an ask on its way in, from the call to where it is stored and shown. */
+#ifndef ENGINE_SUBMISSION_H
+#define ENGINE_SUBMISSION_H
+#include "core/lifecycle.h"
+#include "engine/launch.h"
+#include "engine/waits.h"
+
+struct ask_call;
+struct conversation;
+
+struct submission {
+    struct errand errand; /* first */
+    const struct ask_tool *tool;
+    struct ask_call *call;
+    struct ask ask;
+    struct match match;
+    struct lifecycle_step step;
+    int64_t quiet_ms;
+    struct wait_terms terms;
+    char *state;           /* the client came back with it; NULL: it asks for the first time */
+    struct json *response; /* and with this; NULL: nothing */
+    struct submission *next_late;
+    char *tag;                 /* chosen by the front, comes back with ask/created */
+    struct launch_code launch; /* of an ask that waits for a terminal */
+    struct text form_json;
+    bool opens_browser;      /* once it is stored */
+    char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
+    bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
+};
+
+/* submission.c: what all of its stations do */
+struct submission *submission_new(struct engine *engine, struct desk_visit *visit, desk_done *done,
+                                  void *context);     /* with an empty call */
+void submission_match(struct submission *submission); /* its digest too, once the call is read */
+void submission_tell_created(const struct submission *submission, const char *id);
+void submission_park(struct submission *submission, struct live *live);
+/* To who is not parked, because it waits for a terminal. `failure` NULL: the ask is stored. */
+void submission_reply_launch(const struct submission *submission, struct live *live,
+                             const struct error *failure);
+/* Identical calls that came while the ask was being stored learn its id with the first. */
+void submission_end_late(struct live *live, const struct error *failure);
+
+/* create.c: nobody has asked it before; `submission` ends */
+void submission_create(struct submission *submission);
+
+/* submit.c */
+desk_act submit_act;
+/* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
+ * for it. */
+void submit_question(struct engine *engine, struct visit *visit, const char *id,
+                     const struct conversation *machine, desk_done *done, void *context);
+
+#endif

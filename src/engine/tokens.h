@@ -1,0 +1,47 @@
+/*
+ * tokens.h - the tokens with which agents and people come through HTTP (R12.1). All that are alive
+ * are in memory, by their hash.
+ */
+#ifndef ENGINE_TOKENS_H
+#define ENGINE_TOKENS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/table.h"
+#include "crypto/hash.h"
+#include "crypto/token.h"
+#include "ports/desk.h"
+
+struct alarm;
+struct engine;
+struct store_token;
+
+struct token {
+    struct table_link link;
+    uint8_t hash[HASH_BYTES];
+    char id[TOKEN_ID_BYTES];
+    char *kind, *label; /* owned */
+    bool is_sub_agent, may_answer;
+    bool is_over;  /* expired, and whoever came with it was sent away */
+    bool is_found; /* in the store, when it was last looked at */
+    int64_t created_ms, expires_ms;
+};
+
+/* tokens.c: those that are alive */
+void tokens_load(struct engine *engine);
+void tokens_reload(struct engine *engine); /* others made or revoked some */
+void tokens_release(struct engine *engine);
+void tokens_ring(struct engine *engine, struct alarm *alarm);
+void tokens_take_up(struct engine *engine, const struct store_token *stored);
+/* It is the caller's then; whoever came with it is sent away. */
+void tokens_remove(struct engine *engine, struct token *token);
+struct token *token_find(const struct engine *engine, const uint8_t *hash); /* may miss */
+bool token_is_expired(const struct engine *engine, const struct token *token);
+void token_free(struct token *token);
+
+/* token_acts.c: what people do with them */
+desk_act token_new_act, token_list_act, token_revoke_act;
+/* A tab's token, for who came with a code; the oldest of too many tabs is signed out. */
+void tokens_add_tab(struct engine *engine, const char *label, desk_done *done, void *context);
+
+#endif
