@@ -38,6 +38,8 @@ void errand_end(struct errand *errand)
         errand->drop(errand);
     if (errand->is_write)
         errand->engine->unsaved--;
+    if (errand->holds_news)
+        look_end(errand->visit);
     if (errand->visit)
         visit_release(errand->visit);
     spare_free(errand, errand->bytes);
