@@ -255,6 +255,7 @@ struct engine {
     struct visit *visits;
     size_t attached_count, follower_count; /* of them; most of the time nobody is to be told */
     struct live *dirty;
+    struct errand *early; /* acts on asks whose storing we have not heard of yet */
     struct seal_ring seals;
     bool is_making_key;
     size_t open_count;
