@@ -53,13 +53,11 @@ static void join(struct submission *submission, struct live *live, const char *i
     errand_end(&submission->errand);
 }
 
-static void on_created(void *context, const struct store_reply *reply)
+static void take_created(struct submission *submission, const struct store_reply *reply)
 {
-    struct submission *submission = context;
     struct engine *engine = submission->errand.engine;
     struct live *live = live_find(engine, submission->ask.id);
 
-    CRASH_POINT(engine_after_create);
     if (reply->outcome == STORE_REPEATED) {
         join(submission, live, reply->row->ask.id);
         return;
@@ -89,6 +87,18 @@ static void on_created(void *context, const struct store_reply *reply)
     errand_end(&submission->errand);
     sweep_soon(engine);
     index_later(engine);
+}
+
+static void on_created(void *context, const struct store_reply *reply)
+{
+    struct submission *submission = context;
+    struct engine *engine = submission->errand.engine;
+    char id[ASK_ID_BYTES];
+
+    CRASH_POINT(engine_after_create);
+    memcpy(id, submission->ask.id, sizeof id);
+    take_created(submission, reply);
+    errand_stored(engine, id);
 }
 
 static bool route(struct submission *submission, struct error *err)

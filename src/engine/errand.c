@@ -38,6 +38,8 @@ void errand_end(struct errand *errand)
         errand->drop(errand);
     if (errand->is_write)
         errand->engine->unsaved--;
+    if (errand->holds_news)
+        look_end(errand->visit);
     if (errand->visit)
         visit_release(errand->visit);
     spare_free(errand, errand->bytes);
@@ -89,14 +91,41 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
     errand->next(errand);
 }
 
-/* What another hub made a moment ago is not in memory yet: acts find it there. */
+/* What another hub made a moment ago is not in memory yet: acts find it there. What we make
+ * ourselves may be in a list before the store's word has come back to us: acts wait for it. */
 static void go_on(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
+    struct engine *engine = errand->engine;
+    const struct live *live = live_find(engine, errand->id);
 
-    if (follow_is_shared(errand->engine) && !live_find(errand->engine, errand->id))
-        store->ops->get(store, errand->id, on_made_elsewhere, errand);
-    else
+    if (live && !live->is_stored) {
+        errand->next_early = engine->early;
+        engine->early = errand;
+    } else if (!live && follow_is_shared(engine)) {
+        engine->parts.store->ops->get(engine->parts.store, errand->id, on_made_elsewhere, errand);
+    } else {
+        errand->next(errand);
+    }
+}
+
+static struct errand *take_early(struct engine *engine, const char *id)
+{
+    for (struct errand **at = &engine->early; *at; at = &(*at)->next_early) {
+        struct errand *errand = *at;
+
+        if (strcmp(errand->id, id) == 0) {
+            *at = errand->next_early;
+            return errand;
+        }
+    }
+    return NULL;
+}
+
+void errand_stored(struct engine *engine, const char *id)
+{
+    struct errand *errand;
+
+    while ((errand = take_early(engine, id)))
         errand->next(errand);
 }
 

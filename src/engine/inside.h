@@ -95,7 +95,9 @@ struct errand {
     bool is_prefix;
     bool is_ours; /* `done` is the engine's own: told even where the visit has left */
     bool has_looked;
+    bool holds_news; /* what its visitor is told meanwhile waits for its reply */
     void (*next)(struct errand *errand);
+    struct errand *next_early;           /* of engine->early */
     void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */
     size_t bytes;                        /* of the struct it begins */
 };
@@ -112,6 +114,16 @@ void errand_fail(struct errand *errand, const struct error *err, const char *dat
  * there is no such ask the errand fails and ends. */
 void errand_find_ask(struct errand *errand, const struct json *params,
                      void (*next)(struct errand *errand));
+/* The ask is stored, or came to nothing: acts that others began before we knew go on. */
+void errand_stored(struct engine *engine, const char *id);
+
+/* look.c: a reply that is read from a far store may be older than what is told while it is read; so
+ * the visitor hears that behind it, and what it hears last is the newest */
+void look_begin(struct errand *errand); /* until the errand ends */
+void look_end(struct visit *visit);
+void look_drop(struct visit *visit); /* nobody is there to be told */
+/* False: there is no such reply under way, it is told at once. */
+bool look_holds(struct visit *visit, const char *line, size_t length);
 
 /* origin.c */
 /* The principal's that has these words, or a new one; each use is given back. */

@@ -268,6 +268,7 @@ void attach_act(struct desk *desk, struct desk_visit *visit, const struct json *
     if (!visit_may(visit, ROLE_PERSON, done, context))
         return;
     opening = errand_new(sizeof *opening, engine_of(desk), visit, done, context);
+    look_begin(&opening->errand);
     if (!launch) {
         errand_find_ask(&opening->errand, params, attach_found);
         return;

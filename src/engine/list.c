@@ -125,6 +125,7 @@ void list_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
     struct error err;
 
     listing->errand.drop = listing_drop;
+    look_begin(&listing->errand);
     if (!list_read_query(params, &query, &err)) {
         errand_fail(&listing->errand, &err, NULL);
         return;
@@ -235,6 +236,7 @@ void get_act(struct desk *desk, struct desk_visit *visit, const struct json *par
 {
     struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
 
+    look_begin(errand);
     errand_find_ask(errand, params, look_reply);
 }
 

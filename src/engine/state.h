@@ -187,6 +187,8 @@ struct visit {
     bool is_watching;
     bool wants_remaining; /* what time is left, again and again */
     bool is_following;    /* an agent's: told of its own asks */
+    uint16_t look_count;  /* replies about asks that are being read for it */
+    struct text *unheard; /* lines that wait for those replies; NULL: none */
     struct waiter *waiters;
     char attached[ASK_ID_BYTES]; /* the ask this terminal shows, told of as if it watched */
     bool is_attach_kept;         /* the store knows that it does */
@@ -253,6 +255,7 @@ struct engine {
     struct visit *visits;
     size_t attached_count, follower_count; /* of them; most of the time nobody is to be told */
     struct live *dirty;
+    struct errand *early; /* acts on asks whose storing we have not heard of yet */
     struct seal_ring seals;
     bool is_making_key;
     size_t open_count;

@@ -125,6 +125,7 @@ void visit_release(struct visit *visit)
     if (--visit->references > 0)
         return;
     notices_repeat(visit);
+    look_drop(visit);
     free(visit->tty);
     free(visit->name);
     free(visit->version);
@@ -170,7 +171,7 @@ bool visit_is_of(const struct visit *visit, const struct store_client *client)
 
 void visit_tell(struct visit *visit, const char *line, size_t length)
 {
-    if (!visit->is_gone && visit->event)
+    if (!visit->is_gone && visit->event && !look_holds(visit, line, length))
         visit->event(visit->context, line, length);
 }
 

@@ -65,6 +65,7 @@ size_t ws_peer_behind(const struct ws_peer *peer); /* bytes the kernel has not t
 void ws_peer_know(struct ws_peer *peer);
 /* While paused nothing is read; a message that was read before may still come. */
 void ws_peer_pause(struct ws_peer *peer, bool is_paused);
+void ws_peer_stir(struct ws_peer *peer); /* `drained` comes with the next flush, if all is sent */
 /* Says why, sends what was said before, and goes; `message` is not called any more. */
 void ws_peer_close(struct ws_peer *peer, int code, const char *reason);
 int ws_peer_port(const struct ws_peer *peer);      /* of ours, as its page sees it */

@@ -49,6 +49,12 @@ static void mark_dirty(struct ws_peer *peer)
         http_link_append(&peer->server->dirty, &peer->dirty);
 }
 
+void ws_peer_stir(struct ws_peer *peer)
+{
+    if (!peer->is_gone && !peer->is_closing)
+        mark_dirty(peer);
+}
+
 void ws_peer_queue(struct ws_peer *peer, struct ws_frame *take_frame)
 {
     if (peer->is_gone || peer->is_closing) {

@@ -8,6 +8,7 @@
 #include "base/os.h"
 #include "core/limits.h"
 #include "loop/loop.h"
+#include "wire/methods.h"
 #include "wire/wire.h"
 
 /* The only place where one ends, always in a later loop turn: whoever is on the stack when it is
@@ -75,10 +76,12 @@ static void refuse_long_line(struct connection *connection)
     connection_mark_dirty(connection);
 }
 
-/* A peer that asks and does not read is not answered further: its memory is not ours to give. */
+/* A peer that asks and does not read is not answered further: its memory is not ours to give. Nor
+ * is what a far store would bring for all it asks at once. */
 static bool is_full(const struct connection *connection)
 {
-    return connection->out.used + connection->writing.used > CONNECTION_OUT_BYTES;
+    return connection->out.used + connection->writing.used > CONNECTION_OUT_BYTES ||
+           connection->look_count >= WIRE_LOOKS;
 }
 
 /* Every whole line is handled; what is left of the last one waits for more. */
@@ -204,7 +207,7 @@ static void when_written(struct connection *connection)
     }
     if (connection->backlog.used)
         take_backlog(connection);
-    else
+    if (connection->backlog.used == 0 && !is_full(connection))
         read_again(connection);
 }
 

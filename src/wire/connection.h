@@ -32,7 +32,7 @@ struct connection {
     bool has_begun;           /* something was read */
     struct desk_visit *visit; /* NULL before hello */
     struct call *calls;       /* under way at the desk; methods.c's */
-    size_t call_count;
+    size_t call_count, look_count;
     enum desk_role role;
     int64_t uid, pid;
     int64_t hello_before_ms;

@@ -69,6 +69,7 @@ struct call {
     struct connection *connection;
     size_t bytes;
     bool wants_reply; /* false: it is a notification */
+    bool is_look;
     char id_json[];
 };
 
@@ -81,6 +82,7 @@ static void end_call(struct call *call)
     if (call->next)
         call->next->previous = call->previous;
     call->connection->call_count--;
+    call->connection->look_count -= call->is_look;
     spare_free(call, call->bytes);
 }
 
@@ -102,8 +104,9 @@ static void on_done(void *context, const struct desk_reply *reply)
             wire_add_failure(&connection->out, call->id_json, &reply->err, reply->json);
         else
             jsonrpc_add_result(&connection->out, call->id_json, reply->json ? reply->json : "{}");
-        connection_mark_dirty(connection);
     }
+    connection_mark_dirty(
+        connection); /* it may be read from again, whether it was answered or not */
     end_call(call);
 }
 
@@ -217,7 +220,10 @@ static void act(struct connection *connection, const struct method *method,
     }
     bytes = sizeof *call + (id_json ? strlen(id_json) + 1 : 0);
     call = spare_new(bytes);
-    *call = (struct call){ .connection = connection, .bytes = bytes, .wants_reply = id_json };
+    *call = (struct call){ .connection = connection,
+                           .bytes = bytes,
+                           .wants_reply = id_json,
+                           .is_look = wire_is_look(method->act) };
     if (id_json)
         memcpy(call->id_json, id_json, strlen(id_json) + 1);
     call->next = connection->calls;
@@ -225,6 +231,7 @@ static void act(struct connection *connection, const struct method *method,
         call->next->previous = call;
     connection->calls = call;
     connection->call_count++;
+    connection->look_count += call->is_look;
     desk_act_at(desk, method->act)(desk, connection->visit, message->params, on_done, call);
 }
 
@@ -246,6 +253,21 @@ bool wire_find_method(const char *name, unsigned *ret_roles, size_t *ret_act)
     *ret_roles = method->roles;
     *ret_act = method->act;
     return true;
+}
+
+bool wire_is_look(size_t act)
+{
+    static const size_t looks[] = { DESK_ACT(list),         DESK_ACT(get),
+                                    DESK_ACT(watch),        DESK_ACT(history),
+                                    DESK_ACT(statistics),   DESK_ACT(attach),
+                                    DESK_ACT(mine_list),    DESK_ACT(mine_get),
+                                    DESK_ACT(rule_preview), DESK_ACT(rule_suggest) };
+
+    for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
+        if (looks[i] == act)
+            return true;
+    }
+    return false;
 }
 
 const char *wire_method_name(size_t act)

@@ -7,6 +7,11 @@
 
 /* Roles are bits of enum desk_role, the act is for desk_act_at. False: no such method. */
 bool wire_find_method(const char *name, unsigned *ret_roles, size_t *ret_act);
+/* So many looks of one peer are under way at most, with a store that is far away; until one of them
+ * has ended it is not read from. What they bring may be much, and nobody knows yet how much. */
+enum { WIRE_LOOKS = 16 };
+/* It reads, brings what it finds, and waits for nobody. */
+bool wire_is_look(size_t act);
 /* NULL: the wire has no such act. */
 const char *wire_method_name(size_t act);
 

@@ -26,6 +26,7 @@ import time
 import traceback
 from typing import Any, Callable, NamedTuple
 
+import libpq
 import postgres
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -229,6 +230,15 @@ class Home(_Stopped):
                 Wire(self).stop()
                 return self.hub_pid()
         return wait_until(takes_connections, "a hub that takes connections", timeout)
+
+    def rows(self, statement: str, *values: Any) -> list[tuple]:
+        """One statement in the store itself, whose tables have the same names everywhere; ?1, ?2 … are the values."""
+        if self.database:
+            given = [f"\\x{value.hex()}" if isinstance(value, bytes) else value for value in values]
+            with libpq.Connection(self.database) as connection:
+                return connection.rows(statement.replace("?", "$"), *given)
+        with contextlib.closing(sqlite3.connect(self.data / "sayso.db")) as connection, connection:
+            return connection.execute(statement, values).fetchall()
 
     def stop(self) -> None:
         """Ends everything started for this home and removes it; nothing may be left behind."""

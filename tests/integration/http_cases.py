@@ -9,7 +9,6 @@ import contextlib
 import json
 import pathlib
 import socket
-import sqlite3
 import subprocess
 import time
 from typing import Any, NamedTuple
@@ -165,9 +164,8 @@ class Site:
 
     def memory(self) -> list[Any]:
         """Everything that a request could have changed."""
-        with contextlib.closing(sqlite3.connect(f"file:{self.home.data}/sayso.db?mode=ro", uri=True)) as db:
-            return [db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
-                    for table in ("asks", "answers", "events", "tokens", "drafts", "settings")]
+        return [self.home.rows(f"SELECT * FROM {table} ORDER BY 1")
+                for table in ("asks", "answers", "events", "tokens", "drafts", "settings")]
 
     def is_well(self) -> bool:
         """Alive, and a good request on a new connection is answered."""

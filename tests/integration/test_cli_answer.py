@@ -4,12 +4,10 @@ Proves: R10.3 R2.3
 """
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pwd
 import re
-import sqlite3
 import subprocess
 
 from cli_stage import (
@@ -26,9 +24,8 @@ def prefixes(home: Home) -> None:
         error_of(home.sayso("show", short, "--json"), "bad_format", "/session_id")
     twin = ask(home, "U")
     expect(home.sayso("stop"), DONE)
-    with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as database, database:
-        changed = database.execute("UPDATE asks SET id = ? WHERE id = ?", (session_id[:6] + twin[6:], twin))
-        assert changed.rowcount == 1
+    home.rows("UPDATE asks SET id = ?1 WHERE id = ?2", session_id[:6] + twin[6:], twin)
+    assert not home.rows("SELECT 1 FROM asks WHERE id = ?1", twin)
     for words in (["show"], ["answer", "--select", "eu"], ["cancel"], ["decline"]):
         result = home.sayso(words[0], session_id[:6], *words[1:])
         assert "Several" in one_line(expect(result, FAILED).err), result

@@ -4,10 +4,8 @@ Proves: R5.8 R9.1 R2.6
 """
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-import sqlite3
 import time
 from typing import Any
 
@@ -89,18 +87,16 @@ def retention(home: Home) -> None:
     expect(home.sayso("answer", old_undelivered, "--select", "us"), DONE)
     ask(home, "pending", *OPTIONS, "--timeout", "2592000")
     expect(home.sayso("stop"), DONE)
-    with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as database, database:
-        for session_id, days in ((old, 2.1), (old_undelivered, 2.1), (young, 1.9)):
-            database.execute("UPDATE asks SET created_ms = created_ms - ?1, decided_ms = decided_ms - ?1,"
-                             " ended_ms = ended_ms - ?1 WHERE id = ?2", (int(days * DAY_MS), session_id))
-        database.execute("UPDATE asks SET created_ms = created_ms - ? WHERE title = 'pending'", (9 * DAY_MS,))
+    for session_id, days in ((old, 2.1), (old_undelivered, 2.1), (young, 1.9)):
+        home.rows("UPDATE asks SET created_ms = created_ms - ?1, decided_ms = decided_ms - ?1,"
+                  " ended_ms = ended_ms - ?1 WHERE id = ?2", int(days * DAY_MS), session_id)
+    home.rows("UPDATE asks SET created_ms = created_ms - ?1 WHERE title = 'pending'", 9 * DAY_MS)
     wait_until(lambda: len(titles(home)) <= 2, "what is too old is gone")
     time.sleep(0.3)
     assert sorted(titles(home)) == ["pending", "young"], titles(home)
-    with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as database:
-        for table in ("asks", "ask_texts", "answers", "events"):
-            for row in database.execute(f"SELECT * FROM {table}"):
-                assert "old" not in str(row), f"{table} keeps its words: {row}"
+    for table in ("asks", "ask_texts", "answers", "events"):
+        for row in home.rows(f"SELECT * FROM {table}"):
+            assert "old" not in str(row), f"{table} keeps its words: {row}"
 
 
 @test("portal and terminal off: nobody can be reached, and the agent is told; on again, it works", "R2.6")

@@ -4,7 +4,6 @@ Proves: R10.3 R12.1
 """
 from __future__ import annotations
 
-import contextlib
 import copy
 import json
 import os
@@ -12,13 +11,12 @@ import pathlib
 import pwd
 import re
 import signal
-import sqlite3
 import stat
 import subprocess
 import time
 
 from cli_stage import DONE, FAILED, PENDING, WORDS, ask, asking, end, expect, one_line, row_of
-from harness import Home, Result, Skip, needs_file, run, test
+from harness import ON_POSTGRES, Home, Result, Skip, needs_file, run, test
 
 NOBODY = 65534
 
@@ -145,8 +143,8 @@ def closed_streams(home: Home) -> None:
     expect(home.sayso("stop"), DONE)
     result = end(home, home.spawn("list", "--json", preexec_fn=lambda: os.close(2)))  # starts a hub
     assert [row["title"] for row in result.json] == ["U", "T"], result
-    with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as database:
-        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    if not ON_POSTGRES:
+        assert home.rows("PRAGMA integrity_check") == [("ok",)]
 
 
 def elsewhere(home: Home, env: dict[str, str], *prefix: str) -> Home:

@@ -9,7 +9,6 @@ import itertools
 import json
 import random
 import re
-import sqlite3
 import threading
 import time
 from collections import Counter
@@ -18,7 +17,7 @@ from typing import Any, Callable
 from api import Reply
 from conversation_stage import HANG_S, LOST, Hosting, Listener, Talk, asks, call, said
 from harness import CRASH_BIN, Home, run, scaled, test, wait_until
-from kill_stage import Doomed, crash_points, print_counts
+from kill_stage import Doomed, check_sound, crash_points, print_counts
 
 # On the way of a turn; what else there is, test_kill.py goes through.
 POINTS = re.compile("(store|engine)_(conversation|question)_|store_(before|after)_(begin|commit)$|store_create_|"
@@ -246,12 +245,10 @@ def crashes() -> None:
     with Shelter() as shelter:
         for number, (point, count) in enumerate(itertools.product(points, PASSES)):
             hits[point] += one_round(shelter, f"{point}:{count}", f"r{number}")
-        path = next(shelter.home.data.rglob("*.db"))
-        with contextlib.closing(sqlite3.connect(path)) as store:
-            titles = Counter(title for (title,) in store.execute("SELECT title FROM asks"))
-            (undelivered,) = store.execute("SELECT count(*) FROM asks WHERE state > 2 AND delivered_ms = 0").fetchone()
-            (verdict,) = store.execute("PRAGMA integrity_check").fetchone()
-        assert verdict == "ok" and undelivered == 0, (verdict, undelivered)
+        check_sound(shelter.home)
+        titles = Counter(title for (title,) in shelter.home.rows("SELECT title FROM asks"))
+        undelivered = shelter.home.rows("SELECT id FROM asks WHERE state > 2 AND delivered_ms = 0")
+        assert not undelivered, undelivered
         assert set(titles.values()) == {1}, [title for title, count in titles.items() if count > 1]
     print_counts(cycles=hits.total(), points=len(+hits), questions=len(titles))
     missed = [point for point in points if not hits[point]]

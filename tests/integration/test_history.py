@@ -2,14 +2,12 @@
 hostile texts."""
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
 import os
 import pty
 import re
-import sqlite3
 import stat
 import subprocess
 from typing import Any
@@ -32,8 +30,7 @@ def answered(home: Home, title: str, *more: str, **arguments: Any) -> str:
 
 
 def is_indexed(home: Home) -> bool:
-    with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as store:
-        return store.execute("SELECT next > (SELECT max(number) FROM asks) FROM search").fetchone()[0] == 1
+    return home.rows("SELECT 1 FROM search WHERE next > (SELECT max(number) FROM asks)") == [(1,)]
 
 
 def titles(result: Any) -> list[str]:

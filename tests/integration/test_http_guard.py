@@ -7,7 +7,6 @@ import contextlib
 import json
 import random
 import socket
-import sqlite3
 import threading
 import time
 from typing import Any
@@ -272,13 +271,11 @@ def free_port() -> int:
 
 
 def remembered(home: Home) -> int:
-    with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as db:
-        return int(db.execute("SELECT value FROM meta WHERE name = 'port'").fetchone()[0])
+    return int(home.rows("SELECT value FROM meta WHERE name = 'port'")[0][0])
 
 
 def remember(home: Home, port: int) -> int:
-    with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as db, db:
-        db.execute("UPDATE meta SET value = ? WHERE name = 'port'", (str(port),))
+    home.rows("UPDATE meta SET value = ?1 WHERE name = 'port'", str(port))
     return port
 
 

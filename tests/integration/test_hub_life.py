@@ -131,8 +131,7 @@ def signals() -> None:
             told = end_of(home, waiting)
             assert told.code == 5 and waited_id in told.err and "stopped" in told.err, told
             wait_until(lambda: not home.hub_pid(), "the hub has ended", 5)
-            with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as db:
-                states = dict(db.execute("SELECT id, state FROM asks"))
+            states = dict(home.rows("SELECT id, state FROM asks"))
             assert states == {waited_id: 2, answered: 3}, states
             shown = home.sayso("show", answered, "--json").json
             assert shown["result"]["selection"]["selected_ids"] == ["b"]

@@ -47,9 +47,8 @@ def random_kills() -> None:
         agents.end()
     home.sayso("list")
     collect_again(home, oracle)
-    path = home.sayso("status", "--json").json["store"]
     home.sayso("stop")
-    look_into_store(path, oracle)
+    look_into_store(home, oracle)
     print_counts(cycles=KILLS, **oracle.judge())
 
 
@@ -216,9 +215,8 @@ def crashes() -> None:
             people.check()
         last = Doomed(home, "none")
         agents.end()
-    path = home.sayso("status", "--json").json["store"]
     last.__exit__()
-    look_into_store(path, oracle, may_miss=True)
+    look_into_store(home, oracle, may_miss=True)
     print_counts(cycles=hits.total(), points=len(+hits), **oracle.judge())
     missed = hits.keys() - (+hits).keys()
     assert not missed, f"no round reaches {missed}"

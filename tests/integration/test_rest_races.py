@@ -9,7 +9,6 @@ import os
 import pathlib
 import signal
 import socket
-import sqlite3
 import subprocess
 import time
 
@@ -20,8 +19,7 @@ ROUNDS = scaled(40)
 
 
 def stored_answers(office: Office, id: str) -> int:
-    with contextlib.closing(sqlite3.connect(office.home.data / "sayso.db")) as database:
-        return database.execute("SELECT count(*) FROM answers WHERE ask = ?", (id,)).fetchone()[0]
+    return office.home.rows("SELECT count(*) FROM answers WHERE ask = ?1", id)[0][0]
 
 
 def request_of(office: Office, id: str, key: str, pick: str = "a") -> bytes:
@@ -121,9 +119,8 @@ def cut_anywhere() -> None:
             assert b"idempotency-replayed: true" in third.lower(), third
             if cut is cut_reply and length > 0:
                 assert b"idempotency-replayed: true" in again.lower(), (length, again)
-        with contextlib.closing(sqlite3.connect(office.home.data / "sayso.db")) as database:
-            doubles = database.execute("SELECT ask FROM answers GROUP BY ask HAVING count(*) <> 1").fetchall()
-            count = database.execute("SELECT count(*) FROM answers").fetchone()[0]
+        doubles = office.home.rows("SELECT ask FROM answers GROUP BY ask HAVING count(*) <> 1")
+        count = office.home.rows("SELECT count(*) FROM answers")[0][0]
         assert not doubles and count == len(cuts) + 1, (doubles, count)
 
 

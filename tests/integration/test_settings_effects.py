@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import shutil
-import sqlite3
 import subprocess
 import threading
 import time
@@ -47,7 +46,7 @@ def notify_command(home: Home) -> None:
     told = home.path / "told"
     with set_to(home, "notify_command", f"cat >>{told}"):
         ask(home, "Told by command")
-        wait_until(told.exists, "the command ran")
+        wait_until(lambda: told.exists() and told.read_text(), "the command ran")
     said = told.read_text()
     ask(home, "Not told")
     time.sleep(0.3 * SLACK)
@@ -121,11 +120,8 @@ def retention_days(home: Home) -> None:
     session_id = ask(home, "Days ago")
     expect(home.sayso("cancel", session_id), DONE)
     expect(home.sayso("stop"), DONE)
-    with sqlite3.connect(home.data / "sayso.db") as database:
-        day = 24 * 3600 * 1000
-        database.execute("UPDATE asks SET created_ms = created_ms - ?1, decided_ms = decided_ms - ?1,"
-                         " ended_ms = ended_ms - ?1, delivered_ms = 1 WHERE id = ?2", (5 * day, session_id))
-    database.close()
+    home.rows("UPDATE asks SET created_ms = created_ms - ?1, decided_ms = decided_ms - ?1,"
+              " ended_ms = ended_ms - ?1, delivered_ms = 1 WHERE id = ?2", 5 * 24 * 3600 * 1000, session_id)
     expect(home.sayso("show", session_id), DONE)
     with set_to(home, "retention_days", "1"):
         wait_until(lambda: home.sayso("show", session_id).code == FAILED, "what is old goes", 20)

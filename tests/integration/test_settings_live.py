@@ -4,9 +4,7 @@ Proves: R8.1
 """
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
 import time
 from typing import Any, Callable, NamedTuple
 
@@ -186,8 +184,8 @@ def bad_environment(home: Home) -> None:
 def bad_row(home: Home) -> None:
     assert home.sayso("settings", "set", "timeout_seconds", "90").code == 0
     assert home.sayso("stop").code == 0
-    with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as database, database:
-        assert database.execute("UPDATE settings SET value = 'soon'").rowcount == 1
+    home.rows("UPDATE settings SET value = 'soon'")
+    assert home.rows("SELECT value FROM settings") == [("soon",)]
     assert fact(home, "timeout_seconds")["value"] == 300 and "timeout_seconds" in warned_of(home)
 
 

@@ -10,7 +10,6 @@ import os
 import pathlib
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -187,10 +186,9 @@ def expires(home: Home) -> None:
             tokens.append(hello(page, code=code_of(link_of(home)))["token"])
     home.kill_hub(signal.SIGKILL)
     now_ms = int(time.time() * 1000)
-    with sqlite3.connect(home.data / "sayso.db") as database:
-        for token, left_s in zip(tokens, (6, 9, 3600)):
-            database.execute("UPDATE tokens SET expires_ms = ? WHERE hash = ?",
-                             (now_ms + left_s * 1000, bytes.fromhex(hash_of(token))))
+    for token, left_s in zip(tokens, (6, 9, 3600)):
+        home.rows("UPDATE tokens SET expires_ms = ?1 WHERE hash = ?2", now_ms + left_s * 1000,
+                  bytes.fromhex(hash_of(token)))
     home.spawn("serve", "--port", str(port))
     home.wait_hub()
     with Page(port) as soon, Page(port) as later, Page(port) as last:
@@ -264,9 +262,7 @@ with Page({port}) as page:
 
 def fingerprint(home: Home) -> str:
     """Of everything a person or an agent can have changed."""
-    with sqlite3.connect(f"file:{home.data / 'sayso.db'}?mode=ro", uri=True) as database:
-        rows = [database.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall()
-                for name in ("asks", "events", "tokens", "settings", "drafts")]
+    rows = [home.rows(f"SELECT * FROM {name} ORDER BY 1") for name in ("asks", "events", "tokens", "settings", "drafts")]
     return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 

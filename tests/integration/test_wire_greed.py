@@ -13,6 +13,7 @@ import random
 import resource
 import select
 import socket
+import threading
 import time
 from typing import Callable
 
@@ -60,6 +61,23 @@ def never_reading() -> None:
                 note(f"{method}: {pushed} requests went in, {grown[method] / MIB:.1f} MiB")
             note(f"the bystander's slowest call took {bystander.slowest * 1000:.0f} ms")
     assert max(grown.values()) < 24 * MIB, f"{ {name: f'{size / MIB:.0f} MiB' for name, size in grown.items()} }"
+
+
+@test("who asked for more than it read gets every reply once it reads, whichever way its requests were cut", "R12.2")
+def late_reading() -> None:
+    with hub() as home:
+        for i in range(20):
+            make_ask(home, "t" * 190 + str(i))
+        for length in (100, 4000, 65536):  # of a request: the last one of a piece that is read is cut somewhere
+            with person(home) as wire:
+                lines = b"".join(request(number, "ask/list", padding="p" * length) for number in range(1000))
+                sending = threading.Thread(target=wire.socket.sendall, args=(lines,))
+                sending.start()
+                time.sleep(0.3)
+                replies = [wire.read(30) for _ in range(1000)]
+                sending.join()
+            assert sorted(reply["id"] for reply in replies) == list(range(1000)), length
+            assert all(len(reply["result"]["asks"]) == 20 for reply in replies), length
 
 
 @test("calls left waiting by one peer cost a bounded amount of memory", "R12.2")

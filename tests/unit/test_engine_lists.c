@@ -1,6 +1,6 @@
 /*
- * test_engine_lists.c - what people see in lists, by state and by agent, page by page.
- * Proves: R9.1 R10.4
+ * test_engine_lists.c - what people see in lists, by state and by agent, page by page, and what
+ * they hear while a list is being read. Proves: R9.1 R10.4 R13.1
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 #include "engine_fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -143,6 +144,145 @@ static void test_a_watcher_counts_once(void **state)
     call_release(&did);
 }
 
+/* A store that is far away: lists arrive when the test says so, and are empty. */
+static struct {
+    store_each *each;
+    void *context;
+} far;
+
+static void far_list(struct store *port, const struct store_list_query *query, store_each *each,
+                     void *context)
+{
+    (void)port;
+    (void)query;
+    far.each = each;
+    far.context = context;
+}
+
+static void far_arrives(void)
+{
+    far.each(far.context, NULL, NULL);
+}
+
+struct far_scene {
+    struct stage *stage;
+    struct caller *agent, *inbox;
+    struct call asked, watched, listed;
+};
+
+static void far_open(struct far_scene *scene, void **state)
+{
+    struct desk_visitor bot = visitor_agent("bot"), looking = visitor_person("terminal");
+
+    *scene = (struct far_scene){ .stage = *state };
+    scene->watched.label = "watch";
+    scene->listed.label = "list";
+    scene->agent = caller_enter(scene->stage, "agent", &bot);
+    scene->inbox = caller_enter(scene->stage, "inbox", &looking);
+    scene->stage->ops.list = far_list;
+    call_start(&scene->watched, scene->inbox, scene->stage->desk->ops->watch, "{}");
+    stage_settle(scene->stage);
+    assert_int_equal(scene->watched.replies, 0);
+}
+
+static void far_close(struct far_scene *scene)
+{
+    call_release(&scene->asked);
+    call_release(&scene->watched);
+    call_release(&scene->listed);
+}
+
+/* The list does not know of it: heard before the list, it would be forgotten with it. */
+static void test_news_wait_for_the_list(void **state)
+{
+    struct far_scene scene;
+    char id[ASK_ID_BYTES];
+
+    far_open(&scene, state);
+    ask_open(&scene.asked, scene.agent, "Meanwhile", "", id);
+    stage_settle(scene.stage);
+    assert_int_equal(scene.inbox->line_count, 0);
+    far_arrives();
+    assert_int_equal(scene.watched.replies, 1);
+    assert_int_equal(caller_count(scene.inbox, "ask/changed"), 1);
+    assert_true(stage_place(scene.stage, "inbox heard ask/changed") >
+                stage_place(scene.stage, "watch replied"));
+    ask_open(&scene.asked, scene.agent, "Later", "", id); /* nothing is being read: at once */
+    stage_settle(scene.stage);
+    assert_int_equal(caller_count(scene.inbox, "ask/changed"), 2);
+    far_close(&scene);
+}
+
+/* Reads may overtake each other: the older list may be the one that comes last. */
+static void test_news_wait_for_all_lists(void **state)
+{
+    struct far_scene scene;
+    store_each *first_each = NULL;
+    void *first_context = NULL;
+    char id[ASK_ID_BYTES];
+
+    far_open(&scene, state);
+    first_each = far.each;
+    first_context = far.context;
+    call_start(&scene.listed, scene.inbox, scene.stage->desk->ops->list, "{}");
+    ask_open(&scene.asked, scene.agent, "Meanwhile", "", id);
+    far_arrives();
+    assert_int_equal(scene.listed.replies, 1);
+    assert_int_equal(scene.inbox->line_count, 0);
+    first_each(first_context, NULL, NULL);
+    assert_int_equal(scene.watched.replies, 1);
+    assert_int_equal(caller_count(scene.inbox, "ask/changed"), 1);
+    far_close(&scene);
+}
+
+static void test_news_of_a_list_that_fails_or_is_nobodys(void **state)
+{
+    struct far_scene scene;
+    struct error err;
+    char id[ASK_ID_BYTES];
+
+    far_open(&scene, state);
+    ask_open(&scene.asked, scene.agent, "Meanwhile", "", id);
+    error_set(&err, ERROR_storage_failed, "", "away");
+    far.each(far.context, NULL, &err);
+    assert_failed(&scene.watched, ERROR_storage_failed, "");
+    assert_int_equal(caller_count(scene.inbox, "ask/changed"), 1);
+    call_start(&scene.listed, scene.inbox, scene.stage->desk->ops->list, "{}");
+    ask_open(&scene.asked, scene.agent, "Unheard", "", id);
+    caller_leave(scene.inbox);
+    far_arrives();
+    assert_int_equal(scene.listed.replies, 0);
+    assert_int_equal(caller_count(scene.inbox, "ask/changed"), 1);
+    far_close(&scene);
+}
+
+/* Who types a lot while a list does not come: told as it is, and to look again. */
+static void test_news_that_wait_are_bounded(void **state)
+{
+    enum { DRAFT_BYTES = 40000, DRAFTS = 8 };
+    struct far_scene scene;
+    struct desk_visitor typing = visitor_person("web");
+    struct caller *page = caller_enter(*state, "page", &typing);
+    struct call drafted = { .label = "draft" };
+    char id[ASK_ID_BYTES], *words = mem_new(DRAFT_BYTES + 1);
+
+    memset(words, 'w', DRAFT_BYTES);
+    far_open(&scene, state);
+    ask_open(&scene.asked, scene.agent, "Meanwhile", "", id);
+    for (int i = 0; i < DRAFTS; i++)
+        call_run(&drafted, page, scene.stage->desk->ops->draft,
+                 "{'session_id':'%s','draft':{'custom_input':'%s%d'}}", id, words, i);
+    assert_int_equal(scene.watched.replies, 0);
+    assert_int_equal(caller_count(scene.inbox, "resync"), 1);
+    assert_int_equal(caller_count(scene.inbox, "ask/drafted"), 7);
+    far_arrives();
+    assert_int_equal(caller_count(scene.inbox, "ask/drafted"), DRAFTS);
+    assert_int_equal(caller_count(scene.inbox, "resync"), 1);
+    call_release(&drafted);
+    free(words);
+    far_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +290,10 @@ int main(void)
         CASE(test_pages),
         CASE(test_a_cursor_is_ours),
         CASE(test_a_watcher_counts_once),
+        CASE(test_news_wait_for_the_list),
+        CASE(test_news_wait_for_all_lists),
+        CASE(test_news_of_a_list_that_fails_or_is_nobodys),
+        CASE(test_news_that_wait_are_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,6 +156,52 @@ static const char *heard(struct json *take_event, const char *pointer, char *out
     return out;
 }
 
+/* Committed, in every list, and the store's word has not reached us: whoever saw it there may act
+ * on it. Acts that need it in memory wait for that moment. */
+static void test_an_act_before_its_ask_is_known_to_be_stored(void **state)
+{
+    static const struct {
+        size_t act;
+        const char *more;
+    } cases[] = {
+        { offsetof(struct desk_ops, extend), ",'seconds':500" },
+        { offsetof(struct desk_ops, ask_back), ",'text':'Why?'" },
+        { offsetof(struct desk_ops, attach), "" },
+        { offsetof(struct desk_ops, answer), ",'selected_ids':['a']" },
+        { offsetof(struct desk_ops, cancel), "" },
+    };
+    struct stage *stage = *state;
+    struct desk_visitor bot = visitor_agent("bot");
+    struct caller *agent = caller_enter(stage, "agent", &bot);
+    struct caller *person = enter_person(stage, "person", "cli", "");
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct call asked = { .label = "ask" }, listed = { .label = "list" }, did = { 0 };
+        char title[32];
+        desk_act *act;
+
+        did.label = "act";
+        snprintf(title, sizeof title, "Case %zu", i);
+        memcpy(&act, (const char *)stage->desk->ops + cases[i].act, sizeof act);
+        stage->store.holds_replies = true;
+        ask_start(&asked, agent, title, "", -1);
+        stage_settle(stage);
+        call_run(&listed, person, stage->desk->ops->list, "{}");
+        assert_string_equal(call_text(&listed, "/asks/0/title"), title);
+        call_start(&did, person, act, "{'session_id':'%s'%s}",
+                   call_text(&listed, "/asks/0/session_id"), cases[i].more);
+        stage_settle(stage);
+        assert_int_equal(did.replies, 0);
+        stage_release(stage);
+        assert_int_equal(did.replies, 1);
+        if (did.err.code != ERROR_NONE)
+            fail_msg("case %zu: %s", i, did.err.message);
+        call_release(&asked);
+        call_release(&listed);
+        call_release(&did);
+    }
+}
+
 /* Whatever happens to an ask within one turn of the loop is one snapshot. */
 static void test_watchers_get_one_snapshot_a_turn(void **state)
 {
@@ -507,6 +553,7 @@ int main(void)
         CASE(test_naming_an_ask),
         CASE(test_bad_names),
         CASE(test_a_prefix_that_two_share),
+        CASE(test_an_act_before_its_ask_is_known_to_be_stored),
         CASE(test_watchers_get_one_snapshot_a_turn),
         CASE(test_watchers_see_every_ending),
         CASE(test_drafts_are_shown_on_other_devices),

@@ -1,6 +1,6 @@
 /*
  * test_rest.c - the description of /api is made of the routes: neither has what the other lacks.
- * Proves: R10.4 R12.1
+ * And looks that wait: what is told while their ask is read from a far store. Proves: R10.4 R12.1
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -250,6 +250,83 @@ static void readiness_says_why_not(void **state)
     guard_free(guard);
 }
 
+/* A desk that only remembers who watches. */
+struct far_desk {
+    struct desk desk; /* first */
+    void *context;
+    void (*event)(void *context, const char *line, size_t length);
+};
+
+static struct desk_visit *far_enter(struct desk *desk, const struct desk_visitor *visitor)
+{
+    struct far_desk *far = (struct far_desk *)desk;
+
+    far->context = visitor->context;
+    far->event = visitor->event;
+    return (struct desk_visit *)far;
+}
+
+static void far_watch(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context)
+{
+    (void)desk;
+    (void)visit;
+    (void)params;
+    (void)done;
+    (void)context;
+}
+
+static void far_tell(struct far_desk *far, const char *id, int version)
+{
+    char line[200];
+    int length =
+        snprintf(line, sizeof line, "{\"params\":{\"ask\":{\"session_id\":\"%s\",\"version\":%d}}}",
+                 id, version);
+
+    assert_non_null(far->event);
+    far->event(far->context, line, (size_t)length);
+}
+
+static void news_while_an_ask_is_read(void **state)
+{
+    static const struct desk_ops ops = { .enter = far_enter, .watch = far_watch };
+    static const struct {
+        int known, while_read, once_parked; /* 0: nothing is told */
+        bool is_due;                        /* it looks again */
+    } cases[] = {
+        { 1, 0, 0, false }, { 1, 2, 0, true },  { 1, 1, 0, false },
+        { 1, 0, 2, true },  { 1, 0, 1, false }, { 1, 1, 2, true },
+    };
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct far_desk far = { .desk.ops = &ops };
+        struct rest_parts parts = { .loop = scene->loop, .desk = &far.desk };
+        struct rest *rest = rest_new(&parts);
+        struct call call = { .rest = rest, .id = "aaaaaaaaaaaaaaaaaaaaaaaaaa", .may_wait = true };
+
+        call.until_ms = loop_boot_ms() + 60000;
+        poll_watch(&call);
+        if (cases[i].while_read)
+            far_tell(&far, call.id, cases[i].while_read);
+        far_tell(&far, "bbbbbbbbbbbbbbbbbbbbbbbbbb", 7);
+        assert_null(rest->due); /* one read at a time */
+        poll_ring(rest);
+        assert_null(rest->due);
+        call.is_reading = false;
+        call.version = cases[i].known; /* as the read had it */
+        poll_park(&call);
+        if (cases[i].once_parked)
+            far_tell(&far, call.id, cases[i].once_parked);
+        if (cases[i].is_due != (rest->due == &call))
+            fail_msg("case %zu", i);
+        poll_unpark(&call);
+        assert_null(rest->due);
+        assert_int_equal(rest->polls.count, 0);
+        rest_free(rest);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +336,7 @@ int main(void)
         cmocka_unit_test(every_reference_leads_somewhere),
         cmocka_unit_test(bodies_are_closed),
         cmocka_unit_test(readiness_says_why_not),
+        cmocka_unit_test(news_while_an_ask_is_read),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

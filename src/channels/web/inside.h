@@ -26,6 +26,7 @@ struct session {
     struct sign_in *sign_in;      /* a code is being exchanged; NULL: none */
     struct guard_identity *guest; /* who brought a token at the gate; owned; NULL: a page */
     uint16_t call_count;
+    uint8_t look_count;
     uint8_t role; /* enum desk_role, from hello on */
     bool needs_resync;
     char token_id[17];

@@ -22,6 +22,7 @@ struct call {
     struct session *session;
     char *id_json; /* NULL: a notification, nobody wants the reply */
     bool is_get;   /* what may be shown of the ask goes along */
+    bool is_look;
 };
 
 static void end_call(struct call *call)
@@ -33,6 +34,7 @@ static void end_call(struct call *call)
     if (call->next)
         call->next->previous = call->previous;
     call->session->call_count--;
+    call->session->look_count -= call->is_look;
     free(call->id_json);
     free(call);
 }
@@ -112,6 +114,7 @@ static void on_done(void *context, const struct desk_reply *reply)
             jsonrpc_add_result(&line, call->id_json, reply->json ? reply->json : "{}");
         session_send(call->session, &line);
     }
+    ws_peer_stir(call->session->peer); /* it may be read from again, answered or not */
     end_call(call);
 }
 
@@ -162,11 +165,13 @@ static void act(struct session *session, size_t which, const struct json *params
     call->session = session;
     call->id_json = id_json ? mem_text(id_json) : NULL;
     call->is_get = which == DESK_ACT(get) && !session->guest;
+    call->is_look = wire_is_look(which);
     call->next = session->calls;
     if (call->next)
         call->next->previous = call;
     session->calls = call;
     session->call_count++;
+    session->look_count += call->is_look;
     desk_act_at(desk, which)(desk, session->visit, params, on_done, call);
 }
 
@@ -227,7 +232,7 @@ static void take_message(void *owner, const char *text, size_t length)
         dispatch(session, &message, id_json);
     free(id_json);
     wire_release(&message);
-    if (ws_peer_behind(session->peer) > WEB_OUT_BYTES)
+    if (ws_peer_behind(session->peer) > WEB_OUT_BYTES || session->look_count >= WIRE_LOOKS)
         ws_peer_pause(session->peer, true);
 }
 
@@ -240,7 +245,8 @@ static void on_drained(void *owner)
         session->needs_resync = false;
         ws_send(session->peer, resync, strlen(resync));
     }
-    ws_peer_pause(session->peer, false);
+    if (session->look_count < WIRE_LOOKS)
+        ws_peer_pause(session->peer, false);
 }
 
 static void *open_session(void *context, struct ws_peer *peer)

@@ -131,8 +131,9 @@ struct call {
     struct listening *listening; /* NULL: it is none */
     /* a look that may wait */
     struct table_link link;
-    bool is_parked, is_due, may_wait;
+    bool is_watched, is_reading, is_due, may_wait;
     bool has_known;    /* the peer said which version it has */
+    int64_t heard;     /* version that was told while it was read; 0: none */
     int64_t version;   /* the one it is to change from */
     int64_t until_ms;  /* boot clock */
     struct call *next; /* of those due */
@@ -185,7 +186,8 @@ void look_listed(void *context, const struct desk_reply *reply);
 bool act_read_body(struct call *call, struct json **ret_body);
 bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key);
 /* poll.c */
-void poll_park(struct call *call);
+void poll_watch(struct call *call); /* its ask is about to be read */
+void poll_park(struct call *call);  /* nothing new was found */
 void poll_unpark(struct call *call);
 void poll_ring(void *context);
 

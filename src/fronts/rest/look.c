@@ -98,6 +98,7 @@ static void on_looked(void *context, const struct desk_reply *reply)
     int64_t version;
     bool is_open;
 
+    call->is_reading = false;
     if (reply->err.code != ERROR_NONE ||
         !json_parse(reply->json, strlen(reply->json), &whole, NULL)) {
         reply_error(call, &reply->err, NULL);
@@ -124,6 +125,8 @@ void look_again(struct call *call)
     struct json_writer writer = json_writer_to(&out);
     struct json *params = NULL;
 
+    if (call->may_wait)
+        poll_watch(call);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", call->id);
     json_write_end_object(&writer);

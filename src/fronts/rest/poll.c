@@ -1,7 +1,9 @@
 /*
  * poll.c - looks that wait. While there is one, a watcher of ours stands at the desk and hears of
  * every change; what it hears only marks the looks of that ask, and rest_flush takes them again
- * when nobody is in the middle of telling. One timer serves all of them.
+ * when nobody is in the middle of telling. Who may wait is watched for before his ask is read: the
+ * store may be far away, and what is told while it reads is not told again. One timer serves all of
+ * them.
  */
 #include <string.h>
 
@@ -36,7 +38,9 @@ static void on_event(void *context, const char *line, size_t length)
              link = table_find_next(&rest->polls, link)) {
             struct call *call = TABLE_THING(call, link, link);
 
-            if (call->version != json_member_integer(ask, "version", 0))
+            if (call->is_reading)
+                call->heard = json_member_integer(ask, "version", 0);
+            else if (call->version != json_member_integer(ask, "version", 0))
                 mark_due(call);
         }
     }
@@ -71,15 +75,21 @@ static void arm(struct rest *rest, int64_t boot_ms)
     loop_timer_at(rest->timer, boot_ms);
 }
 
+void poll_watch(struct call *call)
+{
+    call->is_reading = true;
+    call->heard = 0;
+    call->is_watched = true;
+    table_insert(&call->rest->polls, &call->link);
+    start_watching(call->rest);
+}
+
 void poll_park(struct call *call)
 {
     struct rest *rest = call->rest;
 
-    call->is_parked = true;
-    table_insert(&rest->polls, &call->link);
-    start_watching(rest);
     arm(rest, call->until_ms);
-    if (rest->is_draining)
+    if (rest->is_draining || (call->heard && call->heard != call->version))
         mark_due(call);
 }
 
@@ -93,9 +103,9 @@ void poll_unpark(struct call *call)
         *at = call->next;
         call->is_due = false;
     }
-    if (call->is_parked)
+    if (call->is_watched)
         table_remove(&call->rest->polls, &call->link);
-    call->is_parked = false;
+    call->is_watched = false;
 }
 
 /* Some time is over; the others' next end is looked for. */
@@ -109,6 +119,8 @@ void poll_ring(void *context)
     while ((link = table_each(&rest->polls, link))) {
         struct call *call = TABLE_THING(call, link, link);
 
+        if (call->is_reading)
+            continue; /* looks at the time itself */
         if (call->until_ms <= now_ms)
             mark_due(call);
         else if (next_ms < 0 || call->until_ms < next_ms)
@@ -150,6 +162,10 @@ void rest_drain(struct rest *rest)
 
     rest->is_draining = true;
     listenings_drain(rest);
-    while ((link = table_each(&rest->polls, link)))
-        mark_due(TABLE_THING(call, link, link));
+    while ((link = table_each(&rest->polls, link))) {
+        struct call *call = TABLE_THING(call, link, link);
+
+        if (!call->is_reading)
+            mark_due(call);
+    }
 }
