@@ -53,6 +53,17 @@ static void join(struct submission *submission, struct live *live, const char *i
     errand_end(&submission->errand);
 }
 
+static void fail(struct submission *submission, struct live *live, const struct error *err)
+{
+    struct engine *engine = submission->errand.engine;
+
+    wait_fail(engine, live, err);
+    submission_reply_launch(submission, live, err);
+    submission_end_late(live, err);
+    live_free(engine, live);
+    errand_end(&submission->errand);
+}
+
 static void take_created(struct submission *submission, const struct store_reply *reply)
 {
     struct engine *engine = submission->errand.engine;
@@ -63,11 +74,11 @@ static void take_created(struct submission *submission, const struct store_reply
         return;
     }
     if (reply->outcome != STORE_DONE) {
-        wait_fail(engine, live, &reply->err);
-        submission_reply_launch(submission, live, &reply->err);
-        submission_end_late(live, &reply->err);
-        live_free(engine, live);
-        errand_end(&submission->errand);
+        struct error err = reply->err;
+
+        if (reply->outcome == STORE_LOST)
+            submission_refuse_key(&err);
+        fail(submission, live, &err);
         return;
     }
     live->is_stored = true;
@@ -170,7 +181,7 @@ static void fill_ask(struct submission *submission)
     ask->created_ms = engine_utc_ms(engine);
     ask->original_ms = timeout_s * 1000;
     ask->deadline_ms = timeout_s ? ask->created_ms + ask->original_ms : 0;
-    ask->joins = follow_is_shared(engine) && !submission->is_question;
+    ask->joins = follow_is_shared(engine) && !submission->is_question && !submission->is_anothers;
     ask->flags |= call->form.is_destructive ? ASK_DESTRUCTIVE : 0;
     ask->flags |= call->defaults_ignored ? ASK_DEFAULTS_IGNORED : 0;
     ask->flags |= call->cancel_always_available ? ASK_CANCEL_ALWAYS : 0;

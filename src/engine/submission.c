@@ -131,3 +131,10 @@ void submission_end_late(struct live *live, const struct error *failure)
         late = next;
     }
 }
+
+bool submission_refuse_key(struct error *err)
+{
+    return error_set(err, ERROR_conflicting_arguments, "/idempotency_key",
+                     "this idempotency_key was used with other arguments: repeat them, or take "
+                     "another key");
+}

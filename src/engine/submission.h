@@ -25,6 +25,7 @@ struct submission {
     struct text form_json;
     bool opens_browser;      /* once it is stored */
     char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
+    bool is_anothers; /* the one it would join is in other hands: it is asked anew */
     bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
 };
 
@@ -39,6 +40,9 @@ void submission_reply_launch(const struct submission *submission, struct live *l
                              const struct error *failure);
 /* Identical calls that came while the ask was being stored learn its id with the first. */
 void submission_end_late(struct live *live, const struct error *failure);
+
+/* Same key, other words: giving the old answer to a new question would invent one. False. */
+bool submission_refuse_key(struct error *err);
 
 /* create.c: nobody has asked it before; `submission` ends */
 void submission_create(struct submission *submission);

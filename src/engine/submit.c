@@ -14,15 +14,10 @@
 #include "engine/submission.h"
 #include "engine/waits.h"
 
-/* Same key, other words: giving the old answer to a new question would invent one. */
 static bool is_same_call(const struct submission *submission, const uint8_t *digest,
                          struct error *err)
 {
-    if (memcmp(submission->ask.digest, digest, DIGEST_BYTES) == 0)
-        return true;
-    return error_set(err, ERROR_conflicting_arguments, "/idempotency_key",
-                     "this idempotency_key was used with other arguments: repeat them, or take "
-                     "another key");
+    return memcmp(submission->ask.digest, digest, DIGEST_BYTES) == 0 || submission_refuse_key(err);
 }
 
 static void match_or_create(struct submission *submission);
@@ -42,6 +37,8 @@ static void on_undelivered(void *context, const struct store_reply *reply)
                handed_is_out(errand->engine, reply->row->ask.id, errand->visit)) {
         /* One that is alive, or on its way, is another's (R5.5); unless the same call came again
          * while we looked: then one of the two has made it by now. */
+        submission->is_anothers =
+            reply->outcome == STORE_DONE && !live_find(errand->engine, reply->row->ask.id);
         match_or_create(submission);
     } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
         errand_fail(errand, &err, NULL);

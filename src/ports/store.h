@@ -220,8 +220,9 @@ struct store;
 struct store_ops {
     void (*close)(struct store *store); /* drains the writes first */
 
-    /* STORE_REPEATED: ask->joins, and another hub has an open one of the same call (by its key, or
-     * by its digest); nothing was made, and of reply.row only the id is to be relied on. */
+    /* STORE_REPEATED: ask->joins, and another hub has one of the same call (by its key, or by its
+     * digest) that is open or whose answer nobody has heard yet; nothing was made, and of reply.row
+     * only the id is to be relied on. STORE_LOST: so it is, but its key stood for other words. */
     void (*create)(struct store *store, const struct ask *ask,
                    const struct store_principal *principal, store_done *done, void *context);
     void (*change)(struct store *store, const struct store_change *change, store_done *done,

@@ -6,8 +6,9 @@
 -- A row of ROW_WHOLE (store/row.h) behind what every write returns.
 CREATE TYPE sayso_reply AS (outcome integer, seq bigint, @ROW_TYPES@ nothing integer);
 
--- The event of its creation has its number and its texts. p_joins: an open ask of the same call
--- that another hub made is as good; nothing is made then, and `other` names it.
+-- The event of its creation has its number and its texts. p_joins: an ask of the same call that
+-- another hub made is as good, open or with an answer that nobody has heard yet; nothing is made
+-- then, and `other` names it. Lost: its key stood for other words.
 CREATE FUNCTION sayso_create(
   p_id text, p_principal text, p_digest bytea, p_state bigint, p_interface bigint, p_flags bigint,
   p_version bigint, p_form_version bigint, p_created_ms bigint, p_deadline_ms bigint,
@@ -18,24 +19,35 @@ CREATE FUNCTION sayso_create(
 LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
 DECLARE
   previous bytea := decode(current_setting('sayso.hash'), 'hex');
+  made_of bytea;
   said text;
 BEGIN
-  -- Two statements, because each has its index; + 0, so that no other is gone through in this order.
+  -- A statement for each index; + 0, so that no other is gone through in this order.
   IF p_joins THEN
     IF p_key IS NULL THEN
-      SELECT k.number, k.id INTO seq, other FROM asks k JOIN events t ON t.seq = k.number
+      SELECT k.number, k.id, k.digest INTO seq, other, made_of
+        FROM asks k JOIN events t ON t.seq = k.number
         WHERE k.principal = p_principal AND k.digest = p_digest AND k.state <= 2
           AND t.hub <> current_setting('sayso.hub')::bigint
         ORDER BY k.number + 0 DESC LIMIT 1;
     ELSE
-      SELECT k.number, k.id INTO seq, other FROM asks k JOIN events t ON t.seq = k.number
+      SELECT k.number, k.id, k.digest INTO seq, other, made_of
+        FROM asks k JOIN events t ON t.seq = k.number
         WHERE k.principal = p_principal AND k.idempotency_key = p_key AND k.state <= 2
           AND t.hub <> current_setting('sayso.hub')::bigint
         ORDER BY k.number + 0 DESC LIMIT 1;
     END IF;
+    IF other IS NULL THEN
+      SELECT k.number, k.id, k.digest INTO seq, other, made_of
+        FROM asks k JOIN events t ON t.seq = k.number
+        WHERE k.delivered_ms = 0 AND k.state IN (3, 5, 6) AND k.principal = p_principal
+          AND CASE WHEN p_key IS NULL THEN k.digest = p_digest ELSE k.idempotency_key = p_key END
+          AND t.hub <> current_setting('sayso.hub')::bigint
+        ORDER BY k.number DESC LIMIT 1;
+    END IF;
     IF other IS NOT NULL THEN
-      outcome := 2;
-      said := sayso_said('R', seq);
+      outcome := CASE WHEN made_of = p_digest THEN 2 ELSE 1 END;
+      said := sayso_said(CASE outcome WHEN 2 THEN 'R' ELSE 'L' END, seq);
       RETURN;
     END IF;
   END IF;
