@@ -12,10 +12,11 @@ import threading
 import time
 from typing import Any, Callable, Iterator
 
+import postgres
 from answers_checker import check
 from chaos_stage import Crew, latency
 from cli_stage import DONE
-from harness import ROOT, SLACK, Home, Skip, Wire, counted, note, run, scaled, test, wait_until
+from harness import ROOT, SLACK, Home, Skip, Wire, WireError, counted, note, run, scaled, test, wait_until
 from hubs_stage import LOST, Hubs, Refused, exchange, outcome_of, question, quietly
 from tty_stage import Tty
 from web_stage import Page, code_of, hello, link_of
@@ -157,6 +158,30 @@ def races() -> None:
             assert len(won) == 1, won
             assert outcome_of(call.result(HEARD_S + 10)) == ("submitted", f"{title} by {won[0]}")
         counted(f"races={rounds} doubled=0")
+
+
+@test("a call that comes again at a hub that has heard of neither its ask nor the answer gets that answer", "R13.1 R5.5 P1 P4")
+def comes_again_unheard() -> None:
+    def again(place: int, words: dict[str, Any]) -> dict[str, Any]:
+        with Wire(hubs.hubs[place].home) as wire:
+            wire.hello("agent", **{"as": "again"})
+            return wire.call("ask/create", 30 * SLACK, tool="provide_choice", wait_seconds=0, arguments=words)
+
+    with postgres.Server() as server, Hubs(3, server, is_proxied=True) as hubs:
+        for proxy in hubs.proxies[1:]:
+            proxy.notifications = "drop"  # they look by themselves every 2 s
+        for number in range(scaled(8)):
+            words = question(f"again {number}", **({"idempotency_key": f"key {number}"} if number % 2 else {}))
+            made = again(0, words)
+            hubs.person(hubs.hubs[0].port).answer(made["session_id"], f"for {number}")
+            if "idempotency_key" in words:
+                try:
+                    raise AssertionError(again(2, {**words, "prompt": words["prompt"] + " Or not?"}))
+                except WireError as refused:
+                    assert refused.data["code"] == "conflicting_arguments", refused.data
+            got = again(1, words)
+            assert got["session_id"] == made["session_id"] and outcome_of(got) == ("submitted", f"for {number}"), (made, got)
+        assert all(len(row.answers) == 1 for row in hubs.rows())
 
 
 @test("taken back, extended, withdrawn and timed out on another hub than it was asked on", "R13.1 R5.4")
