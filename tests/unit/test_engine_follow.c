@@ -439,6 +439,59 @@ static bool has_rules(void *context)
 }
 
 /* A rule made here answers there; taken back there it answers nobody. */
+static int64_t count_tokens(struct pair *pair)
+{
+    call_run(&pair->did, pair->far, pair->there->desk->ops->token_list, "{}");
+    assert_worked(&pair->did);
+    return (int64_t)json_length(json_member(pair->did.json, "tokens"));
+}
+
+/* Makes them look at all tokens there. */
+static void change_facts_here(struct caller *near, int64_t value)
+{
+    struct call did = { .label = "facts" };
+
+    call_run(&did, near, near->stage->desk->ops->settings_set,
+             "{'name':'deliver_after','value':'%d'}", (int)value);
+    assert_worked(&did);
+    call_release(&did);
+}
+
+/* Made and revoked, and found so in the store before our own completion has run. */
+static void test_news_of_tokens_overtake_our_own_completion(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor visitor = visitor_person("cli");
+    struct token_look look = { pair ? pair->there : NULL, { 0 } };
+    struct call did = { .label = "token" };
+    struct caller *near;
+
+    NEEDS_SERVER;
+    enter_far(pair, "cli");
+    near = caller_enter(pair->here, "near", &visitor);
+    pair->there->store.holds_replies = true;
+    call_start(&did, pair->far, pair->there->desk->ops->token_new, "{'label':'ci'}");
+    stage_settle(pair->there);
+    stage_forget(pair->there);
+    change_facts_here(near, 3);
+    stage_wait(pair->there, has_facts, pair->there);
+    stage_release(pair->there);
+    assert_worked(&did);
+    assert_int_equal(count_tokens(pair), 1);
+    token_hash(call_text(&did, "/token"), look.hash);
+    pair->there->store.holds_replies = true;
+    call_start(&pair->did, pair->far, pair->there->desk->ops->token_revoke, "{'id':'%s'}",
+               call_text(&did, "/id"));
+    stage_settle(pair->there);
+    change_facts_here(near, 4);
+    stage_wait(pair->there, knows_token_not, &look);
+    stage_release(pair->there);
+    assert_worked(&pair->did);
+    assert_string_equal(call_text(&pair->did, "/label"), "ci");
+    assert_int_equal(count_tokens(pair), 0);
+    call_release(&did);
+}
+
 static void test_rules_hold_at_both(void **state)
 {
     struct pair *pair = *state;
@@ -581,6 +634,7 @@ int main(void)
         PAIR(test_one_call_at_two_is_one_ask),
         PAIR(test_news_overtake_our_own_completion),
         PAIR(test_tokens_hold_at_both),
+        PAIR(test_news_of_tokens_overtake_our_own_completion),
         PAIR(test_rules_hold_at_both),
         PAIR(test_a_code_is_spent_once_at_either),
         PAIR(test_so_much_that_all_is_read_again),
