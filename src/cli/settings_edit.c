@@ -150,6 +150,9 @@ static void read_line(struct edit *edit, const char *line, size_t length, int64_
     } else if (!setting_find(name, &id)) {
         i18n_format(&reason, TEXT_CLI_NO_SUCH_SETTING, "name", name, NULL);
         complain(edit, number, text_string(&reason));
+    } else if (edit->shown[id] && strcmp(edit->shown[id], value) == 0) {
+        free(edit->wanted[id]); /* as it was, also where not all of it was shown */
+        edit->wanted[id] = mem_text(value);
     } else if (!settings_parse(id, value, &parsed, &err)) {
         complain(edit, number, err.message);
     } else {

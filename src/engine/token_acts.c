@@ -79,7 +79,8 @@ struct token_errand {
     struct store_token token;
     char *label;
     char secret[TOKEN_BYTES];
-    uint8_t hash[HASH_BYTES]; /* of the one to revoke */
+    uint8_t hash[HASH_BYTES]; /* of the one to revoke, */
+    struct text said;         /* and what is said of it */
 };
 
 static void token_errand_drop(struct errand *errand)
@@ -88,6 +89,7 @@ static void token_errand_drop(struct errand *errand)
 
     explicit_bzero(own->secret, sizeof own->secret);
     free(own->label);
+    text_release(&own->said);
 }
 
 static void on_saved(void *context, const struct store_reply *reply)
@@ -98,7 +100,8 @@ static void on_saved(void *context, const struct store_reply *reply)
         errand_fail(&own->errand, &reply->err, NULL);
         return;
     }
-    tokens_take_up(own->errand.engine, &own->token);
+    if (!token_find(own->errand.engine, own->token.hash)) /* news of it may have come first */
+        tokens_take_up(own->errand.engine, &own->token);
     reply_token(&own->errand, token_find(own->errand.engine, own->token.hash), own->secret);
 }
 
@@ -293,25 +296,36 @@ static void on_revoked(void *context, const struct store_reply *reply)
         errand_fail(&own->errand, &reply->err, NULL);
         return;
     }
-    if (!token) { /* two at once: the other one was told */
+    if (token) { /* else news of it came first */
+        tokens_remove(engine, token);
+        token_free(token);
+    }
+    if (reply->outcome == STORE_DONE) {
+        errand_ok(&own->errand, text_string(&own->said));
+    } else { /* two at once: the other one was told */
         error_set(&err, ERROR_not_found, "/id", "this token was revoked already");
         errand_fail(&own->errand, &err, NULL);
-        return;
     }
-    tokens_remove(engine, token);
-    reply_token(&own->errand, token, NULL);
-    token_free(token);
+}
+
+static void revoke(struct token_errand *own, const struct token *token)
+{
+    struct engine *engine = own->errand.engine;
+    struct store *store = engine->parts.store;
+    struct json_writer writer = json_writer_to(&own->said);
+
+    write_token(engine, token, NULL, &writer);
+    memcpy(own->hash, token->hash, HASH_BYTES);
+    errand_begin_write(&own->errand);
+    store->ops->revoke_token(store, own->hash, engine_utc_ms(engine), on_revoked, own);
 }
 
 static void revoke_quietly(struct engine *engine, const struct token *token)
 {
-    struct store *store = engine->parts.store;
     struct token_errand *own = errand_new(sizeof *own, engine, NULL, NULL, NULL);
 
     own->errand.drop = token_errand_drop;
-    memcpy(own->hash, token->hash, HASH_BYTES);
-    errand_begin_write(&own->errand);
-    store->ops->revoke_token(store, own->hash, engine_utc_ms(engine), on_revoked, own);
+    revoke(own, token);
 }
 
 /* The one token whose id begins so. */
@@ -346,20 +360,15 @@ static const struct token *find_by_id(const struct engine *engine, const char *i
 void token_revoke_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                       desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
-    struct store *store = engine->parts.store;
     struct token_errand *own = begin(desk, visit, done, context);
     const struct token *token;
     struct error err;
 
     if (!own)
         return;
-    token = find_by_id(engine, json_member_text(params, "id"), &err);
-    if (!token) {
+    token = find_by_id(engine_of(desk), json_member_text(params, "id"), &err);
+    if (token)
+        revoke(own, token);
+    else
         errand_fail(&own->errand, &err, NULL);
-        return;
-    }
-    memcpy(own->hash, token->hash, HASH_BYTES);
-    errand_begin_write(&own->errand);
-    store->ops->revoke_token(store, own->hash, engine_utc_ms(engine), on_revoked, own);
 }

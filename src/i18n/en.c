@@ -80,6 +80,7 @@ const struct catalog catalog_en = {
         [TEXT_SETTING_TAKES_SECONDS] = "{name} takes a time from {least} to {most} seconds, such as 90, 5m, 2h or 1d.",
         [TEXT_SETTING_TAKES_ENUM] = "{name} takes one of: {choices}.",
         [TEXT_SETTING_TAKES_TEXT] = "{name} takes one line of UTF-8 text of at most {most} bytes, without control characters.",
+        [TEXT_SETTING_STARS] = "{name}: the stars stand for a password that is not shown. Write it in their place, or leave it out and keep it in ~/.pgpass.",
         [TEXT_SETTING_TAKES_PERIOD] = "{name} takes two times of day such as 22:00-07:00, or an empty text for none.",
         [TEXT_SETTING_TAKES_LIMITS] = "{name} takes a JSON object of client names and seconds from 1 to 86400, such as {\"*\":50}, of at most {most} bytes.",
         [TEXT_SETTING_UNKNOWN] = "There is no setting {name}. See: sayso settings list",

@@ -80,6 +80,7 @@ const struct catalog catalog_zh = {
         [TEXT_SETTING_TAKES_SECONDS] = "{name} 可设为 {least} 至 {most} 秒的时长，例如 90、5m、2h 或 1d。",
         [TEXT_SETTING_TAKES_ENUM] = "{name} 可设为以下之一：{choices}。",
         [TEXT_SETTING_TAKES_TEXT] = "{name} 可设为一行 UTF-8 文本，最多 {most} 字节，不含控制字符。",
+        [TEXT_SETTING_STARS] = "{name}：星号代表未显示的密码。请在该处写上密码，或去掉它并把密码保存在 ~/.pgpass 中。",
         [TEXT_SETTING_TAKES_PERIOD] = "{name} 可设为起止时刻，例如 22:00-07:00；留空表示不设。",
         [TEXT_SETTING_TAKES_LIMITS] = "{name} 可设为 JSON 对象，键为客户端名称，值为 1 至 86400 秒，例如 {\"*\":50}，最多 {most} 字节。",
         [TEXT_SETTING_UNKNOWN] = "没有名为 {name} 的设置。请运行：sayso settings list",

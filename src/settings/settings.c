@@ -213,16 +213,12 @@ static void write_value(enum setting_id id, const struct setting_value *value,
 /* The password of an address is nobody's to read who looks at settings. */
 static void write_without_password(const char *address, struct json_writer *writer, const char *key)
 {
-    const char *user = strstr(address, "://"), *at = user ? strrchr(user, '@') : NULL;
-    const char *colon = at ? strchr(user + 3, ':') : NULL;
     struct text shown = { 0 };
 
-    if (colon && colon < at) {
-        text_add(&shown, address, (size_t)(colon + 1 - address));
-        text_add_format(&shown, "***%s", at);
-    } else {
-        text_add_text(&shown, address);
-    }
+    if (strstr(address, "://"))
+        setting_hide_password(address, &shown);
+    else
+        text_add_text(&shown, address); /* of a file */
     json_write_text(writer, key, text_string(&shown));
     text_release(&shown);
 }

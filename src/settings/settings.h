@@ -99,6 +99,9 @@ bool settings_parse(enum setting_id id, const char *text, struct setting_value *
 void settings_print_value(enum setting_id id, const struct setting_value *value,
                           struct text *out); /* appends what settings_parse reads */
 void setting_value_release(struct setting_value *value);
+/* Appends an address with stars for its password, wherever that is; true: it has one. */
+bool setting_hide_password(const char *address, struct text *out);
+bool setting_has_stars(const char *address); /* where the password should be */
 
 struct settings;
 struct settings *settings_new(void); /* built-in values */

@@ -282,13 +282,19 @@ bool settings_parse(enum setting_id id, const char *text, struct setting_value *
 {
     const struct setting_row *row = setting_row(id);
     enum error_code code = setting_read(row, text, ret_value);
+    enum text_id takes = setting_takes(row);
     struct text message = { 0 };
     char path[SETTING_NAME_BYTES + 1];
 
+    if (code == ERROR_NONE && id == SETTING_STORE && setting_has_stars(text)) {
+        setting_value_release(ret_value); /* as it was shown: nobody's password is four stars */
+        code = ERROR_bad_format;
+        takes = TEXT_SETTING_STARS;
+    }
     if (code == ERROR_NONE)
         return true;
     snprintf(path, sizeof path, "/%s", row->name);
-    setting_explain(row, setting_takes(row), &message);
+    setting_explain(row, takes, &message);
     error_set(err, code, path, "%s", text_string(&message));
     text_release(&message);
     return false;

@@ -12,7 +12,7 @@ import stat
 from typing import Any, Callable
 
 import postgres
-from harness import Home, Result, Wire, needs_file, run, test, wait_until
+from harness import Home, Result, Wire, WireError, needs_file, run, test, wait_until
 
 NOT_BUILT: set[str] = set()  # whose rows are there, and what they switch on is not
 BAD = {"bool": "perhaps", "integer": "seven", "seconds": "7 weeks", "enum": "purple", "text": "x" * 5000,
@@ -253,6 +253,42 @@ def edited_badly(home: Home) -> None:
         assert "第 2 行" in result.err and chinese in result.err, result
         os.unlink(re.search(r"(/[^\s。]+settings-\d+\.txt)", result.err)[1])
     assert home.sayso("settings", "get", "timeout_seconds").out == "300\n"
+
+
+@test("the password of an address is never printed: not by set, get, list or edit, nor to who watches; stars are none", "R8.1")
+def password(home: Home) -> None:
+    needs_file()
+    secret = "h1dden%26"
+    for address in (f"postgres://me:{secret}@127.0.0.1:1/x", f"postgres://127.0.0.1:1/x?user=me&password={secret}",
+                    f"postgres://127.0.0.1:1/x?sslmode=disable&p%61ssword={secret}"):
+        table(home)  # which starts the hub
+        with Wire(home) as person:
+            person.hello("person")
+            person.call("ask/watch")
+            said = [home.sayso("settings", "set", "store", address), home.sayso("settings", "set", "store", address, "--json"),
+                    home.sayso("settings", "get", "store"), home.sayso("settings", "get", "store", "--json"),
+                    home.sayso("settings"), home.sayso("settings", "list", "--json")]
+            heard = json.dumps([person.call("settings/list"), person.events])
+        assert all(result.code == 0 and "****" in result.out for result in said), said
+        assert "settings/changed" in heard and secret not in heard and not [result for result in said if secret in result.out + result.err], said
+        shown = said[2].out.strip()
+        kept = edit(home, "open(path + '.seen', 'w').write(page)\npage += 'theme = dark'")
+        assert kept.code == 0 and "store" not in kept.out, kept
+        page = next(home.data.glob("settings-*.txt.seen"))
+        assert f"store = {shown}" in page.read_text() and secret not in page.read_text()
+        page.unlink()
+        assert json.loads((home.config / "settings.json").read_text())["store"] == address
+        for refused in (home.sayso("settings", "set", "store", shown.replace("/x", "/y")),
+                        edit(home, "page = page.replace('127.0.0.1:1/x', '127.0.0.1:1/y')")):
+            assert refused.code == 1 and "the stars stand for a password" in refused.err, refused
+        with Wire(home) as person:
+            person.hello("person")
+            try:
+                raise AssertionError(person.call("settings/set", name="store", value=shown))
+            except WireError as refused:
+                assert "stars" in refused.message, refused
+        assert json.loads((home.config / "settings.json").read_text())["store"] == address
+        assert home.sayso("settings", "reset", "theme").code == 0
 
 
 @test("edit without an editor, or with one that fails, says so and sets nothing", "R10.3")

@@ -471,29 +471,6 @@ static void values_are_written_as_json_of_their_kind(void **state)
     text_release(&out);
 }
 
-static void the_password_of_an_address_is_not_shown(void **state)
-{
-    static const struct {
-        const char *given, *shown;
-    } cases[] = {
-        { "postgres://me:a%3Ab@host/db", "\"postgres://me:***@host/db\"" },
-        { "postgres://me:p:q@r@host:5432/db?x=1", "\"postgres://me:***@host:5432/db?x=1\"" },
-        { "postgres://me@host:5432/db", "\"postgres://me@host:5432/db\"" },
-        { "postgres://host:5432/db", "\"postgres://host:5432/db\"" },
-    };
-    struct settings *settings = ((struct place *)*state)->settings;
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct text out = { 0 };
-        struct json_writer writer = json_writer_to(&out);
-
-        assert_true(settings_put_saved(settings, "store", cases[i].given));
-        settings_write(settings, SETTING_STORE, &writer, NULL);
-        assert_string_equal(text_string(&out), cases[i].shown);
-        text_release(&out);
-    }
-}
-
 /* The eleven clients that were measured, by the names they send in clientInfo, and after how long
  * without a word from us they give up or move the call away: all are answered before (R5.7). */
 static void every_measured_client_is_answered_in_time(void **state)
@@ -565,7 +542,6 @@ int main(void)
         CASE(quiet_hours_go_over_midnight),
         CASE(interface_and_hold_limits_speak_for_themselves),
         CASE(values_are_written_as_json_of_their_kind),
-        CASE(the_password_of_an_address_is_not_shown),
         CASE(every_measured_client_is_answered_in_time),
         CASE(the_longest_beginning_counts),
     };

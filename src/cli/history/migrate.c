@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/json_writer.h"
@@ -13,8 +12,9 @@
 #include "cli/history/progress.h"
 #include "cli/say.h"
 #include "hub/move.h"
+#include "settings/settings.h"
 
-static const char source_scheme[] = "sqlite:", masked[] = "****";
+static const char source_scheme[] = "sqlite:";
 /* The hub that takes the setting still has the file: it has to go. */
 static const char set_store[] = "sayso settings set store "; /* not for people */
 static const char then_stop[] = " && sayso stop";            /* not for people */
@@ -42,50 +42,10 @@ static void show(void *context, enum migrate_phase phase, int64_t done, int64_t 
     progress_show(&shown->progress, done, all);
 }
 
-/* A parameter that names a password, or whose name is written so that one can't tell. */
-static bool is_secret(const char *name, size_t length)
-{
-    static const char secret[] = "password";
-    size_t end = strlen(secret);
-
-    return memchr(name, '%', length) ||
-           (length >= end && strncasecmp(name + length - end, secret, end) == 0);
-}
-
-/* The address with stars for what is nobody's business; true: there are some. */
-static bool add_masked(const char *url, struct text *out)
-{
-    const char *user = strstr(url, "://"), *at, *colon, *query;
-    bool is_masked = false;
-
-    user = user ? user + 3 : url;
-    at = strrchr(user, '@'); /* a password may hold anything, so the last one ends it */
-    colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;
-    if (colon) {
-        text_add(out, url, (size_t)(colon + 1 - url));
-        text_add_text(out, masked);
-        url = at;
-        is_masked = true;
-    }
-    query = strchr(url, '?');
-    text_add(out, url, query ? (size_t)(query - url) : strlen(url));
-    while (query && *query) {
-        size_t whole = 1 + strcspn(query + 1, "&"), name = strcspn(query + 1, "=&");
-        bool hides = is_secret(query + 1, name);
-
-        text_add(out, query, hides ? name + 1 : whole);
-        if (hides)
-            text_add_format(out, "=%s", masked);
-        is_masked = is_masked || hides;
-        query += whole;
-    }
-    return is_masked;
-}
-
 static bool write_command(const char *url, struct text *out)
 {
     struct text address = { 0 };
-    bool is_masked = add_masked(url, &address);
+    bool is_masked = setting_hide_password(url, &address);
 
     text_add_text(out, set_store);
     text_add_shell_word(out, text_string(&address));
@@ -206,13 +166,13 @@ static enum exit_code run_migrate(const struct arguments *arguments)
     }
     if (first && (strncmp(first, source_scheme, strlen(source_scheme)) != 0 ||
                   !first[strlen(source_scheme)])) {
-        add_masked(first, &name);
+        setting_hide_password(first, &name);
         say_problem(TEXT_CLI_MIGRATE_SOURCE, "name", text_string(&name), NULL);
         text_release(&name);
         return EXIT_USAGE;
     }
     if (!hub_is_database(arguments->words[count - 1])) {
-        add_masked(arguments->words[count - 1], &name);
+        setting_hide_password(arguments->words[count - 1], &name);
         say_problem(TEXT_CLI_MIGRATE_TARGET, "name", text_string(&name), NULL);
         text_release(&name);
         return EXIT_USAGE;
