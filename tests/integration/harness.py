@@ -86,6 +86,12 @@ if ON_POSTGRES:
     sqlite3.connect = needs_file  # whoever opens it
 
 
+def points_here(*points: str) -> list[str]:
+    """Those crash points that a hub can come to: each store has its own."""
+    others = "store_" if ON_POSTGRES else "postgres_"
+    return [point for point in points if not point.startswith(others)]
+
+
 def scaled(count: int) -> int:
     """Rounds of a test that counts: few in `make test`, many in `make soak`."""
     return max(1, int(count * SCALE))

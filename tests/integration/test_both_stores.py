@@ -14,7 +14,7 @@ from typing import Callable
 import postgres
 from api import LIMITS, Office
 from cli_stage import DONE, PENDING, REFUSED, TIMED_OUT, WORDS, ask, ask_json, asking, collect, end, expect, row_of
-from conversation_stage import Hosting, asks, said
+from conversation_stage import Hosting, Listener, asks, said
 from harness import Home, Result, Wire, run, test, wait_until
 
 STORES: dict[str, Callable[[], dict[str, str]]] = {
@@ -254,8 +254,12 @@ def conversation(env: dict[str, str]) -> None:
         office.home.spawned.remove(office.process)
         office.serve()
         assert talk.state["type"] == "awaiting_user_response"
-        said(talk.respond({"Which store?": "PostgreSQL"}))
-        wait_until(lambda: talk.state["type"] != "awaiting_user_response", "it goes on")
+        with Listener(talk) as listener:
+            wait_until(lambda: len(listener.heard) == talk.look()["last_event"], "what was before is told at once")
+            said(talk.respond({"Which store?": "PostgreSQL"}))
+            wait_until(lambda: talk.state["type"] != "awaiting_user_response", "it goes on")
+            wait_until(lambda: len(listener.heard) == talk.look()["last_event"], "the rest is told as it happens")
+            assert listener.cuts == 0, "on one stream"
         numbers = [event[0] for event in talk.events()]
         assert numbers == list(range(1, len(numbers) + 1)), numbers
         assert office.whole(id)["ask"]["status"] == "submitted"

@@ -16,11 +16,11 @@ from typing import Any, Callable
 
 from api import Reply
 from conversation_stage import HANG_S, LOST, Hosting, Listener, Talk, asks, call, said
-from harness import CRASH_BIN, Home, run, scaled, test, wait_until
+from harness import CRASH_BIN, ON_POSTGRES, Home, run, scaled, test, wait_until
 from kill_stage import Doomed, check_sound, crash_points, print_counts
 
 # On the way of a turn; what else there is, test_kill.py goes through.
-POINTS = re.compile("(store|engine)_(conversation|question)_|store_(before|after)_(begin|commit)$|store_create_|"
+POINTS = re.compile("(store|engine)_(conversation|question)_|postgres_|store_(before|after)_(begin|commit)$|store_create_|"
                     "store_change_decided$|store_event_written$|engine_(before|after)_(create|decide|ack|reply)$")
 PASSES = [1, 2, *(random.randint(3, 6) for _ in range(scaled(1)))]
 STATES = ("idle", "llm_requesting", "tool_executing", "awaiting_user_response")
@@ -241,7 +241,7 @@ def one_round(shelter: Shelter, point: str, name: str) -> bool:
 def crashes() -> None:
     hits: Counter[str] = Counter()
     points = [point for point in crash_points() if POINTS.match(point)]
-    assert len(points) >= 20, points
+    assert len(points) >= (10 if ON_POSTGRES else 20), points
     with Shelter() as shelter:
         for number, (point, count) in enumerate(itertools.product(points, PASSES)):
             hits[point] += one_round(shelter, f"{point}:{count}", f"r{number}")

@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from typing import Any, Iterator
 
-from harness import CRASH_BIN, Home, Wire, WireError, run, scaled, test, wait_until
+from harness import CRASH_BIN, Home, Wire, WireError, needs_file, run, scaled, test, wait_until
 from kill_stage import (
     HANG_S, LOST, PRINCIPAL, Agent, Crew, Doomed, Oracle, Person, arguments, collect_again,
     crash_points, look_into_store, numbers, print_counts)
@@ -101,6 +101,7 @@ def plant_damage(home: Home) -> tuple[pathlib.Path, bytes]:
 
 @test("a start that dies half way does not spoil the next", "P1 R5.2")
 def starting_crashes() -> None:
+    needs_file()
     hits: Counter[str] = Counter()
     for point, pass_number in starting_rounds():
         with Home(CRASH_BIN, LIMITS) as home:

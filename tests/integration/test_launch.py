@@ -10,7 +10,7 @@ import shlex
 import threading
 
 from cli_stage import PENDING, ask_json, collect
-from harness import BIN, CRASH_BIN, Home, Wire, WireError, run, scaled, test, wait_until
+from harness import BIN, CRASH_BIN, Home, Wire, WireError, points_here, run, scaled, test, wait_until
 
 
 def handed(home: Home, title: str = "Deploy?", **more: object) -> dict:
@@ -97,7 +97,7 @@ def killed(home: Home) -> None:
 
 @test("a hub that dies while it opens an ask has either spent the code or not, never half", "R6.2 P1")
 def half_way(home: Home) -> None:
-    for point in ("engine_before_launch", "engine_after_launch", "store_change_decided", "store_event_written"):
+    for point in points_here("engine_before_launch", "engine_after_launch", "store_change_decided", "store_event_written"):
         with Home(CRASH_BIN) as doomed:
             code = code_of(handed(doomed))
             doomed.sayso("stop")

@@ -13,7 +13,7 @@ import subprocess
 import time
 
 from api import HOSTS, Office, read_one, status_of
-from harness import CRASH_BIN, Skip, run, scaled, test
+from harness import CRASH_BIN, Skip, points_here, run, scaled, test
 
 ROUNDS = scaled(40)
 
@@ -126,8 +126,8 @@ def cut_anywhere() -> None:
 
 @test("the hub is killed around an answer: with the key it is stored once, said is kept", "P1 P8 R10.4")
 def killed_around() -> None:
-    points = ("engine_before_decide", "store_change_decided", "store_before_hand_back", "store_after_hand_back",
-              "engine_after_decide", "engine_before_ack", "engine_before_reply")
+    points = points_here("engine_before_decide", "store_change_decided", "store_before_hand_back", "store_after_hand_back",
+                         "engine_after_decide", "engine_before_ack", "engine_before_reply")
     if not pathlib.Path(CRASH_BIN).exists():
         raise Skip(f"{CRASH_BIN} is not built")
     for point in points:

@@ -10,7 +10,7 @@ import shlex
 from typing import Any, Callable
 
 from cli_stage import DONE, FAILED, USAGE, error_of, expect
-from harness import CRASH_BIN, Home, Result, Skip, run, side_by_side, test
+from harness import CRASH_BIN, Home, Result, Skip, points_here, run, side_by_side, test
 from kill_stage import Doomed
 
 CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "selection_mode": "single",
@@ -117,7 +117,7 @@ def hostile(home: Home) -> None:
 def killed() -> None:
     if not pathlib.Path(CRASH_BIN).exists():
         raise Skip("there is no build with crash points")
-    for point in ("store_rule_written", "engine_before_rule", "store_rule_revoked"):
+    for point in points_here("store_rule_written", "engine_before_rule", "store_rule_revoked"):
         with Home(CRASH_BIN) as home:
             id = answered(home, "b")
             rule = home.sayso("rule", "add", id, "--json").json["id"] if point != "store_rule_written" else ""

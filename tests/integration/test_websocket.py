@@ -236,8 +236,9 @@ def cheap(home: Home) -> None:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def open_pages(token: str, many: int) -> list[Page]:
-        pages = [Page(home.hub()["port"]) for _ in range(many)]
-        for page in pages:
+        pages = []
+        for _ in range(many):  # one by one: who says nothing for 5 s is closed
+            pages.append(page := Page(home.hub()["port"]))
             hello(page, token=token, name="Firefox on Linux")
             page.call("ask/watch", remaining=True)
         return pages

@@ -103,6 +103,18 @@ static void add_event(struct listening *listening, const struct json *event)
     free(data);
 }
 
+static void mark_due(struct listening *listening)
+{
+    struct rest *rest = listening->call->rest;
+
+    if (listening->is_due)
+        return;
+    listening->is_due = true;
+    listening->next_due = rest->listenings_due;
+    rest->listenings_due = listening;
+    loop_timer_at(rest->listening_timer, loop_boot_ms());
+}
+
 static void on_events(void *context, const struct desk_reply *reply)
 {
     struct listening *listening = context;
@@ -121,9 +133,11 @@ static void on_events(void *context, const struct desk_reply *reply)
     events = json_member(found, "events");
     for (size_t i = 0; i < json_length(events); i++)
         add_event(listening, json_item(events, i));
-    listening->has_more =
-        json_length(events) > 0 && listening->after < json_member_integer(found, "last_event", 0);
+    if (json_length(events) > 0 && listening->after < json_member_integer(found, "last_event", 0))
+        listening->has_more = true;
     json_free(found);
+    if (!listening->is_freed) /* nobody waits in go_on: the store was far away */
+        mark_due(listening);
 }
 
 /* May end the call. */
@@ -134,6 +148,7 @@ static void read_more(struct listening *listening)
 
     json_write_integer(&writer, "after", listening->after);
     listening->is_reading = true;
+    listening->has_more = false; /* what happens from now on is told of */
     conversation_bring(listening->call, DESK_ACT(conversation_events), &writer, &params, on_events,
                        listening);
 }
@@ -169,18 +184,6 @@ static void go_on(struct listening *listening)
     }
     if (!is_freed)
         listening->is_freed = NULL;
-}
-
-static void mark_due(struct listening *listening)
-{
-    struct rest *rest = listening->call->rest;
-
-    if (listening->is_due)
-        return;
-    listening->is_due = true;
-    listening->next_due = rest->listenings_due;
-    rest->listenings_due = listening;
-    loop_timer_at(rest->listening_timer, loop_boot_ms());
 }
 
 void listenings_ring(void *context)

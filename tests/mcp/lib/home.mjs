@@ -10,12 +10,14 @@ import { dropDatabase, newDatabase, ON_POSTGRES } from "./database.mjs";
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export const BIN = path.resolve(ROOT, process.env.SAYSO_BIN ?? "build/sayso");
 export const SCALE = Number(process.env.SAYSO_SCALE ?? "1");
+export const SLACK = Number(process.env.SAYSO_SLACK ?? "1"); // for bounds of time, where a store or a sanitizer is slow
 const KEPT = ["PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"]; // no language, no terminal
 
 export const scaled = (count) => Math.max(1, Math.floor(count * SCALE));
 
 // Polls, because most of what is waited for happens in another process. Returns the value.
-export async function until(isSo, what, limit_ms = 30000) {
+export async function until(isSo, what, usual_ms = 30000) {
+    const limit_ms = usual_ms * SLACK;
     const deadline = Date.now() + limit_ms;
     for (;;) {
         const value = await isSo();

@@ -1,6 +1,7 @@
 // raw.mjs - a client that writes what it is told, byte for byte, with a judge on the other side.
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { SLACK } from "./home.mjs";
 import { CAPABILITIES_KEY, Judge, VERSION_KEY } from "./judge.mjs";
 import { MODERN } from "./schema.mjs";
 import { opening } from "./asks.mjs";
@@ -50,7 +51,7 @@ export class Raw {
     }
 
     // The first message (also of those that came already) that is meant.
-    async next(isMeant, limit_ms = 30000) {
+    async next(isMeant, limit_ms = 30000 * SLACK) {
         const found = this.messages.find(isMeant);
         if (found)
             return found;
@@ -138,7 +139,7 @@ export class Raw {
     async stop() {
         if (this.child.exitCode === null && this.child.signalCode === null) {
             this.child.stdin?.end();
-            const killer = setTimeout(() => this.child.kill("SIGKILL"), 5000);
+            const killer = setTimeout(() => this.child.kill("SIGKILL"), 5000 * SLACK);
             await this.exited;
             clearTimeout(killer);
             assert.equal(this.child.signalCode, null, "it did not end when its input did");
@@ -158,7 +159,7 @@ export class Raw {
         return ending;
     }
 
-    async ended(limit_ms = 5000) {
+    async ended(limit_ms = 5000 * SLACK) {
         const ending = await Promise.race([this.exited, sleep(limit_ms, "still there")]);
         assert.deepEqual(ending, { code: 0, signal: null }, this.stderr);
     }
