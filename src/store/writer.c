@@ -15,11 +15,11 @@
 #include "store/database.h"
 #include "store/failure.h"
 #include "store/job.h"
+#include "store/job_queue.h"
 
 enum {
     LOG_MAX_PAGES = 1000, /* 4 MB; below journal_size_limit, or the file shrinks and grows again */
     EARLY_JOBS = 32,
-    MOST_PASSED_OVER = 20,
     IDLE_S = 2, /* without work the log is folded into the file */
 };
 
@@ -28,23 +28,22 @@ struct writer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t has_work;
-    struct job_list queue, done;      /* under the lock */
-    struct job_list patient;          /* under the lock: jobs that give way to the queue's */
+    struct job_queue queue;           /* under the lock */
+    struct job_list done;             /* under the lock */
     bool is_closing;                  /* under the lock */
     struct metrics_histogram batches; /* under the lock */
     atomic_bool is_idle;              /* the thread has nothing to do; only a hint */
-    atomic_bool is_wanted;            /* there is something in the queue; only a hint */
+    atomic_bool is_wanted;            /* somebody waits for what is in the queue; only a hint */
 
     /* the thread's own */
     struct batch_runner runner;
     int log_pages;      /* in the log after the newest commit */
     int folded_pages;   /* that many of them a checkpoint has seen */
     bool is_log_folded; /* nothing left to do when idle */
-    int passed_over;    /* batches that went before a patient job */
 
     /* the loop's own */
     struct loop_turn *turn;
-    struct job_list added, added_patient; /* not handed over yet */
+    struct job_queue added; /* not handed over yet */
     int64_t last_seq;
 };
 
@@ -83,15 +82,10 @@ static void checkpoint(struct writer *writer, int mode)
         atomic_store(writer->runner.is_broken, true);
 }
 
-static bool has_work(const struct writer *writer)
-{
-    return writer->queue.first || writer->patient.first;
-}
-
 /* Under the lock. Returns once there is work or the end has come. */
 static void wait_for_work(struct writer *writer)
 {
-    while (!has_work(writer) && !writer->is_closing) {
+    while (job_queue_is_empty(&writer->queue) && !writer->is_closing) {
         struct timespec until;
 
         if (writer->is_log_folded) {
@@ -110,24 +104,6 @@ static void wait_for_work(struct writer *writer)
     }
 }
 
-/* Under the lock. What nobody waits for is a batch of its own, when there is nothing else; or after
- * many others, since with enough asks there always is. */
-static struct job_list take_batch(struct writer *writer)
-{
-    bool is_its_turn = !writer->queue.first || writer->passed_over >= MOST_PASSED_OVER;
-    struct job_list batch = { 0 };
-
-    if (writer->patient.first && is_its_turn) {
-        job_list_add(&batch, job_list_take(&writer->patient));
-        writer->passed_over = 0;
-    } else {
-        job_list_append(&batch, &writer->queue);
-        writer->passed_over += writer->patient.first != NULL;
-    }
-    atomic_store(&writer->is_wanted, writer->queue.first != NULL);
-    return batch;
-}
-
 static void *writer_main(void *context)
 {
     struct writer *writer = context;
@@ -136,9 +112,10 @@ static void *writer_main(void *context)
     for (;;) {
         struct job_list batch;
 
-        atomic_store(&writer->is_idle, !has_work(writer));
+        atomic_store(&writer->is_idle, job_queue_is_empty(&writer->queue));
         wait_for_work(writer);
-        batch = take_batch(writer);
+        batch = job_queue_take(&writer->queue);
+        atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
         if (!batch.first)
             break;
         pthread_mutex_unlock(&writer->lock);
@@ -191,13 +168,12 @@ static void hand_over(void *context)
 {
     struct writer *writer = context;
 
-    if (!writer->added.first && !writer->added_patient.first)
+    if (job_queue_is_empty(&writer->added))
         return;
     atomic_store(&writer->is_idle, false);
     pthread_mutex_lock(&writer->lock);
-    job_list_append(&writer->queue, &writer->added);
-    job_list_append(&writer->patient, &writer->added_patient);
-    atomic_store(&writer->is_wanted, writer->queue.first != NULL);
+    job_queue_append(&writer->queue, &writer->added);
+    atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
     pthread_mutex_unlock(&writer->lock);
     pthread_cond_signal(&writer->has_work); /* not under the lock: it would wake to wait for it */
 }
@@ -251,9 +227,8 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
 
 void writer_add(struct writer *writer, struct job *take_job)
 {
-    job_list_add(job_kinds[take_job->what].gives_way ? &writer->added_patient : &writer->added,
-                 take_job);
-    if (writer->added.count >= EARLY_JOBS && atomic_load(&writer->is_idle))
+    job_queue_add(&writer->added, take_job);
+    if (writer->added.awaited.count >= EARLY_JOBS && atomic_load(&writer->is_idle))
         hand_over(writer);
 }
 
@@ -286,14 +261,11 @@ void writer_free(struct writer *writer)
     pthread_join(writer->thread, NULL);
     atomic_store(&writer->is_idle, false); /* what comes now is ours to write */
     hand_back(writer);
-    job_list_append(&writer->added, &writer->added_patient);
-    while (writer->added.first) {
-        struct job *jobs = writer->added.first;
+    while (!job_queue_is_empty(&writer->added)) {
+        struct job *jobs = job_queue_take(&writer->added).first;
 
-        writer->added = (struct job_list){ 0 };
         batch_run(&writer->runner, jobs);
         answer_all(writer, jobs);
-        job_list_append(&writer->added, &writer->added_patient);
     }
     sqlite3_wal_hook(writer->runner.write.db, NULL, NULL);
     batch_runner_release(&writer->runner);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/job_queue.h"
 #include "store/slice.h"
 #include "store_fixture.h"
 
@@ -192,6 +193,26 @@ static void a_batch_ends_when_its_time_is_over(void **state)
     assert_int_equal(bad_event(place), 0);
 }
 
+/* Ends an ask with so many words that they are pages of the index. */
+static void end_long_ask(struct place *place, int number)
+{
+    char form[8192] = "{\"title\":\"";
+    size_t used = strlen(form);
+    uint32_t dice = (uint32_t)number;
+    struct ask ask = make_ask(number);
+    struct store_change how = answer_of(ask.id, ask.id);
+
+    for (; used < 6000; used++) {
+        dice = dice * 1664525 + 1013904223;
+        form[used] = (char)('a' + dice % 65536 / 2521);
+    }
+    memcpy(form + used, "\",\"fields\":[]}", sizeof "\",\"fields\":[]}");
+    ask.form_json = form;
+    how.delivered_ms = how.now_ms;
+    create_done(place, &ask);
+    change_done(place, &how);
+}
+
 /* By itself the index merges for as long as it takes, within somebody's commit. */
 static void words_are_merged_in_steps(void **state)
 {
@@ -201,17 +222,17 @@ static void words_are_merged_in_steps(void **state)
     if (chosen_is_postgres())
         skip();
     assert_int_equal(sql_number(place, "SELECT v FROM words_config WHERE k = 'automerge'"), 0);
-    for (int i = 1; i <= 47; i++) {
+    for (int i = 1; i <= 12; i++) {
         struct seen seen = { 0 };
 
-        end_ask(place, i, STATE_SUBMITTED, 100 + i, true);
+        end_long_ask(place, i);
         place->store->ops->index(place->store, &index, on_reply, &seen);
         wait_for(place, &seen);
     }
-    assert_true(sql_number(place, "SELECT count(*) FROM words") > 40);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM words"), 12);
     assert_in_range(sql_number(place, "SELECT count(DISTINCT id >> 37) FROM words_data"
                                       " WHERE id > 10"),
-                    1, 9); /* 17 where nobody merges */
+                    1, 7); /* else there is one for each */
 }
 
 struct told {
@@ -246,43 +267,53 @@ static void what_somebody_waits_for_goes_first(void **state)
     assert_false(is_there(place, 1));
 }
 
-/* Where there is always something else, retention comes all the same. */
-struct crowd {
-    struct place *place;
-    struct told swept;
-    int writes;
-};
-
-static void again(void *context, const struct store_reply *reply)
+static enum job_what next_kind(struct job_queue *queue, int64_t *ret_count)
 {
-    struct crowd *crowd = context;
-    struct ask ask = make_ask(99);
+    struct job_list next = job_queue_take(queue);
+    enum job_what what = next.first->what;
 
-    assert_int_equal(reply->outcome, STORE_DONE);
-    if (crowd->swept.at || crowd->writes > 20000)
-        return;
-    crowd->writes++;
-    crowd->place->store->ops->save_draft(crowd->place->store, ask.id, "owner", "{}", 1, again,
-                                         crowd);
+    *ret_count = next.count;
+    while (next.first)
+        job_free(job_list_take(&next));
+    return what;
+}
+
+static void add_job(struct job_queue *queue, enum job_what what)
+{
+    struct job job = { .what = what };
+
+    job_queue_add(queue, job_copy(&job));
 }
 
 static void retention_has_its_turn(void **state)
 {
-    const struct store_sweep all = { INT64_MAX, 1000, 1000, 1 };
-    struct place *place = *state;
-    struct ask ask = make_ask(99);
-    int clock = 0;
-    struct crowd crowd = { .place = place, .swept = { &clock, 0 } };
-    struct store_reply begin = { .outcome = STORE_DONE };
+    struct job_queue queue = { 0 }, more = { 0 };
+    int64_t count;
 
-    end_ask(place, 1, STATE_SUBMITTED, 100, true);
-    create_done(place, &ask);
-    for (int i = 0; i < 200; i++)
-        again(&crowd, &begin);
-    place->store->ops->sweep(place->store, &all, tell, &crowd.swept);
-    wait_until(place, &crowd.swept.at);
-    assert_true(crowd.writes <= 20000);
-    assert_false(is_there(place, 1));
+    (void)state;
+    assert_true(job_queue_is_empty(&queue));
+    add_job(&more, JOB_SWEEP);
+    add_job(&more, JOB_REVOKE);
+    add_job(&more, JOB_INDEX);
+    add_job(&more, JOB_REVOKE);
+    job_queue_append(&queue, &more);
+    assert_true(job_queue_is_empty(&more));
+    for (int round = 0; round < 2; round++) { /* where there is always something else */
+        for (int i = 0; i < JOB_QUEUE_MOST_BEFORE; i++) {
+            assert_int_equal(next_kind(&queue, &count), JOB_REVOKE);
+            assert_int_equal(count, round == 0 && i == 0 ? 2 : 1);
+            add_job(&queue, JOB_REVOKE);
+        }
+        assert_int_equal(next_kind(&queue, &count), round == 0 ? JOB_SWEEP : JOB_INDEX);
+        assert_int_equal(count, 1);
+    }
+    assert_int_equal(next_kind(&queue, &count), JOB_REVOKE);
+    add_job(&queue, JOB_INDEX);
+    add_job(&queue, JOB_SWEEP);
+    assert_int_equal(next_kind(&queue, &count), JOB_INDEX); /* one at a time */
+    assert_int_equal(next_kind(&queue, &count), JOB_SWEEP);
+    assert_true(job_queue_is_empty(&queue));
+    assert_null(job_queue_take(&queue).first);
 }
 
 struct counted {
