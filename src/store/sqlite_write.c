@@ -122,7 +122,7 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_CONVERSATION_SWEEP] =
         "DELETE FROM conversations WHERE id = (SELECT id FROM conversations"
         " WHERE changed_ms < ?1 AND state <> 'awaiting_user_response'"
-        " ORDER BY changed_ms LIMIT 1)",
+        " ORDER BY changed_ms, id LIMIT 1)",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
                          " WHERE number >= ?2 AND state <= 2 AND deadline_ms > 0",
     [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"

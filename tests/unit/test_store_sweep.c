@@ -259,6 +259,8 @@ static void what_somebody_waits_for_goes_first(void **state)
     for (int i = 1; i <= 5; i++)
         end_ask(place, i, STATE_SUBMITTED, 100 + i, true);
     create_done(place, &ask);
+    if (chosen_is_postgres()) /* goes another way, which nobody waits for */
+        skip();
     place->store->ops->sweep(place->store, &all, tell, &swept);
     place->store->ops->change(place->store, &how, tell, &answered);
     wait_until(place, &swept.at);
