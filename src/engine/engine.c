@@ -18,7 +18,7 @@
 #include "engine/tokens.h"
 #include "engine/waits.h"
 
-enum { SWEEP_BATCH = 25 }; /* whoever answers meanwhile waits for one or two of these */
+enum { SWEEP_BATCH = 100, SWEEP_MOST_US = 5000 }; /* whoever answers meanwhile waits for a part */
 static const int64_t SWEEP_SOON_MS = 1000;
 static const int64_t SWEEP_PAUSE_MS = 50; /* between two, while others write too */
 static const int64_t SWEEP_EVERY_MS = 3600000;
@@ -258,6 +258,12 @@ static void on_swept(void *context, const struct store_reply *reply)
 void sweep_ring(struct engine *engine, struct alarm *alarm)
 {
     int64_t days = engine_setting(engine, SETTING_RETENTION_DAYS);
+    struct store_sweep sweep = {
+        .older_than_ms = engine_utc_ms(engine) - days * DAY_MS,
+        .keep_ended = (size_t)engine_setting(engine, SETTING_MAX_SESSIONS),
+        .batch = SWEEP_BATCH,
+        .most_us = SWEEP_MOST_US,
+    };
     struct errand *errand;
 
     (void)alarm;
@@ -268,9 +274,7 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
     keys_refresh(engine);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    engine->parts.store->ops->sweep(engine->parts.store, engine_utc_ms(engine) - days * DAY_MS,
-                                    (size_t)engine_setting(engine, SETTING_MAX_SESSIONS),
-                                    SWEEP_BATCH, on_swept, errand);
+    engine->parts.store->ops->sweep(engine->parts.store, &sweep, on_swept, errand);
 }
 
 void sweep_soon(struct engine *engine)

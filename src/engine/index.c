@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "engine/inside.h"
 
-enum { INDEX_BATCH = 100, INDEX_SHARED_BATCH = 1000 };
+enum { INDEX_BATCH = 100, INDEX_SHARED_BATCH = 1000, INDEX_MOST_US = 5000 };
 static const int64_t INDEX_AFTER_MS = 10000; /* longer than most undo windows */
 static const int64_t INDEX_START_MS = 3000;  /* what an earlier hub left */
 static const int64_t INDEX_PAUSE_MS = 100;   /* while asks come in */
@@ -46,6 +46,11 @@ static void on_indexed(void *context, const struct store_reply *reply)
 void index_ring(struct engine *engine, struct alarm *alarm)
 {
     struct store *store = engine->parts.store;
+    struct store_index index = {
+        .now_ms = engine_utc_ms(engine),
+        .batch = follow_is_shared(engine) ? INDEX_SHARED_BATCH : INDEX_BATCH,
+        .most_us = INDEX_MOST_US,
+    };
     struct errand *errand;
 
     if (engine->is_indexing) {
@@ -56,7 +61,5 @@ void index_ring(struct engine *engine, struct alarm *alarm)
     engine->indexed_at_seq = store->ops->last_seq(store);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    store->ops->index(store, engine_utc_ms(engine),
-                      follow_is_shared(engine) ? INDEX_SHARED_BATCH : INDEX_BATCH, on_indexed,
-                      errand);
+    store->ops->index(store, &index, on_indexed, errand);
 }

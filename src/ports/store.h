@@ -50,6 +50,18 @@ struct store_reply {
 };
 typedef void store_done(void *context, const struct store_reply *reply);
 
+/* What nobody waits for is done in batches, each bounded in rows and in time. */
+struct store_sweep {
+    int64_t older_than_ms;
+    size_t keep_ended, batch;
+    int64_t most_us; /* 0: as long as it takes */
+};
+struct store_index {
+    int64_t now_ms;
+    size_t batch;
+    int64_t most_us;
+};
+
 /* Whose ask it is; inserted with the first ask of that principal. */
 struct store_principal {
     const char *id;   /* PRINCIPAL_BYTES - 1 hex characters */
@@ -267,14 +279,16 @@ struct store_ops {
     /* The wall clock was set: every open deadline moves along. */
     void (*shift_deadlines)(struct store *store, int64_t by_ms, store_done *done, void *context);
     /* One batch of retention (R9.1): ended and delivered-or-older-than-retention asks. reply.seq is
-     * how many were dropped; 0: nothing left to do. Open asks and undelivered answers within
-     * retention are never dropped by count. With the last batch conversations go that did not
-     * change since and wait for nobody. */
-    void (*sweep)(struct store *store, int64_t older_than_ms, size_t keep_ended, size_t batch,
-                  store_done *done, void *context);
+     * how many steps were made, most of them asks dropped; 0: nothing left to do. It gives way to
+     * whatever else is to be written, and ends early where it would take too long. Open asks and
+     * undelivered answers within retention are never dropped by count. With the last batch
+     * conversations go that did not change since and wait for nobody. */
+    void (*sweep)(struct store *store, const struct store_sweep *sweep, store_done *done,
+                  void *context);
     /* One batch of what searches and lists are found by; asks that are not taken up yet are found
-     * too, only slower. reply.seq is how many were taken up; 0: nothing left to do. */
-    void (*index)(struct store *store, int64_t now_ms, size_t batch, store_done *done,
+     * too, only slower. reply.seq is how many were taken up; 0: nothing left to do. Gives way as
+     * sweeps do. */
+    void (*index)(struct store *store, const struct store_index *index, store_done *done,
                   void *context);
 
     /* STORE_DONE with the row, or STORE_MISSING. */

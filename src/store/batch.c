@@ -55,6 +55,7 @@ static void go_back(struct write *write, const struct event_head *head)
     write->head = *head;
     write->principal[0] = '\0';
     write->ended = 0;
+    write->is_ended_exact = false;
     memset(write->hints, 0, sizeof write->hints);
 }
 

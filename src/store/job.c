@@ -43,6 +43,20 @@ void job_list_add(struct job_list *list, struct job *take_job)
     list->count++;
 }
 
+struct job *job_list_take(struct job_list *list)
+{
+    struct job *job = list->first;
+
+    if (!job)
+        return NULL;
+    list->first = job->next;
+    if (!list->first)
+        list->last = NULL;
+    list->count--;
+    job->next = NULL;
+    return job;
+}
+
 void job_list_append(struct job_list *list, struct job_list *take_tail)
 {
     if (!take_tail->first)

@@ -33,6 +33,7 @@ enum job_what {
 struct job_kind {
     bool is_new_ask;     /* refused while the disk is nearly full */
     bool writes_event;   /* reply.seq is the number of one */
+    bool gives_way;      /* nobody waits for it: comes behind what somebody does */
     const size_t *texts; /* offsets in struct job of the texts to copy */
     size_t text_count;
 };
@@ -68,10 +69,10 @@ struct job_conversation {
     const char *events;
 };
 struct job_sweep {
-    int64_t older_than_ms, keep_ended, batch;
+    int64_t older_than_ms, keep_ended, batch, most_us;
 };
 struct job_index {
-    int64_t now_ms, batch;
+    int64_t now_ms, batch, most_us;
 };
 
 struct job {
@@ -110,6 +111,7 @@ struct job *job_copy(const struct job *borrowed);
 void job_free(struct job *job);
 void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
 void job_list_add(struct job_list *list, struct job *take_job);
+struct job *job_list_take(struct job_list *list); /* the first; NULL: it is empty */
 void job_list_append(struct job_list *list, struct job_list *take_tail);
 
 #endif

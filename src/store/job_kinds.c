@@ -100,4 +100,6 @@ const struct job_kind job_kinds[JOB_KINDS] = {
     [JOB_CLIENT] = { TEXTS(client_texts) },
     [JOB_CONVERSATION] = { .is_new_ask = true, TEXTS(conversation_texts) },
     [JOB_CONVERSATION_STEP] = { TEXTS(conversation_step_texts) },
+    [JOB_SWEEP] = { .gives_way = true },
+    [JOB_INDEX] = { .gives_way = true },
 };

@@ -172,25 +172,29 @@ void request_shift_deadlines(struct store *store, int64_t by_ms, store_done *don
     add(store, &job);
 }
 
-void request_sweep(struct store *store, int64_t older_than_ms, size_t keep_ended, size_t batch,
-                   store_done *done, void *context)
+void request_sweep(struct store *store, const struct store_sweep *sweep, store_done *done,
+                   void *context)
 {
     struct job job = { .what = JOB_SWEEP,
                        .done = done,
                        .context = context,
-                       .of.sweep = { older_than_ms, request_limit(keep_ended),
-                                     request_limit(batch) } };
+                       .of.sweep = { .older_than_ms = sweep->older_than_ms,
+                                     .keep_ended = request_limit(sweep->keep_ended),
+                                     .batch = request_limit(sweep->batch),
+                                     .most_us = sweep->most_us } };
 
     add(store, &job);
 }
 
-void request_index(struct store *store, int64_t now_ms, size_t batch, store_done *done,
+void request_index(struct store *store, const struct store_index *index, store_done *done,
                    void *context)
 {
     struct job job = { .what = JOB_INDEX,
                        .done = done,
                        .context = context,
-                       .of.index = { now_ms, request_limit(batch) } };
+                       .of.index = { .now_ms = index->now_ms,
+                                     .batch = request_limit(index->batch),
+                                     .most_us = index->most_us } };
 
     add(store, &job);
 }

@@ -51,9 +51,9 @@ void request_save_form_fact(struct store *store, const struct store_client *clie
                             store_done *done, void *context);
 void request_forget_cut_offs(struct store *store, store_done *done, void *context);
 void request_shift_deadlines(struct store *store, int64_t by_ms, store_done *done, void *context);
-void request_sweep(struct store *store, int64_t older_than_ms, size_t keep_ended, size_t batch,
-                   store_done *done, void *context);
-void request_index(struct store *store, int64_t now_ms, size_t batch, store_done *done,
+void request_sweep(struct store *store, const struct store_sweep *sweep, store_done *done,
+                   void *context);
+void request_index(struct store *store, const struct store_index *index, store_done *done,
                    void *context);
 void request_create_conversation(struct store *store, const struct store_conversation *conversation,
                                  const struct store_principal *principal, const char *events,

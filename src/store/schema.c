@@ -120,6 +120,10 @@ static const char conversation_tables[] =
     "CREATE TRIGGER conversation_dropped AFTER DELETE ON conversations BEGIN"
     " DELETE FROM conversation_events WHERE conversation = old.id; END;";
 
+/* What is added to the index of words is merged in small steps of our own (index_merge): by itself
+ * it would do so now and then for as long as a hundred commits take, while answers wait. */
+static const char search_settings[] = "INSERT INTO words (words, rank) VALUES ('automerge', 0);";
+
 enum { STEP_TEXTS = 4 };
 static const struct {
     const char *texts[STEP_TEXTS];
@@ -128,6 +132,7 @@ static const struct {
     { { search_tables } },
     { { rule_tables } },
     { { conversation_tables } },
+    { { search_settings } },
 };
 
 int schema_version(void)

@@ -105,8 +105,11 @@ static int update_ask(struct write *write, const struct store_change *change,
     }
     if (rc != SQLITE_OK || ask->number == 0)
         return rc;
-    if (change->to_state != STORE_KEEP)
+    if (change->to_state != STORE_KEEP) {
+        if (changed->has_won)
+            write->ended += (change->to_state > STATE_PENDING) - (ask->state > STATE_PENDING);
         ask->state = change->to_state;
+    }
     ask->version += change->raises_version;
     if (changed->has_won && ask->number < write->head.unsettled)
         write->head.unsettled = ask->number; /* it may be open again */

@@ -184,13 +184,21 @@ int conversation_step_run(struct write *write, struct job *job)
     return rc;
 }
 
-int conversation_sweep(struct write *write, int64_t older_than_ms)
+int conversation_sweep(struct write *write, const struct job_sweep *sweep, int64_t *ret_count)
 {
-    struct statement old = statement_of(&write->statements, WRITE_CONVERSATION_SWEEP);
-    int rc;
+    bool is_more = true;
+    int rc = SQLITE_OK;
 
-    statement_integer(&old, older_than_ms);
-    rc = statement_run(&old);
+    while (rc == SQLITE_OK && is_more && *ret_count < sweep->batch) {
+        struct statement old = statement_of(&write->statements, WRITE_CONVERSATION_SWEEP);
+
+        statement_integer(&old, sweep->older_than_ms);
+        rc = statement_run(&old);
+        is_more = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
+        *ret_count += is_more;
+        if (slice_is_over(&write->slice))
+            break;
+    }
     CRASH_POINT(store_sweep_conversations);
     return rc;
 }

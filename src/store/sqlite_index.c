@@ -13,6 +13,7 @@ enum {
     INDEX_MAX_BATCH = 1000,
     INDEX_WINDOW = 500,  /* of those that were left, looked at in one go: there may be thousands */
     INDEX_MAX_GAPS = 32, /* to tidy is to write the index anew, so not for each */
+    INDEX_GAPS_PART = 4, /* and while many go, when they are a fourth of those that stay */
 };
 
 static int run_on(struct write *write, enum write_statement how, int64_t number)
@@ -101,6 +102,7 @@ static int take_up(struct write *write, sqlite3_stmt *row, int64_t number, bool 
 
 struct taken {
     int64_t count, last; /* how many, and the number of the last one */
+    bool is_cut;         /* there may be more */
 };
 
 /* Up to `batch` asks: new ones from `from` on, or (`to`) those that were left, up to that one. */
@@ -116,10 +118,11 @@ static int take_some(struct write *write, const struct job_index *index, int64_t
     statement_integer(&pick, index->batch);
     if (to)
         statement_integer(&pick, to);
-    while (rc == SQLITE_OK && statement_step(&pick)) {
+    while (rc == SQLITE_OK && !taken->is_cut && statement_step(&pick)) {
         taken->last = sqlite3_column_int64(pick.handle, 0);
         taken->count++;
         rc = take_up(write, pick.handle, taken->last, to > 0);
+        taken->is_cut = taken->count == index->batch || slice_is_over(&write->slice);
     }
     ended = statement_end(&pick);
     return rc == SQLITE_OK ? ended : rc;
@@ -142,7 +145,7 @@ static int take_left(struct write *write, const struct job_index *index, int64_t
     rc = statement_end(&window);
     if (rc == SQLITE_OK && to > 0)
         rc = take_some(write, index, write->left_from, to, &taken);
-    if (taken.count == index->batch)
+    if (taken.is_cut)
         write->left_from = taken.last + 1;
     else
         write->left_from = seen == INDEX_WINDOW ? to + 1 : 0;
@@ -150,42 +153,78 @@ static int take_left(struct write *write, const struct job_index *index, int64_t
     return rc;
 }
 
-/* Merges a few pages; what was deleted goes from the file with the pages that held it. */
-static int tidy(struct write *write, int64_t *ret_count)
+static int64_t at_least(int64_t number, int64_t least)
 {
+    return number > least ? number : least;
+}
+
+/* A step is bounded by what it writes. Where much is gone it reads far more, so the index is
+ * written anew before that is so. */
+static bool must_be_anew(const struct write *write)
+{
+    if (write->is_sweeping) /* what is written anew while more goes will be again */
+        return write->gaps >= at_least(write->ended / INDEX_GAPS_PART, INDEX_MAX_GAPS);
+    return write->gaps >= INDEX_MAX_GAPS;
+}
+
+/* Merges a few pages; what was deleted goes from the file with the pages that held it. */
+static int merge_step(struct write *write, bool *ret_is_done)
+{
+    bool is_anew = must_be_anew(write);
     int64_t before = sqlite3_total_changes64(write->db);
+    int rc = write_run(write, is_anew ? WRITE_INDEX_TIDY : WRITE_INDEX_MERGE);
+    bool is_over = sqlite3_total_changes64(write->db) - before < 2;
+
+    CRASH_POINT(store_index_merged);
+    if (is_anew) {
+        CRASH_POINT(store_sweep_tidied);
+        write->gaps = is_over ? 0 : write->gaps;
+    }
+    *ret_is_done = is_over && !is_anew;
+    return rc;
+}
+
+int index_merge(struct write *write, bool *ret_is_done)
+{
     int rc;
 
-    if (write->gaps < INDEX_MAX_GAPS || write->is_sweeping)
-        return SQLITE_OK; /* what is merged while more goes would be merged again */
-    rc = write_run(write, WRITE_INDEX_TIDY);
-    if (rc == SQLITE_OK && sqlite3_total_changes64(write->db) - before < 2)
-        write->gaps = 0;
-    else
-        ++*ret_count;
-    CRASH_POINT(store_sweep_tidied);
+    do {
+        rc = merge_step(write, ret_is_done);
+    } while (rc == SQLITE_OK && !*ret_is_done && !slice_is_over(&write->slice));
+    return rc;
+}
+
+/* New ones, and of those that were left what has settled. */
+static int take_batch(struct write *write, const struct job_index *index, int64_t *ret_count)
+{
+    struct taken taken = { 0 };
+    int64_t from;
+    int rc = read_next(write, &from);
+
+    if (rc == SQLITE_OK)
+        rc = take_left(write, index, ret_count);
+    if (rc == SQLITE_OK)
+        rc = take_some(write, index, from, 0, &taken);
+    if (rc == SQLITE_OK && taken.count > 0)
+        rc = run_on(write, WRITE_INDEX_MOVE, taken.last + 1);
+    CRASH_POINT(store_index_moved);
+    *ret_count += taken.count;
     return rc;
 }
 
 int index_run(struct write *write, struct job *job)
 {
     struct job_index index = job->of.index;
-    struct taken taken = { 0 };
-    int64_t from, count = 0;
-    int rc = read_next(write, &from);
+    int64_t count = 0;
+    bool is_merged;
+    int rc;
 
     if (index.batch > INDEX_MAX_BATCH)
         index.batch = INDEX_MAX_BATCH;
-    if (rc == SQLITE_OK)
-        rc = take_left(write, &index, &count);
-    if (rc == SQLITE_OK)
-        rc = take_some(write, &index, from, 0, &taken);
-    if (rc == SQLITE_OK && taken.count > 0)
-        rc = run_on(write, WRITE_INDEX_MOVE, taken.last + 1);
-    CRASH_POINT(store_index_moved);
-    count += taken.count;
-    if (rc == SQLITE_OK)
-        rc = tidy(write, &count);
-    job->reply.seq = count;
+    slice_begin(&write->slice, index.most_us);
+    rc = index_merge(write, &is_merged);
+    if (rc == SQLITE_OK && is_merged)
+        rc = take_batch(write, &index, &count);
+    job->reply.seq = is_merged ? count : 1;
     return rc;
 }

@@ -10,7 +10,11 @@
 #include "base/crash_point.h"
 #include "base/mem.h"
 
-enum { SWEEP_MAX_BATCH = 1000 };
+enum {
+    SWEEP_MAX_BATCH = 1000,
+    SWEEP_COUNT_AHEAD = 100000,
+    SWEEP_WINDOW = 4096, /* numbers looked at in one go for the first that is not settled */
+};
 
 struct victim {
     int64_t number, seq;
@@ -36,15 +40,18 @@ static int pick(struct write *write, enum write_statement how, int64_t bound_ms,
     return statement_end(&select);
 }
 
-/* Counting all takes long, so it is done once for many batches: others only add to it. */
+/* Counting takes long, so it is done once for many batches; what ends meanwhile is added to it
+ * (sqlite_change.c). */
 static int count_ended(struct write *write, int64_t needed)
 {
     struct statement count;
 
-    if (write->ended >= needed)
+    if (write->ended >= needed || write->is_ended_exact)
         return SQLITE_OK;
     count = statement_of(&write->statements, WRITE_SWEEP_COUNT);
+    statement_integer(&count, needed + SWEEP_COUNT_AHEAD);
     write->ended = statement_step(&count) ? sqlite3_column_int64(count.handle, 0) : 0;
+    write->is_ended_exact = write->ended < needed + SWEEP_COUNT_AHEAD;
     return statement_end(&count);
 }
 
@@ -106,40 +113,84 @@ static int drop(struct write *write, const struct victim *victim)
     return rc;
 }
 
+/* Until the slice is over, but one at least. The words come last, all of them together. */
+static int drop_some(struct write *write, struct victims *victims, int64_t *ret_dropped)
+{
+    int64_t dropped = 0;
+    int rc = SQLITE_OK;
+
+    while (rc == SQLITE_OK && dropped < victims->count) {
+        rc = drop(write, &victims->list[dropped++]);
+        if (slice_is_over(&write->slice))
+            break;
+    }
+    for (int64_t i = 0; rc == SQLITE_OK && i < dropped; i++)
+        rc = index_drop_words(write, victims->list[i].number);
+    *ret_dropped = dropped;
+    return rc;
+}
+
 /* Once in a while what is over is left behind, so that a start need not look at it. */
 static int move_on(struct write *write)
 {
-    struct statement find = statement_of(&write->statements, WRITE_UNSETTLED);
+    bool is_found = false;
+    int rc = SQLITE_OK;
 
-    statement_integer(&find, write->head.unsettled);
-    write->head.unsettled =
-        statement_step(&find) ? sqlite3_column_int64(find.handle, 0) : write->head.seq + 1;
-    return statement_end(&find);
+    while (rc == SQLITE_OK && !is_found && write->head.unsettled <= write->head.seq) {
+        struct statement find = statement_of(&write->statements, WRITE_UNSETTLED);
+        int64_t to = write->head.unsettled + SWEEP_WINDOW;
+
+        statement_integer(&find, write->head.unsettled);
+        statement_integer(&find, to);
+        is_found = statement_step(&find);
+        if (is_found)
+            write->head.unsettled = sqlite3_column_int64(find.handle, 0);
+        else
+            write->head.unsettled = to <= write->head.seq ? to : write->head.seq + 1;
+        rc = statement_end(&find);
+        if (slice_is_over(&write->slice))
+            break;
+    }
+    return rc;
+}
+
+/* In the order of what the next one needs: room in the index, then what goes, then the rest. */
+static int run_slice(struct write *write, const struct job_sweep *sweep, struct victims *victims,
+                     int64_t *ret_count)
+{
+    int64_t dropped = 0;
+    bool is_last;
+    int rc = pick_all(write, sweep, victims);
+
+    CRASH_POINT(store_sweep_picked);
+    if (rc == SQLITE_OK)
+        rc = drop_some(write, victims, &dropped);
+    write->ended -= dropped;
+    write->gaps += dropped;
+    is_last = dropped == victims->count && victims->count < victims->room;
+    write->is_sweeping = !is_last;
+    *ret_count = dropped;
+    if (rc == SQLITE_OK && is_last)
+        rc = conversation_sweep(write, sweep, ret_count);
+    return rc == SQLITE_OK ? move_on(write) : rc;
 }
 
 int sweep_run(struct write *write, struct job *job)
 {
     const struct job_sweep *sweep = &job->of.sweep;
     struct victims victims = { .room = sweep->batch };
+    bool is_merged;
     int rc;
 
     if (victims.room > SWEEP_MAX_BATCH)
         victims.room = SWEEP_MAX_BATCH;
+    slice_begin(&write->slice, sweep->most_us);
+    rc = index_merge(write, &is_merged);
+    job->reply.seq = 1;
+    if (rc != SQLITE_OK || !is_merged)
+        return rc;
     victims.list = mem_new((size_t)victims.room * sizeof *victims.list);
-    rc = pick_all(write, sweep, &victims);
-    CRASH_POINT(store_sweep_picked);
-    for (int64_t i = 0; rc == SQLITE_OK && i < victims.count; i++)
-        rc = drop(write, &victims.list[i]);
-    for (int64_t i = 0; rc == SQLITE_OK && i < victims.count; i++)
-        rc = index_drop_words(write, victims.list[i].number);
-    if (rc == SQLITE_OK && victims.count < victims.room) /* the last batch */
-        rc = conversation_sweep(write, sweep->older_than_ms);
-    if (rc == SQLITE_OK)
-        rc = move_on(write);
+    rc = run_slice(write, sweep, &victims, &job->reply.seq);
     free(victims.list);
-    write->ended -= victims.count;
-    write->gaps += victims.count;
-    write->is_sweeping = victims.count == victims.room;
-    job->reply.seq = victims.count;
     return rc;
 }

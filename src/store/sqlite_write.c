@@ -119,8 +119,10 @@ const char *const write_sql[WRITE_COUNT] = {
         " WINDOW later AS (ORDER BY number DESC))"
         " WHERE place > ?2 OR total > ?3 ORDER BY number DESC LIMIT 1)",
     [WRITE_CONVERSATION_LOOK] = "SELECT 1 FROM conversations WHERE id = ?1",
-    [WRITE_CONVERSATION_SWEEP] = "DELETE FROM conversations WHERE changed_ms < ?1"
-                                 " AND state <> 'awaiting_user_response'",
+    [WRITE_CONVERSATION_SWEEP] =
+        "DELETE FROM conversations WHERE id = (SELECT id FROM conversations"
+        " WHERE changed_ms < ?1 AND state <> 'awaiting_user_response'"
+        " ORDER BY changed_ms, id LIMIT 1)",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
                          " WHERE number >= ?2 AND state <= 2 AND deadline_ms > 0",
     [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"
@@ -131,7 +133,7 @@ const char *const write_sql[WRITE_COUNT] = {
     /* Timeouts (7) and withdrawals (8) hold no answer that somebody might still come for. */
     [WRITE_SWEEP_MANY] = "SELECT number, seq FROM asks WHERE state > 2 AND ended_ms >= ?1"
                          " AND (delivered_ms > 0 OR state IN (7, 8)) ORDER BY ended_ms LIMIT ?2",
-    [WRITE_SWEEP_COUNT] = "SELECT count(*) FROM asks WHERE state > 2",
+    [WRITE_SWEEP_COUNT] = "SELECT count(*) FROM (SELECT 1 FROM asks WHERE state > 2 LIMIT ?1)",
     [WRITE_SWEEP_EVENT] =
         "UPDATE events SET actor = NULL, body = NULL, form = NULL, arguments = NULL,"
         " answer = NULL, person = NULL, answer_key = NULL, decisive = NULL, answered_ms = NULL"
@@ -139,7 +141,7 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_SWEEP_DRAFTS] = "DELETE FROM drafts"
                            " WHERE ask = (SELECT id FROM asks WHERE number = ?1)",
     [WRITE_SWEEP_ASK] = "DELETE FROM asks WHERE number = ?1",
-    [WRITE_UNSETTLED] = "SELECT number FROM asks WHERE number >= ?1 AND (state <= 2"
+    [WRITE_UNSETTLED] = "SELECT number FROM asks WHERE number >= ?1 AND number < ?2 AND (state <= 2"
                         " OR (delivered_ms = 0 AND (state = 3 OR state = 5 OR state = 6 OR"
                         " deliver_after_ms > 0))) ORDER BY number LIMIT 1",
     [WRITE_INDEX_NEXT] = "SELECT next FROM search",
@@ -157,7 +159,8 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_INDEX_LEAVE] = "INSERT INTO unindexed (number) VALUES (?1) ON CONFLICT DO NOTHING",
     [WRITE_INDEX_TAKE] = "DELETE FROM unindexed WHERE number = ?1",
     [WRITE_INDEX_MOVE] = "UPDATE search SET next = ?1",
-    [WRITE_INDEX_TIDY] = "INSERT INTO words (words, rank) VALUES ('merge', -16)",
+    [WRITE_INDEX_MERGE] = "INSERT INTO words (words, rank) VALUES ('merge', 8)",
+    [WRITE_INDEX_TIDY] = "INSERT INTO words (words, rank) VALUES ('merge', -8)",
     [WRITE_UNINDEX_WORDS] = "DELETE FROM words WHERE rowid = ?1",
     [WRITE_UNINDEX_AGENT] = "DELETE FROM by_agent WHERE number = ?1 AND agent ="
                             " (SELECT " ROW_AGENT " FROM asks k WHERE k.number = ?1)",
@@ -278,6 +281,7 @@ static int write_ask(struct write *write, const struct ask *ask)
     statement_integer(&insert, has_ended ? ask->created_ms : 0);
     statement_integer(&insert, write->head.seq + 1); /* the ask has its first event's number */
     statement_hash(&insert, ask->launch_hash);
+    write->ended += has_ended;
     return statement_run(&insert);
 }
 

@@ -7,6 +7,7 @@
 #include "core/ask.h"
 #include "store/event.h"
 #include "store/job.h"
+#include "store/slice.h"
 #include "store/statement.h"
 
 enum { WRITE_HINTS = 4096 }; /* many more than asks come between two changes of one */
@@ -21,10 +22,12 @@ struct write {
     sqlite3 *db; /* borrowed from the writer */
     struct event_head head;
     struct statements statements;
+    struct slice slice;              /* of a job that gives way */
     char principal[PRINCIPAL_BYTES]; /* that was written last: need not be again */
     int64_t gaps;                    /* asks that are gone whose words still lie in the index */
     bool is_sweeping;                /* and more will be gone in a moment */
     int64_t ended;                   /* asks that are over: so many at least */
+    bool is_ended_exact;             /* and no more */
     int64_t left_from;               /* where the look at `unindexed` goes on */
     /* What was written of asks lately: most changes come soon. Only a guess, which the statement
      * that makes use of it confirms. */
@@ -85,6 +88,7 @@ enum write_statement {
     WRITE_INDEX_LEAVE,
     WRITE_INDEX_TAKE,
     WRITE_INDEX_MOVE,
+    WRITE_INDEX_MERGE,
     WRITE_INDEX_TIDY,
     WRITE_UNINDEX_WORDS,
     WRITE_UNINDEX_AGENT,
@@ -122,10 +126,12 @@ struct found write_hinted(struct write *write, const char *id); /* a guess */
 int index_drop(struct write *write, int64_t number);
 int index_drop_words(struct write *write, int64_t number);
 int index_reopen(struct write *write, int64_t number); /* it may change: is taken up again later */
+/* What was added to the index is merged in small steps, as long as the slice lasts. */
+int index_merge(struct write *write, bool *ret_is_done);
 /* Whoever asks, once. */
 int write_principal(struct write *write, const struct store_principal *principal, int64_t now_ms);
-/* Conversations that did not change since and wait for nobody. */
-int conversation_sweep(struct write *write, int64_t older_than_ms);
+/* Some conversations that did not change since and wait for nobody. */
+int conversation_sweep(struct write *write, const struct job_sweep *sweep, int64_t *ret_count);
 
 /* Of a change that only delivers; *ret_count is how many asks there were to deliver. */
 int deliver_run(struct write *write, struct job *job, size_t *ret_count);

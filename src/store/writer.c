@@ -15,6 +15,7 @@
 #include "store/database.h"
 #include "store/failure.h"
 #include "store/job.h"
+#include "store/job_queue.h"
 
 enum {
     LOG_MAX_PAGES = 1000, /* 4 MB; below journal_size_limit, or the file shrinks and grows again */
@@ -27,10 +28,12 @@ struct writer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t has_work;
-    struct job_list queue, done;      /* under the lock */
+    struct job_queue queue;           /* under the lock */
+    struct job_list done;             /* under the lock */
     bool is_closing;                  /* under the lock */
     struct metrics_histogram batches; /* under the lock */
     atomic_bool is_idle;              /* the thread has nothing to do; only a hint */
+    atomic_bool is_wanted;            /* somebody waits for what is in the queue; only a hint */
 
     /* the thread's own */
     struct batch_runner runner;
@@ -40,7 +43,7 @@ struct writer {
 
     /* the loop's own */
     struct loop_turn *turn;
-    struct job_list added; /* not handed over yet */
+    struct job_queue added; /* not handed over yet */
     int64_t last_seq;
 };
 
@@ -82,7 +85,7 @@ static void checkpoint(struct writer *writer, int mode)
 /* Under the lock. Returns once there is work or the end has come. */
 static void wait_for_work(struct writer *writer)
 {
-    while (!writer->queue.first && !writer->is_closing) {
+    while (job_queue_is_empty(&writer->queue) && !writer->is_closing) {
         struct timespec until;
 
         if (writer->is_log_folded) {
@@ -109,10 +112,10 @@ static void *writer_main(void *context)
     for (;;) {
         struct job_list batch;
 
-        atomic_store(&writer->is_idle, !writer->queue.first);
+        atomic_store(&writer->is_idle, job_queue_is_empty(&writer->queue));
         wait_for_work(writer);
-        batch = writer->queue;
-        writer->queue = (struct job_list){ 0 };
+        batch = job_queue_take(&writer->queue);
+        atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
         if (!batch.first)
             break;
         pthread_mutex_unlock(&writer->lock);
@@ -165,11 +168,12 @@ static void hand_over(void *context)
 {
     struct writer *writer = context;
 
-    if (!writer->added.first)
+    if (job_queue_is_empty(&writer->added))
         return;
     atomic_store(&writer->is_idle, false);
     pthread_mutex_lock(&writer->lock);
-    job_list_append(&writer->queue, &writer->added);
+    job_queue_append(&writer->queue, &writer->added);
+    atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
     pthread_mutex_unlock(&writer->lock);
     pthread_cond_signal(&writer->has_work); /* not under the lock: it would wake to wait for it */
 }
@@ -204,6 +208,7 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
     struct writer *writer = mem_new(sizeof *writer);
 
     *ret_rc = batch_runner_init(&writer->runner, db, path, is_broken);
+    writer->runner.write.slice.is_wanted = &writer->is_wanted;
     writer->last_seq = writer->runner.write.head.seq;
     init_sync(writer);
     sqlite3_wal_hook(db, on_commit, writer);
@@ -222,8 +227,8 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
 
 void writer_add(struct writer *writer, struct job *take_job)
 {
-    job_list_add(&writer->added, take_job);
-    if (writer->added.count >= EARLY_JOBS && atomic_load(&writer->is_idle))
+    job_queue_add(&writer->added, take_job);
+    if (writer->added.awaited.count >= EARLY_JOBS && atomic_load(&writer->is_idle))
         hand_over(writer);
 }
 
@@ -256,10 +261,9 @@ void writer_free(struct writer *writer)
     pthread_join(writer->thread, NULL);
     atomic_store(&writer->is_idle, false); /* what comes now is ours to write */
     hand_back(writer);
-    while (writer->added.first) {
-        struct job *jobs = writer->added.first;
+    while (!job_queue_is_empty(&writer->added)) {
+        struct job *jobs = job_queue_take(&writer->added).first;
 
-        writer->added = (struct job_list){ 0 };
         batch_run(&writer->runner, jobs);
         answer_all(writer, jobs);
     }

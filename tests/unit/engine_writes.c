@@ -76,8 +76,8 @@ static void pass_shift(struct store *port, int64_t by_ms, store_done *done, void
         inner->ops->shift_deadlines(inner, by_ms, stage_passed, passage);
 }
 
-static void pass_sweep(struct store *port, int64_t older_than_ms, size_t keep, size_t batch,
-                       store_done *done, void *context)
+static void pass_sweep(struct store *port, const struct store_sweep *sweep, store_done *done,
+                       void *context)
 {
     struct store *inner = own(port)->inner;
     struct passage *passage =
@@ -85,10 +85,10 @@ static void pass_sweep(struct store *port, int64_t older_than_ms, size_t keep, s
 
     own(port)->sweeps++;
     if (passage)
-        inner->ops->sweep(inner, older_than_ms, keep, batch, stage_passed, passage);
+        inner->ops->sweep(inner, sweep, stage_passed, passage);
 }
 
-static void pass_index(struct store *port, int64_t now_ms, size_t batch, store_done *done,
+static void pass_index(struct store *port, const struct store_index *index, store_done *done,
                        void *context)
 {
     struct store *inner = own(port)->inner;
@@ -97,7 +97,7 @@ static void pass_index(struct store *port, int64_t now_ms, size_t batch, store_d
 
     own(port)->indexings++;
     if (passage)
-        inner->ops->index(inner, now_ms, batch, stage_passed, passage);
+        inner->ops->index(inner, index, stage_passed, passage);
 }
 
 static void pass_save_token(struct store *port, const struct store_token *token, store_done *done,

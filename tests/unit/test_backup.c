@@ -97,7 +97,7 @@ static void fill(struct place *place)
     store->ops->save_setting(store, "owner", "language", "zh", on_reply, &seen);
     wait_for(place, &seen);
     forget(&seen);
-    store->ops->sweep(store, 0, 5, 1, on_reply, &seen);
+    store->ops->sweep(store, &(struct store_sweep){ .keep_ended = 5, .batch = 1 }, on_reply, &seen);
     wait_for(place, &seen);
     forget(&seen);
 }

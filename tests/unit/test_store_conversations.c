@@ -224,6 +224,7 @@ static void what_is_kept_has_a_bound(void **state)
 static void old_ones_go_unless_they_wait(void **state)
 {
     struct place *place = *state;
+    struct store_sweep how = { .older_than_ms = 150, .keep_ended = 1000, .batch = 10 };
     struct seen seen = { 0 };
 
     assert_int_equal(make(place, "old", NULL), STORE_DONE);
@@ -232,13 +233,36 @@ static void old_ones_go_unless_they_wait(void **state)
     step(place, "waiting", 1, "awaiting_user_response", "state_change {}\n", NULL);
     step(place, "new", 1, "idle", "state_change {}\n", NULL);
     sql(place, "UPDATE conversations SET changed_ms = 50 WHERE id <> 'new'");
-    place->store->ops->sweep(place->store, 150, 1000, 10, on_reply, &seen);
+    place->store->ops->sweep(place->store, &how, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     assert_false(look(place, "old").is_there);
     assert_int_equal(hear(place, "old", 0, 10).count, 0);
     assert_true(look(place, "waiting").is_there);
     assert_int_equal(hear(place, "new", 0, 10).count, 2);
+}
+
+/* One may be large, so not all that are old go at once. */
+static void old_ones_go_a_few_at_a_time(void **state)
+{
+    static const int64_t gone[] = { 2, 2, 1, 0 };
+    struct store_sweep how = { .older_than_ms = 150, .keep_ended = 1000, .batch = 2 };
+    struct place *place = *state;
+    char id[16];
+
+    for (int i = 0; i < 5; i++) {
+        snprintf(id, sizeof id, "c%d", i);
+        assert_int_equal(make(place, id, NULL), STORE_DONE);
+    }
+    sql(place, "UPDATE conversations SET changed_ms = 50");
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
+        struct seen seen = { 0 };
+
+        place->store->ops->sweep(place->store, &how, on_reply, &seen);
+        wait_for(place, &seen);
+        assert_int_equal(seen.reply.seq, gone[i]);
+    }
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM conversations"), 0);
 }
 
 static void too_many_make_room_where_they_are_idle(void **state)
@@ -268,6 +292,7 @@ int main(void)
         CASE(an_answer_is_delivered_with_its_step),
         CASE(what_is_kept_has_a_bound),
         CASE(old_ones_go_unless_they_wait),
+        CASE(old_ones_go_a_few_at_a_time),
         CASE(too_many_make_room_where_they_are_idle),
     };
 

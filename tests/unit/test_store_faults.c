@@ -109,7 +109,9 @@ static void shift_all(struct place *place, struct seen *seen)
 
 static void index_all(struct place *place, struct seen *seen)
 {
-    place->store->ops->index(place->store, INT64_MAX / 2, 100, on_reply, seen);
+    const struct store_index index = { INT64_MAX / 2, 100, 0 };
+
+    place->store->ops->index(place->store, &index, on_reply, seen);
 }
 
 static void reopen_here(struct place *place, struct seen *seen)

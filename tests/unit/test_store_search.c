@@ -61,9 +61,10 @@ static struct finds find(struct place *place, const char *words, const char *age
 
 static int64_t take_up(struct place *place, int64_t now_ms, size_t batch)
 {
+    const struct store_index index = { now_ms, batch, 0 };
     struct seen seen = { 0 };
 
-    place->store->ops->index(place->store, now_ms, batch, on_reply, &seen);
+    place->store->ops->index(place->store, &index, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     return seen.reply.seq;
@@ -319,6 +320,7 @@ static bool file_holds(struct place *place, const char *bytes)
 static void what_is_gone_is_found_no_more(void **state)
 {
     static const char *const gone[] = { "xyzzyplugh", "Xyzzyplugh", "qwv" };
+    const struct store_sweep all = { INT64_MAX, 1000, 1000, 0 };
     struct place *place = *state;
     struct seen seen = { 0 };
 
@@ -335,7 +337,7 @@ static void what_is_gone_is_found_no_more(void **state)
     if (!chosen_is_postgres()) /* what a server leaves in its files is its own affair */
         assert_true(file_holds(place, "xyzzyplugh"));
     open_store(place);
-    place->store->ops->sweep(place->store, INT64_MAX, 1000, 1000, on_reply, &seen);
+    place->store->ops->sweep(place->store, &all, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.seq, 59);
     assert_int_equal(find(place, "xyzzyplugh", NULL, 10, 0).count, 0);

@@ -7,16 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/job_queue.h"
+#include "store/slice.h"
 #include "store_fixture.h"
 
-static int64_t sweep(struct place *place, int64_t older_than_ms, size_t keep, size_t batch)
+static int64_t sweep_as(struct place *place, const struct store_sweep *how)
 {
     struct seen seen = { 0 };
 
-    place->store->ops->sweep(place->store, older_than_ms, keep, batch, on_reply, &seen);
+    place->store->ops->sweep(place->store, how, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     return seen.reply.seq;
+}
+
+static int64_t sweep(struct place *place, int64_t older_than_ms, size_t keep, size_t batch)
+{
+    const struct store_sweep how = { older_than_ms, keep, batch, 0 };
+
+    return sweep_as(place, &how);
 }
 
 /* Ends ask `number` at `at_ms` in the given state. */
@@ -82,6 +91,31 @@ static void what_is_too_many_goes_unless_awaited(void **state)
     assert_true(is_there(place, 9));
 }
 
+/* They are counted once; what ends, and what is open again, is known from then on. */
+static void what_ends_later_is_counted_too(void **state)
+{
+    struct place *place = *state;
+    struct ask ask = make_ask(6);
+    struct store_change undo = store_change_of(ask.id, EVENT_UNDONE);
+
+    for (int i = 1; i <= 3; i++)
+        end_ask(place, i, STATE_SUBMITTED, 100 + i, true);
+    assert_int_equal(sweep(place, 0, 5, 100), 0);
+    for (int i = 4; i <= 6; i++)
+        end_ask(place, i, STATE_SUBMITTED, 100 + i, true);
+    assert_int_equal(sweep(place, 0, 5, 100), 1);
+    assert_false(is_there(place, 1));
+    undo.from_states = 1U << STATE_SUBMITTED;
+    undo.to_state = STATE_PENDING;
+    undo.removes_answer = true;
+    change_done(place, &undo);
+    end_ask(place, 7, STATE_SUBMITTED, 107, true);
+    assert_int_equal(sweep(place, 0, 5, 100), 0);
+    end_ask(place, 8, STATE_SUBMITTED, 108, true);
+    assert_int_equal(sweep(place, 0, 5, 100), 1);
+    assert_false(is_there(place, 2));
+}
+
 static void an_ask_that_was_undone_is_not_ended(void **state)
 {
     struct place *place = *state;
@@ -95,6 +129,193 @@ static void an_ask_that_was_undone_is_not_ended(void **state)
     change_done(place, &undo);
     assert_int_equal(sweep(place, INT64_MAX, 0, 100), 0);
     assert_true(is_there(place, 1));
+}
+
+static void a_slice_is_shorter_where_somebody_waits(void **state)
+{
+    atomic_bool is_wanted = false;
+    struct slice slice = { .is_wanted = &is_wanted };
+
+    (void)state;
+    slice_begin(&slice, 3600000000);
+    assert_false(slice_is_over(&slice));
+    is_wanted = true;
+    assert_false(slice_is_over(&slice));
+    slice.began_us -= 1800000000;
+    assert_true(slice_is_over(&slice));
+    is_wanted = false;
+    assert_false(slice_is_over(&slice));
+    slice.began_us -= 1800000000;
+    assert_true(slice_is_over(&slice));
+    slice.is_wanted = NULL;
+    slice_begin(&slice, 0);
+    slice.began_us = 0;
+    assert_false(slice_is_over(&slice));
+}
+
+enum { MANY = 60 };
+
+static void end_many(struct place *place)
+{
+    const struct store_index index = { 1700000200000, 10, 0 };
+
+    for (int i = 1; i <= MANY; i++)
+        end_ask(place, i, STATE_SUBMITTED, 100 + i, true);
+    for (int64_t more = 1; more > 0;) {
+        struct seen seen = { 0 };
+
+        place->store->ops->index(place->store, &index, on_reply, &seen);
+        wait_for(place, &seen);
+        more = seen.reply.seq;
+    }
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM words"), MANY);
+}
+
+/* Each batch with hardly any time is one ask, and where the hub ended the next one goes on. */
+static void a_batch_ends_when_its_time_is_over(void **state)
+{
+    const struct store_sweep hasty = { INT64_MAX, 1000, 1000, 1 };
+    struct place *place = *state;
+    int64_t calls = 0;
+
+    if (chosen_is_postgres()) /* bounds rows alone: nobody waits for it */
+        skip();
+    end_many(place);
+    for (; sweep_as(place, &hasty) > 0; calls++) {
+        assert_true(sql_number(place, "SELECT count(*) FROM asks") >= MANY - calls - 1);
+        if (calls % 7 == 0)
+            reopen(place);
+    }
+    assert_true(calls >= MANY);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM asks"), 0);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM words"), 0);
+    sql(place, "INSERT INTO words (words) VALUES ('integrity-check')");
+    assert_int_equal(bad_event(place), 0);
+}
+
+/* Ends an ask with so many words that they are pages of the index. */
+static void end_long_ask(struct place *place, int number)
+{
+    char form[8192] = "{\"title\":\"";
+    size_t used = strlen(form);
+    uint32_t dice = (uint32_t)number;
+    struct ask ask = make_ask(number);
+    struct store_change how = answer_of(ask.id, ask.id);
+
+    for (; used < 6000; used++) {
+        dice = dice * 1664525 + 1013904223;
+        form[used] = (char)('a' + dice % 65536 / 2521);
+    }
+    memcpy(form + used, "\",\"fields\":[]}", sizeof "\",\"fields\":[]}");
+    ask.form_json = form;
+    how.delivered_ms = how.now_ms;
+    create_done(place, &ask);
+    change_done(place, &how);
+}
+
+/* By itself the index merges for as long as it takes, within somebody's commit. */
+static void words_are_merged_in_steps(void **state)
+{
+    const struct store_index index = { 1700000200000, 1, 0 };
+    struct place *place = *state;
+
+    if (chosen_is_postgres())
+        skip();
+    assert_int_equal(sql_number(place, "SELECT v FROM words_config WHERE k = 'automerge'"), 0);
+    for (int i = 1; i <= 12; i++) {
+        struct seen seen = { 0 };
+
+        end_long_ask(place, i);
+        place->store->ops->index(place->store, &index, on_reply, &seen);
+        wait_for(place, &seen);
+    }
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM words"), 12);
+    assert_in_range(sql_number(place, "SELECT count(DISTINCT id >> 37) FROM words_data"
+                                      " WHERE id > 10"),
+                    1, 7); /* else there is one for each */
+}
+
+struct told {
+    int *clock, at;
+};
+
+static void tell(void *context, const struct store_reply *reply)
+{
+    struct told *told = context;
+
+    assert_int_equal(reply->outcome, STORE_DONE);
+    told->at = ++*told->clock;
+}
+
+static void what_somebody_waits_for_goes_first(void **state)
+{
+    const struct store_sweep all = { INT64_MAX, 1000, 1000, 0 };
+    struct place *place = *state;
+    struct ask ask = make_ask(99);
+    struct store_change how = answer_of(ask.id, "key-99");
+    int clock = 0;
+    struct told swept = { &clock, 0 }, answered = { &clock, 0 };
+
+    for (int i = 1; i <= 5; i++)
+        end_ask(place, i, STATE_SUBMITTED, 100 + i, true);
+    create_done(place, &ask);
+    if (chosen_is_postgres()) /* goes another way, which nobody waits for */
+        skip();
+    place->store->ops->sweep(place->store, &all, tell, &swept);
+    place->store->ops->change(place->store, &how, tell, &answered);
+    wait_until(place, &swept.at);
+    wait_until(place, &answered.at);
+    assert_true(answered.at < swept.at);
+    assert_false(is_there(place, 1));
+}
+
+static enum job_what next_kind(struct job_queue *queue, int64_t *ret_count)
+{
+    struct job_list next = job_queue_take(queue);
+    enum job_what what = next.first->what;
+
+    *ret_count = next.count;
+    while (next.first)
+        job_free(job_list_take(&next));
+    return what;
+}
+
+static void add_job(struct job_queue *queue, enum job_what what)
+{
+    struct job job = { .what = what };
+
+    job_queue_add(queue, job_copy(&job));
+}
+
+static void retention_has_its_turn(void **state)
+{
+    struct job_queue queue = { 0 }, more = { 0 };
+    int64_t count;
+
+    (void)state;
+    assert_true(job_queue_is_empty(&queue));
+    add_job(&more, JOB_SWEEP);
+    add_job(&more, JOB_REVOKE);
+    add_job(&more, JOB_INDEX);
+    add_job(&more, JOB_REVOKE);
+    job_queue_append(&queue, &more);
+    assert_true(job_queue_is_empty(&more));
+    for (int round = 0; round < 2; round++) { /* where there is always something else */
+        for (int i = 0; i < JOB_QUEUE_MOST_BEFORE; i++) {
+            assert_int_equal(next_kind(&queue, &count), JOB_REVOKE);
+            assert_int_equal(count, round == 0 && i == 0 ? 2 : 1);
+            add_job(&queue, JOB_REVOKE);
+        }
+        assert_int_equal(next_kind(&queue, &count), round == 0 ? JOB_SWEEP : JOB_INDEX);
+        assert_int_equal(count, 1);
+    }
+    assert_int_equal(next_kind(&queue, &count), JOB_REVOKE);
+    add_job(&queue, JOB_INDEX);
+    add_job(&queue, JOB_SWEEP);
+    assert_int_equal(next_kind(&queue, &count), JOB_INDEX); /* one at a time */
+    assert_int_equal(next_kind(&queue, &count), JOB_SWEEP);
+    assert_true(job_queue_is_empty(&queue));
+    assert_null(job_queue_take(&queue).first);
 }
 
 struct counted {
@@ -247,6 +468,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(what_is_too_old_goes),
         CASE(what_is_too_many_goes_unless_awaited),
+        CASE(what_ends_later_is_counted_too),
+        CASE(a_slice_is_shorter_where_somebody_waits),
+        CASE(a_batch_ends_when_its_time_is_over),
+        CASE(words_are_merged_in_steps),
+        CASE(what_somebody_waits_for_goes_first),
+        CASE(retention_has_its_turn),
         CASE(an_ask_that_was_undone_is_not_ended),
         CASE(what_is_settled_is_not_looked_at_again),
         CASE(nothing_of_a_swept_ask_is_left_but_its_places),

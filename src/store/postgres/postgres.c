@@ -21,6 +21,7 @@
 #include "store/postgres/read.h"
 #include "store/postgres/result.h"
 #include "store/postgres/start.h"
+#include "store/postgres/write.h"
 #include "store/requests.h"
 
 enum {
@@ -50,6 +51,28 @@ static struct postgres_store *own(struct store *store)
     return (struct postgres_store *)store;
 }
 
+static void on_swept(void *context, const PGresult *result, const struct error *err)
+{
+    struct job *job = context;
+
+    if (err)
+        job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
+    else
+        write_take(job, result);
+    job->done(job->context, &job->reply);
+    job_free(job);
+}
+
+/* Retention may be repeated, and a batch would hold up every hub: it goes where reads go. */
+static void sweep(struct postgres_store *store, struct job *take_job)
+{
+    struct params params = { 0 };
+    const struct sql *sql;
+
+    write_bind(take_job, &sql, &params);
+    pool_read(store->pool, sql, &params, on_swept, take_job);
+}
+
 /* The index is not part of what has to be right, so it is no part of the queue either. */
 static void add(struct queued_store *queued, struct job *take_job)
 {
@@ -59,6 +82,8 @@ static void add(struct queued_store *queued, struct job *take_job)
         postgres_index(store->pool, take_job->of.index.now_ms, (size_t)take_job->of.index.batch,
                        take_job->done, take_job->context);
         job_free(take_job);
+    } else if (take_job->what == JOB_SWEEP) {
+        sweep(store, take_job);
     } else if (store->queue) {
         batch_queue_add(store->queue, take_job);
     } else {

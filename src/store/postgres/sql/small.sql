@@ -10,7 +10,8 @@ DECLARE
 BEGIN
   outcome := 0;
   seq := 0;
-  IF NOT EXISTS (SELECT FROM asks WHERE id = p_ask) THEN
+  PERFORM FROM asks WHERE id = p_ask FOR KEY SHARE; -- else retention might leave the draft
+  IF NOT FOUND THEN
     outcome := 3;
     said := sayso_said('M', 0);
     RETURN;

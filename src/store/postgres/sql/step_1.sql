@@ -1,6 +1,6 @@
 -- The tables of store/schema.c, where their comments say what they mean. More here: events.hub and
 -- conversations.hub (which hub wrote it), conversations.stamp and counter.stamp (in which order),
--- counter.misc (raised when a small table changed), counter.ended (see sweep.sql), asks.agent (what
+-- counter.misc (raised when a small table changed), counter.ended (no longer used), asks.agent (what
 -- its agent calls itself) and batches (see batch.sql). Indices are those PostgreSQL is good at: to
 -- it an index costs an entry, not a page. Texts are in the order of their bytes, whatever the
 -- database's language is. Once released, this file is never edited.

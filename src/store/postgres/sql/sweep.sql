@@ -1,10 +1,9 @@
 -- Retention (R9.1), as in sqlite_sweep.c, and what searches are found by.
 
 -- An ask goes with its texts, answers, drafts and words; of its events only the places in the chain
--- stay. Who indexes holds asks and then their words, so the asks come first here too.
+-- stay. The asks are held by who calls this, so that nobody else has anything of them.
 CREATE FUNCTION sayso_drop(p_numbers bigint[]) RETURNS void LANGUAGE plpgsql AS $f$
 BEGIN
-  PERFORM 1 FROM asks k WHERE k.number = ANY (p_numbers) FOR UPDATE;
   WITH RECURSIVE chain (seq) AS (
     SELECT k.seq FROM asks k WHERE k.number = ANY (p_numbers)
     UNION ALL
@@ -19,39 +18,56 @@ BEGIN
   DELETE FROM asks WHERE number = ANY (p_numbers);
 END $f$;
 
--- Counting all takes long, so it is done once for many batches (counter.ended): others only add to
--- it. Timeouts (7) and withdrawals (8) hold no answer that somebody might still come for.
+-- Conversations that wait for nobody, and what became of batches nobody will ask for any more.
+CREATE FUNCTION sayso_drop_others(p_older bigint, p_most bigint) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+DECLARE
+  dropped bigint;
+BEGIN
+  DELETE FROM conversations WHERE id IN (SELECT c.id FROM conversations c
+    WHERE c.changed_ms < p_older AND c.state <> 'awaiting_user_response'
+    ORDER BY c.changed_ms, c.id LIMIT p_most FOR UPDATE SKIP LOCKED);
+  GET DIAGNOSTICS dropped = ROW_COUNT;
+  DELETE FROM batches WHERE id IN (SELECT b.id FROM batches b
+    WHERE b.at_ms < sayso_now() - 86400000 ORDER BY b.at_ms LIMIT 1000);
+  RETURN dropped;
+END $f$;
+
+-- Like sayso_index no part of a batch: answers do not wait for it, and it waits for nobody. What
+-- somebody is changing is left for the next time, and one hub does it at a time. No more are counted
+-- than are to be kept and may go. Timeouts (7) and withdrawals (8) hold no answer that somebody
+-- might still come for.
 CREATE FUNCTION sayso_sweep(p_older bigint, p_keep bigint, p_batch bigint,
                             OUT outcome integer, OUT seq bigint)
-LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
 DECLARE
   numbers bigint[];
-  all_ended bigint := (SELECT c.ended FROM counter c);
   room bigint;
-  said text;
 BEGIN
-  IF all_ended < p_keep + 2 * p_batch THEN
-    all_ended := (SELECT count(*) FROM asks WHERE state > 2);
+  outcome := 0;
+  seq := 0;
+  IF NOT pg_try_advisory_xact_lock(1935765877, hashtext(current_schema())) THEN
+    RETURN;
   END IF;
   numbers := ARRAY(SELECT number FROM asks WHERE state > 2 AND ended_ms < p_older
-                   ORDER BY ended_ms LIMIT p_batch);
-  room := LEAST(p_batch, all_ended - p_keep) - cardinality(numbers);
+                   ORDER BY ended_ms LIMIT p_batch FOR UPDATE SKIP LOCKED);
+  room := p_batch - cardinality(numbers);
+  IF room > 0 THEN
+    room := LEAST(room, (SELECT count(*) FROM (SELECT 1 FROM asks WHERE state > 2
+      LIMIT p_keep + p_batch) AS ended) - cardinality(numbers) - p_keep);
+  END IF;
   IF room > 0 THEN
     numbers := numbers || ARRAY(SELECT number FROM asks
       WHERE state > 2 AND ended_ms >= p_older AND (delivered_ms > 0 OR state IN (7, 8))
-      ORDER BY ended_ms LIMIT room);
+      ORDER BY ended_ms LIMIT room FOR UPDATE SKIP LOCKED);
   END IF;
-  outcome := 0;
   seq := cardinality(numbers);
   IF seq > 0 THEN
     PERFORM sayso_drop(numbers);
   END IF;
-  UPDATE counter SET ended = all_ended - sayso_sweep.seq;
   IF seq < p_batch THEN -- the last batch
-    DELETE FROM conversations WHERE changed_ms < p_older AND state <> 'awaiting_user_response';
-    DELETE FROM batches WHERE at_ms < sayso_now() - 86400000;
+    seq := seq + sayso_drop_others(p_older, p_batch - seq);
   END IF;
-  said := sayso_said('D', seq);
 END $f$;
 
 -- What the hub made of the texts it read (index.c): of each ask its number, its newest event then,
