@@ -79,10 +79,12 @@ struct live *follow_take_up(struct engine *engine, const struct store_row *row)
     live->seq = row->seq;
     live->decided_ms = row->ask.decided_ms;
     launch_keep(engine, live, row->ask.launch_hash);
-    if (state_is_open(live->state))
+    if (state_is_open(live->state)) {
         time_start(engine, live);
-    else
+        announce_taken_up(engine, live);
+    } else {
         hold_back(engine, live, row->ask.deliver_after_ms);
+    }
     return live;
 }
 

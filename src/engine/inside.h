@@ -346,7 +346,7 @@ desk_act rule_preview_act, rule_add_act, rule_list_act, rule_remove_act, rule_su
 
 /* announce.c: telling a person who looks at none of our screens */
 void announce_new(struct engine *engine, const struct live *live);
-void announce_recovered(struct engine *engine, const struct live *live);
+void announce_taken_up(struct engine *engine, const struct live *live);
 void announce_retime(struct engine *engine); /* after remind_minutes has changed */
 void announce_ring(struct engine *engine, struct alarm *alarm);
 /* index.c */

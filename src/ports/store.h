@@ -226,6 +226,10 @@ struct store_ops {
                    const struct store_principal *principal, store_done *done, void *context);
     void (*change)(struct store *store, const struct store_change *change, store_done *done,
                    void *context);
+    /* Marks of an open ask that are no events, such as that people were told. STORE_LOST: it has
+     * them so already, or is over: of all who share the store one does what a mark stands for. */
+    void (*mark)(struct store *store, const char *ask_id, uint32_t set_flags, uint32_t clear_flags,
+                 store_done *done, void *context);
     /* One draft per ask and person; last write wins. `json` "" removes it. */
     void (*save_draft)(struct store *store, const char *ask_id, const char *person,
                        const char *json, int64_t now_ms, store_done *done, void *context);

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "ports/announcement.h"
 #include "remove_tree.h"
 #include "store/row.h"
 
@@ -417,6 +418,12 @@ void stage_sleep(struct stage *stage, int64_t ms)
     stage_settle(stage);
 }
 
+static void on_announcement(void *context, const struct announcement *announcement)
+{
+    stage_note(context, "%s %s", announcement->is_reminder ? "reminded of" : "told of",
+               announcement->title);
+}
+
 static void open_engine(struct stage *stage)
 {
     struct engine_parts parts = {
@@ -427,6 +434,8 @@ static void open_engine(struct stage *stage)
         .settings_path = stage->settings_path,
         .terminal_built = stage->terminal_built,
         .program = stage->program ? stage->program : "/usr/bin/sayso",
+        .announce = stage->announces ? on_announcement : NULL,
+        .context = stage,
     };
 
     stage->store.inner = chosen_open(stage->loop, stage->where);

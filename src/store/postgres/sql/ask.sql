@@ -263,3 +263,26 @@ BEGIN
   said := sayso_said('D', reply.seq);
   RETURN reply;
 END $f$;
+
+-- Marks of an open ask that no event tells of; lost where it has them so already.
+CREATE FUNCTION sayso_mark(p_id text, p_set_flags bigint, p_clear_flags bigint,
+                           OUT outcome integer, OUT seq bigint)
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
+DECLARE
+  said text;
+BEGIN
+  outcome := 0;
+  seq := 0;
+  UPDATE asks k SET flags = (k.flags | p_set_flags) & ~p_clear_flags
+    WHERE k.id = p_id AND k.state <= 2
+      AND ((k.flags | p_set_flags) & ~p_clear_flags) <> k.flags;
+  IF FOUND THEN
+    said := sayso_said('D', 0);
+  ELSIF EXISTS (SELECT FROM asks k WHERE k.id = p_id) THEN
+    outcome := 1;
+    said := sayso_said('L', 0);
+  ELSE
+    outcome := 3;
+    said := sayso_said('M', 0);
+  END IF;
+END $f$;
