@@ -138,6 +138,7 @@ enum store_when {
     STORE_ANY_TIME,
     STORE_PAST_DEADLINE,   /* once the ask's deadline has passed */
     STORE_BEFORE_DELIVERY, /* while its answer is held back, and was not delivered */
+    STORE_ABANDONED, /* its agent was not seen to leave, but the hub where it waited is gone */
 };
 
 /* Numbers that are STORE_KEEP, and texts that are NULL, leave the column alone. */
@@ -214,6 +215,8 @@ struct store_news {
     void (*conversation)(void *context, const char *id); /* something was said in it */
     void (*facts)(void *context);  /* tokens, rules, keys, settings or meta: to be read again */
     void (*resync)(void *context); /* so much that it is not told: all is to be read again */
+    /* The hub where its agent waited is gone; said again until a change says what is true now. */
+    void (*abandoned)(void *context, const char *ask_id);
 };
 
 struct store;

@@ -226,6 +226,14 @@ static void on_news_conversation(void *context, const char *id)
     stage->news->conversation(stage->news_context, id);
 }
 
+static void on_news_abandoned(void *context, const char *id)
+{
+    struct stage *stage = context;
+
+    stage_note(stage, "news of abandoned");
+    stage->news->abandoned(stage->news_context, id);
+}
+
 static void on_news_facts(void *context)
 {
     struct stage *stage = context;
@@ -245,7 +253,7 @@ static void on_news_resync(void *context)
 static void pass_follow(struct store *port, const struct store_news *news, void *context)
 {
     static const struct store_news noted = { on_news_ask, on_news_conversation, on_news_facts,
-                                             on_news_resync };
+                                             on_news_resync, on_news_abandoned };
     struct stage_store *store = own(port);
 
     store->stage->news = news;

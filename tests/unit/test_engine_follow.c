@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine_fixture.h"
+#include "engine_pair.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,117 +17,17 @@
 #include "base/mem.h"
 #include "crypto/token.h"
 
-#define PAIR(name) cmocka_unit_test_setup_teardown(name, pair_set_up, pair_tear_down)
-
-/* An agent asks here; there is a person on either side. */
-struct pair {
-    struct stage *here, *there;
-    struct caller *far; /* a person at the other one */
-    struct call did;    /* what that one did last */
-};
-
-static int pair_set_up(void **state)
-{
-    struct pair *pair = mem_new(sizeof *pair);
-    char where[POSTGRES_URL_BYTES];
-
-    *state = NULL;
-    if (!postgres_is_there()) {
-        free(pair);
-        return 0;
-    }
-    chosen_begin("", where);
-    pair->here = stage_open(where);
-    pair->there = stage_open(where);
-    pair->did.label = "far";
-    *state = pair;
-    return 0;
-}
-
-static int pair_tear_down(void **state)
-{
-    struct pair *pair = *state;
-
-    if (!pair)
-        return 0;
-    call_release(&pair->did);
-    stage_close(pair->here);
-    stage_close(pair->there);
-    free(pair);
-    return 0;
-}
-
-static void enter_far(struct pair *pair, const char *via)
-{
-    struct desk_visitor person = visitor_person(via);
-
-    pair->far = caller_enter(pair->there, "far", &person);
-}
-
-/* Whether that engine has an open ask. */
-static bool has_ask(void *context)
-{
-    struct text figures = { 0 };
-    bool has_one;
-
-    engine_write_metrics(((struct stage *)context)->engine, &figures);
-    has_one = strstr(text_string(&figures), "sayso_asks_pending 1\n") != NULL;
-    text_release(&figures);
-    return has_one;
-}
-
-/* An ask here, of which they know there. */
-static void open_pair(struct pair *pair, struct scene *scene, const char *via, const char *more)
-{
-    scene_open(scene, (void **)&pair->here, "web", more);
-    enter_far(pair, via);
-    stage_wait(pair->there, has_ask, pair->there);
-}
-
-static bool is_replied(void *context)
-{
-    return ((const struct call *)context)->replies > 0;
-}
-
-static void far_does(struct pair *pair, desk_act *act, const struct scene *scene, const char *more)
-{
-    call_run(&pair->did, pair->far, act, "{'session_id':'%s'%s}", scene->id, more);
-}
-
-struct heard {
-    const struct caller *caller;
-    const char *method;
-};
-
-static bool is_heard(void *context)
-{
-    const struct heard *heard = context;
-
-    return caller_count(heard->caller, heard->method) > 0;
-}
-
-static void wait_heard(const struct caller *caller, const char *method)
-{
-    struct heard heard = { caller, method };
-
-    stage_wait(caller->stage, is_heard, &heard);
-}
-
-#define NEEDS_SERVER                                                                               \
-    if (!*state)                                                                                   \
-    skip()
-
 static void test_an_answer_there_reaches_who_waits_here(void **state)
 {
     struct pair *pair = *state;
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     assert_int_equal(scene.asked.replies, 0); /* nobody here has looked yet */
-    stage_wait(pair->here, is_replied, &scene.asked);
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
     assert_true(scene.asked.is_final);
     scene_answer(&scene, "a");
@@ -143,12 +43,12 @@ static void test_two_decide_at_once(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     scene_do(&scene, scene.ops->cancel, "");
     assert_int_not_equal(scene.did.err.code, ERROR_NONE);
-    stage_wait(pair->here, is_replied, &scene.asked);
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
     assert_int_equal(stage_count(pair->here, "cancelled done"), 0);
     scene_close(&scene);
@@ -160,15 +60,15 @@ static void test_what_was_answered_there_is_undone_here(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "web", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_open(pair, &scene, "web", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     scene_do(&scene, scene.ops->undo, ""); /* though it was not told of the answer */
     assert_worked(&scene.did);
     assert_int_equal(scene.asked.replies, 0);
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['a']");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['a']");
     assert_worked(&pair->did);
-    stage_wait(pair->here, is_replied, &scene.asked); /* its window is five seconds */
+    stage_wait(pair->here, pair_is_replied, &scene.asked); /* its window is five seconds */
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "a");
     scene_close(&scene);
 }
@@ -180,11 +80,11 @@ static void test_time_given_there_is_told_here(void **state)
     struct json *told;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
+    pair_open(pair, &scene, "cli", "");
     caller_forget(scene.agent);
-    far_does(pair, scene.ops->extend, &scene, ",'seconds':900");
+    pair_far_does(pair, scene.ops->extend, &scene, ",'seconds':900");
     assert_worked(&pair->did);
-    wait_heard(scene.agent, "ask/retimed");
+    pair_wait_heard(scene.agent, "ask/retimed");
     told = caller_event(scene.agent, "ask/retimed");
     assert_in_range(json_member_integer(json_at(told, "/params"), "remaining_ms", -1), 800000,
                     1300000);
@@ -198,14 +98,14 @@ static void test_time_is_up_once(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", ",'timeout_seconds':10");
+    pair_open(pair, &scene, "cli", ",'timeout_seconds':10");
     chosen_run(pair->here->where, "UPDATE asks SET deadline_ms = deadline_ms - 9000");
     stage_restart(pair->there); /* finds the earlier deadline */
-    enter_far(pair, "cli");
-    stage_wait(pair->there, has_ask, pair->there);
+    pair_enter_far(pair, "cli");
+    stage_wait(pair->there, pair_has_ask, pair->there);
     call_run(&pair->did, pair->far, scene.ops->watch, "{}");
-    wait_heard(pair->far, "ask/changed");
-    stage_wait(pair->here, is_replied, &scene.asked);
+    pair_wait_heard(pair->far, "ask/changed");
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/action_status"), "timeout");
     assert_int_equal(
         stage_count(pair->here, "expired done") + stage_count(pair->there, "expired done"), 1);
@@ -219,10 +119,10 @@ static void test_withdrawn_here_is_over_there(void **state)
     struct call withdrawn = { 0 };
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
+    pair_open(pair, &scene, "cli", "");
     call_run(&withdrawn, scene.agent, scene.ops->withdraw, "{'session_id':'%s'}", scene.id);
     assert_worked(&withdrawn);
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_failed(&pair->did, ERROR_wrong_state, "/session_id");
     call_release(&withdrawn);
     scene_close(&scene);
@@ -235,21 +135,21 @@ static void test_asked_back_there_explained_here(void **state)
     struct call waits = { 0 };
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->ask_back, &scene, ",'text':'Why today?'");
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->ask_back, &scene, ",'text':'Why today?'");
     assert_worked(&pair->did);
-    stage_wait(pair->here, is_replied, &scene.asked);
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_false(scene.asked.is_final);
     assert_string_equal(call_text(&scene.asked, "/asked_back"), "Why today?");
     call_start(&waits, scene.agent, scene.ops->wait,
                "{'session_id':'%s','explanation':'The sale begins.'}", scene.id);
     stage_settle(pair->here);
     assert_int_equal(waits.replies, 0);
-    far_does(pair, scene.ops->get, &scene, "");
+    pair_far_does(pair, scene.ops->get, &scene, "");
     assert_string_equal(call_text(&pair->did, "/talk/1/text"), "The sale begins.");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
-    stage_wait(pair->here, is_replied, &waits);
+    stage_wait(pair->here, pair_is_replied, &waits);
     assert_true(waits.is_final);
     call_release(&waits);
     scene_close(&scene);
@@ -265,9 +165,9 @@ static void test_collected_elsewhere(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
+    pair_open(pair, &scene, "cli", "");
     caller_leave(scene.agent);
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     agent = caller_enter(pair->there, "agent", &visitor);
     call_run(&waits, agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
@@ -290,8 +190,8 @@ static void test_what_was_decided_meanwhile_is_found(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     stage_crash(pair->here);
     call_run(&waits, caller_enter(pair->here, "again", &agent), scene.ops->wait,
@@ -315,7 +215,7 @@ static void test_a_persons_settings_hold_at_both(void **state)
     struct call did = { 0 };
 
     NEEDS_SERVER;
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     stage_forget(pair->there);
     call_run(&did, caller_enter(pair->here, "near", &visitor), pair->here->desk->ops->settings_set,
              "{'name':'deliver_after','value':'7'}");
@@ -333,7 +233,7 @@ static void test_one_call_at_two_is_one_ask(void **state)
     struct call first = { .label = "first" }, second = { .label = "second" };
 
     NEEDS_SERVER;
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     ask_start(&first, caller_enter(pair->here, "agent", &agent), "Deploy", "", -1);
     ask_start(&second, caller_enter(pair->there, "agent", &agent), "Deploy", "", -1);
     stage_settle(pair->here);
@@ -342,8 +242,8 @@ static void test_one_call_at_two_is_one_ask(void **state)
     assert_int_equal(stage_count(pair->there, "create repeated"), 1);
     call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
     assert_worked(&pair->did);
-    stage_wait(pair->there, is_replied, &second);
-    stage_wait(pair->here, is_replied, &first);
+    stage_wait(pair->there, pair_is_replied, &second);
+    stage_wait(pair->here, pair_is_replied, &first);
     assert_string_equal(call_text(&first, "/selection/selected_ids/0"), "b");
     assert_string_equal(call_text(&second, "/selection/selected_ids/0"), "b");
     assert_string_equal(first.session_id, second.session_id);
@@ -364,17 +264,17 @@ static void test_news_overtake_our_own_completion(void **state)
     struct call asked = { .label = "ask" };
 
     NEEDS_SERVER;
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     pair->here->store.holds_replies = true;
     ask_start(&asked, caller_enter(pair->here, "agent", &agent), "Deploy", "", -1);
     stage_settle(pair->here);
-    stage_wait(pair->there, has_ask, pair->there);
+    stage_wait(pair->there, pair_has_ask, pair->there);
     call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
     assert_worked(&pair->did);
     stage_wait(pair->here, has_news, pair->here);
     assert_int_equal(asked.replies, 0);
     stage_release(pair->here);
-    stage_wait(pair->here, is_replied, &asked);
+    stage_wait(pair->here, pair_is_replied, &asked);
     assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "b");
     call_release(&asked);
 }
@@ -407,7 +307,7 @@ static void test_tokens_hold_at_both(void **state)
 
     NEEDS_SERVER;
     near = caller_enter(pair->here, "near", &visitor);
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     call_run(&did, near, pair->here->desk->ops->token_new, "{'label':'ci'}");
     assert_worked(&did);
     token_hash(call_text(&did, "/token"), look.hash);
@@ -446,9 +346,9 @@ static void test_rules_hold_at_both(void **state)
     char title[64], rule[ASK_ID_BYTES];
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
-    stage_wait(pair->here, is_replied, &scene.asked);
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
     scene_do(&scene, scene.ops->rule_add, "");
     assert_worked(&scene.did);
@@ -524,11 +424,11 @@ static void test_so_much_that_all_is_read_again(void **state)
     /* As if events had been there, and were gone before anybody looked. */
     chosen_run(pair->here->where, "UPDATE counter SET seq = seq + 50000");
     scene_open(&scene, (void **)&pair->here, "web", "");
-    enter_far(pair, "cli");
-    stage_wait(pair->there, has_ask, pair->there);
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_enter_far(pair, "cli");
+    stage_wait(pair->there, pair_has_ask, pair->there);
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
-    stage_wait(pair->here, is_replied, &scene.asked);
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
     scene_close(&scene);
 }
@@ -539,7 +439,7 @@ static void test_a_list_that_can_not_be_read_says_so(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
+    pair_open(pair, &scene, "cli", "");
     chosen_run(pair->here->where, "ALTER TABLE asks RENAME TO gone");
     call_run(&pair->did, pair->far, scene.ops->list, "{'which':'completed'}");
     chosen_run(pair->here->where, "ALTER TABLE gone RENAME TO asks");
