@@ -20,6 +20,8 @@ enum ask_flags {
     ASK_INTERFACE_UNAVAILABLE = 16,
     ASK_TALKED = 32,     /* something was said about it: a question back, an explanation */
     ASK_ASKED_BACK = 64, /* the person waits for an explanation */
+    ASK_UNTOLD = 128,    /* the agent's own client shows it first: nobody else was told yet */
+    ASK_REMINDED = 256,  /* people were told once more */
 };
 
 struct ask {

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    ROUTING_SILENT_MS = 15000, /* what the client's own form gets before others make a noise */
     ROUTING_BROWSER_MS = 60000,
 };
 

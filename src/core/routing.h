@@ -17,6 +17,8 @@ enum ask_interface {
     INTERFACE_COUNT,
 };
 
+enum { ROUTING_SILENT_MS = 15000 }; /* what a client's form gets before others make a noise */
+
 /* What is true at the moment of routing; the engine collects it. */
 struct routing_facts {
     enum ask_interface asked;          /* the agent's explicit choice, or INTERFACE_NONE */

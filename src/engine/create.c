@@ -148,6 +148,8 @@ static bool route(struct submission *submission, struct error *err)
     ask->interface = chosen.interface;
     if (chosen.interface_unavailable)
         ask->flags |= ASK_INTERFACE_UNAVAILABLE;
+    if (chosen.silent_ms > 0)
+        ask->flags |= ASK_UNTOLD;
     submission->quiet_ms = chosen.silent_ms;
     submission->opens_browser = chosen.open_browser;
     life.wait_for_terminal = chosen.wait_for_terminal && !submission->rule[0];

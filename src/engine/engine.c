@@ -99,11 +99,9 @@ static void recover(struct engine *engine, const struct store_row *row)
     struct live *live = follow_take_up(engine, row);
 
     if (!live || follow_is_shared(engine))
-        return; /* where there are others, who waits and who was told is theirs to know */
+        return; /* where there are others, who waits is theirs to know */
     live->flags |= ASK_DETACHED;
     live->detached_ms = engine_utc_ms(engine);
-    if (state_is_open(live->state))
-        announce_recovered(engine, live);
 }
 
 /* What is in memory and was not listed may have ended while the list was read. */

@@ -86,10 +86,12 @@ struct live *follow_take_up(struct engine *engine, const struct store_row *row)
     live->seq = row->seq;
     live->decided_ms = row->ask.decided_ms;
     launch_keep(engine, live, row->ask.launch_hash);
-    if (state_is_open(live->state))
+    if (state_is_open(live->state)) {
         time_start(engine, live);
-    else
+        announce_taken_up(engine, live);
+    } else {
         hold_back(engine, live, row->ask.deliver_after_ms);
+    }
     return live;
 }
 
@@ -112,6 +114,7 @@ static void take_over(struct engine *engine, struct live *live, const struct sto
     if (live->version != ask->version)
         live->is_back_told = false; /* it may be another question by now */
     live->version = ask->version;
+    detached_set(engine, live, ask->flags & ASK_DETACHED);
     live->flags = ask->flags;
     live->interface = (uint8_t)ask->interface;
     live->deadline_ms = ask->deadline_ms;
@@ -141,6 +144,8 @@ static void go_on(struct engine *engine, struct live *live, const struct store_r
     alarm_clear(&engine->alarms, &live->deadline);
     if (state_is_open(live->state)) {
         time_start(engine, live);
+        if (live->waiters && live->flags & ASK_DETACHED)
+            detached_save(engine, live, false); /* there it left, here it waits */
         wait_tell_time(engine, live);
         if (!was_open)
             client_offer(engine, live, NULL);
@@ -237,6 +242,11 @@ static void on_news_conversation(void *context, const char *id)
     question_follow(context, id);
 }
 
+static void on_news_abandoned(void *context, const char *id)
+{
+    detached_judge(context, id);
+}
+
 static void on_news_facts(void *context)
 {
     struct engine *engine = context;
@@ -264,6 +274,7 @@ void follow_store(struct engine *engine)
     static const struct store_news news = {
         .ask = on_news_ask,
         .conversation = on_news_conversation,
+        .abandoned = on_news_abandoned,
         .facts = on_news_facts,
         .resync = on_news_resync,
     };

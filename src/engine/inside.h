@@ -133,7 +133,7 @@ void origin_release(struct principal *principal, struct origin *origin);
 
 /* announce.c: telling a person who looks at none of our screens */
 void announce_new(struct engine *engine, const struct live *live);
-void announce_recovered(struct engine *engine, const struct live *live);
+void announce_taken_up(struct engine *engine, const struct live *live);
 void announce_retime(struct engine *engine); /* after remind_minutes has changed */
 void announce_ring(struct engine *engine, struct alarm *alarm);
 

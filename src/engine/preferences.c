@@ -120,6 +120,22 @@ static void tell_watchers(const struct engine *engine, enum setting_id id)
     text_release(&line);
 }
 
+static void set_log_level(struct engine *engine)
+{
+    log_set_level((enum log_level)settings_integer(engine->parts.settings, SETTING_LOG_LEVEL));
+}
+
+/* Most settings are looked up where they count; these have to be told. */
+static const struct {
+    enum setting_id id;
+    void (*act)(struct engine *engine);
+} consequences[] = {
+    { SETTING_LOG_LEVEL, set_log_level },
+    { SETTING_REMIND_MINUTES, announce_retime },
+    { SETTING_RETENTION_DAYS, sweep_soon },
+    { SETTING_MAX_SESSIONS, sweep_soon },
+};
+
 struct reading {
     struct engine *engine;
     bool is_saved[SETTING_COUNT];
@@ -139,7 +155,10 @@ void preferences_load(struct engine *engine)
 {
     struct store *store = engine->parts.store;
     struct reading reading = { .engine = engine };
+    int64_t before[ARRAY_LEN(consequences)];
 
+    for (size_t i = 0; i < ARRAY_LEN(consequences); i++)
+        before[i] = engine_setting(engine, consequences[i].id);
     store->ops->list_settings(store, engine->parts.person, put_saved, &reading);
     for (int id = 0; id < SETTING_COUNT; id++) {
         const struct setting_row *row = setting_row((enum setting_id)id);
@@ -149,23 +168,11 @@ void preferences_load(struct engine *engine)
         if (row->scope != SETTING_SCOPE_HOST)
             tell_watchers(engine, (enum setting_id)id);
     }
+    for (size_t i = 0; i < ARRAY_LEN(consequences); i++) {
+        if (engine_setting(engine, consequences[i].id) != before[i])
+            consequences[i].act(engine);
+    }
 }
-
-static void set_log_level(struct engine *engine)
-{
-    log_set_level((enum log_level)settings_integer(engine->parts.settings, SETTING_LOG_LEVEL));
-}
-
-/* Most settings are looked up where they count; these have to be told. */
-static const struct {
-    enum setting_id id;
-    void (*act)(struct engine *engine);
-} consequences[] = {
-    { SETTING_LOG_LEVEL, set_log_level },
-    { SETTING_REMIND_MINUTES, announce_retime },
-    { SETTING_RETENTION_DAYS, sweep_soon },
-    { SETTING_MAX_SESSIONS, sweep_soon },
-};
 
 static void put_and_reply(struct preference *preference)
 {

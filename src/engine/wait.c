@@ -43,36 +43,6 @@ static void free_waiter(struct engine *engine, struct waiter *waiter)
     pool_free(waiter, sizeof *waiter);
 }
 
-static void on_flag_saved(void *context, const struct store_reply *reply)
-{
-    (void)reply; /* the flag is a courtesy: waiters in memory are what counts */
-    errand_end(context);
-}
-
-/* Keeps the mark "the agent stopped waiting" up to date, for people and for other hubs. */
-static void save_detached(struct engine *engine, struct live *live, bool is_detached)
-{
-    enum ask_event event = is_detached ? EVENT_AGENT_DETACHED : EVENT_AGENT_REATTACHED;
-    struct lifecycle_facts facts = { 0 };
-    struct lifecycle_step step = lifecycle_next(live->state, event, &facts);
-    struct store_change change = store_change_of(live->id, event);
-    struct errand *errand;
-
-    if (!step.is_legal || step.is_ignored || !live->is_stored)
-        return;
-    live->flags = is_detached ? live->flags | ASK_DETACHED : live->flags & ~(uint32_t)ASK_DETACHED;
-    live->detached_ms = is_detached ? engine_utc_ms(engine) : 0;
-    change.from_states = lifecycle_states_for(event, &facts);
-    change.set_flags = is_detached ? ASK_DETACHED : 0;
-    change.clear_flags = is_detached ? 0 : ASK_DETACHED;
-    change.now_ms = engine_utc_ms(engine);
-    change.skips_row = true;
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    errand_begin_write(errand);
-    engine->parts.store->ops->change(engine->parts.store, &change, on_flag_saved, errand);
-    live_mark_dirty(engine, live);
-}
-
 /* Nobody reads this one but the front: what else there is to tell waits for one that is read. */
 static void reply_unseen(const struct errand *errand, const struct store_row *row)
 {
@@ -110,7 +80,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
     unlink_waiter(live, waiter);
     free_waiter(engine, waiter);
     if (!live->waiters)
-        save_detached(engine, live, true);
+        detached_save(engine, live, true);
     memcpy(row.ask.id, live->id, sizeof row.ask.id);
     if (comes_back && !back_is_news(live))
         reply_unseen(errand, &row);
@@ -215,7 +185,7 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
     if (wait_ms >= 0)
         alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
     if (was_detached)
-        save_detached(engine, live, false);
+        detached_save(engine, live, false);
 }
 
 void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json)
@@ -285,7 +255,7 @@ void wait_fail_visit(struct engine *engine, struct live *live, const struct visi
         unlink_waiter(live, waiter);
         free_waiter(engine, waiter);
         if (!live->waiters)
-            save_detached(engine, live, true);
+            detached_save(engine, live, true);
         errand_fail(errand, err, NULL);
         next = live->waiters; /* who is told may leave, and its other waits with it */
     }
@@ -300,7 +270,7 @@ void wait_drop_visit(struct engine *engine, struct visit *visit)
         unlink_waiter(live, waiter);
         free_waiter(engine, waiter);
         if (!live->waiters)
-            save_detached(engine, live, true);
+            detached_save(engine, live, true);
     }
 }
 
@@ -332,7 +302,7 @@ bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_
         visit_release(visit);
     }
     if (!live->waiters && is_told)
-        save_detached(engine, live, true);
+        detached_save(engine, live, true);
     return is_told;
 }
 

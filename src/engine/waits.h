@@ -47,6 +47,11 @@ void wait_tell_time(struct engine *engine, const struct live *live);
 desk_act wait_act, detach_act;
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
 
+/* detached.c: the mark that no agent waits */
+void detached_save(struct engine *engine, struct live *live, bool is_detached);
+void detached_set(struct engine *engine, struct live *live, bool is_detached); /* in memory alone */
+void detached_judge(struct engine *engine, const char *id); /* the hub where it waited is gone */
+
 /* delivered.c: results that the agent has */
 /* Its delivery is on the way to the store: it is nobody else's any more. */
 bool wait_is_delivering(const struct engine *engine, const char *id);

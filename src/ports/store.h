@@ -150,6 +150,7 @@ enum store_when {
     STORE_ANY_TIME,
     STORE_PAST_DEADLINE,   /* once the ask's deadline has passed */
     STORE_BEFORE_DELIVERY, /* while its answer is held back, and was not delivered */
+    STORE_ABANDONED, /* its agent was not seen to leave, but the hub where it waited is gone */
 };
 
 /* Numbers that are STORE_KEEP, and texts that are NULL, leave the column alone. */
@@ -226,6 +227,8 @@ struct store_news {
     void (*conversation)(void *context, const char *id); /* something was said in it */
     void (*facts)(void *context);  /* tokens, rules, keys, settings or meta: to be read again */
     void (*resync)(void *context); /* so much that it is not told: all is to be read again */
+    /* The hub where its agent waited is gone; said again until a change says what is true now. */
+    void (*abandoned)(void *context, const char *ask_id);
 };
 
 struct store;
@@ -239,6 +242,10 @@ struct store_ops {
                    const struct store_principal *principal, store_done *done, void *context);
     void (*change)(struct store *store, const struct store_change *change, store_done *done,
                    void *context);
+    /* Marks of an open ask that are no events, such as that people were told. STORE_LOST: it has
+     * them so already, or is over: of all who share the store one does what a mark stands for. */
+    void (*mark)(struct store *store, const char *ask_id, uint32_t set_flags, uint32_t clear_flags,
+                 store_done *done, void *context);
     /* One draft per ask and person; last write wins. `json` "" removes it. */
     void (*save_draft)(struct store *store, const char *ask_id, const char *person,
                        const char *json, int64_t now_ms, store_done *done, void *context);

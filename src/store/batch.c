@@ -12,6 +12,7 @@ enum { RESERVED_BYTES = 1024 * 1024 }; /* kept for answers when the disk fills u
 static job_run *const runs[JOB_KINDS] = {
     [JOB_CREATE] = create_run,
     [JOB_CHANGE] = change_run,
+    [JOB_MARK] = mark_run,
     [JOB_DRAFT] = draft_run,
     [JOB_SETTING] = setting_run,
     [JOB_TOKEN] = token_run,

@@ -13,6 +13,7 @@
 enum job_what {
     JOB_CREATE,
     JOB_CHANGE,
+    JOB_MARK,
     JOB_DRAFT,
     JOB_SETTING,
     JOB_TOKEN,
@@ -43,6 +44,10 @@ struct job_create {
     struct ask ask;
     struct store_principal principal;
     bool has_principal;
+};
+struct job_mark {
+    const char *ask_id;
+    uint32_t set_flags, clear_flags;
 };
 struct job_draft {
     const char *ask_id, *person, *json;
@@ -86,6 +91,7 @@ struct job {
     union {
         struct job_create create;
         struct store_change change;
+        struct job_mark mark;
         struct job_draft draft;
         struct job_setting setting;
         struct store_token token;

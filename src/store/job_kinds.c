@@ -22,6 +22,8 @@ static const size_t change_texts[] = {
     offsetof(struct job, of.change.more_ids),    offsetof(struct job, of.change.said),
 };
 
+static const size_t mark_texts[] = { offsetof(struct job, of.mark.ask_id) };
+
 static const size_t draft_texts[] = {
     offsetof(struct job, of.draft.ask_id),
     offsetof(struct job, of.draft.person),
@@ -90,6 +92,7 @@ static const size_t conversation_step_texts[] = {
 const struct job_kind job_kinds[JOB_KINDS] = {
     [JOB_CREATE] = { .is_new_ask = true, .writes_event = true, TEXTS(create_texts) },
     [JOB_CHANGE] = { .writes_event = true, TEXTS(change_texts) },
+    [JOB_MARK] = { TEXTS(mark_texts) },
     [JOB_DRAFT] = { TEXTS(draft_texts) },
     [JOB_SETTING] = { TEXTS(setting_texts) },
     [JOB_TOKEN] = { TEXTS(token_texts) },

@@ -41,6 +41,17 @@ void request_change(struct store *store, const struct store_change *change, stor
     add(store, &job);
 }
 
+void request_mark(struct store *store, const char *ask_id, uint32_t set_flags, uint32_t clear_flags,
+                  store_done *done, void *context)
+{
+    struct job job = { .what = JOB_MARK,
+                       .done = done,
+                       .context = context,
+                       .of.mark = { ask_id, set_flags, clear_flags } };
+
+    add(store, &job);
+}
+
 void request_save_draft(struct store *store, const char *ask_id, const char *person,
                         const char *json, int64_t now_ms, store_done *done, void *context)
 {

@@ -15,13 +15,14 @@ struct queued_store {
 
 /* The members of a struct store_ops that are the same for all of them. */
 #define REQUEST_OPS                                                                                \
-    .create = request_create, .change = request_change, .save_draft = request_save_draft,          \
-    .save_setting = request_save_setting, .save_token = request_save_token,                        \
-    .revoke_token = request_revoke_token, .save_rule = request_save_rule,                          \
-    .revoke_rule = request_revoke_rule, .save_key = request_save_key,                              \
-    .save_meta = request_save_meta, .save_cut_off = request_save_cut_off,                          \
-    .save_form_fact = request_save_form_fact, .forget_cut_offs = request_forget_cut_offs,          \
-    .shift_deadlines = request_shift_deadlines, .sweep = request_sweep, .index = request_index,    \
+    .create = request_create, .change = request_change, .mark = request_mark,                      \
+    .save_draft = request_save_draft, .save_setting = request_save_setting,                        \
+    .save_token = request_save_token, .revoke_token = request_revoke_token,                        \
+    .save_rule = request_save_rule, .revoke_rule = request_revoke_rule,                            \
+    .save_key = request_save_key, .save_meta = request_save_meta,                                  \
+    .save_cut_off = request_save_cut_off, .save_form_fact = request_save_form_fact,                \
+    .forget_cut_offs = request_forget_cut_offs, .shift_deadlines = request_shift_deadlines,        \
+    .sweep = request_sweep, .index = request_index,                                                \
     .create_conversation = request_create_conversation,                                            \
     .save_conversation = request_save_conversation
 
@@ -29,6 +30,8 @@ void request_create(struct store *store, const struct ask *ask,
                     const struct store_principal *principal, store_done *done, void *context);
 void request_change(struct store *store, const struct store_change *change, store_done *done,
                     void *context);
+void request_mark(struct store *store, const char *ask_id, uint32_t set_flags, uint32_t clear_flags,
+                  store_done *done, void *context);
 void request_save_draft(struct store *store, const char *ask_id, const char *person,
                         const char *json, int64_t now_ms, store_done *done, void *context);
 void request_save_setting(struct store *store, const char *person, const char *name,

@@ -220,3 +220,23 @@ int change_run(struct write *write, struct job *job)
         rc = reply_row(write, job, WRITE_FIND, change->ask_id);
     return rc;
 }
+
+int mark_run(struct write *write, struct job *job)
+{
+    const struct job_mark *mark = &job->of.mark;
+    struct found ask = { 0 };
+    struct statement update;
+    int rc = write_look(write, mark->ask_id, &ask);
+
+    if (rc == SQLITE_OK && ask.number == 0)
+        job->reply.outcome = STORE_MISSING;
+    if (rc != SQLITE_OK || ask.number == 0)
+        return rc;
+    update = statement_of(&write->statements, WRITE_MARK);
+    statement_integer(&update, ask.number);
+    statement_integer(&update, mark->set_flags);
+    statement_integer(&update, mark->clear_flags);
+    rc = statement_run(&update);
+    job->reply.outcome = sqlite3_changes(write->db) > 0 ? STORE_DONE : STORE_LOST;
+    return rc;
+}

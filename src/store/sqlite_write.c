@@ -50,6 +50,8 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_DELIVERED] =
         "UPDATE asks SET delivered_ms = ?4"
         " WHERE number = ?1 AND id = ?2 AND (?3 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
+    [WRITE_MARK] = "UPDATE asks SET flags = (flags | ?2) & ~?3"
+                   " WHERE number = ?1 AND state <= 2 AND (flags | ?2) & ~?3 <> flags",
     [WRITE_ANSWER_TO_DRAFT] =
         "INSERT INTO drafts (ask, person, body, counter, saved_ms)"
         " SELECT ask, COALESCE(person, ?2), answer, 1, ?3 FROM events"

@@ -46,6 +46,7 @@ enum write_statement {
     WRITE_COUNTER,
     WRITE_CHANGE,
     WRITE_DELIVERED,
+    WRITE_MARK,
     WRITE_ANSWER_TO_DRAFT,
     WRITE_ANSWER_UNDECIDE,
     WRITE_DRAFT,
@@ -108,7 +109,7 @@ extern const char *const write_sql[WRITE_COUNT];
 
 /* A job in the transaction that is open: an SQLite code; fills job->reply. */
 typedef int job_run(struct write *write, struct job *job);
-job_run create_run, change_run, draft_run, setting_run, token_run, revoke_run, rule_run,
+job_run create_run, change_run, mark_run, draft_run, setting_run, token_run, revoke_run, rule_run,
     rule_revoke_run, key_run, meta_run, client_run, conversation_run, conversation_step_run,
     shift_run, sweep_run, index_run;
 

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "ports/announcement.h"
 #include "remove_tree.h"
 #include "store/row.h"
 
@@ -225,6 +226,14 @@ static void on_news_conversation(void *context, const char *id)
     stage->news->conversation(stage->news_context, id);
 }
 
+static void on_news_abandoned(void *context, const char *id)
+{
+    struct stage *stage = context;
+
+    stage_note(stage, "news of abandoned");
+    stage->news->abandoned(stage->news_context, id);
+}
+
 static void on_news_facts(void *context)
 {
     struct stage *stage = context;
@@ -244,7 +253,7 @@ static void on_news_resync(void *context)
 static void pass_follow(struct store *port, const struct store_news *news, void *context)
 {
     static const struct store_news noted = { on_news_ask, on_news_conversation, on_news_facts,
-                                             on_news_resync };
+                                             on_news_resync, on_news_abandoned };
     struct stage_store *store = own(port);
 
     store->stage->news = news;
@@ -417,6 +426,12 @@ void stage_sleep(struct stage *stage, int64_t ms)
     stage_settle(stage);
 }
 
+static void on_announcement(void *context, const struct announcement *announcement)
+{
+    stage_note(context, "%s %s", announcement->is_reminder ? "reminded of" : "told of",
+               announcement->title);
+}
+
 static void open_engine(struct stage *stage)
 {
     struct engine_parts parts = {
@@ -427,6 +442,8 @@ static void open_engine(struct stage *stage)
         .settings_path = stage->settings_path,
         .terminal_built = stage->terminal_built,
         .program = stage->program ? stage->program : "/usr/bin/sayso",
+        .announce = stage->announces ? on_announcement : NULL,
+        .context = stage,
     };
 
     stage->store.inner = chosen_open(stage->loop, stage->where);

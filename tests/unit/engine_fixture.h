@@ -38,7 +38,7 @@ struct stage_store {
     struct store *inner;
     struct stage *stage;
     bool fails_create, fails_reads, fails_drafts, fails_settings, fails_sweeps, fails_shifts;
-    bool fails_tokens, fails_keys, fails_conversations;
+    bool fails_tokens, fails_keys, fails_conversations, fails_marks;
     bool misses_reads;        /* every ask looked for has been removed */
     uint32_t fails_events;    /* changes with these events (bits) fail */
     uint32_t holds_writes;    /* changes with these events do not reach the store yet */
@@ -68,6 +68,7 @@ struct stage {
     bool terminal_built;
     const char *portal_url; /* from the next start; NULL: there is no portal */
     const char *program;    /* NULL: /usr/bin/sayso */
+    bool announces;         /* from the next start: who is told of an ask is noted */
     char *notes[STAGE_NOTES];
     size_t note_count;
 };

@@ -12,6 +12,16 @@ static struct stage_store *own(struct store *store)
     return (struct stage_store *)store;
 }
 
+static void pass_mark(struct store *port, const char *ask_id, uint32_t set_flags,
+                      uint32_t clear_flags, store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = stage_pass(own(port), own(port)->fails_marks, "mark", done, context);
+
+    if (passage)
+        inner->ops->mark(inner, ask_id, set_flags, clear_flags, stage_passed, passage);
+}
+
 static void pass_save_draft(struct store *port, const char *ask_id, const char *person,
                             const char *json, int64_t now_ms, store_done *done, void *context)
 {
@@ -192,6 +202,7 @@ static void pass_save_conversation(struct store *port, const struct store_conver
 
 void stage_add_writes(struct store_ops *ops)
 {
+    ops->mark = pass_mark;
     ops->save_draft = pass_save_draft;
     ops->save_setting = pass_save_setting;
     ops->save_token = pass_save_token;

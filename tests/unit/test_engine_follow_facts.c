@@ -26,7 +26,7 @@ static void test_a_persons_settings_hold_at_both(void **state)
     struct call did = { 0 };
 
     NEEDS_SERVER;
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     stage_forget(pair->there);
     call_run(&did, caller_enter(pair->here, "near", &visitor), pair->here->desk->ops->settings_set,
              "{'name':'deliver_after','value':'7'}");
@@ -64,7 +64,7 @@ static void test_tokens_hold_at_both(void **state)
 
     NEEDS_SERVER;
     near = caller_enter(pair->here, "near", &visitor);
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     call_run(&did, near, pair->here->desk->ops->token_new, "{'label':'ci'}");
     assert_worked(&did);
     token_hash(call_text(&did, "/token"), look.hash);
@@ -105,7 +105,7 @@ static void test_news_of_tokens_overtake_our_own_completion(void **state)
     struct caller *near;
 
     NEEDS_SERVER;
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     near = caller_enter(pair->here, "near", &visitor);
     pair->there->store.holds_replies = true;
     call_start(&did, pair->far, pair->there->desk->ops->token_new, "{'label':'ci'}");
@@ -156,9 +156,9 @@ static void test_rules_hold_at_both(void **state)
     char title[64], rule[ASK_ID_BYTES];
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
-    stage_wait(pair->here, is_replied, &scene.asked);
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
     scene_do(&scene, scene.ops->rule_add, "");
     assert_worked(&scene.did);

@@ -172,6 +172,14 @@ static struct job deliver_job(struct scene *scene)
     return job;
 }
 
+static struct job mark_job(struct scene *scene)
+{
+    pick_id(scene);
+    return (struct job){ .what = JOB_MARK,
+                         .of.mark = { scene->id, (uint32_t)roll(&scene->dice, 8),
+                                      (uint32_t)roll(&scene->dice, 8) } };
+}
+
 static struct job draft_job(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
@@ -314,9 +322,9 @@ static const struct {
     int weight;
     struct job (*make)(struct scene *scene);
 } acts[] = {
-    { 22, create_job }, { 36, change_job }, { 10, deliver_job },     { 6, draft_job },
+    { 22, create_job }, { 33, change_job }, { 10, deliver_job },     { 6, draft_job },
     { 4, token_job },   { 3, revoke_job },  { 3, rule_job },         { 4, small_job },
-    { 4, step_job },    { 1, sweep_job },   { 7, conversation_job },
+    { 4, step_job },    { 1, sweep_job },   { 7, conversation_job }, { 3, mark_job },
 };
 
 static struct job any_job(struct scene *scene)

@@ -12,6 +12,7 @@
 #include "store/job.h"
 #include "store/postgres/address.h"
 #include "store/postgres/batch.h"
+#include "store/postgres/beat.h"
 #include "store/postgres/cache.h"
 #include "store/postgres/follow.h"
 #include "store/postgres/index.h"
@@ -27,6 +28,7 @@
 enum {
     OPEN_MS = 10000,
     CLOSE_MS = 10000,
+    LEAVE_MS = 1000,
     LOOK_MS = 2000, /* at least so often others' writes are looked for */
     AWAY_MS = 2000, /* so long without the database is nothing to speak of */
 };
@@ -40,6 +42,7 @@ struct postgres_store {
     struct listener *listener;
     struct cache *cache;
     struct follow *follow;
+    struct beat *beat;
     struct loop_timer *timer;
     struct job_list late; /* asked for while closing */
     int64_t hub;
@@ -236,6 +239,7 @@ static const char *store_meta(struct store *store, const char *name)
 
 static void store_follow(struct store *store, const struct store_news *news, void *context)
 {
+    beat_tell(own(store)->beat, news, context);
     follow_tell(own(store)->follow, news, context);
     follow_look(own(store)->follow);
 }
@@ -304,6 +308,14 @@ static void fail_late(struct postgres_store *store)
     }
 }
 
+static void leave(struct postgres_store *store)
+{
+    if (!store->beat || !pool_is_ready(store->pool))
+        return;
+    beat_leave(store->beat);
+    loop_run_until(store->loop, beat_has_left, store->beat, loop_boot_ms() + LEAVE_MS);
+}
+
 static void store_close(struct store *port)
 {
     struct postgres_store *store = own(port);
@@ -312,6 +324,7 @@ static void store_close(struct store *port)
     loop_timer_free(store->timer);
     if (queue)
         loop_run_until(store->loop, is_drained, store, loop_boot_ms() + CLOSE_MS);
+    leave(store);
     store->queue = NULL;
     batch_queue_close(queue);
     do {
@@ -320,6 +333,7 @@ static void store_close(struct store *port)
         fail_late(store);
     } while (store->pool && !pool_is_empty(store->pool));
     listener_close(store->listener);
+    beat_free(store->beat);
     follow_free(store->follow);
     cache_free(store->cache);
     pool_free_all(store->pool);
@@ -360,6 +374,18 @@ static const struct store_ops postgres_ops = {
 /* Opening ---------------------------------------------------------------------------------------
  */
 
+/* Whoever writes as this hub is known to be there. */
+static bool arrive(struct postgres_store *store, struct start *start, struct error *err)
+{
+    struct text first = { 0 };
+    bool ok;
+
+    beat_write_first(store->hub, &first);
+    ok = start_run(start, text_string(&first), NULL, NULL, err);
+    text_release(&first);
+    return ok;
+}
+
 /* What is read later knows what the follower knows, or more. */
 static bool read_all(struct postgres_store *store, struct start *start, struct error *err)
 {
@@ -389,7 +415,7 @@ static bool prepare(struct postgres_store *store, struct error *err)
 {
     struct start *start = NULL;
     bool ok = start_open(store->address, OPEN_MS, &start, err) && start_make_schema(start, err) &&
-              read_all(store, start, err);
+              read_all(store, start, err) && arrive(store, start, err);
 
     start_close(start);
     if (ok && *cache_meta(store->cache, "importing"))
@@ -422,6 +448,7 @@ static bool connect_parts(struct postgres_store *store, struct error *err)
 
     store->queue = batch_queue_open(&writer);
     store->listener = listener_open(&listener);
+    store->beat = beat_new(store->loop, store->pool, store->hub);
     store->timer = loop_timer_new(store->loop, on_time, store);
     loop_timer_at(store->timer, loop_boot_ms() + LOOK_MS);
     if (loop_run_until(store->loop, is_connected, store, loop_boot_ms() + OPEN_MS))

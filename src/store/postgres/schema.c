@@ -21,13 +21,16 @@ _Static_assert(STATE_AUTO_SUBMITTED == 4 && STATE_CANCELLED == 5 && STATE_DECLIN
 _Static_assert(STATE_TIMEOUT == 7 && STATE_WITHDRAWN == 8, "sweep.sql knows them");
 _Static_assert(STORE_DONE == 0 && STORE_LOST == 1 && STORE_REPEATED == 2 && STORE_MISSING == 3,
                "the functions return them by number");
-_Static_assert(EVENT_CREATED == 0, "ask.sql writes it");
-_Static_assert(STORE_PAST_DEADLINE == 1 && STORE_BEFORE_DELIVERY == 2, "sayso_change knows them");
+_Static_assert(EVENT_CREATED == 0 && EVENT_AGENT_REATTACHED == 12, "ask.sql knows them");
+_Static_assert(STORE_PAST_DEADLINE == 1 && STORE_BEFORE_DELIVERY == 2 && STORE_ABANDONED == 3,
+               "sayso_change knows them");
+_Static_assert(ASK_DETACHED == 1, "ask.sql and hubs.sql know it");
 
 /* Made of sql/ by tools/bundle_sql. */
-extern const char schema_open[], schema_drop[], schema_functions[], schema_step_1[];
+extern const char schema_open[], schema_drop[], schema_functions[], schema_step_1[],
+    schema_step_2[];
 
-static const char *const steps[] = { schema_step_1 };
+static const char *const steps[] = { schema_step_1, schema_step_2 };
 
 /* What stands for the columns of struct store_row in the functions. */
 #define TYPE_CHARS                     "text"

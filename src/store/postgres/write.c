@@ -182,6 +182,13 @@ static void bind_change(const struct job *job, struct params *out)
     add_rest(out, change);
 }
 
+static void bind_mark(const struct job *job, struct params *out)
+{
+    params_text(out, job->of.mark.ask_id);
+    params_integer(out, job->of.mark.set_flags);
+    params_integer(out, job->of.mark.clear_flags);
+}
+
 static void bind_draft(const struct job *job, struct params *out)
 {
     params_text(out, job->of.draft.ask_id);
@@ -321,6 +328,7 @@ static const struct {
                      bind_create },
     [JOB_CHANGE] = { CALL("sayso_change", TWENTY ", $21, $22, $23, $24, $25, $26, $27, $28"),
                      bind_change },
+    [JOB_MARK] = { CALL("sayso_mark", "$1, $2, $3"), bind_mark },
     [JOB_DRAFT] = { CALL("sayso_draft", "$1, $2, $3, $4"), bind_draft },
     [JOB_SETTING] = { CALL("sayso_setting", "$1, $2, $3"), bind_setting },
     [JOB_TOKEN] = { CALL("sayso_token", FIVE ", $6, $7"), bind_token },

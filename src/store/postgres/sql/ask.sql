@@ -59,12 +59,12 @@ BEGIN
   INSERT INTO asks (number, id, principal, digest, state, interface, flags, version, form_version,
       created_ms, deadline_ms, original_ms, hold_used_ms, deliver_after_ms, delivered_ms,
       decided_ms, ended_ms, seq, earlier_seq, answer_seq, tool, title, origin, idempotency_key,
-      launch_code_hash, agent)
+      launch_code_hash, agent, hub)
     VALUES (seq, p_id, p_principal, p_digest, p_state, p_interface, p_flags, p_version,
       p_form_version, p_created_ms, p_deadline_ms, p_original_ms, p_hold_used_ms,
       p_deliver_after_ms, p_delivered_ms, p_decided_ms,
       CASE WHEN p_state > 2 THEN p_created_ms ELSE 0 END, seq, 0, 0, p_tool, p_title, p_origin,
-      p_key, p_launch, p_agent);
+      p_key, p_launch, p_agent, current_setting('sayso.hub')::bigint);
   INSERT INTO events (seq, hub, ask, kind, actor, body, earlier_seq, prev_hash, form, arguments)
     VALUES (seq, current_setting('sayso.hub')::bigint, p_id, 0, '', p_body, 0, previous, p_form,
       p_arguments);
@@ -139,8 +139,9 @@ BEGIN
 END $f$;
 
 -- The one conditional update decides every race (R5.3). p_when is store_change.when, by the
--- database's clock: 1 only past its deadline, 2 only before its answer may be delivered. p_brings:
--- an answer comes with it, else p_answer is NULL. p_rest is the end of the event's body.
+-- database's clock: 1 only past its deadline, 2 only before its answer may be delivered, 3 only if
+-- its agent was not seen to leave, and the hub where it waited is gone. p_brings: an answer comes
+-- with it, else p_answer is NULL. p_rest is the end of the event's body.
 CREATE FUNCTION sayso_change(
   p_id text, p_principal text, p_event bigint, p_from bigint, p_if_version bigint, p_raises bigint,
   p_to_state bigint, p_interface bigint, p_deadline_ms bigint, p_original_ms bigint,
@@ -176,6 +177,7 @@ BEGIN
         ELSE 0 END,
       earlier_seq = k.seq, seq = head,
       launch_code_hash = COALESCE(p_launch, k.launch_code_hash),
+      hub = CASE WHEN p_event = 12 THEN current_setting('sayso.hub')::bigint ELSE k.hub END,
       answer_seq = CASE WHEN p_removes THEN -abs(k.answer_seq) WHEN p_brings THEN head
         ELSE k.answer_seq END
     WHERE k.id = p_id AND (p_from >> k.state::integer) & 1 = 1
@@ -185,6 +187,7 @@ BEGIN
       AND CASE p_when
         WHEN 1 THEN k.deadline_ms > 0 AND k.deadline_ms <= sayso_now()
         WHEN 2 THEN k.delivered_ms = 0 AND k.deliver_after_ms > sayso_now()
+        WHEN 3 THEN k.flags & 1 = 0 AND sayso_is_gone(k.hub)
         ELSE true END
     RETURNING k.number, k.state, k.version, k.earlier_seq INTO ask;
   IF NOT FOUND THEN
@@ -274,4 +277,27 @@ BEGIN
   reply.outcome := 0;
   said := sayso_said('D', reply.seq);
   RETURN reply;
+END $f$;
+
+-- Marks of an open ask that no event tells of; lost where it has them so already.
+CREATE FUNCTION sayso_mark(p_id text, p_set_flags bigint, p_clear_flags bigint,
+                           OUT outcome integer, OUT seq bigint)
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
+DECLARE
+  said text;
+BEGIN
+  outcome := 0;
+  seq := 0;
+  UPDATE asks k SET flags = (k.flags | p_set_flags) & ~p_clear_flags
+    WHERE k.id = p_id AND k.state <= 2
+      AND ((k.flags | p_set_flags) & ~p_clear_flags) <> k.flags;
+  IF FOUND THEN
+    said := sayso_said('D', 0);
+  ELSIF EXISTS (SELECT FROM asks k WHERE k.id = p_id) THEN
+    outcome := 1;
+    said := sayso_said('L', 0);
+  ELSE
+    outcome := 3;
+    said := sayso_said('M', 0);
+  END IF;
 END $f$;

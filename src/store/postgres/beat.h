@@ -1,0 +1,27 @@
+/*
+ * beat.h - says every few seconds that this hub is there, and hears of asks whose agents wait at
+ * one that is not there any more (sql/hubs.sql).
+ */
+#ifndef STORE_POSTGRES_BEAT_H
+#define STORE_POSTGRES_BEAT_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct beat;
+struct loop;
+struct pool;
+struct store_news;
+struct text;
+
+/* Is to be run before anything is written as this hub. */
+void beat_write_first(int64_t hub, struct text *out);
+
+/* From now on. All are borrowed. */
+struct beat *beat_new(struct loop *loop, struct pool *pool, int64_t hub);
+void beat_tell(struct beat *beat, const struct store_news *news, void *context);
+/* Says good-bye, so that nobody has to wait until we are missed; no more beats. */
+void beat_leave(struct beat *beat);
+bool beat_has_left(void *beat);    /* it was said, or can't be */
+void beat_free(struct beat *beat); /* once the pool is stopped; NULL is fine */
+
+#endif

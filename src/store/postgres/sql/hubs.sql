@@ -1,0 +1,52 @@
+-- Which hubs are there: each says so every 3 seconds (beat.c), by the database's clock. One that was
+-- silent for 12 seconds is gone, and so is one that said good-bye; if it was only asleep, the next
+-- beat brings it back. It is its agents that matter: they wait at a hub, and nobody else knows that
+-- they are gone with it.
+
+CREATE FUNCTION sayso_is_fresh(p_seen_ms bigint) RETURNS boolean LANGUAGE sql VOLATILE AS $f$
+  SELECT abs(sayso_now() - p_seen_ms) < 12000
+$f$;
+
+CREATE FUNCTION sayso_is_gone(p_hub bigint) RETURNS boolean LANGUAGE plpgsql AS $f$
+BEGIN
+  RETURN NOT EXISTS (SELECT FROM hubs h WHERE h.id = p_hub AND sayso_is_fresh(h.seen_ms));
+END $f$;
+
+-- Returns open asks whose agent waits at a hub that is gone, p_most of them. Whoever was interrupted
+-- itself judges nobody until it has been there again for as long as makes one gone: where the
+-- database was away, all were silent. Then it looks through all asks once, and from there on only
+-- when a hub goes; those without any ask left are forgotten.
+CREATE FUNCTION sayso_beat(p_hub bigint, p_most bigint) RETURNS SETOF text
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
+DECLARE
+  now_ms bigint := sayso_now();
+  mine hubs%ROWTYPE;
+  there bigint[];
+BEGIN
+  INSERT INTO hubs AS h (id, since_ms, seen_ms, has_looked) VALUES (p_hub, now_ms, now_ms, false)
+    ON CONFLICT (id) DO UPDATE SET seen_ms = now_ms,
+      since_ms = CASE WHEN now_ms - h.seen_ms BETWEEN 0 AND 6000 THEN h.since_ms ELSE now_ms END,
+      has_looked = h.has_looked AND now_ms - h.seen_ms BETWEEN 0 AND 6000
+    RETURNING h.* INTO mine;
+  IF sayso_is_fresh(mine.since_ms) THEN
+    RETURN;
+  END IF;
+  IF mine.has_looked AND NOT EXISTS (SELECT FROM hubs h WHERE NOT sayso_is_fresh(h.seen_ms)) THEN
+    RETURN;
+  END IF;
+  there := ARRAY(SELECT h.id FROM hubs h WHERE sayso_is_fresh(h.seen_ms));
+  RETURN QUERY SELECT k.id FROM asks k
+    WHERE k.state <= 2 AND k.flags & 1 = 0 AND k.hub <> ALL (there)
+    ORDER BY k.number LIMIT p_most;
+  IF NOT FOUND THEN
+    UPDATE hubs h SET has_looked = true WHERE h.id = p_hub AND NOT h.has_looked;
+    DELETE FROM hubs h WHERE h.id IN (
+      SELECT o.id FROM hubs o WHERE NOT sayso_is_fresh(o.seen_ms) FOR UPDATE SKIP LOCKED);
+  END IF;
+END $f$;
+
+CREATE FUNCTION sayso_leave(p_hub bigint) RETURNS void
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+BEGIN
+  UPDATE hubs h SET seen_ms = 0 WHERE h.id = p_hub;
+END $f$;

@@ -1,0 +1,56 @@
+/*
+ * test_store_marks.c - marks of an ask that no event tells of: whoever comes first has made them.
+ * Proves: R6.6 R13.1
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store_fixture.h"
+
+static enum store_outcome mark(struct place *place, const char *id, uint32_t set, uint32_t clear)
+{
+    struct seen seen = { 0 };
+
+    place->store->ops->mark(place->store, id, set, clear, on_reply, &seen);
+    wait_for(place, &seen);
+    return seen.reply.outcome;
+}
+
+static void of_two_who_mark_one_does(void **state)
+{
+    struct ask ask = make_ask(1);
+    struct store_change how = answer_of(ask.id, "key-1");
+    struct seen first = { 0 }, second = { 0 }, seen;
+    struct place *place = *state;
+
+    ask.flags = ASK_UNTOLD | ASK_CANCEL_ALWAYS;
+    create_done(place, &ask);
+    place->store->ops->mark(place->store, ask.id, ASK_REMINDED, 0, on_reply, &first);
+    place->store->ops->mark(place->store, ask.id, ASK_REMINDED, 0, on_reply, &second);
+    wait_for(place, &first);
+    if (second.count == 0)
+        wait_for(place, &second);
+    assert_int_equal(first.reply.outcome, STORE_DONE);
+    assert_int_equal(second.reply.outcome, STORE_LOST);
+    assert_int_equal(mark(place, ask.id, 0, ASK_UNTOLD), STORE_DONE);
+    reopen(place);
+    assert_int_equal(mark(place, ask.id, 0, ASK_UNTOLD), STORE_LOST);
+    seen = get(place, ask.id);
+    assert_int_equal(seen.row->ask.flags, ASK_CANCEL_ALWAYS | ASK_REMINDED);
+    assert_int_equal(seen.row->ask.version, 1);
+    forget(&seen);
+    assert_int_equal(mark(place, "zzzzzzzzzzzzzzzzzzzzzzzzzz", 1, 0), STORE_MISSING);
+    change_done(place, &how);
+    assert_int_equal(mark(place, ask.id, ASK_UNTOLD, 0), STORE_LOST); /* it is over */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(of_two_who_mark_one_does),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
