@@ -47,7 +47,8 @@ endef
 
 # In variables, because a comma in a call would begin the next argument.
 WITH_TESTS = -Dtests=$$(pkg-config --exists cmocka && echo true || echo false)
-SANITIZED = -Db_sanitize=address,undefined -Dcrash_points=true -Dconformance_fixture=true
+SANITIZED = -Db_sanitize=address,undefined -Doptimization=1 -Dc_link_args=-fuse-ld=lld -Dcrash_points=true \
+    -Dconformance_fixture=true
 FUZZERS = -Db_sanitize=address,undefined -Dfuzz=true -Dtests=false -Db_lundef=false
 
 ##@ Everyday
@@ -131,7 +132,7 @@ build-sanitized:
 
 build-fuzzers:
 	@$(call configure,build-fuzz,$(CLANG),$(FUZZERS))
-	@$(call compile,build-fuzz)
+	@$(call compile,build-fuzz,fuzzers)
 
 build-threads:
 	@$(call configure,build-tsan,$(GCC),-Db_sanitize=thread -Dcrash_points=true)

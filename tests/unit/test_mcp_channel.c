@@ -470,7 +470,7 @@ static void ten_rounds_bring_their_state_and_response_to_the_desk(void **state)
                         "{\"era\":\"modern\",\"form\":true,\"url\":false}");
     assert_string_equal(one->stage.acts[0].response, "");
     for (int round = 1; round <= 10; round++) {
-        char sealed[16], *more;
+        char sealed[24], *more;
         struct json *line;
         const struct json *result;
 
