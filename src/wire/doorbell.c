@@ -14,6 +14,7 @@
 #include "loop/loop.h"
 #include "wire/place.h"
 
+static const char DOORBELL_NAME[] = "hub.sock"; /* as in sayso.socket */
 enum { DOORBELL_LIMIT_MS = 3000, DOORBELL_LOOK_NS = 5000000 };
 
 /* The manager's hub lives in the usual place: who was given another one has nothing to ask there.
@@ -36,7 +37,7 @@ static int ring(const struct place *place)
     int fd;
 
     if (!is_usual_place(place) || !place_socket_name(place, directory, path, &err) ||
-        snprintf(path, sizeof path, "%s/hub.sock", directory) > PLACE_SOCKET_BYTES)
+        snprintf(path, sizeof path, "%s/%s", directory, DOORBELL_NAME) > PLACE_SOCKET_BYTES)
         return -1;
     snprintf(address.sun_path, sizeof address.sun_path, "%.*s", PLACE_SOCKET_BYTES, path);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -77,4 +78,11 @@ bool doorbell_ring(const struct place *place)
         nanosleep(&pause, NULL);
     close(fd);
     return os_is_locked(place->lock);
+}
+
+bool doorbell_is(const char *socket_path)
+{
+    const char *slash = strrchr(socket_path, '/');
+
+    return slash && strcmp(slash + 1, DOORBELL_NAME) == 0;
 }

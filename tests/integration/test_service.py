@@ -219,7 +219,30 @@ def refused(home: Home) -> None:
     assert home.hub()["socket"] == str(manager.path)
 
 
-@test("a hub that serves on for drain_seconds says so: no manager kills it meanwhile", "R10.5 R13.2")
+@test("who only looks whether a hub runs, or ends it, rings for none; an inbox that waits for it neither", "R10.3 R10.5")
+def only_looks(home: Home) -> None:
+    manager = Manager(home)
+    hub = manager.start()
+    manager.hears("READY=1")
+    pending_ask(home)
+    seen = open(home.path / "inbox.out", "w+")
+    inbox = home.spawn("-qec", f"{home.binary} inbox", "/dev/null", program="script", env={"TERM": "xterm"}, stdout=seen)
+    wait_until(lambda: "Which one?" in (home.path / "inbox.out").read_text(), "the inbox is there")
+    assert home.sayso("stop").code == 0
+    assert end_of(home, hub).code == 0
+    assert not select.select([manager.socket], [], [], 3)[0], "the inbox rang"
+    inbox.kill()
+    seen.close()
+    for words in (("status",), ("stop",), ("__complete", "show", "")):
+        result = home.sayso(*words)
+        assert "running" in result.err + result.out or not result.out, result
+        assert not select.select([manager.socket], [], [], 0.2)[0], f"sayso {words[0]} rang"
+    thread = manager.start_when_rung()
+    assert home.sayso("list").code == 0
+    thread.join()
+
+
+@test("a hub that serves on for drain_seconds says so: no manager kills it meanwhile", "R10.5")
 def drains(home: Home) -> None:
     manager = Manager(home)
     home.environment["SAYSO_DRAIN_SECONDS"] = "2"
