@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/say.h"
 #include "settings/settings.h"
+#include "tui/glyph.h"
 
 static const struct verb *const verbs[] = {
 #define VERB(name) &verb_##name,
@@ -16,33 +17,60 @@ static const struct verb *const verbs[] = {
 #undef VERB
 };
 
-/* A text as roff reads it: nothing in it is a request, an escape, or a dash that is not one. */
-static void print_text(const char *text)
+/* One glyph as roff reads it: nothing in it is an escape, or a dash that is not one. */
+static void print_glyph(const char *glyph, size_t length)
 {
+    static const struct {
+        char sign;
+        const char *name;
+    } named[] = {
+        { '\\', "\\e" },  { '-', "\\-" },   { '\'', "\\(aq" },
+        { '~', "\\(ti" }, { '^', "\\(ha" }, { '`', "\\(ga" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(named); i++) {
+        if (*glyph == named[i].sign) {
+            fputs(named[i].name, stdout);
+            return;
+        }
+    }
+    fwrite(glyph, 1, length, stdout);
+}
+
+/* Nothing in it is a request. `is_broken`: lines may end where Chinese ones may, which roff does
+ * not know by itself; not for titles and the line of NAME, which other programs read. */
+static void print_glyphs(const char *text, bool is_broken)
+{
+    size_t length = strlen(text), before = 0, at = 0;
+
     if (*text == '.' || *text == '\'')
         fputs("\\&", stdout);
-    for (; *text; text++) {
-        if (*text == '\\')
-            fputs("\\e", stdout);
-        else if (*text == '-')
-            fputs("\\-", stdout);
-        else if (*text == '\'')
-            fputs("\\(aq", stdout);
-        else if (*text == '~')
-            fputs("\\(ti", stdout);
-        else if (*text == '^')
-            fputs("\\(ha", stdout);
-        else if (*text == '`')
-            fputs("\\(ga", stdout);
-        else
-            putchar(*text);
+    while (at < length) {
+        struct glyph glyph = glyph_first(text + at, length - at);
+
+        if (is_broken && at > 0 && glyph_may_break(text, before, at, glyph))
+            fputs("\\:", stdout);
+        print_glyph(text + at, glyph.bytes);
+        before = at;
+        at += glyph.bytes;
     }
+}
+
+static void print_text(const char *text)
+{
+    print_glyphs(text, false);
 }
 
 static void print_line(const char *before, const char *text)
 {
     fputs(before, stdout);
     print_text(text);
+    putchar('\n');
+}
+
+static void print_prose(const char *text)
+{
+    print_glyphs(text, true);
     putchar('\n');
 }
 
@@ -53,7 +81,9 @@ static void print_section(enum text_id title)
 
 static void print_head(const char *page, const char *about)
 {
-    printf(".TH %s 1 \"\" \"sayso %s\"\n", page, SAYSO_VERSION);
+    printf(".TH %s 1 \"\" \"sayso %s\" \"", page, SAYSO_VERSION);
+    print_text(i18n_text(TEXT_MAN_MANUAL));
+    puts("\"\n.nh\n.ad l"); /* names of options are not to be parted, nor are gaps to fill lines */
     print_section(TEXT_MAN_NAME);
     print_text(page);
     fputs(" \\- ", stdout);
@@ -91,7 +121,8 @@ static void print_options(const struct verb *verb)
             print_text(option->value);
             fputs("\\fR", stdout);
         }
-        print_line("\n", i18n_text(option->help));
+        putchar('\n');
+        print_prose(i18n_text(option->help));
     }
 }
 
@@ -111,11 +142,11 @@ static void print_settings(void)
         }
         setting_add_values(id, &takes);
         print_line(".TP\n.B ", row->name);
-        print_line("", i18n_text(row->help));
+        print_prose(i18n_text(row->help));
         puts(".br");
         text_add_format(&takes, ", %s%s%s", row->environment, row->flag ? ", " : "",
                         row->flag ? row->flag : "");
-        print_line("", text_string(&takes));
+        print_prose(text_string(&takes));
         text_release(&takes);
     }
 }
@@ -123,12 +154,12 @@ static void print_settings(void)
 static void print_end(const struct verb *shown)
 {
     print_section(TEXT_MAN_EXIT_STATUS);
-    print_line("", i18n_text(TEXT_CLI_EXIT_CODES));
+    print_prose(i18n_text(TEXT_CLI_EXIT_CODES));
     print_section(TEXT_MAN_FILES);
     print_line(".TP\n.I ", "$XDG_DATA_HOME/sayso/");
-    print_line("", i18n_text(TEXT_MAN_DATA));
+    print_prose(i18n_text(TEXT_MAN_DATA));
     print_line(".TP\n.I ", "$XDG_CONFIG_HOME/sayso/settings.json");
-    print_line("", i18n_text(TEXT_MAN_HOST_SETTINGS));
+    print_prose(i18n_text(TEXT_MAN_HOST_SETTINGS));
     print_section(TEXT_MAN_SEE_ALSO);
     if (shown)
         puts(".BR sayso (1)");
@@ -159,7 +190,7 @@ static void print_program_page(void)
     print_section(TEXT_MAN_COMMANDS);
     for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
         printf(".TP\n.BR sayso\\-%s (1)\n", verbs[i]->name);
-        print_line("", i18n_text(verbs[i]->about));
+        print_prose(i18n_text(verbs[i]->about));
     }
     print_end(NULL);
 }

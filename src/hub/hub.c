@@ -183,6 +183,7 @@ static void before_sleep(void *context)
 static void announce_leaving(struct hub *hub)
 {
     int64_t drain_s = settings_integer(hub->options->settings, SETTING_DRAIN_SECONDS);
+    char stopping[64];
 
     if (drain_s == 0 || hub->is_announced) {
         start_leaving(hub, "stop");
@@ -190,7 +191,9 @@ static void announce_leaving(struct hub *hub)
     }
     hub->is_announced = true;
     door_announce(hub->door);
-    os_tell_manager("STOPPING=1");
+    snprintf(stopping, sizeof stopping, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%lld",
+             (long long)(drain_s * 1000 + 2 * HUB_DRAIN_LIMIT_MS) * 1000);
+    os_tell_manager(stopping);
     log_info("hub.draining", "seconds=%lld", (long long)drain_s);
     loop_timer_at(hub->leave_timer, loop_boot_ms() + drain_s * 1000);
 }
@@ -463,6 +466,43 @@ static void make_way(const struct hub *hub)
         os_turn_away(hub->passed_fd);
 }
 
+/* With the lock. */
+static enum hub_outcome serve(struct hub *hub, struct error *err)
+{
+    const struct hub_options *options = hub->options;
+    enum hub_outcome outcome = HUB_FAILED;
+
+    os_drop_unfinished(hub->place.note);
+    os_drop_unfinished(hub->place.settings);
+    if (options->leaves_when_idle)
+        log_keep_short(hub->place.log);
+    settings_load_file(options->settings, hub->place.settings);
+    log_set_level((enum log_level)settings_integer(options->settings, SETTING_LOG_LEVEL));
+    hub->loop = loop_new();
+    loop_on_signal(hub->loop, on_signal, hub);
+    if (open_parts(hub, err) && announce(hub, err)) {
+        loop_before_sleep(hub->loop, before_sleep, hub);
+        hub->is_turning = true;
+        loop_run(hub->loop);
+        hub->is_turning = hub->is_time_known = false;
+        loop_before_sleep(hub->loop, NULL, NULL); /* a store that closes still turns it */
+        outcome = HUB_ENDED;
+    } else if (hub->passed_fd >= 0 && !hub->is_leaving) {
+        unlink(hub->place.note); /* it would send whoever comes to our manager again */
+    }
+    close_parts(hub);
+    loop_free(hub->loop);
+    return outcome;
+}
+
+/* Whoever waits for a hub that can't begin would have the manager start it again and again. They
+ * are free to start one of their own, which may manage, or tells them why not. */
+static void give_up(const struct hub *hub)
+{
+    if (hub->passed_fd >= 0 && !hub->is_leaving)
+        os_turn_away(hub->passed_fd);
+}
+
 enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
 {
     struct hub hub = { .options = options,
@@ -476,7 +516,7 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
     os_allow_files(HUB_FILES);
     if (!os_passed_socket(&hub.passed_fd, hub.note.socket, sizeof hub.note.socket, err) ||
         !place_find(&hub.place, err) || !place_prepare(&hub.place, err))
-        return HUB_FAILED;
+        goto out;
     if (options->leaves_when_idle && doorbell_ring(&hub.place))
         return HUB_BUSY;
     lock = os_lock_file(hub.place.lock, &hub.lock_fd);
@@ -487,26 +527,12 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
     if (lock == OS_LOCK_FAILED) {
         error_set(err, ERROR_unavailable, "", "can't lock %s: %s; look at its owner and mode",
                   hub.place.lock, strerror(errno));
-        return HUB_FAILED;
+        goto out;
     }
-    os_drop_unfinished(hub.place.note);
-    os_drop_unfinished(hub.place.settings);
-    if (options->leaves_when_idle)
-        log_keep_short(hub.place.log);
-    settings_load_file(options->settings, hub.place.settings);
-    log_set_level((enum log_level)settings_integer(options->settings, SETTING_LOG_LEVEL));
-    hub.loop = loop_new();
-    loop_on_signal(hub.loop, on_signal, &hub);
-    if (open_parts(&hub, err) && announce(&hub, err)) {
-        loop_before_sleep(hub.loop, before_sleep, &hub);
-        hub.is_turning = true;
-        loop_run(hub.loop);
-        hub.is_turning = hub.is_time_known = false;
-        loop_before_sleep(hub.loop, NULL, NULL); /* a store that closes still turns it */
-        outcome = HUB_ENDED;
-    }
-    close_parts(&hub);
-    loop_free(hub.loop);
+    outcome = serve(&hub, err);
     close(hub.lock_fd);
+out:
+    if (outcome == HUB_FAILED)
+        give_up(&hub); /* without the lock, which they look at */
     return outcome;
 }

@@ -231,6 +231,7 @@ const struct catalog catalog_en = {
         [TEXT_CLI_SETTINGS] = "Look at and change settings.",
         [TEXT_CLI_COMPLETION] = "Print the script that completes commands in your shell.",
         [TEXT_CLI_MAN] = "Print the manual page of a command.",
+        [TEXT_MAN_MANUAL] = "General Commands Manual",
         [TEXT_MAN_NAME] = "NAME",
         [TEXT_MAN_SYNOPSIS] = "SYNOPSIS",
         [TEXT_MAN_OPTIONS] = "OPTIONS",

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 static const struct catalog *const catalogs[LANGUAGE_COUNT] = {
-#define LANGUAGE(id, tag) [LANGUAGE_##id] = &catalog_##tag,
+#define LANGUAGE(id, tag, pages) [LANGUAGE_##id] = &catalog_##tag,
 #include "i18n/languages.def"
 #undef LANGUAGE
 };

@@ -20,7 +20,7 @@ enum text_id {
 };
 
 enum language {
-#define LANGUAGE(id, tag) LANGUAGE_##id,
+#define LANGUAGE(id, tag, pages) LANGUAGE_##id,
 #include "i18n/languages.def"
 #undef LANGUAGE
     LANGUAGE_COUNT,
@@ -32,7 +32,7 @@ struct catalog {
     const char *name; /* of the language in itself */
     const char *texts[TEXT_COUNT];
 };
-#define LANGUAGE(id, tag) extern const struct catalog catalog_##tag;
+#define LANGUAGE(id, tag, pages) extern const struct catalog catalog_##tag;
 #include "i18n/languages.def"
 #undef LANGUAGE
 

@@ -231,6 +231,7 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_SETTINGS] = "查看和修改设置。",
         [TEXT_CLI_COMPLETION] = "输出 shell 的命令补全脚本。",
         [TEXT_CLI_MAN] = "输出命令的手册页。",
+        [TEXT_MAN_MANUAL] = "通用命令手册",
         [TEXT_MAN_NAME] = "名称",
         [TEXT_MAN_SYNOPSIS] = "概要",
         [TEXT_MAN_OPTIONS] = "选项",

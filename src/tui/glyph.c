@@ -141,7 +141,7 @@ static bool is_among(const char *text, size_t bytes, const char *signs)
     return false;
 }
 
-static bool may_break_between(const char *text, size_t before, size_t at, struct glyph glyph)
+bool glyph_may_break(const char *text, size_t before, size_t at, struct glyph glyph)
 {
     static const char closing[] = "，。；：？！）》、」』】”’";
     static const char opening[] = "（《「『【“‘";
@@ -161,7 +161,7 @@ size_t glyph_wrap(const char *text, size_t length, int columns, size_t *ret_next
     while (at < length && text[at] != '\n') {
         struct glyph glyph = glyph_first(text + at, length - at);
 
-        if (at > 0 && may_break_between(text, before, at, glyph))
+        if (at > 0 && glyph_may_break(text, before, at, glyph))
             end = next = at;
         if (used + glyph.columns > columns && at > 0) {
             if (text[at] == ' ') { /* the blank itself is what does not fit */

@@ -22,6 +22,10 @@ struct glyph glyph_first(const char *text, size_t length);
 size_t glyph_before(const char *text, size_t at); /* where the glyph that ends at `at` begins */
 int glyph_columns(const char *text, size_t length);
 
+/* Whether a line may end without a blank between the glyph at `before` and the next one, at `at`:
+ * where one of them has two columns, and no sign is parted from what it belongs to. */
+bool glyph_may_break(const char *text, size_t before, size_t at, struct glyph glyph);
+
 /* The longest beginning of one line of text that fits, cut at a blank where there is one. Returns
  * its bytes; *ret_next is where the following line begins. A line feed ends a line. */
 size_t glyph_wrap(const char *text, size_t length, int columns, size_t *ret_next);

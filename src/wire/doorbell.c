@@ -1,6 +1,7 @@
 /* doorbell.c - see doorbell.h. */
 #include "wire/doorbell.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +14,7 @@
 #include "loop/loop.h"
 #include "wire/place.h"
 
+static const char DOORBELL_NAME[] = "hub.sock"; /* as in sayso.socket */
 enum { DOORBELL_LIMIT_MS = 3000, DOORBELL_LOOK_NS = 5000000 };
 
 /* The manager's hub lives in the usual place: who was given another one has nothing to ask there.
@@ -35,7 +37,7 @@ static int ring(const struct place *place)
     int fd;
 
     if (!is_usual_place(place) || !place_socket_name(place, directory, path, &err) ||
-        snprintf(path, sizeof path, "%s/hub.sock", directory) > PLACE_SOCKET_BYTES)
+        snprintf(path, sizeof path, "%s/%s", directory, DOORBELL_NAME) > PLACE_SOCKET_BYTES)
         return -1;
     snprintf(address.sun_path, sizeof address.sun_path, "%.*s", PLACE_SOCKET_BYTES, path);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -46,17 +48,41 @@ static int ring(const struct place *place)
     return fd;
 }
 
+/* The hub that was started for us could not begin, or found another one at work. */
+static bool is_turned_away(int fd)
+{
+    struct pollfd line = { .fd = fd, .events = POLLIN };
+
+    return poll(&line, 1, 0) > 0 && (line.revents & (POLLHUP | POLLERR));
+}
+
+/* Having the lock it may still find that it can't begin. */
+static bool has_begun(const struct place *place)
+{
+    struct place_note note;
+    struct os_process process;
+
+    return os_is_locked(place->lock) && place_read_note(place, &note, NULL) &&
+           os_process(note.pid, &process) && process.start == note.start;
+}
+
 bool doorbell_ring(const struct place *place)
 {
     const struct timespec pause = { .tv_nsec = DOORBELL_LOOK_NS };
     int64_t until_ms = loop_boot_ms() + DOORBELL_LIMIT_MS;
-    bool is_answered = false;
     int fd = ring(place);
 
     if (fd < 0)
         return false;
-    while (!(is_answered = os_is_locked(place->lock)) && loop_boot_ms() < until_ms)
+    while (!has_begun(place) && !is_turned_away(fd) && loop_boot_ms() < until_ms)
         nanosleep(&pause, NULL);
     close(fd);
-    return is_answered;
+    return os_is_locked(place->lock);
+}
+
+bool doorbell_is(const char *socket_path)
+{
+    const char *slash = strrchr(socket_path, '/');
+
+    return slash && strcmp(slash + 1, DOORBELL_NAME) == 0;
 }

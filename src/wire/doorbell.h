@@ -8,7 +8,11 @@
 
 struct place;
 
-/* True once a hub has this place's lock. False: nobody listens there, or none came in time. */
+/* True once a hub has this place's lock. False: nobody listens there, none came in time,
+ * or the one that came could not begin. */
 bool doorbell_ring(const struct place *place);
+
+/* Whether connecting to this socket has a hub started, if none has the lock. */
+bool doorbell_is(const char *socket_path);
 
 #endif

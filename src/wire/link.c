@@ -17,6 +17,7 @@
 #include "base/os.h"
 #include "core/visible_text.h"
 #include "loop/loop.h"
+#include "wire/doorbell.h"
 #include "wire/far_hub.h"
 #include "wire/place.h"
 #include "wire/start.h"
@@ -319,9 +320,9 @@ static bool try_once(const struct place *place, const struct link_identity *iden
     *ret_is_final = false;
     if (identity->socket_path)
         fd = connect_to(identity->socket_path);
-    else if (place_read_note(place, &note, NULL))
+    else if (place_read_note(place, &note, NULL) &&
+             (start == LINK_MAY_START || !doorbell_is(note.socket) || os_is_locked(place->lock)))
         fd = connect_to(note.socket);
-
     if (fd < 0)
         return error_set(err, ERROR_not_found, "", "no hub is running");
     link = link_new(fd);

@@ -106,36 +106,74 @@ def in_fish(home: Home) -> None:
         assert set(got) == wanted, (typed, got)
 
 
-@test("a manual page for the program and for each command: what the help says is in it, man and groff find nothing wrong", "R10.3")
+SECTIONS = {"en": ("NAME", "SYNOPSIS", "EXIT STATUS", "FILES", "SEE ALSO"), "zh": ("名称", "概要", "退出状态", "文件", "另请参阅")}
+
+
+def printed(*words: str, **settings) -> str:
+    """What a program makes of a page; it has nothing to say about it."""
+    done = subprocess.run(words, capture_output=True, text=True, **settings)
+    assert done.returncode == 0 and not done.stderr, (words, done.stderr)
+    return done.stdout
+
+
+def closed_up(text: str, language: str) -> str:
+    """Without the blanks and line ends that are not the text's: Chinese lines break anywhere."""
+    return " ".join(text.split()) if language == "en" else "".join(text.split())
+
+
+@test("a manual page for the program and for each command, in each language: what the help says is in it, and man, groff "
+      "and mandoc find nothing wrong", "R10.3 R8.2")
 def pages(home: Home) -> None:
-    if not shutil.which("man") or not shutil.which("groff"):
-        raise Skip("man or groff is not installed")
-    for verb in ("", *VERBS):
-        page = home.path / f"sayso-{verb}.1"
+    for tool in ("man", "groff", "mandoc"):
+        if not shutil.which(tool):
+            raise Skip(f"{tool} is not installed")
+    seen = {**home.environment, "LC_ALL": "C.UTF-8"}
+    for language, verb in ((language, verb) for language in SECTIONS for verb in ("", *VERBS)):
+        home.environment["CHOICE_LANG"] = language
+        page = home.path / f"sayso-{verb}.{language}.1"
         result = home.sayso("man", *[verb] * bool(verb))
         assert result.code == 0 and not result.err, result
         page.write_text(result.out)
-        said = subprocess.run(["man", "-l", "--warnings", str(page)], capture_output=True, text=True,
-                              env={**home.environment, "LC_ALL": "C.UTF-8", "MANWIDTH": "200"})
-        assert said.returncode == 0 and not said.stderr, (verb, said.stderr)
-        strict = subprocess.run(["groff", "-man", "-ww", "-z", "-Kutf8", str(page)], capture_output=True, text=True)
-        assert not strict.stderr and strict.returncode == 0, (verb, strict.stderr)
-        text = " ".join(said.stdout.split())
+        text = closed_up(printed("man", "-l", "--warnings", str(page), env={**seen, "MANWIDTH": "200"}), language)
+        narrow = subprocess.run(["man", "-l", "--warnings", str(page)], capture_output=True, text=True, env={**seen, "MANWIDTH": "50"})
+        assert not re.sub(r"^troff: <standard input>:5: .*can't break line\n", "", narrow.stderr), (page, narrow.stderr)  # 5: NAME
+        printed("groff", "-man", "-ww", "-z", "-Kutf8", "-Tutf8", str(page))
+        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", str(page)], capture_output=True, text=True).stdout
+        assert all("missing date" in line for line in lint.splitlines()), lint  # the same sources make the same page any day
         help_text = home.sayso(*[verb] * bool(verb), "--help").out
         for line in re.findall(r"^  sayso (\S.*)$", help_text, re.MULTILINE) if verb else []:
-            assert " ".join(line.split()) in text, (verb, line)
+            assert closed_up(line, language) in text, (verb, line)
         for option, about in re.findall(r"^ +(?:-\w, )?(--[a-z-]+)(?: \S+)? +(\S.*)$", help_text, re.MULTILINE):
-            assert option in text and " ".join(about.split()) in text, (verb, option, about)
-        for section in ("NAME", "SYNOPSIS", "EXIT STATUS", "FILES", "SEE ALSO"):
-            assert f" {section} " in f" {text} ", (verb, section)
-    assert all(f"sayso-{verb}(1)" in subprocess.run(["man", "-l", str(home.path / "sayso-.1")], capture_output=True, text=True,
-               env={**home.environment, "MANWIDTH": "200"}).stdout for verb in VERBS)
-    rows = home.sayso("settings", "list", "--json").json
-    settings = (home.path / "sayso-settings.1").read_text().replace("\\-", "-")
-    assert all(f".B {row['name']}\n" in settings and row["environment"] in settings for row in rows)
-    chinese = home.sayso("man", "ask", env={"CHOICE_LANG": "zh"}).out
-    assert ".SH 选项" in chinese and "OPTIONS\n" not in chinese
+            assert option in text and closed_up(about, language) in text, (verb, option, about)
+        for section in SECTIONS[language]:
+            assert f"\n.SH {section}\n" in result.out, (verb, section)
+        about = printed("lexgrog", str(page), env=seen).partition(' - ')[2].rstrip().rstrip('"')
+        assert about and about in help_text and "\\" not in about, (verb, about)
+    for language in SECTIONS:
+        assert all(f"sayso-{verb}(1)" in printed("man", "-l", str(home.path / f"sayso-.{language}.1"), env={**seen, "MANWIDTH": "200"})
+                   for verb in VERBS)
+        home.environment["CHOICE_LANG"] = language
+        rows = home.sayso("settings", "list", "--json").json
+        settings = (home.path / f"sayso-settings.{language}.1").read_text().replace("\\-", "-")
+        assert all(f".B {row['name']}\n" in settings and row["environment"] in settings for row in rows)
     assert home.sayso("man", "nonsense").code == 2 and home.sayso("completion", "tcsh").code == 2 == home.sayso("completion").code
+
+
+@test("no word of a Chinese page is English but for what is typed", "R8.2")
+def chinese_pages(home: Home) -> None:
+    if not shutil.which("man"):
+        raise Skip("man is not installed")
+    home.environment["CHOICE_LANG"] = "zh"
+    for verb in ("", *VERBS):
+        page = home.path / "page.1"
+        page.write_text(home.sayso("man", *[verb] * bool(verb)).out)
+        text = printed("man", "-l", str(page), env={**home.environment, "LC_ALL": "C.UTF-8", "MANWIDTH": "100"})
+        assert re.search("[\u4e00-\u9fff]", text.splitlines()[0]), text.splitlines()[0]  # the title of the manual
+        titles = re.findall(r"^(?:   )?(\S.*)$", text, re.MULTILINE)[1:-1]
+        assert titles and all(re.search("[\u4e00-\u9fff]", title) for title in titles), titles
+        for line in re.findall(r"^[^.\n].*$", page.read_text(), re.MULTILINE):
+            english = re.findall(r"[A-Za-z]{2,}(?: [a-z]{2,}){2,}", line)
+            assert not english or line.startswith("sayso "), (verb, line)
 
 
 run()

@@ -22,8 +22,8 @@ VERSION = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text())[
 VERBS = re.findall(r"VERB\((\w+)\)", (ROOT / "src/cli/verbs.def").read_text())
 SHARED = ["bin/sayso", "share/bash-completion/completions/sayso", "share/zsh/site-functions/_sayso",
           "share/fish/vendor_completions.d/sayso.fish", "lib/systemd/user/sayso.service", "lib/systemd/user/sayso.socket",
-          "share/man/man1/sayso.1",
-          *(f"share/man/man1/sayso-{verb}.1" for verb in VERBS)]
+          *(f"share/man/{place}man1/{page}.1" for place in ("", "zh_CN/")
+            for page in ("sayso", *(f"sayso-{verb}" for verb in VERBS)))]
 
 
 def command(*words: str, **settings) -> str:
@@ -72,6 +72,12 @@ def install_and_uninstall() -> None:
     assert not missing, missing
     for name in SHARED:
         assert "/man/" not in name or ".TH " in (place / "usr" / name).read_text(), name
+        assert "/man/" not in name or ("\n.SH 名称\n" in (place / "usr" / name).read_text()) == ("/zh_CN/" in name), name
+    if shutil.which("man"):  # whose locale is Chinese reads Chinese, everybody else English
+        for locale, title in (("zh_CN.UTF-8", "名称"), ("de_DE.UTF-8", "NAME")):
+            read = command("man", "-L", locale, "sayso-ask", env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8",
+                                                                  "MANPATH": str(place / "usr/share/man")})
+            assert f"\n{title}\n" in read, (locale, read[:300])
     assert {mode.split()[0] for name, mode in first.items() if "/man/" in name and " " in mode} == {"100644"}
     assert make("install") == first, "installed over itself it is another tree"
     assert make("uninstall") == before

@@ -4,16 +4,19 @@ Proves: R10.3 R10.5
 """
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
+from typing import Callable
 
-from harness import ROOT, Home, Skip, note, run, test, wait_until
+from harness import ROOT, Home, Result, Skip, note, run, test, wait_until
 from hub_stage import ASK, end_of, hubs, mode_of, pending_ask, variant
 
 SERVE = ("serve", "--no-browser", "--no-inbox")
@@ -48,6 +51,18 @@ class Manager:
 
     def hears_nothing(self) -> None:
         assert not select.select([self.told], [], [], 0)[0], self.told.recv(4096)
+
+    def start_as_often_as_rung(self, until: threading.Event) -> threading.Thread:
+        """As a socket unit does it: nothing runs, somebody waits, so it is started; `starts` has how each ended."""
+        self.starts: list[Result] = []
+
+        def watch() -> None:
+            while not until.is_set():
+                if select.select([self.socket], [], [], 0.02)[0]:
+                    self.starts.append(end_of(self.home, self.start()))
+        thread = threading.Thread(target=watch)
+        thread.start()
+        return thread
 
     def start_when_rung(self) -> threading.Thread:
         """As socket activation does it: whoever comes first makes it start the hub."""
@@ -153,6 +168,91 @@ def second_hub(home: Home) -> None:
     again = end_of(home, manager.start())  # the same socket twice
     assert again.code == 1, again
     assert home.hub_pid() == served_by.pid and len(home.sayso("list", "--json").json) == 1
+
+
+def starts_while(manager: Manager, act: Callable[[], Result]) -> Result:
+    until = threading.Event()
+    thread = manager.start_as_often_as_rung(until)
+    try:
+        result = act()
+        time.sleep(0.3)  # nobody waits any more: nothing is started any more
+        count = len(manager.starts)
+        time.sleep(0.5)
+        assert len(manager.starts) == count, "it is started for somebody who was told already"
+    finally:
+        until.set()
+        thread.join()
+    return result
+
+
+@test("a manager's hub that can't begin leaves nobody waiting for it: who rang is told why by a hub of his own, or served", "R10.3 R10.5")
+def refused(home: Home) -> None:
+    manager = Manager(home)
+    hub = manager.start()
+    manager.hears("READY=1")
+    home.kill_hub(signal.SIGKILL)  # its note stays, and names the manager's socket
+    end_of(home, hub)
+    note("one that can't begin anywhere: a store of a later version")
+    with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as store:
+        version = store.execute("PRAGMA user_version").fetchone()[0]
+        store.execute(f"PRAGMA user_version = {version + 100}")
+    result = starts_while(manager, lambda: home.sayso("list"))
+    assert result.code == 1 and "newer sayso" in result.err, result
+    note(f"{len(manager.starts)} starts")  # each of the client's tries rings once; StartLimitBurst= is far more
+    assert 1 <= len(manager.starts) <= 10 and all(start.code == 1 for start in manager.starts), len(manager.starts)
+    with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as store:
+        store.execute(f"PRAGMA user_version = {version}")
+    note("one that only a service manager's hub refuses: other machines can't be listened for")
+    home.environment.update(SAYSO_LISTEN="127.0.0.1:0", SAYSO_TLS_CERT=str(home.path / "none.pem"), SAYSO_TLS_KEY=str(home.path / "none.pem"))
+    began = time.monotonic()
+    result = starts_while(manager, lambda: home.sayso("list"))
+    note(f"{time.monotonic() - began:.1f} s")
+    assert result.code == 0 and 1 <= len(manager.starts) <= 5, (result, manager.starts)
+    assert home.hub()["socket"] != str(manager.path)
+    assert home.sayso("stop").code == 0
+    for name in ("SAYSO_LISTEN", "SAYSO_TLS_CERT", "SAYSO_TLS_KEY"):
+        del home.environment[name]
+    note("mended: it serves again")
+    thread = manager.start_when_rung()
+    assert home.sayso("list").code == 0
+    thread.join()
+    assert home.hub()["socket"] == str(manager.path)
+
+
+@test("who only looks whether a hub runs, or ends it, rings for none; an inbox that waits for it neither", "R10.3 R10.5")
+def only_looks(home: Home) -> None:
+    manager = Manager(home)
+    hub = manager.start()
+    manager.hears("READY=1")
+    pending_ask(home)
+    seen = open(home.path / "inbox.out", "w+")
+    inbox = home.spawn("-qec", f"{home.binary} inbox", "/dev/null", program="script", env={"TERM": "xterm"}, stdout=seen)
+    wait_until(lambda: "Which one?" in (home.path / "inbox.out").read_text(), "the inbox is there")
+    assert home.sayso("stop").code == 0
+    assert end_of(home, hub).code == 0
+    assert not select.select([manager.socket], [], [], 3)[0], "the inbox rang"
+    inbox.kill()
+    seen.close()
+    for words in (("status",), ("stop",), ("__complete", "show", "")):
+        result = home.sayso(*words)
+        assert "running" in result.err + result.out or not result.out, result
+        assert not select.select([manager.socket], [], [], 0.2)[0], f"sayso {words[0]} rang"
+    thread = manager.start_when_rung()
+    assert home.sayso("list").code == 0
+    thread.join()
+
+
+@test("a hub that serves on for drain_seconds says so: no manager kills it meanwhile", "R10.5")
+def drains(home: Home) -> None:
+    manager = Manager(home)
+    home.environment["SAYSO_DRAIN_SECONDS"] = "2"
+    hub = manager.start()
+    manager.hears("READY=1")
+    hub.send_signal(signal.SIGTERM)
+    manager.hears("STOPPING=1\nEXTEND_TIMEOUT_USEC=12000000")  # 2 s, 5 for peers that do not read, 5 to spare
+    assert home.sayso("list").code == 0
+    manager.hears("STOPPING=1")
+    assert end_of(home, hub).code == 0
 
 
 @test("what is passed and is no listening socket is refused with a remedy", "R10.3")
