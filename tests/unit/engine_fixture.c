@@ -125,7 +125,11 @@ static void stage_store_create(struct store *port, const struct ask *ask,
 {
     struct stage_store *store = own(port);
     struct passage *passage = passage_new(store, done, context, "create");
+    void (*meanwhile)(void *context) = store->meanwhile;
 
+    store->meanwhile = NULL;
+    if (meanwhile)
+        meanwhile(store->meanwhile_context);
     store->creates++;
     if (store->fails_create) {
         fail_later(passage);

@@ -39,10 +39,12 @@ struct stage_store {
     struct stage *stage;
     bool fails_create, fails_reads, fails_drafts, fails_settings, fails_sweeps, fails_shifts;
     bool fails_tokens, fails_keys, fails_conversations, fails_marks;
-    bool misses_reads;        /* every ask looked for has been removed */
-    uint32_t fails_events;    /* changes with these events (bits) fail */
-    uint32_t holds_writes;    /* changes with these events do not reach the store yet */
-    bool holds_replies;       /* completions are kept back, what they speak of is committed */
+    bool misses_reads;     /* every ask looked for has been removed */
+    uint32_t fails_events; /* changes with these events (bits) fail */
+    uint32_t holds_writes; /* changes with these events do not reach the store yet */
+    bool holds_replies;    /* completions are kept back, what they speak of is committed */
+    void (*meanwhile)(void *context); /* once: before the next create reaches the store */
+    void *meanwhile_context;
     struct passage *held;     /* in order */
     struct passage *failures; /* to be told at the next turn */
     size_t outstanding;       /* writes the inner store has */

@@ -229,6 +229,43 @@ static void test_one_call_at_two_is_one_ask(void **state)
     call_release(&second);
 }
 
+/* Asked, left and answered here. */
+static void miss_the_answer(void *context)
+{
+    struct pair *pair = context;
+    struct desk_visitor agent = visitor_agent("bot"), person = visitor_person("cli");
+    struct caller *asking = caller_enter(pair->here, "agent", &agent);
+    struct caller *near = caller_enter(pair->here, "near", &person);
+    struct call first = { .label = "first" };
+
+    ask_start(&first, asking, "Deploy", "", -1);
+    stage_settle(pair->here);
+    caller_leave(asking);
+    call_run(&pair->did, near, pair->here->desk->ops->answer, "{'selected_ids':['b']}");
+    assert_worked(&pair->did);
+    assert_int_equal(first.replies, 0);
+    call_release(&first);
+}
+
+/* The same call again, at one that looked for its ask before it was there. */
+static void test_one_call_again_gets_the_answer_it_missed(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor agent = visitor_agent("bot");
+    struct call second = { .label = "second" };
+
+    NEEDS_SERVER;
+    pair->there->store.meanwhile = miss_the_answer;
+    pair->there->store.meanwhile_context = pair;
+    ask_start(&second, caller_enter(pair->there, "agent", &agent), "Deploy", "", -1);
+    stage_wait(pair->there, pair_is_replied, &second);
+    assert_int_equal(chosen_number(pair->here->where, "SELECT count(*) FROM asks"), 1);
+    assert_int_equal(stage_count(pair->there, "create repeated"), 1);
+    assert_string_equal(call_text(&second, "/selection/selected_ids/0"), "b");
+    assert_true(second.is_final);
+    call_release(&second);
+}
+
 static bool has_news(void *context)
 {
     return stage_count(context, "news of ask") > 0;
@@ -319,6 +356,7 @@ int main(void)
         PAIR(test_collected_elsewhere),
         PAIR(test_what_was_decided_meanwhile_is_found),
         PAIR(test_one_call_at_two_is_one_ask),
+        PAIR(test_one_call_again_gets_the_answer_it_missed),
         PAIR(test_news_overtake_our_own_completion),
         PAIR(test_so_much_that_all_is_read_again),
         PAIR(test_a_list_that_can_not_be_read_says_so),
