@@ -10,7 +10,8 @@ import json
 import signal
 import struct
 import subprocess
-from typing import Any
+import threading
+from typing import Any, Callable
 
 import libpq
 import postgres
@@ -28,6 +29,28 @@ STATES = {1: "pending_terminal_launch", 2: "pending", 3: "submitted", 4: "auto_s
           7: "timeout", 8: "withdrawn"}
 SETTINGS = {**LIMITS, "SAYSO_HOLD_LIMITS": '{"*":300}', "SAYSO_BROWSER": "off", "SAYSO_IDLE_EXIT_SECONDS": "86400",
             "SAYSO_DESKTOP": "off", "SAYSO_MAX_SESSIONS": "100000000"}
+
+
+class Background(threading.Thread):
+    """An act whose result is wanted later."""
+
+    def __init__(self, act: Callable[[], Any]):
+        super().__init__(daemon=True)
+        self.act, self.value, self.failure = act, None, None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self.value = self.act()
+        except BaseException as failure:
+            self.failure = failure
+
+    def result(self, timeout: float = 60) -> Any:
+        self.join(timeout)
+        assert not self.is_alive(), "it did not end"
+        if self.failure:
+            raise self.failure
+        return self.value
 
 
 class Hub:

@@ -10,42 +10,20 @@ import signal
 import subprocess
 import threading
 import time
-from typing import Any, Callable, Iterator
+from typing import Any, Iterator
 
 import postgres
 from answers_checker import check
 from chaos_stage import Crew, latency
 from cli_stage import DONE
 from harness import ROOT, SLACK, Home, Skip, Wire, WireError, counted, note, run, scaled, test, wait_until
-from hubs_stage import LOST, Hubs, Refused, exchange, outcome_of, question, quietly
+from hubs_stage import LOST, Background, Hubs, Refused, exchange, outcome_of, question, quietly
 from tty_stage import Tty
 from web_stage import Page, code_of, hello, link_of
 
 HEARD_S = 2.5 * SLACK + 5  # a hub that heard no notification looks by itself; the rest is for a busy machine
 CLOCK_S = 0.05  # what a hub knows of the database's clock is half a round trip old
 ORDERS = list(itertools.permutations(range(3)))
-
-
-class Background(threading.Thread):
-    """An act whose result is wanted later."""
-
-    def __init__(self, act: Callable[[], Any]):
-        super().__init__(daemon=True)
-        self.act, self.value, self.failure = act, None, None
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self.value = self.act()
-        except BaseException as failure:
-            self.failure = failure
-
-    def result(self, timeout: float = 60) -> Any:
-        self.join(timeout)
-        assert not self.is_alive(), "it did not end"
-        if self.failure:
-            raise self.failure
-        return self.value
 
 
 def ask_on(hubs: Hubs, place: int, title: str, **more: Any) -> tuple[Background, str]:

@@ -68,7 +68,9 @@ static void on_resync(void *context)
     hear(context, "resync");
 }
 
-static const struct store_news news = { on_ask, on_conversation, on_facts, on_resync };
+static const struct store_news news = {
+    .ask = on_ask, .conversation = on_conversation, .facts = on_facts, .resync = on_resync
+};
 
 static void take_start(void *context, const PGresult *result, const struct error *err)
 {

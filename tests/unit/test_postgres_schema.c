@@ -138,6 +138,32 @@ static void functions_are_made_anew(void **state)
     assert_int_equal(postgres_number(place->url, "SELECT count(*) FROM meta"), 2);
 }
 
+/* What a hub of the first version left: its asks are kept, and wait at no hub that is there. */
+static void older_ones_are_brought_up_to_date(void **state)
+{
+    struct place *place = *state;
+
+    if (!place)
+        skip();
+    make_done(place, "public");
+    postgres_run(
+        place->url,
+        "DROP TABLE hubs; ALTER TABLE asks DROP COLUMN hub; UPDATE sayso SET version = 1;"
+        "INSERT INTO asks (number, id, principal, digest, state, interface, flags, version,"
+        " form_version, created_ms, deadline_ms, original_ms, hold_used_ms,"
+        " deliver_after_ms, delivered_ms, decided_ms, ended_ms, seq, earlier_seq,"
+        " answer_seq) VALUES (1, 'kept', '', '', 2, 1, 0, 1, 1, 5, 0, 0, 0, 0, 0, 0, 0, 1,"
+        " 0, 0)");
+    make_done(place, "public");
+    assert_int_equal(postgres_number(place->url, "SELECT version FROM sayso"),
+                     postgres_schema_version());
+    assert_int_equal(postgres_number(place->url, "SELECT count(*) FROM sayso_beat(7, 9)"), 0);
+    postgres_run(place->url, "UPDATE hubs SET since_ms = 0");
+    assert_int_equal(postgres_number(place->url, "SELECT count(*) FROM sayso_beat(7, 9) AS id"
+                                                 " WHERE id = 'kept'"),
+                     1);
+}
+
 /* Several hubs start at once: one makes it, the others find it. */
 static void many_at_once(void **state)
 {
@@ -280,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(is_made_once),
         CASE(functions_are_made_anew),
+        CASE(older_ones_are_brought_up_to_date),
         CASE(many_at_once),
         CASE(newer_ones_are_left_alone),
         CASE(foreign_ones_are_left_alone),

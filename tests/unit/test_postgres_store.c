@@ -235,7 +235,9 @@ static bool has_news(void *context)
 
 static void two_who_share_a_database_hear_of_each_other(void **state)
 {
-    static const struct store_news news = { on_ask, on_conversation, on_facts, on_resync };
+    static const struct store_news news = {
+        .ask = on_ask, .conversation = on_conversation, .facts = on_facts, .resync = on_resync
+    };
     struct store *other;
     struct ask ask = make_ask(1);
     struct store_change how = answer_of(ask.id, "key");

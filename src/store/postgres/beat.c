@@ -11,8 +11,9 @@
 #include "store/postgres/result.h"
 
 enum {
-    BEAT_MS = 3000,   /* hubs.sql says how many may be missed */
-    BEAT_MOST = 1000, /* asks at once */
+    BEAT_MS = 3000,       /* hubs.sql says how many may be missed */
+    BEAT_MOST = 1000,     /* asks at once */
+    BEAT_AGAIN_MS = 1000, /* where there are more, once these are settled */
 };
 
 static const struct sql beat_sql = { "sayso_beat", "SELECT sayso_beat($1, $2)" };
@@ -56,6 +57,8 @@ static void on_beaten(void *context, const PGresult *result, const struct error 
         beat->news->abandoned(beat->context, result_text(result, i, 0));
     if (beat->is_leaving)
         say_good_bye(beat);
+    else if (!err && result_count(result) == BEAT_MOST)
+        loop_timer_at(beat->timer, loop_boot_ms() + BEAT_AGAIN_MS);
 }
 
 static void on_time(void *context)
