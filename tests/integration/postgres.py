@@ -175,9 +175,13 @@ class Databases:
         return self.url_for(name)
 
     def drop_database(self, url: str) -> None:
-        """Whoever is still connected to it is thrown out."""
-        with self.admin() as connection:
-            connection.run(f"DROP DATABASE IF EXISTS {name_in(url)} WITH (FORCE)")
+        """Whoever is still connected to it is thrown out; the server's own vacuum is waited for, it may not be."""
+        def is_gone() -> bool:
+            with self.admin() as connection, contextlib.suppress(libpq.Refused):
+                connection.run(f"DROP DATABASE IF EXISTS {name_in(url)} WITH (FORCE)")
+                return True
+            return False
+        wait_for(is_gone, f"{name_in(url)} is dropped", STOP_S)
 
 
 def name_in(url: str) -> str:
