@@ -361,6 +361,28 @@ static void what_cannot_be_sent_fails_in_time(void **state)
     assert_int_equal(batch_queue_silent_ms(stage.queue), 0);
 }
 
+/* A crowd at a slow server: it moves, so everybody waits for their turn. */
+static void who_waits_long_behind_others_does_not_fail(void **state)
+{
+    enum { BATCH = 256, BATCHES = 6 };
+    int64_t begun;
+
+    NEEDS_SERVER;
+    postgres_run(stage.url,
+                 "CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                 "PERFORM pg_catalog.pg_sleep(1.1); RETURN NEW; END $$;"
+                 "CREATE TRIGGER slowly BEFORE INSERT ON batches FOR EACH ROW EXECUTE FUNCTION "
+                 "slowly()");
+    run(is_ready);
+    begun = loop_boot_ms();
+    for (int i = 0; i < BATCH * BATCHES; i++)
+        add("patient");
+    run(is_all_done);
+    assert_int_equal(stage.failed, 0);
+    assert_int_equal(count("patient"), BATCH * BATCHES);
+    assert_true(stage.last_ms - begun > 5500); /* longer than one who stands still would be let */
+}
+
 /* What is in doubt is not failed; what waits behind it is, in time. */
 static void a_silent_server_keeps_nobody_waiting_for_ever(void **state)
 {
@@ -447,6 +469,7 @@ int main(void)
         TEST(a_backend_that_is_ended_under_way_costs_nothing),
         TEST(cuts_at_any_byte_cost_nothing),
         TEST(what_cannot_be_sent_fails_in_time),
+        TEST(who_waits_long_behind_others_does_not_fail),
         TEST(a_silent_server_keeps_nobody_waiting_for_ever),
         TEST(who_is_in_the_way_is_waited_for),
         TEST(closing_while_busy_tells_everybody),

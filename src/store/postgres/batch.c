@@ -21,7 +21,7 @@
 enum {
     BATCH_JOBS = 256,
     BATCH_BYTES = 1024 * 1024,
-    BATCH_LIMIT_MS = 5000,   /* until a job must have been sent */
+    BATCH_LIMIT_MS = 5000,   /* until a job must have been sent, while nothing moves */
     BATCH_SILENCE_MS = 8000, /* longer than the server's lock_timeout */
     BATCH_TRIES = 6,
     BATCH_PAUSE_MS = 20,
@@ -98,6 +98,7 @@ void batch_complete(struct batch_queue *queue)
 
     end_transaction(queue, &entries);
     queue->tries = 0;
+    queue->moved_ms = loop_boot_ms();
     while ((entry = take_first(&entries)))
         answer(queue, entry);
 }
@@ -121,12 +122,19 @@ void batch_pause(struct batch_queue *queue, int64_t ms)
     loop_timer_at(queue->timer, queue->not_before_ms);
 }
 
+/* Who has waited long fails where the database takes nothing; while it does, many were before him.
+ */
+static int64_t fails_at_ms(const struct batch_queue *queue, const struct batch_entry *entry)
+{
+    return (entry->added_ms > queue->moved_ms ? entry->added_ms : queue->moved_ms) + BATCH_LIMIT_MS;
+}
+
 static void time_next(struct batch_queue *queue)
 {
     if (queue->not_before_ms)
         loop_timer_at(queue->timer, queue->not_before_ms);
     else if (queue->waiting.first)
-        loop_timer_at(queue->timer, queue->waiting.first->added_ms + BATCH_LIMIT_MS);
+        loop_timer_at(queue->timer, fails_at_ms(queue, queue->waiting.first));
 }
 
 /* In their old order, before those that came later. */
@@ -355,7 +363,7 @@ static void fail_old(struct batch_queue *queue, int64_t now)
     error_set(&err, ERROR_storage_failed, "",
               "the database does not answer%s%s; nothing was stored: try again", *why ? ": " : "",
               why);
-    while (queue->waiting.first && queue->waiting.first->added_ms + BATCH_LIMIT_MS <= now)
+    while (queue->waiting.first && fails_at_ms(queue, queue->waiting.first) <= now)
         fail(queue, take_first(&queue->waiting), &err);
 }
 
