@@ -20,7 +20,7 @@
 
 enum { SWEEP_BATCH = 100, SWEEP_MOST_US = 5000 }; /* whoever answers meanwhile waits for a part */
 static const int64_t SWEEP_SOON_MS = 1000;
-static const int64_t SWEEP_PAUSE_MS = 50; /* between two, while others write too */
+static const int64_t SWEEP_PAUSE_MS = 20; /* between two, while others write too */
 static const int64_t SWEEP_EVERY_MS = 3600000;
 static const int64_t DAY_MS = 86400000;
 static const int64_t LOAD_AGAIN_MS = 500;

@@ -570,76 +570,6 @@ static void what_is_swept_is_found_no_more(void **state)
     assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM batches"), 2);
 }
 
-/* Another hub is in the middle of a batch: retention neither waits for it nor takes what it has. */
-static void retention_waits_for_nobody(void **state)
-{
-    struct twin *twin = *state;
-    struct twin other = { 0 };
-
-    if (!twin)
-        skip();
-    create_three(twin);
-    other.connection = PQconnectdb(twin->url);
-    done(&other, "SET lock_timeout = 2000");
-    begin(twin);
-    done(twin, "SELECT FROM asks WHERE number = 1 FOR UPDATE");
-    done(&other, "SELECT sayso_sweep(9000000000000, 0, 100)");
-    assert_int_equal(postgres_number(twin->url, "SELECT sum(number) FROM asks"), 4);
-    commit(twin, "held");
-    done(&other, "SELECT sayso_sweep(9000000000000, 0, 100)");
-    assert_int_equal(postgres_number(twin->url, "SELECT number FROM asks"), 3);
-    PQfinish(other.connection);
-}
-
-/* And a batch does not wait for retention. */
-static void nobody_waits_for_retention(void **state)
-{
-    struct twin *twin = *state;
-    struct twin other = { 0 };
-    struct ask ask = make_ask(7);
-
-    if (!twin)
-        skip();
-    create_three(twin);
-    other.connection = PQconnectdb(twin->url);
-    done(&other, "BEGIN; SELECT sayso_sweep(9000000000000, 0, 1)");
-    done(twin, "SET lock_timeout = 2000");
-    begin(twin);
-    assert_int_equal(create_in(twin, ask), STORE_DONE);
-    commit(twin, "meanwhile");
-    done(twin, "SELECT sayso_sweep(9000000000000, 0, 100)"); /* one hub at a time */
-    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM asks"), 4);
-    done(&other, "COMMIT");
-    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM asks"), 3);
-    done(twin, "SELECT sayso_sweep(9000000000000, 0, 100)");
-    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM asks"), 2);
-    PQfinish(other.connection);
-}
-
-static void no_draft_stays_without_its_ask(void **state)
-{
-    struct twin *twin = *state;
-    struct twin other = { 0 };
-    struct ask ask = make_ask(1);
-    struct job job = { .what = JOB_DRAFT, .of.draft = { ask.id, "owner", "{}", 5 } };
-
-    if (!twin)
-        skip();
-    create_three(twin);
-    other.connection = PQconnectdb(twin->url);
-    done(&other, "SET lock_timeout = 2000");
-    begin(twin);
-    assert_true(twin_send(twin, &job));
-    assert_int_equal(job.reply.outcome, STORE_DONE);
-    done(&other, "SELECT sayso_sweep(9000000000000, 0, 100)");
-    commit(twin, "draft");
-    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM asks WHERE number = 1"), 1);
-    done(&other, "SELECT sayso_sweep(9000000000000, 0, 100)");
-    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM asks WHERE number = 1"), 0);
-    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM drafts"), 0);
-    PQfinish(other.connection);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -659,9 +589,6 @@ int main(void)
         TWIN(one_hub_takes_up_words_at_a_time),
         TWIN(what_is_undone_is_not_found),
         TWIN(what_is_swept_is_found_no_more),
-        TWIN(retention_waits_for_nobody),
-        TWIN(nobody_waits_for_retention),
-        TWIN(no_draft_stays_without_its_ask),
     };
 
     return cmocka_run_group_tests(tests, NULL, twin_group_tear_down);

@@ -1,0 +1,166 @@
+/*
+ * test_postgres_sweep.c - retention on a database that several hubs share: it waits for nobody, and
+ * nobody waits for it.
+ * Proves: R9.1
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "postgres_twin.h"
+
+#define SWEEP "SELECT sayso_sweep(9000000000000, 0, 100)"
+
+static void done(struct twin *twin, const char *text)
+{
+    char state[6];
+
+    if (!twin_try(twin, text, state))
+        fail_msg("%s: %s", text, PQerrorMessage(twin->connection));
+}
+
+static void begin(struct twin *twin)
+{
+    done(twin, "BEGIN; SELECT sayso_begin(5)");
+}
+
+static void commit(struct twin *twin, const char *batch)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "SELECT sayso_end('%s'); COMMIT", batch);
+    done(twin, text);
+}
+
+/* Two that are over, and one that is open. */
+static void create_three(struct twin *twin)
+{
+    for (int i = 1; i <= 3; i++) {
+        struct job create = { .what = JOB_CREATE, .of.create.ask = make_ask(i) };
+        struct job change = { .what = JOB_CHANGE,
+                              .of.change = answer_of(create.of.create.ask.id, NULL) };
+
+        assert_int_equal(twin_run(twin, &create), STORE_DONE);
+        if (i < 3)
+            assert_int_equal(twin_run(twin, &change), STORE_DONE);
+    }
+}
+
+/* Another hub, which does not wait for long. */
+static struct twin other_hub(struct twin *twin)
+{
+    struct twin other = { .connection = PQconnectdb(twin->url) };
+
+    done(&other, "SET lock_timeout = 2000");
+    done(twin, "SET lock_timeout = 2000");
+    return other;
+}
+
+static int64_t asks_left(struct twin *twin)
+{
+    return postgres_number(twin->url, "SELECT count(*) FROM asks");
+}
+
+/* One hub is in the middle of a batch: retention neither waits for it nor takes what it has. */
+static void retention_waits_for_nobody(void **state)
+{
+    struct twin *twin = *state;
+    struct twin other;
+
+    if (!twin)
+        skip();
+    create_three(twin);
+    other = other_hub(twin);
+    begin(twin);
+    done(twin, "SELECT FROM asks WHERE id = (SELECT min(id) FROM asks) FOR UPDATE");
+    done(&other, SWEEP);
+    assert_int_equal(asks_left(twin), 2);
+    commit(twin, "held");
+    done(&other, SWEEP);
+    assert_int_equal(asks_left(twin), 1);
+    assert_int_equal(postgres_number(twin->url, "SELECT state FROM asks"), STATE_PENDING);
+    PQfinish(other.connection);
+}
+
+/* And one hub is in the middle of retention: a batch does not wait for it, and no other hub helps.
+ */
+static void nobody_waits_for_retention(void **state)
+{
+    struct twin *twin = *state;
+    struct twin other;
+    struct job create = { .what = JOB_CREATE, .of.create.ask = make_ask(7) };
+
+    if (!twin)
+        skip();
+    create_three(twin);
+    other = other_hub(twin);
+    done(&other, "BEGIN; SELECT sayso_sweep(9000000000000, 0, 1)");
+    begin(twin);
+    assert_true(twin_send(twin, &create));
+    commit(twin, "meanwhile");
+    done(twin, SWEEP);
+    assert_int_equal(asks_left(twin), 4);
+    done(&other, "COMMIT");
+    assert_int_equal(asks_left(twin), 3);
+    done(twin, SWEEP);
+    assert_int_equal(asks_left(twin), 2);
+    PQfinish(other.connection);
+}
+
+static void no_draft_stays_without_its_ask(void **state)
+{
+    struct twin *twin = *state;
+    struct twin other;
+    struct ask ask = make_ask(1);
+    struct job draft = { .what = JOB_DRAFT, .of.draft = { ask.id, "owner", "{}", 5 } };
+
+    if (!twin)
+        skip();
+    create_three(twin);
+    other = other_hub(twin);
+    begin(twin);
+    assert_true(twin_send(twin, &draft));
+    assert_int_equal(draft.reply.outcome, STORE_DONE);
+    done(&other, SWEEP);
+    commit(twin, "draft");
+    assert_int_equal(asks_left(twin), 2);
+    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM drafts"), 1);
+    done(&other, SWEEP);
+    assert_int_equal(asks_left(twin), 1);
+    assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM drafts"), 0);
+    PQfinish(other.connection);
+}
+
+/* What is kept by count is counted no further than that, and nothing is taken that should stay. */
+static void as_many_stay_as_are_kept(void **state)
+{
+    struct twin *twin = *state;
+
+    if (!twin)
+        skip();
+    create_three(twin);
+    done(twin, "UPDATE asks SET delivered_ms = 1");
+    done(twin, "SELECT sayso_sweep(0, 2, 100)");
+    assert_int_equal(asks_left(twin), 3);
+    done(twin, "SELECT sayso_sweep(0, 2147483647, 1000)");
+    assert_int_equal(asks_left(twin), 3);
+    done(twin, "SELECT sayso_sweep(0, 1, 100)");
+    assert_int_equal(asks_left(twin), 2);
+    done(twin, "SELECT sayso_sweep(0, 0, 100)");
+    assert_int_equal(asks_left(twin), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TWIN(retention_waits_for_nobody),
+        TWIN(nobody_waits_for_retention),
+        TWIN(no_draft_stays_without_its_ask),
+        TWIN(as_many_stay_as_are_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, twin_group_tear_down);
+}
