@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -119,6 +120,26 @@ bool tls_context_new_server(const char *certificate_file, const char *key_file,
     }
     *ret_context = context;
     return true;
+}
+
+static bool read_time(const struct tls_library *library, const ASN1_TIME *time, int64_t *ret_ms)
+{
+    struct tm parts = { 0 };
+
+    if (!time || library->ASN1_TIME_to_tm(time, &parts) != 1)
+        return false;
+    *ret_ms = (int64_t)timegm(&parts) * 1000;
+    return true;
+}
+
+bool tls_context_times(const struct tls_context *context, int64_t *ret_from_ms, int64_t *ret_to_ms)
+{
+    const struct tls_library *library = context->library;
+    const X509 *certificate = library->SSL_CTX_get0_certificate(context->ctx);
+
+    return certificate &&
+           read_time(library, library->X509_get0_notBefore(certificate), ret_from_ms) &&
+           read_time(library, library->X509_get0_notAfter(certificate), ret_to_ms);
 }
 
 bool tls_context_new_client(const char *ca_file, struct tls_context **ret_context,

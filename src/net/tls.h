@@ -16,6 +16,8 @@ struct tls_context;
 /* A server's certificate, with the chain behind it, and its key, which nobody else may read. */
 bool tls_context_new_server(const char *certificate_file, const char *key_file,
                             struct tls_context **ret_context, struct error *err);
+/* From when until when that certificate is good, in ms since 1970. */
+bool tls_context_times(const struct tls_context *context, int64_t *ret_from_ms, int64_t *ret_to_ms);
 /* Whom a client trusts: the certificates in this file; NULL: those of the system. */
 bool tls_context_new_client(const char *ca_file, struct tls_context **ret_context,
                             struct error *err);

@@ -17,7 +17,7 @@ from cli_stage import DONE, FAILED, ask
 from harness import Home, Skip, run, test, wait_until
 from install_stage import BY_NAME, entry_of, path_of, put
 
-CHECKS = ("program sandbox data_directory files socket hub lock store disk settings channels http tokens clients hooks service clock "
+CHECKS = ("program sandbox data_directory files socket hub lock store disk settings channels http listen tokens clients hooks service clock "
           "screen").split()
 F_OFD_SETLK = 37
 
@@ -66,7 +66,7 @@ def with_store(home: Home) -> pathlib.Path:
     return home.data / "sayso.db"
 
 
-@test("a healthy home in both languages: eighteen checks, nothing wrong, nothing made, no hub started", "R10.5 R10.3 R8.2")
+@test("a healthy home in both languages: nineteen checks, nothing wrong, nothing made, no hub started", "R10.5 R10.3 R8.2")
 def healthy(home: Home) -> None:
     env = {"BROWSER": "/bin/true"}
     for step in ("empty", "with a store", "with a hub"):

@@ -236,6 +236,70 @@ def not_a_directory(home: Home) -> Planted:
     return Planted(mend=home.data.unlink)
 
 
+def certificate(home: Home, first_day: float = -30, last_day: float = 60, name: str = "own") -> tuple[pathlib.Path, pathlib.Path]:
+    """A certificate that is good from one day to another, counted from now, and its key."""
+    def run(*words: str) -> None:
+        subprocess.run(["openssl", *words], check=True, capture_output=True, cwd=home.path)
+
+    def moment(day: float) -> str:
+        return time.strftime("%Y%m%d%H%M%SZ", time.gmtime(time.time() + day * 86400))
+    (home.path / "ca").write_text("[ca]\ndefault_ca=own\n[own]\ndatabase=index\nrand_serial=yes\nnew_certs_dir=.\n"
+                                  "default_md=sha256\npolicy=any\nunique_subject=no\n[any]\ncommonName=supplied\n")
+    (home.path / "index").write_text("")
+    run("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-batch", "-subj", "/CN=localhost",
+        "-keyout", f"{name}.key", "-out", "csr")
+    run("ca", "-batch", "-config", "ca", "-selfsign", "-notext", "-keyfile", f"{name}.key", "-in", "csr", "-out", f"{name}.pem",
+        "-startdate", moment(first_day), "-enddate", moment(last_day))
+    paths = home.path / f"{name}.pem", home.path / f"{name}.key"
+    paths[1].chmod(0o600)
+    return paths
+
+
+def listening(first_day: float = -30, last_day: float = 60, change: Callable[[Home, dict[str, str]], Any] = lambda home, env: None
+              ) -> Callable[[Home], Planted]:
+    """Listens to other machines with such a certificate, but for one thing that is changed."""
+    def plant(home: Home) -> Planted:
+        chain, key = certificate(home, first_day, last_day)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        env = {"SAYSO_LISTEN": f"0.0.0.0:{port}", "SAYSO_TLS_CERT": str(chain), "SAYSO_TLS_KEY": str(key)}
+        rows = [row for row in findings(home, Planted(env)) if row["check"] == "listen"]
+        is_good = first_day < 0 and last_day > 14
+        assert not is_good or rows[0]["state"] == "ok" and "good until" in rows[0]["found"], rows
+        end = change(home, env)
+        return Planted(env, mend=end if callable(end) else lambda: None)
+    return plant
+
+
+def other_key(home: Home, env: dict[str, str]) -> None:
+    env["SAYSO_TLS_KEY"] = str(certificate(home, name="other")[1])
+
+
+def open_key(home: Home, env: dict[str, str]) -> None:
+    os.chmod(env["SAYSO_TLS_KEY"], 0o644)
+
+
+def pipe(home: Home, env: dict[str, str]) -> None:
+    env["SAYSO_TLS_CERT"] = str(home.path / "pipe")
+    os.mkfifo(env["SAYSO_TLS_CERT"])
+
+
+def port_of_others(home: Home, env: dict[str, str]) -> Callable[[], None]:
+    taken = socket.create_server(("127.0.0.1", int(env["SAYSO_LISTEN"].rsplit(":")[-1])))
+    return taken.close
+
+
+def running_without(home: Home, env: dict[str, str]) -> Callable[[], None]:
+    own_port(home)
+    ask(home, "something")  # its hub was started before anybody wanted it to listen
+    return lambda: home.sayso("stop")
+
+
+def set_to(**changes: str) -> Callable[[Home, dict[str, str]], None]:
+    return lambda home, env: env.update({name: value.format(home=home.path) for name, value in changes.items()})
+
+
 FAULTS = [
     Fault("another sayso comes first in PATH", "program", "warning", other_program, ("other/sayso", "PATH")),
     Fault("a sandbox that forbids sockets", "sandbox", "fault", no_sockets, ("sockets", "terminal of your own")),
@@ -259,6 +323,18 @@ FAULTS = [
     Fault("a variable with a bad value", "settings", "warning", environment(SAYSO_LIST_COUNT="lots"), ("SAYSO_LIST_COUNT", "unset")),
     Fault("portal and terminal both off", "channels", "warning", bad_settings('{"portal": false, "terminal": false}'), ("reset portal",)),
     Fault("another program on the hub's port", "http", "warning", port_taken, ("settings set port",)),
+    Fault("a certificate that is not there", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="{home}/gone.pem")), ("gone.pem", "set tls_cert")),
+    Fault("a pipe for a certificate", "listen", "fault", listening(change=pipe), ("pipe is not a file", "set tls_cert")),
+    Fault("a key that is not there", "listen", "fault", listening(change=set_to(SAYSO_TLS_KEY="{home}/gone.key")), ("gone.key", "set tls_key")),
+    Fault("a certificate that is none", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="{home}/own.key")), ("own.key", "PEM")),
+    Fault("a key that others may read", "listen", "fault", listening(change=open_key), ("own.key", "Run: chmod 600")),
+    Fault("a key of another certificate", "listen", "fault", listening(change=other_key), ("other.key is not the key", "its own key")),
+    Fault("a certificate that has expired", "listen", "fault", listening(-60, -1), ("own.pem has expired on 2", "SIGHUP")),
+    Fault("a certificate that is not valid yet", "listen", "fault", listening(1, 60), ("own.pem is not valid before 2", "timedatectl")),
+    Fault("a certificate that expires soon", "listen", "warning", listening(-80, 10), ("own.pem expires on 2", "SIGHUP")),
+    Fault("a listener that would take tokens in the clear", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="", SAYSO_TLS_KEY="")), ("needs TLS", "reset listen")),
+    Fault("another program where other machines are listened to", "listen", "fault", listening(change=port_of_others), ("is held by", "settings set listen")),
+    Fault("a hub that was not told to listen", "listen", "warning", listening(change=running_without), ("does not listen at 0.0.0.0", "sayso stop")),
     Fault("an expired token", "tokens", "warning", old_token, ("expired", "token revoke")),
     Fault("a client that starts a program that is gone", "clients", "fault", client_gone, ("/nowhere/sayso", "sayso install claude")),
     Fault("a client whose file is broken", "clients", "warning", client_broken, (".claude.json",)),
@@ -303,7 +379,7 @@ def enough() -> None:
     counted(f"{len(FAULTS)} planted faults")
     kinds = {fault.check for fault in FAULTS}
     assert len(FAULTS) >= 15
-    assert kinds >= {"files", "data_directory", "socket", "http", "screen", "tokens", "store", "clients", "clock", "sandbox", "hooks", "service"}, kinds
+    assert kinds >= {"files", "data_directory", "socket", "http", "screen", "tokens", "store", "clients", "clock", "sandbox", "hooks", "service", "listen"}, kinds
 
 
 run()

@@ -32,6 +32,7 @@ static void report_running(struct doctor *doctor, const struct json *status)
 
     snprintf(pid, sizeof pid, "%lld", (long long)json_member_integer(status, "pid", 0));
     doctor->hub_port = (int)json_member_integer(status, "port", 0);
+    doctor->hub_listens = json_member_text(status, "public_url") != NULL;
     if (version && strcmp(version, SAYSO_VERSION) == 0)
         doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HUB, DOCTOR_NO_REMEDY, "pid", pid, "version",
                       version, NULL);

@@ -30,6 +30,7 @@ static const struct {
     { "settings", TEXT_CHECK_SETTINGS, check_settings },
     { "channels", TEXT_CHECK_CHANNELS, check_channels },
     { "http", TEXT_CHECK_HTTP, check_http },
+    { "listen", TEXT_CHECK_LISTEN, check_listen },
     { "tokens", TEXT_CHECK_TOKENS, check_tokens },
     { "clients", TEXT_CHECK_CLIENTS, check_clients },
     { "hooks", TEXT_CHECK_HOOKS, check_hooks },

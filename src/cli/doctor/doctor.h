@@ -27,6 +27,7 @@ struct doctor {
     struct inspection store;
     struct place_note note; /* of the hub that runs; pid 0: none does */
     int hub_port;           /* that the hub says it has; 0: none */
+    bool hub_listens;       /* to other machines */
 };
 
 #define DOCTOR_NO_REMEDY TEXT_COUNT
@@ -44,6 +45,7 @@ void check_hub(struct doctor *doctor);
 void check_note(struct doctor *doctor);
 void check_store(struct doctor *doctor);
 void check_http(struct doctor *doctor);
+void check_listen(struct doctor *doctor);
 void check_tokens(struct doctor *doctor);
 void check_hooks(struct doctor *doctor);
 void check_service(struct doctor *doctor);
