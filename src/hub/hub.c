@@ -192,7 +192,7 @@ static void announce_leaving(struct hub *hub)
     hub->is_announced = true;
     door_announce(hub->door);
     snprintf(stopping, sizeof stopping, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%lld",
-             (long long)(drain_s * 1000 + 2 * HUB_DRAIN_LIMIT_MS) * 1000);
+             (long long)(drain_s * 1000 + 3 * HUB_DRAIN_LIMIT_MS) * 1000);
     os_tell_manager(stopping);
     log_info("hub.draining", "seconds=%lld", (long long)drain_s);
     loop_timer_at(hub->leave_timer, loop_boot_ms() + drain_s * 1000);

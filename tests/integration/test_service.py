@@ -249,7 +249,7 @@ def drains(home: Home) -> None:
     hub = manager.start()
     manager.hears("READY=1")
     hub.send_signal(signal.SIGTERM)
-    manager.hears("STOPPING=1\nEXTEND_TIMEOUT_USEC=12000000")  # 2 s, 5 for peers that do not read, 5 to spare
+    manager.hears("STOPPING=1\nEXTEND_TIMEOUT_USEC=17000000")  # 2 s, 5 for peers that do not read, 10 to spare
     assert home.sayso("list").code == 0
     manager.hears("STOPPING=1")
     assert end_of(home, hub).code == 0
