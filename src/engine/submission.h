@@ -25,7 +25,7 @@ struct submission {
     struct text form_json;
     bool opens_browser;      /* once it is stored */
     char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
-    bool is_anothers; /* the one it would join is in other hands: it is asked anew */
+    bool is_anothers;        /* the one it would join is in other hands: it is asked anew */
     bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
 };
 
