@@ -3,6 +3,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -109,14 +110,31 @@ void postgres_create_with(char out_url[POSTGRES_URL_BYTES], const char *options)
     assert_in_range(length, 1, POSTGRES_URL_BYTES - 1);
 }
 
+/* insufficient_privilege: the server's own vacuum is there, which may not be thrown out. */
+static bool is_vacuumed(const PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+
+    return state && strcmp(state, "42501") == 0;
+}
+
 void postgres_drop(const char *url)
 {
+    PGconn *connection = connect_to(server_url());
+    PGresult *result;
     char text[160];
-    int head, tail;
+    int head, tail, tries = 600;
 
     split(url, &head, &tail);
     snprintf(text, sizeof text, "DROP DATABASE %.*s WITH (FORCE)", tail - head, url + head);
-    postgres_run(server_url(), text);
+    while (is_vacuumed(result = PQexec(connection, text)) && tries-- > 0) {
+        PQclear(result);
+        usleep(100000);
+    }
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        fail_msg("%s: %s", text, PQresultErrorMessage(result));
+    PQclear(result);
+    PQfinish(connection);
 }
 
 void postgres_clear(const char *url)
@@ -128,5 +146,6 @@ void postgres_clear(const char *url)
 void postgres_cut(const char *url)
 {
     postgres_run(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                      " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+                      " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                      " AND backend_type = 'client backend'");
 }
