@@ -2,11 +2,11 @@
 // longer signed in: it says nothing to the one, says so in both cases, and keeps what was typed.
 // Proves: R7.2 R12.2
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import http from "node:http";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { DEAD_MS, Stage, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
+import { inStore } from "../mcp/lib/database.mjs";
 
 const { WebSocket, WebSocketServer } = createRequire(new URL("../mcp/", import.meta.url))("ws");
 const WAITS = { single_submit_mode: false };
@@ -143,11 +143,7 @@ test("R12.2 a page that is open when its 30 days are over is signed out by the h
     const own = await stage.context();
     const page = await stage.page("", own);
     await stage.home.killHub();
-    execFileSync("python3", ["-c", `
-import sqlite3, sys, time
-with sqlite3.connect(sys.argv[1]) as database:
-    database.execute("UPDATE tokens SET expires_ms = ?", (int(time.time() * 1000) + 6000,))
-`, `${stage.home.data}/sayso.db`]);
+    inStore(stage.home, `UPDATE tokens SET expires_ms = ${Date.now() + 6000}`);
     await stage.serve();
     await page.locator(".conn[data-conn=on]").waitFor();
     await page.getByRole("heading", { name: "This tab was signed out" }).waitFor();

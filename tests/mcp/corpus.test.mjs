@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import path from "node:path";
-import { Home, ROOT } from "./lib/home.mjs";
+import { Home, ROOT, SLACK } from "./lib/home.mjs";
 import { opened, outcome } from "./lib/raw.mjs";
 import { newToken, openedHttp } from "./lib/web.mjs";
 import { MODERN, REVISIONS } from "./lib/schema.mjs";
@@ -16,7 +16,7 @@ const CORPUS = JSON.parse(readFileSync(path.join(ROOT, "tests/corpus/ask_inputs.
 // What needs a host of its own (context) is in elicit.test.mjs and questions.test.mjs.
 const CASES = CORPUS.cases.filter(({ tool, context }) => /^(provide_choice|ask_user_question|jsonrpc|elicit_.*)$/.test(tool) && !context);
 const OTHERS = "{OTHER_PRINCIPALS_SESSION}";
-const SOON_MS = 100, TRIES = 20; // the fastest counts: this machine has other things to do
+const SOON_MS = 100 * SLACK, TRIES = 20; // the fastest counts: this machine has other things to do
 const ECHO_MOST = 120;
 // Controls, direction, invisible and unassigned ones: never in what we say.
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufdd0-\ufdef]/u;

@@ -5,7 +5,7 @@ const SERVER = process.env.SAYSO_TEST_POSTGRES ?? "";
 export const ON_POSTGRES = process.env.SAYSO_TEST_STORE === "postgres";
 let last = 0;
 
-const run = (text) => execFileSync("psql", ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", SERVER, "-c", text], { stdio: "pipe" });
+const run = (text, url = SERVER) => execFileSync("psql", ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", text], { stdio: "pipe" });
 const nameIn = (url) => new URL(url.replace("@/", "@localhost/")).pathname.slice(1);
 
 // The URL of an empty one.
@@ -26,4 +26,14 @@ export function dropDatabase(url) {
             execFileSync("sleep", ["0.5"]);
         }
     }
+}
+
+const IN_FILE = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as database:\n    database.execute(sys.argv[2])\n";
+
+// One statement in the store of a home whose hub does not run; the tables have the same names in both.
+export function inStore(home, statement) {
+    if (home.database)
+        run(statement, home.database);
+    else
+        execFileSync("python3", ["-c", IN_FILE, `${home.data}/sayso.db`, statement], { stdio: "pipe" });
 }
