@@ -182,7 +182,7 @@ def restart(hub: Any, keep: int) -> None:
     hub.stop()
     hub.environment["SAYSO_MAX_SESSIONS"] = str(keep)
     hub.start()
-    time.sleep(1.2)  # retention begins a second after the start
+    time.sleep(0.9)  # retention begins a second after the start
 
 
 def retention(report: Any, hub: Any, seconds: float) -> None:
