@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "make_directory.h"
 #include "ports/announcement.h"
 #include "remove_tree.h"
 #include "store/row.h"
@@ -473,8 +474,7 @@ struct stage *stage_open(const char *shared_where)
     struct stage *stage = mem_new(sizeof *stage);
 
     log_set_level(LOG_ERROR + 1);
-    snprintf(stage->directory, sizeof stage->directory, "/tmp/sayso-engine-XXXXXX");
-    assert_non_null(mkdtemp(stage->directory));
+    assert_non_null(make_directory(stage->directory, sizeof stage->directory, "sayso-engine"));
     snprintf(stage->path, sizeof stage->path, "%s/store.db", stage->directory);
     snprintf(stage->settings_path, sizeof stage->settings_path, "%s/settings.json",
              stage->directory);

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "chosen_store.h"
 #include "loop/loop.h"
+#include "make_directory.h"
 #include "ports/store.h"
 #include "remove_tree.h"
 #include "store/event.h"
@@ -60,8 +61,7 @@ static inline int set_up_place(void **state)
 {
     struct place *place = mem_new(sizeof *place);
 
-    snprintf(place->directory, sizeof place->directory, "/tmp/sayso-store-XXXXXX");
-    assert_non_null(mkdtemp(place->directory));
+    assert_non_null(make_directory(place->directory, sizeof place->directory, "sayso-store"));
     snprintf(place->path, sizeof place->path, "%s/store.db", place->directory);
     chosen_begin(place->path, place->where);
     place->loop = loop_new();
