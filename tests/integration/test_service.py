@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Callable
 
-from harness import ROOT, Home, Result, Skip, note, run, test, wait_until
+from harness import ROOT, Home, Result, Skip, needs_file, note, run, test, wait_until
 from hub_stage import ASK, end_of, hubs, mode_of, pending_ask, variant
 
 SERVE = ("serve", "--no-browser", "--no-inbox")
@@ -187,6 +187,7 @@ def starts_while(manager: Manager, act: Callable[[], Result]) -> Result:
 
 @test("a manager's hub that can't begin leaves nobody waiting for it: who rang is told why by a hub of his own, or served", "R10.3 R10.5")
 def refused(home: Home) -> None:
+    needs_file()
     manager = Manager(home)
     hub = manager.start()
     manager.hears("READY=1")
