@@ -42,14 +42,14 @@ int pair_tear_down(void **state)
     return 0;
 }
 
-void enter_far(struct pair *pair, const char *via)
+void pair_enter_far(struct pair *pair, const char *via)
 {
     struct desk_visitor person = visitor_person(via);
 
     pair->far = caller_enter(pair->there, "far", &person);
 }
 
-bool has_ask(void *context)
+bool pair_has_ask(void *context)
 {
     struct text figures = { 0 };
     bool has_one;
@@ -60,19 +60,58 @@ bool has_ask(void *context)
     return has_one;
 }
 
-void open_pair(struct pair *pair, struct scene *scene, const char *via, const char *more)
+void pair_open(struct pair *pair, struct scene *scene, const char *via, const char *more)
 {
     scene_open(scene, (void **)&pair->here, "web", more);
-    enter_far(pair, via);
-    stage_wait(pair->there, has_ask, pair->there);
+    pair_enter_far(pair, via);
+    stage_wait(pair->there, pair_has_ask, pair->there);
 }
 
-bool is_replied(void *context)
+bool pair_is_replied(void *context)
 {
     return ((const struct call *)context)->replies > 0;
 }
 
-void far_does(struct pair *pair, desk_act *act, const struct scene *scene, const char *more)
+void pair_far_does(struct pair *pair, desk_act *act, const struct scene *scene, const char *more)
 {
     call_run(&pair->did, pair->far, act, "{'session_id':'%s'%s}", scene->id, more);
+}
+
+struct heard {
+    const struct caller *caller;
+    const char *method;
+};
+
+static bool is_heard(void *context)
+{
+    const struct heard *heard = context;
+
+    return caller_count(heard->caller, heard->method) > 0;
+}
+
+void pair_wait_heard(const struct caller *caller, const char *method)
+{
+    struct heard heard = { caller, method };
+
+    stage_wait(caller->stage, is_heard, &heard);
+}
+
+struct noted {
+    const struct stage *stage;
+    const char *note;
+    int count;
+};
+
+static bool is_noted(void *context)
+{
+    const struct noted *noted = context;
+
+    return stage_count(noted->stage, noted->note) >= noted->count;
+}
+
+void pair_wait_noted(struct stage *stage, const char *note, int count)
+{
+    struct noted noted = { stage, note, count };
+
+    stage_wait(stage, is_noted, &noted);
 }

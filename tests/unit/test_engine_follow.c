@@ -15,36 +15,17 @@
 
 #include "engine/state.h"
 
-struct heard {
-    const struct caller *caller;
-    const char *method;
-};
-
-static bool is_heard(void *context)
-{
-    const struct heard *heard = context;
-
-    return caller_count(heard->caller, heard->method) > 0;
-}
-
-static void wait_heard(const struct caller *caller, const char *method)
-{
-    struct heard heard = { caller, method };
-
-    stage_wait(caller->stage, is_heard, &heard);
-}
-
 static void test_an_answer_there_reaches_who_waits_here(void **state)
 {
     struct pair *pair = *state;
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     assert_int_equal(scene.asked.replies, 0); /* nobody here has looked yet */
-    stage_wait(pair->here, is_replied, &scene.asked);
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
     assert_true(scene.asked.is_final);
     scene_answer(&scene, "a");
@@ -60,12 +41,12 @@ static void test_two_decide_at_once(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     scene_do(&scene, scene.ops->cancel, "");
     assert_int_not_equal(scene.did.err.code, ERROR_NONE);
-    stage_wait(pair->here, is_replied, &scene.asked);
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
     assert_int_equal(stage_count(pair->here, "cancelled done"), 0);
     scene_close(&scene);
@@ -77,15 +58,15 @@ static void test_what_was_answered_there_is_undone_here(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "web", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_open(pair, &scene, "web", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     scene_do(&scene, scene.ops->undo, ""); /* though it was not told of the answer */
     assert_worked(&scene.did);
     assert_int_equal(scene.asked.replies, 0);
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['a']");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['a']");
     assert_worked(&pair->did);
-    stage_wait(pair->here, is_replied, &scene.asked); /* its window is five seconds */
+    stage_wait(pair->here, pair_is_replied, &scene.asked); /* its window is five seconds */
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "a");
     scene_close(&scene);
 }
@@ -97,11 +78,11 @@ static void test_time_given_there_is_told_here(void **state)
     struct json *told;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
+    pair_open(pair, &scene, "cli", "");
     caller_forget(scene.agent);
-    far_does(pair, scene.ops->extend, &scene, ",'seconds':900");
+    pair_far_does(pair, scene.ops->extend, &scene, ",'seconds':900");
     assert_worked(&pair->did);
-    wait_heard(scene.agent, "ask/retimed");
+    pair_wait_heard(scene.agent, "ask/retimed");
     told = caller_event(scene.agent, "ask/retimed");
     assert_in_range(json_member_integer(json_at(told, "/params"), "remaining_ms", -1), 800000,
                     1300000);
@@ -115,14 +96,14 @@ static void test_time_is_up_once(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", ",'timeout_seconds':10");
+    pair_open(pair, &scene, "cli", ",'timeout_seconds':10");
     chosen_run(pair->here->where, "UPDATE asks SET deadline_ms = deadline_ms - 9000");
     stage_restart(pair->there); /* finds the earlier deadline */
-    enter_far(pair, "cli");
-    stage_wait(pair->there, has_ask, pair->there);
+    pair_enter_far(pair, "cli");
+    stage_wait(pair->there, pair_has_ask, pair->there);
     call_run(&pair->did, pair->far, scene.ops->watch, "{}");
-    wait_heard(pair->far, "ask/changed");
-    stage_wait(pair->here, is_replied, &scene.asked);
+    pair_wait_heard(pair->far, "ask/changed");
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/action_status"), "timeout");
     assert_int_equal(
         stage_count(pair->here, "expired done") + stage_count(pair->there, "expired done"), 1);
@@ -136,10 +117,10 @@ static void test_withdrawn_here_is_over_there(void **state)
     struct call withdrawn = { 0 };
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
+    pair_open(pair, &scene, "cli", "");
     call_run(&withdrawn, scene.agent, scene.ops->withdraw, "{'session_id':'%s'}", scene.id);
     assert_worked(&withdrawn);
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_failed(&pair->did, ERROR_wrong_state, "/session_id");
     call_release(&withdrawn);
     scene_close(&scene);
@@ -152,21 +133,21 @@ static void test_asked_back_there_explained_here(void **state)
     struct call waits = { 0 };
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->ask_back, &scene, ",'text':'Why today?'");
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->ask_back, &scene, ",'text':'Why today?'");
     assert_worked(&pair->did);
-    stage_wait(pair->here, is_replied, &scene.asked);
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_false(scene.asked.is_final);
     assert_string_equal(call_text(&scene.asked, "/asked_back"), "Why today?");
     call_start(&waits, scene.agent, scene.ops->wait,
                "{'session_id':'%s','explanation':'The sale begins.'}", scene.id);
     stage_settle(pair->here);
     assert_int_equal(waits.replies, 0);
-    far_does(pair, scene.ops->get, &scene, "");
+    pair_far_does(pair, scene.ops->get, &scene, "");
     assert_string_equal(call_text(&pair->did, "/talk/1/text"), "The sale begins.");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
-    stage_wait(pair->here, is_replied, &waits);
+    stage_wait(pair->here, pair_is_replied, &waits);
     assert_true(waits.is_final);
     call_release(&waits);
     scene_close(&scene);
@@ -182,9 +163,9 @@ static void test_collected_elsewhere(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
+    pair_open(pair, &scene, "cli", "");
     caller_leave(scene.agent);
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     agent = caller_enter(pair->there, "agent", &visitor);
     call_run(&waits, agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
@@ -207,8 +188,8 @@ static void test_what_was_decided_meanwhile_is_found(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     stage_crash(pair->here);
     call_run(&waits, caller_enter(pair->here, "again", &agent), scene.ops->wait,
@@ -228,7 +209,7 @@ static void test_one_call_at_two_is_one_ask(void **state)
     struct call first = { .label = "first" }, second = { .label = "second" };
 
     NEEDS_SERVER;
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     ask_start(&first, caller_enter(pair->here, "agent", &agent), "Deploy", "", -1);
     ask_start(&second, caller_enter(pair->there, "agent", &agent), "Deploy", "", -1);
     stage_settle(pair->here);
@@ -239,18 +220,13 @@ static void test_one_call_at_two_is_one_ask(void **state)
                      1);
     call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
     assert_worked(&pair->did);
-    stage_wait(pair->there, is_replied, &second);
-    stage_wait(pair->here, is_replied, &first);
+    stage_wait(pair->there, pair_is_replied, &second);
+    stage_wait(pair->here, pair_is_replied, &first);
     assert_string_equal(call_text(&first, "/selection/selected_ids/0"), "b");
     assert_string_equal(call_text(&second, "/selection/selected_ids/0"), "b");
     assert_string_equal(first.session_id, second.session_id);
     call_release(&first);
     call_release(&second);
-}
-
-static bool has_news(void *context)
-{
-    return stage_count(context, "news of ask") > 0;
 }
 
 /* They hear of it there, and decide, before our own completion has run. */
@@ -261,17 +237,17 @@ static void test_news_overtake_our_own_completion(void **state)
     struct call asked = { .label = "ask" };
 
     NEEDS_SERVER;
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     pair->here->store.holds_replies = true;
     ask_start(&asked, caller_enter(pair->here, "agent", &agent), "Deploy", "", -1);
     stage_settle(pair->here);
-    stage_wait(pair->there, has_ask, pair->there);
+    stage_wait(pair->there, pair_has_ask, pair->there);
     call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
     assert_worked(&pair->did);
-    stage_wait(pair->here, has_news, pair->here);
+    pair_wait_noted(pair->here, "news of ask", 1);
     assert_int_equal(asked.replies, 0);
     stage_release(pair->here);
-    stage_wait(pair->here, is_replied, &asked);
+    stage_wait(pair->here, pair_is_replied, &asked);
     assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "b");
     call_release(&asked);
 }
@@ -280,11 +256,6 @@ static void test_news_overtake_our_own_completion(void **state)
 static bool has_read_all(void *context)
 {
     return ((struct stage *)context)->engine->load_pass >= 2;
-}
-
-static bool is_resynced(void *context)
-{
-    return stage_count(context, "resync") > 0;
 }
 
 /* More than is told one by one: all is read again, and nothing is missed by that. */
@@ -298,12 +269,12 @@ static void test_so_much_that_all_is_read_again(void **state)
     /* As if events had been there, and were gone before anybody looked. */
     chosen_run(pair->here->where, "UPDATE counter SET seq = seq + 50000");
     scene_open(&scene, (void **)&pair->here, "web", "");
-    enter_far(pair, "cli");
-    stage_wait(pair->there, is_resynced, pair->there);
-    stage_wait(pair->there, has_ask, pair->there);
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_enter_far(pair, "cli");
+    pair_wait_noted(pair->there, "resync", 1);
+    stage_wait(pair->there, pair_has_ask, pair->there);
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
-    stage_wait(pair->here, is_replied, &scene.asked);
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
     scene_close(&scene);
 }
@@ -314,7 +285,7 @@ static void test_a_list_that_can_not_be_read_says_so(void **state)
     struct scene scene;
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
+    pair_open(pair, &scene, "cli", "");
     chosen_run(pair->here->where, "ALTER TABLE asks RENAME TO gone");
     call_run(&pair->did, pair->far, scene.ops->list, "{'which':'completed'}");
     chosen_run(pair->here->where, "ALTER TABLE gone RENAME TO asks");

@@ -14,11 +14,6 @@
 
 #include "crypto/token.h"
 
-static bool has_facts(void *context)
-{
-    return stage_count(context, "news of facts") > 0;
-}
-
 static void test_a_persons_settings_hold_at_both(void **state)
 {
     struct pair *pair = *state;
@@ -26,12 +21,12 @@ static void test_a_persons_settings_hold_at_both(void **state)
     struct call did = { 0 };
 
     NEEDS_SERVER;
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     stage_forget(pair->there);
     call_run(&did, caller_enter(pair->here, "near", &visitor), pair->here->desk->ops->settings_set,
              "{'name':'deliver_after','value':'7'}");
     assert_worked(&did);
-    stage_wait(pair->there, has_facts, pair->there);
+    pair_wait_noted(pair->there, "news of facts", 1);
     assert_int_equal(settings_integer(pair->there->settings, SETTING_DELIVER_AFTER), 7);
     call_release(&did);
 }
@@ -64,7 +59,7 @@ static void test_tokens_hold_at_both(void **state)
 
     NEEDS_SERVER;
     near = caller_enter(pair->here, "near", &visitor);
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     call_run(&did, near, pair->here->desk->ops->token_new, "{'label':'ci'}");
     assert_worked(&did);
     token_hash(call_text(&did, "/token"), look.hash);
@@ -105,14 +100,14 @@ static void test_news_of_tokens_overtake_our_own_completion(void **state)
     struct caller *near;
 
     NEEDS_SERVER;
-    enter_far(pair, "cli");
+    pair_enter_far(pair, "cli");
     near = caller_enter(pair->here, "near", &visitor);
     pair->there->store.holds_replies = true;
     call_start(&did, pair->far, pair->there->desk->ops->token_new, "{'label':'ci'}");
     stage_settle(pair->there);
     stage_forget(pair->there);
     change_facts_here(near, 3);
-    stage_wait(pair->there, has_facts, pair->there);
+    pair_wait_noted(pair->there, "news of facts", 1);
     stage_release(pair->there);
     assert_worked(&did);
     assert_int_equal(count_tokens(pair), 1);
@@ -156,9 +151,9 @@ static void test_rules_hold_at_both(void **state)
     char title[64], rule[ASK_ID_BYTES];
 
     NEEDS_SERVER;
-    open_pair(pair, &scene, "cli", "");
-    far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
-    stage_wait(pair->here, is_replied, &scene.asked);
+    pair_open(pair, &scene, "cli", "");
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    stage_wait(pair->here, pair_is_replied, &scene.asked);
     call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
     scene_do(&scene, scene.ops->rule_add, "");
     assert_worked(&scene.did);
