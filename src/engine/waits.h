@@ -17,9 +17,6 @@ struct wait_terms {
 };
 void wait_add(struct engine *engine, struct live *live, struct visit *visit,
               const struct wait_terms *terms, desk_done *done, void *context);
-/* For an ask that may be over; `id` is whole. */
-void wait_begin(struct engine *engine, struct visit *visit, const char *id,
-                const struct wait_terms *terms, desk_done *done, void *context);
 /* All who wait for this ask wait for that one instead. */
 void wait_move(struct engine *engine, struct live *live, const char *id);
 /* Its client shows the form and will call again: told so, and then it stands for that client. */
@@ -28,10 +25,6 @@ void wait_end_silent(struct engine *engine, struct live *live, const struct visi
 /* Only those of this visit; the ask stays as it is. */
 void wait_fail_visit(struct engine *engine, struct live *live, const struct visit *visit,
                      const struct error *err);
-/* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
- * committed; NULL: the store knows how it ended. `known` may be NULL. */
-void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
-                 const struct known *known);
 void wait_fail(struct engine *engine, struct live *live, const struct error *err);
 /* Its creation is on disk: waits whose time was up meanwhile may end. */
 void wait_stored(struct engine *engine, struct live *live);
@@ -44,8 +37,25 @@ void wait_forget_visit(struct engine *engine,
                        struct visit *visit); /* without a word to the store */
 /* The deadline of an ask they wait for was moved. */
 void wait_tell_time(struct engine *engine, const struct live *live);
-desk_act wait_act, detach_act;
+/* Who collects learns how long the person still has, as who asks does from ask/created. */
+void wait_tell_time_left(const struct engine *engine, const struct live *live, struct visit *visit);
+/* That it is open, where nobody reads it but the front. */
+void wait_reply_unseen(const struct errand *errand, const struct store_row *row);
+void wait_reply_all(struct engine *engine, struct live *live, const struct desk_reply *reply);
+desk_act detach_act;
+
+/* finish.c: it is over */
+/* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
+ * committed; NULL: the store knows how it ended. `known` may be NULL. */
+void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
+                 const struct known *known);
+
+/* collect.c: who comes for one that was asked before */
+/* For an ask that may be over; `id` is whole. */
+void wait_begin(struct engine *engine, struct visit *visit, const char *id,
+                const struct wait_terms *terms, desk_done *done, void *context);
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
+desk_act wait_act;
 
 /* detached.c: the mark that no agent waits */
 void detached_save(struct engine *engine, struct live *live, bool is_detached);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json_writer.h"
 #include "base/log.h"
 #include "base/os.h"
 #include "base/text.h"
@@ -17,6 +16,7 @@
 #include "engine/engine.h"
 #include "hub/choose_store.h"
 #include "hub/door.h"
+#include "hub/inside.h"
 #include "hub/webhook_secret.h"
 #include "loop/loop.h"
 #include "ports/clock.h"
@@ -27,76 +27,10 @@
 #include "wire/server.h"
 #include "wire/wire.h"
 
-static const int64_t HUB_DRAIN_LIMIT_MS = 5000; /* a peer that does not read is not waited for */
 static const int64_t HUB_LOAD_LIMIT_MS = 30000;
 /* All that HTTP takes and all that the socket takes; 1,024 is usual, and too few for who is asked
  * by thousands. What is started from here, a browser, gets the usual number again. */
 static const size_t HUB_FILES = 32768;
-
-struct hub {
-    struct clock clock; /* first: the engine's clock is a hub */
-    const struct hub_options *options;
-    struct place place;
-    struct place_note note;
-    struct loop *loop;
-    struct store *store;
-    struct text store_name; /* the one that is open, whatever the setting says by now */
-    struct engine *engine;
-    struct wire_server *server;
-    struct door *door; /* NULL: no port could be had */
-    struct notify *notify;
-    struct loop_timer *time_timer;  /* the engine's next moment */
-    struct loop_timer *leave_timer; /* idle long enough, or draining too long */
-    bool is_leaving, is_idle_armed;
-    bool is_announced; /* balancers are told that we will go; nothing else has changed yet */
-    bool is_turning, is_time_known; /* the loop runs; in this turn somebody looked at the clock */
-    int64_t turn_boot_ms, turn_utc_ms; /* then */
-    const char *why;                   /* we leave */
-    char person[128];
-    char program[4096];
-    int lock_fd;
-    int passed_fd; /* listens for us at note.socket, by a service manager; -1: none */
-};
-
-/* Hubs that share a store go by its clock. */
-static bool has_own_clock(const struct store *store)
-{
-    return store && store->ops->utc_ms;
-}
-
-/* A turn happens at one moment: it is short, and an ask would look at the clock twenty times. */
-static const struct hub *hub_at_its_time(struct clock *clock)
-{
-    struct hub *hub = (struct hub *)clock;
-
-    if (!hub->is_time_known) {
-        hub->turn_boot_ms = loop_boot_ms();
-        hub->turn_utc_ms =
-            has_own_clock(hub->store) ? hub->store->ops->utc_ms(hub->store) : loop_utc_ms();
-    }
-    hub->is_time_known = hub->is_turning;
-    return hub;
-}
-
-static int64_t hub_boot_ms(struct clock *clock)
-{
-    return hub_at_its_time(clock)->turn_boot_ms;
-}
-
-static int64_t hub_utc_ms(struct clock *clock)
-{
-    return hub_at_its_time(clock)->turn_utc_ms;
-}
-
-static void hub_wake_at(struct clock *clock, int64_t boot_ms)
-{
-    struct hub *hub = (struct hub *)clock;
-
-    if (boot_ms < 0)
-        loop_timer_stop(hub->time_timer);
-    else
-        loop_timer_at(hub->time_timer, boot_ms + clock->rounding_ms);
-}
 
 static void on_time(void *context)
 {
@@ -104,56 +38,6 @@ static void on_time(void *context)
 
     hub->is_time_known = false; /* what is due now would not be by the time the turn began */
     engine_on_time(hub->engine);
-}
-
-static void start_leaving(struct hub *hub, const char *why)
-{
-    if (hub->is_leaving)
-        return;
-    hub->is_leaving = true;
-    os_tell_manager("STOPPING=1");
-    log_info("hub.leaving", "why=%s open=%zu", why, engine_open_count(hub->engine));
-    engine_check_clock(hub->engine);
-    engine_save_drafts(hub->engine);
-    wire_server_drain(hub->server);
-    door_drain(hub->door);
-    hub->why = why;
-    loop_timer_at(hub->leave_timer, loop_boot_ms() + HUB_DRAIN_LIMIT_MS);
-}
-
-static bool is_idle(const struct hub *hub)
-{
-    return engine_is_idle(hub->engine) && wire_server_peer_count(hub->server) == 0 &&
-           door_peer_count(hub->door) == 0;
-}
-
-static void on_leave_time(void *context)
-{
-    struct hub *hub = context;
-
-    hub->is_idle_armed = false;
-    if (hub->is_leaving)
-        loop_stop(hub->loop);
-    else if (hub->is_announced)
-        start_leaving(hub, "stop");
-    else if (is_idle(hub))
-        start_leaving(hub, "idle");
-}
-
-/* A hub that a front started goes when nobody has needed it for a while. */
-static void watch_idleness(struct hub *hub)
-{
-    bool idle = is_idle(hub);
-    int64_t wait_s = settings_integer(hub->options->settings, SETTING_IDLE_EXIT_SECONDS);
-
-    if (!hub->options->leaves_when_idle || hub->is_leaving || hub->is_announced ||
-        door_public_url(hub->door)[0])
-        return;
-    if (idle && !hub->is_idle_armed)
-        loop_timer_at(hub->leave_timer, loop_boot_ms() + wait_s * 1000);
-    else if (!idle && hub->is_idle_armed)
-        loop_timer_stop(hub->leave_timer);
-    hub->is_idle_armed = idle;
 }
 
 /* What was started is finished, what was accepted is answered, then we sleep or go. */
@@ -164,10 +48,10 @@ static void before_sleep(void *context)
     engine_flush(hub->engine);
     wire_server_flush(hub->server);
     door_flush(hub->door);
-    watch_idleness(hub);
+    hub_watch_idleness(hub);
     if (hub->store->ops->is_broken(hub->store) && !hub->is_leaving) {
         log_error("store.broken", "action=restart");
-        start_leaving(hub, "broken");
+        hub_leave(hub, "broken");
     }
     if (hub->is_leaving && engine_is_settled(hub->engine)) {
         wire_server_dismiss(hub->server, hub->why);
@@ -176,26 +60,6 @@ static void before_sleep(void *context)
     if (hub->is_leaving && wire_server_is_drained(hub->server) && door_is_drained(hub->door))
         loop_stop(hub->loop);
     hub->is_time_known = false;
-}
-
-/* Those who send others here look every few seconds: they are told first, and then given the time
- * to have looked. Whoever says it twice, or from a keyboard, does not want to wait. */
-static void announce_leaving(struct hub *hub)
-{
-    int64_t drain_s = settings_integer(hub->options->settings, SETTING_DRAIN_SECONDS);
-    char stopping[64];
-
-    if (drain_s == 0 || hub->is_announced) {
-        start_leaving(hub, "stop");
-        return;
-    }
-    hub->is_announced = true;
-    door_announce(hub->door);
-    snprintf(stopping, sizeof stopping, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%lld",
-             (long long)(drain_s * 1000 + 3 * HUB_DRAIN_LIMIT_MS) * 1000);
-    os_tell_manager(stopping);
-    log_info("hub.draining", "seconds=%lld", (long long)drain_s);
-    loop_timer_at(hub->leave_timer, loop_boot_ms() + drain_s * 1000);
 }
 
 static void stop_early(struct hub *hub)
@@ -213,54 +77,14 @@ static void on_signal(void *context, int number)
     else if (!hub->server) /* it has not begun */
         stop_early(hub);
     else if (number == SIGTERM)
-        announce_leaving(hub);
+        hub_announce_leaving(hub);
     else
-        start_leaving(hub, "stop");
-}
-
-/* The portal is where HTTP is, unless it is switched off. */
-static void write_address(const struct hub *hub, struct json_writer *writer)
-{
-    const struct settings *settings = hub->options->settings;
-    char url[48];
-
-    json_write_bool(writer, "portal",
-                    hub->note.port != 0 && settings_is_on(settings, SETTING_PORTAL));
-    if (hub->note.port == 0) {
-        json_write_null(writer, "port");
-        json_write_null(writer, "url");
-        return;
-    }
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/", hub->note.port);
-    json_write_integer(writer, "port", hub->note.port);
-    json_write_text(writer, "url", url);
-    if (door_public_url(hub->door)[0])
-        json_write_text(writer, "public_url", door_public_url(hub->door));
-}
-
-static void write_status(void *context, struct text *out)
-{
-    struct hub *hub = context;
-    struct json_writer writer = json_writer_to(out);
-    const char *aside = hub->store->ops->meta(hub->store, "recovered_from");
-
-    json_write_object(&writer, NULL);
-    json_write_bool(&writer, "running", true);
-    json_write_integer(&writer, "pid", hub->note.pid);
-    json_write_text(&writer, "version", SAYSO_VERSION);
-    json_write_integer(&writer, "wire", wire_number());
-    json_write_text(&writer, "socket", hub->note.socket);
-    write_address(hub, &writer);
-    json_write_text(&writer, "store", text_string(&hub->store_name));
-    json_write_text(&writer, "log", hub->options->leaves_when_idle ? hub->place.log : NULL);
-    json_write_integer(&writer, "pending", (int64_t)engine_open_count(hub->engine));
-    json_write_text_if(&writer, "recovered_from", aside);
-    json_write_end_object(&writer);
+        hub_leave(hub, "stop");
 }
 
 static void on_wish(void *context, enum wire_wish wish)
 {
-    start_leaving(context, wish == WIRE_WISH_RETIRE ? "retire" : "stop");
+    hub_leave(context, wish == WIRE_WISH_RETIRE ? "retire" : "stop");
 }
 
 static void on_peers(void *context)
@@ -358,7 +182,7 @@ static bool wait_until_loaded(struct hub *hub, struct error *err)
 static bool open_parts(struct hub *hub, struct error *err)
 {
     struct settings *settings = hub->options->settings;
-    struct wire_host host = { hub, write_status, on_wish, on_peers };
+    struct wire_host host = { hub, hub_write_status, on_wish, on_peers };
     struct engine_parts parts = {
         .clock = &hub->clock,
         .settings = settings,
@@ -383,7 +207,7 @@ static bool open_parts(struct hub *hub, struct error *err)
     struct door_parts door = { .loop = hub->loop,
                                .settings = settings,
                                .context = hub,
-                               .write_status = write_status,
+                               .write_status = hub_write_status,
                                .must_listen = !hub->options->leaves_when_idle };
 
     if ((hub->passed_fd < 0 && !place_socket(&hub->place, hub->note.socket, err)) ||
@@ -397,7 +221,7 @@ static bool open_parts(struct hub *hub, struct error *err)
     log_warnings(settings);
     parts.store = hub->store;
     hub->time_timer = loop_timer_new(hub->loop, on_time, hub);
-    hub->leave_timer = loop_timer_new(hub->loop, on_leave_time, hub);
+    hub->leave_timer = loop_timer_new(hub->loop, hub_on_leave_time, hub);
     hub->notify = notify_new(&notify);
     hub->engine = engine_new(&parts);
     if (!wait_until_loaded(hub, err))
@@ -431,7 +255,7 @@ static bool announce(struct hub *hub, struct error *err)
     log_info("hub.ready", "pid=%lld port=%d open=%zu", (long long)hub->note.pid, hub->note.port,
              engine_open_count(hub->engine));
     if (hub->options->on_ready) {
-        write_status(hub, &status);
+        hub_write_status(hub, &status);
         has_link = engine_make_link(hub->engine, &link);
         hub->options->on_ready(hub->options->context, text_string(&status),
                                has_link ? text_string(&link) : NULL);
@@ -505,10 +329,7 @@ static void give_up(const struct hub *hub)
 
 enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
 {
-    struct hub hub = { .options = options,
-                       .clock = { hub_boot_ms, hub_utc_ms, hub_wake_at, 1 },
-                       .lock_fd = -1,
-                       .passed_fd = -1 };
+    struct hub hub = { .options = options, .clock = hub_clock, .lock_fd = -1, .passed_fd = -1 };
     enum hub_outcome outcome = HUB_FAILED;
     enum os_lock lock;
 

@@ -266,11 +266,6 @@ static void test_one_call_again_gets_the_answer_it_missed(void **state)
     call_release(&second);
 }
 
-static bool has_news(void *context)
-{
-    return stage_count(context, "news of ask") > 0;
-}
-
 /* They hear of it there, and decide, before our own completion has run. */
 static void test_news_overtake_our_own_completion(void **state)
 {
@@ -286,7 +281,7 @@ static void test_news_overtake_our_own_completion(void **state)
     stage_wait(pair->there, pair_has_ask, pair->there);
     call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
     assert_worked(&pair->did);
-    stage_wait(pair->here, has_news, pair->here);
+    pair_wait_noted(pair->here, "news of ask", 1);
     assert_int_equal(asked.replies, 0);
     stage_release(pair->here);
     stage_wait(pair->here, pair_is_replied, &asked);
@@ -298,11 +293,6 @@ static void test_news_overtake_our_own_completion(void **state)
 static bool has_read_all(void *context)
 {
     return ((struct stage *)context)->engine->load_pass >= 2;
-}
-
-static bool is_resynced(void *context)
-{
-    return stage_count(context, "resync") > 0;
 }
 
 /* More than is told one by one: all is read again, and nothing is missed by that. */
@@ -317,7 +307,7 @@ static void test_so_much_that_all_is_read_again(void **state)
     chosen_run(pair->here->where, "UPDATE counter SET seq = seq + 50000");
     scene_open(&scene, (void **)&pair->here, "web", "");
     pair_enter_far(pair, "cli");
-    stage_wait(pair->there, is_resynced, pair->there);
+    pair_wait_noted(pair->there, "resync", 1);
     stage_wait(pair->there, pair_has_ask, pair->there);
     pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);

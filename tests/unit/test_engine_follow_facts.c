@@ -14,11 +14,6 @@
 
 #include "crypto/token.h"
 
-static bool has_facts(void *context)
-{
-    return stage_count(context, "news of facts") > 0;
-}
-
 static void test_a_persons_settings_hold_at_both(void **state)
 {
     struct pair *pair = *state;
@@ -31,7 +26,7 @@ static void test_a_persons_settings_hold_at_both(void **state)
     call_run(&did, caller_enter(pair->here, "near", &visitor), pair->here->desk->ops->settings_set,
              "{'name':'deliver_after','value':'7'}");
     assert_worked(&did);
-    stage_wait(pair->there, has_facts, pair->there);
+    pair_wait_noted(pair->there, "news of facts", 1);
     assert_int_equal(settings_integer(pair->there->settings, SETTING_DELIVER_AFTER), 7);
     call_release(&did);
 }
@@ -112,7 +107,7 @@ static void test_news_of_tokens_overtake_our_own_completion(void **state)
     stage_settle(pair->there);
     stage_forget(pair->there);
     change_facts_here(near, 3);
-    stage_wait(pair->there, has_facts, pair->there);
+    pair_wait_noted(pair->there, "news of facts", 1);
     stage_release(pair->there);
     assert_worked(&did);
     assert_int_equal(count_tokens(pair), 1);

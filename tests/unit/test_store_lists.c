@@ -82,11 +82,14 @@ static void lists_are_newest_first(void **state)
         { { STORE_LIST_ALL, 50, 0, "aaaa", principal, 0, 0, NULL }, "4 " },
         { { STORE_LIST_ALL, 50, 0, "b", NULL, 0, 0, NULL }, "" },
         { { STORE_LIST_ALL, 50, 0, "", NULL, 0, 0, NULL }, "40 6 5 4 3 2 1 " },
+        { { STORE_LIST_ALL, 50, 0, "%", NULL, 0, 0, NULL }, "" },
         { { STORE_LIST_ALL, 50, 0, "%' OR 1", NULL, 0, 0, NULL }, "" },
+        { { STORE_LIST_ALL, 50, 0, "\xf4\x8f\xbf\xbf", NULL, 0, 0, NULL }, "" },
         { { STORE_LIST_ALL, 50, 1700000000004, NULL, NULL, 4, 0, NULL }, "3 2 1 " },
         { { STORE_LIST_ALL, 50, 1700000000004, NULL, NULL, 5, 0, NULL }, "4 3 2 1 " },
         { { STORE_LIST_ENDED, 50, 1700000000004, NULL, NULL, 5, 0, NULL }, "4 2 " },
         { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 1U << STATE_CANCELLED, NULL }, "6 " },
+        { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, ~0U, NULL }, "40 6 5 4 3 2 1 " },
         { { STORE_LIST_ENDED, 50, 0, NULL, NULL, 0, 1U << STATE_PENDING, NULL }, "" },
         { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "bot" }, "40 6 4 3 2 1 " },
         { { STORE_LIST_ALL, 50, 0, NULL, NULL, 0, 0, "boss" }, "5 " },
@@ -191,7 +194,8 @@ static void the_living_are_open_or_not_delivered(void **state)
         { STATE_SUBMITTED, 0, 0, true },         { STATE_SUBMITTED, 1001, 900, false },
         { STATE_CANCELLED, 0, 0, true },         { STATE_DECLINED, 0, 0, true },
         { STATE_AUTO_SUBMITTED, 0, 0, false },   { STATE_DECLINED, 0, 900, false },
-        { STATE_TIMEOUT, 0, 0, false },          { STATE_WITHDRAWN, 0, 0, false },
+        { STATE_AUTO_SUBMITTED, 999, 0, false }, { STATE_TIMEOUT, 0, 0, false },
+        { STATE_WITHDRAWN, 0, 0, false },
     };
     struct place *place = *state;
     struct rows rows = { 0 };

@@ -39,13 +39,9 @@ static void on_found(void *context, const struct store_row *row, int64_t looked_
     memcpy(found->ids[found->count++], row->ask.id, ASK_ID_BYTES);
 }
 
-static struct finds find(struct place *place, const char *words, const char *agent, size_t limit,
-                         int64_t before)
+static struct finds look(struct place *place, struct store_history_query query, const char *words)
 {
     struct search_terms terms = { 0 };
-    struct store_history_query query = { .list.limit = limit,
-                                         .list.agent = agent,
-                                         .list.before_number = before };
     struct finds found = { .count = 0 };
     struct error err;
 
@@ -57,6 +53,15 @@ static struct finds find(struct place *place, const char *words, const char *age
     for (size_t i = 1; i < found.count; i++)
         assert_true(found.numbers[i] < found.numbers[i - 1]);
     return found;
+}
+
+static struct finds find(struct place *place, const char *words, const char *agent, size_t limit,
+                         int64_t before)
+{
+    return look(place,
+                (struct store_history_query){
+                    .list = { .limit = limit, .agent = agent, .before_number = before } },
+                words);
 }
 
 static int64_t take_up(struct place *place, int64_t now_ms, size_t batch)
@@ -80,7 +85,7 @@ static const char *word_of(int number)
 {
     static const char *const words[] = { "alpha",  "Bravo", "\xe9\x83\xa8\xe7\xbd\xb2",
                                          "del_ta", "ech%o", "\"fox\"",
-                                         "it's" };
+                                         "it's",   "b\\\\s" };
 
     return words[number % (int)ARRAY_LEN(words)];
 }
@@ -110,6 +115,7 @@ static void answer_ask(struct place *place, int number, const char *note)
     how = answer_of(ask.id, key);
     text_add_format(&answer, "{\"global_annotation\":\"%s\"}", note);
     how.answer_json = text_string(&answer);
+    how.actor_json = number % 10 ? "{\"via\":\"web\"}" : "{\"via\":\"tui\"}";
     change_done(place, &how);
     text_release(&answer);
 }
@@ -152,6 +158,10 @@ static const struct {
     { "", "nobody" },
     { "nowhere", NULL },
     { "number", NULL },
+    { "e%o", NULL },
+    { "b\\s", NULL },
+    { "s\\\\", NULL },
+    { "{a,b}", NULL },
 };
 
 static void search_all(struct place *place, struct finds out[ARRAY_LEN(searches)])
@@ -180,10 +190,14 @@ static void an_index_changes_nothing_but_speed(void **state)
 
     add_many(place, 1, MANY);
     search_all(place, plain);
-    assert_int_equal(plain[0].count, MANY / 7);
+    assert_int_equal(plain[0].count, MANY / 8);
+    assert_int_equal(plain[7].count, (MANY + 5) / 8);
+    assert_int_equal(plain[9].count, 0);
     assert_int_equal(plain[16].count, MANY / 50);
     assert_int_equal(plain[17].count, 0);
     assert_int_equal(plain[19].count, MANY);
+    assert_int_equal(plain[20].count, 0);
+    assert_int_equal(plain[21].count, (MANY + 1) / 8);
     assert_true(plain[3].count > 0 && plain[4].count > 0 && plain[6].count > 0);
     assert_in_range(take_up(place, NOW, 100), 1, 100);
     search_all(place, half);
@@ -200,6 +214,65 @@ static void an_index_changes_nothing_but_speed(void **state)
     assert_int_equal(take_up(place, NOW, 100), 0);
     free(plain);
     free(half);
+}
+
+/* Pages of any size are what one of all is. */
+static void pages_go_on(void **state)
+{
+    static const size_t limits[] = { 1, 7, 64, 65, 150 };
+    struct place *place = *state;
+
+    add_many(place, 1, MANY);
+    take_up(place, NOW, 100);
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        struct finds all = find(place, "noted", NULL, 2 * MANY, 0), page;
+        int64_t before = 0;
+        size_t count = 0;
+
+        do {
+            page = find(place, "noted", NULL, limits[i], before);
+            assert_true(page.count <= limits[i]);
+            assert_memory_equal(all.numbers + count, page.numbers,
+                                page.count * sizeof *page.numbers);
+            count += page.count;
+            before = page.looked_to;
+        } while (before);
+        assert_int_equal(count, all.count);
+    }
+}
+
+static void filters_hold(void **state)
+{
+    static const int64_t first = 1700000000000;
+    static const struct {
+        struct store_history_query query;
+        size_t count;
+    } cases[] = {
+        { { .list.limit = 600 }, 300 },
+        { { .list.limit = 600, .list.which = STORE_LIST_OPEN }, 100 },
+        { { .list.limit = 600, .list.which = STORE_LIST_ENDED }, 200 },
+        { { .list.limit = 600, .list.states = 1U << STATE_SUBMITTED }, 200 },
+        { { .list.limit = 600, .list.states = 1U << STATE_DECLINED }, 0 },
+        { { .list.limit = 600, .via = "web" }, 180 },
+        { { .list.limit = 600, .via = "tui" }, 20 },
+        { { .list.limit = 600, .via = "" }, 0 },
+        { { .list.limit = 600, .via = "tui", .list.agent = "rare" }, 4 },
+        { { .list.limit = 600, .since_ms = first + 151 }, 150 },
+        { { .list.limit = 600, .until_ms = first + 151 }, 150 },
+        { { .list.limit = 600, .since_ms = first + 51, .until_ms = first + 151 }, 100 },
+        { { .list.limit = 600, .list.before_ms = first + 151 }, 150 },
+        { { .list.limit = 600, .list.before_ms = first + 151, .list.before_number = 335 }, 200 },
+        { { .list.limit = 600, .list.before_ms = first + 151, .until_ms = first + 51 }, 50 },
+    };
+    struct place *place = *state;
+
+    add_many(place, 1, MANY); /* the 201st has the number 335 */
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct finds found = look(place, cases[i].query, "");
+
+        if (found.count != cases[i].count || found.looked_to != 0)
+            fail_msg("case %zu: %zu, %d", i, found.count, (int)found.looked_to);
+    }
 }
 
 static void what_may_change_is_looked_at_itself(void **state)
@@ -401,9 +474,14 @@ static void lists_of_an_agent_are_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(an_index_changes_nothing_but_speed), CASE(what_may_change_is_looked_at_itself),
-        CASE(looking_ends_and_goes_on),           CASE(many_that_were_left_are_taken_up),
-        CASE(what_is_gone_is_found_no_more),      CASE(lists_of_an_agent_are_the_same),
+        CASE(an_index_changes_nothing_but_speed),
+        CASE(pages_go_on),
+        CASE(filters_hold),
+        CASE(what_may_change_is_looked_at_itself),
+        CASE(looking_ends_and_goes_on),
+        CASE(many_that_were_left_are_taken_up),
+        CASE(what_is_gone_is_found_no_more),
+        CASE(lists_of_an_agent_are_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
