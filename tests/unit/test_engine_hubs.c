@@ -103,6 +103,25 @@ static void test_who_comes_back_elsewhere_waits(void **state)
     scene_close(&scene);
 }
 
+/* It is back before the other one has written that it is gone: the database decides. */
+static void test_who_is_back_in_time_was_never_gone(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+
+    NEEDS_SERVER;
+    pair_open(pair, &scene, "cli", "");
+    pair->there->store.holds_writes = 1U << EVENT_AGENT_DETACHED;
+    miss_here(pair);
+    pair_wait_noted(pair->there, "news of abandoned", 1);
+    let_run(pair->here, 4000);
+    stage_release(pair->there);
+    assert_true(stage_count(pair->there, "agent_detached lost") > 0);
+    assert_int_equal(stage_count(pair->there, "agent_detached done"), 0);
+    assert_false(is_detached_there(pair, &scene));
+    scene_close(&scene);
+}
+
 /* The hub ends in good order, so nobody has to miss it; both who are left may say so. */
 static void test_two_find_out_and_one_says_it(void **state)
 {
@@ -223,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PAIR(test_who_waited_at_a_hub_that_is_gone_is_gone),
         PAIR(test_who_comes_back_elsewhere_waits),
+        PAIR(test_who_is_back_in_time_was_never_gone),
         PAIR(test_two_find_out_and_one_says_it),
         PAIR(test_who_was_away_itself_misses_nobody),
         PAIR(test_the_other_hub_reminds),
