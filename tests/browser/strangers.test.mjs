@@ -143,7 +143,7 @@ test("R12.2 a page that is open when its 30 days are over is signed out by the h
     const own = await stage.context();
     const page = await stage.page("", own);
     await stage.home.killHub();
-    inStore(stage.home, `UPDATE tokens SET expires_ms = ${Date.now() + 6000}`);
+    await inStore(stage.home, `UPDATE tokens SET expires_ms = ${Date.now() + 6000}`);
     await stage.serve();
     await page.locator(".conn[data-conn=on]").waitFor();
     await page.getByRole("heading", { name: "This tab was signed out" }).waitFor();

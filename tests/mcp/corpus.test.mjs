@@ -137,9 +137,9 @@ for (const [revision, transport] of PAIRS) {
         let asked = 0;
 
         before(async () => {
-            cold = new Home();
+            cold = await Home.made();
             coldClient = await open(cold, revision);
-            warm = new Home(NO_LIMITS);
+            warm = await Home.made(NO_LIMITS);
             warmClient = await open(warm, revision);
             coldClient.nextId = warmClient.nextId = 500; // messages of the corpus have ids of their own
             const settings = { name: "somebody else" };

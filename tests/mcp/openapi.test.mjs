@@ -13,11 +13,11 @@ const ASK = ["-p", "Both are ready, and only one of them can go first.", "-o", "
 
 class Office {
     constructor() {
-        this.home = new Home({ SAYSO_MAX_PENDING: "1000", SAYSO_ASKS_PER_MINUTE: "1000" });
         this.seen = new Set(); // "get /api/asks 200"
     }
 
     async open() {
+        this.home = await Home.made({ SAYSO_MAX_PENDING: "1000", SAYSO_ASKS_PER_MINUTE: "1000" });
         this.home.spawn(["serve"]);
         await until(() => this.home.hubPid() && this.home.hub().port, "a hub with a port");
         this.url = `http://127.0.0.1:${this.home.hub().port}`;

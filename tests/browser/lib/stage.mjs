@@ -79,7 +79,7 @@ export const choice = (more = {}) => ({
 export class Stage {
     static async open(env = {}) {
         const stage = new Stage();
-        stage.home = new Home({ CHOICE_LANG: "en", SAYSO_BROWSER: "off", ...env });
+        stage.home = await Home.made({ CHOICE_LANG: "en", SAYSO_BROWSER: "off", ...env });
         stage.agents = [];
         await stage.serve();
         stage.browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox",

@@ -60,7 +60,7 @@ export async function startFarHub(home) {
 
 // Runs `body(hub, machine)`; clients of `machine` use the hub, over HTTPS or through `sayso mcp --hub`.
 export async function withFar(body) {
-    const hub = new Home({ SAYSO_DELIVER_AFTER: "0" }), machine = new Home();
+    const hub = await Home.made({ SAYSO_DELIVER_AFTER: "0" }), machine = new Home();
     try {
         makePapers(hub);
         await startFarHub(hub);

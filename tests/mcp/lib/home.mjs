@@ -50,6 +50,14 @@ function hasThreads(pid) {
 const openHomes = new Set();
 
 export class Home {
+    // With a database of its own, where that is the store.
+    static async made(env = {}) {
+        if (!ON_POSTGRES || "SAYSO_STORE" in env)
+            return new Home(env);
+        const database = await newDatabase();
+        return Object.assign(new Home({ ...env, SAYSO_STORE: database }), { database });
+    }
+
     // The path is short: sockets live in it.
     constructor(env = {}) {
         this.path = mkdtempSync("/tmp/sy");
@@ -64,8 +72,6 @@ export class Home {
             SAYSO_PORT: "0", // any that is free: many hubs run at once
             ...env,
         };
-        if (ON_POSTGRES && !("SAYSO_STORE" in env))
-            this.database = this.env.SAYSO_STORE = newDatabase();
         this.endings = []; // what stop() must close first
         openHomes.add(this);
     }
@@ -163,7 +169,7 @@ export class Home {
         const said = existsSync(log) ? readFileSync(log, "utf8") : "";
         rmSync(this.path, { recursive: true, force: true });
         if (this.database)
-            dropDatabase(this.database);
+            await dropDatabase(this.database);
         assert.doesNotMatch(said, /Sanitizer|runtime error/);
         if (problems.length)
             throw problems[0];
@@ -172,7 +178,7 @@ export class Home {
 
 // Runs `body` with a fresh home that is gone afterwards, whatever happens.
 export async function withHome(env, body) {
-    const home = new Home(env);
+    const home = await Home.made(env);
     try {
         return await body(home);
     } finally {
