@@ -211,18 +211,20 @@ def retention(report: Any, hub: Any, seconds: float) -> None:
         report.add("RETENTION DID NOT END", kept(hub), "")
 
 
-def write_docs(report: Any, count: int) -> None:
-    """The table of docs/benchmarks.md, of the rows of this run."""
+def write_docs(report: Any, count: int, load: float) -> None:
+    """The table of docs/benchmarks.md, of the rows of this run; `load` is the machine's before it."""
     path = pathlib.Path(__file__).resolve().parent.parent / "docs/benchmarks.md"
+    commit = subprocess.run(["git", "-C", path.parent, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    where = f"At commit {commit}, {os.cpu_count()} processors, load {load:.1f} before the start:"
     text = path.read_text()
     began, ended = text.index(DOCS_BEGIN) + len(DOCS_BEGIN), text.index(DOCS_END)
     rows = [f"| {what.strip()} | {ours} | {goal.replace('<=', '≤')} | {verdict} |" for what, ours, _, _, goal, verdict in report.rows]
-    text = text[:began] + "\n".join(["", f"| {count:,} asks | sayso | goal | |", "|---|---|---|---|", *rows, ""]) + text[ended:]
+    text = text[:began] + "\n".join(["", where, "", f"| {count:,} asks | sayso | goal | |", "|---|---|---|---|", *rows, ""]) + text[ended:]
     path.write_text(text)
 
 
 def measure(report: Any, options: argparse.Namespace, hub_class: Callable) -> None:
-    count = options.asks
+    count, load = options.asks, os.getloadavg()[0]
     print(f"... {count:,} asks in the store", file=sys.stderr, flush=True)
     store = made_store(options, hub_class)
     made = json.loads((store / "made.json").read_text())
@@ -240,4 +242,4 @@ def measure(report: Any, options: argparse.Namespace, hub_class: Callable) -> No
         read_back(report, hub, count)
         retention(report, hub, options.seconds * 5)
     if options.write_docs:
-        write_docs(argparse.Namespace(rows=report.rows[first:]), count)
+        write_docs(argparse.Namespace(rows=report.rows[first:]), count, load)
