@@ -26,6 +26,16 @@ static void use_saved_language(struct link *link)
     wire_release(&reply);
 }
 
+void call_speak_as_saved(void)
+{
+    struct link *link = NULL;
+    struct error err;
+
+    if (link_open(&call_person, LINK_MUST_RUN, &link, &err))
+        use_saved_language(link);
+    link_close(link);
+}
+
 bool call_open(const struct arguments *arguments, const struct link_identity *identity,
                enum link_start start, struct link **ret_link)
 {

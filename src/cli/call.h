@@ -19,6 +19,9 @@ bool call_open(const struct arguments *arguments, const struct link_identity *id
  * and *ret_code is EXIT_DONE), or an error was said. */
 bool call_open_running(const struct arguments *arguments, enum link_start start,
                        const char *absent_json, struct link **ret_link, enum exit_code *ret_code);
+/* In the language that the person saved, where a hub runs that knows it: for verbs that go on
+ * without one. */
+void call_speak_as_saved(void);
 /* {"session_id": word} or {} when `id` is NULL; the caller frees. */
 char *call_id_params(const char *id);
 

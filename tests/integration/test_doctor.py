@@ -86,6 +86,14 @@ def healthy(home: Home) -> None:
     assert str(pid) in found["hub"][0]["found"] and str(home.hub()["port"]) in found["http"][0]["found"]
 
 
+@test("in the language that was saved, while a hub knows it", "R10.5 R8.2")
+def saved_language(home: Home) -> None:
+    for language, ends in (("zh", ("没有问题。", "个警告。")), ("en", ("Nothing is wrong.", "warnings:"))):
+        home.sayso("settings", "set", "language", language)
+        last = home.sayso("doctor").out.splitlines()[-1]
+        assert any(end in last for end in ends), (language, last)
+
+
 @test("the data directory: others may write or read, not a directory, another user's, none", "R10.5")
 def data_directory(home: Home) -> None:
     home.data.mkdir(parents=True, mode=0o700)

@@ -7,6 +7,7 @@
 
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "cli/call.h"
 #include "cli/say.h"
 #include "core/visible_text.h"
 
@@ -127,6 +128,8 @@ static enum exit_code run_doctor(const struct arguments *arguments)
         i18n_use(LANGUAGE_EN); /* what scripts read */
         json_write_object(&writer, NULL);
         json_write_list(&writer, "findings");
+    } else {
+        call_speak_as_saved();
     }
     run_checks(&doctor);
     if (doctor.is_json) {
