@@ -25,8 +25,6 @@
 
 enum { EDITOR_WORDS = 16 };
 
-extern char **environ;
-
 struct edit {
     const struct arguments *arguments;
     struct link *link;

@@ -20,7 +20,8 @@ enum {
     RULES_SHOWN = 10,
     RULES_PREFIX_CHARS = 4,
 };
-static const int64_t RULES_LEAST_S = 60, RULES_MOST_S = 365 * 86400, RULES_DEFAULT_S = 30 * 86400;
+static const int64_t RULES_LEAST_S = 60, RULES_MOST_S = INT64_C(365) * 86400,
+                     RULES_DEFAULT_S = INT64_C(30) * 86400;
 
 /* One of rule/preview and rule/add. */
 struct standing {

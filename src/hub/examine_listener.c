@@ -52,16 +52,18 @@ enum hub_listening hub_examine_listener(const struct place *place, struct hub_li
                                         struct error *err)
 {
     struct settings *settings = settings_new();
-    enum hub_listening listening = HUB_LISTENS_NOWHERE;
+    enum hub_listening listening;
     struct http_site site;
 
     *out = (struct hub_listener){ .to_ms = INT64_MAX };
     settings_load_environment(settings);
     settings_load_file(settings, place->settings);
     text_put(out->where, sizeof out->where, settings_text(settings, SETTING_LISTEN));
-    if (site_is_wanted(settings) && !site_read(settings, &site, err)) {
+    if (!site_is_wanted(settings)) {
+        listening = HUB_LISTENS_NOWHERE;
+    } else if (!site_read(settings, &site, err)) {
         listening = HUB_LISTENS_BADLY;
-    } else if (site_is_wanted(settings)) {
+    } else {
         out->port = site.port;
         listening = examine_tls(settings, out, err);
     }

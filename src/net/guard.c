@@ -310,10 +310,10 @@ static bool check_token(struct passage *passage)
     if (token) {
         token_hash(token, hash);
         passage->has_token = options->find_token(options->context, hash, &passage->who);
-    }
-    if (passage->has_token) {
-        http_recognise(passage->exchange);
-        http_set_owner(passage->exchange, guard_owner(hash));
+        if (passage->has_token) {
+            http_recognise(passage->exchange);
+            http_set_owner(passage->exchange, guard_owner(hash));
+        }
     }
     return passage->has_token || is_free || refuse_unknown(passage, sent != NULL);
 }

@@ -306,14 +306,27 @@ static enum tunnel_outcome explain(const struct tunnel *tunnel, int status, stru
     }
 }
 
+/* Of "HTTP/1.1 101 ..."; 0: it is no such line. */
+static int status_of(const char *head)
+{
+    int status = 0;
+
+    if (strncmp(head, "HTTP/1.", 7) != 0 || head[7] < '0' || head[7] > '9' || head[8] != ' ')
+        return 0;
+    for (const char *digit = head + 9; digit < head + 12; digit++) {
+        if (*digit < '0' || *digit > '9')
+            return 0;
+        status = status * 10 + (*digit - '0');
+    }
+    return status;
+}
+
 static enum tunnel_outcome judge(struct tunnel *tunnel, const char *key, struct error *err)
 {
     size_t length = head_length(&tunnel->in);
     char accept[ACCEPT_KEY_BYTES];
-    int status = 0;
+    int status = length > 0 ? status_of(tunnel->in.bytes) : 0;
 
-    if (length == 0 || sscanf(tunnel->in.bytes, "HTTP/1.%*1d %3d", &status) != 1)
-        status = 0;
     accept_key(key, accept);
     if (status != 101 || !has_line(&tunnel->in, length, "sec-websocket-accept", accept))
         return explain(tunnel, status, err);

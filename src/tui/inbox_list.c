@@ -97,7 +97,8 @@ static void draw_clock(struct inbox_screen *screen, const struct facts *facts, s
     if (screen->is_lost || left_ms < 0)
         text_add_text(&clock, "-:--");
     else if (left_s >= HOUR_S)
-        facts_add_duration(&clock, left_s - left_s % (left_s >= 2 * DAY_S ? DAY_S : HOUR_S));
+        facts_add_duration(&clock,
+                           left_s - left_s % (left_s >= INT64_C(2) * DAY_S ? DAY_S : HOUR_S));
     else
         facts_add_clock(&clock, left_s * 1000);
     column = CLOCK_END - draw_columns(&clock);

@@ -88,7 +88,7 @@ static void blank_rows(struct canvas *canvas, int first, int count)
 
 void shift_apply(struct canvas *canvas, const struct shift *shift)
 {
-    size_t rows = (size_t)(shift->last - shift->first + 1);
+    size_t rows = (size_t)shift->last - (size_t)shift->first + 1;
 
     memmove(row_of(canvas, shift->first), row_of(canvas, shift->first + shift->by),
             rows * (size_t)canvas->columns * sizeof(struct cell));

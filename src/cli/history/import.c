@@ -22,7 +22,8 @@ enum { READ_BYTES = 65536 };
 struct source {
     FILE *stream;
     bool is_file;
-    int64_t bytes; /* of the file; 0: not known */
+    bool is_opened; /* by us */
+    int64_t bytes;  /* of the file; 0: not known */
 };
 typedef bool each_line(void *context, const char *line, size_t length, struct error *err);
 
@@ -34,6 +35,7 @@ static bool source_open(const char *path, struct source *out, struct error *err)
     if (strcmp(path, "-") == 0)
         return true;
     out->stream = fopen(path, "re");
+    out->is_opened = out->stream != NULL;
     if (!out->stream || fstat(fileno(out->stream), &found) != 0 || S_ISDIR(found.st_mode)) {
         error_set(err, ERROR_not_found, "", "can't read %s: %s", path,
                   strerror(out->stream ? EISDIR : errno));
@@ -46,7 +48,7 @@ static bool source_open(const char *path, struct source *out, struct error *err)
 
 static void source_close(struct source *source)
 {
-    if (source->stream && source->stream != stdin)
+    if (source->is_opened)
         fclose(source->stream);
 }
 

@@ -72,8 +72,8 @@ static bool read_time(const struct arguments *arguments, const char *name, int64
 bool look_back_init(struct look_back *look, const struct arguments *arguments, bool is_whole,
                     char *take_search)
 {
-    *look =
-        (struct look_back){ .arguments = arguments, .is_whole = is_whole, .search = take_search };
+    *look = (struct look_back){ .arguments = arguments, .is_whole = is_whole };
+    look->search = take_search;
     return read_time(arguments, "since", &look->since_ms) &&
            read_time(arguments, "before", &look->until_ms);
 }

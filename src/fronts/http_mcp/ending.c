@@ -94,11 +94,9 @@ void ending_begin(struct peer *peer, struct http_exchange *exchange)
 
 void ending_forget_all(struct http_mcp *front)
 {
-    while (front->endings) {
-        struct ending *ending = front->endings;
-
-        unlink_ending(ending);
-        ending->front = NULL;
+    for (struct ending *ending = front->endings; ending; ending = ending->next) {
+        ending->front = NULL; /* it ends alone, when it was noted */
         ending->exchange = NULL;
     }
+    front->endings = NULL;
 }

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/crash_point.h"
@@ -57,12 +58,15 @@ static void write_mark(const struct migration *migration, size_t table, int64_t 
 
 static bool parse_mark(const char *text, struct mark *out)
 {
+    char rows[20], *end;
+
     *out = (struct mark){ .rows = -1 };
     /* it goes into a statement as it is */
-    return strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_ ") == strlen(text) &&
-           sscanf(text, "%64s %64s %31s %" SCNd64, out->source, out->state, out->table,
-                  &out->rows) == 4 &&
-           out->rows >= 0;
+    if (strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_ ") != strlen(text) ||
+        sscanf(text, "%64s %64s %31s %19s", out->source, out->state, out->table, rows) != 4)
+        return false;
+    out->rows = strtoll(rows, &end, 10);
+    return *end == '\0';
 }
 
 /* The tables of a new database: empty, and in the begin of a move without the counter row. */

@@ -67,7 +67,7 @@ const char *move_in_said(const struct move_in *move)
 /* Whether it makes sense to try again; then there is a connection. */
 static bool recover(struct move_in *move, int tries, struct error *err)
 {
-    const struct timespec pause = { 0, PAUSE_MS * 1000000 };
+    const struct timespec pause = { 0, PAUSE_MS * 1000000L };
     enum fault fault = fault_of_state(move_in_state(move));
 
     if (tries >= MOST_TRIES || (fault != FAULT_GONE && fault != FAULT_AGAIN))

@@ -44,8 +44,10 @@ static void add_threes(struct text *array, const char *term)
 {
     const char *first = term, *end = term + strlen(term), *behind = term;
 
-    if (!step(&behind, end) || !step(&behind, end))
-        return;
+    for (int i = 0; i < 2; i++) {
+        if (!step(&behind, end))
+            return;
+    }
     while (step(&behind, end)) {
         add_element(array, first, (size_t)(behind - first));
         step(&first, end);

@@ -63,10 +63,8 @@ static void tell(struct read *read, const PGresult *result, const struct error *
         done(read->context, result, err);
 }
 
-static void drop(struct read *read)
+static void drop(struct link_pool *pool, struct read *read)
 {
-    struct link_pool *pool = read->pool;
-
     if (pool->waiting == read)
         pool->waiting = read->next;
     if (read->previous)
@@ -111,7 +109,7 @@ static void on_end(void *context, bool is_lost)
     read->reader->under_way--;
     read->reader = NULL;
     if (!read->done)
-        drop(read);
+        drop(pool, read);
     else
         pool->waiting = pool->first;
     send_waiting(pool);
@@ -172,7 +170,7 @@ static void fail(struct read *read, const char *why)
         pg_link_reset(read->reader->link); /* its late answer is nobody's; it ends with the link */
     tell(read, NULL, &err);
     if (!read->reader)
-        drop(read);
+        drop(read->pool, read);
 }
 
 /* What is told may read again, at the end of the list. */
@@ -245,22 +243,21 @@ struct pool *pool_open(struct loop *loop, struct address *address)
     return &pool->pool;
 }
 
-void pool_stop(struct pool *stopping)
+void pool_stop(struct pool *pool)
 {
-    struct link_pool *pool = of(stopping);
+    struct link_pool *own = of(pool);
     struct error err;
 
-    pool->is_closing = true;
+    own->is_closing = true;
     for (int i = 0; i < POOL_LINKS; i++) {
-        pg_link_close(pool->readers[i].link);
-        pool->readers[i].link = NULL;
+        pg_link_close(own->readers[i].link);
+        own->readers[i].link = NULL;
     }
     error_set(&err, ERROR_storage_failed, "", "the store is closing: try again");
-    while (pool->first) {
-        struct read *read = pool->first;
-
-        tell(read, NULL, &err);
-        drop(read);
+    for (struct read *read = own->first, *next; read; read = next) {
+        tell(read, NULL, &err); /* who is told may read again, at the end of the list */
+        next = read->next;
+        drop(own, read);
     }
 }
 

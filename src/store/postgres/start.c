@@ -133,7 +133,7 @@ bool start_open(struct address *address, int64_t limit_ms, struct start **ret_st
     start->limit_ms = loop_boot_ms() + limit_ms;
     while (!try_once(start)) {
         enum fault fault = fault_of_state(start->state);
-        const struct timespec pause = { 0, START_PAUSE_MS * 1000000 };
+        const struct timespec pause = { 0, START_PAUSE_MS * 1000000L };
         bool may_come = fault == FAULT_GONE || fault == FAULT_FULL;
 
         if (!may_come || start->limit_ms - loop_boot_ms() <= START_PAUSE_MS) {
