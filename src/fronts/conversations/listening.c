@@ -26,7 +26,8 @@ struct listening {
     size_t sent;       /* of it */
     bool has_more;     /* at the desk */
     bool is_reading, has_begun, is_over, is_due;
-    bool *is_freed;             /* set where somebody further up the stack wants to know */
+    bool is_going;              /* somebody further up the stack is in go_on, */
+    bool is_gone;               /* who frees it where it was ended meanwhile */
     struct listening *next_due; /* of those that flush looks at */
 };
 
@@ -34,8 +35,6 @@ void listening_free(struct listening *listening)
 {
     if (!listening)
         return;
-    if (listening->is_freed)
-        *listening->is_freed = true;
     if (listening->is_due) {
         struct listening **at = &listening->call->rest->listenings_due;
 
@@ -50,7 +49,9 @@ void listening_free(struct listening *listening)
     if (listening->next)
         listening->next->previous = listening->previous;
     text_release(&listening->frame);
-    free(listening);
+    listening->is_gone = true;
+    if (!listening->is_going)
+        free(listening);
 }
 
 static void end(struct listening *listening)
@@ -136,7 +137,7 @@ static void on_events(void *context, const struct desk_reply *reply)
     if (json_length(events) > 0 && listening->after < json_member_integer(found, "last_event", 0))
         listening->has_more = true;
     json_free(found);
-    if (!listening->is_freed) /* nobody waits in go_on: the store was far away */
+    if (!listening->is_going) /* nobody waits in go_on: the store was far away */
         mark_due(listening);
 }
 
@@ -170,10 +171,8 @@ static void send_piece(struct listening *listening)
 /* As much as the peer takes; it goes on when there is room again, or more to tell. */
 static void go_on(struct listening *listening)
 {
-    bool is_freed = false;
-
-    listening->is_freed = &is_freed;
-    while (!is_freed && !listening->is_over &&
+    listening->is_going = true;
+    while (!listening->is_gone && !listening->is_over &&
            http_unsent(listening->call->exchange) < LISTENING_AHEAD) { /* else HTTP_ROOM */
         if (listening->frame.used)
             send_piece(listening);
@@ -182,8 +181,9 @@ static void go_on(struct listening *listening)
         else
             break;
     }
-    if (!is_freed)
-        listening->is_freed = NULL;
+    listening->is_going = false;
+    if (listening->is_gone)
+        free(listening);
 }
 
 void listenings_ring(void *context)
