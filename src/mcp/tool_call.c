@@ -123,7 +123,7 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     if (is_good && reply->is_final && reply->session_id)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->visit,
                      reply->session_id);
-    if (is_good && call->compat) {
+    if (is_good && call->compat && reply->json) {
         write_compat(&out, revision, call->compat, call->given, reply->json);
         to = call_let_go(call);
         mcp_reply(&to, text_string(&out));

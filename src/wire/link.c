@@ -405,7 +405,7 @@ static bool open_far(const struct link_identity *identity, struct link **ret_lin
             return true;
         if (is_final || loop_boot_ms() >= until_ms)
             return false;
-        pause_for(LINK_FAR_PAUSE_MS * (try < 10 ? try : 10));
+        pause_for((int64_t)LINK_FAR_PAUSE_MS * (try < 10 ? try : 10));
     }
 }
 

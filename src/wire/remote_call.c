@@ -111,7 +111,7 @@ void remote_calls_name(struct remote_calls *calls, const char *tag, const char *
 
     if (tag_bytes == 0 || tag_bytes >= sizeof key)
         return;
-    memcpy(key, tag, tag_bytes);
+    memcpy(key, tag, tag_bytes + 1);
     for (struct table_link *link = table_find(&calls->by_tag, key); link;
          link = table_find_next(&calls->by_tag, link)) {
         struct remote_call *call = TABLE_THING(remote_call, by_tag, link);
