@@ -145,6 +145,7 @@ describe("the hand-off", { concurrency: 4 }, () => {
             const sdk = await Sdk.open(home, "SDK 1.x");
             const result = await handed(sdk);
             const child = home.spawn(["attach", "--launch", codeOf(result)], { detached: true });
+            child.stdin.on("error", (problem) => assert.equal(problem.code, "EPIPE")); // it may be gone before it reads
             child.stdin.end("1\n2\n\r\n");
             const code = await new Promise((done) => child.on("exit", done));
             assert.equal(code, 5);

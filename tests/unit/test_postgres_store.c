@@ -363,6 +363,7 @@ static void hubs_may_open_at_once(void **state)
                 fprintf(stderr, "%s\n", err.message);
             if (ok)
                 store->ops->close(store);
+            loop_free(loop);
             _exit(ok ? 0 : 1);
         }
     }
