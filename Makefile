@@ -13,7 +13,7 @@ SUITE ?=
 ONLY ?=
 FUZZ_SECONDS ?= 60
 SOAK_SCALE ?= 10
-SOAK_FUZZ_SECONDS ?= 120
+SOAK_FUZZ_SECONDS ?= 1800
 
 PROGRAM = src/cli/sayso# where Meson puts it; build/sayso is a link to it
 LIBRARY = src/lib/libsayso.so.1.0.0 src/lib/libsayso.a

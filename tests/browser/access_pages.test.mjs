@@ -116,7 +116,7 @@ test("R7.5 R8.2 WCAG 2.2 AA in every look: undo, kept, offline, signed out, empt
     for (const row of Object.values(asked))
         await stage.home.sayso("cancel", row.id);
     await page.goto(stage.origin);
-    await page.getByRole("heading", { name: "Nobody is waiting for you" }).waitFor({ timeout: 5000 });
+    await page.getByRole("heading", { name: "Nobody is waiting for you" }).waitFor();
     await lookAll(page, "empty");
     assert.deepEqual(context.complaints, []);
     await context.close();

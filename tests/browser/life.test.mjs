@@ -48,7 +48,7 @@ test("R5.9 a draft follows to another tab and outlives a reload", async () => {
     await page.reload();
     await note(page).waitFor();
     assert.equal(await note(page).inputValue(), "half a tho");
-    await option(other, "Redis").click({ timeout: 5000 });
+    await option(other, "Redis").click();
     await until(async () => await page.locator(".opt input:checked").count() === 1, "and back");
     await stage.home.must("cancel", asked.id);
     await page.close();
@@ -108,14 +108,15 @@ test("R5.4 R7.2 the hub ends the time, the page never does; more time by key", a
     await stage.home.must("extend", asked.id, "3");
     await until(async () => await left(page) <= 3, "another channel shortens it");
     await note(page).evaluate((node) => node.blur());
-    await page.getByRole("heading", { name: "Time ran out" }).waitFor({ timeout: 20000 });
+    await page.getByRole("heading", { name: "Time ran out" }).waitFor();
     assert.equal((await asked.result).action_status, "timeout");
     await page.close();
 });
 
 test("R5.4 typing holds the clock", async () => {
-    const asked = await agent.ask(choice({ ...WAITS, title: "Hold", timeout_seconds: 12 }));
+    const asked = await agent.ask(choice({ ...WAITS, title: "Hold" }));
     const page = await stage.open(asked, context);
+    await stage.home.must("extend", asked.id, "20"); // less than a key adds
     await note(page).fill("thinking");
     await page.locator(".held").waitFor();
     assert.ok(await left(page) >= 25);
@@ -233,7 +234,7 @@ test("R7.2 P1 the hub is killed while somebody types: text kept, nothing queued,
     const page = await stage.open(asked, context);
     await option(page, "Redis").click();
     await note(page).fill("before");
-    await page.getByText("Draft saved").waitFor();
+    await stage.drafted(asked, "before");
     await stage.home.killHub();
     await page.getByText("Connection to sayso lost.").waitFor();
     await note(page).fill("before and while it was away");

@@ -156,7 +156,7 @@ test("R5.9 timed out: the draft is kept, and is filled in if the agent asks the 
     const page = await stage.open(asked, context);
     await option(page, "Materialized").click();
     await note(page).fill("refresh it every 5 s");
-    await page.getByText("Draft saved").waitFor();
+    await stage.drafted(asked, "refresh it every 5 s");
     await stage.home.must("settings", "set", "typing_hold", "off");
     await stage.home.must("extend", asked.id, "1");
     await page.getByRole("heading", { name: "Time ran out" }).waitFor();

@@ -8,7 +8,7 @@ import json
 import socket
 from typing import Any, NamedTuple
 
-from harness import Home, Wire, wait_until
+from harness import HANG_S, Home, Wire, wait_until
 
 LIMITS = {"SAYSO_MAX_PENDING": "100000", "SAYSO_ASKS_PER_MINUTE": "1000000"}
 HOSTS = ("127.0.0.1", "::1")
@@ -124,7 +124,7 @@ class Office(contextlib.AbstractContextManager):
         assert reply.status == 200, reply
         return reply.json
 
-    def raw(self, request: bytes, host: str = HOSTS[0], timeout: float = 10) -> bytes:
+    def raw(self, request: bytes, host: str = HOSTS[0], timeout: float = HANG_S) -> bytes:
         """Bytes as they are; what comes back until the hub closes or falls silent."""
         with socket.create_connection((host, self.port), timeout) as peer:
             peer.sendall(request)

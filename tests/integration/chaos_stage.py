@@ -13,7 +13,7 @@ from typing import Any, Callable
 import postgres
 from answers_checker import ACKED, OPEN, REFUSED, UNKNOWN, History, check
 from chaos_proxy import CUTS, DOUBTS, Proxy
-from harness import ROOT, SLACK, Wire, WireError, note
+from harness import HANG_S, ROOT, SLACK, Wire, WireError, note
 from hubs_stage import LOST, Hub, Hubs, Person, Refused, bad_event, outcome_of, question
 
 SEED = int(os.environ.get("SAYSO_SEED", "0")) or random.randrange(1, 1 << 30)
@@ -101,7 +101,7 @@ class Crew(contextlib.AbstractContextManager):
             try:
                 with Wire(chance.choice(self.hubs.hubs).home) as wire:
                     wire.hello("agent", **{"as": PRINCIPAL})
-                    return wire.call(method, 30 * SLACK, **params)
+                    return wire.call(method, **params)
             except WireError as error:
                 code = (error.data or {}).get("code")
                 if code in OVER:
@@ -188,7 +188,7 @@ class Crew(contextlib.AbstractContextManager):
                 if title in self.wire_asks:
                     with Wire(chance.choice(self.hubs.hubs).home) as wire:
                         wire.hello("agent", **{"as": PRINCIPAL})
-                        result = wire.call("ask/wait", 30 * SLACK, session_id=id, wait_seconds=0)
+                        result = wire.call("ask/wait", session_id=id, wait_seconds=0)
                 else:
                     result = agent.collect(id)
                 self.history.result(title, id, *outcome_of(result))

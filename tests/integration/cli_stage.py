@@ -7,7 +7,7 @@ import re
 import subprocess
 from typing import Any, Iterator
 
-from harness import Home, Result, wait_until
+from harness import HANG_S, Home, Result, wait_until
 
 PROMPT = "The build is done; both clusters are healthy, so somebody has to choose."
 OPTIONS = ["-o", "eu=Europe", "-o", "us=America", "-o", "as=Asia", "-r", "eu"]
@@ -49,7 +49,7 @@ def asking(home: Home, title: str, *more: str, **settings: Any) -> Iterator[tupl
 
 
 def end(home: Home, process: subprocess.Popen) -> Result:
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=HANG_S)
     home.spawned.remove(process)
     return Result(process.returncode, out or "", err or "")
 

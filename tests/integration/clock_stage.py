@@ -16,7 +16,7 @@ import time
 from typing import Any, Iterator
 
 import libpq
-from harness import Home, Skip, Wire, WireError
+from harness import HANG_S, Home, Skip, Wire, WireError
 
 EARLY_S = 0.001  # clocks are read in milliseconds
 LATE_S = 1.0     # the promise
@@ -80,12 +80,12 @@ class Asker:
     def ask(self, title: str, timeout: int, **more: Any) -> tuple[int, str]:
         """The call and the ask's id, once it is stored."""
         call = self.start(title, timeout, **more)
-        return call, self.wait_for(title, 15)[1]["params"]["session_id"]
+        return call, self.wait_for(title, HANG_S)[1]["params"]["session_id"]
 
-    def call(self, method: str, timeout: float = 10, **params: Any) -> dict[str, Any]:
+    def call(self, method: str, timeout: float = HANG_S, **params: Any) -> dict[str, Any]:
         return self.result(self.wire.start(method, **params), timeout)
 
-    def result(self, call: int, timeout: float = 60) -> dict[str, Any]:
+    def result(self, call: int, timeout: float = HANG_S) -> dict[str, Any]:
         message = self.wait_for(call, timeout)[1]
         if "error" in message:
             raise WireError(message["error"])
@@ -95,7 +95,7 @@ class Asker:
         """Waits for the end by timeout and returns by how much it was late."""
         began, timeout = self.sent[call]
         began, timeout = since or began, seconds or timeout
-        came, message = self.wait_for(call, timeout + 30)
+        came, message = self.wait_for(call, timeout + HANG_S)
         late = came - began - timeout
         assert message["result"]["action_status"] == "timeout", message
         assert late >= -EARLY_S, f"{-late * 1000:.1f} ms early"
@@ -203,7 +203,7 @@ class FakedHome(Home):
     def restart(self, offset_s: int, number: int = signal.SIGKILL) -> None:
         process = self.spawned[-1]
         process.send_signal(number)
-        process.communicate(timeout=10)
+        process.communicate(timeout=HANG_S)
         self.spawned.remove(process)
         self.set_clock(offset_s)
         self.serve()

@@ -15,7 +15,7 @@ import tempfile
 from typing import Any
 
 from api import LIMITS, Reply, read_reply
-from harness import Home, Result, wait_until
+from harness import HANG_S, Home, Result, wait_until
 
 ASK = ["ask", "Which one?", "-p", "Two ways are open and both would work.", "-o", "a=First", "-o", "b=Second", "-r", "a"]
 
@@ -85,7 +85,7 @@ class Far(contextlib.AbstractContextManager):
     def end(self, number: int = signal.SIGTERM) -> int:
         """Ends the hub and returns how it ended."""
         self.process.send_signal(number)
-        self.process.wait(20)
+        self.process.wait(HANG_S)
         self.home.spawned.remove(self.process)
         return self.process.returncode
 
@@ -97,7 +97,7 @@ class Far(contextlib.AbstractContextManager):
     def context(self, ca: str = "ca") -> ssl.SSLContext:
         return ssl.create_default_context(cafile=self.papers.of(f"{ca}.pem"))
 
-    def connect(self, host: str = "localhost", timeout: float = 20) -> http.client.HTTPSConnection:
+    def connect(self, host: str = "localhost", timeout: float = HANG_S) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(host, self.port, timeout=timeout, context=self.context())
 
     def call(self, method: str, path: str, body: Any = None, token: str | None = None, host: str = "localhost",
@@ -135,7 +135,7 @@ class Far(contextlib.AbstractContextManager):
         return listed.json
 
     def wait_asks(self, count: int = 1) -> list[dict[str, Any]]:
-        return wait_until(lambda: len(rows := self.open_asks()) >= count and rows, f"{count} open asks", 20)
+        return wait_until(lambda: len(rows := self.open_asks()) >= count and rows, f"{count} open asks")
 
     def __exit__(self, *_: Any) -> None:
         for home in self.clients:

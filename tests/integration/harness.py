@@ -35,6 +35,7 @@ CRASH_BIN = os.environ.get("SAYSO_CRASH_BIN", str(ROOT / "build-asan" / "sayso")
 SCALE = float(os.environ.get("SAYSO_SCALE", "1"))
 ON_POSTGRES = os.environ.get("SAYSO_TEST_STORE") == "postgres"
 SLACK = float(os.environ.get("SAYSO_SLACK", "1"))  # for bounds of time, where a sanitizer makes slow
+HANG_S = 60 * SLACK  # what is waited for comes long before, also on a busy machine: this only catches hangs
 KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")  # no language, no terminal
 
 _tests: list[tuple[str, Callable]] = []
@@ -107,7 +108,7 @@ def counted(text: str) -> None:
     note(f"counted: {text}")
 
 
-def wait_until(is_so: Callable[[], Any], what: str, timeout: float = 10) -> Any:
+def wait_until(is_so: Callable[[], Any], what: str, timeout: float = HANG_S) -> Any:
     """Polls, because most of what is waited for happens in another process. Returns the value."""
     deadline = time.monotonic() + timeout
     while not (value := is_so()):
@@ -188,7 +189,7 @@ class Home(_Stopped):
         self.spawned: list[subprocess.Popen] = []
         _homes.append(self)
 
-    def sayso(self, *args: str, input: str | None = None, timeout: float = 30, **settings: Any) -> Result:
+    def sayso(self, *args: str, input: str | None = None, timeout: float = 2 * HANG_S, **settings: Any) -> Result:
         """Runs the program to its end. Without input it reads from /dev/null, as under a script."""
         stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
         process = self.spawn(*args, stdin=stdin, **settings)
@@ -229,7 +230,7 @@ class Home(_Stopped):
             os.kill(pid, number)
         wait_until(lambda: self.hub_pid() != pid, f"hub {pid} is gone after signal {number}")
 
-    def wait_hub(self, timeout: float = 10) -> int:
+    def wait_hub(self, timeout: float = HANG_S) -> int:
         """For hubs started by spawn("serve"): returns once the socket takes connections."""
         def takes_connections() -> int | None:
             with contextlib.suppress(OSError):
@@ -255,11 +256,11 @@ class Home(_Stopped):
         for process in self.spawned:
             process.terminate()
             try:
-                said += str(process.communicate(timeout=10)[1])
+                said += str(process.communicate(timeout=HANG_S)[1])
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + HANG_S
         try:  # also a hub that a client has just begun to start, and that has not said so yet
             while self.hub_pid() or (_adopted() and not _homes and time.monotonic() < deadline):
                 time.sleep(0.01)
@@ -299,10 +300,10 @@ class Wire(_Stopped):
         self.send({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params})
         return self.last_id
 
-    def call(self, method: str, timeout: float = 10, **params: Any) -> Any:
+    def call(self, method: str, timeout: float = HANG_S, **params: Any) -> Any:
         return self.finish(self.start(method, **params), timeout)
 
-    def finish(self, call_id: int, timeout: float = 10) -> Any:
+    def finish(self, call_id: int, timeout: float = HANG_S) -> Any:
         """The result of an earlier start(); events that come first are kept in `events`."""
         deadline = time.monotonic() + timeout
         while True:
@@ -314,7 +315,7 @@ class Wire(_Stopped):
             else:
                 return message["result"]
 
-    def read(self, timeout: float = 10) -> dict[str, Any]:
+    def read(self, timeout: float = HANG_S) -> dict[str, Any]:
         """The next message. TimeoutError if none comes, EOFError if the hub hung up."""
         deadline = time.monotonic() + timeout
         while b"\n" not in self.unread:
@@ -345,7 +346,7 @@ def _run_one(function: Callable) -> None:
         for home in list(_homes):
             home.stop()
     try:
-        wait_until(lambda: not _adopted(), "no process is left behind", 2)
+        wait_until(lambda: not _adopted(), "no process is left behind")
     finally:
         for pid in _adopted():
             os.kill(pid, signal.SIGKILL)
@@ -355,6 +356,8 @@ def run() -> None:
     """Runs the tests of this file (those whose name has the first argument in it, if given)."""
     # Orphans of ours come back to us, so that a hub nobody knows of any more is still noticed.
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+    # Agents and people are below us, as below a service manager: neither is the other's client.
+    ctypes.CDLL(None).prctl(15, b"supervisord", 0, 0, 0)  # PR_SET_NAME
     threading.Thread(target=_reap_for_ever, daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # A shell's background job ignores it, and what we start would inherit that.

@@ -9,7 +9,7 @@ import pathlib
 import stat
 from typing import Any
 
-from harness import Home, Result
+from harness import HANG_S, Home, Result
 
 NOBODY = 65534
 ASK = ["ask", "Which one?", "-p", "Two ways are open and both would work.", "-o", "a=First",
@@ -78,7 +78,7 @@ def pending_ask(home: Home, *more: str) -> str:
     return result.json["session_id"]
 
 
-def end_of(home: Home, process, timeout: float = 30) -> Result:
+def end_of(home: Home, process, timeout: float = HANG_S) -> Result:
     out, err = process.communicate(timeout=timeout)
     home.spawned.remove(process)
     return Result(process.returncode, out, err)

@@ -41,7 +41,7 @@ class OwnLoop(contextlib.AbstractContextManager):
         """In its thread, and done when this returns."""
         async def do() -> Any:
             return act()
-        return asyncio.run_coroutine_threadsafe(do(), self.loop).result(30)
+        return asyncio.run_coroutine_threadsafe(do(), self.loop).result(60)
 
     def stop(self) -> None:
         async def end() -> None:
@@ -52,7 +52,7 @@ class OwnLoop(contextlib.AbstractContextManager):
                 task.cancel()
             await asyncio.gather(*rest, return_exceptions=True)
         if self.thread.is_alive():
-            asyncio.run_coroutine_threadsafe(end(), self.loop).result(30)
+            asyncio.run_coroutine_threadsafe(end(), self.loop).result(60)
             self.loop.call_soon_threadsafe(self.loop.stop)
             self.thread.join()
             self.loop.close()

@@ -12,7 +12,7 @@ import time
 from typing import Any, Iterator
 
 from balancer import Balancer
-from harness import Home, run, test, wait_until
+from harness import HANG_S, Home, run, test, wait_until
 from web_stage import Page, code_of, hello, link_of, start_hub
 
 
@@ -90,7 +90,7 @@ def stubs(count: int = 3) -> Iterator[list[http.server.ThreadingHTTPServer]]:
 @contextlib.contextmanager
 def balanced(order: str = "random") -> Iterator[tuple[Balancer, list[Any], http.client.HTTPConnection]]:
     with stubs() as servers, Balancer([server.server_port for server in servers], order=order) as balancer:
-        connection = http.client.HTTPConnection("127.0.0.1", balancer.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", balancer.port, timeout=HANG_S)
         yield balancer, servers, connection
         connection.close()
 
@@ -193,7 +193,7 @@ def websockets(home: Home) -> None:
         assert page.call("ask/list", which="active")["asks"] == []
         began = time.monotonic()
         home.kill_hub()
-        assert page.close_code() is None and time.monotonic() - began < 10
+        assert page.close_code() is None and time.monotonic() - began < HANG_S
 
 
 run()

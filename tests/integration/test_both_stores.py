@@ -137,7 +137,7 @@ def expired(home: Home) -> None:
     assert home.sayso("ask", "Quick?", "-p", "Nobody will answer this question in time.", "--text", "-t", "1").code == TIMED_OUT
     id = home.sayso("ask", "Later?", "-p", "Nobody will answer this question in time.", "--text", "-t", "2", "-w", "0").out.strip()
     home.kill_hub()
-    wait_until(lambda: status(home, id) == "timeout", "it ends", 20)
+    wait_until(lambda: status(home, id) == "timeout", "it ends")
     got = collect(home, id).json
     assert got["action_status"] == "timeout" and got["selection"]["selected_ids"] == [], got
     assert home.sayso("answer", id, "--text", "too late").code != DONE

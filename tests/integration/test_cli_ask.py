@@ -12,7 +12,7 @@ import time
 from cli_stage import (
     DONE, FAILED, OPTIONS, PENDING, PROMPT, REFUSED, TIMED_OUT, WORDS, ask, ask_json, asking, collect,
     end, error_of, expect, one_line, row_of)
-from harness import Home, run, test, wait_until
+from harness import HANG_S, Home, run, test, wait_until
 
 
 @test("ask waits, says where to answer, and prints the id chosen: exit 0", "R10.3 R2.2")
@@ -39,7 +39,7 @@ def endings(home: Home) -> None:
         assert ("answered_by" in result.json) == (verb != "withdraw") and result.json["instructions"]
     began = time.monotonic()
     result = home.sayso("ask", "T", *WORDS, "--timeout", "1", "--json")
-    assert result.code == TIMED_OUT and 1 <= time.monotonic() - began < 5, result
+    assert result.code == TIMED_OUT and time.monotonic() - began >= 1, result
     assert result.json["action_status"] == "timeout" and result.json["selection"]["selected_ids"] == []
     assert result.json["explicit"] is False and "answered_by" not in result.json, result
 
@@ -59,15 +59,14 @@ def endings_in_words(home: Home) -> None:
 def wait_option(home: Home) -> None:
     began = time.monotonic()
     result = home.sayso("ask", "T", *WORDS, "--wait", "1")
-    assert result.code == PENDING and 1 <= time.monotonic() - began < 4, result
+    assert result.code == PENDING and time.monotonic() - began >= 1, result
     session_id = result.out.strip()
     assert home.sayso("ask", "T", *WORDS, "--wait", "0").out.strip() == session_id
     again = home.sayso("ask", "T", *WORDS, "--wait", "0", "--json")
     assert again.code == PENDING and again.json["session_id"] == session_id, again
     assert again.json["action_status"] == "pending" and "session_id" in again.json["instructions"]
     assert len(home.sayso("list", "--json").json) == 1
-    collected = home.sayso("ask", "--from", "-", "--wait", "0", input=json.dumps({"session_id": session_id}),
-                           timeout=5)
+    collected = home.sayso("ask", "--from", "-", "--wait", "0", input=json.dumps({"session_id": session_id}))
     assert collected.code == PENDING, collected  # --wait is heard when collecting, too
 
 
@@ -237,13 +236,13 @@ def asked_back(home: Home) -> None:
     time.sleep(0.3)
     assert script.poll() is None, script
     expect(home.sayso("answer", waiting, "--select", "b"), DONE)
-    out, err = script.communicate(timeout=30)
+    out, err = script.communicate(timeout=HANG_S)
     assert (out, script.returncode) == ("b\n", DONE), (out, err)
     assert "asks back: why" in err and "\u202e" not in err, err
     told = home.spawn("ask", "Told", "-p", PROMPT, "-o", "a=Alpha", "-o", "b=Beta", "--recommend", "a", "--json")
     wait_until(lambda: home.sayso("list", "--active", "--json").json, "it waits")
     expect(home.sayso("reply", "why?"), DONE)
-    out, err = told.communicate(timeout=30)
+    out, err = told.communicate(timeout=HANG_S)
     assert told.returncode == PENDING and json.loads(out)["asked_back"] == "why?", (out, err)
 
 

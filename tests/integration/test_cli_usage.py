@@ -134,7 +134,7 @@ def not_utf8_words(home: Home) -> None:
                   ["show", NOT_UTF8], ["cancel", NOT_UTF8], ["cancel", session_id, "--note", NOT_UTF8],
                   ["decline", NOT_UTF8], ["extend", NOT_UTF8, "5"], ["withdraw", NOT_UTF8],
                   ["withdraw", session_id, "--as", NOT_UTF8], ["settings", "set", "listen", NOT_UTF8]):
-        result = home.sayso(*words, timeout=5)
+        result = home.sayso(*words)
         assert result.code in (FAILED, USAGE) and not result.out and one_line(result.err), (words, result)
         assert "JSON" not in result.err, result  # nobody typed any
     assert row_of(home, session_id)["status"] == "pending" and len(home.sayso("list", "--json").json) == 1
@@ -145,14 +145,14 @@ def not_utf8_directory(home: Home) -> None:
     place = home.path / NOT_UTF8
     place.mkdir()
     words = ["ask", "T", *WORDS, "--wait", "0"]
-    first, again = (home.sayso(*words, cwd=str(place), timeout=5) for _ in range(2))
+    first, again = (home.sayso(*words, cwd=str(place)) for _ in range(2))
     assert first.code == PENDING and first.out == again.out, (first, again)
     assert "caf" in home.sayso("show").out and home.sayso("show", "--json").json["ask"]["title"] == "T"
 
 
 @test("a name that is too long is refused for being too long", "R10.3")
 def long_name(home: Home) -> None:
-    result = home.sayso("ask", "T", *WORDS, "--as", "n" * 201, "--wait", "0", timeout=10)
+    result = home.sayso("ask", "T", *WORDS, "--as", "n" * 201, "--wait", "0")
     assert result.code in (FAILED, USAGE) and not result.out and "version" not in one_line(result.err), result
     assert ask(home, "T", *OPTIONS, "--as", "n" * 200)
 
@@ -168,7 +168,7 @@ def longest_arguments(home: Home) -> None:
         options[-1]["preview"] = "A" * (65536 - excess - short)
         text = json.dumps({**given, "title": f"Short of 1 MiB by {short:04}"[:4]}, separators=(",", ":"))
         assert len(text) == (1 << 20) - short, len(text)
-        result = home.sayso("ask", "--from", "-", "--json", "--wait", "0", input=text, timeout=5)
+        result = home.sayso("ask", "--from", "-", "--json", "--wait", "0", input=text)
         assert result.code == PENDING or error_of(result, "too_long", ""), (short, result)
         if short == 4096:
             assert result.code == PENDING, result

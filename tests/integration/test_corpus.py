@@ -12,7 +12,7 @@ import time
 import unicodedata
 from typing import Any, Iterator, NamedTuple
 
-from harness import ROOT, SLACK, Home, run, test
+from harness import HANG_S, ROOT, SLACK, Home, run, test
 
 CORPUS = ROOT / "tests" / "corpus"
 CALLS = json.loads((CORPUS / "ask_inputs.json").read_text())
@@ -52,7 +52,7 @@ def run_bytes(home: Home, *args: str, given: bytes = b"") -> Run:
             file.seek(0)
         began = time.monotonic()
         process = home.spawn(*args, **pipes)
-        code = process.wait(30)
+        code = process.wait(HANG_S)
         seconds = time.monotonic() - began
         home.spawned.remove(process)
         pipes["stdout"].seek(0)

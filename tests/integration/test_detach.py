@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any, Callable
 
-from harness import Home, Wire, WireError, counted, run, scaled, test, wait_until
+from harness import HANG_S, Home, Wire, WireError, counted, run, scaled, test, wait_until
 
 LIMITS = {"SAYSO_MAX_PENDING": "100000", "SAYSO_ASKS_PER_MINUTE": "1000000"}
 CUTS = scaled(400)  # of each kind; five kinds
@@ -387,7 +387,7 @@ class Cut:
     def read(self, line: bytes, count: int) -> bytes:
         """Sends all of it and reads so many bytes of the answer."""
         self.wire.socket.sendall(line)
-        self.wire.socket.settimeout(10)
+        self.wire.socket.settimeout(HANG_S)
         got = b""
         while len(got) < count and (part := self.wire.socket.recv(count - len(got))):
             got += part

@@ -17,7 +17,7 @@ import subprocess
 import time
 from typing import Any, Callable, Iterator
 
-from harness import Home, Skip, Wire, WireError, note, run, scaled, test, wait_until
+from harness import HANG_S, Home, Skip, Wire, WireError, note, run, scaled, test, wait_until
 
 CLONE_NEWNS = 0x20000
 KIB, MIB = 1024, 1048576
@@ -255,7 +255,7 @@ def deadline_on_full_disk() -> None:
             assert is_told == (status == "timeout"), (is_told, status)
             make_room(home)
             if not is_told:
-                assert agent.finish(waiting, 15)["action_status"] == "timeout"
+                assert agent.finish(waiting)["action_status"] == "timeout"
         assert restarted(home)[ask] == ("timeout", [])
 
 
@@ -263,7 +263,7 @@ def deadline_on_full_disk() -> None:
 def start_on_full_disk() -> None:
     with disk("tmpfs", 2 * MIB) as home:
         fill(home, 0)
-        result = home.sayso("list", timeout=20)
+        result = home.sayso("list")
         assert result.code == 1 and re.search("space|full", result.err), result
         make_room(home)
         assert home.sayso("list", "--json").json == []
@@ -272,7 +272,7 @@ def start_on_full_disk() -> None:
             person.call("ask/answer", session_id=ask, selected_ids=["a"])
         assert home.sayso("stop").code == 0
         fill(home, 0)
-        result = home.sayso("show", ask, "--json", timeout=20)  # reading may work or be refused, never harm
+        result = home.sayso("show", ask, "--json")  # reading may work or be refused, never harm
         assert result.code == 0 or re.search("space|full", result.err + result.out), result
         if home.hub_pid():
             home.kill_hub()
@@ -335,7 +335,7 @@ def read_only_at_start() -> None:
         assert home.sayso("stop").code == 0
         mount("-o", "remount,ro", str(home.data))
         for verb in ("list", "serve"):
-            result = home.sayso(verb, timeout=20)
+            result = home.sayso(verb)
             assert result.code == 1 and "ead-only" in result.err, (verb, result)
         mount("-o", "remount,rw", str(home.data))
         expect_kept(home, {ask: "b"})
@@ -369,7 +369,7 @@ def read_only_mid_run() -> None:
             statuses = [row["status"] for row in person.call("ask/list")["asks"]]
             assert sorted(statuses) == ["pending"] * 5 + ["submitted"], statuses
             tracer.terminate()
-            tracer.communicate(timeout=10)
+            tracer.communicate(timeout=HANG_S)
             home.spawned.remove(tracer)
             for ask in asks[1:4]:
                 person.call("ask/answer", session_id=ask, selected_ids=["a"])
@@ -400,7 +400,7 @@ def shut_down() -> None:
             process.wait(6)  # it leaves, so that the next one looks at the disk afresh
         if home.hub_pid():
             home.kill_hub()
-        process.wait(10)
+        process.wait(HANG_S)
         subprocess.run(["umount", str(home.data)], check=True)
         subprocess.run(["e2fsck", "-fy", str(home.path / "image")], capture_output=True)
         mount("-o", "loop", str(home.path / "image"), str(home.data))
@@ -443,9 +443,9 @@ def locked() -> None:
                 ask = create(agent, "before")
                 with lock(home):
                     new = agent.start("ask/create", tool="provide_choice", wait_seconds=0, arguments=choice("new"))
-                    expect_storage_failed(lambda: agent.finish(new, 12), "locked", "close it")
+                    expect_storage_failed(lambda: agent.finish(new), "locked", "close it")
                     expect_storage_failed(
-                        lambda: person.call("ask/answer", timeout=12, session_id=ask, selected_ids=["a"]), "locked")
+                        lambda: person.call("ask/answer", session_id=ask, selected_ids=["a"]), "locked")
                 assert [row["status"] for row in person.call("ask/list")["asks"]] == ["pending"]
                 person.call("ask/answer", session_id=ask, selected_ids=["b"])
             expect_kept(home, {ask: "b"})
@@ -494,7 +494,7 @@ def inject(strace: str, start: str, call: str, error: str, number: int) -> tuple
         went = "left" if process.poll() is not None else "went on"
         if home.hub_pid():
             home.kill_hub()
-        process.wait(10)
+        process.wait(HANG_S)
         expect_kept(home, acknowledged, refused)
         with speak(home, "agent") as agent, speak(home, "person") as person:
             ask = create(agent, "afterwards")

@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 from cli_stage import DONE, FAILED, ask
-from harness import Home, Skip, run, test, wait_until
+from harness import HANG_S, Home, Skip, run, test, wait_until
 from install_stage import BY_NAME, entry_of, path_of, put
 
 CHECKS = ("program sandbox data_directory files socket hub lock store disk settings channels http listen tokens clients hooks service clock "
@@ -165,7 +165,7 @@ def versions(home: Home) -> None:
                 lines.flush()
                 if call["method"] == "hub/status":
                     break
-            out, _ = process.communicate(timeout=30)
+            out, _ = process.communicate(timeout=HANG_S)
         home.spawned.remove(process)
     listener.close()
     (home.data / "hub.json").unlink()

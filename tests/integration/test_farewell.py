@@ -93,7 +93,7 @@ def heard_by_all() -> None:
                 wire.call("ask/list")
         with contextlib.suppress(EOFError, OSError):
             while True:
-                wire.events.append(wire.read(2))
+                wire.events.append(wire.read())
         return any(event.get("method") == "hub/closing" for event in wire.events)
 
     for _ in range(scaled(10)):

@@ -26,7 +26,7 @@ def ask_on(hubs: Hubs, place: int, title: str, **more: Any) -> tuple[Background,
         with contextlib.suppress(*LOST, Refused):  # its hub may be killed, or say good-bye
             return hubs.agent(hubs.hubs[place].port).ask(title, **more)
     call = Background(act)
-    wait_until(lambda: all(seen(hubs, hub, title) for hub in alive(hubs)), f"every hub knows {title}", 30 * SLACK)
+    wait_until(lambda: all(seen(hubs, hub, title) for hub in alive(hubs)), f"every hub knows {title}")
     return call, seen(hubs, place, title)["session_id"]
 
 
@@ -110,7 +110,7 @@ def reminded(home: Home) -> None:
         hubs.hubs[2].pause()  # over the moment; what the other one did is not done again
         def reminders() -> list[tuple[str, str]]:
             return [(home, id) for home, event, id in told(path) if event == "ask.waiting"]
-        wait_until(lambda: len(reminders()) >= 3, "the reminders", 30 * SLACK)
+        wait_until(lambda: len(reminders()) >= 3, "the reminders")
         hubs.hubs[2].proceed()
         time.sleep(6)
         assert Counter(id for _, id in reminders()) == Counter(waiting), told(path)

@@ -18,7 +18,7 @@ import time
 from typing import Callable, Iterator
 
 import harness
-from harness import ON_POSTGRES, Home, Skip, needs_file, run, test, wait_until
+from harness import HANG_S, ON_POSTGRES, Home, Skip, needs_file, run, test, wait_until
 from hub_stage import NOBODY, end_of, mode_of, through, variant
 
 # What a hub started by a client may know of that client's environment, and our own settings.
@@ -99,7 +99,7 @@ def two_users(home: Home) -> None:
 
         def connect() -> str:
             with socket.socket(socket.AF_UNIX) as sock:
-                sock.settimeout(5)
+                sock.settimeout(HANG_S)
                 sock.connect(path)
                 with contextlib.suppress(ConnectionError):
                     sock.sendall(b'{"jsonrpc":"2.0","id":1,"method":"hub/retire"}\n')
@@ -166,7 +166,7 @@ def clean_daemon(home: Home) -> None:
 def crowded_environment(home: Home) -> None:
     began = time.monotonic()
     result = home.sayso("list", env={"SAYSO_READY_FD": "7"})
-    assert result.code == 0 and time.monotonic() - began < 4, result
+    assert result.code == 0 and time.monotonic() - began < HANG_S, result
     with nobodys_home(home) as (other, nobody):  # whose own home is nowhere, so going astray does no harm
         crowd = {f"SAYSO_X{i}": "x" for i in range(200)}
         result = through(variant(other, only={**crowd, **other.environment}), nobody, "list", "--json")

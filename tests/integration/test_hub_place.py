@@ -231,11 +231,11 @@ def odd_files() -> None:
             victim.write_text("precious")
             plant(kind, home.data / name, victim)
             try:
-                result = home.sayso("list", "--json", timeout=8)
+                result = home.sayso("list", "--json")
                 if victim.read_text() != "precious" or (home.path / "made by mistake").exists():
                     problems.append(f"{name} as {kind}: wrote through it")
                 if result.code == 0:
-                    assert result.json == [] and home.sayso("stop", timeout=15).code == 0
+                    assert result.json == [] and home.sayso("stop").code == 0
                 elif result.code != 1 or name not in result.err + result.out:
                     problems.append(f"{name} as {kind}: not named: {result}")
             finally:  # what is left may hang whoever opens it

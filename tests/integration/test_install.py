@@ -17,7 +17,7 @@ import urllib.error
 import urllib.request
 
 from cli_stage import DONE, FAILED, REFUSED, USAGE, expect, one_line
-from harness import BIN, CRASH_BIN, Home, Skip, counted, run, scaled, test, wait_until
+from harness import BIN, CRASH_BIN, HANG_S, Home, Skip, counted, run, scaled, test, wait_until
 from install_stage import BY_NAME, CLIENTS, Client, entry_of, listing, parse, path_of, put, samples
 
 PROGRAM = os.path.realpath(BIN)
@@ -277,7 +277,7 @@ def asking(home: Home) -> None:
         while b"[y/N]" not in said:
             said += os.read(controller, 4096)
         os.write(controller, typed)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=HANG_S)
         home.spawned.remove(process)
         os.close(controller)
         assert process.returncode == code, (typed, out, err)
@@ -334,7 +334,7 @@ def starts(home: Home) -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
     reply = subprocess.run([entry["command"], *entry["args"]], env={"PATH": "/bin", **entry["env"]}, input=json.dumps(call) + "\n",
-                           capture_output=True, text=True, timeout=20)
+                           capture_output=True, text=True, timeout=HANG_S)
     assert json.loads(reply.stdout)["result"]["serverInfo"]["name"] == "sayso", reply
 
 
@@ -352,7 +352,7 @@ def answers(url: str, headers: dict[str, str]) -> bool:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
     wanted = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers}
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, body, wanted), timeout=30) as reply:
+        with urllib.request.urlopen(urllib.request.Request(url, body, wanted), timeout=HANG_S) as reply:
             return json.load(reply)["result"]["protocolVersion"] == "2025-11-25"
     except urllib.error.HTTPError as refused:
         assert refused.code == 401, refused

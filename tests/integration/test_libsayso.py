@@ -82,7 +82,7 @@ def open_asks(home: Home, count: int = 1) -> list[dict]:
     def found() -> list[dict] | None:
         rows = home.sayso("list", "--active", "--json").json
         return rows if len(rows) == count else None
-    return wait_until(found, f"{count} open asks", 40)
+    return wait_until(found, f"{count} open asks")
 
 
 def only_ask(home: Home) -> str:
@@ -250,7 +250,7 @@ def killed_hub(home: Home) -> None:
     before = {row["session_id"] for row in open_asks(home, 2)}
     for _ in range(3):
         home.kill_hub()
-        wait_until(home.hub_pid, "the library starts it again", 30)
+        wait_until(home.hub_pid, "the library starts it again")
     assert {row["session_id"] for row in open_asks(home, 2)} == before
     answer_both(home)
     assert end(home, process) == (0, "am at 120\n", "")

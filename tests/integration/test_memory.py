@@ -37,15 +37,15 @@ def session(home: Home) -> tuple[str, bool]:
             agent.hello("agent", name="memory")
             person.hello("person")
             agent.start("ask/create", tool="provide_choice", arguments=ARGUMENTS, tag="t")
-            session_id = agent.read(5)["params"]["session_id"]
-            person.call("ask/watch", timeout=5)
-            person.call("ask/draft", timeout=5, session_id=session_id, draft={"custom_input": "x"})
-            person.call("ask/answer", timeout=5, session_id=session_id, selected_ids=["b"])
+            session_id = agent.read()["params"]["session_id"]
+            person.call("ask/watch")
+            person.call("ask/draft", session_id=session_id, draft={"custom_input": "x"})
+            person.call("ask/answer", session_id=session_id, selected_ids=["b"])
             is_acknowledged = True
-            agent.read(5)
-            agent.call("ask/delivered", timeout=5, session_ids=[session_id])
-            person.call("settings/set", timeout=5, name="timeout_seconds", value="200")
-            person.call("ask/get", timeout=5, session_id=session_id)
+            agent.read()
+            agent.call("ask/delivered", session_ids=[session_id])
+            person.call("settings/set", name="timeout_seconds", value="200")
+            person.call("ask/get", session_id=session_id)
     except (EOFError, OSError, WireError, KeyError):
         pass  # refused, or the process ended: both are allowed
     return session_id, is_acknowledged

@@ -82,7 +82,7 @@ def server_crashes() -> None:
             def copied() -> int:
                 return server.sql("SELECT count(*) FROM client_facts", postgres.name_in(url))[0][0]
             wait_until(lambda: server.sql("SELECT to_regclass('client_facts') IS NOT NULL", postgres.name_in(url)) == [(True,)]
-                       and copied() > 1000, "it copies", 30)
+                       and copied() > 1000, "it copies")
             server.stop_immediate()
             middle += process.poll() is None
             time.sleep(random.uniform(0, 1))
@@ -288,8 +288,8 @@ def running() -> None:
         assert refused.code == FAILED and refused.err, refused
         expect(moving.migrate(), DONE)
         same(moving.path, moving.url)
-        wait_until(lambda: rows(other) == moving.seen, "it sees them", 20)
-        wait_until(lambda: other.sayso("answer", moving.open[1], "--select", "eu").code == DONE, "it has them", 20)
+        wait_until(lambda: rows(other) == moving.seen, "it sees them")
+        wait_until(lambda: other.sayso("answer", moving.open[1], "--select", "eu").code == DONE, "it has them")
         ask(other, "Now?")
         bad = sql(moving.url, "SELECT count(*) FROM events e JOIN events n ON n.seq = e.seq + 1 WHERE n.prev_hash <>"
                               " sayso_hash(e.prev_hash, e.seq::text, e.ask, e.kind::text, COALESCE(e.actor, ''), e.body)")

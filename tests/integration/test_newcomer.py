@@ -17,7 +17,7 @@ import subprocess
 import postgres
 from docs_stage import Named, blocks, commands, fresh_tree, variants
 from far_stage import Papers, write_secret
-from harness import ROOT, Home, Result, Skip, counted, run, test, wait_until
+from harness import HANG_S, ROOT, Home, Result, Skip, counted, run, test, wait_until
 
 PROMPT = "The build is done; both clusters are healthy, so somebody has to choose."
 CHOICE = {"title": "T", "prompt": PROMPT, "selection_mode": "single", "options": [{"id": "a", "label": "A", "recommended": True}]}
@@ -56,7 +56,7 @@ def readme(home: Home) -> None:
         command = line.split("#")[0].strip()
         out = shell(home, command, 5 if command == "sayso attach" else 0)
         assert "attach" in command or "answer" in command or "Which cluster gets the release?" in out, (command, out)
-    out, err = asking.communicate(timeout=20)
+    out, err = asking.communicate(timeout=HANG_S)
     assert out == "target=eu\n", (out, err)
     assert "mcpServers" in on_terminal(home, connecting.split("#")[0].strip(), "y\n") and "sayso" in (home.path / ".claude.json").read_text()
     servers = [json.loads(block) for block in blocks("README.md", "json")]
@@ -92,7 +92,7 @@ def open_ask(home: Home, words: list[str]) -> str:
 def answered_ask(home: Home) -> str:
     """Of an agent that is not above us: who is may not let its own answers stand."""
     asking = home.spawn("-c", "sayso ask --from - --json --wait 0; exit 0", program="/bin/sh", cwd=home.path)
-    id = json.loads(asking.communicate(json.dumps(CHOICE), timeout=30)[0])["session_id"]
+    id = json.loads(asking.communicate(json.dumps(CHOICE), timeout=HANG_S)[0])["session_id"]
     assert home.sayso("answer", id, "--select", "a").code == 0
     return id
 
@@ -181,7 +181,7 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
         rest = [word for word in rest if word != "&" and ">" not in word]
         hub = home.spawn(*rest, cwd=home.path)
         home.wait_hub()
-        assert home.sayso("stop").code == 0 and hub.wait(20) == 0
+        assert home.sayso("stop").code == 0 and hub.wait(HANG_S) == 0
         return
     if verb == "ask":
         asking = home.spawn(*rest, cwd=home.path)
@@ -191,14 +191,14 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
         asking.stdin = None  # or whoever ends it would close it again
         wait_until(lambda: home.hub_pid() and home.sayso("list", "--active", "--json").json, f"{named} asks")
         assert home.sayso("cancel").code == 0
-        assert asking.wait(20) == 3, (named, asking.stderr.read())
+        assert asking.wait(HANG_S) == 3, (named, asking.stderr.read())
         return
     if verb == "explain":
         assert home.sayso("reply", words[2], "Why?").code == 0
         explaining = home.spawn(*rest, cwd=home.path, stdin=subprocess.DEVNULL)
         wait_until(lambda: len(home.sayso("show", words[2], "--json").json.get("talk", [])) == 2, f"{named} explains")
         assert home.sayso("cancel").code == 0
-        assert explaining.wait(20) == 3, (named, explaining.stderr.read())
+        assert explaining.wait(HANG_S) == 3, (named, explaining.stderr.read())
         return
     if verb == "migrate":  # a file with something in it, and no hub on it
         answered_ask(home)
@@ -284,14 +284,14 @@ def fresh(home: Home) -> None:
             assert line, f"make run ended: {said}"
             said += line
         for command in re.findall(r"^    (\./run/sayso .*?)(?:  .*)?$", said, re.MULTILINE):
-            shell_at = subprocess.run(["bash", "-c", command], cwd=tree, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30,
+            shell_at = subprocess.run(["bash", "-c", command], cwd=tree, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=HANG_S,
                                       env={**home.environment, "SAYSO_BROWSER": "off", "BROWSER": "true"})
             assert shell_at.returncode == (5 if "inbox" in command else 0), (command, shell_at)
         finished = subprocess.run(["./run/sayso", "list", "--completed", "--json"], cwd=tree, capture_output=True, text=True, env=home.environment)
         assert json.loads(finished.stdout)[0]["status"] == "submitted", finished
     finally:
         os.killpg(demo.pid, signal.SIGINT)
-        demo.wait(20)
+        demo.wait(HANG_S)
     place = home.path / "installed"
     for words, is_there in ((["install"], True), (["uninstall"], False)):
         made = subprocess.run(["make", *words, f"DESTDIR={place}", "PREFIX=/usr", "JOBS=2"], cwd=tree, capture_output=True, text=True, timeout=280)

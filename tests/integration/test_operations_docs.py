@@ -9,7 +9,7 @@ import subprocess
 import postgres
 from docs_stage import blocks
 from far_stage import Papers, write_secret
-from harness import Home, run, test
+from harness import HANG_S, Home, run, test
 
 PASSWORD = "correct:horse"  # a colon is written as \: in the file
 DATABASE, COPY = "sayso", "sayso_copy"
@@ -77,7 +77,7 @@ def page() -> None:
         second.environment["SAYSO_STORE"] = store.replace("ca.pem", "other_ca.pem")
         refused = second.sayso("serve")
         assert refused.code != 0 and "certificate" in refused.err + refused.out, refused
-        assert home.sayso("stop").code == 0 and hub.wait(20) == 0
+        assert home.sayso("stop").code == 0 and hub.wait(HANG_S) == 0
 
 
 run()

@@ -13,7 +13,7 @@ import subprocess
 import time
 
 from api import HOSTS, Office, read_one, status_of
-from harness import CRASH_BIN, Skip, points_here, run, scaled, test
+from harness import CRASH_BIN, HANG_S, Skip, points_here, run, scaled, test
 
 ROUNDS = scaled(40)
 
@@ -39,9 +39,9 @@ def http_and_cli() -> None:
             if number % 3:  # starting a process takes its time: it gets none, some or all of it
                 time.sleep(0.004 if number % 3 == 1 else 0)
             else:
-                cli.wait(30)
+                cli.wait(HANG_S)
             reply = office.answer(id, "a")
-            out, err = cli.communicate(timeout=30)
+            out, err = cli.communicate(timeout=HANG_S)
             whole = office.whole(id)
             won = whole["ask"]["answered_by"]["via"]
             winners[won] += 1
@@ -60,7 +60,7 @@ def many_at_once() -> None:
         pid = office.home.hub_pid()
         for number in range(ROUNDS):
             id = office.ask()
-            peers = [socket.create_connection((HOSTS[i % 2], office.port), 30) for i in range(16)]
+            peers = [socket.create_connection((HOSTS[i % 2], office.port), HANG_S) for i in range(16)]
             os.kill(pid, signal.SIGSTOP)
             try:
                 for i, peer in enumerate(peers):
@@ -80,14 +80,14 @@ def many_at_once() -> None:
 
 
 def cut_request(office: Office, request: bytes, length: int) -> None:
-    with socket.create_connection(("127.0.0.1", office.port), 10) as peer:
+    with socket.create_connection(("127.0.0.1", office.port), HANG_S) as peer:
         peer.sendall(request[:length])
         if length % 2:  # half of them reset, half close in order
             peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
 
 
 def cut_reply(office: Office, request: bytes, length: int) -> None:
-    with socket.create_connection(("127.0.0.1", office.port), 10) as peer:
+    with socket.create_connection(("127.0.0.1", office.port), HANG_S) as peer:
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
         peer.sendall(request)
         got = 0
@@ -135,13 +135,13 @@ def killed_around() -> None:
             id = office.ask()
             request = request_of(office, id, "k")
             os.kill(office.home.hub_pid(), signal.SIGKILL)
-            office.process.wait(20)
+            office.process.wait(HANG_S)
             office.home.environment["SAYSO_CRASH_POINT"] = f"{point}:1"
             office.serve()
             reply = b""
             with contextlib.suppress(ConnectionError):
                 reply = office.raw(request_of(office, id, "k"))
-            office.process.wait(20)
+            office.process.wait(HANG_S)
             del office.home.environment["SAYSO_CRASH_POINT"]
             office.serve()
             if status_of(reply) == 200:

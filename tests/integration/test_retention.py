@@ -9,7 +9,7 @@ from typing import Any
 
 import libpq
 from api import LIMITS
-from harness import CRASH_BIN, SLACK, Home, Wire, note, run, test, wait_until
+from harness import CRASH_BIN, HANG_S, Home, Wire, note, run, test, wait_until
 from hubs_stage import Hubs, bad_event, question
 from kill_stage import Doomed
 
@@ -21,11 +21,11 @@ ALL = {"SAYSO_MAX_SESSIONS": "1000000"}
 def served(home: Home, **env: str) -> Any:
     hub = home.spawn("serve", env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_until(lambda: home.hub().get("pid") == hub.pid, "the hub serves", 30 * SLACK)
+        wait_until(lambda: home.hub().get("pid") == hub.pid, "the hub serves")
         yield
     finally:
         hub.terminate()
-        hub.wait(30 * SLACK)
+        hub.wait(HANG_S)
         home.spawned.remove(hub)
 
 
@@ -55,13 +55,13 @@ def killed() -> None:
         for point in ("store_sweep_dropped:130", "store_sweep_unindexed:50", "store_index_merged:2"):
             before = left
             with Doomed(home, point, SAYSO_MAX_SESSIONS=str(KEPT)) as hub:
-                assert hub.is_dead(20 * SLACK), f"{point} was not reached"
+                assert hub.is_dead(HANG_S), f"{point} was not reached"
             left = count(home, "SELECT count(*) FROM asks")
             note(f"{point}: {before} asks before, {left} after")
             assert KEPT + 1 < left <= before
         assert left < MANY + 1
         with served(home, SAYSO_MAX_SESSIONS=str(KEPT)):
-            wait_until(lambda: count(home, "SELECT count(*) FROM asks") == KEPT + 1, "the rest goes", 20 * SLACK)
+            wait_until(lambda: count(home, "SELECT count(*) FROM asks") == KEPT + 1, "the rest goes")
         assert count(home, "SELECT count(*) FROM asks WHERE title = 'stays open'") == 1
         assert count(home, "SELECT count(*) FROM events WHERE form IS NOT NULL") == KEPT + 1
         with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as database:
@@ -78,7 +78,7 @@ def ask_and_answer(hubs: Hubs, title: str) -> None:
     agent, person = hubs.agent(), hubs.person()
     id = agent.call("provide_choice", question(title, interface="terminal"))["session_id"]  # returns at once
     person.answer(id, title)
-    wait_until(lambda: agent.collect(id)["action_status"] == "selected", f"{title} is answered", 20 * SLACK)
+    wait_until(lambda: agent.collect(id)["action_status"] == "selected", f"{title} is answered")
 
 
 @test("two hubs drop what is too many at once, and people are answered meanwhile", "R9.1")
@@ -95,7 +95,7 @@ def two_at_once() -> None:
             hub.wait_ready()
         for number in range(12):
             ask_and_answer(hubs, f"Meanwhile {number}")
-        wait_until(lambda: row_count(hubs, "SELECT count(*) FROM asks") <= 10, "what is too many is gone", 30 * SLACK)
+        wait_until(lambda: row_count(hubs, "SELECT count(*) FROM asks") <= 10, "what is too many is gone")
         assert row_count(hubs, "SELECT count(*) FROM words w WHERE NOT EXISTS (SELECT FROM asks k WHERE k.number = w.number)") == 0
         assert bad_event(hubs.url) == 0
         assert "retention.failed" not in hubs.said(), hubs.said()[-3000:]

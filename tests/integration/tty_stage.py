@@ -10,7 +10,7 @@ import termios
 import time
 from typing import Any
 
-from harness import Home
+from harness import HANG_S, Home
 
 
 class Tty:
@@ -39,7 +39,7 @@ class Tty:
         streams = {"stdin": subprocess.DEVNULL, **streams}
         return home.spawn(*words, start_new_session=True, preexec_fn=self.attach, **streams)
 
-    def read_until(self, pattern: str, timeout: float = 10) -> re.Match[str]:
+    def read_until(self, pattern: str, timeout: float = HANG_S) -> re.Match[str]:
         deadline = time.monotonic() + timeout
         while not (found := re.search(pattern, self.screen)):
             ready, _, _ = select.select([self.master], [], [], max(0, deadline - time.monotonic()))

@@ -10,7 +10,7 @@ import struct
 import time
 from typing import Any, Iterator
 
-from harness import Home, Wire, WireError, _Stopped
+from harness import HANG_S, Home, Wire, WireError, _Stopped
 
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 
@@ -27,7 +27,7 @@ def frame(opcode: int, payload: bytes = b"", final: bool = True, mask: bytes = b
     return head + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload))
 
 
-def raw_http(port: int, text: str | bytes, timeout: float = 10, address: str = "127.0.0.1") -> tuple[int, dict[str, str], bytes]:
+def raw_http(port: int, text: str | bytes, timeout: float = HANG_S, address: str = "127.0.0.1") -> tuple[int, dict[str, str], bytes]:
     """One request, byte for byte; status, headers in lower case, body as far as its length says."""
     data = text.encode("latin-1") if isinstance(text, str) else text
     with socket.create_connection((address, port), timeout) as peer:
@@ -72,7 +72,7 @@ class Page(_Stopped):
         self.port = port
         name = f"[{address}]" if ":" in address else address
         self.host = host or f"{name}:{port}"
-        self.socket = socket.create_connection((address, port), 10)
+        self.socket = socket.create_connection((address, port), HANG_S)
         self.unread, self.events, self.last_id = b"", [], 0
         lines = {"Host": self.host, "Upgrade": "websocket", "Connection": "Upgrade",
                  "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(), "Sec-WebSocket-Version": "13",
@@ -105,7 +105,7 @@ class Page(_Stopped):
                 raise Closed(None, "without a close frame")
             self.unread += part
 
-    def read_frame(self, timeout: float = 10) -> tuple[int, bytes]:
+    def read_frame(self, timeout: float = HANG_S) -> tuple[int, bytes]:
         deadline = time.monotonic() + timeout
         self._need(2, deadline)
         assert self.unread[0] & 0x70 == 0 and not self.unread[1] & 0x80, self.unread[:2]
@@ -121,7 +121,7 @@ class Page(_Stopped):
         self.unread = self.unread[head + length:]
         return opcode, payload
 
-    def read(self, timeout: float = 10) -> dict[str, Any]:
+    def read(self, timeout: float = HANG_S) -> dict[str, Any]:
         """The next message; pings are answered. Closed if the hub closes."""
         deadline = time.monotonic() + timeout
         while True:
@@ -134,7 +134,7 @@ class Page(_Stopped):
                 code = struct.unpack(">H", payload[:2])[0] if payload else None
                 raise Closed(code, payload[2:].decode())
 
-    def call(self, method: str, timeout: float = 10, **params: Any) -> Any:
+    def call(self, method: str, timeout: float = HANG_S, **params: Any) -> Any:
         return self.finish(self.start(method, **params), timeout)
 
     def start(self, method: str, **params: Any) -> int:
@@ -142,7 +142,7 @@ class Page(_Stopped):
         self.send({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params})
         return self.last_id
 
-    def finish(self, call_id: int, timeout: float = 10) -> Any:
+    def finish(self, call_id: int, timeout: float = HANG_S) -> Any:
         deadline = time.monotonic() + timeout
         while True:
             message = self.read(deadline - time.monotonic())
@@ -153,7 +153,7 @@ class Page(_Stopped):
             else:
                 return message["result"]
 
-    def wait_event(self, method: str, wanted=lambda params: True, timeout: float = 10) -> dict[str, Any]:
+    def wait_event(self, method: str, wanted=lambda params: True, timeout: float = HANG_S) -> dict[str, Any]:
         """The params of the first notification of that kind, of those that came and those to come."""
         deadline = time.monotonic() + timeout
         while True:
@@ -163,7 +163,7 @@ class Page(_Stopped):
                     return message["params"]
             self.events.append(self.read(deadline - time.monotonic()))
 
-    def close_code(self, timeout: float = 10) -> int | None:
+    def close_code(self, timeout: float = HANG_S) -> int | None:
         """Reads on until the hub closes."""
         deadline = time.monotonic() + timeout
         try:

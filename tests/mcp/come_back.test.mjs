@@ -32,6 +32,16 @@ async function round(client, state, more) {
     return result.requestState;
 }
 
+// What the call comes to, in however many rounds: on a busy machine an answer may take longer than a round.
+async function finished(client, state, more) {
+    for (;;) {
+        const reply = await leg(client, state, more);
+        if (reply.result?.resultType !== "input_required")
+            return outcome(reply);
+        state = reply.result.requestState;
+    }
+}
+
 // All that a person was asked.
 const questions = async (home) => (await home.list()).length;
 
@@ -99,18 +109,20 @@ describe("rounds", { concurrency: 8 }, () => {
             const state = await round(client);
             const [{ session_id }] = await home.list("--active");
             await home.must("answer", session_id, "--select", "b");
-            const began = Date.now();
-            const result = outcome(await leg(client, state));
-            assert.ok(Date.now() - began < 5000);
+            const held = client.startTool("provide_choice", named("Held for a round"));
+            const reply = await leg(client, state);
+            const before = client.messages.slice(0, client.messages.indexOf(reply));
+            assert.ok(!before.some(({ id }) => id === held), "it was held, too");
+            const result = outcome(reply);
             assert.deepEqual([result.session_id, result.selection.selected_ids, result.replayed], [session_id, ["b"], undefined]);
             assert.equal(result.notices, undefined, "not announced beside itself");
             // mrtr-005: whoever has the state may look again, and nothing else comes of it
             const looked = async () => outcome(await leg(client, state));
             await until(async () => (await looked()).replayed, "it counts as delivered");
             assert.deepEqual((await looked()).selection.selected_ids, ["b"]);
-            assert.equal(await questions(home), 1);
-            await round(client); // the same call without state is a new question
             assert.equal(await questions(home), 2);
+            await round(client); // the same call without state is a new question
+            assert.equal(await questions(home), 3);
         }, held(10)));
 
         test(`${name}: mrtr-001, mrtr-008: an altered state is refused, with one text, and changes nothing`, inHome(async (home) => {
@@ -232,7 +244,7 @@ describe("rounds", { concurrency: 8 }, () => {
             const [{ session_id }] = await home.list("--active");
             const answered = person.call("ask/answer", { session_id, selected_ids: ["b"] });
             await sleep(n % 4);
-            assert.deepEqual(outcome(await leg(client, state, { args })).selection.selected_ids, ["b"]);
+            assert.deepEqual((await finished(client, state, { args })).selection.selected_ids, ["b"]);
             await answered;
         }
         assert.equal(await questions(home), 20);

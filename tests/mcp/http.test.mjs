@@ -259,7 +259,7 @@ describe("streams", { concurrency: 3 }, () => {
             call.params._meta = { progressToken: "t" };
             const first = listen(home, "POST", headers, JSON.stringify(call));
             const [{ session_id }] = await home.opened();
-            await until(() => first.events.some(({ id }) => id), "there is an id to come back by", 40000);
+            await until(() => first.events.some(({ id }) => id), "there is an id to come back by", 60000);
             first.reset();
             const { id } = first.events.findLast((event) => event.id);
             await until(async () => (await home.list("--active"))[0].detached, "nobody waits meanwhile");

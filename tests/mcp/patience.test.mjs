@@ -151,7 +151,7 @@ describe("patience", { concurrency: 64 }, () => {
         client.startTool("provide_choice", GOOD);
         const [{ session_id }] = await home.opened();
         const call = client.startTool("get_answer", { session_id, wait_seconds: 40 }, { progressToken: "collecting" });
-        const told = await client.next(({ method }) => method === "notifications/progress", 22000);
+        const told = await client.next(({ method }) => method === "notifications/progress");
         assert.match(told.params.message, /4:\d\d left/);
         await home.must("answer", session_id, "--select", "b");
         assert.deepEqual((await client.collect(call)).selection.selected_ids, ["b"]);
@@ -165,10 +165,10 @@ describe("patience", { concurrency: 64 }, () => {
             const calls = metas.map((meta, n) => client.startTool("provide_choice", named(`Ask ${n}`), meta));
             const rows = await home.opened(metas.length);
             const told = () => client.messages.filter(({ method }) => method === "notifications/progress").map(({ params }) => params);
-            await until(() => told().length === 2, "two notifications", 22000);
+            await until(() => told().length === 2, "two notifications", 60000);
             assert.deepEqual(told().map(({ progressToken }) => progressToken).sort(), [0, "a token"]);
             await home.must("extend", rows.find(({ title }) => title === "Ask 0").session_id, "1000");
-            await until(() => told().length === 4, "two more", 22000);
+            await until(() => told().length === 4, "two more", 60000);
             const second = told().findLast(({ progressToken }) => progressToken === 0);
             if (revision !== "2024-11-05")
                 assert.match(second.message, /1[56]:\d\d left/, "an extended deadline shows");

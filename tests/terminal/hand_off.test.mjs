@@ -10,7 +10,10 @@ import { GOOD, named } from "../mcp/lib/asks.mjs";
 import { realpathSync } from "node:fs";
 import { READY_MS, Tmux } from "./tmux.mjs";
 
-const inHome = (body) => inAnyHome(body, { SAYSO_DELIVER_AFTER: "0" }); // answers go out at once
+const inHome = (body) => inAnyHome(body, {
+    SAYSO_DELIVER_AFTER: "0", // answers go out at once
+    SAYSO_HOLD_LIMITS: "{\"*\":300}",
+});
 
 async function handed(sdk, title = "Deploy") {
     const result = await sdk.ask(named(title, { interface: "terminal" }));
@@ -26,9 +29,7 @@ describe("the hand-off", { concurrency: 4 }, () => {
             const sdk = await Sdk.open(home, kind);
             const tmux = new Tmux(home);
             await sdk.client.listTools(); // from here on the client checks results against outputSchema
-            const began = Date.now();
-            const result = await handed(sdk);
-            assert.ok(Date.now() - began < 10000, "at once");
+            const result = await handed(sdk); // at once: a call that is held for 300 s fails by the client's own limit
             assert.match(result.terminal_command, /^\S+ attach --launch [a-z2-7]{26}$/);
             assert.equal(result.terminal_command.split(" ")[0], realpathSync(BIN));
             assert.equal(result.selection.summary, result.terminal_command);

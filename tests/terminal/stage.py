@@ -26,10 +26,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "integration"))
 
 from cli_stage import PROMPT  # noqa: E402
-from harness import Home, wait_until  # noqa: E402
+from harness import HANG_S, SLACK, Home, wait_until  # noqa: E402
 
-SLACK = float(os.environ.get("SAYSO_SLACK", "1"))
-WAIT_S = 15 * SLACK
+WAIT_S = HANG_S
 READY_S = 0.6  # no key answers in the first 500 ms of a question
 _numbers = itertools.count()
 
@@ -79,7 +78,7 @@ class Tmux(contextlib.AbstractContextManager):
 
     def __init__(self, home: Home, columns: int = 80, rows: int = 24, **env: str):
         self.home, self.socket = home, f"{home.path}/tmux{next(_numbers)}"
-        self.environment = {**home.environment, "LANG": "C.UTF-8", "TERM": "xterm-256color", **env}
+        self.environment = {**home.environment, "LANG": "C.UTF-8", "TERM": "xterm-256color", "BIN": home.binary, **env}
         self.environment.pop("TMUX", None)
         self.run("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
                  "exec env PS1='ready$ ' bash --norc --noprofile -i")
@@ -89,7 +88,7 @@ class Tmux(contextlib.AbstractContextManager):
 
     def run(self, *words: str, **settings: Any) -> str:
         done = subprocess.run(["tmux", "-u", "-S", self.socket, *words], env=self.environment, text=True,
-                              capture_output=True, timeout=20, **settings)
+                              capture_output=True, timeout=HANG_S, **settings)
         assert done.returncode == 0, (words, done.stderr)
         return done.stdout
 
@@ -102,8 +101,10 @@ class Tmux(contextlib.AbstractContextManager):
     def keys(self, *names: str) -> None:
         self.run("send-keys", *names)
 
-    def enter(self) -> None:
-        """After a text was typed: an Enter within 80 ms may belong to a paste or an input method."""
+    def enter(self, after: str) -> None:
+        """Once this pattern shows that the program has read the keys before: an Enter that it reads within 80 ms of
+        another key may belong to a paste or an input method."""
+        self.wait(after)
         time.sleep(0.15 * SLACK)
         self.keys("Enter")
 
@@ -130,9 +131,10 @@ class Tmux(contextlib.AbstractContextManager):
         return self.text()
 
     def command(self, *words: str) -> None:
-        """Types a command of sayso into the shell; its exit code is printed behind it."""
+        """Types a command of sayso into the shell; its exit code is printed behind it. What is typed is as long in every
+        tree: a line that fills the row to its last column leaves the cursor elsewhere."""
         self.mark = f"end{next(_numbers)}"
-        self.type(shlex.join([self.home.binary, *words]) + f'; echo "{self.mark}=$?"')
+        self.type(f'"$BIN" {shlex.join(words)}; echo "{self.mark}=$?"')
         self.keys("C-m")
 
     def start(self, *words: str, shows: str = r"Which cache\?") -> str:

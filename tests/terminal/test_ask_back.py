@@ -38,11 +38,10 @@ def there_and_back(home: Home) -> None:
         tmux.keys("b")
         tmux.wait("What of")
         tmux.keys(" orders")
-        tmux.wait("What of orders")
-        tmux.enter()
+        tmux.enter("What of orders")
         tmux.wait("You asked back")
         assert "stopped waiting. You" not in tmux.wait("What of orders"), tmux.text()
-        back = agent.finish(asking, 10)
+        back = agent.finish(asking)
         assert (back["action_status"], back["asked_back"]) == ("pending", "What of orders"), back
         waiting = agent.start("ask/wait", session_id=session_id, wait_seconds=60, explanation=EXPLAINED)
         shown = tmux.wait("They wait in a queue")
@@ -54,10 +53,9 @@ def there_and_back(home: Home) -> None:
         agent = Wire(home)
         agent.hello("agent", name="bot", directory="/shop")
         waiting = agent.start("ask/wait", session_id=session_id, wait_seconds=60)
-        tmux.enter()  # the cursor stayed where it was
-        tmux.wait("(?i)saved|sent|View")
-        tmux.enter()
-        got = agent.finish(waiting, 30)
+        tmux.enter("They wait in a queue")  # the cursor stayed where it was
+        tmux.enter(rf"Saved: Materialized|^{tmux.mark}=")
+        got = agent.finish(waiting)
         assert got["selection"]["selected_ids"] == ["view"], got
 
 

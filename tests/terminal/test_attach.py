@@ -94,9 +94,8 @@ def notes(home: Home) -> None:
         tmux.start("attach", second, shows="Second note")
         tmux.keys("n")
         tmux.type("thanks")
-        tmux.wait("thanks")
-        tmux.enter()
-        tmux.enter()
+        tmux.enter("thanks")
+        tmux.enter("Enter send")
         tmux.end(0)
     assert result_of(home, second)["selection"]["global_annotation"] == "thanks"
 
@@ -163,8 +162,7 @@ def filtering(home: Home) -> None:
         tmux.wait(r"\[✓\]")
         tmux.keys("/")
         tmux.type("17")
-        tmux.wait(r"1 of 31")
-        tmux.enter()
+        tmux.enter(r"1 of 31")
         tmux.keys("Space")
         tmux.wait(r"\[✓\].*Option 17")
         tmux.keys("Escape")
@@ -184,8 +182,7 @@ def cancelling(home: Home) -> None:
         shown = tmux.wait("Cancel this ask|[Tt]ell it why")
         assert "ready$" not in shown.splitlines()[-1], shown
         tmux.type("not today")
-        tmux.wait("not today")
-        tmux.enter()
+        tmux.enter("not today")
         tmux.end(3)
     result = result_of(home, session_id)
     assert result["action_status"] == "cancelled", result

@@ -98,8 +98,7 @@ def inbox_keys(home: Home) -> None:
         tmux.wait("Cancel this ask")
         time.sleep(READY_S * SLACK)
         tmux.type("not now")
-        tmux.wait("not now")
-        tmux.enter()
+        tmux.enter("not now")
         tmux.wait("2 waiting")
         assert result_of(home, ids["Gamma"])["selection"]["global_annotation"] == "not now"
         tmux.keys("q")

@@ -168,14 +168,16 @@ def resizing(home: Home) -> None:
 @test("time runs out while somebody types: it is held, then over, and the text is kept", "R5.4 R5.9")
 def timeout(home: Home) -> None:
     home.sayso("settings", "set", "typing_hold", "off")
-    session_id = ask(home, "Name?", selection_mode="text_input", timeout_seconds=4)
+    session_id = ask(home, "Name?", selection_mode="text_input", timeout_seconds=600)
     with Tmux(home) as tmux:
         tmux.start("attach", session_id, shows=r"Name\?")
         tmux.type("nearly done")
+        tmux.wait("nearly done")
+        assert home.sayso("extend", session_id, "1").code == 0
         shown = tmux.wait("Time ran out|timed out|ran out")
         assert "nearly done" in shown, shown
         time.sleep(READY_S * SLACK)
-        tmux.enter()
+        tmux.enter("nearly done")
         tmux.end(4)
     assert result_of(home, session_id)["action_status"] == "timeout"
 
@@ -191,7 +193,7 @@ def elsewhere(home: Home) -> None:
         shown = tmux.wait(r"[Aa]nswered")
         assert "my own words" in shown, shown
         time.sleep(READY_S * SLACK)  # what has just changed takes no key at once
-        tmux.enter()
+        tmux.enter("my own words")
         tmux.end(0)
     assert result_of(home, session_id)["selection"]["custom_input"] == "theirs"
 

@@ -71,7 +71,7 @@ def whole_way(home: Home) -> None:
         given = ask(home, prompt="A fourth shop needs a cache: which one?").json
         assert given["rule"] == made["id"] and given["auto_submitted"] is True, given
         tmux.keys("Enter")
-        tmux.wait("Beta")  # the ask it was made from
+        tmux.wait("shop needs a cache")  # the ask it was made from
         tmux.keys("C-c")
         tmux.wait("Standing answers")
         tmux.keys("d")
@@ -116,9 +116,9 @@ def from_history(home: Home) -> None:
         tmux.keys("2")
         tmux.wait(r"▸ . 2  Beta")
         tmux.keys("Enter")
-        code = re.search(r"(\d{3})", tmux.wait(r"[Tt]ype \d{3}"))
-        tmux.type(re.search(r"[Tt]ype (\d{3})", code.string)[1])
-        tmux.enter()
+        code = re.search(r"[Tt]ype (\d{3})", tmux.wait(r"[Tt]ype \d{3}"))[1]
+        tmux.type(code)
+        tmux.enter(rf"to do it: {code}")
         tmux.wait("0 waiting")
         assert home.sayso("show", wiped, "--json").json["ask"]["status"] == "submitted"
         tmux.keys("h")

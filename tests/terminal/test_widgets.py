@@ -40,16 +40,15 @@ def slider(home: Home) -> None:
             tmux.keys(*keys)
             tmux.wait(rf"5000   {value} ms")
         tmux.keys("1", "2", "3", "4")
-        tmux.wait("1234")
-        tmux.enter()
+        tmux.enter("1234")
         tmux.end(0)
     assert answer_of(home, session_id)["value"] == 1234
     second = elicit(home, "number", message="How long now?", **bounds)
     with Tmux(home) as tmux:
         tmux.start("attach", second, shows=r"How long now\?")
         tmux.keys("9", "9", "9", "9")
-        tmux.enter()
-        time.sleep(0.3)
+        tmux.enter("5000   9999 ms")
+        tmux.wait("must be at most 5000")
         assert home.sayso("list", "--active", "--json").json, "9999 was sent"
         tmux.keys("C-c")
         tmux.end(5)
@@ -118,20 +117,17 @@ def form(home: Home) -> None:
         tmux.keys("Down")
         tmux.wait("▸ 2 mail")
         tmux.type("zoe")
-        tmux.wait("zoe")
-        tmux.enter()
+        tmux.enter("zoe")
         tmux.wait("▸ 3 age")
         tmux.keys("3", "0")
-        tmux.wait("30")
-        tmux.enter()
+        tmux.enter("30")
         tmux.wait("▸ 4 admin")
         tmux.keys("2", "Right")
         tmux.wait("▸ Review")
         tmux.keys("Enter")  # no address: back to where it is wrong
         tmux.wait("(?s)▸ 2 mail.*e-?mail")
         tmux.type("@example.org")
-        tmux.wait("zoe@example.org")
-        tmux.enter()
+        tmux.enter("zoe@example.org")
         tmux.wait("▸ 3 age")
         tmux.keys("Down")  # Left and Right are the slider's
         tmux.wait("▸ 4 admin")
@@ -268,8 +264,7 @@ def minutes_and_declining(home: Home) -> None:
         tmux.keys("q")
         tmux.wait("Cancel this ask")
         tmux.keys("Tab")
-        tmux.wait("Decline this ask")
-        tmux.enter()
+        tmux.enter("Decline this ask")
         tmux.end(3)
     assert result_of(home, session_id)["declined"] is True
 
@@ -287,7 +282,7 @@ def no_notes(home: Home) -> None:
         tmux.keys("Escape")
         shown = tmux.wait("Cancel this ask")
         assert "Why" not in shown, shown
-        tmux.enter()
+        tmux.enter("Cancel this ask")
         tmux.end(3)
 
 

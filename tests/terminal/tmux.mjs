@@ -31,6 +31,6 @@ export class Tmux {
         this.run("send-keys", "-l", "--", `${text}; echo "end=$?"`);
         this.keys("C-m");
     }
-    wait(pattern) { return until(() => pattern.exec(this.text()), `${pattern} on the screen`, 15000); }
+    wait(pattern) { return until(() => pattern.exec(this.text()), `${pattern} on the screen`, 60000); }
     async end(code) { assert.equal(Number((await this.wait(/^end=(\d+)$/m))[1]), code, this.text()); }
 }

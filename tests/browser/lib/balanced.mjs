@@ -8,6 +8,7 @@ const titles = process.argv.slice(2), url = process.env.SAYSO_URL;
 const complaints = [], answered = [];
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-US", ignoreHTTPSErrors: true });
+context.setDefaultTimeout(60000);
 const page = await context.newPage();
 page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
 page.on("pageerror", (error) => complaints.push(error.stack));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 import { chromium } from "playwright-core";
-import { Home, until } from "../../mcp/lib/home.mjs";
+import { Home, SLACK, until } from "../../mcp/lib/home.mjs";
 
 export { until };
 export const CHROMIUM = process.env.SAYSO_CHROMIUM ?? "/usr/bin/chromium";
@@ -115,6 +115,7 @@ export class Stage {
         const context = await this.browser.newContext({
             viewport: { width: 1440, height: 900 }, locale: "en-US", ...options,
         });
+        context.setDefaultTimeout(60000 * SLACK); // only catches hangs
         context.complaints = [];
         context.requests = [];
         context.on("page", (page) => {
@@ -139,6 +140,11 @@ export class Stage {
     }
 
     // A page that shows this ask, and is past the half second in which nothing answers.
+    // Until the hub has this text in the draft: the page may still say that an earlier draft is saved.
+    async drafted(asked, text) {
+        await until(async () => (await this.home.must("show", asked.id, "--json")).includes(JSON.stringify(text)), "the draft is with the hub");
+    }
+
     async open(ask, context = null) {
         const page = await this.page(`/choice/${ask.id}`, context);
         await page.locator("h1").waitFor();

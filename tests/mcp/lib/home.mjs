@@ -7,6 +7,9 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dropDatabase, newDatabase, ON_POSTGRES } from "./database.mjs";
 
+// Agents and people are below us, as below a service manager: neither is the other's client.
+process.title = "supervisord";
+
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export const BIN = path.resolve(ROOT, process.env.SAYSO_BIN ?? "build/sayso");
 export const SCALE = Number(process.env.SAYSO_SCALE ?? "1");
@@ -16,7 +19,7 @@ const KEPT = ["PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"]; // no language, no termi
 export const scaled = (count) => Math.max(1, Math.floor(count * SCALE));
 
 // Polls, because most of what is waited for happens in another process. Returns the value.
-export async function until(isSo, what, usual_ms = 30000) {
+export async function until(isSo, what, usual_ms = 60000) {
     const limit_ms = usual_ms * SLACK;
     const deadline = Date.now() + limit_ms;
     for (;;) {
@@ -26,6 +29,12 @@ export async function until(isSo, what, usual_ms = 30000) {
         assert.ok(Date.now() < deadline, `waited ${limit_ms} ms in vain: ${what}`);
         await sleep(10);
     }
+}
+
+// Many things, however long they take together: each must come within the limit after the one before.
+export async function untilAll(count, all, what, usual_ms = 60000) {
+    for (let came = count(); came < all; came = count())
+        await until(() => count() > came, `${what} (${came} of ${all})`, usual_ms);
 }
 
 // With the pid this names one process for ever; null once it is dead.
@@ -99,6 +108,16 @@ export class Home {
         const done = await this.sayso(...args);
         assert.equal(done.code, 0, `sayso ${args.join(" ")}: ${done.out}${done.err}`);
         return done.out;
+    }
+
+    // The same from outside, as from a terminal of the person's own: what is below this process is an agent's.
+    async apart(...args) {
+        const out = path.join(this.path, `apart${this.apartCount = (this.apartCount ?? 0) + 1}`);
+        const script = '"$@" >"$0" 2>&1; echo $? >"$0.new"; mv "$0.new" "$0.code"';
+        this.spawn(["-f", "sh", "-c", script, out, BIN, ...args], { stdio: "ignore" }, "setsid");
+        await until(() => existsSync(`${out}.code`), `sayso ${args.join(" ")} has ended`);
+        assert.equal(Number(readFileSync(`${out}.code`)), 0, `sayso ${args.join(" ")}: ${readFileSync(out)}`);
+        return readFileSync(out, "utf8");
     }
 
     async list(...more) {

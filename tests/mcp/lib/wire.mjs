@@ -4,17 +4,17 @@ import { once } from "node:events";
 import { until } from "./home.mjs";
 
 export class Person {
-    // Who says nothing for 5 s is closed, and here others may take all the time there is: once more, then.
-    static async at(home, tries = 5) {
+    // Who says nothing for 5 s is closed, and here others may take all the time there is: once more, then. `who` may be an agent.
+    static async at(home, who = { role: "person" }, tries = 5) {
         await until(() => home.hubPid(), "a hub");
         const person = new Person(net.connect(home.hub().socket));
         await once(person.socket, "connect");
         try {
-            await person.call("hello", { wire: 1, version: "test", role: "person", features: [] });
+            await person.call("hello", { wire: 1, version: "test", features: [], ...who });
         } catch (problem) {
             if (tries === 0)
                 throw problem;
-            return Person.at(home, tries - 1);
+            return Person.at(home, who, tries - 1);
         }
         home.endings.push(() => person.close());
         return person;
