@@ -1,9 +1,11 @@
 /* json.c - looking at JSON that was read; see json_value.h for how it lies in memory. */
 #include "base/json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json_value.h"
 
 static struct json_document *document_of(const struct json *value)
@@ -73,6 +75,7 @@ bool json_same(const struct json *a, const struct json *b)
     case KIND_REAL:
         return a->of.real == b->of.real;
     case KIND_TEXT:
+    case KIND_HUGE:
         return memcmp(a->of.text, b->of.text, a->length) == 0;
     case KIND_LIST:
         return same_items(a, b);
@@ -90,9 +93,10 @@ enum json_kind json_kind(const struct json *value)
 const char *json_kind_name(enum json_kind kind)
 {
     static const char *const names[] = {
-        [KIND_NULL] = "null",        [KIND_BOOL] = "true or false", [KIND_INTEGER] = "an integer",
-        [KIND_REAL] = "a number",    [KIND_TEXT] = "a text",        [KIND_LIST] = "a list",
-        [KIND_OBJECT] = "an object",
+        [KIND_NULL] = "null",          [KIND_BOOL] = "true or false",
+        [KIND_INTEGER] = "an integer", [KIND_REAL] = "a number",
+        [KIND_TEXT] = "a text",        [KIND_LIST] = "a list",
+        [KIND_OBJECT] = "an object",   [KIND_HUGE] = "a number out of range",
     };
 
     return names[kind];
@@ -128,6 +132,39 @@ double json_number_of(const struct json *value)
     return json_kind(value) == KIND_REAL ? value->of.real : 0;
 }
 
+/* Leaves the path in `err`, written from its end on; it stops short of a key that is not plain. */
+static bool find_huge(const struct json *value, struct error *err)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    enum json_kind kind = json_kind(value);
+    char below[sizeof err->path];
+    int length;
+
+    for (size_t i = 0; (kind == KIND_LIST || kind == KIND_OBJECT) && i < value->length; i++) {
+        const struct json *part = &value->of.parts[i];
+
+        if (!find_huge(part, err))
+            continue;
+        memcpy(below, err->path, sizeof below);
+        length = part->key ? snprintf(err->path, sizeof below, "/%s%s", part->key, below)
+                           : snprintf(err->path, sizeof below, "/%zu%s", i, below);
+        if (length >= (int)sizeof below || (part->key && part->key[strspn(part->key, plain)]))
+            err->path[0] = '\0';
+        return true;
+    }
+    return kind == KIND_HUGE;
+}
+
+bool json_check_range(const struct json *value, struct error *err)
+{
+    struct error found = { 0 };
+
+    if (!value || !document_of(value)->has_huge || !find_huge(value, &found))
+        return true;
+    return error_set(err, ERROR_out_of_range, found.path,
+                     "out of range: a whole number fits into 64 bits, any other into a double");
+}
+
 const struct json *json_member_n(const struct json *object, const char *key, size_t length)
 {
     if (json_kind(object) != KIND_OBJECT)
@@ -152,6 +189,13 @@ int64_t json_member_integer(const struct json *object, const char *key, int64_t 
     int64_t number;
 
     return json_integer_of(json_member(object, key), &number) ? number : otherwise;
+}
+
+int64_t json_member_span(const struct json *object, const char *key, int64_t otherwise)
+{
+    const int64_t most = 1000000000000, span = json_member_integer(object, key, otherwise);
+
+    return span > most ? most : span < -most ? -most : span;
 }
 
 const struct json *json_item(const struct json *array, size_t index)

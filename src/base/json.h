@@ -3,7 +3,9 @@
  * Refused: depth over 64, duplicate keys, bad UTF-8, lone surrogates,
  * anything behind the value. U+0000 is kept with its length: who uses a text must look at
  * json_length (validation refuses it by name). Values are trees; the root is freed, parts are
- * borrowed from it. Numbers without a fraction are integers however they are written.
+ * borrowed from it. Numbers without a fraction are integers however they are written. A number in
+ * digits alone that int64_t can't hold, or another one that double can't, is kept as it was
+ * written: no getter returns it, and json_check_range names it.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -16,7 +18,16 @@ struct json;
 struct error;
 struct text;
 
-enum json_kind { KIND_NULL, KIND_BOOL, KIND_INTEGER, KIND_REAL, KIND_TEXT, KIND_LIST, KIND_OBJECT };
+enum json_kind {
+    KIND_NULL,
+    KIND_BOOL,
+    KIND_INTEGER,
+    KIND_REAL,
+    KIND_TEXT,
+    KIND_LIST,
+    KIND_OBJECT,
+    KIND_HUGE, /* a number out of range: 9223372036854775808, 1e400 */
+};
 enum { JSON_MAX_DEPTH = 64 };
 
 /* On failure `err` is bad_json without a path. */
@@ -33,9 +44,11 @@ const char *json_kind_name(enum json_kind kind);    /* "text", "list", … for m
 size_t json_length(const struct json *value);       /* bytes, items or members */
 const char *json_text(const struct json *value);    /* NULL unless it is a text */
 bool json_is_yes(const struct json *value);         /* false for anything but true */
-/* False unless the value is a whole number that fits. 1e400 and such are refused by the parser. */
+/* False unless the value is a whole number that fits. */
 bool json_integer_of(const struct json *value, int64_t *ret_number);
-double json_number_of(const struct json *value); /* 0 unless a number */
+double json_number_of(const struct json *value); /* 0 unless a number in range */
+/* On false `err` is out_of_range at the JSON pointer, from `value` on, of the first KIND_HUGE. */
+bool json_check_range(const struct json *value, struct error *err);
 
 /* NULL if absent. */
 const struct json *json_member_n(const struct json *object, const char *key, size_t length);
@@ -45,9 +58,12 @@ static inline const struct json *json_member(const struct json *object, const ch
 }
 const char *json_member_text(const struct json *object, const char *key); /* NULL unless text */
 int64_t json_member_integer(const struct json *object, const char *key, int64_t otherwise);
+/* Seconds or milliseconds, limited so that a thousand times as much can be added to a clock. */
+int64_t json_member_span(const struct json *object, const char *key, int64_t otherwise);
 const struct json *json_item(const struct json *array, size_t index);
 
-/* Members in the order received: for (it = json_first(o); it; it = json_next(o, it)) */
+/* Members in the order received: for (it = json_first(o); it; it = json_next(o, it)). A key lies in
+ * a copy of the bytes that were read, at its own place among them. */
 void *json_first(const struct json *object);
 void *json_next(const struct json *object, void *iterator);
 const char *json_key(void *iterator);

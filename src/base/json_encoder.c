@@ -133,6 +133,9 @@ static void add_value(const struct json *value, bool is_sorted, struct text *out
     case KIND_TEXT:
         add_text(value->of.text, value->length, out);
         break;
+    case KIND_HUGE:
+        text_add(out, value->of.text, value->length);
+        break;
     case KIND_LIST:
     case KIND_OBJECT:
         add_parts(value, is_sorted, out);

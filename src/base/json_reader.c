@@ -240,6 +240,16 @@ static bool read_integer(const char *from, const char *end, int64_t *ret_number)
     return true;
 }
 
+/* A message with such a number is answered, so the number has to be read. */
+static bool keep_as_written(struct reader *reader, const char *from, struct json *out)
+{
+    reader->document->has_huge = true;
+    out->kind = KIND_HUGE;
+    out->of.text = from;
+    out->length = (uint32_t)(reader->at - from);
+    return true;
+}
+
 /* 1.0 becomes 1 while reading, so that equal values have one kind, one encoding and one digest. */
 static bool read_number(struct reader *reader, struct json *out)
 {
@@ -251,10 +261,11 @@ static bool read_number(struct reader *reader, struct json *out)
         return fail_syntax(reader);
     out->kind = KIND_INTEGER;
     if (!is_real)
-        return read_integer(from, reader->at, &out->of.integer) || fail_syntax(reader);
+        return read_integer(from, reader->at, &out->of.integer) ||
+               keep_as_written(reader, from, out);
     real = text_parse_real(from);
     if (isinf(real))
-        return fail_syntax(reader);
+        return keep_as_written(reader, from, out);
     if (floor(real) == real && fabs(real) < JSON_MAX_WHOLE) {
         out->of.integer = (int64_t)real;
     } else {
@@ -312,6 +323,15 @@ static int compare_keys(const void *a, const void *b)
     return memcmp(x->key, y->key, x->key_length);
 }
 
+/* The error names the second of them. */
+static bool fail_twice(struct reader *reader, const struct json *one, const struct json *other)
+{
+    const char *second = one->key > other->key ? one->key : other->key;
+
+    reader->at = reader->begin + (second - reader->begin);
+    return fail(reader, "the same key twice");
+}
+
 static bool are_many_keys_unique(struct reader *reader, const struct json *members, size_t count)
 {
     const struct json **sorted = mem_new(count * sizeof *sorted);
@@ -323,7 +343,8 @@ static bool are_many_keys_unique(struct reader *reader, const struct json *membe
         sorted[i] = &members[i];
     qsort(sorted, count, sizeof *sorted, compare_keys);
     for (size_t i = 1; i < count && is_unique; i++)
-        is_unique = compare_keys(&sorted[i - 1], &sorted[i]) != 0;
+        is_unique = compare_keys(&sorted[i - 1], &sorted[i]) != 0 ||
+                    fail_twice(reader, sorted[i - 1], sorted[i]);
     free(sorted);
     return is_unique;
 }
@@ -335,7 +356,7 @@ static bool are_keys_unique(struct reader *reader, const struct json *members, s
     for (size_t i = 1; i < count; i++) {
         for (size_t k = 0; k < i; k++) {
             if (json_key_is(&members[i], members[k].key, members[k].key_length))
-                return false;
+                return fail_twice(reader, &members[k], &members[i]);
         }
     }
     return true;
@@ -355,9 +376,7 @@ static bool close_parts(struct reader *reader, size_t first, struct json *out)
     }
     reader->free_value += count;
     reader->stacked = first;
-    if (out->kind == KIND_OBJECT && !are_keys_unique(reader, out->of.parts, count))
-        return fail(reader, "the same key twice");
-    return true;
+    return out->kind != KIND_OBJECT || are_keys_unique(reader, out->of.parts, count);
 }
 
 static bool read_key(struct reader *reader, struct json *member)
@@ -467,6 +486,7 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
     if (!reader.document)
         return error_set_no_memory(err);
     reader.document->owners = 1;
+    reader.document->has_huge = false;
     reader.free_value = reader.document->values + 1;
     reader.begin = reader.at = (char *)reader.document->values + room;
     reader.end = reader.begin + length;

@@ -15,7 +15,7 @@ struct json {
     union {
         int64_t integer;
         double real;
-        const char *text;
+        const char *text; /* of KIND_HUGE as well, without a NUL behind it */
         struct json *parts;
         bool is_yes;
     } of;
@@ -27,6 +27,7 @@ struct json {
 
 struct json_document {
     int owners;
+    bool has_huge;        /* somewhere in it */
     struct json values[]; /* the first is the root */
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 
+struct error;
 struct json;
 
 enum jsonrpc_code {
@@ -24,9 +25,17 @@ struct jsonrpc_message {
     const char *method; /* NULL: a response */
     const struct json *id, *params, *result, *error;
 };
+/* As json_parse; a byte order mark in front is skipped (RFC 8259, 8.1). */
+bool jsonrpc_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err);
 /* False: not a JSON-RPC 2.0 message; then only `id` is set, where one can be read. An id is an
- * integer or a text, params an object. */
+ * integer or a text, params an object; the error about any other number has that number as its id.
+ */
 bool jsonrpc_read(const struct json *value, struct jsonrpc_message *ret_message);
+
+/* The id of a message that is not JSON or was cut, as JSON; the caller frees it. NULL: it has none,
+ * or more than one, or is a response. A client that sent a request waits for an answer with its id,
+ * whatever else is wrong with it. */
+char *jsonrpc_find_id(const char *bytes, size_t length);
 
 /* Looks like an answer to something: who answers an answer, even a broken one, starts an endless
  * exchange. */

@@ -319,7 +319,8 @@ bool arguments_read(const struct argument *rows, size_t row_count, const struct 
     copy = without_additions(arguments);
     scope.object = copy ? copy : arguments;
     scope.is_collecting = json_member(scope.object, "session_id") != NULL;
-    if (!pass_unknown(&scope, err) || !pass_types(&scope, err) || !pass_limits(&scope, err)) {
+    if (!pass_unknown(&scope, err) || !json_check_range(scope.object, err) ||
+        !pass_types(&scope, err) || !pass_limits(&scope, err)) {
         json_free(copy);
         return false;
     }

@@ -206,7 +206,7 @@ static void take_code(struct ask_screen *screen, const struct json *result)
 static void take_lost(struct ask_screen *screen, const struct json *params)
 {
     screen->is_lost = true;
-    screen->retry_mono_ms = screen->now.mono_ms + json_member_integer(params, "retry_ms", 0);
+    screen->retry_mono_ms = screen->now.mono_ms + json_member_span(params, "retry_ms", 0);
 }
 
 static void take_undone(struct ask_screen *screen)

@@ -117,7 +117,7 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
                 struct screen_time now)
 {
     const struct json *origin = json_member(ask, "origin"), *by = json_member(ask, "answered_by");
-    int64_t left_s = json_member_integer(ask, "remaining_seconds", -1);
+    int64_t left_s = json_member_span(ask, "remaining_seconds", -1);
     const char *id = json_member_text(ask, "session_id");
 
     snprintf(facts->id, sizeof facts->id, "%s", id ? id : "");
@@ -138,7 +138,7 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
     facts->is_detached = json_is_yes(json_member(ask, "detached"));
     facts->is_destructive = json_is_yes(json_member(ask, "destructive"));
     facts->later_utc_ms = facts_time(json_member(ask, "later_until"));
-    facts->quiet_until_mono_ms = now.mono_ms + json_member_integer(ask, "quiet_seconds", 0) * 1000;
+    facts->quiet_until_mono_ms = now.mono_ms + json_member_span(ask, "quiet_seconds", 0) * 1000;
     facts->deadline_mono_ms = left_s < 0 ? -1 : now.mono_ms + left_s * 1000;
     facts->total_ms = left_s < 0 ? 0 : left_s * 1000 + now.utc_ms - facts->created_utc_ms;
 }

@@ -263,7 +263,7 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
         break;
     case NEWS_LOST:
         screen->is_lost = true;
-        screen->retry_mono_ms = now.mono_ms + json_member_integer(json, "retry_ms", 0);
+        screen->retry_mono_ms = now.mono_ms + json_member_span(json, "retry_ms", 0);
         break;
     case NEWS_WHOLE:
         open_ask(screen, json);

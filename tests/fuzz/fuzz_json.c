@@ -3,7 +3,9 @@
  * accepts what jansson accepts, and understands the same.
  * Proves: P14
  */
+#include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/jsonrpc.h"
 #include "base/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -72,6 +75,13 @@ static void write_value(struct json_writer *writer, const struct json *value)
     case KIND_REAL:
         json_write_number(writer, NULL, json_number_of(value));
         break;
+    case KIND_HUGE: {
+        char *written = json_encode(value);
+
+        json_write_raw(writer, NULL, written);
+        free(written);
+        break;
+    }
     case KIND_TEXT:
         json_write_text_n(writer, NULL, json_text(value), json_length(value));
         break;
@@ -146,6 +156,8 @@ static bool same_value(const struct json *ours, const json_t *theirs)
         return json_integer_of(ours, &number) && same_integer(number, theirs);
     case KIND_REAL:
         return json_is_real(theirs) && json_real_value(theirs) == json_number_of(ours);
+    case KIND_HUGE: /* nought was put in its place */
+        return json_is_integer(theirs) && json_integer_value(theirs) == 0;
     case KIND_TEXT:
         return json_is_string(theirs) && json_string_length(theirs) == json_length(ours) &&
                memcmp(json_string_value(theirs), json_text(ours), json_length(ours)) == 0;
@@ -179,16 +191,122 @@ static int depth_of(const json_t *value)
     return deepest + 1;
 }
 
+static size_t count_digits(const char *at)
+{
+    return strspn(at, "0123456789");
+}
+
+/* Bytes of the number that begins here; 0: none does. */
+static size_t number_bytes(const char *begin, bool *ret_is_real)
+{
+    const char *at = begin + (*begin == '-');
+    size_t digits = *at == '0' ? 1 : count_digits(at), power;
+
+    *ret_is_real = false;
+    if (digits == 0)
+        return 0;
+    at += digits;
+    if (*at == '.' && count_digits(at + 1) > 0) {
+        *ret_is_real = true;
+        at += 1 + count_digits(at + 1);
+    }
+    if (*at == 'e' || *at == 'E') {
+        power = at[1] == '+' || at[1] == '-' ? 2 : 1;
+        if (count_digits(at + power) > 0) {
+            *ret_is_real = true;
+            at += power + count_digits(at + power);
+        }
+    }
+    return (size_t)(at - begin);
+}
+
+static bool is_huge(const char *number, bool is_real)
+{
+    errno = 0;
+    if (is_real)
+        return isinf(strtod(number, NULL));
+    strtoll(number, NULL, 10);
+    return errno == ERANGE;
+}
+
+/* jansson refuses numbers out of range: it is given blanks and nought in their place. Returns how
+ * many there were. */
+static size_t replace_huge(char *text)
+{
+    size_t count = 0;
+
+    for (char *at = text; *at;) {
+        bool is_real;
+        size_t bytes = number_bytes(at, &is_real);
+
+        if (*at == '"') {
+            for (at++; *at && *at != '"'; at++)
+                at += *at == '\\' && at[1];
+            at += *at == '"';
+        } else if (bytes == 0) {
+            at++;
+        } else {
+            if (is_huge(at, is_real) && !strchr(".eE", at[bytes] ? at[bytes] : ' ')) {
+                memset(at, ' ', bytes);
+                at[bytes - 1] = '0'; /* behind the blanks: it must not join the one before */
+                count++;
+            }
+            at += bytes;
+        }
+    }
+    return count;
+}
+
+static size_t count_huge(const struct json *value)
+{
+    size_t count = json_kind(value) == KIND_HUGE;
+
+    for (size_t i = 0; json_kind(value) == KIND_LIST && i < json_length(value); i++)
+        count += count_huge(json_item(value, i));
+    for (void *at = json_first(value); at; at = json_next(value, at))
+        count += count_huge(json_value(at));
+    return count;
+}
+
 /* jansson overlooks a NUL behind a number, and goes deeper than we do. */
 static void check_oracle(const char *bytes, size_t size, const struct json *ours)
 {
-    json_t *theirs =
-        json_loadb(bytes, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
-    bool is_good = theirs && !memchr(bytes, '\0', size) && depth_of(theirs) <= JSON_MAX_DEPTH;
+    bool has_nul = memchr(bytes, '\0', size) != NULL;
+    char *text = calloc(1, size + 1);
+    size_t huge;
+    json_t *theirs;
+    bool is_good;
 
+    memcpy(text, bytes, size);
+    huge = has_nul ? 0 : replace_huge(text);
+    theirs =
+        json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+    is_good = theirs && !has_nul && depth_of(theirs) <= JSON_MAX_DEPTH;
     demand(is_good == (ours != NULL));
-    demand(!ours || same_value(ours, theirs));
+    demand(!ours || (same_value(ours, theirs) && count_huge(ours) == huge));
     json_decref(theirs);
+    free(text);
+}
+
+static void check_range(const struct json *value)
+{
+    struct error err = { 0 };
+
+    demand(json_check_range(value, &err) == (count_huge(value) == 0));
+    demand(err.path[0] == '\0' || err.path[0] == '/');
+}
+
+/* With any bytes at all: an id that is found is one, or nothing is. */
+static void check_id(const char *bytes, size_t size)
+{
+    char *id = jsonrpc_find_id(bytes, size);
+    struct json *value = NULL;
+
+    demand(!id || json_parse(id, strlen(id), &value, NULL));
+    demand(!id || json_text(value) || json_kind(value) == KIND_INTEGER ||
+           json_kind(value) == KIND_REAL || json_kind(value) == KIND_HUGE);
+    json_free(value);
+    free(id);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -197,6 +315,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error err = { 0 };
     struct json *value;
 
+    check_id(bytes, size);
     if (!json_parse(bytes, size, &value, &err)) {
         check_error(&err);
         check_oracle(bytes, size, NULL);
@@ -206,6 +325,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_encoding(value, json_encode);
     check_encoding(value, json_encode_canonical);
     check_writer(value);
+    check_range(value);
     check_oracle(bytes, size, value);
     json_free(value);
     return 0;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 #include <stdlib.h>
@@ -54,11 +55,8 @@ static const char *const not_json[] = {
     "1.",
     "1e",
     "0x10",
-    "1e400",
-    "-1e400",
-    "9223372036854775808",
-    "-9223372036854775809",
-    "123456789012345678901234567890",
+    "1e400.5",
+    "-9223372036854775809.",
     "'a'",
     "\"a",
     "\"a\nb\"",
@@ -132,7 +130,25 @@ static void duplicates_are_named(void **state)
 
     (void)state;
     assert_false(json_parse(text, strlen(text), &value, &err));
-    assert_non_null(strstr(err.message, "same key twice"));
+    assert_non_null(strstr(err.message, "same key twice at byte 8")); /* the second one */
+}
+
+static void of_many_keys_the_second_of_two_is_named(void **state)
+{
+    struct text text = { 0 };
+    struct error err = { 0 };
+    struct json *value;
+    char said[64];
+
+    (void)state;
+    text_add_text(&text, "{\"twice\":0");
+    for (int i = 0; i < 100; i++)
+        text_add_format(&text, ",\"key_%d\":%d", i, i);
+    snprintf(said, sizeof said, "same key twice at byte %zu", text.used + 2);
+    text_add_text(&text, ",\"twice\":1,\"last\":0}");
+    assert_false(json_parse(text.bytes, text.used, &value, &err));
+    assert_non_null(strstr(err.message, said));
+    text_release(&text);
 }
 
 static void nest(struct text *text, int depth, const char *open, const char *close)
@@ -231,6 +247,11 @@ static const struct {
     { "9223372036854775807", KIND_INTEGER, "9223372036854775807" },
     { "-9223372036854775808", KIND_INTEGER, "-9223372036854775808" },
     { "-9223372036854775808", KIND_INTEGER, "-9223372036854775808" },
+    { "9223372036854775808", KIND_HUGE, "9223372036854775808" },
+    { "-9223372036854775809", KIND_HUGE, "-9223372036854775809" },
+    { " 123456789012345678901234567890 ", KIND_HUGE, "123456789012345678901234567890" },
+    { "1E400", KIND_HUGE, "1E400" },
+    { "[-1.5e+400]", KIND_LIST, "[-1.5e+400]" },
     { "0.5", KIND_REAL, "0.5" },
     { "1e300", KIND_REAL, "1.0000000000000001e300" },
     { "1e-400", KIND_INTEGER, "0" },
@@ -284,10 +305,9 @@ static void equal_values_have_equal_bytes(void **state)
 static void different_values_differ(void **state)
 {
     static const char *const pairs[][2] = {
-        { "[1,2]", "[2,1]" },
-        { "1", "\"1\"" },
-        { "{\"a\":null}", "{}" },
-        { "0.1", "0.10000000000000002" },
+        { "[1,2]", "[2,1]" },     { "1", "\"1\"" },
+        { "{\"a\":null}", "{}" }, { "0.1", "0.10000000000000002" },
+        { "1e400", "1e401" },     { "9223372036854775808", "\"9223372036854775808\"" },
     };
 
     (void)state;
@@ -377,6 +397,9 @@ static void parts_are_found(void **state)
     assert_int_equal(json_member_integer(value, "n", -1), 7);
     assert_int_equal(json_member_integer(value, "r", -1), -1);
     assert_int_equal(json_member_integer(value, "absent", -1), -1);
+    assert_int_equal(json_member_span(value, "n", -1), 7);
+    assert_int_equal(json_member_span(value, "absent", INT64_MAX), 1000000000000);
+    assert_int_equal(json_member_span(value, "absent", INT64_MIN), -1000000000000);
     assert_false(json_integer_of(json_member(value, "t"), &number));
     assert_int_equal(number, 5);
     assert_true(json_number_of(json_member(value, "r")) == 2.5);
@@ -389,6 +412,67 @@ static void parts_are_found(void **state)
     assert_int_equal(json_number_of(json_item(json_member(value, "l"), 1)), 2);
     assert_null(json_item(json_member(value, "l"), 2));
     assert_int_equal(json_kind(json_member(value, "z")), KIND_NULL);
+    json_free(value);
+}
+
+static void a_number_out_of_range_is_no_number_and_has_a_path(void **state)
+{
+    static const struct {
+        const char *text, *path;
+    } huge[] = {
+        { "1e400", "" },
+        { "{\"a\":1,\"b\":9223372036854775808}", "/b" },
+        { "{\"a\":[1,{\"timeout_s\":-1e999}],\"z\":1e400}", "/a/1/timeout_s" },
+        { "[[],[0,-9223372036854775809]]", "/1/1" },
+        { "{\"plain\":{\"not/plain\":{\"x\":1e400}}}", "/plain" },
+        { "{\"a\":{\"\u202e\":1e400}}", "/a" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(huge); i++) {
+        struct json *value = parse(huge[i].text);
+        struct error err = { 0 };
+
+        assert_false(json_check_range(value, &err));
+        assert_int_equal(err.code, ERROR_out_of_range);
+        assert_string_equal(err.path, huge[i].path);
+        json_free(value);
+    }
+}
+
+static void the_path_to_a_number_out_of_range_fits(void **state)
+{
+    struct text text = { 0 };
+    struct error err = { 0 };
+    struct json *value;
+
+    (void)state;
+    for (int i = 0; i < JSON_MAX_DEPTH; i++)
+        text_add_text(&text, "{\"a-name-of-some-length\":");
+    text_add_text(&text, "1e400");
+    for (int i = 0; i < JSON_MAX_DEPTH; i++)
+        text_add_char(&text, '}');
+    value = parse(text_string(&text));
+    assert_false(json_check_range(value, &err));
+    assert_true(strncmp(err.path, "/a-name-of-some-length", 22) == 0 || err.path[0] == '\0');
+    json_free(value);
+    text_release(&text);
+}
+
+static void what_is_in_range_is_said_to_be(void **state)
+{
+    struct json *value = parse("{\"a\":[1,2.5,1e300],\"b\":{\"c\":1e400}}");
+    int64_t number = 5;
+
+    (void)state;
+    assert_true(json_check_range(NULL, NULL));
+    assert_true(json_check_range(json_member(value, "a"), NULL));
+    assert_false(json_check_range(value, NULL));
+    assert_false(json_integer_of(json_member(json_member(value, "b"), "c"), &number));
+    assert_int_equal(number, 5);
+    assert_true(json_number_of(json_member(json_member(value, "b"), "c")) == 0);
+    assert_null(json_text(json_member(json_member(value, "b"), "c")));
+    assert_int_equal(json_member_integer(json_member(value, "b"), "c", -1), -1);
     json_free(value);
 }
 
@@ -441,6 +525,7 @@ int main(void)
         cmocka_unit_test(what_is_not_json_is_refused),
         cmocka_unit_test(a_nul_byte_is_refused_wherever_it_is),
         cmocka_unit_test(duplicates_are_named),
+        cmocka_unit_test(of_many_keys_the_second_of_two_is_named),
         cmocka_unit_test(depth_ends_at_64),
         cmocka_unit_test(many_parts_are_read_as_few),
         cmocka_unit_test(brackets_in_texts_are_not_depth),
@@ -450,6 +535,9 @@ int main(void)
         cmocka_unit_test(characters_are_read_wherever_they_stand),
         cmocka_unit_test(a_written_nul_keeps_its_length),
         cmocka_unit_test(parts_are_found),
+        cmocka_unit_test(a_number_out_of_range_is_no_number_and_has_a_path),
+        cmocka_unit_test(the_path_to_a_number_out_of_range_fits),
+        cmocka_unit_test(what_is_in_range_is_said_to_be),
         cmocka_unit_test(nothing_is_looked_at_safely),
         cmocka_unit_test(members_come_as_received_and_can_be_dropped),
     };

@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "i18n/i18n.h"
+#include "tui/facts.h"
 #include "tui_fixture.h"
 #include "tui_forms.h"
 
@@ -221,6 +223,31 @@ static void settings_in_force(void **state)
     i18n_use(LANGUAGE_EN);
 }
 
+/* The hub can be another machine's, and send any number. */
+static void times_beyond_any_range(void **state)
+{
+    static const char far[] = "{\"session_id\":\"aaaa\",\"quiet_seconds\":9223372036854775807,"
+                              "\"remaining_seconds\":9223372036854775807}";
+    static const char gone[] = "{\"session_id\":\"aaaa\",\"quiet_seconds\":-9223372036854775808,"
+                               "\"remaining_seconds\":-9223372036854775808}";
+    const struct screen_time now = { 5000, 1700000000000 };
+    struct facts facts = { 0 };
+    struct json *ask = NULL;
+
+    (void)state;
+    assert_true(json_parse(far, strlen(far), &ask, NULL));
+    facts_read(&facts, ask, "", now);
+    assert_true(facts_left_ms(&facts, now) > 0);
+    assert_true(facts.quiet_until_mono_ms > now.mono_ms && facts.total_ms > 0);
+    json_free(ask);
+    assert_true(json_parse(gone, strlen(gone), &ask, NULL));
+    facts_read(&facts, ask, "", now);
+    assert_int_equal(facts_left_ms(&facts, now), -1);
+    assert_true(facts.quiet_until_mono_ms < now.mono_ms);
+    json_free(ask);
+    facts_release(&facts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +258,7 @@ int main(void)
         cmocka_unit_test(refused_by_the_hub),
         cmocka_unit_test(drafts),
         cmocka_unit_test(settings_in_force),
+        cmocka_unit_test(times_beyond_any_range),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
