@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/os.h"
 
@@ -56,32 +57,13 @@ static size_t size_of(size_t bytes)
     return bytes ? (bytes + POOL_STEP - 1) / POOL_STEP : 1;
 }
 
-static void link_chunk(struct chunk *chunk)
-{
-    chunk->previous = NULL;
-    chunk->next = with_room[chunk->size];
-    if (chunk->next)
-        chunk->next->previous = chunk;
-    with_room[chunk->size] = chunk;
-}
-
-static void unlink_chunk(struct chunk *chunk)
-{
-    if (chunk->previous)
-        chunk->previous->next = chunk->next;
-    else
-        with_room[chunk->size] = chunk->next;
-    if (chunk->next)
-        chunk->next->previous = chunk->previous;
-}
-
 static struct chunk *chunk_new(size_t size)
 {
     struct chunk *chunk = mem_or_abort(os_map_aligned(POOL_CHUNK_BYTES));
 
     chunk->size = (uint32_t)size;
     chunk->most = (uint32_t)((POOL_CHUNK_BYTES - sizeof *chunk) / (size * POOL_STEP));
-    link_chunk(chunk);
+    LIST_ADD(with_room[chunk->size], chunk);
     return chunk;
 }
 
@@ -100,7 +82,7 @@ void *pool_new(size_t bytes)
     else
         cell = (struct cell *)(void *)((char *)(chunk + 1) + chunk->made++ * size * POOL_STEP);
     if (++chunk->used == chunk->most)
-        unlink_chunk(chunk);
+        LIST_REMOVE(with_room[chunk->size], chunk);
     memset(cell, 0, size * POOL_STEP);
     return cell;
 }
@@ -122,9 +104,9 @@ void pool_free(void *thing, size_t bytes)
     cell->next = chunk->unused;
     chunk->unused = cell;
     if (chunk->used-- == chunk->most)
-        link_chunk(chunk);
+        LIST_ADD(with_room[chunk->size], chunk);
     if (chunk->used == 0 && (chunk->next || chunk->previous)) {
-        unlink_chunk(chunk);
+        LIST_REMOVE(with_room[chunk->size], chunk);
         os_unmap(chunk, POOL_CHUNK_BYTES);
     }
 }

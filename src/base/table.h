@@ -15,14 +15,15 @@ struct table_link {
 struct table {
     struct table_link **buckets;
     size_t bucket_count, count;
-    size_t link_to_key; /* distance from a link to its key's first byte */
+    ptrdiff_t
+        link_to_key; /* distance from a link to its key's first byte, which may be before it */
     size_t key_bytes;
 };
 
 /* `thing` is a struct with members `link` and `key` (an array). */
 #define TABLE_OF(thing, link_member, key_member)                                                   \
-    ((struct table){ .link_to_key =                                                                \
-                         offsetof(struct thing, key_member) - offsetof(struct thing, link_member), \
+    ((struct table){ .link_to_key = (ptrdiff_t)offsetof(struct thing, key_member) -                \
+                                    (ptrdiff_t)offsetof(struct thing, link_member),                \
                      .key_bytes = sizeof(((struct thing *)0)->key_member) })
 #define TABLE_THING(thing, link_member, link)                                                      \
     ((struct thing *)(void *)((char *)(link)-offsetof(struct thing, link_member)))

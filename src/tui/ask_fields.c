@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/canvas.h"
@@ -270,49 +271,26 @@ static void key_in_settings(struct ask_screen *screen, const struct key *key)
 
 bool ask_key_in_field(struct ask_screen *screen, const struct key *key)
 {
+    static void (*const fields[])(struct ask_screen * screen, const struct key *key) = {
+        [FOCUS_WORDS] = key_in_words,     [FOCUS_NOTE] = key_in_note,
+        [FOCUS_COMMON] = key_in_note,     [FOCUS_FILTER] = key_in_filter,
+        [FOCUS_PREVIEW] = key_in_preview, [FOCUS_CANCEL] = key_in_cancel,
+        [FOCUS_CODE] = key_in_code,       [FOCUS_TIME] = key_in_time,
+        [FOCUS_LATER] = key_in_later,     [FOCUS_BACK] = key_in_back,
+    };
+
     screen->is_typing = false;
-    if (screen->panel == PANEL_SETTINGS) {
+    if (screen->panel == PANEL_SETTINGS)
         key_in_settings(screen, key);
-        return true;
-    }
-    if (screen->panel != PANEL_NONE) {
+    else if (screen->panel != PANEL_NONE)
         key_in_reading(screen, key);
-        return true;
-    }
-    switch (screen->focus) {
-    case FOCUS_WORDS:
-        key_in_words(screen, key);
-        return true;
-    case FOCUS_NUMBER:
+    else if (screen->focus == FOCUS_NUMBER)
         return ask_key_in_number(screen, key);
-    case FOCUS_NOTE:
-    case FOCUS_COMMON:
-        key_in_note(screen, key);
-        return true;
-    case FOCUS_FILTER:
-        key_in_filter(screen, key);
-        return true;
-    case FOCUS_PREVIEW:
-        key_in_preview(screen, key);
-        return true;
-    case FOCUS_CANCEL:
-        key_in_cancel(screen, key);
-        return true;
-    case FOCUS_CODE:
-        key_in_code(screen, key);
-        return true;
-    case FOCUS_TIME:
-        key_in_time(screen, key);
-        return true;
-    case FOCUS_LATER:
-        key_in_later(screen, key);
-        return true;
-    case FOCUS_BACK:
-        key_in_back(screen, key);
-        return true;
-    default:
+    else if (screen->focus < ARRAY_LEN(fields) && fields[screen->focus])
+        fields[screen->focus](screen, key);
+    else
         return false;
-    }
+    return true;
 }
 
 /* What was written here and did not go out, for the clipboard. */

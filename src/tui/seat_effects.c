@@ -85,50 +85,21 @@ static void take_result(struct seat *seat, enum screen_news news, const struct e
         seat_take(seat, news, json);
 }
 
-static void on_decided(void *context, const struct error *err, const struct json *json)
-{
-    take_result(context, NEWS_DECIDED, err, json);
-}
-
-static void on_code(void *context, const struct error *err, const struct json *json)
-{
-    take_result(context, NEWS_CODE, err, json);
-}
-
-static void on_whole(void *context, const struct error *err, const struct json *json)
-{
-    take_result(context, NEWS_WHOLE, err, json);
-}
-
-static void on_history(void *context, const struct error *err, const struct json *json)
-{
-    take_result(context, NEWS_HISTORY, err, json);
-}
-
-static void on_rules(void *context, const struct error *err, const struct json *json)
-{
-    take_result(context, NEWS_RULES, err, json);
-}
-
-static void on_proposed(void *context, const struct error *err, const struct json *json)
-{
-    take_result(context, NEWS_PROPOSED, err, json);
-}
-
-static void on_case(void *context, const struct error *err, const struct json *json)
-{
-    take_result(context, NEWS_CASE, err, json);
-}
-
-static void on_stands(void *context, const struct error *err, const struct json *json)
-{
-    take_result(context, NEWS_STANDS, err, json);
-}
-
-static void on_revoked(void *context, const struct error *err, const struct json *json)
-{
-    take_result(context, NEWS_REVOKED, err, json);
-}
+#define TAKES(name, news)                                                                          \
+    static void name(void *context, const struct error *err, const struct json *json)              \
+    {                                                                                              \
+        take_result(context, news, err, json);                                                     \
+    }
+TAKES(on_decided, NEWS_DECIDED)
+TAKES(on_code, NEWS_CODE)
+TAKES(on_whole, NEWS_WHOLE)
+TAKES(on_history, NEWS_HISTORY)
+TAKES(on_rules, NEWS_RULES)
+TAKES(on_proposed, NEWS_PROPOSED)
+TAKES(on_case, NEWS_CASE)
+TAKES(on_stands, NEWS_STANDS)
+TAKES(on_revoked, NEWS_REVOKED)
+TAKES(on_undone, NEWS_UNDONE)
 
 /* A terminal that shows one ask has nothing more to show then; an inbox has. */
 static void on_later(void *context, const struct error *err, const struct json *json)
@@ -139,11 +110,6 @@ static void on_later(void *context, const struct error *err, const struct json *
         seat_refused(seat, err, json);
     else if (!seat->inbox)
         seat_end(seat, SEAT_LEFT);
-}
-
-static void on_undone(void *context, const struct error *err, const struct json *json)
-{
-    take_result(context, NEWS_UNDONE, err, json);
 }
 
 /* An inbox goes on, and says where the ask went. */

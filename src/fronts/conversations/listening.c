@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "fronts/rest/inside.h"
 #include "loop/loop.h"
@@ -42,12 +43,7 @@ void listening_free(struct listening *listening)
             at = &(*at)->next_due;
         *at = listening->next_due;
     }
-    if (listening->previous)
-        listening->previous->next = listening->next;
-    else
-        listening->call->rest->listenings = listening->next;
-    if (listening->next)
-        listening->next->previous = listening->previous;
+    LIST_REMOVE(listening->call->rest->listenings, listening);
     text_release(&listening->frame);
     listening->is_gone = true;
     if (!listening->is_going)
@@ -265,10 +261,7 @@ void serve_conversation_events(struct call *call)
     listening = mem_new(sizeof *listening);
     listening->call = call;
     listening->after = after;
-    listening->next = call->rest->listenings;
-    if (listening->next)
-        listening->next->previous = listening;
-    call->rest->listenings = listening;
+    LIST_ADD(call->rest->listenings, listening);
     call->listening = listening;
     conversation_visit(call, on_changed);
     /* followed before it is read: what happens in between is told of */

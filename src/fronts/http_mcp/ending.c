@@ -5,21 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "core/limits.h"
 #include "fronts/http_mcp/inside.h"
 #include "net/http.h"
 
 /* A DELETE that waits for the store. It outlives the front: the store answers in any case. */
-struct ending {
-    struct ending *next, *previous;
+struct session_end {
+    struct session_end *next, *previous;
     struct http_mcp *front;         /* NULL: it is gone, and the exchange with it */
     struct http_exchange *exchange; /* NULL: its client is */
 };
 
 static void on_fate(void *context, struct http_exchange *exchange, enum http_fate fate)
 {
-    struct ending *ending = context;
+    struct session_end *ending = context;
 
     (void)exchange;
     (void)fate;
@@ -37,19 +38,9 @@ static void reply(struct http_exchange *exchange, const struct desk_reply *reply
         http_reply(exchange, 200, NULL, "", 0);
 }
 
-static void unlink_ending(struct ending *ending)
-{
-    if (ending->previous)
-        ending->previous->next = ending->next;
-    else
-        ending->front->endings = ending->next;
-    if (ending->next)
-        ending->next->previous = ending->previous;
-}
-
 static void on_noted(void *context, const struct desk_reply *noted)
 {
-    struct ending *ending = context;
+    struct session_end *ending = context;
     struct http_exchange *exchange = ending->exchange;
 
     if (exchange) {
@@ -57,7 +48,7 @@ static void on_noted(void *context, const struct desk_reply *noted)
         reply(exchange, noted);
     }
     if (ending->front)
-        unlink_ending(ending);
+        LIST_REMOVE(ending->front->endings, ending);
     free(ending);
 }
 
@@ -73,7 +64,7 @@ void ending_begin(struct peer *peer, struct http_exchange *exchange)
         .lifetime_ms = (int64_t)LIMIT_TIMEOUT_S * 1000,
     };
     bool is_elsewhere = peer->is_sealed && front->parts.note;
-    struct ending *ending;
+    struct session_end *ending;
 
     memcpy(session, peer->id, sizeof session);
     memcpy(token, peer->token, sizeof token);
@@ -83,10 +74,8 @@ void ending_begin(struct peer *peer, struct http_exchange *exchange)
         return;
     }
     ending = mem_new(sizeof *ending);
-    *ending = (struct ending){ .front = front, .exchange = exchange, .next = front->endings };
-    if (ending->next)
-        ending->next->previous = ending;
-    front->endings = ending;
+    *ending = (struct session_end){ .front = front, .exchange = exchange };
+    LIST_ADD(front->endings, ending);
     http_on_fate(exchange, on_fate, ending);
     front->parts.drop_notes(front->parts.context, session);
     front->parts.note(front->parts.context, &note, on_noted, ending);
@@ -94,7 +83,7 @@ void ending_begin(struct peer *peer, struct http_exchange *exchange)
 
 void ending_forget_all(struct http_mcp *front)
 {
-    for (struct ending *ending = front->endings; ending; ending = ending->next) {
+    for (struct session_end *ending = front->endings; ending; ending = ending->next) {
         ending->front = NULL; /* it ends alone, when it was noted */
         ending->exchange = NULL;
     }

@@ -67,7 +67,7 @@ struct http_mcp {
     struct table by_id;
     struct peer *first, *last;
     size_t peer_count;
-    struct ending *endings;
+    struct session_end *endings;
     bool is_confirming; /* a peer has results that the desk does not know to have arrived */
 };
 
