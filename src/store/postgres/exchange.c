@@ -175,7 +175,6 @@ static void drop_due(struct pg_link *link)
     link->items.used--;
     if (link->items.used == 0)
         link->items.first = 0;
-    link->has_result = false;
     link->has_answered = true;
     link->heard_ms = loop_boot_ms();
 }
@@ -194,32 +193,42 @@ static void end_exchange(struct pg_link *link)
     free(exchange);
 }
 
-/* A statement's results end with a NULL, a Sync's does not. Calling on while nothing is due would
- * tell NULL for ever, calling while libpq is busy would wait. A connection that was lost has
- * forgotten what was asked, and half an answer would look like a whole one. */
+/* A statement's result ends with a NULL, a Sync's does not. If more is sent before that NULL was
+ * taken, libpq skips it: so it is taken before anybody is told, who may send. */
+static bool take_end(struct pg_link *link)
+{
+    PGresult *more = libpq.getResult(link->connection);
+
+    libpq.clear(more);
+    return !more;
+}
+
+/* Calling while libpq is busy would wait. A connection that was lost has forgotten what was asked,
+ * and half an answer would look like a whole one. */
 void exchange_take_results(struct pg_link *link)
 {
-    while (libpq.status(link->connection) == CONNECTION_OK && !libpq.isBusy(link->connection)) {
-        PGresult *result = libpq.getResult(link->connection);
-        struct link_due due =
-            link->items.used ? link->items.each[link->items.first] : (struct link_due){ 0 };
+    PGresult *result;
 
-        if (!result && !link->has_result)
-            break;
-        if (!result) {
-            drop_due(link);
-        } else if (link->items.used == 0 || link->has_result) {
+    while (!link->is_broken && libpq.status(link->connection) == CONNECTION_OK &&
+           !libpq.isBusy(link->connection) && (result = libpq.getResult(link->connection))) {
+        struct link_due due;
+        bool is_sync;
+
+        if (link->items.used == 0) {
             libpq.clear(result); /* a last word of the server, while nobody asked */
-        } else if (due.kind == ITEM_SYNC) {
-            bool is_sync = libpq.resultStatus(result) == PGRES_PIPELINE_SYNC;
-
+            continue;
+        }
+        due = link->items.each[link->items.first];
+        is_sync = due.kind == ITEM_SYNC;
+        if (is_sync != (libpq.resultStatus(result) == PGRES_PIPELINE_SYNC) ||
+            (!is_sync && !take_end(link))) {
             libpq.clear(result);
-            if (is_sync)
-                end_exchange(link);
-            else
-                link->is_broken = true;
+            link->is_broken = true; /* whose it is can't be known */
+        } else if (is_sync) {
+            libpq.clear(result);
+            end_exchange(link);
         } else {
-            link->has_result = true;
+            drop_due(link);
             give_result(link, &due, result);
         }
     }
@@ -232,7 +241,6 @@ struct link_exchange *exchange_drop_all(struct pg_link *link)
     link->exchanges = link->last_exchange = NULL;
     link->items.first = link->items.used = 0;
     link->prepared_count = 0;
-    link->has_result = false;
     libpq.clear(link->refused);
     link->refused = NULL;
     return all;

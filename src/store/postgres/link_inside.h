@@ -51,7 +51,6 @@ struct pg_link {
     int64_t heard_ms;
     struct link_exchange *exchanges, *last_exchange;
     struct link_items items;
-    bool has_result;   /* of the first item; its end is still to come */
     PGresult *refused; /* of a statement that could not be prepared: it is its result */
     struct link_prepared *prepared;
     size_t prepared_count, prepared_capacity;

@@ -91,12 +91,19 @@ static void describe_failure(const struct start *start, struct error *err)
     }
 }
 
+static void keep_why(struct start *start, const char *said)
+{
+    find_state(said, start->state);
+    if (strstr(said, "unsupported startup parameter"))
+        address_drop_options(start->address);
+    address_clean(start->address, said, start->said, sizeof start->said);
+}
+
 /* Once through all hosts. libpq looks names up by itself here: nobody else waits yet. */
 static bool try_once(struct start *start)
 {
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
     struct address_keywords keywords;
-    const char *said;
 
     address_keywords_init_plain(start->address, &keywords);
     start->connection =
@@ -113,12 +120,10 @@ static bool try_once(struct start *start)
     }
     if (status == PGRES_POLLING_OK)
         return true;
-    said = status == PGRES_POLLING_FAILED ? libpq.errorMessage(start->connection)
-                                          : "the server does not answer";
-    find_state(said, start->state);
-    if (strstr(said, "unsupported startup parameter"))
-        address_drop_options(start->address);
-    address_clean(start->address, said, start->said, sizeof start->said);
+    if (status == PGRES_POLLING_FAILED)
+        keep_why(start, libpq.errorMessage(start->connection));
+    else if (!*start->said) /* else an earlier try was told why, which says more */
+        keep_why(start, "the server does not answer");
     libpq.finish(start->connection);
     start->connection = NULL;
     return false;
