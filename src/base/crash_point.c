@@ -23,3 +23,10 @@ void crash_point(const char *name)
     if (atomic_fetch_add(&passed, 1) + 1 == at)
         kill(getpid(), SIGKILL);
 }
+
+bool deliberate_fault(const char *name)
+{
+    const char *wanted = getenv("SAYSO_FAULT");
+
+    return wanted && strcmp(wanted, name) == 0;
+}

@@ -62,7 +62,7 @@ struct store_index {
     int64_t most_us;
 };
 
-/* Whose ask it is; inserted with the first ask of that principal. */
+/* Whose ask it is; inserted with an ask where it is not there. */
 struct store_principal {
     const char *id;   /* PRINCIPAL_BYTES - 1 hex characters */
     const char *kind; /* "local", "token", "http" */
@@ -197,7 +197,7 @@ struct store_list_query {
     enum store_list_which which;
     size_t limit;
     int64_t before_ms;     /* only asks created before; 0: no bound */
-    const char *id_prefix; /* NULL: any */
+    const char *id_prefix; /* NULL: any; where more than 256 begin so, not all are found */
     const char *principal; /* NULL: any */
     int64_t before_number; /* only asks numbered lower, whatever before_ms says; 0: no bound */
     uint32_t states;       /* bits of enum ask_state; 0: any */
@@ -289,7 +289,8 @@ struct store_ops {
      * how many steps were made, most of them asks dropped; 0: nothing left to do. It gives way to
      * whatever else is to be written, and ends early where it would take too long. Open asks and
      * undelivered answers within retention are never dropped by count. With the last batch
-     * conversations go that did not change since and wait for nobody. */
+     * conversations go that did not change since and wait for nobody, and principals as old as that
+     * which have neither ask nor conversation: their next one inserts them again. */
     void (*sweep)(struct store *store, const struct store_sweep *sweep, store_done *done,
                   void *context);
     /* One batch of what searches and lists are found by; asks that are not taken up yet are found

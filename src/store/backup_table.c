@@ -141,7 +141,7 @@ const struct backup_table backup_tables[BACKUP_TABLES] = {
 };
 _Static_assert(ARRAY_LEN(asks) <= BACKUP_COLUMNS, "a row must fit");
 
-const char *const backup_left_out[] = { "tokens",   "keys",      "asks.launch_code_hash",
-                                        "meta",     "counter",   "words",
-                                        "by_agent", "unindexed", "search",
-                                        NULL };
+const char *const backup_left_out[] = { "tokens",    "keys",    "asks.launch_code_hash",
+                                        "meta",      "counter", "words",
+                                        "by_agent",  "by_id",   "by_principal",
+                                        "unindexed", "search",  NULL };

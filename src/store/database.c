@@ -216,7 +216,11 @@ static enum open_outcome set_up(sqlite3 *db, bool needs_check, const char *path,
     outcome = judge(db, schema_upgrade(db), path, err);
     if (outcome != OPENED)
         return outcome;
-    rc = event_head_read(db, &head);
+    /* What a killed process left in the log may not be on disk, and will be acknowledged as it is.
+     */
+    rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = event_head_read(db, &head);
     return rc == SQLITE_OK ? OPENED : refused(db, rc, path, err);
 }
 

@@ -4,8 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/ask.h"
+#include "ports/store.h"
 
 static struct hash_part text_part(const char *text)
 {
@@ -26,6 +29,35 @@ void event_hash(const struct event *event, uint8_t out[HASH_BYTES])
             text_part(event->body),
         },
         6, out);
+}
+
+void event_write_created(const struct ask *ask, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+    char digest[2 * DIGEST_BYTES + 1];
+
+    hash_hex(ask->digest, DIGEST_BYTES, digest);
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "at", ask->created_ms);
+    json_write_integer(&writer, "state", (int64_t)ask->state);
+    json_write_text(&writer, "digest", digest);
+    json_write_end_object(&writer);
+}
+
+/* The hash of the answer, so that retention may drop the answer itself. */
+void event_write_end(const struct store_change *change, struct json_writer *writer)
+{
+    struct hash_part answer = text_part(change->answer_json);
+    char hex[HASH_HEX_BYTES] = "";
+    uint8_t hash[HASH_BYTES];
+
+    if (change->answer_json) {
+        hash_parts(&answer, 1, hash);
+        hash_hex(hash, HASH_BYTES, hex);
+    }
+    json_write_text(writer, "answer", hex);
+    json_write_text_if(writer, "said", change->said);
+    json_write_end_object(writer);
 }
 
 static void read_hash(sqlite3_stmt *statement, int at, uint8_t out[HASH_BYTES])

@@ -13,7 +13,11 @@
 #include "core/lifecycle.h"
 #include "crypto/hash.h"
 
+struct ask;
+struct json_writer;
+struct store_change;
 struct store_row;
+struct text;
 
 /* Where the chain ends; in memory on the writer thread, written once per transaction. */
 struct event_head {
@@ -35,6 +39,11 @@ struct event {
 /* Hash of the event as it is, `previous` included. */
 void event_hash(const struct event *event, uint8_t out[HASH_BYTES]);
 int event_head_read(sqlite3 *db, struct event_head *out); /* an SQLite code */
+
+/* What the body of an event says, the same in every store: of an ask that is new, and the members
+ * that end the body of a change. */
+void event_write_created(const struct ask *ask, struct text *out);
+void event_write_end(const struct store_change *change, struct json_writer *writer);
 
 /* Walks the whole chain. Returns an SQLite code; *ret_bad_seq is 0 or the first event that does
  * not fit what follows it. */

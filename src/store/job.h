@@ -14,6 +14,7 @@ enum job_what {
     JOB_CREATE,
     JOB_CHANGE,
     JOB_MARK,
+    JOB_ABANDON,
     JOB_DRAFT,
     JOB_SETTING,
     JOB_TOKEN,
@@ -101,6 +102,7 @@ struct job {
         struct job_meta meta;
         struct job_client client;
         int64_t shift_by_ms;
+        int64_t abandoned_ms; /* when that was found out */
         struct job_sweep sweep;
         struct job_index index;
         struct job_conversation conversation;

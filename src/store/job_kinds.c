@@ -93,6 +93,7 @@ const struct job_kind job_kinds[JOB_KINDS] = {
     [JOB_CREATE] = { .is_new_ask = true, .writes_event = true, TEXTS(create_texts) },
     [JOB_CHANGE] = { .writes_event = true, TEXTS(change_texts) },
     [JOB_MARK] = { TEXTS(mark_texts) },
+    [JOB_ABANDON] = { .writes_event = true },
     [JOB_DRAFT] = { TEXTS(draft_texts) },
     [JOB_SETTING] = { TEXTS(setting_texts) },
     [JOB_TOKEN] = { TEXTS(token_texts) },

@@ -5,6 +5,8 @@
 
 #include "store/job.h"
 
+#define JOB_OF(kind) .what = JOB_##kind, .done = done, .context = context
+
 static void add(struct store *store, const struct job *job)
 {
     struct queued_store *own = (struct queued_store *)store;
@@ -20,7 +22,7 @@ int64_t request_limit(size_t number)
 void request_create(struct store *store, const struct ask *ask,
                     const struct store_principal *principal, store_done *done, void *context)
 {
-    struct job job = { .what = JOB_CREATE, .done = done, .context = context };
+    struct job job = { JOB_OF(CREATE) };
 
     job.of.create.ask = *ask;
     if (principal)
@@ -32,11 +34,7 @@ void request_create(struct store *store, const struct ask *ask,
 void request_change(struct store *store, const struct store_change *change, store_done *done,
                     void *context)
 {
-    struct job job = { .what = JOB_CHANGE,
-                       .done = done,
-                       .context = context,
-                       .needs_sync = change->needs_sync,
-                       .of.change = *change };
+    struct job job = { JOB_OF(CHANGE), .needs_sync = change->needs_sync, .of.change = *change };
 
     add(store, &job);
 }
@@ -44,10 +42,7 @@ void request_change(struct store *store, const struct store_change *change, stor
 void request_mark(struct store *store, const char *ask_id, uint32_t set_flags, uint32_t clear_flags,
                   store_done *done, void *context)
 {
-    struct job job = { .what = JOB_MARK,
-                       .done = done,
-                       .context = context,
-                       .of.mark = { ask_id, set_flags, clear_flags } };
+    struct job job = { JOB_OF(MARK), .of.mark = { ask_id, set_flags, clear_flags } };
 
     add(store, &job);
 }
@@ -55,10 +50,7 @@ void request_mark(struct store *store, const char *ask_id, uint32_t set_flags, u
 void request_save_draft(struct store *store, const char *ask_id, const char *person,
                         const char *json, int64_t now_ms, store_done *done, void *context)
 {
-    struct job job = { .what = JOB_DRAFT,
-                       .done = done,
-                       .context = context,
-                       .of.draft = { ask_id, person, json, now_ms } };
+    struct job job = { JOB_OF(DRAFT), .of.draft = { ask_id, person, json, now_ms } };
 
     add(store, &job);
 }
@@ -66,10 +58,7 @@ void request_save_draft(struct store *store, const char *ask_id, const char *per
 void request_save_setting(struct store *store, const char *person, const char *name,
                           const char *value_or_null, store_done *done, void *context)
 {
-    struct job job = { .what = JOB_SETTING,
-                       .done = done,
-                       .context = context,
-                       .needs_sync = true, /* a person did it */
+    struct job job = { JOB_OF(SETTING), .needs_sync = true, /* a person did it */
                        .of.setting = { person, name, value_or_null } };
 
     add(store, &job);
@@ -78,10 +67,7 @@ void request_save_setting(struct store *store, const char *person, const char *n
 void request_save_token(struct store *store, const struct store_token *token, store_done *done,
                         void *context)
 {
-    struct job job = { .what = JOB_TOKEN,
-                       .done = done,
-                       .context = context,
-                       .needs_sync = true, /* a person did it */
+    struct job job = { JOB_OF(TOKEN), .needs_sync = true, /* a person did it */
                        .of.token = *token };
 
     add(store, &job);
@@ -90,11 +76,7 @@ void request_save_token(struct store *store, const struct store_token *token, st
 void request_revoke_token(struct store *store, const uint8_t hash[32], int64_t now_ms,
                           store_done *done, void *context)
 {
-    struct job job = { .what = JOB_REVOKE,
-                       .done = done,
-                       .context = context,
-                       .needs_sync = true,
-                       .of.revoke.now_ms = now_ms };
+    struct job job = { JOB_OF(REVOKE), .needs_sync = true, .of.revoke.now_ms = now_ms };
 
     memcpy(job.of.revoke.hash, hash, sizeof job.of.revoke.hash);
     add(store, &job);
@@ -103,10 +85,7 @@ void request_revoke_token(struct store *store, const uint8_t hash[32], int64_t n
 void request_save_rule(struct store *store, const struct store_rule *rule, store_done *done,
                        void *context)
 {
-    struct job job = { .what = JOB_RULE,
-                       .done = done,
-                       .context = context,
-                       .needs_sync = true, /* a person did it */
+    struct job job = { JOB_OF(RULE), .needs_sync = true, /* a person did it */
                        .of.rule = *rule };
 
     add(store, &job);
@@ -115,10 +94,7 @@ void request_save_rule(struct store *store, const struct store_rule *rule, store
 void request_revoke_rule(struct store *store, const char *id, int64_t now_ms, store_done *done,
                          void *context)
 {
-    struct job job = { .what = JOB_RULE_REVOKE,
-                       .done = done,
-                       .context = context,
-                       .needs_sync = true,
+    struct job job = { JOB_OF(RULE_REVOKE), .needs_sync = true,
                        .of.rule = { .id = id, .created_ms = now_ms } };
 
     add(store, &job);
@@ -127,10 +103,7 @@ void request_revoke_rule(struct store *store, const char *id, int64_t now_ms, st
 void request_save_key(struct store *store, const struct store_key *key, store_done *done,
                       void *context)
 {
-    struct job job = { .what = JOB_KEY,
-                       .done = done,
-                       .context = context,
-                       .needs_sync = true, /* what it seals is in others' hands */
+    struct job job = { JOB_OF(KEY), .needs_sync = true, /* what it seals is in others' hands */
                        .of.key = *key };
 
     add(store, &job);
@@ -139,9 +112,7 @@ void request_save_key(struct store *store, const struct store_key *key, store_do
 void request_save_meta(struct store *store, const char *name, const char *value, store_done *done,
                        void *context)
 {
-    struct job job = {
-        .what = JOB_META, .done = done, .context = context, .of.meta = { name, value }
-    };
+    struct job job = { JOB_OF(META), .of.meta = { name, value } };
 
     add(store, &job);
 }
@@ -149,10 +120,7 @@ void request_save_meta(struct store *store, const char *name, const char *value,
 void request_save_cut_off(struct store *store, const struct store_client *client,
                           int64_t cut_off_ms, store_done *done, void *context)
 {
-    struct job job = { .what = JOB_CLIENT,
-                       .done = done,
-                       .context = context,
-                       .of.client = { *client, false, cut_off_ms } };
+    struct job job = { JOB_OF(CLIENT), .of.client = { *client, false, cut_off_ms } };
 
     add(store, &job);
 }
@@ -160,25 +128,21 @@ void request_save_cut_off(struct store *store, const struct store_client *client
 void request_save_form_fact(struct store *store, const struct store_client *client, int64_t fact,
                             store_done *done, void *context)
 {
-    struct job job = {
-        .what = JOB_CLIENT, .done = done, .context = context, .of.client = { *client, true, fact }
-    };
+    struct job job = { JOB_OF(CLIENT), .of.client = { *client, true, fact } };
 
     add(store, &job);
 }
 
 void request_forget_cut_offs(struct store *store, store_done *done, void *context)
 {
-    struct job job = { .what = JOB_CLIENT, .done = done, .context = context, .needs_sync = true };
+    struct job job = { JOB_OF(CLIENT), .needs_sync = true };
 
     add(store, &job);
 }
 
 void request_shift_deadlines(struct store *store, int64_t by_ms, store_done *done, void *context)
 {
-    struct job job = {
-        .what = JOB_SHIFT, .done = done, .context = context, .of.shift_by_ms = by_ms
-    };
+    struct job job = { JOB_OF(SHIFT), .of.shift_by_ms = by_ms };
 
     add(store, &job);
 }
@@ -186,13 +150,10 @@ void request_shift_deadlines(struct store *store, int64_t by_ms, store_done *don
 void request_sweep(struct store *store, const struct store_sweep *sweep, store_done *done,
                    void *context)
 {
-    struct job job = { .what = JOB_SWEEP,
-                       .done = done,
-                       .context = context,
-                       .of.sweep = { .older_than_ms = sweep->older_than_ms,
-                                     .keep_ended = request_limit(sweep->keep_ended),
-                                     .batch = request_limit(sweep->batch),
-                                     .most_us = sweep->most_us } };
+    struct job job = { JOB_OF(SWEEP), .of.sweep = { .older_than_ms = sweep->older_than_ms,
+                                                    .keep_ended = request_limit(sweep->keep_ended),
+                                                    .batch = request_limit(sweep->batch),
+                                                    .most_us = sweep->most_us } };
 
     add(store, &job);
 }
@@ -200,12 +161,9 @@ void request_sweep(struct store *store, const struct store_sweep *sweep, store_d
 void request_index(struct store *store, const struct store_index *index, store_done *done,
                    void *context)
 {
-    struct job job = { .what = JOB_INDEX,
-                       .done = done,
-                       .context = context,
-                       .of.index = { .now_ms = index->now_ms,
-                                     .batch = request_limit(index->batch),
-                                     .most_us = index->most_us } };
+    struct job job = { JOB_OF(INDEX), .of.index = { .now_ms = index->now_ms,
+                                                    .batch = request_limit(index->batch),
+                                                    .most_us = index->most_us } };
 
     add(store, &job);
 }
@@ -214,9 +172,7 @@ void request_create_conversation(struct store *store, const struct store_convers
                                  const struct store_principal *principal, const char *events,
                                  store_done *done, void *context)
 {
-    struct job job = { .what = JOB_CONVERSATION,
-                       .done = done,
-                       .context = context,
+    struct job job = { JOB_OF(CONVERSATION),
                        .of.conversation = { *conversation, *principal, events } };
 
     add(store, &job);
@@ -226,11 +182,7 @@ void request_create_conversation(struct store *store, const struct store_convers
 void request_save_conversation(struct store *store, const struct store_conversation_step *step,
                                store_done *done, void *context)
 {
-    struct job job = { .what = JOB_CONVERSATION_STEP,
-                       .done = done,
-                       .context = context,
-                       .needs_sync = true,
-                       .of.step = *step };
+    struct job job = { JOB_OF(CONVERSATION_STEP), .needs_sync = true, .of.step = *step };
 
     add(store, &job);
 }

@@ -7,16 +7,10 @@
 #include "base/mem.h"
 #include "ports/store.h"
 
-enum column_kind { COLUMN_CHARS, COLUMN_BYTES, COLUMN_NUMBER, COLUMN_TEXT };
-struct column {
-    enum column_kind kind;
-    size_t offset, size;
-};
-
 #define MEMBER_SIZE(member) sizeof(((struct store_row *)0)->member)
 #define COLUMN_OF(sql, kind, member)                                                               \
     { COLUMN_##kind, offsetof(struct store_row, member), MEMBER_SIZE(member) },
-static const struct column columns[ROW_COLUMN_COUNT] = { ROW_ASK_COLUMNS(
+const struct row_column row_columns[ROW_COLUMN_COUNT] = { ROW_ASK_COLUMNS(
     COLUMN_OF) ROW_LONG_COLUMNS(COLUMN_OF) ROW_ANSWER_COLUMNS(COLUMN_OF) };
 
 static const size_t row_texts[] = {
@@ -49,11 +43,11 @@ void row_read(sqlite3_stmt *statement, struct store_row *out)
 {
     *out = (struct store_row){ 0 };
     for (int at = 0; at < ROW_COLUMN_COUNT; at++) {
-        char *member = (char *)out + columns[at].offset;
-        size_t size = columns[at].size;
+        char *member = (char *)out + row_columns[at].offset;
+        size_t size = row_columns[at].size;
         const char *text;
 
-        switch (columns[at].kind) {
+        switch (row_columns[at].kind) {
         case COLUMN_CHARS:
             read_bytes(statement, at, member, size - 1);
             break;

@@ -56,14 +56,17 @@ struct store_row;
 /* What its agent calls itself; NULL: it has no name. */
 #define ROW_AGENT                                                                                  \
     "CASE WHEN json_valid(k.origin) THEN COALESCE(k.origin ->> 'as', k.origin ->> 'name') END"
-/* The parts of the index of ids, newest first; see schema.c. */
+/* The parts of the index of ids that by_id does not know yet, newest first; see schema.c. */
 #define ROW_PARTS                                                                                  \
     "WITH RECURSIVE part (n) AS (SELECT (SELECT max(number) FROM asks) " SCHEMA_PART               \
-    " UNION ALL SELECT n - 1 FROM part WHERE n > (SELECT min(number) FROM asks) " SCHEMA_PART ") "
-#define ROW_IN_PART " part CROSS JOIN asks k ON k.number " SCHEMA_PART " = part.n "
+    " UNION ALL SELECT n - 1 FROM part WHERE n > (SELECT next FROM search) " SCHEMA_PART ") "
+/* Behind it: where the ask with this id is. */
+#define ROW_AT(id)                                                                                 \
+    ", at (number) AS (SELECT number FROM by_id WHERE id = " id " UNION SELECT i.number FROM"      \
+    " part CROSS JOIN asks i ON i.number " SCHEMA_PART " = part.n AND i.id = " id ") "
+#define ROW_IS_AT " at CROSS JOIN asks k ON k.number = at.number "
 /* A whole row by its id. */
-#define ROW_GET                                                                                    \
-    ROW_PARTS "SELECT " ROW_WHOLE "0 FROM" ROW_IN_PART "AND k.id = ?1" ROW_JOIN "LIMIT 1"
+#define ROW_GET ROW_PARTS ROW_AT("?1") "SELECT " ROW_WHOLE "0 FROM" ROW_IS_AT ROW_JOIN "LIMIT 1"
 
 #define ROW_COUNT_ONE(sql, kind, member) +1
 enum {
@@ -71,6 +74,11 @@ enum {
         ROW_ANSWER_COLUMNS(ROW_COUNT_ONE)
 };
 
+/* What a column is read into. */
+extern const struct row_column {
+    enum { COLUMN_CHARS, COLUMN_BYTES, COLUMN_NUMBER, COLUMN_TEXT } kind;
+    size_t offset, size;
+} row_columns[ROW_COLUMN_COUNT];
 void row_read(sqlite3_stmt *statement, struct store_row *out); /* borrowed until the next step */
 struct store_row *row_copy(const struct store_row *row);       /* one free() ends it */
 

@@ -8,8 +8,8 @@
  * once, in the event that brought it: the texts of an ask in the event of its creation, whose
  * number it has, and an answer in its own. asks.answer_seq names the answer that decided (negative:
  * undone), asks.seq the newest event of an ask, events.earlier_seq the one before. Ids are random
- * and would touch a page each: they are indexed in parts, 256 numbers each, and searched for from
- * the newest part on. What is open or undelivered is found without an index: counter.unsettled says
+ * and would touch a page each: the newest are indexed in parts, 256 numbers each, all others in
+ * by_id, in batches. What is open or undelivered is found without an index: counter.unsettled says
  * from which number on. What references would only repeat is left to the code: who asks is written
  * before the ask, and drafts go with it.
  */
@@ -124,6 +124,25 @@ static const char conversation_tables[] =
  * it would do so now and then for as long as a hundred commits take, while answers wait. */
 static const char search_settings[] = "INSERT INTO words (words, rank) VALUES ('automerge', 0);";
 
+/* What one ask, and those of one agent, are found by without looking at all that was. Both follow
+ * search.next; what is newer is found in its part of asks_id. Undelivered answers are few. */
+static const char found_tables[] =
+    "CREATE TABLE by_id (id TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE by_principal (principal TEXT NOT NULL, number INTEGER NOT NULL,"
+    " PRIMARY KEY (principal, number)) STRICT, WITHOUT ROWID;"
+    "CREATE TRIGGER search_moved AFTER UPDATE OF next ON search BEGIN"
+    " INSERT OR IGNORE INTO by_id SELECT id, number FROM asks"
+    " WHERE number >= old.next AND number < new.next;"
+    " INSERT OR IGNORE INTO by_principal SELECT principal, number FROM asks"
+    " WHERE number >= old.next AND number < new.next; END;"
+    "CREATE TRIGGER ask_dropped AFTER DELETE ON asks BEGIN DELETE FROM by_id WHERE id = old.id;"
+    " DELETE FROM by_principal WHERE principal = old.principal AND number = old.number; END;"
+    "INSERT INTO by_id SELECT id, number FROM asks WHERE number < (SELECT next FROM search);"
+    "INSERT INTO by_principal SELECT principal, number FROM asks"
+    " WHERE number < (SELECT next FROM search);"
+    "CREATE INDEX asks_undelivered ON asks (principal, number)"
+    " WHERE delivered_ms = 0 AND (state = 3 OR state = 5 OR state = 6);";
+
 enum { STEP_TEXTS = 4 };
 static const struct {
     const char *texts[STEP_TEXTS];
@@ -133,6 +152,7 @@ static const struct {
     { { rule_tables } },
     { { conversation_tables } },
     { { search_settings } },
+    { { found_tables } },
 };
 
 int schema_version(void)

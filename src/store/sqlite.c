@@ -173,29 +173,7 @@ static void store_close(struct store *store)
 
 static const struct store_ops sqlite_ops = {
     REQUEST_OPS,
-    .close = store_close,
-    .get = store_get,
-    .find_undelivered = store_find_undelivered,
-    .list_undelivered = store_list_undelivered,
-    .list = store_list,
-    .history = store_history,
-    .list_live = store_list_live,
-    .get_conversation = store_get_conversation,
-    .find_conversation = store_find_conversation,
-    .list_conversations = store_list_conversations,
-    .list_conversation_events = store_list_conversation_events,
-    .get_draft = store_get_draft,
-    .list_said = store_list_said,
-    .list_settings = store_list_settings,
-    .list_tokens = store_list_tokens,
-    .list_rules = store_list_rules,
-    .list_keys = store_list_keys,
-    .get_cut_off = store_get_cut_off,
-    .get_form_fact = store_get_form_fact,
-    .meta = store_meta,
-    .is_broken = store_is_broken,
-    .last_seq = store_last_seq,
-    .write_metrics = store_write_metrics,
+    STORE_OPS,
 };
 
 bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char *vfs_name,
@@ -208,15 +186,9 @@ bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char 
     atomic_init(&store->is_broken, false);
     /* The counters behind it are a lock that both threads would meet at every allocation. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    if (!database_open(path, vfs_name, &store->database, err))
-        goto failed;
-    store->writer =
-        writer_new(loop, store->database.writer, store->database.path, &store->is_broken, &rc);
-    if (!store->writer) {
-        failure_describe(failure_of(store->database.writer, rc), store->database.writer,
-                         store->database.path, err);
-        database_close(&store->database, false);
-        goto failed;
+    if (!database_open(path, vfs_name, &store->database, err)) {
+        free(store);
+        return false;
     }
     reader_init(&store->reader, store->database.reader, store->database.path, &store->is_broken);
     if (*reader_meta(&store->reader, "importing")) {
@@ -226,11 +198,16 @@ bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char 
         store_close(&store->queued.port);
         return false;
     }
+    store->writer =
+        writer_new(loop, store->database.writer, store->database.path, &store->is_broken, &rc);
+    if (!store->writer) {
+        failure_describe(failure_of(store->database.writer, rc), store->database.writer,
+                         store->database.path, err);
+        store_close(&store->queued.port);
+        return false;
+    }
     *ret_store = &store->queued.port;
     return true;
-failed:
-    free(store);
-    return false;
 }
 
 bool sqlite_store_open(struct loop *loop, const char *path, struct store **ret_store,

@@ -12,7 +12,10 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/ask.h"
 #include "store/row.h"
+
+_Static_assert(ASK_DETACHED == 1, "WRITE_ABANDON knows it");
 
 /* The row behind an id or an answer_key, copied into the reply. */
 static int reply_row(struct write *write, struct job *job, enum write_statement how,
@@ -120,7 +123,6 @@ static int update_ask(struct write *write, const struct store_change *change,
 static int undo_answer(struct write *write, const struct store_change *change, int64_t number)
 {
     struct statement draft = statement_of(&write->statements, WRITE_ANSWER_TO_DRAFT);
-    struct statement undecide;
     int rc;
 
     statement_integer(&draft, number);
@@ -130,34 +132,21 @@ static int undo_answer(struct write *write, const struct store_change *change, i
     CRASH_POINT(store_answer_to_draft);
     if (rc != SQLITE_OK)
         return rc;
-    undecide = statement_of(&write->statements, WRITE_ANSWER_UNDECIDE);
-    statement_integer(&undecide, number);
-    rc = statement_run(&undecide);
+    rc = write_run_on(write, WRITE_ANSWER_UNDECIDE, number);
     CRASH_POINT(store_answer_undecided);
     return rc == SQLITE_OK ? index_reopen(write, number) : rc;
 }
 
-/* The event holds the hash of the answer, so that retention may drop the answer itself. */
 static void describe(const struct store_change *change, const struct changed *changed,
                      struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
-    char hex[HASH_HEX_BYTES] = "";
-    uint8_t hash[HASH_BYTES];
 
-    if (change->answer_json) {
-        struct hash_part answer = { change->answer_json, strlen(change->answer_json) };
-
-        hash_parts(&answer, 1, hash);
-        hash_hex(hash, HASH_BYTES, hex);
-    }
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "at", change->now_ms);
     json_write_integer(&writer, "state", changed->ask.state);
     json_write_integer(&writer, "version", changed->ask.version);
-    json_write_text(&writer, "answer", hex);
-    json_write_text_if(&writer, "said", change->said);
-    json_write_end_object(&writer);
+    event_write_end(change, &writer);
 }
 
 /* After a change that changed nothing. Somebody else's ask is, for this principal, none at all. */
@@ -238,5 +227,33 @@ int mark_run(struct write *write, struct job *job)
     statement_integer(&update, mark->clear_flags);
     rc = statement_run(&update);
     job->reply.outcome = sqlite3_changes(write->db) > 0 ? STORE_DONE : STORE_LOST;
+    return rc;
+}
+
+bool abandon_is_needed(struct write *write)
+{
+    struct statement find = statement_of(&write->statements, WRITE_ABANDONED);
+    bool is_needed;
+
+    statement_integer(&find, write->head.unsettled);
+    is_needed = statement_step(&find);
+    return statement_end(&find) == SQLITE_OK && is_needed;
+}
+
+/* No agent waits for any open ask. One event tells that of all of them, beside their own chains. */
+int abandon_run(struct write *write, struct job *job)
+{
+    struct event event = { .ask = "", .kind = EVENT_AGENT_DETACHED };
+    struct text body = { 0 };
+    int rc = write_run_on(write, WRITE_ABANDON, write->head.unsettled);
+
+    if (rc != SQLITE_OK || sqlite3_changes(write->db) == 0)
+        return rc;
+    text_add_format(&body, "{\"at\":%lld,\"count\":%d}", (long long)job->of.abandoned_ms,
+                    sqlite3_changes(write->db));
+    event.body = text_string(&body);
+    rc = write_event(write, &event);
+    job->reply.seq = event.seq;
+    text_release(&body);
     return rc;
 }

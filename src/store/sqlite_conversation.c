@@ -190,10 +190,7 @@ int conversation_sweep(struct write *write, const struct job_sweep *sweep, int64
     int rc = SQLITE_OK;
 
     while (rc == SQLITE_OK && is_more && *ret_count < sweep->batch) {
-        struct statement old = statement_of(&write->statements, WRITE_CONVERSATION_SWEEP);
-
-        statement_integer(&old, sweep->older_than_ms);
-        rc = statement_run(&old);
+        rc = write_run_on(write, WRITE_CONVERSATION_SWEEP, sweep->older_than_ms);
         is_more = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
         *ret_count += is_more;
         if (slice_is_over(&write->slice))

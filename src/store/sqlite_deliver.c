@@ -32,8 +32,8 @@ static int deliver(struct write *write, const struct store_change *change, const
     struct found ask = write_hinted(write, id);
     int rc = SQLITE_OK;
 
-    *ret_has_won = false;
-    if (ask.number)
+    *ret_has_won = DELIBERATE_FAULT(delivered_again);
+    if (ask.number && !*ret_has_won)
         rc = deliver_here(write, change, id, ask.number, ret_has_won);
     if (rc != SQLITE_OK || *ret_has_won)
         return rc;

@@ -16,14 +16,6 @@ enum {
     INDEX_GAPS_PART = 4, /* and while many go, when they are a fourth of those that stay */
 };
 
-static int run_on(struct write *write, enum write_statement how, int64_t number)
-{
-    struct statement statement = statement_of(&write->statements, how);
-
-    statement_integer(&statement, number);
-    return statement_run(&statement);
-}
-
 static int read_next(struct write *write, int64_t *ret_next)
 {
     struct statement next = statement_of(&write->statements, WRITE_INDEX_NEXT);
@@ -32,16 +24,9 @@ static int read_next(struct write *write, int64_t *ret_next)
     return statement_end(&next);
 }
 
-int index_drop(struct write *write, int64_t number)
-{
-    int rc = run_on(write, WRITE_INDEX_TAKE, number);
-
-    return rc == SQLITE_OK ? run_on(write, WRITE_UNINDEX_AGENT, number) : rc;
-}
-
 int index_drop_words(struct write *write, int64_t number)
 {
-    int rc = run_on(write, WRITE_UNINDEX_WORDS, number);
+    int rc = write_run_on(write, WRITE_UNINDEX_WORDS, number);
 
     CRASH_POINT(store_sweep_unindexed);
     return rc;
@@ -54,8 +39,8 @@ int index_reopen(struct write *write, int64_t number)
 
     if (rc != SQLITE_OK || number >= next)
         return rc;
-    rc = run_on(write, WRITE_UNINDEX_WORDS, number);
-    return rc == SQLITE_OK ? run_on(write, WRITE_INDEX_LEAVE, number) : rc;
+    rc = write_run_on(write, WRITE_UNINDEX_WORDS, number);
+    return rc == SQLITE_OK ? write_run_on(write, WRITE_INDEX_LEAVE, number) : rc;
 }
 
 static int add_words(struct write *write, sqlite3_stmt *row, int64_t number)
@@ -90,12 +75,13 @@ static int add_agent(struct write *write, sqlite3_stmt *row, int64_t number)
 static int take_up(struct write *write, sqlite3_stmt *row, int64_t number, bool is_left)
 {
     bool is_settled = sqlite3_column_int(row, 1) != 0;
-    int rc = is_left ? run_on(write, WRITE_INDEX_TAKE, number) : add_agent(write, row, number);
+    int rc =
+        is_left ? write_run_on(write, WRITE_INDEX_TAKE, number) : add_agent(write, row, number);
 
     if (rc == SQLITE_OK && is_settled)
         rc = add_words(write, row, number);
     else if (rc == SQLITE_OK)
-        rc = run_on(write, WRITE_INDEX_LEAVE, number);
+        rc = write_run_on(write, WRITE_INDEX_LEAVE, number);
     CRASH_POINT(store_index_taken);
     return rc;
 }
@@ -206,7 +192,7 @@ static int take_batch(struct write *write, const struct job_index *index, int64_
     if (rc == SQLITE_OK)
         rc = take_some(write, index, from, 0, &taken);
     if (rc == SQLITE_OK && taken.count > 0)
-        rc = run_on(write, WRITE_INDEX_MOVE, taken.last + 1);
+        rc = write_run_on(write, WRITE_INDEX_MOVE, taken.last + 1);
     CRASH_POINT(store_index_moved);
     *ret_count += taken.count;
     return rc;

@@ -16,10 +16,12 @@ enum read_statement {
     READ_UNDELIVERED,
     READ_UNDELIVERED_KEY,
     READ_UNDELIVERED_ALL,
-    READ_LIST, /* one each of enum store_list_which, then the same again by prefix */
-    READ_LIST_PREFIX = READ_LIST + 3,
-    READ_LIST_NEW = READ_LIST_PREFIX + 3, /* of an agent: what no index knows yet, */
-    READ_LIST_AGENT,                      /* and what one does */
+    READ_LIST,
+    READ_LIST_OPEN,
+    READ_LIST_PREFIX,
+    READ_LIST_NEW,   /* of an agent: what no index knows yet, */
+    READ_LIST_AGENT, /* and what one does: by its name, */
+    READ_LIST_OWN,   /* by its principal */
     READ_LIVE,
     READ_DRAFT,
     READ_SAID,
@@ -40,24 +42,36 @@ enum read_statement {
     " AND (k.state = 3 OR k.state = 5 OR k.state = 6) "
 #define NEWEST    "ORDER BY k.number DESC LIMIT "
 #define UNSETTLED "k.number >= (SELECT unsettled FROM counter) "
-#define LIST_FILTERS                                                                               \
-    " AND CASE WHEN ?3 > 0 THEN k.number < ?3 ELSE k.created_ms < ?2 END"                          \
-    " AND (?4 IS NULL OR k.principal = ?4) AND (?5 = 0 OR (?5 >> k.state) & 1) "
-#define LIST(condition)                                                                            \
-    ROW_PARTS "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition LIST_FILTERS  \
-              "AND (?6 IS NULL OR " ROW_AGENT " IS ?6) " NEWEST "?1"
-#define LIST_WHICH "CASE ?7 WHEN 1 THEN k.state <= 2 WHEN 2 THEN k.state > 2 ELSE 1 END"
 /* Ids are made of a-z and 2-7, and '{' is what follows z. */
-#define PREFIX                                                                                     \
-    " AND k.number " SCHEMA_PART " IN (SELECT n FROM part) AND k.id >= ?7 AND k.id < ?7 || '{'"
+#define LIST_FILTERS                                                                               \
+    " AND k.number < ?3 AND k.created_ms < ?2 AND (?4 IS NULL OR k.principal = ?4)"                \
+    " AND (?5 = 0 OR (?5 >> k.state) & 1) AND (?7 IS NULL OR (k.id >= ?7 AND k.id < ?7 || '{'))"   \
+    " AND CASE ?8 WHEN 1 THEN k.state <= 2 WHEN 2 THEN k.state > 2 ELSE 1 END "
+#define OF_AGENT "AND (?6 IS NULL OR " ROW_AGENT " IS ?6) "
+#define LIST(condition)                                                                            \
+    ROW_PARTS "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER                                  \
+              "WHERE " condition LIST_FILTERS OF_AGENT NEWEST "?1"
+/* Limited, or a prefix of one character would have a large part of all asks read. */
+#define CANDIDATES                                                                                 \
+    "k.number IN (SELECT number FROM (SELECT number FROM by_id WHERE id >= ?7"                     \
+    " AND id < ?7 || '{' LIMIT 256) UNION SELECT number FROM (SELECT number FROM by_principal"     \
+    " WHERE principal = ?4 ORDER BY number DESC LIMIT 256) UNION SELECT i.number FROM asks i"      \
+    " WHERE i.number " SCHEMA_PART " IN (SELECT n FROM part)"                                      \
+    " AND i.id >= ?7 AND i.id < ?7 || '{')"
+/* What is not over is new, or was left by the index (schema.c). */
+#define OPEN                                                                                       \
+    "k.state <= 2 AND k.number IN (SELECT number FROM unindexed UNION SELECT number FROM asks"     \
+    " WHERE number >= (SELECT next FROM search))"
+/* One bound, because SQLite begins its search at only one. */
+#define INDEXED "b.number < min(?3, (SELECT next FROM search))"
 
 /* The events of one ask, followed back from the newest. */
 #define CHAIN                                                                                      \
-    ROW_PARTS ", chain (seq, kind, body, earlier_seq) AS"                                          \
-              " (SELECT e.seq, e.kind, e.body, e.earlier_seq FROM" ROW_IN_PART                     \
-              "AND k.id = ?1 JOIN events e ON e.seq = k.seq UNION ALL"                             \
-              " SELECT e.seq, e.kind, e.body, e.earlier_seq FROM chain c"                          \
-              " JOIN events e ON e.seq = c.earlier_seq) "
+    ROW_PARTS ROW_AT("?1") ", chain (seq, kind, body, earlier_seq) AS"                             \
+                           " (SELECT e.seq, e.kind, e.body, e.earlier_seq FROM" ROW_IS_AT          \
+                           "JOIN events e ON e.seq = k.seq UNION ALL"                              \
+                           " SELECT e.seq, e.kind, e.body, e.earlier_seq FROM chain c"             \
+                           " JOIN events e ON e.seq = c.earlier_seq) "
 
 static const char *const read_sql[READ_COUNT] = {
     [READ_GET] = ROW_GET,
@@ -66,20 +80,19 @@ static const char *const read_sql[READ_COUNT] = {
     [READ_UNDELIVERED_KEY] = "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED
                              "AND k.idempotency_key = ?2 " NEWEST "1",
     [READ_UNDELIVERED_ALL] = "SELECT " ROW_UNANSWERED "0 FROM asks k " UNDELIVERED NEWEST "?2",
-    [READ_LIST + STORE_LIST_ALL] = LIST("1"),
-    [READ_LIST + STORE_LIST_OPEN] = LIST(UNSETTLED "AND k.state <= 2"),
-    [READ_LIST + STORE_LIST_ENDED] = LIST("k.state > 2"),
-    [READ_LIST_PREFIX + STORE_LIST_ALL] = LIST("1" PREFIX),
-    [READ_LIST_PREFIX + STORE_LIST_OPEN] = LIST(UNSETTLED "AND k.state <= 2" PREFIX),
-    [READ_LIST_PREFIX + STORE_LIST_ENDED] = LIST("k.state > 2" PREFIX),
-    [READ_LIST_NEW] =
-        "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " LIST_WHICH LIST_FILTERS
-        "AND k.number >= (SELECT next FROM search) AND " ROW_AGENT " IS ?6 " NEWEST "?1",
+    [READ_LIST] = LIST("1"),
+    [READ_LIST_OPEN] = LIST(OPEN),
+    [READ_LIST_PREFIX] = LIST(CANDIDATES),
+    [READ_LIST_NEW] = LIST("k.number >= (SELECT next FROM search)"),
+    [READ_LIST_OWN] =
+        "SELECT " ROW_BRIEF
+        "0 FROM by_principal b CROSS JOIN asks k ON k.number = b.number" ROW_JOIN_ANSWER
+        "WHERE b.principal = ?4 AND " INDEXED LIST_FILTERS OF_AGENT
+        "ORDER BY b.number DESC LIMIT ?1",
     [READ_LIST_AGENT] =
         "SELECT " ROW_BRIEF
         "0 FROM by_agent b CROSS JOIN asks k ON k.number = b.number" ROW_JOIN_ANSWER
-        "WHERE b.agent = ?6 AND b.number < (SELECT next FROM search) AND " LIST_WHICH LIST_FILTERS
-        "ORDER BY b.number DESC LIMIT ?1",
+        "WHERE b.agent = ?6 AND " INDEXED LIST_FILTERS "ORDER BY b.number DESC LIMIT ?1",
     [READ_LIVE] = "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " UNSETTLED
                   "AND (k.state <= 2 OR (k.delivered_ms = 0 AND (k.deliver_after_ms > ?1"
                   " OR k.state = 3 OR k.state = 5 OR k.state = 6)))"
@@ -236,11 +249,14 @@ static struct statement bind_list(struct reader *reader, size_t which,
     struct statement list = statement_of(&reader->statements, which);
 
     statement_integer(&list, limit < INT32_MAX ? (int64_t)limit : INT32_MAX);
-    statement_integer(&list, query->before_ms ? query->before_ms : INT64_MAX);
-    statement_integer(&list, query->before_number);
+    statement_integer(&list,
+                      query->before_number || !query->before_ms ? INT64_MAX : query->before_ms);
+    statement_integer(&list, query->before_number ? query->before_number : INT64_MAX);
     statement_text(&list, query->principal);
     statement_integer(&list, query->states);
     statement_text(&list, query->agent);
+    statement_text(&list, query->id_prefix);
+    statement_integer(&list, query->which);
     return list;
 }
 
@@ -254,11 +270,10 @@ static void list_of_agent(struct reader *reader, const struct store_list_query *
     size_t count;
     bool ok;
 
-    statement_integer(&list, query->which);
     ok = hand_on_rows(reader, &list, each, context, &count, &err);
     if (ok && count < query->limit) {
-        list = bind_list(reader, READ_LIST_AGENT, query, query->limit - count);
-        statement_integer(&list, query->which);
+        list = bind_list(reader, query->principal ? READ_LIST_OWN : READ_LIST_AGENT, query,
+                         query->limit - count);
         ok = hand_on_rows(reader, &list, each, context, &count, &err);
     }
     if (is_begun)
@@ -269,16 +284,16 @@ static void list_of_agent(struct reader *reader, const struct store_list_query *
 void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
                  void *context)
 {
-    size_t which = (query->id_prefix ? READ_LIST_PREFIX : READ_LIST) + (size_t)query->which;
+    size_t which = query->which == STORE_LIST_OPEN ? READ_LIST_OPEN
+                   : query->id_prefix              ? READ_LIST_PREFIX
+                                                   : READ_LIST;
     struct statement list;
 
-    if (query->agent && !query->id_prefix && query->which != STORE_LIST_OPEN) {
+    if ((query->agent || query->principal) && which == READ_LIST) {
         list_of_agent(reader, query, each, context);
         return;
     }
     list = bind_list(reader, which, query, query->limit);
-    if (query->id_prefix)
-        statement_text(&list, query->id_prefix);
     answer_rows(reader, &list, each, context);
 }
 

@@ -1,7 +1,7 @@
 /*
  * sqlite_sweep.c - retention (R9.1): what is too old goes, then what is too many.
  * An ask goes with its texts, answers, drafts and words; of its events only the places in the chain
- * stay.
+ * stay. Principals that have nothing left go last.
  */
 #include "store/write.h"
 
@@ -72,14 +72,6 @@ static int pick_all(struct write *write, const struct job_sweep *sweep, struct v
     return rc;
 }
 
-static int run_on(struct write *write, enum write_statement how, int64_t number)
-{
-    struct statement statement = statement_of(&write->statements, how);
-
-    statement_integer(&statement, number);
-    return statement_run(&statement);
-}
-
 /* Goes on to the event before; a damaged chain that does not lead back ends the walk. */
 static int empty_event(struct write *write, int64_t *seq)
 {
@@ -98,17 +90,15 @@ static int empty_event(struct write *write, int64_t *seq)
 
 static int drop(struct write *write, const struct victim *victim)
 {
+    static const enum write_statement parts[] = { WRITE_SWEEP_DRAFTS, WRITE_INDEX_TAKE,
+                                                  WRITE_UNINDEX_AGENT, WRITE_SWEEP_ASK };
     int64_t seq = victim->seq;
     int rc = SQLITE_OK;
 
     while (rc == SQLITE_OK && seq > 0)
         rc = empty_event(write, &seq);
-    if (rc == SQLITE_OK)
-        rc = run_on(write, WRITE_SWEEP_DRAFTS, victim->number);
-    if (rc == SQLITE_OK)
-        rc = index_drop(write, victim->number);
-    if (rc == SQLITE_OK)
-        rc = run_on(write, WRITE_SWEEP_ASK, victim->number);
+    for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(parts); i++)
+        rc = write_run_on(write, parts[i], victim->number);
     CRASH_POINT(store_sweep_dropped);
     return rc;
 }
@@ -172,6 +162,11 @@ static int run_slice(struct write *write, const struct job_sweep *sweep, struct 
     *ret_count = dropped;
     if (rc == SQLITE_OK && is_last)
         rc = conversation_sweep(write, sweep, ret_count);
+    if (rc == SQLITE_OK && is_last) {
+        rc = write_run_on(write, WRITE_SWEEP_PRINCIPALS, sweep->older_than_ms);
+        *ret_count += sqlite3_changes(write->db);
+        write->principal[0] = '\0'; /* it may be one of them */
+    }
     return rc == SQLITE_OK ? move_on(write) : rc;
 }
 

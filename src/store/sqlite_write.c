@@ -13,6 +13,10 @@
 /* Nothing that is found by changes any more: it is over, and so is the time to undo it. */
 #define INDEX_IS_SETTLED "(k.state > 2 AND (k.delivered_ms > 0 OR k.deliver_after_ms <= ?1))"
 #define INDEX_COLUMNS    "k.number, " INDEX_IS_SETTLED ", " ROW_AGENT ", t.form, a.answer"
+/* Open, and not marked as one that no agent waits for. */
+#define ATTENDED " WHERE number >= ?1 AND state <= 2 AND flags & 1 = 0"
+/* Newer than what by_principal holds. */
+#define UNLISTED " WHERE number >= (SELECT next FROM search)"
 
 const char *const write_sql[WRITE_COUNT] = {
     [WRITE_PRINCIPAL] = "INSERT INTO principals (id, kind, uid, name, place, created_ms)"
@@ -52,6 +56,8 @@ const char *const write_sql[WRITE_COUNT] = {
         " WHERE number = ?1 AND id = ?2 AND (?3 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
     [WRITE_MARK] = "UPDATE asks SET flags = (flags | ?2) & ~?3"
                    " WHERE number = ?1 AND state <= 2 AND (flags | ?2) & ~?3 <> flags",
+    [WRITE_ABANDON] = "UPDATE asks SET flags = flags | 1" ATTENDED,
+    [WRITE_ABANDONED] = "SELECT 1 FROM asks" ATTENDED " LIMIT 1",
     [WRITE_ANSWER_TO_DRAFT] =
         "INSERT INTO drafts (ask, person, body, counter, saved_ms)"
         " SELECT ask, COALESCE(person, ?2), answer, 1, ?3 FROM events"
@@ -143,6 +149,17 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_SWEEP_DRAFTS] = "DELETE FROM drafts"
                            " WHERE ask = (SELECT id FROM asks WHERE number = ?1)",
     [WRITE_SWEEP_ASK] = "DELETE FROM asks WHERE number = ?1",
+    /* Ids are hashes: each time a part of them, from anywhere on. Whose the newest asks are only
+     * these tell: while they are many, nobody goes. */
+    [WRITE_SWEEP_PRINCIPALS] =
+        "DELETE FROM principals AS p WHERE p.created_ms < ?1 AND p.id IN (SELECT id FROM"
+        " (SELECT id FROM principals WHERE id >= (SELECT lower(hex(randomblob(16))))"
+        " ORDER BY id LIMIT 100) UNION ALL"
+        " SELECT id FROM (SELECT id FROM principals ORDER BY id LIMIT 100) LIMIT 100)"
+        " AND NOT EXISTS (SELECT 1 FROM by_principal b WHERE b.principal = p.id)"
+        " AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.principal = p.id)"
+        " AND NOT EXISTS (SELECT 1 FROM asks" UNLISTED " LIMIT 1 OFFSET 1000)"
+        " AND p.id NOT IN (SELECT principal FROM asks" UNLISTED ")",
     [WRITE_UNSETTLED] = "SELECT number FROM asks WHERE number >= ?1 AND number < ?2 AND (state <= 2"
                         " OR (delivered_ms = 0 AND (state = 3 OR state = 5 OR state = 6 OR"
                         " deliver_after_ms > 0))) ORDER BY number LIMIT 1",
@@ -167,12 +184,14 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_UNINDEX_AGENT] = "DELETE FROM by_agent WHERE number = ?1 AND agent ="
                             " (SELECT " ROW_AGENT " FROM asks k WHERE k.number = ?1)",
     [WRITE_LOOK] = "SELECT number, state, version, seq FROM asks WHERE number = ?1 AND id = ?2",
-    [WRITE_SEARCH] = ROW_PARTS "SELECT k.number, k.state, k.version, k.seq FROM" ROW_IN_PART
-                               "AND k.id = ?1 LIMIT 1",
+    [WRITE_SEARCH] = ROW_PARTS ROW_AT("?1") "SELECT k.number, k.state, k.version, k.seq"
+                                            " FROM" ROW_IS_AT "LIMIT 1",
     [WRITE_FIND] = ROW_GET,
-    [WRITE_FIND_KEY] = ROW_PARTS "SELECT " ROW_WHOLE "0 FROM events a CROSS JOIN" ROW_IN_PART
-                                 "AND k.id = a.ask JOIN events t ON t.seq = k.number"
-                                 " WHERE a.answer_key = ?1 LIMIT 1",
+    [WRITE_FIND_KEY] = ROW_PARTS ROW_AT(
+        "(SELECT ask FROM events WHERE answer_key = ?1)") "SELECT " ROW_WHOLE "0 FROM" ROW_IS_AT
+                                                          "JOIN events t ON t.seq = k.number JOIN "
+                                                          "events a ON a.answer_key = ?1"
+                                                          " LIMIT 1",
     [WRITE_BEGIN] = "BEGIN IMMEDIATE",
     [WRITE_COMMIT] = "COMMIT",
     [WRITE_SAVEPOINT] = "SAVEPOINT job",
@@ -186,6 +205,14 @@ int write_run(struct write *write, enum write_statement which)
 {
     struct statement statement = statement_of(&write->statements, which);
 
+    return statement_run(&statement);
+}
+
+int write_run_on(struct write *write, enum write_statement which, int64_t number)
+{
+    struct statement statement = statement_of(&write->statements, which);
+
+    statement_integer(&statement, number);
     return statement_run(&statement);
 }
 
@@ -290,9 +317,7 @@ static int write_ask(struct write *write, const struct ask *ask)
 int create_run(struct write *write, struct job *job)
 {
     const struct ask *ask = &job->of.create.ask;
-    char digest[2 * DIGEST_BYTES + 1];
     struct text body = { 0 };
-    struct json_writer writer = json_writer_to(&body);
     struct event event = {
         .ask = ask->id,
         .kind = EVENT_CREATED,
@@ -301,12 +326,7 @@ int create_run(struct write *write, struct job *job)
     };
     int rc = SQLITE_OK;
 
-    hash_hex(ask->digest, DIGEST_BYTES, digest);
-    json_write_object(&writer, NULL);
-    json_write_integer(&writer, "at", ask->created_ms);
-    json_write_integer(&writer, "state", (int64_t)ask->state);
-    json_write_text(&writer, "digest", digest);
-    json_write_end_object(&writer);
+    event_write_created(ask, &body);
     event.body = text_string(&body);
     if (job->of.create.has_principal)
         rc = write_principal(write, &job->of.create.principal, ask->created_ms);

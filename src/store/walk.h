@@ -19,8 +19,9 @@ struct walk_table {
 };
 enum { WALK_TABLES = 13, WALK_COLUMNS = 32 };
 /* In the order in which they may be written: what is referred to comes first. All but counter,
- * whose row is below, and what searches are found by (words, by_agent, unindexed, search): that is
- * made anew. tests/integration/test_migrate.py compares with the schema. */
+ * whose row is below, and what searches are found by (words, by_agent, by_id, by_principal,
+ * unindexed, search): that is made anew. tests/integration/test_migrate.py compares with the
+ * schema. */
 extern const struct walk_table walk_tables[WALK_TABLES];
 
 struct walk {

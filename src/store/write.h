@@ -47,6 +47,8 @@ enum write_statement {
     WRITE_CHANGE,
     WRITE_DELIVERED,
     WRITE_MARK,
+    WRITE_ABANDON,
+    WRITE_ABANDONED,
     WRITE_ANSWER_TO_DRAFT,
     WRITE_ANSWER_UNDECIDE,
     WRITE_DRAFT,
@@ -79,6 +81,7 @@ enum write_statement {
     WRITE_SWEEP_EVENT,
     WRITE_SWEEP_DRAFTS,
     WRITE_SWEEP_ASK,
+    WRITE_SWEEP_PRINCIPALS,
     WRITE_UNSETTLED,
     WRITE_INDEX_NEXT,
     WRITE_INDEX_PICK,
@@ -109,11 +112,12 @@ extern const char *const write_sql[WRITE_COUNT];
 
 /* A job in the transaction that is open: an SQLite code; fills job->reply. */
 typedef int job_run(struct write *write, struct job *job);
-job_run create_run, change_run, mark_run, draft_run, setting_run, token_run, revoke_run, rule_run,
-    rule_revoke_run, key_run, meta_run, client_run, conversation_run, conversation_step_run,
-    shift_run, sweep_run, index_run;
+job_run create_run, change_run, mark_run, abandon_run, draft_run, setting_run, token_run,
+    revoke_run, rule_run, rule_revoke_run, key_run, meta_run, client_run, conversation_run,
+    conversation_step_run, shift_run, sweep_run, index_run;
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
+int write_run_on(struct write *write, enum write_statement which, int64_t number); /* with one */
 /* Appends to the chain and sets event->seq. */
 int write_event(struct write *write, struct event *event);
 int write_counter(struct write *write);
@@ -122,9 +126,8 @@ int write_look(struct write *write, const char *id, struct found *ret_found);
 void write_hint(struct write *write, const char *id, const struct found *ask);
 struct found write_hinted(struct write *write, const char *id); /* a guess */
 
-/* sqlite_index.c: takes an ask out of what lists are found by; its words apart, because every
+/* sqlite_index.c: takes an ask's words out of the index; apart from all else, because every
  * statement that might be undone alone makes the index write what it has gathered. */
-int index_drop(struct write *write, int64_t number);
 int index_drop_words(struct write *write, int64_t number);
 int index_reopen(struct write *write, int64_t number); /* it may change: is taken up again later */
 /* What was added to the index is merged in small steps, as long as the slice lasts. */
@@ -133,6 +136,9 @@ int index_merge(struct write *write, bool *ret_is_done);
 int write_principal(struct write *write, const struct store_principal *principal, int64_t now_ms);
 /* Some conversations that did not change since and wait for nobody. */
 int conversation_sweep(struct write *write, const struct job_sweep *sweep, int64_t *ret_count);
+
+/* Some open ask is not marked as one that no agent waits for. */
+bool abandon_is_needed(struct write *write);
 
 /* Of a change that only delivers; *ret_count is how many asks there were to deliver. */
 int deliver_run(struct write *write, struct job *job, size_t *ret_count);

@@ -202,6 +202,16 @@ static bool start_thread(struct writer *writer)
     return ok;
 }
 
+/* Agents wait at the hub that has the file open, and it was closed. A mark that can't be written
+ * now is no harm: readers of live asks have it in memory. */
+static void abandon(struct writer *writer)
+{
+    struct job job = { .what = JOB_ABANDON, .of.abandoned_ms = loop_utc_ms() };
+
+    if (abandon_is_needed(&writer->runner.write))
+        batch_run(&writer->runner, &job);
+}
+
 struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atomic_bool *is_broken,
                           int *ret_rc)
 {
@@ -209,6 +219,8 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
 
     *ret_rc = batch_runner_init(&writer->runner, db, path, is_broken);
     writer->runner.write.slice.is_wanted = &writer->is_wanted;
+    if (*ret_rc == SQLITE_OK)
+        abandon(writer);
     writer->last_seq = writer->runner.write.head.seq;
     init_sync(writer);
     sqlite3_wal_hook(db, on_commit, writer);

@@ -261,6 +261,38 @@ static void a_commit_that_was_not_heard_is_asked_for(void **state)
     assert_int_equal(count("unheard"), 5);
 }
 
+static bool is_week_stored(void *context)
+{
+    (void)context;
+    return count("week") == 5;
+}
+
+/* The database could not be reached for a week, and the other hubs went on: retention keeps what
+ * this one still has to ask for. */
+static void what_is_in_doubt_for_long_is_not_dropped(void **state)
+{
+    NEEDS_SERVER;
+    for (int i = 0; i < 3; i++) {
+        add("before");
+        run(is_all_done);
+    }
+    proxy_set(stage.proxy, PROXY_MUTE);
+    for (int i = 0; i < 5; i++)
+        add("week");
+    run(is_week_stored);
+    postgres_run(stage.url, "UPDATE batches SET at_ms = at_ms - 7 * 86400000;"
+                            "SELECT sayso_sweep(0, 1000000, 100)");
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM batches"), 1);
+    proxy_set(stage.proxy, PROXY_PASS);
+    proxy_cut(stage.proxy);
+    run(is_all_done);
+    assert_int_equal(stage.done, 8);
+    assert_int_equal(count("week"), 5);
+    postgres_run(stage.url, "UPDATE batches SET at_ms = at_ms - 30::bigint * 86400000;"
+                            "SELECT sayso_sweep(0, 1000000, 100)");
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM batches"), 0);
+}
+
 static void a_transaction_that_was_lost_is_run_again(void **state)
 {
     NEEDS_SERVER;
@@ -464,6 +496,7 @@ int main(void)
         TEST(more_than_fits_is_several_transactions),
         TEST(a_bad_one_fails_alone),
         TEST(a_commit_that_was_not_heard_is_asked_for),
+        TEST(what_is_in_doubt_for_long_is_not_dropped),
         TEST(a_transaction_that_was_lost_is_run_again),
         TEST(a_late_transaction_is_void),
         TEST(a_backend_that_is_ended_under_way_costs_nothing),

@@ -563,7 +563,7 @@ static void what_is_swept_is_found_no_more(void **state)
     commit(twin, "swept");
     assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM words"), 0);
     assert_int_equal(postgres_number(twin->url, "SELECT number FROM asks"), 3);
-    postgres_run(twin->url, "UPDATE batches SET at_ms = at_ms - 86400001 WHERE id = 'three'");
+    postgres_run(twin->url, "UPDATE batches SET at_ms = at_ms - 2592000001 WHERE id = 'three'");
     begin(twin);
     done(twin, "SELECT sayso_sweep(9000000000000, 0, 100)");
     commit(twin, "swept again");

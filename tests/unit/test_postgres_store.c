@@ -20,7 +20,7 @@
 #include "store/postgres/libpq.h"
 #include "store/postgres/postgres.h"
 
-enum { SOON_MS = 30000 };
+enum { SOON_MS = 120000 };
 
 struct stage {
     char url[POSTGRES_URL_BYTES], way[POSTGRES_URL_BYTES];
@@ -233,6 +233,40 @@ static bool has_news(void *context)
     return stage.news >= *(int *)context;
 }
 
+static bool is_hearing(void *context)
+{
+    struct postgres_facts facts;
+
+    postgres_store_facts(context, &facts);
+    return facts.is_hearing;
+}
+
+static bool is_reachable(void *context)
+{
+    return stage.store->ops->is_reachable(stage.store) == *(bool *)context;
+}
+
+/* What is told by the database comes sooner than what is looked for (every two seconds): several
+ * in a row do, whatever else the machine does. Returns the number of asks. */
+static int hear_of_asks(struct store *other)
+{
+    int64_t limit_ms = loop_boot_ms() + SOON_MS;
+    int asks = 0, in_a_row = 0;
+
+    while (in_a_row < 6) {
+        int64_t begun_ms = loop_boot_ms();
+        struct ask ask = make_ask(++asks);
+        struct seen seen = store_ask(other, &ask);
+
+        forget(&seen);
+        run(has_news, &asks);
+        assert_string_equal(stage.last_id, ask.id);
+        in_a_row = loop_boot_ms() - begun_ms < 500 ? in_a_row + 1 : 0;
+        assert_true(loop_boot_ms() < limit_ms);
+    }
+    return asks;
+}
+
 static void two_who_share_a_database_hear_of_each_other(void **state)
 {
     static const struct store_news news = {
@@ -242,39 +276,32 @@ static void two_who_share_a_database_hear_of_each_other(void **state)
     struct ask ask = make_ask(1);
     struct store_change how = answer_of(ask.id, "key");
     struct seen seen;
-    int wanted = 1;
-    int64_t begun;
+    bool is_there = false;
+    int heard;
 
     NEEDS_SERVER;
     stage.store = open_by(stage.way);
     other = open_by(stage.url);
     stage.store->ops->follow(stage.store, &news, NULL);
-    run_for(300); /* both are listening by now */
-    begun = loop_boot_ms();
-    seen = store_ask(other, &ask);
-    run(has_news, &wanted);
-    assert_in_range(loop_boot_ms() - begun, 0, 1500); /* before anybody looks by himself */
-    assert_string_equal(stage.last_id, ask.id);
-    forget(&seen);
-    ask = make_ask(2);
+    run(is_hearing, stage.store);
+    heard = hear_of_asks(other);
+    ask = make_ask(heard + 1);
     seen = store_ask(stage.store, &ask);
-    ask = make_ask(1);
     forget(&seen);
-    assert_int_equal(stage.news, 1);    /* our own are no news */
-    proxy_set(stage.proxy, PROXY_SHUT); /* while we are away: */
+    assert_int_equal(stage.news, heard); /* our own are no news */
+    proxy_set(stage.proxy, PROXY_SHUT);  /* while we are away: */
     proxy_cut(stage.proxy);
     other->ops->change(other, &how, on_reply, &seen);
     run(is_seen, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
-    run_for(2500);
-    assert_false(stage.store->ops->is_reachable(stage.store));
-    assert_int_equal(stage.news, 1);
+    run(is_reachable, &is_there);
+    assert_int_equal(stage.news, heard);
     proxy_set(stage.proxy, PROXY_PASS);
-    wanted = 2;
-    run(has_news, &wanted);
+    heard++;
+    run(has_news, &heard);
     assert_int_equal(stage.last_state, STATE_SUBMITTED);
-    run_for(2500);
-    assert_true(stage.store->ops->is_reachable(stage.store));
+    is_there = true;
+    run(is_reachable, &is_there);
     assert_int_equal(stage.resyncs, 0);
     forget(&seen);
     other->ops->close(other);

@@ -153,6 +153,142 @@ static void as_many_stay_as_are_kept(void **state)
     assert_int_equal(asks_left(twin), 1);
 }
 
+/* What an old principal that has no ask does next: it asks, or begins a conversation. */
+static struct job next_of_principal(const struct ask *ask, bool talks)
+{
+    struct job job = { .what = talks ? JOB_CONVERSATION : JOB_CREATE };
+
+    if (talks) {
+        job.of.conversation = (struct job_conversation){
+            { .id = "talk",
+              .principal = ask->principal,
+              .token_id = "",
+              .label = "",
+              .state = "idle",
+              .body = "{}",
+              .created_ms = ask->created_ms },
+            principal_of(ask),
+            "made {}\n",
+        };
+    } else {
+        job.of.create.ask = *ask;
+        job.of.create.principal = principal_of(ask);
+        job.of.create.has_principal = true;
+    }
+    return job;
+}
+
+static void add_old_principal(struct twin *twin)
+{
+    done(twin, "TRUNCATE conversations, conversation_events, asks, batches, principals;"
+               " INSERT INTO principals VALUES (repeat('0', 32), 'local', 0, 'old', NULL, 1)");
+}
+
+static int64_t principals_called(struct twin *twin, const char *name)
+{
+    char text[96];
+
+    snprintf(text, sizeof text, "SELECT count(*) FROM principals WHERE name = '%s'", name);
+    return postgres_number(twin->url, text);
+}
+
+/* A batch has found its principal there, and retention, which sees nothing of that batch, would
+ * take it for one that nobody needs. */
+static void who_asks_meanwhile_stays(void **state)
+{
+    struct twin *twin = *state;
+    struct ask ask = make_ask(7);
+
+    if (!twin)
+        skip();
+    for (int talks = 0; talks < 2; talks++) {
+        struct job job = next_of_principal(&ask, talks);
+        struct twin other = other_hub(twin);
+
+        add_old_principal(twin);
+        begin(twin);
+        assert_true(twin_send(twin, &job));
+        done(&other, SWEEP);
+        commit(twin, "meanwhile");
+        assert_int_equal(principals_called(twin, "old"), 1);
+        PQfinish(other.connection);
+    }
+}
+
+static void wait_for_lock(struct twin *twin)
+{
+    int64_t give_up_ms = loop_boot_ms() + 60000;
+
+    while (postgres_number(twin->url, "SELECT count(*) FROM pg_locks WHERE NOT granted") == 0)
+        assert_true(loop_boot_ms() < give_up_ms);
+}
+
+/* Of a query that was sent. */
+static void end_query(struct twin *twin)
+{
+    PGresult *result = PQgetResult(twin->connection);
+
+    assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
+    PQclear(result);
+    assert_null(PQgetResult(twin->connection));
+}
+
+/* And where retention came first, the batch finds it gone and writes it down again. */
+static void who_was_just_dropped_is_made_again(void **state)
+{
+    struct twin *twin = *state;
+    struct ask ask = make_ask(7);
+
+    if (!twin)
+        skip();
+    for (int talks = 0; talks < 2; talks++) {
+        struct job job = next_of_principal(&ask, talks);
+        struct twin other = other_hub(twin);
+
+        add_old_principal(twin);
+        done(&other, "BEGIN; " SWEEP);
+        done(twin, "SET lock_timeout = 60000; BEGIN");
+        assert_true(PQsendQuery(twin->connection, "SELECT sayso_begin(5)"));
+        wait_for_lock(twin);
+        done(&other, "COMMIT");
+        end_query(twin);
+        assert_int_equal(principals_called(twin, "old"), 0);
+        assert_true(twin_send(twin, &job));
+        commit(twin, "behind");
+        assert_int_equal(principals_called(twin, "tester"), 1);
+        PQfinish(other.connection);
+    }
+}
+
+/* Between the first look and the second, under the lock, somebody may have asked. */
+static void who_asked_after_the_first_look_stays(void **state)
+{
+    struct twin *twin = *state, other;
+    struct ask ask = make_ask(7);
+    struct job job = next_of_principal(&ask, false);
+
+    if (!twin)
+        skip();
+    other = other_hub(twin);
+    add_old_principal(twin);
+    done(twin, "CREATE FUNCTION hold() RETURNS boolean LANGUAGE sql AS"
+               " 'SELECT pg_advisory_xact_lock(1); SELECT true';"
+               " CREATE POLICY hold ON principals USING (hold());"
+               " ALTER TABLE principals ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;"
+               " SELECT pg_advisory_lock(1)");
+    done(&other, "SET lock_timeout = 60000");
+    assert_true(PQsendQuery(other.connection, SWEEP)); /* is held in its first look */
+    wait_for_lock(twin);
+    begin(twin);
+    assert_true(twin_send(twin, &job));
+    commit(twin, "between");
+    done(twin, "SELECT pg_advisory_unlock(1)");
+    end_query(&other);
+    done(twin, "ALTER TABLE principals NO FORCE ROW LEVEL SECURITY");
+    assert_int_equal(principals_called(twin, "old"), 1);
+    PQfinish(other.connection);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +296,9 @@ int main(void)
         TWIN(nobody_waits_for_retention),
         TWIN(no_draft_stays_without_its_ask),
         TWIN(as_many_stay_as_are_kept),
+        TWIN(who_asks_meanwhile_stays),
+        TWIN(who_was_just_dropped_is_made_again),
+        TWIN(who_asked_after_the_first_look_stays),
     };
 
     return cmocka_run_group_tests(tests, NULL, twin_group_tear_down);

@@ -245,7 +245,7 @@ static void old_ones_go_unless_they_wait(void **state)
 /* One may be large, so not all that are old go at once. */
 static void old_ones_go_a_few_at_a_time(void **state)
 {
-    static const int64_t gone[] = { 2, 2, 1, 0 };
+    static const int64_t gone[] = { 2, 2, 1 + 1, 0 }; /* and who had them */
     struct store_sweep how = { .older_than_ms = 150, .keep_ended = 1000, .batch = 2 };
     struct place *place = *state;
     char id[16];

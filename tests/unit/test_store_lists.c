@@ -50,7 +50,7 @@ static void assert_list(struct place *place, const struct store_list_query *quer
     wait_until(place, &rows.ends);
     assert_int_equal(rows.ends, 1);
     for (int i = 0; i < rows.count; i++) {
-        for (int number = 1; number < 100; number++) {
+        for (int number = 1; number <= 400; number++) {
             make_id(id, number);
             if (strcmp(id, rows.rows[i]->ask.id) == 0)
                 snprintf(found + strlen(found), sizeof found - strlen(found), "%d ", number);
@@ -365,6 +365,42 @@ static void ids_are_found_however_old(void **state)
                      1);
 }
 
+/* Of many asks with one prefix a limited number is looked at; a longer prefix finds any of them. */
+static void a_prefix_of_many_finds_the_newest_of_a_principal(void **state)
+{
+    enum { COUNT = 400 };
+    struct place *place = *state;
+    struct ask ask = make_ask(1);
+    char old[ASK_ID_BYTES];
+    struct store_list_query query = { .limit = 3, .id_prefix = "aaaa", .principal = ask.principal };
+
+    make_id(old, 100);
+    for (int i = 1; i <= COUNT; i++) {
+        ask = make_ask(i);
+        create_done(place, &ask);
+    }
+    for (int round = 0; round < 2; round++) { /* the second time most of them are in an index */
+        assert_list(place, &query, "400 399 398 ");
+        query.id_prefix = old;
+        assert_list(place, &query, "100 ");
+        query.principal = NULL;
+        assert_list(place, &query, "100 ");
+        query.which = STORE_LIST_OPEN;
+        assert_list(place, &query, "100 ");
+        query = (struct store_list_query){ .limit = 3, .id_prefix = "aaaa", .which = query.which };
+        assert_list(place, &query, "400 399 398 ");
+        query.which = STORE_LIST_ENDED;
+        assert_list(place, &query, "");
+        query.which = STORE_LIST_ALL;
+        query.principal = ask.principal;
+        close_store(place);
+        sql(place, "INSERT INTO unindexed SELECT number FROM asks WHERE number < 396"
+                   " ON CONFLICT DO NOTHING");
+        sql(place, "UPDATE search SET next = 396");
+        open_store(place);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +412,7 @@ int main(void)
         CASE(one_event_tells_of_many_deliveries),
         CASE(undelivered_answers_are_listed),
         CASE(ids_are_found_however_old),
+        CASE(a_prefix_of_many_finds_the_newest_of_a_principal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void of_two_who_mark_one_does(void **state)
     reopen(place);
     assert_int_equal(mark(place, ask.id, 0, ASK_UNTOLD), STORE_LOST);
     seen = get(place, ask.id);
-    assert_int_equal(seen.row->ask.flags, ASK_CANCEL_ALWAYS | ASK_REMINDED);
+    assert_int_equal(seen.row->ask.flags, ASK_CANCEL_ALWAYS | ASK_REMINDED | ASK_DETACHED);
     assert_int_equal(seen.row->ask.version, 1);
     forget(&seen);
     assert_int_equal(mark(place, "zzzzzzzzzzzzzzzzzzzzzzzzzz", 1, 0), STORE_MISSING);
@@ -46,10 +46,39 @@ static void of_two_who_mark_one_does(void **state)
     assert_int_equal(mark(place, ask.id, ASK_UNTOLD, 0), STORE_LOST); /* it is over */
 }
 
+/* Whoever waited, waited at the hub that has closed the store: all are marked, with one event. */
+static void what_is_open_is_abandoned_with_its_hub(void **state)
+{
+    enum { OPEN = 1200, EACH = 500, MOST = 1000 }; /* asks; BEAT_LEFT, and what a hub marks */
+    struct place *place = *state;
+    struct store_change how;
+    struct ask ask;
+
+    for (int i = 1; i <= OPEN; i++) {
+        ask = make_ask(i);
+        create_done(place, &ask);
+    }
+    how = answer_of(ask.id, "key-1");
+    change_done(place, &how);
+    reopen(place);
+    assert_int_equal(chosen_number(place->where, "SELECT count(*) FROM asks WHERE flags = 1"),
+                     chosen_is_postgres() ? MOST : OPEN - 1); /* other hubs mark the rest */
+    assert_int_equal(chosen_number(place->where, "SELECT count(*) FROM asks"
+                                                 " WHERE flags = 0 AND state = 3"),
+                     1);
+    assert_int_equal(
+        chosen_number(place->where, "SELECT count(*) FROM events WHERE kind = 11 AND ask = ''"),
+        chosen_is_postgres() ? MOST / EACH : 1);
+    assert_int_equal(bad_event(place), 0);
+    reopen(place);
+    assert_true(chosen_number(place->where, "SELECT count(*) FROM events WHERE kind = 11") <= 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(of_two_who_mark_one_does),
+        CASE(what_is_open_is_abandoned_with_its_hub),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,9 +185,41 @@ static void the_power_may_go_between_checkpoints(void **state)
     cut_a_session(*state, record_large, cuts_wanted() / 4);
 }
 
+/* A process that was killed may have left a commit that is in the log and not on disk. The next one
+ * acknowledges what it finds, so it syncs the log first. */
+static void a_start_syncs_what_was_left(void **state)
+{
+    struct place *place = *state;
+    struct fault_log log = { 0 };
+    struct acks acks = { .place = place, .left = 1 };
+    struct ask ask = make_ask(1);
+    struct store_principal principal = principal_of(&ask);
+    struct store *left;
+    bool is_synced;
+    size_t at;
+
+    fault_vfs_record(&log);
+    open_faulty(place);
+    place->store->ops->create(place->store, &ask, &principal, on_created, &acks);
+    loop_run(place->loop);
+    left = place->store;
+    at = log.count;
+    open_faulty(place);
+    while (at < log.count &&
+           !(log.entries[at].act == FAULT_SYNC && log.entries[at].file == FAULT_LOG))
+        at++;
+    is_synced = at < log.count;
+    left->ops->close(left);
+    close_store(place);
+    fault_vfs_record(NULL);
+    assert_true(is_synced);
+    fault_log_release(&log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        PLACE_CASE(a_start_syncs_what_was_left),
         PLACE_CASE(the_power_may_go_at_any_time),
         PLACE_CASE(the_power_may_go_between_checkpoints),
     };

@@ -471,6 +471,78 @@ static void lists_of_an_agent_are_the_same(void **state)
     }
 }
 
+static void count_row(void *context, const struct store_row *row, const struct error *err)
+{
+    int *counts = context;
+
+    assert_null(err);
+    counts[row ? 0 : 1]++;
+}
+
+static int count_list(struct place *place, const struct store_list_query *query)
+{
+    int counts[2] = { 0 };
+
+    place->store->ops->list(place->store, query, count_row, counts);
+    wait_until(place, &counts[1]);
+    return counts[0];
+}
+
+/* Asks are found by id, by its beginning, by principal and as pending ones; half of them are over.
+ */
+static void assert_all_found(struct place *place, int count)
+{
+    struct ask first = make_ask(0);
+    const struct store_list_query own = { .limit = 1000, .principal = first.principal };
+    const struct store_list_query open = { .limit = 1000, .which = STORE_LIST_OPEN };
+    const struct store_list_query begun = { .limit = 1000, .id_prefix = first.id };
+
+    for (int i = 0; i < count; i++)
+        assert_true(is_there(place, i));
+    assert_false(is_there(place, count));
+    assert_int_equal(count_list(place, &own), count);
+    assert_int_equal(count_list(place, &open), count / 2);
+    assert_int_equal(count_list(place, &begun), 1);
+}
+
+/* Also in a file that was made before these tables were; and they hold nothing of what is gone. */
+static void one_ask_is_found_however_long_ago(void **state)
+{
+    enum { COUNT = 40 };
+    const struct store_sweep all = { INT64_MAX, 1000, 1000, 0 };
+    struct place *place = *state;
+    struct seen seen = { 0 };
+
+    for (int i = 0; i < COUNT; i++) {
+        struct ask ask = make_ask(i);
+
+        create_done(place, &ask);
+        if (i % 2)
+            answer_ask(place, i, "done");
+    }
+    assert_all_found(place, COUNT);
+    take_up(place, NOW, 15);
+    assert_all_found(place, COUNT);
+    if (!chosen_is_postgres()) {
+        assert_in_range(sql_number(place, "SELECT count(*) FROM by_id"), 1, COUNT - 1);
+        close_store(place);
+        sql(place, "DROP TABLE by_id; DROP TABLE by_principal; DROP INDEX asks_undelivered;"
+                   " DROP TRIGGER search_moved; DROP TRIGGER ask_dropped; PRAGMA user_version = 5");
+        open_store(place);
+        assert_in_range(sql_number(place, "SELECT count(*) FROM by_id"), 1, COUNT - 1);
+        assert_all_found(place, COUNT);
+    }
+    take_up_all(place, NOW);
+    assert_all_found(place, COUNT);
+    if (chosen_is_postgres())
+        return;
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM by_id"), COUNT);
+    place->store->ops->sweep(place->store, &all, on_reply, &seen);
+    wait_for(place, &seen);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM by_id"), COUNT / 2);
+    assert_int_equal(sql_number(place, "SELECT count(*) FROM by_principal"), COUNT / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +554,7 @@ int main(void)
         CASE(many_that_were_left_are_taken_up),
         CASE(what_is_gone_is_found_no_more),
         CASE(lists_of_an_agent_are_the_same),
+        CASE(one_ask_is_found_however_long_ago),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,104 @@ static void what_ends_later_is_counted_too(void **state)
     assert_false(is_there(place, 2));
 }
 
+/* Each ask has a principal of its own, named by its number. */
+static struct ask ask_of(int number)
+{
+    struct ask ask = make_ask(number);
+
+    snprintf(ask.principal, sizeof ask.principal, "%032x", (unsigned)number);
+    return ask;
+}
+
+static void take_up_all(struct place *place)
+{
+    const struct store_index index = { 1700000200000, 10, 0 };
+
+    for (int64_t more = 1; more > 0;) {
+        struct seen seen = { 0 };
+
+        place->store->ops->index(place->store, &index, on_reply, &seen);
+        wait_for(place, &seen);
+        more = seen.reply.seq;
+    }
+}
+
+static bool knows_principal(struct place *place, int number)
+{
+    char text[96];
+
+    snprintf(text, sizeof text, "SELECT count(*) FROM principals WHERE id = '%032x'",
+             (unsigned)number);
+    return sql_number(place, text) == 1;
+}
+
+static void who_has_no_ask_any_more_goes_too(void **state)
+{
+    enum { INDEXED = 1, YOUNG, TALKING, OPEN, GONE };
+    struct place *place = *state;
+    int64_t older = 1700000000000 + 10;
+
+    for (int i = INDEXED; i <= GONE; i++) {
+        struct ask ask = ask_of(i);
+        struct store_change how = answer_of(ask.id, ask.id);
+
+        how.now_ms = 100;
+        ask.created_ms += i == YOUNG ? 1000 : 0;
+        create_done(place, &ask);
+        if (i == INDEXED)
+            take_up_all(place);
+        else if (i != OPEN)
+            change_done(place, &how);
+    }
+    sql(place, "INSERT INTO conversations (id, principal, state, body, version, created_ms,"
+               " changed_ms) VALUES ('talk', '00000000000000000000000000000003',"
+               " 'awaiting_user_response', '{}', 1, 5, 5)");
+    assert_int_equal(sweep(place, older, 1000, 10), 4);
+    for (int i = INDEXED; i <= OPEN; i++)
+        assert_true(knows_principal(place, i));
+    assert_false(knows_principal(place, GONE));
+    assert_int_equal(sweep(place, older, 1000, 10), 0);
+    for (int again = 0; again < 2; again++) { /* whoever comes back is written down again */
+        struct ask ask = ask_of(GONE);
+
+        make_id(ask.id, 100 + again);
+        create_done(place, &ask);
+        assert_true(knows_principal(place, GONE));
+    }
+}
+
+/* Each time a part of them is looked at, from anywhere on, so that those that stay are in nobody's
+ * way. */
+static void principals_go_a_part_at_a_time(void **state)
+{
+    static const int64_t gone[] = { 100, 100, 50, 0 };
+    struct place *place = *state;
+
+    sql(place, "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 250)"
+               " INSERT INTO principals SELECT 'p' || n, 'local', 0, '', NULL, 1 FROM n"
+               " UNION ALL SELECT ' ' || n, 'local', 0, '', NULL, 300 FROM n");
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+        assert_int_equal(sweep(place, 200, 1000, 10), gone[i]);
+}
+
+/* A file has no list of whose the newest asks are: while they are many, all principals stay. */
+static void principals_wait_for_the_index(void **state)
+{
+    struct place *place = *state;
+
+    if (chosen_is_postgres())
+        skip();
+    sql(place, "INSERT INTO principals VALUES ('p', 'local', 0, '', NULL, 1)");
+    for (int i = 0; i <= 1000; i++) {
+        struct ask ask = make_ask(i);
+
+        create_done(place, &ask);
+    }
+    assert_int_equal(sweep(place, 200, 1000, 10), 0);
+    take_up_all(place);
+    assert_int_equal(sweep(place, 200, 1000, 10), 1);
+}
+
 static void an_ask_that_was_undone_is_not_ended(void **state)
 {
     struct place *place = *state;
@@ -157,17 +255,9 @@ enum { MANY = 60 };
 
 static void end_many(struct place *place)
 {
-    const struct store_index index = { 1700000200000, 10, 0 };
-
     for (int i = 1; i <= MANY; i++)
         end_ask(place, i, STATE_SUBMITTED, 100 + i, true);
-    for (int64_t more = 1; more > 0;) {
-        struct seen seen = { 0 };
-
-        place->store->ops->index(place->store, &index, on_reply, &seen);
-        wait_for(place, &seen);
-        more = seen.reply.seq;
-    }
+    take_up_all(place);
     assert_int_equal(sql_number(place, "SELECT count(*) FROM words"), MANY);
 }
 
@@ -469,6 +559,9 @@ int main(void)
         CASE(what_is_too_old_goes),
         CASE(what_is_too_many_goes_unless_awaited),
         CASE(what_ends_later_is_counted_too),
+        CASE(who_has_no_ask_any_more_goes_too),
+        CASE(principals_go_a_part_at_a_time),
+        CASE(principals_wait_for_the_index),
         CASE(a_slice_is_shorter_where_somebody_waits),
         CASE(a_batch_ends_when_its_time_is_over),
         CASE(words_are_merged_in_steps),

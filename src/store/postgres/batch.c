@@ -25,6 +25,7 @@ enum {
     BATCH_SILENCE_MS = 8000, /* longer than the server's lock_timeout */
     BATCH_TRIES = 6,
     BATCH_PAUSE_MS = 20,
+    BATCH_WRITER_CHARS = 13, /* of an id that are the writer's; sweep.sql knows it */
 };
 enum { NUMBER_BEGIN = 0, NUMBER_LOCK = 1, NUMBER_FIRST = 2 };
 
@@ -323,9 +324,11 @@ static void add_job(struct batch_queue *queue, struct batch_entry *entry)
 static void send_batch(struct batch_queue *queue)
 {
     const struct pg_exchange exchange = { on_result, on_end, queue };
+    char id[sizeof queue->id];
 
     take_jobs(queue);
-    random_id(queue->id);
+    random_id(id);
+    memcpy(queue->id + BATCH_WRITER_CHARS, id, sizeof id - BATCH_WRITER_CHARS);
     queue->state = BATCH_SENT;
     queue->count = 0;
     queue->is_committed = false;
@@ -397,6 +400,7 @@ struct batch_queue *batch_queue_open(const struct batch_parts *parts)
                                        .silence_ms = BATCH_SILENCE_MS };
 
     queue->parts = *parts;
+    random_id(queue->id); /* its beginning is that of all batches */
     queue->timer = loop_timer_new(parts->loop, on_time, queue);
     queue->turn = loop_turn_new(parts->loop, on_turn, queue);
     queue->link = pg_link_open(&plan);

@@ -14,10 +14,12 @@ enum {
     BEAT_MS = 3000,       /* hubs.sql says how many may be missed */
     BEAT_MOST = 1000,     /* asks at once */
     BEAT_AGAIN_MS = 1000, /* where there are more, once these are settled */
+    BEAT_LEFT = 500,      /* asks that are marked together, for a hub that leaves */
+    BEAT_LEFT_PARTS = 2,  /* so often; a hub that stays marks the rest, in its own time */
 };
 
 static const struct sql beat_sql = { "sayso_beat", "SELECT sayso_beat($1, $2)" };
-static const struct sql leave_sql = { NULL, "SELECT sayso_leave($1)" };
+static const struct sql leave_sql = { NULL, "SELECT sayso_leave($1, $2, $3)" };
 
 struct beat {
     struct pool *pool;
@@ -26,6 +28,8 @@ struct beat {
     const struct store_news *news; /* NULL: nobody listens */
     void *context;
     bool is_beating, is_leaving, has_left;
+    int64_t left_number; /* of the last ask that was marked */
+    int left_parts;
 };
 
 void beat_write_first(int64_t hub, struct text *out)
@@ -33,11 +37,17 @@ void beat_write_first(int64_t hub, struct text *out)
     text_add_format(out, "SELECT sayso_beat(%lld, 0)", (long long)hub);
 }
 
+static void say_good_bye(struct beat *beat);
+
 static void on_left(void *context, const PGresult *result, const struct error *err)
 {
-    (void)result;
-    (void)err; /* then we are missed soon */
-    ((struct beat *)context)->has_left = true;
+    struct beat *beat = context;
+    int64_t number = err ? 0 : result_integer(result, 0, 0); /* failed: then we are missed soon */
+
+    beat->has_left = number == 0 || ++beat->left_parts == BEAT_LEFT_PARTS;
+    beat->left_number = number;
+    if (!beat->has_left)
+        say_good_bye(beat);
 }
 
 static void say_good_bye(struct beat *beat)
@@ -45,6 +55,8 @@ static void say_good_bye(struct beat *beat)
     struct params params = { 0 };
 
     params_integer(&params, beat->hub);
+    params_integer(&params, beat->left_number);
+    params_integer(&params, BEAT_LEFT);
     pool_read(beat->pool, &leave_sql, &params, on_left, beat);
 }
 
@@ -99,6 +111,11 @@ void beat_leave(struct beat *beat)
     beat->is_leaving = true;
     if (!beat->is_beating)
         say_good_bye(beat);
+}
+
+int64_t beat_left_number(const struct beat *beat)
+{
+    return beat->left_number;
 }
 
 bool beat_has_left(void *beat)

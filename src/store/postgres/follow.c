@@ -21,6 +21,7 @@
 enum {
     FOLLOW_MOST = 10000, /* events of others: behind more than these all is read again */
     FOLLOW_PAGE = 1000,  /* of one look */
+    FOLLOW_MANY = 10,    /* of these, that are about many asks each */
     DRIFT = 10000,       /* clocks part by a millisecond in so many, or less */
 };
 
@@ -30,8 +31,10 @@ const struct sql follow_start_sql = { "follow_start", POSITION "FROM counter c" 
  * whether there are more than we tell. */
 static const struct sql look_sql = {
     "follow_look", POSITION ", (SELECT min(e.seq) FROM events e WHERE e.seq > $1::bigint),"
-                            " (SELECT e.seq FROM events e WHERE e.seq > $1 AND e.hub <> $2::bigint"
-                            " ORDER BY e.seq OFFSET $3::bigint - 1 LIMIT 1),"
+                            " LEAST((SELECT e.seq FROM events e WHERE e.seq > $1 AND"
+                            " e.hub <> $2::bigint ORDER BY e.seq OFFSET $3::bigint - 1 LIMIT 1),"
+                            " (SELECT e.seq FROM events e WHERE e.seq > $1 AND e.hub <> $2 AND"
+                            " e.ask = '' ORDER BY e.seq OFFSET $5::bigint - 1 LIMIT 1)),"
                             " EXISTS (SELECT FROM events e WHERE e.seq > $1 AND e.hub <> $2"
                             " ORDER BY e.seq OFFSET $4::bigint) FROM counter c"
 };
@@ -297,5 +300,6 @@ void follow_look(struct follow *follow)
     params_integer(&params, follow->hub);
     params_integer(&params, FOLLOW_PAGE);
     params_integer(&params, FOLLOW_MOST);
+    params_integer(&params, FOLLOW_MANY);
     pool_read(follow->pool, &look_sql, &params, on_looked, follow);
 }

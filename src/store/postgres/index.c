@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
+#include "store/postgres/params.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/result.h"
 
@@ -41,18 +42,6 @@ struct indexing {
     void *context;
 };
 
-/* As an element of an array of PostgreSQL. */
-static void add_quoted(struct text *out, const char *text)
-{
-    text_add_char(out, '"');
-    for (const char *at = text; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            text_add_char(out, '\\');
-        text_add_char(out, *at);
-    }
-    text_add_char(out, '"');
-}
-
 struct arrays {
     struct text numbers, seqs, words;
     int64_t next;
@@ -70,7 +59,7 @@ static void add_ask(struct arrays *arrays, const PGresult *result, int row)
     text_add_text(&arrays->words, before);
     if (result_flag(result, row, 3)) {
         search_text(result_text(result, row, 4), result_text(result, row, 5), &folded);
-        add_quoted(&arrays->words, text_string(&folded));
+        params_add_element(&arrays->words, text_string(&folded));
     } else {
         text_add_text(&arrays->words, "NULL");
     }

@@ -17,18 +17,6 @@ static void add_comma(struct text *values)
         text_add_char(values, ',');
 }
 
-/* As an element of an array. */
-static void add_quoted(struct text *out, const char *text)
-{
-    text_add_char(out, '"');
-    for (const char *at = text; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            text_add_char(out, '\\');
-        text_add_char(out, *at);
-    }
-    text_add_char(out, '"');
-}
-
 static void add_bytes(struct text *out, const uint8_t *bytes, size_t length)
 {
     static const char digits[] = "0123456789abcdef";
@@ -71,7 +59,7 @@ static bool add_value(struct text *out, sqlite3_stmt *row, int column)
         if (strlen(text) != (size_t)sqlite3_column_bytes(row, column) ||
             !text_is_utf8(text, strlen(text)))
             return false;
-        add_quoted(out, text);
+        params_add_element(out, text);
         return true;
     }
 }
@@ -86,7 +74,7 @@ static void add_agent(struct text *out, sqlite3_stmt *row, int columns)
     }
     add_comma(out);
     if (name)
-        add_quoted(out, name);
+        params_add_element(out, name);
     else
         text_add_text(out, "NULL");
     free(name);

@@ -67,3 +67,14 @@ void params_look(const struct params *params, struct params_view *out)
         out->formats[i] = param->is_binary;
     }
 }
+
+void params_add_element(struct text *out, const char *text)
+{
+    text_add_char(out, '"');
+    for (const char *at = text; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            text_add_char(out, '\\');
+        text_add_char(out, *at);
+    }
+    text_add_char(out, '"');
+}

@@ -29,6 +29,8 @@ void params_flag(struct params *params, bool flag);
 /* For a bytea. */
 void params_bytes(struct params *params, const void *bytes_or_null, size_t length);
 void params_release(struct params *params);
+/* A text as PostgreSQL writes it in an array. */
+void params_add_element(struct text *out, const char *text);
 
 /* As libpq wants them; borrowed until the next value is added. */
 struct params_view {

@@ -28,9 +28,9 @@
 enum {
     OPEN_MS = 10000,
     CLOSE_MS = 10000,
-    LEAVE_MS = 1000,
-    LOOK_MS = 2000, /* at least so often others' writes are looked for */
-    AWAY_MS = 2000, /* so long without the database is nothing to speak of */
+    LEAVE_MS = 1000, /* for each part of it */
+    LOOK_MS = 2000,  /* at least so often others' writes are looked for */
+    AWAY_MS = 2000,  /* so long without the database is nothing to speak of */
 };
 
 struct postgres_store {
@@ -310,10 +310,15 @@ static void fail_late(struct postgres_store *store)
 
 static void leave(struct postgres_store *store)
 {
+    int64_t before;
+
     if (!store->beat || !pool_is_ready(store->pool))
         return;
     beat_leave(store->beat);
-    loop_run_until(store->loop, beat_has_left, store->beat, loop_boot_ms() + LEAVE_MS);
+    do
+        before = beat_left_number(store->beat);
+    while (!loop_run_until(store->loop, beat_has_left, store->beat, loop_boot_ms() + LEAVE_MS) &&
+           beat_left_number(store->beat) > before);
 }
 
 static void store_close(struct store *port)
@@ -343,32 +348,10 @@ static void store_close(struct store *port)
 
 static const struct store_ops postgres_ops = {
     REQUEST_OPS,
-    .close = store_close,
-    .get = store_get,
-    .find_undelivered = store_find_undelivered,
-    .list_undelivered = store_list_undelivered,
-    .list = store_list,
-    .history = store_history,
-    .list_live = store_list_live,
-    .get_conversation = store_get_conversation,
-    .find_conversation = store_find_conversation,
-    .list_conversations = store_list_conversations,
-    .list_conversation_events = store_list_conversation_events,
-    .get_draft = store_get_draft,
-    .list_said = store_list_said,
-    .list_settings = store_list_settings,
-    .list_tokens = store_list_tokens,
-    .list_rules = store_list_rules,
-    .list_keys = store_list_keys,
-    .get_cut_off = store_get_cut_off,
-    .get_form_fact = store_get_form_fact,
-    .meta = store_meta,
+    STORE_OPS,
     .follow = store_follow,
     .utc_ms = store_utc_ms,
     .is_reachable = store_is_reachable,
-    .is_broken = store_is_broken,
-    .last_seq = store_last_seq,
-    .write_metrics = store_write_metrics,
 };
 
 /* Opening ---------------------------------------------------------------------------------------

@@ -8,18 +8,6 @@
 #include "store/postgres/libpq.h"
 #include "store/row.h"
 
-enum column_kind { COLUMN_CHARS, COLUMN_BYTES, COLUMN_NUMBER, COLUMN_TEXT };
-struct column {
-    enum column_kind kind;
-    size_t offset, size;
-};
-
-#define MEMBER_SIZE(member) sizeof(((struct store_row *)0)->member)
-#define COLUMN_OF(sql, kind, member)                                                               \
-    { COLUMN_##kind, offsetof(struct store_row, member), MEMBER_SIZE(member) },
-static const struct column columns[ROW_COLUMN_COUNT] = { ROW_ASK_COLUMNS(
-    COLUMN_OF) ROW_LONG_COLUMNS(COLUMN_OF) ROW_ANSWER_COLUMNS(COLUMN_OF) };
-
 int result_count(const PGresult *result)
 {
     return libpq.ntuples(result);
@@ -87,11 +75,11 @@ void result_row(const PGresult *result, int row, int first_column, struct store_
 {
     *out = (struct store_row){ 0 };
     for (int at = 0; at < ROW_COLUMN_COUNT; at++) {
-        char *member = (char *)out + columns[at].offset;
-        size_t size = columns[at].size;
+        char *member = (char *)out + row_columns[at].offset;
+        size_t size = row_columns[at].size;
         const char *text;
 
-        switch (columns[at].kind) {
+        switch (row_columns[at].kind) {
         case COLUMN_CHARS:
             text = result_text(result, row, first_column + at);
             text_put(member, size, text ? text : "");

@@ -25,6 +25,7 @@ _Static_assert(EVENT_CREATED == 0 && EVENT_AGENT_REATTACHED == 12, "ask.sql know
 _Static_assert(STORE_PAST_DEADLINE == 1 && STORE_BEFORE_DELIVERY == 2 && STORE_ABANDONED == 3,
                "sayso_change knows them");
 _Static_assert(ASK_DETACHED == 1, "ask.sql and hubs.sql know it");
+_Static_assert(EVENT_AGENT_DETACHED == 11, "hubs.sql knows it");
 
 /* Made of sql/ by tools/bundle_sql. */
 extern const char schema_open[], schema_drop[], schema_functions[], schema_step_1[],

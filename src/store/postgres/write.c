@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "crypto/hash.h"
+#include "store/event.h"
 #include "store/job.h"
 #include "store/postgres/params.h"
 #include "store/postgres/result.h"
@@ -64,19 +65,11 @@ static void add_principal(struct params *out, const struct store_principal *prin
     params_text(out, principal->place);
 }
 
-/* The body of the event as sqlite_write.c writes it. */
 static void add_created(struct params *out, const struct ask *ask)
 {
-    char digest[HASH_HEX_BYTES];
     struct text body = { 0 };
-    struct json_writer writer = json_writer_to(&body);
 
-    hash_hex(ask->digest, DIGEST_BYTES, digest);
-    json_write_object(&writer, NULL);
-    json_write_integer(&writer, "at", ask->created_ms);
-    json_write_integer(&writer, "state", (int64_t)ask->state);
-    json_write_text(&writer, "digest", digest);
-    json_write_end_object(&writer);
+    event_write_created(ask, &body);
     params_text(out, text_string(&body));
     text_release(&body);
 }
@@ -125,24 +118,14 @@ static void bind_deliver(const struct store_change *change, struct params *out)
     params_text(out, change->actor_json ? change->actor_json : "");
 }
 
-/* The end of the event's body as sqlite_change.c writes it, behind the ask's version. */
+/* Behind the ask's version, which the database writes. */
 static void add_rest(struct params *out, const struct store_change *change)
 {
     struct text rest = { 0 };
     struct json_writer writer = json_writer_to(&rest);
-    char hex[HASH_HEX_BYTES] = "";
-    uint8_t hash[HASH_BYTES];
 
-    if (change->answer_json) {
-        struct hash_part answer = { change->answer_json, strlen(change->answer_json) };
-
-        hash_parts(&answer, 1, hash);
-        hash_hex(hash, HASH_BYTES, hex);
-    }
     text_add_char(&rest, ',');
-    json_write_text(&writer, "answer", hex);
-    json_write_text_if(&writer, "said", change->said);
-    json_write_end_object(&writer);
+    event_write_end(change, &writer);
     params_text(out, text_string(&rest));
     text_release(&rest);
 }

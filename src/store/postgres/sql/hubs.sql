@@ -45,8 +45,37 @@ BEGIN
   END IF;
 END $f$;
 
-CREATE FUNCTION sayso_leave(p_hub bigint) RETURNS void
-LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+-- Good-bye. The agents that wait at this hub are gone with it: their asks behind p_after are marked,
+-- p_most of them, and one event names them all, beside their own chains. Returns the number of the
+-- last one; 0: no more are left. The hub repeats the call, so that others write in between, but not
+-- for long: whatever is left is found by sayso_beat. A part of them is looked for in their order: to
+-- collect and sort all that are open would take longer than to mark them.
+CREATE FUNCTION sayso_leave(p_hub bigint, p_after bigint, p_most bigint) RETURNS bigint
+LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off
+SET enable_bitmapscan = off AS $f$
+DECLARE
+  last bigint := 0;
+  list text;
+  head bigint;
+  body text;
 BEGIN
-  UPDATE hubs h SET seen_ms = 0 WHERE h.id = p_hub;
+  UPDATE hubs h SET seen_ms = 0 WHERE h.id = p_hub AND h.seen_ms <> 0;
+  head := sayso_begin(p_hub) + 1;
+  WITH waiting AS (
+    SELECT a.number FROM asks a
+      WHERE a.state <= 2 AND a.hub = p_hub AND a.flags & 1 = 0 AND a.number > p_after
+      ORDER BY a.number LIMIT p_most),
+  gone AS (
+    UPDATE asks k SET flags = k.flags | 1 FROM waiting w WHERE k.number = w.number
+      RETURNING k.id, k.number)
+  SELECT COALESCE(max(g.number), 0), string_agg('"' || g.id || '"', ',' ORDER BY g.number)
+    INTO last, list FROM gone g;
+  IF last > 0 THEN
+    body := '{"at":' || sayso_now() || ',"asks":[' || list || ']}';
+    INSERT INTO events (seq, hub, ask, kind, actor, body, earlier_seq, prev_hash)
+      SELECT head, p_hub, '', 11, '', body, 0, c.hash FROM counter c;
+    UPDATE counter SET seq = head, hash = sayso_hash(hash, head::text, '', '11', '', body);
+    PERFORM pg_notify('sayso', head::text);
+  END IF;
+  RETURN last;
 END $f$;

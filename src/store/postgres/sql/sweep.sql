@@ -18,18 +18,41 @@ BEGIN
   DELETE FROM asks WHERE number = ANY (p_numbers);
 END $f$;
 
--- Conversations that wait for nobody, and what became of batches nobody will ask for any more.
+-- Of these principals the old ones that no ask and no conversation names any more.
+CREATE FUNCTION sayso_unused(p_ids text[], p_older bigint) RETURNS text[] LANGUAGE sql STABLE AS $f$
+  SELECT ARRAY(SELECT p.id FROM principals p WHERE p.id = ANY (p_ids) AND p.created_ms < p_older
+    AND NOT EXISTS (SELECT FROM asks k WHERE k.principal = p.id)
+    AND NOT EXISTS (SELECT FROM conversations c WHERE c.principal = p.id))
+$f$;
+
+-- Conversations that wait for nobody, and what became of batches nobody will ask for any more. One
+-- that is in doubt is the newest of its writer, whose batches begin with the same 13 characters
+-- (batch.c): it is kept for as long as a hub may reasonably be cut off. Principals last (ids are
+-- hashes: each time a part of them, from anywhere on), and only with the row that every writer takes
+-- first: none of them is asking just now.
 CREATE FUNCTION sayso_drop_others(p_older bigint, p_most bigint) RETURNS bigint
 LANGUAGE plpgsql AS $f$
 DECLARE
   dropped bigint;
+  first text := md5(random()::text);
+  unused text[];
 BEGIN
   DELETE FROM conversations WHERE id IN (SELECT c.id FROM conversations c
     WHERE c.changed_ms < p_older AND c.state <> 'awaiting_user_response'
     ORDER BY c.changed_ms, c.id LIMIT p_most FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS dropped = ROW_COUNT;
   DELETE FROM batches WHERE id IN (SELECT b.id FROM batches b
-    WHERE b.at_ms < sayso_now() - 86400000 ORDER BY b.at_ms LIMIT 1000);
+    WHERE b.at_ms < sayso_now() - 86400000
+      AND (b.at_ms < sayso_now() - 2592000000 OR EXISTS (SELECT FROM batches n
+        WHERE n.id >= left(b.id, 13) AND n.id < left(b.id, 13) || '{' AND n.at_ms > b.at_ms))
+    ORDER BY b.at_ms LIMIT 1000);
+  unused := sayso_unused(ARRAY((SELECT id FROM principals WHERE id >= first ORDER BY id LIMIT 100)
+    UNION ALL (SELECT id FROM principals ORDER BY id LIMIT 100) LIMIT 100), p_older);
+  IF cardinality(unused) > 0 AND EXISTS (SELECT FROM counter FOR UPDATE SKIP LOCKED) THEN
+    unused := sayso_unused(unused, p_older);
+    DELETE FROM principals WHERE id = ANY (unused);
+    dropped := dropped + cardinality(unused);
+  END IF;
   RETURN dropped;
 END $f$;
 
