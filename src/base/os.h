@@ -25,9 +25,12 @@ bool os_process(int64_t pid, struct os_process *ret_process); /* false: gone */
 /* True when `pid` is, or has among its ancestors, the process {ancestor, start}. */
 bool os_descends_from(int64_t pid, int64_t ancestor, uint64_t start);
 bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
-/* Whose process is at the other end of a TCP connection within this machine; -1: it is gone. False:
- * not known, as when it comes from elsewhere. */
+/* Whose process is at the other end of a TCP connection within this machine; -1: it is gone, or
+ * can't be looked up now. False: it is on another machine, or this one has no such tables. */
 bool os_tcp_peer_user(int socket_fd, int64_t *ret_uid);
+/* Which process it is as well; pid 0: unknown. Looks at the descriptors of that user's processes,
+ * so it is for what is rare. */
+bool os_tcp_peer_process(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
 /* What was written to a TCP socket and not yet acknowledged by the other side; -1: unknown. */
 int64_t os_unacknowledged_bytes(int socket_fd);
 int os_socket_error(int socket_fd); /* errno of what went wrong, once; 0: nothing */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct error;
+struct http_address;
 struct http_exchange;
 struct http_server;
 struct loop;
@@ -30,9 +31,11 @@ enum http_fate { HTTP_TAKEN, HTTP_LOST, HTTP_ROOM };
  * http_server_free_place. */
 struct http_taken {
     struct http_server *server;
-    int fd;          /* owned by whoever takes it */
-    struct tls *tls; /* likewise; NULL: none */
-    char *bytes;     /* what the peer sent behind its request; for the call */
+    int fd;                       /* the caller that takes it owns it */
+    struct tls *tls;              /* likewise; NULL: none */
+    struct http_address *address; /* that it counts for, likewise; NULL: none */
+    bool has_token;
+    char *bytes; /* what the peer sent behind its request; for the call */
     size_t length;
 };
 
@@ -85,7 +88,9 @@ struct http_options {
     struct http_handler handler;
     struct http_times times;
     size_t most_connections; /* 0: what the limit of open files leaves */
-    size_t most_bytes;       /* of all heads and bodies that are held; 0: 64 MiB */
+    /* Of all heads, bodies, unfinished messages and unread replies that are held; half of it for
+     * who has shown no token. 0: 64 MiB. */
+    size_t most_bytes;
 };
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err);
@@ -117,6 +122,9 @@ int http_port(const struct http_exchange *exchange); /* of the listener it came 
 const struct http_site *http_site(const struct http_exchange *exchange);
 /* The address and port that the peer came to, as Host has them: "10.0.0.5:7443", "[::1]:7443". */
 bool http_own_address(const struct http_exchange *exchange, char *out, size_t size);
+/* The process of this machine that is at the other end; false: unknown, as from elsewhere. Looked
+ * for once per connection. */
+bool http_peer(const struct http_exchange *exchange, int64_t *ret_uid, int64_t *ret_pid);
 /* Figures of the server it came through. */
 void http_write_metrics(const struct http_exchange *exchange, struct text *out);
 /* One parameter of the query, decoded, UTF-8 without NUL; NULL: absent. Borrowed, valid until the

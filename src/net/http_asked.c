@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/metrics.h"
+#include "base/os.h"
 #include "net/http_inside.h"
 #include "net/http_target.h"
 
@@ -97,10 +98,30 @@ const char *http_parameter(struct http_exchange *exchange, const char *name)
     return text_string(&asked->scratch);
 }
 
+bool http_peer(const struct http_exchange *exchange, int64_t *ret_uid, int64_t *ret_pid)
+{
+    struct http_connection *connection = exchange->connection;
+
+    if (!connection || http_site(exchange))
+        return false;
+    if (!connection->is_located) {
+        os_tcp_peer_process(connection->fd, ret_uid, ret_pid);
+        connection->peer_uid = (uint32_t)*ret_uid; /* -1 becomes UINT32_MAX, which no user has */
+        connection->peer_pid = (int32_t)*ret_pid;
+        connection->is_located = true;
+    }
+    *ret_uid = connection->peer_uid == UINT32_MAX ? -1 : (int64_t)connection->peer_uid;
+    *ret_pid = connection->peer_pid;
+    return *ret_uid >= 0;
+}
+
 void http_recognise(struct http_exchange *exchange)
 {
-    if (exchange->connection)
-        exchange->connection->is_known = true;
+    if (!exchange->connection)
+        return;
+    exchange->connection->server->strangers -= !exchange->connection->is_known;
+    exchange->connection->is_known = true;
+    http_address_leave(&exchange->connection->address);
 }
 
 void http_set_owner(struct http_exchange *exchange, uint64_t owner)

@@ -51,9 +51,7 @@ static size_t kept_bytes(const struct http_connection *connection)
 
 void http_connection_free(struct http_connection *connection)
 {
-    if (connection->out)
-        text_release(&connection->out->text);
-    free(connection->out);
+    http_connection_drop_out(connection);
     pool_free(connection, sizeof *connection);
 }
 
@@ -64,6 +62,7 @@ static void let_go(struct http_connection *connection)
 
     connection->phase = PHASE_CLOSED;
     connection->exchange = NULL;
+    server->strangers -= !connection->is_known;
     drop_in(connection);
     http_wait_end(&connection->wait);
     http_link_remove(&connection->dirty);
@@ -80,6 +79,7 @@ void http_connection_close(struct http_connection *connection)
         return;
     let_go(connection);
     connection->server->count--;
+    http_address_leave(&connection->address);
     stream_close(connection->fd, connection->tls);
     connection->tls = NULL;
     if (exchange)
@@ -93,11 +93,17 @@ void http_connection_hand_over(struct http_connection *connection)
 
     http_connection_settle(connection, HTTP_TAKEN);
     if (connection->phase != PHASE_CLOSED) {
-        const struct http_taken taken = { server, connection->fd, connection->tls, kept.bytes,
-                                          kept.used };
+        const struct http_taken taken = { .server = server,
+                                          .fd = connection->fd,
+                                          .tls = connection->tls,
+                                          .address = connection->address,
+                                          .has_token = connection->is_known,
+                                          .bytes = kept.bytes,
+                                          .length = kept.used };
 
         let_go(connection);
         connection->tls = NULL;
+        connection->address = NULL;
         server->handler.taken(server->handler.taken_context, &taken);
     }
     http_server_drop(server, &kept);
@@ -184,7 +190,7 @@ static bool keep_head(struct http_connection *connection, const char *bytes, siz
 {
     size_t most = (size_t)HTTP_HEAD_BYTES + 1 - kept_bytes(connection);
 
-    return http_server_keep(connection->server, &keep_in(connection)->kept, bytes,
+    return http_server_keep(connection, &keep_in(connection)->kept, bytes,
                             length < most ? length : most);
 }
 
@@ -240,7 +246,7 @@ static void take_bytes(struct http_connection *connection, const char *bytes, si
         case PHASE_WRITING:
         case PHASE_SETTLING:
             connection->has_early_bytes = true;
-            if (!http_server_keep(connection->server, &keep_in(connection)->kept, bytes, length))
+            if (!http_server_keep(connection, &keep_in(connection)->kept, bytes, length))
                 connection->closes_after = true; /* said when it is too late to be in the head */
             return;
         case PHASE_LINGERING:
@@ -363,12 +369,14 @@ void http_connection_watch(struct http_connection *connection)
         http_connection_doom(connection); /* nobody would hear of it any more */
 }
 
-void http_connection_new(struct http_server *server, int fd)
+void http_connection_new(struct http_server *server, int fd, struct http_address *address)
 {
     struct http_connection *connection = pool_new(sizeof *connection);
 
     connection->server = server;
     connection->fd = fd;
+    connection->address = address;
+    server->strangers++;
     server->count++;
     http_link_append(&server->connections, &connection->all);
     if (server->tls) {

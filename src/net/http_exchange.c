@@ -26,7 +26,7 @@ static int on_body(llhttp_t *parser, const char *bytes, size_t length)
         asked->is_too_long = true;
         return HPE_USER;
     }
-    if (http_server_keep(exchange->connection->server, &asked->body, bytes, length))
+    if (http_server_keep(exchange->connection, &asked->body, bytes, length))
         return 0;
     asked->has_no_room = true;
     return HPE_USER;
@@ -51,6 +51,7 @@ void http_asked_free(struct http_server *server, struct http_asked *asked)
     if (!asked)
         return;
     http_request_release(&asked->request);
+    http_server_give_back(server, asked->held);
     http_server_drop(server, &asked->body);
     text_release(&asked->scratch);
     free(asked);
@@ -109,11 +110,12 @@ static bool has_place(struct http_exchange *exchange)
     return true;
 }
 
-static void begin_body(struct http_exchange *exchange)
+static void begin_body(struct http_exchange *exchange, size_t held)
 {
     struct http_connection *connection = exchange->connection;
 
     connection->phase = PHASE_BODY;
+    exchange->asked->held = held;
     exchange->asked->body_began_ms = loop_boot_ms();
     http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BODY_START);
     if (exchange->asked->request.expects_continue) {
@@ -123,7 +125,7 @@ static void begin_body(struct http_exchange *exchange)
 }
 
 /* The gate, then the body or the route. */
-static void admit(struct http_exchange *exchange)
+static void admit(struct http_exchange *exchange, size_t head_length)
 {
     struct http_connection *connection = exchange->connection;
     struct http_handler *handler = &connection->server->handler;
@@ -140,10 +142,12 @@ static void admit(struct http_exchange *exchange)
     else if (exchange->asked->request.length > limit ||
              (exchange->asked->request.is_chunked && limit == 0))
         http_connection_refuse(connection, 413, "the body is longer than this route takes");
-    else if (has_body)
-        begin_body(exchange);
-    else
+    else if (!has_body)
         serve(exchange);
+    else if (http_server_hold(connection->server, head_length, connection->is_known))
+        begin_body(exchange, head_length);
+    else
+        http_connection_refuse(connection, 503, "too much is waiting here; try again");
 }
 
 bool http_exchange_begin(struct http_connection *connection, const char *head, size_t length)
@@ -172,7 +176,7 @@ bool http_exchange_begin(struct http_connection *connection, const char *head, s
         http_connection_refuse(connection, 400, "the request is malformed");
         return false;
     }
-    admit(exchange);
+    admit(exchange, length);
     return true;
 }
 

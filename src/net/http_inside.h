@@ -10,8 +10,10 @@
 #ifndef NET_HTTP_INSIDE_H
 #define NET_HTTP_INSIDE_H
 #include <llhttp.h>
+#include <sys/socket.h>
 #include <uv.h>
 
+#include "base/table.h"
 #include "base/text.h"
 #include "net/http.h"
 #include "net/http_scan.h"
@@ -23,6 +25,7 @@ enum {
     HTTP_LINGER_BYTES = 8388608,
     HTTP_BODY_BYTES_PER_S = 1024,
     HTTP_HELD_BYTES = 67108864,
+    HTTP_TLS_STRANGERS = 512, /* up to 90 KB each */
     HTTP_TURN_PEERS =
         128, /* whose bytes are looked at in one turn; then everybody else has theirs */
 };
@@ -87,6 +90,7 @@ struct http_incoming {
 struct http_outgoing {
     struct text text; /* from `sent` on not yet taken by the kernel */
     size_t sent;
+    size_t held; /* of all peers' bytes: what this one was too slow to read */
 };
 
 /* Ten thousand may wait for a person, so it has no handle of libuv's, and what a peer that waits
@@ -96,15 +100,19 @@ struct http_connection {
     struct http_link all, dirty;
     struct http_wait wait;
     struct http_exchange *exchange;
-    struct http_incoming *in;  /* NULL: nothing is kept */
-    struct http_outgoing *out; /* NULL: everything is sent */
-    struct tls *tls;           /* NULL: none */
-    uint64_t owner;            /* 0: nobody */
+    struct http_incoming *in;     /* NULL: nothing is kept */
+    struct http_outgoing *out;    /* NULL: everything is sent */
+    struct tls *tls;              /* NULL: none */
+    struct http_address *address; /* that it counts for until it shows a token; NULL: none */
+    uint64_t owner;               /* 0: none */
     int fd;
+    uint32_t peer_uid;       /* of a process of this machine; UINT32_MAX: unknown */
+    int32_t peer_pid;        /* 0: unknown */
     uint8_t phase, interest; /* enum http_phase, enum os_events */
     bool closes_after : 1, is_known : 1, is_doomed : 1;
     bool has_early_bytes : 1; /* of the next request, left in the kernel until this one is done */
     bool has_ended : 1;       /* the peer sends nothing more */
+    bool is_located : 1;      /* its process was looked for */
 };
 
 /* What was asked: gone as soon as nobody needs it, because a person takes long. */
@@ -116,6 +124,7 @@ struct http_asked {
     struct http_chunks chunks;
     int64_t body_limit, body_began_ms;
     uint64_t body_came;            /* with the frames of chunks */
+    size_t held;                   /* of all peers' bytes: the head */
     bool is_too_long, has_no_room; /* the body, for the gate, for all peers' bodies together */
 };
 void http_asked_free(struct http_server *server, struct http_asked *asked); /* NULL is fine */
@@ -155,8 +164,10 @@ struct http_server {
     int depth;      /* above 0: a connection may be on the stack */
     struct http_link connections, dirty;
     struct http_link gone;         /* closed in this turn */
-    size_t held_bytes, most_bytes; /* heads and bodies: what all peers together may make us keep */
+    size_t held_bytes, most_bytes; /* what all peers together may make us keep */
+    struct table addresses;        /* of connections without a token */
     size_t count, most, reserved, exchange_count, stranger_count;
+    size_t strangers, most_strangers; /* connections without a token */
     struct http_link waits[HTTP_CLASSES];
     struct loop_timer *timer;
     int64_t timer_ms; /* when it goes off; 0: not armed */
@@ -170,13 +181,16 @@ void http_server_unref(struct http_server *server);
 void http_server_enter(struct http_server *server);
 void http_server_leave(struct http_server *server);
 void http_server_listen_again(struct http_server *server);
-/* Adds to what a peer makes us keep; false: all of them together have reached the maximum. */
-bool http_server_keep(struct http_server *server, struct text *text, const char *bytes,
-                      size_t length);
+/* Bytes that a peer makes us keep; false: all of them together have reached the maximum. */
+bool http_server_hold(struct http_server *server, size_t bytes, bool is_known);
+void http_server_give_back(struct http_server *server, size_t bytes);
+/* Adds what the peer of this connection sent. */
+bool http_server_keep(const struct http_connection *connection, struct text *text,
+                      const char *bytes, size_t length);
 void http_server_drop(struct http_server *server, struct text *text); /* kept so: released */
 
 /* http_connection.c: bytes in. */
-void http_connection_new(struct http_server *server, int fd);
+void http_connection_new(struct http_server *server, int fd, struct http_address *address);
 void http_connection_close(struct http_connection *connection); /* its exchange is LOST */
 void http_connection_settle(struct http_connection *connection, enum http_fate fate);
 void http_connection_next(struct http_connection *connection); /* after an exchange, or the end */
@@ -188,10 +202,18 @@ void http_connection_refuse(struct http_connection *connection, int status, cons
 void http_connection_resume(struct http_connection *connection);
 void http_connection_hand_over(struct http_connection *connection); /* its reply is out */
 
+/* http_address.c: how many connections without a token one address has. */
+void http_addresses_init(struct http_server *server);
+/* False: too many. Else *ret_address is to be left; NULL: it does not count. */
+bool http_address_enter(struct http_server *server, const struct sockaddr_storage *peer,
+                        struct http_address **ret_address);
+void http_address_leave(struct http_address **address);
+
 /* http_write.c: bytes out. */
 enum http_sight { HTTP_SEES_NOTHING, HTTP_SEES_BYTES, HTTP_SEES_END, HTTP_SEES_RESET };
 enum http_sight http_connection_peek(struct http_connection *connection);
 struct text *http_connection_out(struct http_connection *connection); /* to be added to */
+void http_connection_drop_out(struct http_connection *connection);
 size_t http_connection_unsent(const struct http_connection *connection);
 void http_connection_mark_dirty(struct http_connection *connection);
 void http_connection_doom(struct http_connection *connection);

@@ -42,12 +42,25 @@ void http_server_leave(struct http_server *server)
     http_server_unref(server);
 }
 
-bool http_server_keep(struct http_server *server, struct text *text, const char *bytes,
-                      size_t length)
+/* Strangers leave half of it to those who show a token. */
+bool http_server_hold(struct http_server *server, size_t bytes, bool is_known)
 {
-    if (server->held_bytes + length > server->most_bytes)
+    if (server->held_bytes + bytes > (is_known ? server->most_bytes : server->most_bytes / 2))
         return false;
-    server->held_bytes += length;
+    server->held_bytes += bytes;
+    return true;
+}
+
+void http_server_give_back(struct http_server *server, size_t bytes)
+{
+    server->held_bytes -= bytes;
+}
+
+bool http_server_keep(const struct http_connection *connection, struct text *text,
+                      const char *bytes, size_t length)
+{
+    if (!http_server_hold(connection->server, length, connection->is_known))
+        return false;
     text_add(text, bytes, length);
     return true;
 }
@@ -59,7 +72,7 @@ void http_server_free_place(struct http_server *server)
 
 void http_server_drop(struct http_server *server, struct text *text)
 {
-    server->held_bytes -= text->used;
+    http_server_give_back(server, text->used);
     text_release(text);
 }
 
@@ -130,15 +143,24 @@ static void turn_away(struct http_server *server, int listener)
         pause_listening(server);
 }
 
+static bool is_full(const struct http_server *server)
+{
+    return server->count >= server->most || server->strangers >= server->most_strangers;
+}
+
 static void on_newcomer(uv_poll_t *poll, int status, int events)
 {
     struct http_listener *listener = (struct http_listener *)poll;
     struct http_server *server = listener->server;
+    struct http_address *address;
 
     (void)status;
     (void)events;
     for (int i = 0; i < SERVER_ACCEPTS && !server->is_draining; i++) {
-        int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        struct sockaddr_storage peer = { 0 };
+        socklen_t length = sizeof peer;
+        int fd =
+            accept4(listener->fd, (struct sockaddr *)&peer, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
             if (make_room(server))
@@ -148,10 +170,16 @@ static void on_newcomer(uv_poll_t *poll, int status, int events)
         }
         if (fd < 0 && errno != ECONNABORTED && errno != EINTR)
             return;
-        if (fd >= 0 && server->count >= server->most && !make_room(server))
+        if (fd < 0)
+            continue;
+        if (!http_address_enter(server, &peer, &address)) {
             send_away(server, fd);
-        else if (fd >= 0)
-            http_connection_new(server, fd);
+        } else if (is_full(server) && !make_room(server)) {
+            http_address_leave(&address);
+            send_away(server, fd);
+        } else {
+            http_connection_new(server, fd, address);
+        }
     }
 }
 
@@ -264,6 +292,7 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     server->tls = options->tls;
     server->most = options->most_connections ? options->most_connections : most_connections();
     server->reserved = server->most / 4 < SERVER_RESERVED ? server->most / 4 : SERVER_RESERVED;
+    server->most_strangers = options->tls ? HTTP_TLS_STRANGERS : server->most;
     server->most_bytes = options->most_bytes ? options->most_bytes : HTTP_HELD_BYTES;
     server->port = port;
     server->spare_fd = -1;
@@ -271,6 +300,7 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     http_link_init(&server->connections);
     http_link_init(&server->gone);
     http_link_init(&server->dirty);
+    http_addresses_init(server);
     http_clock_init(server);
     begin_listening(server, fds);
     *ret_server = server;
@@ -424,6 +454,7 @@ void http_server_free(struct http_server *server)
     while ((connection = first_of(&server->connections, offsetof(struct http_connection, all))))
         http_connection_close(connection);
     http_clock_release(server);
+    table_release(&server->addresses);
     uv_close((uv_handle_t *)&server->poll, on_poller_closed);
     close(server->poller);
     if (server->spare_fd >= 0)

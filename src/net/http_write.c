@@ -26,10 +26,12 @@ size_t http_connection_unsent(const struct http_connection *connection)
     return connection->out ? connection->out->text.used - connection->out->sent : 0;
 }
 
-static void drop_out(struct http_connection *connection)
+void http_connection_drop_out(struct http_connection *connection)
 {
-    if (connection->out)
-        text_release(&connection->out->text);
+    if (!connection->out)
+        return;
+    http_server_give_back(connection->server, connection->out->held);
+    text_release(&connection->out->text);
     free(connection->out);
     connection->out = NULL;
 }
@@ -46,7 +48,7 @@ void http_connection_doom(struct http_connection *connection)
     if (connection->phase == PHASE_CLOSED)
         return;
     connection->is_doomed = true;
-    drop_out(connection);
+    http_connection_drop_out(connection);
     http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_DOOMED);
 }
 
@@ -149,7 +151,7 @@ static void drop_sent(struct http_connection *connection)
     struct http_outgoing *out = connection->out;
 
     if (http_connection_unsent(connection) == 0) {
-        drop_out(connection);
+        http_connection_drop_out(connection);
     } else if (out->sent >= WRITE_KEPT_BYTES) {
         text_drop_front(&out->text, out->sent);
         out->sent = 0;
@@ -173,12 +175,12 @@ static void wait_while_stuck(struct http_connection *connection, bool has_moved)
 
 static bool send_bytes(struct http_connection *connection)
 {
+    struct http_outgoing *out = connection->out;
     bool has_moved = false;
 
     if (!stream_flush(connection->fd, connection->tls))
         return false;
     while (http_connection_unsent(connection) > 0) {
-        struct http_outgoing *out = connection->out;
         ssize_t sent = stream_send(connection->fd, connection->tls, out->text.bytes + out->sent,
                                    out->text.used - out->sent);
 
@@ -190,6 +192,13 @@ static bool send_bytes(struct http_connection *connection)
             break;
         out->sent += (size_t)sent;
         has_moved = true;
+    }
+    /* A reply that is not read counts as a request does that is not finished, with all the memory
+     * that it takes until its last byte is sent. */
+    if (http_connection_unsent(connection) > 0 && out->text.used > out->held) {
+        if (!http_server_hold(connection->server, out->text.used - out->held, connection->is_known))
+            return false;
+        out->held = out->text.used;
     }
     drop_sent(connection);
     wait_while_stuck(connection, has_moved);
@@ -212,6 +221,8 @@ void http_connection_write(struct http_connection *connection)
     note_early_bytes(connection);
     if (connection->is_doomed)
         return;
+    if (connection->exchange && connection->exchange->has_ended)
+        http_forget_request(connection->exchange); /* replied to: only the reply is kept */
     if (!send_bytes(connection))
         http_connection_doom(connection);
     else if (!connection->out && connection->phase == PHASE_WRITING)

@@ -38,7 +38,7 @@ struct ws_options {
     struct ws_handler handler;
     struct ws_times times;
     size_t most_peers;     /* 0: 12,288 */
-    size_t most_strangers; /* who have not said who they are; 0: a quarter of HTTP's places */
+    size_t most_strangers; /* before hello; 0: a quarter of HTTP's places, or its strangers */
 };
 struct ws_server *ws_server_new(const struct ws_options *options);
 /* Replies to the request: 101 and a peer later, or false and a refusal that says what is missing.
@@ -72,5 +72,7 @@ int ws_peer_port(const struct ws_peer *peer);      /* of ours, as its page sees 
 bool ws_peer_is_local(const struct ws_peer *peer); /* it came to this machine's own port */
 /* Whose process it is, where it is one of this machine. False: not known. */
 bool ws_peer_user(const struct ws_peer *peer, int64_t *ret_uid);
+/* Which process of this machine it is; false: unknown. It costs a search. */
+bool ws_peer_process(const struct ws_peer *peer, int64_t *ret_uid, int64_t *ret_pid);
 
 #endif

@@ -23,6 +23,7 @@ struct ws_frame {
 struct ws_unread {
     struct ws_parser parser;
     struct text backlog;
+    size_t held; /* of all peers' bytes */
 };
 
 /* Each class is a list in order of expiry, as in http_clock.c. */
@@ -39,8 +40,9 @@ enum ws_class {
  * it was dropped. */
 struct ws_peer {
     struct ws_server *server;
-    struct http_server *http; /* whose place it holds */
-    struct tls *tls;          /* NULL: none */
+    struct http_server *http;     /* whose place it holds */
+    struct tls *tls;              /* NULL: none */
+    struct http_address *address; /* that it counts for; NULL: none */
     void *owner;
     struct http_link all, dirty, wait;
     struct ws_unread *unread;   /* NULL: nothing */
@@ -53,6 +55,7 @@ struct ws_peer {
     uint32_t discarded; /* since it was closed */
     int fd;
     uint8_t wait_class, interest; /* enum ws_class, enum os_events */
+    bool has_token;               /* it came with one, and has yet to say hello */
     bool is_known, is_paused, is_gone;
     bool is_closing; /* a close frame was sent or queued */
     bool has_shut;   /* and nothing follows it */

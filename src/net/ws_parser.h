@@ -1,7 +1,7 @@
 /*
  * ws_parser.h - bytes of a WebSocket client to messages (RFC 6455), strict: every frame masked, no
  * extensions, lengths in their shortest form, UTF-8 judged as it comes. Pure; a parser that is
- * between two frames of no open message is all zero, so nobody has to keep it.
+ * between two frames of no open message holds nothing, so it is not kept.
  */
 #ifndef NET_WS_PARSER_H
 #define NET_WS_PARSER_H
@@ -13,7 +13,8 @@
 
 enum {
     WS_MESSAGE_BYTES = 1048576,
-    WS_FRAGMENTS = 1024, /* of one message */
+    WS_STRANGER_BYTES = 4096, /* the same, before hello */
+    WS_FRAGMENTS = 1024,      /* of one message */
     WS_CONTROL_BYTES = 125,
     WS_HEAD_BYTES = 14,
 };
@@ -27,6 +28,7 @@ enum ws_code {
     WS_CLOSE_TEXT = 1007,
     WS_CLOSE_POLICY = 1008,
     WS_CLOSE_SIZE = 1009,
+    WS_CLOSE_BUSY = 1013,
 };
 enum ws_opcode {
     WS_CONTINUATION = 0,
@@ -45,6 +47,7 @@ struct ws_parser {
     struct text message; /* what came of the message that is open */
     struct text control; /* and of a control frame that is in its middle */
     uint64_t left;       /* of the frame's payload */
+    uint32_t most_bytes; /* of a message; 0: WS_MESSAGE_BYTES */
     uint16_t fragments;
     struct ws_utf8 utf8;
     uint8_t head[WS_HEAD_BYTES], head_used;
@@ -53,7 +56,7 @@ struct ws_parser {
     bool is_open; /* a message whose last frame has not come */
 };
 void ws_parser_release(struct ws_parser *parser);
-bool ws_parser_is_idle(const struct ws_parser *parser); /* all zero */
+bool ws_parser_is_idle(const struct ws_parser *parser); /* it holds nothing */
 
 enum ws_outcome { WS_WANTS_MORE, WS_HAS_PIECE, WS_FAILED };
 /* A whole message or control frame. Bytes live until the next call or release. */

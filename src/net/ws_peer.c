@@ -19,6 +19,7 @@ static void forget_unread(struct ws_peer *peer)
 {
     if (!peer->unread)
         return;
+    http_server_give_back(peer->http, peer->unread->held);
     ws_parser_release(&peer->unread->parser);
     text_release(&peer->unread->backlog);
     free(peer->unread);
@@ -44,6 +45,7 @@ void ws_peer_drop(struct ws_peer *peer)
     peer->tls = NULL;
     http_link_append(&server->gone, &peer->all);
     loop_wake_send(server->wake);
+    http_address_leave(&peer->address);
     http_server_free_place(peer->http);
     if (peer->owner)
         server->handler.closed(peer->owner);
@@ -88,9 +90,7 @@ static void take_piece(struct ws_peer *peer, const struct ws_piece *piece)
         peer->server->handler.message(peer->owner, piece->bytes, piece->length);
         break;
     case WS_PING:
-        if (peer->behind <
-            WS_MESSAGE_BYTES) /* who only pings and never reads is not buffered for */
-            ws_peer_send_control(peer, WS_PONG, piece->bytes, piece->length);
+        ws_peer_send_control(peer, WS_PONG, piece->bytes, piece->length);
         break;
     case WS_CLOSE:
         ws_peer_close(peer, piece->code, "");
@@ -102,7 +102,12 @@ static void take_piece(struct ws_peer *peer, const struct ws_piece *piece)
     }
 }
 
-static const char *reason_of(int code)
+static bool is_stranger(const struct ws_peer *peer)
+{
+    return !peer->is_known && !peer->has_token;
+}
+
+static const char *reason_of(const struct ws_peer *peer, int code)
 {
     static const struct {
         int code;
@@ -114,6 +119,8 @@ static const char *reason_of(int code)
         { WS_CLOSE_SIZE, "a message has at most 1048576 bytes" },
     };
 
+    if (code == WS_CLOSE_SIZE && is_stranger(peer))
+        return "before hello a message has at most 4096 bytes";
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (rows[i].code == code)
             return rows[i].reason;
@@ -124,11 +131,19 @@ static const char *reason_of(int code)
 static void keep_unread(struct ws_peer *peer, struct ws_parser *take_parser, const char *rest,
                         size_t length)
 {
+    size_t held = take_parser->message.used + take_parser->control.used + length;
+
     if (ws_parser_is_idle(take_parser) && length == 0) {
         ws_parser_release(take_parser);
         return;
     }
+    if (!http_server_hold(peer->http, held, !is_stranger(peer))) {
+        ws_parser_release(take_parser);
+        ws_peer_close(peer, WS_CLOSE_BUSY, "too much is waiting here; try again");
+        return;
+    }
     peer->unread = mem_new(sizeof *peer->unread);
+    peer->unread->held = held;
     peer->unread->parser = *take_parser;
     if (length)
         text_add(&peer->unread->backlog, rest, length);
@@ -147,13 +162,15 @@ static void take_bytes(struct ws_peer *peer, char *bytes, size_t length)
     while (at < length && !peer->is_gone && !peer->is_closing && !peer->is_paused) {
         struct ws_piece piece;
         size_t used;
-        enum ws_outcome outcome = ws_parse(&parser, bytes + at, length - at, &used, &piece);
+        enum ws_outcome outcome;
 
+        parser.most_bytes = is_stranger(peer) ? WS_STRANGER_BYTES : WS_MESSAGE_BYTES;
+        outcome = ws_parse(&parser, bytes + at, length - at, &used, &piece);
         at += used;
         if (outcome == WS_HAS_PIECE)
             take_piece(peer, &piece);
         else if (outcome == WS_FAILED)
-            ws_peer_close(peer, piece.code, reason_of(piece.code));
+            ws_peer_close(peer, piece.code, reason_of(peer, piece.code));
     }
     if (peer->is_gone || peer->is_closing)
         ws_parser_release(&parser);
@@ -228,6 +245,7 @@ void ws_peer_know(struct ws_peer *peer)
     if (!peer->is_gone && !peer->is_known)
         peer->server->strangers--;
     peer->is_known = true;
+    http_address_leave(&peer->address);
     if (!peer->is_gone && !peer->is_closing)
         ws_wait_begin(peer, WS_WAIT_QUIET);
 }
@@ -264,11 +282,17 @@ bool ws_peer_user(const struct ws_peer *peer, int64_t *ret_uid)
     return os_tcp_peer_user(peer->fd, ret_uid);
 }
 
+bool ws_peer_process(const struct ws_peer *peer, int64_t *ret_uid, int64_t *ret_pid)
+{
+    return ws_peer_is_local(peer) && os_tcp_peer_process(peer->fd, ret_uid, ret_pid);
+}
+
 /* They hold places of everybody's: whoever has been silent for longest makes room. */
 static void make_room(struct ws_server *server, const struct http_server *http)
 {
     struct http_link *head = &server->waits[WS_WAIT_HELLO];
-    size_t most = server->most_strangers ? server->most_strangers : http->most / 4;
+    size_t few = http->most / 4 < http->most_strangers ? http->most / 4 : http->most_strangers;
+    size_t most = server->most_strangers ? server->most_strangers : few;
 
     if (server->strangers >= most && head->next != head)
         ws_peer_drop(
@@ -283,6 +307,8 @@ void ws_peer_new(struct ws_server *server, const struct http_taken *taken)
     peer->http = taken->server;
     peer->fd = taken->fd;
     peer->tls = taken->tls;
+    peer->address = taken->address;
+    peer->has_token = taken->has_token;
     make_room(server, taken->server);
     server->count++;
     server->strangers++;

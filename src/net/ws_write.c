@@ -9,7 +9,7 @@
 #include "loop/loop.h"
 #include "net/ws_inside.h"
 
-enum { WRITE_PARTS = 64, QUEUE_FIRST = 4, FLUSH_PEERS = 1024 };
+enum { WRITE_PARTS = 64, QUEUE_FIRST = 4, FLUSH_PEERS = 1024, STRANGER_FRAMES = 8 };
 
 static struct ws_frame *frame_new(enum ws_opcode opcode, const char *bytes, size_t length)
 {
@@ -55,9 +55,30 @@ void ws_peer_stir(struct ws_peer *peer)
         mark_dirty(peer);
 }
 
+static bool is_a(const struct ws_frame *frame, enum ws_opcode opcode)
+{
+    return (frame->bytes[0] & 15) == (int)opcode;
+}
+
+/* Before hello a peer is closed when it does not read: only the close frame is queued then. */
+static bool may_queue(struct ws_peer *peer, const struct ws_frame *frame)
+{
+    if (!peer->is_known && !is_a(frame, WS_CLOSE) &&
+        (peer->queued >= STRANGER_FRAMES || peer->behind > WS_STRANGER_BYTES))
+        ws_peer_close(peer, WS_CLOSE_POLICY, "before hello replies must be read");
+    return !peer->is_gone && !peer->is_closing;
+}
+
 void ws_peer_queue(struct ws_peer *peer, struct ws_frame *take_frame)
 {
-    if (peer->is_gone || peer->is_closing) {
+    /* Only the newest ping is to be answered (RFC 6455 5.5.3), so it replaces a pong that waits.
+     * The first frame stays: a part of it may be sent, or be encrypted. */
+    if (peer->queued > 1 && is_a(take_frame, WS_PONG) &&
+        is_a(peer->queue[peer->queued - 1], WS_PONG)) {
+        peer->behind -= peer->queue[--peer->queued]->length;
+        ws_frame_release(peer->queue[peer->queued]);
+    }
+    if (!may_queue(peer, take_frame)) {
         ws_frame_release(take_frame);
         return;
     }

@@ -122,7 +122,7 @@ static void connect_peer(void)
     if (stage.server->is_draining || stage.server->count >= stage.server->most)
         close(pair[1]);
     else
-        http_connection_new(stage.server, pair[1]);
+        http_connection_new(stage.server, pair[1], NULL);
 }
 
 static void read_peer(void)

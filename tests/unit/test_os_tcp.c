@@ -1,0 +1,92 @@
+/*
+ * test_os_tcp.c - whose a port is, and who is at the other end of a connection over TCP.
+ * Proves: R12.1 (who answers)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/os.h"
+
+static void test_who_listens(void **state)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    (void)state;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(os_port_owner(ntohs(address.sin_port)), -1); /* bound, but not listening */
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(os_port_owner(ntohs(address.sin_port)), geteuid());
+    close(fd);
+    assert_int_equal(os_port_owner(ntohs(address.sin_port)), -1);
+}
+
+/* Both ends of a connection on loopback: ends[0] is ours, ends[1] the peer's. */
+static void connect_ends(int ends[2])
+{
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    ends[1] = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(ends[1], (struct sockaddr *)&address, size), 0);
+    ends[0] = accept(listener, NULL, NULL);
+    assert_true(ends[0] >= 0);
+    close(listener);
+}
+
+/* "Not known" means another machine, so neither a peer that is gone nor a search that failed may
+ * look like that. */
+static void test_peers_over_tcp(void **state)
+{
+    const struct linger reset = { .l_onoff = 1, .l_linger = 0 };
+    struct rlimit files, few;
+    int64_t uid = 7, pid = 7;
+    int ends[2];
+
+    (void)state;
+    connect_ends(ends);
+    assert_true(os_tcp_peer_user(ends[0], &uid));
+    assert_int_equal(uid, geteuid());
+    assert_true(os_tcp_peer_process(ends[0], &uid, &pid));
+    assert_int_equal(pid, getpid());
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    few = (struct rlimit){ .rlim_cur = 0, .rlim_max = files.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_true(os_tcp_peer_user(ends[0], &uid));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+    assert_int_equal(uid, -1);
+    assert_int_equal(setsockopt(ends[1], SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
+    close(ends[1]);
+    uid = 7;
+    assert_true(os_tcp_peer_user(ends[0], &uid));
+    assert_int_equal(uid, -1);
+    assert_false(os_tcp_peer_process(ends[0], &uid, &pid));
+    close(ends[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_listens),
+        cmocka_unit_test(test_peers_over_tcp),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
