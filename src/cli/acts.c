@@ -1,7 +1,6 @@
 /* acts.c - see acts.h. */
 #include "cli/acts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -26,12 +25,16 @@ bool acts_write_id(const struct arguments *arguments, struct text *params)
     return true;
 }
 
-void acts_print_json(const struct json *value)
+static bool finish(const struct arguments *arguments, const struct act *act, struct link *link,
+                   const struct json *result)
 {
-    char *printed = json_encode(value);
-
-    say_json(printed);
-    free(printed);
+    if (act->finish)
+        return act->finish(arguments, link, result);
+    if (arguments->is_json)
+        say_value(act->shown ? json_member(result, act->shown) : result);
+    else
+        act->print(arguments, result);
+    return true;
 }
 
 static enum exit_code run_act(const struct arguments *arguments, const struct act *act)
@@ -45,7 +48,7 @@ static enum exit_code run_act(const struct arguments *arguments, const struct ac
         code = EXIT_ERROR;
         if (call_open(arguments, &call_person, LINK_MAY_START, &link) &&
             call_hub(arguments, link, act->method, text_string(&params), &reply) &&
-            act->print(arguments, link, reply.result))
+            finish(arguments, act, link, reply.result))
             code = EXIT_DONE;
     }
     wire_release(&reply);

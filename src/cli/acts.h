@@ -14,7 +14,11 @@ struct act {
     const char *method;
     /* Adds the parameters; false: said what is wrong. */
     bool (*write)(const struct arguments *arguments, struct text *params);
-    bool (*print)(const struct arguments *arguments, struct link *link, const struct json *result);
+    /* For people; with --json the member `shown` of the result is printed, NULL: all of it. */
+    void (*print)(const struct arguments *arguments, const struct json *result);
+    const char *shown;
+    /* Instead of both: false: said what went wrong. */
+    bool (*finish)(const struct arguments *arguments, struct link *link, const struct json *result);
 };
 
 /* Without a word the first row. `syntax` is shown where none fits. */
@@ -23,6 +27,5 @@ enum exit_code acts_run(const struct arguments *arguments, const struct act *act
 bool acts_write_nothing(const struct arguments *arguments, struct text *params);
 /* {"id": the second word} */
 bool acts_write_id(const struct arguments *arguments, struct text *params);
-void acts_print_json(const struct json *value);
 
 #endif

@@ -288,13 +288,13 @@ static bool second_act(const struct arguments *arguments, struct link *link, con
 static void report(const struct arguments *arguments, struct link *link, const char *id,
                    const struct json *ack)
 {
-    char *params = call_id_params(id), *printed = json_encode(ack);
+    char *params = call_id_params(id);
     struct wire_message got;
     const struct json *result;
     const char *summary;
 
     if (arguments->is_json) {
-        say_json(printed);
+        say_value(ack);
     } else if (call_hub(arguments, link, "ask/get", params, &got)) {
         result = json_member(got.result, "result");
         summary = json_member_text(result, "summary");
@@ -305,7 +305,6 @@ static void report(const struct arguments *arguments, struct link *link, const c
         wire_release(&got);
     }
     free(params);
-    free(printed);
 }
 
 static bool send_answer(const struct arguments *arguments, struct link *link,
@@ -398,10 +397,7 @@ static const char *const examples[] = {
 const struct verb verb_answer = {
     .name = "answer",
     .about = TEXT_CLI_ANSWER,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 1,
     .may_go_far = true,
     .run = run_answer,

@@ -89,8 +89,8 @@ static const char *const examples[] = {
 const struct verb verb_completion = {
     .name = "completion",
     .about = TEXT_CLI_COMPLETION,
-    .usage = usage,
-    .examples = examples,
+    VERB_TEXTS,
     .most_words = 1,
+    .runs_without_settings = true,
     .run = run_completion,
 };

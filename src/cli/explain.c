@@ -1,5 +1,4 @@
 /* explain.c - `sayso explain`: tells a person who asked back, then waits on like `sayso ask`. */
-#include "base/mem.h"
 #include "cli/asking.h"
 #include "cli/say.h"
 
@@ -26,10 +25,7 @@ static const char *const examples[] = {
 const struct verb verb_explain = {
     .name = "explain",
     .about = TEXT_CLI_EXPLAIN,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 2,
     .run = run_explain,
 };

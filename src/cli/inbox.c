@@ -24,8 +24,7 @@ static const char *const examples[] = { "inbox", NULL };
 const struct verb verb_inbox = {
     .name = "inbox",
     .about = TEXT_CLI_INBOX,
-    .usage = usage,
-    .examples = examples,
+    VERB_TEXTS,
     .most_words = 0,
     .may_go_far = true,
     .run = run_inbox,

@@ -1,10 +1,8 @@
 /* list.c - `sayso list`. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "cli/call.h"
 #include "cli/say.h"
 
@@ -44,12 +42,8 @@ static void print_ask(const struct json *ask)
 
 static void print_list(const struct arguments *arguments, const struct json *asks)
 {
-    char *printed;
-
     if (arguments->is_json) {
-        printed = json_encode(asks);
-        say_json(printed);
-        free(printed);
+        say_value(asks);
         return;
     }
     for (size_t i = 0; i < json_length(asks); i++)
@@ -98,10 +92,7 @@ static const char *const examples[] = { "list --active", "list --completed --lim
 const struct verb verb_list = {
     .name = "list",
     .about = TEXT_CLI_LIST,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 0,
     .may_go_far = true,
     .run = run_list,

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/complete.h"
@@ -12,6 +13,7 @@
 #include "cli/say.h"
 #include "cli/verb.h"
 #include "settings/settings.h"
+#include "wire/place.h"
 
 static const struct verb *const verbs[] = {
 #define VERB(name) &verb_##name,
@@ -48,20 +50,27 @@ static void fill_standard_streams(void)
     }
 }
 
-static void choose_language(bool is_quiet)
+/* The language, and whether there is a problem that only few verbs can live with. */
+static bool read_settings(bool is_quiet, struct error *ret_problem)
 {
     struct settings *settings = settings_new();
+    struct place place;
+    bool has_problem;
 
-    settings_load_environment(settings);
+    settings_load(settings, place_find(&place, NULL) ? place.settings : NULL);
     i18n_use(settings_language(settings));
     for (size_t i = 0; !is_quiet && i < settings_warning_count(settings); i++) {
+        const struct setting_warning *warning = settings_warning(settings, i);
         struct text line = { 0 };
 
-        settings_describe_warning(settings_warning(settings, i), &line);
-        fprintf(stderr, "sayso: %s\n", text_string(&line));
+        settings_describe_warning(settings, i18n_language(), warning, &line);
+        if (warning->source == SETTING_ENVIRONMENT && !settings_is_fatal(settings, warning))
+            fprintf(stderr, "sayso: %s\n", text_string(&line)); /* a hub logs the file's */
         text_release(&line);
     }
+    has_problem = settings_problem(settings, ret_problem);
     settings_free(settings);
+    return has_problem;
 }
 
 static int finish(enum exit_code code)
@@ -92,9 +101,11 @@ int main(int count, char **texts)
     const char *name = count > 1 ? texts[1] : "--help";
     const struct verb *verb;
     struct arguments arguments;
+    struct error problem;
+    bool has_problem;
 
     fill_standard_streams();
-    choose_language(count > 2 && strcmp(texts[2], "--auto-started") == 0);
+    has_problem = read_settings(count > 2 && strcmp(texts[2], "--auto-started") == 0, &problem);
     umask(077);
     if (!are_utf8(count, texts))
         return EXIT_USAGE;
@@ -116,6 +127,11 @@ int main(int count, char **texts)
     if (arguments_value(&arguments, "help")) {
         verb_print_help(verb);
         return finish(EXIT_DONE);
+    }
+    arguments.problem = has_problem ? &problem : NULL;
+    if (has_problem && !verb->runs_without_settings) {
+        say_error(&arguments, &problem, NULL);
+        return finish(EXIT_ERROR);
     }
     if (!far_choose(&arguments))
         return finish(EXIT_USAGE);

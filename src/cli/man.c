@@ -218,8 +218,8 @@ static const char *const examples[] = { "man ask | man -l -", "man > sayso.1", N
 const struct verb verb_man = {
     .name = "man",
     .about = TEXT_CLI_MAN,
-    .usage = usage,
-    .examples = examples,
+    VERB_TEXTS,
     .most_words = 1,
+    .runs_without_settings = true,
     .run = run_man,
 };

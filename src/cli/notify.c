@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
 #include "cli/say.h"
@@ -90,8 +89,7 @@ static const char *const examples[] = { "notify desktop", NULL };
 const struct verb verb_notify = {
     .name = "notify",
     .about = TEXT_CLI_NOTIFY,
-    .usage = usage,
-    .examples = examples,
+    VERB_TEXTS,
     .most_words = 1,
     .run = run_notify,
 };

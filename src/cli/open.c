@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "cli/call.h"
 #include "cli/say.h"
 
@@ -98,10 +97,7 @@ static const char *const examples[] = { "open", "open k3f7", NULL };
 const struct verb verb_open = {
     .name = "open",
     .about = TEXT_CLI_OPEN,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 1,
     .run = run_open,
 };

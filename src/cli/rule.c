@@ -53,16 +53,11 @@ static void print_facts(const struct json *facts)
     say_row(TEXT_ROW_ANSWER, answer_of(facts));
 }
 
-static bool print_list(const struct arguments *arguments, struct link *link,
-                       const struct json *result)
+static void print_list(const struct arguments *arguments, const struct json *result)
 {
     const struct json *rules = json_member(result, "rules");
 
-    (void)link;
-    if (arguments->is_json) {
-        acts_print_json(rules);
-        return true;
-    }
+    (void)arguments;
     for (size_t i = 0; i < json_length(rules); i++) {
         const struct json *rule = json_item(rules, i);
         bool is_over = json_is_yes(json_member(rule, "expired"));
@@ -73,19 +68,13 @@ static bool print_list(const struct arguments *arguments, struct link *link,
     }
     if (json_length(rules) == 0)
         say_note(TEXT_RULE_NONE, NULL);
-    return true;
 }
 
-static bool print_suggestions(const struct arguments *arguments, struct link *link,
-                              const struct json *result)
+static void print_suggestions(const struct arguments *arguments, const struct json *result)
 {
     const struct json *suggestions = json_member(result, "suggestions");
 
-    (void)link;
-    if (arguments->is_json) {
-        acts_print_json(suggestions);
-        return true;
-    }
+    (void)arguments;
     for (size_t i = 0; i < json_length(suggestions); i++) {
         const struct json *one = json_item(suggestions, i), *facts = json_member(one, "rule");
         bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
@@ -99,20 +88,14 @@ static bool print_suggestions(const struct arguments *arguments, struct link *li
     }
     if (json_length(suggestions) == 0)
         say_note(TEXT_RULE_NO_SUGGESTIONS, NULL);
-    return true;
 }
 
-static bool print_preview(const struct arguments *arguments, struct link *link,
-                          const struct json *result)
+static void print_preview(const struct arguments *arguments, const struct json *result)
 {
     const struct json *asks = json_member(result, "asks");
     char same[24], other[24];
 
-    (void)link;
-    if (arguments->is_json) {
-        acts_print_json(result);
-        return true;
-    }
+    (void)arguments;
     print_facts(result);
     snprintf(same, sizeof same, "%lld", (long long)json_member_integer(result, "same", 0));
     snprintf(other, sizeof other, "%lld", (long long)json_member_integer(result, "other", 0));
@@ -125,41 +108,30 @@ static bool print_preview(const struct arguments *arguments, struct link *link,
                    "id", json_member_text(ask, "session_id"), "time",
                    json_member_text(ask, "created_at"), "answer", answer_of(ask), NULL);
     }
-    return true;
 }
 
-static bool print_added(const struct arguments *arguments, struct link *link,
-                        const struct json *rule)
+static void print_added(const struct arguments *arguments, const struct json *rule)
 {
-    (void)link;
-    if (arguments->is_json) {
-        acts_print_json(rule);
-        return true;
-    }
+    (void)arguments;
     say_result(TEXT_RULE_UNTIL, "id", json_member_text(rule, "id"), "time",
                json_member_text(rule, "expires_at"), NULL);
     print_facts(json_member(rule, "rule"));
     say_note(TEXT_RULE_ADDED, "id", json_member_text(rule, "id"), NULL);
-    return true;
 }
 
-static bool print_removed(const struct arguments *arguments, struct link *link,
-                          const struct json *result)
+static void print_removed(const struct arguments *arguments, const struct json *result)
 {
-    (void)link;
-    if (arguments->is_json)
-        acts_print_json(result);
-    else
-        say_result(TEXT_RULE_REMOVED, "id", arguments->words[1], NULL);
-    return true;
+    (void)result;
+    say_result(TEXT_RULE_REMOVED, "id", arguments->words[1], NULL);
 }
 
 static const struct act acts[] = {
-    { "list", 1, "rule/list", acts_write_nothing, print_list },
-    { "suggest", 1, "rule/suggest", acts_write_nothing, print_suggestions },
-    { "preview", 2, "rule/preview", write_ask, print_preview },
-    { "add", 2, "rule/add", write_ask, print_added },
-    { "remove", 2, "rule/remove", acts_write_id, print_removed },
+    { "list", 1, "rule/list", acts_write_nothing, .print = print_list, .shown = "rules" },
+    { "suggest", 1, "rule/suggest", acts_write_nothing, .print = print_suggestions,
+      .shown = "suggestions" },
+    { "preview", 2, "rule/preview", write_ask, .print = print_preview },
+    { "add", 2, "rule/add", write_ask, .print = print_added },
+    { "remove", 2, "rule/remove", acts_write_id, .print = print_removed },
 };
 
 static enum exit_code run_rule(const struct arguments *arguments)
@@ -185,10 +157,7 @@ static const char *const examples[] = { "rule preview k3f7", "rule add k3f7 --fo
 const struct verb verb_rule = {
     .name = "rule",
     .about = TEXT_CLI_RULE,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 2,
     .may_go_far = true,
     .run = run_rule,

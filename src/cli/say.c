@@ -119,9 +119,9 @@ static bool say_winner(const struct json *detail)
     return true;
 }
 
-/* The rest: in the person's language; where that lacks the words, what kind of error it is and
+/* In the person's language; where that lacks the words, what kind of error it is and
  * then the hub's English. */
-static void say_other(const struct error *err)
+void say_failure(const struct error *err)
 {
     static const struct {
         enum error_code code;
@@ -191,7 +191,7 @@ void say_error(const struct arguments *arguments, const struct error *err,
     else if (err->code == ERROR_storage_failed)
         say_unsaved(err);
     else
-        say_other(err);
+        say_failure(err);
 }
 
 /* \uNNNN, as two surrogates above the first plane. */
@@ -241,6 +241,14 @@ void say_json(const char *json)
     say_add_json(&out, json);
     puts(text_string(&out));
     text_release(&out);
+}
+
+void say_value(const struct json *value)
+{
+    char *json = json_encode(value);
+
+    say_json(json);
+    free(json);
 }
 
 void say_lines(const char *words, int indent)

@@ -20,8 +20,10 @@ void say_result(enum text_id id, ...); /* on stdout */
 /* An error: JSON on stdout {"error": …} or a sentence on stderr. `detail` is who won, or NULL. */
 void say_error(const struct arguments *arguments, const struct error *err,
                const struct json *detail);
+void say_failure(const struct error *err); /* a sentence on stderr, also with --json */
 /* JSON for scripts, with everything that could act on a terminal written as \uNNNN. */
 void say_json(const char *json);
+void say_value(const struct json *value);
 void say_add_json(struct text *out, const char *json); /* the same into a text */
 
 /* Appends somebody's words as one visible line, with a badge where something was hidden. */

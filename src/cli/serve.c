@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/os.h"
 #include "cli/say.h"
 #include "cli/serve_inbox.h"
@@ -151,10 +150,8 @@ static const char *const examples[] = {
 const struct verb verb_serve = {
     .name = "serve",
     .about = TEXT_CLI_SERVE,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 0,
+    .runs_without_settings = true,
     .run = run_serve,
 };

@@ -12,6 +12,7 @@
 #include "cli/call.h"
 #include "cli/say.h"
 #include "cli/settings_edit.h"
+#include "wire/place.h"
 
 char *settings_value_text(const struct json *setting)
 {
@@ -109,6 +110,44 @@ static bool check_value(const struct arguments *arguments, const char *name, con
     return true;
 }
 
+/* A hub can't start on settings that have a problem, and so can't fix them: those of the host are
+ * read in their file, and changed there if the file itself is bad. A bad variable is no reason to
+ * change it: an agent can set one, and only the hub knows which processes are the agent's. */
+static bool act_here(const struct arguments *arguments, const char *act, const char *name,
+                     const char *value)
+{
+    bool is_set = strcmp(act, "set") == 0, is_change = is_set || strcmp(act, "reset") == 0, ok;
+    struct settings *settings = settings_new();
+    struct error err = *arguments->problem;
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct json *reply = NULL;
+    struct place place;
+    enum setting_id id;
+
+    ok = place_find(&place, &err);
+    if (ok && is_change) {
+        settings_load_file(settings, place.settings);
+        ok = settings_problem(settings, &err) && setting_find(name, &id) &&
+             setting_row(id)->scope == SETTING_SCOPE_HOST &&
+             settings_save(place.settings, id, is_set ? value : NULL, &err) &&
+             settings_put_saved(settings, name, NULL); /* what was read before it was changed */
+    }
+    settings_load(settings, ok ? place.settings : NULL);
+    if (ok && is_change)
+        settings_write_row(settings, id, false, &writer);
+    else
+        settings_write_list(settings, name, &writer);
+    if (!ok)
+        say_error(arguments, &err, NULL);
+    else if (json_parse(out.bytes, out.used, &reply, &err))
+        print_reply(arguments, act, reply);
+    json_free(reply);
+    text_release(&out);
+    settings_free(settings);
+    return ok;
+}
+
 static enum exit_code run_settings(const struct arguments *arguments)
 {
     static const struct {
@@ -133,6 +172,7 @@ static enum exit_code run_settings(const struct arguments *arguments)
         struct wire_message reply = { 0 };
         struct link *link = NULL;
         struct text params = { 0 };
+        struct error err;
         bool ok;
 
         if (strcmp(acts[i].act, act) != 0)
@@ -141,8 +181,12 @@ static enum exit_code run_settings(const struct arguments *arguments)
             break;
         if (name && !check_value(arguments, name, value))
             return EXIT_ERROR;
+        if (arguments->problem && strcmp(acts[i].method, "settings/list") == 0)
+            say_failure(arguments->problem);
+        if (arguments->problem && !link_open(&call_person, LINK_MUST_RUN, &link, &err))
+            return act_here(arguments, act, name, value) ? EXIT_DONE : EXIT_ERROR;
         write_params(name, value, strcmp(act, "reset") == 0, &params);
-        ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
+        ok = (link || call_open(arguments, &call_person, LINK_MAY_START, &link)) &&
              call_hub(arguments, link, acts[i].method, text_string(&params), &reply);
         if (ok)
             print_reply(arguments, act, reply.result);
@@ -185,9 +229,9 @@ static const char *const examples[] = { "settings", "settings set timeout_second
 const struct verb verb_settings = {
     .name = "settings",
     .about = TEXT_CLI_SETTINGS,
-    .usage = usage,
-    .examples = examples,
+    VERB_TEXTS,
     .most_words = 3,
     .print_more = print_rows,
+    .runs_without_settings = true,
     .run = run_settings,
 };

@@ -169,14 +169,10 @@ static void print_talk(const struct json *talk)
     }
 }
 
-static void print_whole(const struct arguments *arguments, const struct json *got)
+void show_whole(const struct arguments *arguments, const struct json *got)
 {
-    char *printed;
-
     if (arguments->is_json) {
-        printed = json_encode(got);
-        say_json(printed);
-        free(printed);
+        say_value(got);
         return;
     }
     print_facts(json_member(got, "ask"));
@@ -196,7 +192,7 @@ static enum exit_code run_show(const struct arguments *arguments)
               call_expect(arguments, json_member(reply.result, "ask"), "created_at");
 
     if (ok)
-        print_whole(arguments, reply.result);
+        show_whole(arguments, reply.result);
     wire_release(&reply);
     link_close(link);
     free(params);
@@ -208,8 +204,7 @@ static const char *const examples[] = { "show k3f7", "show k3f7 --json", NULL };
 const struct verb verb_show = {
     .name = "show",
     .about = TEXT_CLI_SHOW,
-    .usage = usage,
-    .examples = examples,
+    VERB_TEXTS,
     .most_words = 1,
     .may_go_far = true,
     .run = run_show,

@@ -1,9 +1,7 @@
 /* status.c - `sayso status`: about the hub that runs, without starting one. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "cli/call.h"
 #include "cli/say.h"
 
@@ -19,12 +17,9 @@ static void print_status(const struct arguments *arguments, const struct json *s
 {
     int64_t pending = json_member_integer(status, "pending", 0);
     const char *aside = json_member_text(status, "recovered_from");
-    char *printed;
 
     if (arguments->is_json) {
-        printed = json_encode(status);
-        say_json(printed);
-        free(printed);
+        say_value(status);
         return;
     }
     if (arguments_value(arguments, "short")) {
@@ -52,16 +47,18 @@ static enum exit_code run_status(const struct arguments *arguments)
     enum exit_code code;
     bool ok;
 
+    if (arguments->problem) /* what runs does not need them, the next hub does */
+        say_failure(arguments->problem);
     if (!call_open_running(arguments, LINK_MUST_RUN, "{\"running\":false,\"pending\":null}", &link,
                            &code))
-        return code;
+        return arguments->problem ? EXIT_ERROR : code;
     ok = call_hub(arguments, link, "hub/status", "{}", &reply) &&
          call_expect(arguments, reply.result, "socket");
     if (ok)
         print_status(arguments, reply.result);
     wire_release(&reply);
     link_close(link);
-    return ok ? EXIT_DONE : EXIT_ERROR;
+    return ok && !arguments->problem ? EXIT_DONE : EXIT_ERROR;
 }
 
 static const struct verb_option options[] = {
@@ -72,11 +69,9 @@ static const char *const examples[] = { "status", "status --short", NULL };
 const struct verb verb_status = {
     .name = "status",
     .about = TEXT_CLI_STATUS,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 0,
     .may_go_far = true,
+    .runs_without_settings = true,
     .run = run_status,
 };

@@ -57,8 +57,7 @@ static const char *const examples[] = { "stop", NULL };
 const struct verb verb_stop = {
     .name = "stop",
     .about = TEXT_CLI_STOP,
-    .usage = usage,
-    .examples = examples,
+    VERB_TEXTS,
     .most_words = 0,
     .run = run_stop,
 };

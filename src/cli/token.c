@@ -63,8 +63,8 @@ static bool save_secret(const struct arguments *arguments, struct link *link, co
     return false;
 }
 
-static bool print_new(const struct arguments *arguments, struct link *link,
-                      const struct json *token)
+static bool finish_new(const struct arguments *arguments, struct link *link,
+                       const struct json *token)
 {
     const char *path = arguments_value(arguments, "out");
     struct json *shown = json_keep(token);
@@ -76,7 +76,7 @@ static bool print_new(const struct arguments *arguments, struct link *link,
     if (path)
         json_drop_member(shown, "token");
     if (arguments->is_json)
-        acts_print_json(shown);
+        say_value(shown);
     else if (!path)
         printf("%s\n", json_member_text(token, "token"));
     if (path)
@@ -87,16 +87,11 @@ static bool print_new(const struct arguments *arguments, struct link *link,
     return true;
 }
 
-static bool print_list(const struct arguments *arguments, struct link *link,
-                       const struct json *result)
+static void print_list(const struct arguments *arguments, const struct json *result)
 {
     const struct json *tokens = json_member(result, "tokens");
 
-    (void)link;
-    if (arguments->is_json) {
-        acts_print_json(tokens);
-        return true;
-    }
+    (void)arguments;
     for (size_t i = 0; i < json_length(tokens); i++) {
         const struct json *token = json_item(tokens, i);
         const char *expires = json_member_text(token, "expires_at");
@@ -117,25 +112,19 @@ static bool print_list(const struct arguments *arguments, struct link *link,
     }
     if (json_length(tokens) == 0)
         say_note(TEXT_CLI_NO_TOKENS, NULL);
-    return true;
 }
 
-static bool print_revoked(const struct arguments *arguments, struct link *link,
-                          const struct json *token)
+static void print_revoked(const struct arguments *arguments, const struct json *token)
 {
-    (void)link;
-    if (arguments->is_json)
-        acts_print_json(token);
-    else
-        say_result(TEXT_CLI_TOKEN_REVOKED, "id", json_member_text(token, "id"), "label",
-                   json_member_text(token, "label"), NULL);
-    return true;
+    (void)arguments;
+    say_result(TEXT_CLI_TOKEN_REVOKED, "id", json_member_text(token, "id"), "label",
+               json_member_text(token, "label"), NULL);
 }
 
 static const struct act acts[] = {
-    { "list", 1, "token/list", acts_write_nothing, print_list },
-    { "new", 1, "token/new", write_new, print_new },
-    { "revoke", 2, "token/revoke", acts_write_id, print_revoked },
+    { "list", 1, "token/list", acts_write_nothing, .print = print_list, .shown = "tokens" },
+    { "new", 1, "token/new", write_new, .finish = finish_new },
+    { "revoke", 2, "token/revoke", acts_write_id, .print = print_revoked },
 };
 
 static enum exit_code run_token(const struct arguments *arguments)
@@ -165,10 +154,7 @@ static const char *const examples[] = { "token new --label \"laptop\" --out ~/.s
 const struct verb verb_token = {
     .name = "token",
     .about = TEXT_CLI_TOKEN,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 2,
     .may_go_far = true,
     .run = run_token,

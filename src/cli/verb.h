@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "i18n/i18n.h"
 
 enum exit_code {
@@ -28,6 +29,7 @@ struct verb_option {
 };
 
 struct arguments;
+struct error;
 struct verb {
     const char *name;
     enum text_id about;
@@ -35,11 +37,16 @@ struct verb {
     const char *const *examples; /* likewise */
     const struct verb_option *options;
     size_t option_count;
-    size_t most_words;        /* positional arguments */
-    bool may_go_far;          /* --hub: what it does, it does at the hub alone */
-    void (*print_more)(void); /* behind the options in the help; may be NULL */
+    size_t most_words;          /* positional arguments */
+    bool may_go_far;            /* --hub: what it does, it does at the hub alone */
+    bool runs_without_settings; /* also where settings_problem speaks of them; see arguments */
+    void (*print_more)(void);   /* behind the options in the help; may be NULL */
     enum exit_code (*run)(const struct arguments *arguments);
 };
+/* The members that are tables of the verb's own file, under these names. */
+#define VERB_TEXTS  .usage = usage, .examples = examples
+#define VERB_TABLES VERB_TEXTS, .options = options, .option_count = ARRAY_LEN(options)
+
 #define VERB(name) extern const struct verb verb_##name;
 #include "cli/verbs.def"
 #undef VERB
@@ -47,6 +54,7 @@ struct verb {
 /* The command line after parsing: every verb also has --json and --help. */
 struct arguments {
     const struct verb *verb;
+    const struct error *problem; /* with the settings; NULL: none */
     bool is_json;
     const char *words[8];
     size_t word_count;

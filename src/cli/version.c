@@ -18,8 +18,8 @@ static const char *const examples[] = { "version --json", NULL };
 const struct verb verb_version = {
     .name = "version",
     .about = TEXT_CLI_VERSION,
-    .usage = usage,
-    .examples = examples,
+    VERB_TEXTS,
     .most_words = 0,
+    .runs_without_settings = true,
     .run = run_version,
 };

@@ -10,55 +10,6 @@
 #include "engine/inside.h"
 #include "engine/waits.h"
 
-/* What the row of the table says, for panels and scripts that have no table of their own. */
-static void write_description(enum setting_id id, struct json_writer *writer)
-{
-    const struct setting_row *row = setting_row(id);
-
-    json_write_text(writer, "group", setting_group_name(setting_group(id)));
-    json_write_text(writer, "type", setting_type_name(row->type));
-    if (row->choices) {
-        json_write_list(writer, "choices");
-        for (const char *at = row->choices; *at; at += *at == '|') {
-            size_t length = strcspn(at, "|");
-
-            json_write_text_n(writer, NULL, at, length);
-            at += length;
-        }
-        json_write_end_list(writer);
-    }
-    if (row->most > 0) {
-        json_write_integer(writer, "least", row->least);
-        json_write_integer(writer, "most", row->most);
-    }
-    json_write_text(writer, "environment", row->environment);
-    if (row->flag)
-        json_write_text(writer, "flag", row->flag);
-}
-
-static void write_setting(const struct engine *engine, enum setting_id id, bool is_described,
-                          struct json_writer *writer)
-{
-    static const char *const sources[] = {
-        [SETTING_BUILT_IN] = "built_in",
-        [SETTING_ENVIRONMENT] = "environment",
-        [SETTING_SAVED] = "saved",
-        [SETTING_FLAG] = "flag",
-    };
-    const struct settings *settings = engine->parts.settings;
-    const struct setting_row *row = setting_row(id);
-
-    json_write_object(writer, NULL);
-    json_write_text(writer, "name", row->name);
-    settings_write(settings, id, writer, "value");
-    json_write_text(writer, "source", sources[settings_source(settings, id)]);
-    json_write_text(writer, "scope", row->scope == SETTING_SCOPE_HOST ? "host" : "person");
-    json_write_text(writer, "built_in", row->built_in);
-    if (is_described)
-        write_description(id, writer);
-    json_write_end_object(writer);
-}
-
 void settings_list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
@@ -76,14 +27,7 @@ void settings_list_act(struct desk *desk, struct desk_visit *visit, const struct
         errand_fail(errand, &err, NULL);
         return;
     }
-    json_write_object(&writer, NULL);
-    json_write_list(&writer, "settings");
-    for (int id = 0; id < SETTING_COUNT; id++) {
-        if (!name || (enum setting_id)id == wanted)
-            write_setting(engine, (enum setting_id)id, true, &writer);
-    }
-    json_write_end_list(&writer);
-    json_write_end_object(&writer);
+    settings_write_list(engine->parts.settings, name, &writer);
     errand_ok(errand, text_string(&out));
     text_release(&out);
 }
@@ -109,7 +53,7 @@ static void tell_watchers(const struct engine *engine, enum setting_id id)
     json_write_text(&writer, "method", "settings/changed");
     json_write_object(&writer, "params");
     json_write_list(&writer, "settings");
-    write_setting(engine, id, false, &writer);
+    settings_write_row(engine->parts.settings, id, false, &writer);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
@@ -146,7 +90,8 @@ static void put_saved(void *context, const char *name, const char *value)
     struct reading *reading = context;
     enum setting_id id;
 
-    settings_put_saved(reading->engine->parts.settings, name, value);
+    if (!settings_put_saved(reading->engine->parts.settings, name, value))
+        log_warning("settings.ignored", "setting=%s", setting_find(name, &id) ? name : "");
     if (setting_find(name, &id))
         reading->is_saved[id] = true;
 }
@@ -186,7 +131,7 @@ static void put_and_reply(struct preference *preference)
             consequences[i].act(engine);
     }
     tell_watchers(engine, preference->id);
-    write_setting(engine, preference->id, false, &writer);
+    settings_write_row(engine->parts.settings, preference->id, false, &writer);
     errand_ok(&preference->errand, text_string(&out));
     text_release(&out);
 }
@@ -201,17 +146,16 @@ static void on_saved(void *context, const struct store_reply *reply)
         put_and_reply(preference);
 }
 
+/* What can't be kept is not active either: the file is changed before what was read of it. */
 static void save_host(struct preference *preference)
 {
     struct engine *engine = preference->errand.engine;
-    const char *name = setting_row(preference->id)->name, *path = engine->parts.settings_path;
+    const char *path = engine->parts.settings_path;
     struct error err;
 
-    settings_put_saved(engine->parts.settings, name, preference->text);
-    if (path && !settings_save_file(engine->parts.settings, path, &err)) {
-        /* what could not be kept is not in force either */
-        settings_put_saved(engine->parts.settings, name, NULL);
-        settings_load_file(engine->parts.settings, path);
+    if (path && !settings_save(path, preference->id, preference->text, &err)) {
+        log_warning("settings.not_saved", "setting=%s reason=%s", setting_row(preference->id)->name,
+                    error_name(err.code));
         errand_fail(&preference->errand, &err, NULL);
         return;
     }

@@ -26,25 +26,21 @@ static void find_path(struct current_settings *current)
 const struct settings *current_settings(struct current_settings *current)
 {
     struct stat file;
-    bool has_file;
 
     if (current->is_seen)
         return current->settings;
     if (!current->settings)
         find_path(current);
     current->is_seen = true;
-    has_file = current->path && stat(current->path, &file) == 0;
-    if (current->settings && has_file == current->has_file &&
-        (!has_file || is_same_file(&file, &current->file)))
+    /* Without a file there is nothing to compare: it may have been out of reach, or be so now. */
+    if (!current->path || stat(current->path, &file) != 0)
+        file = (struct stat){ 0 };
+    else if (current->settings && is_same_file(&file, &current->file))
         return current->settings;
     settings_free(current->settings);
     current->settings = settings_new();
-    current->has_file = has_file;
-    if (has_file)
-        current->file = file;
-    settings_load_environment(current->settings);
-    if (current->path)
-        settings_load_file(current->settings, current->path);
+    current->file = file;
+    settings_load(current->settings, current->path);
     return current->settings;
 }
 

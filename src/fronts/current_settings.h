@@ -1,7 +1,7 @@
 /*
  * current_settings.h - the host's settings as they are now, for a process that shares the file with
- * others: read anew when it is another one, so a change counts at once. The file is looked at once
- * a turn of the loop, not for each of the calls that one turn brings.
+ * others: read again when it is another one or there is none, so a change takes effect
+ * immediately. The file is checked once per turn of the loop, not for each call of that turn.
  */
 #ifndef FRONTS_CURRENT_SETTINGS_H
 #define FRONTS_CURRENT_SETTINGS_H
@@ -14,9 +14,8 @@ struct settings;
 struct current_settings {
     struct settings *settings; /* owned */
     char *path;                /* owned; NULL: there is no place for a file */
-    bool has_file;
-    bool is_seen;     /* in this turn */
-    struct stat file; /* the one that was read */
+    bool is_seen;              /* in this turn */
+    struct stat file;          /* the one that was read; zeroed: none */
 };
 const struct settings *current_settings(struct current_settings *current);
 void current_settings_end_turn(struct current_settings *current);

@@ -12,11 +12,6 @@
 #include "store/sqlite.h"
 #include "wire/place.h"
 
-static bool is_postgres(const char *store)
-{
-    return strncmp(store, "postgres://", 11) == 0 || strncmp(store, "postgresql://", 13) == 0;
-}
-
 /* What an answer that was taken may be lost by, as the server is set up: said once, where it can be
  * mended. */
 static void warn_of_losses(struct store *store)
@@ -41,15 +36,10 @@ bool choose_store(struct loop *loop, const struct settings *settings, const stru
 
     if (!store[0])
         return sqlite_store_open(loop, place->database, ret_store, err);
-    if (is_postgres(store)) {
-        if (!postgres_store_open(loop, store, ret_store, err))
-            return false;
-        warn_of_losses(*ret_store);
-        return true;
-    }
-    return error_set(err, ERROR_bad_format, "/store",
-                     "store is empty for a file of this hub's own, or the address of a database, "
-                     "as postgres://USER@HOST/DATABASE (sayso settings reset store)");
+    if (!postgres_store_open(loop, store, ret_store, err))
+        return false;
+    warn_of_losses(*ret_store);
+    return true;
 }
 
 void choose_store_name(const struct settings *settings, const struct place *place, struct text *out)
@@ -62,16 +52,16 @@ void choose_store_name(const struct settings *settings, const struct place *plac
         text_add_text(out, place->database);
 }
 
-char *choose_store_find(const struct place *place)
+bool choose_store_find(const struct place *place, char **ret_store, struct error *err)
 {
     struct settings *settings = settings_new();
     const char *store;
-    char *found;
+    bool ok;
 
-    settings_load_environment(settings);
-    settings_load_file(settings, place->settings);
+    settings_load(settings, place->settings);
+    ok = !settings_problem(settings, err);
     store = settings_text(settings, SETTING_STORE);
-    found = store[0] ? mem_text(store) : NULL;
+    *ret_store = ok && store[0] ? mem_text(store) : NULL;
     settings_free(settings);
-    return found;
+    return ok;
 }

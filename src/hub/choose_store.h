@@ -16,7 +16,7 @@ bool choose_store(struct loop *loop, const struct settings *settings, const stru
 void choose_store_name(const struct settings *settings, const struct place *place,
                        struct text *out);
 /* What the setting `store` of this user is for a hub that starts now: an address, for the caller to
- * free; NULL: a file of its own. */
-char *choose_store_find(const struct place *place);
+ * free; NULL: a file of its own. False: the settings can't be read. */
+bool choose_store_find(const struct place *place, char **ret_store, struct error *err);
 
 #endif

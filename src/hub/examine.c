@@ -17,11 +17,13 @@ void hub_examine_store(const char *path, struct inspection *ret_inspection)
 enum hub_examined hub_examine_database(const struct place *place, struct hub_database *out,
                                        struct error *err)
 {
-    char *store = choose_store_find(place);
+    char *store;
     struct text name = { 0 };
     bool is_there;
 
     *out = (struct hub_database){ 0 };
+    if (!choose_store_find(place, &store, err))
+        return HUB_STORE_IS_AWAY;
     if (!store)
         return HUB_STORE_IS_FILE;
     postgres_write_name(store, &name);

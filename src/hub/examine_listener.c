@@ -56,10 +56,11 @@ enum hub_listening hub_examine_listener(const struct place *place, struct hub_li
     struct http_site site;
 
     *out = (struct hub_listener){ .to_ms = INT64_MAX };
-    settings_load_environment(settings);
-    settings_load_file(settings, place->settings);
+    settings_load(settings, place->settings);
     text_put(out->where, sizeof out->where, settings_text(settings, SETTING_LISTEN));
-    if (!site_is_wanted(settings)) {
+    if (settings_problem(settings, err)) {
+        listening = HUB_LISTENS_BADLY;
+    } else if (!site_is_wanted(settings)) {
         listening = HUB_LISTENS_NOWHERE;
     } else if (!site_read(settings, &site, err)) {
         listening = HUB_LISTENS_BADLY;

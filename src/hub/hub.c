@@ -300,11 +300,11 @@ static enum hub_outcome serve(struct hub *hub, struct error *err)
     os_drop_unfinished(hub->place.settings);
     if (options->leaves_when_idle)
         log_keep_short(hub->place.log);
-    settings_load_file(options->settings, hub->place.settings);
+    settings_load(options->settings, hub->place.settings);
     log_set_level((enum log_level)settings_integer(options->settings, SETTING_LOG_LEVEL));
     hub->loop = loop_new();
     loop_on_signal(hub->loop, on_signal, hub);
-    if (open_parts(hub, err) && announce(hub, err)) {
+    if (!settings_problem(options->settings, err) && open_parts(hub, err) && announce(hub, err)) {
         loop_before_sleep(hub->loop, before_sleep, hub);
         hub->is_turning = true;
         loop_run(hub->loop);

@@ -16,9 +16,9 @@
 /* The file of a user whose store is a database is not what a hub works on. */
 static bool is_file(const struct place *place, struct error *err)
 {
-    char *store = choose_store_find(place);
-    bool is_here = !store;
+    char *store;
     struct text name = { 0 };
+    bool is_here = choose_store_find(place, &store, err) && !store;
 
     if (store) {
         postgres_write_name(store, &name);

@@ -3,8 +3,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -18,22 +16,6 @@
 bool site_is_wanted(const struct settings *settings)
 {
     return settings_text(settings, SETTING_LISTEN)[0] != '\0';
-}
-
-/* "10.0.0.5:7443" or "[::]:7443". */
-static bool read_address(const char *text, struct http_site *site)
-{
-    bool is_long = text[0] == '[';
-    const char *begin = text + is_long, *end = is_long ? strchr(text, ']') : strrchr(text, ':');
-    uint8_t bytes[16];
-    int64_t port;
-
-    if (!end || (size_t)(end - begin) >= sizeof site->address || (is_long && end[1] != ':') ||
-        !text_parse_integer(end + 1 + is_long, &port) || port < 0 || port > 65535)
-        return false;
-    snprintf(site->address, sizeof site->address, "%.*s", (int)(end - begin), begin);
-    site->port = (int)port;
-    return inet_pton(is_long ? AF_INET6 : AF_INET, site->address, bytes) == 1;
 }
 
 static bool is_loopback(const char *address)
@@ -60,7 +42,8 @@ bool site_read(const struct settings *settings, struct http_site *ret_site, stru
     bool has_key = settings_text(settings, SETTING_TLS_KEY)[0] != '\0';
 
     *ret_site = (struct http_site){ .host = "", .has_tls = has_certificate };
-    if (!read_address(settings_text(settings, SETTING_LISTEN), ret_site))
+    if (!setting_read_listen(settings_text(settings, SETTING_LISTEN), ret_site->address,
+                             sizeof ret_site->address, &ret_site->port))
         return error_set(err, ERROR_bad_format, "/listen",
                          "listen must be ADDRESS:PORT with an IP address: 0.0.0.0:7443, [::]:7443");
     if (has_certificate != has_key)

@@ -70,28 +70,6 @@ const struct catalog catalog_en = {
         [TEXT_CONFIRM_BY_CODE] = "Type {code} to show that you mean it",
         [TEXT_DESTRUCTIVE_TWO_ACTS] = "Destructive. This can’t be undone, so it takes two separate acts.",
 
-        /* Where a setting comes from */
-        [TEXT_SOURCE_BUILT_IN] = "built in",
-        [TEXT_SOURCE_SAVED] = "saved",
-
-        /* What a setting takes */
-        [TEXT_SETTING_TAKES_BOOL] = "{name} takes on or off.",
-        [TEXT_SETTING_TAKES_INTEGER] = "{name} takes a whole number from {least} to {most}.",
-        [TEXT_SETTING_TAKES_SECONDS] = "{name} takes a time from {least} to {most} seconds, such as 90, 5m, 2h or 1d.",
-        [TEXT_SETTING_TAKES_ENUM] = "{name} takes one of: {choices}.",
-        [TEXT_SETTING_TAKES_TEXT] = "{name} takes one line of UTF-8 text of at most {most} bytes, without control characters.",
-        [TEXT_SETTING_STARS] = "{name}: the stars stand for a password that is not shown. Write it in their place, or leave it out and keep it in ~/.pgpass.",
-        [TEXT_SETTING_TAKES_PERIOD] = "{name} takes two times of day such as 22:00-07:00, or an empty text for none.",
-        [TEXT_SETTING_TAKES_LIMITS] = "{name} takes a JSON object of client names and seconds from 1 to 86400, such as {\"*\":50}, of at most {most} bytes.",
-        [TEXT_SETTING_UNKNOWN] = "There is no setting {name}. See: sayso settings list",
-        [TEXT_SETTING_UNKNOWN_KEYS] = "Something is saved under a name that is no setting. It is kept and not used.",
-        [TEXT_SETTING_NOT_IN_FILE] = "{name} belongs to a person and is not read from the settings file. Set it with: sayso settings set {name}",
-        [TEXT_SETTING_FILE_NOT_JSON] = "The settings file is not a JSON object, so nothing in it is used. Mend or remove it.",
-        [TEXT_SETTING_FILE_TOO_LONG] = "The settings file is too long, so nothing in it is used. Shorten or remove it.",
-        [TEXT_SETTING_FILE_UNREADABLE] = "The settings file can’t be read, so nothing in it is used. Check who may read it.",
-        [TEXT_SETTING_IGNORED] = "{takes} The value of {source} is not used.",
-        [TEXT_SETTING_IGNORED_SAVED] = "{takes} The saved value is not used.",
-
         /* Names of settings, a person's */
         [TEXT_LABEL_INTERFACE] = "Interface",
         [TEXT_LABEL_TIMEOUT_SECONDS] = "Time for new asks",
@@ -322,14 +300,6 @@ const struct catalog catalog_en = {
         [TEXT_CLI_SERVING_HOW] = "Asks wait in: sayso list. Answer one: sayso answer",
         [TEXT_CLI_HUB_BUSY] = "A hub is running already (sayso status tells about it).",
         [TEXT_CLI_RECOVERED] = "The database was damaged and has been set aside as {file}; a new one was started.",
-        [TEXT_CLI_SETTING_SET] = "{name} is now {value}.",
-        [TEXT_CLI_EDIT_HEAD] = "Settings of sayso. Save and leave to use what you changed. A line with # before it is not set: put a value there and take the # away; put # before a line to go back to the built-in value.",
-        [TEXT_CLI_EDIT_NOTHING] = "Nothing was changed.",
-        [TEXT_CLI_EDIT_NO_EDITOR] = "The editor \"{editor}\" could not be started. Set EDITOR to the one you use.",
-        [TEXT_CLI_EDIT_FAILED] = "The editor ended with an error, so nothing was changed.",
-        [TEXT_CLI_EDIT_LINE] = "Line {line}: {reason}",
-        [TEXT_CLI_EDIT_NO_VALUE] = "this is neither \"name = value\" nor a comment.",
-        [TEXT_CLI_EDIT_KEPT] = "Nothing was changed. What you wrote is in {path}.",
         [TEXT_CLI_HIDDEN_CHARACTERS] = "hidden characters",
         [TEXT_CLI_MIXED_SCRIPTS] = "mixed scripts",
         [TEXT_CLI_SECONDS_LEFT] = "{seconds} s",
@@ -367,7 +337,6 @@ const struct catalog catalog_en = {
 
         /* Command line: more */
         [TEXT_LIST_DETACHED] = "(stopped waiting)",
-        [TEXT_CLI_NO_SUCH_SETTING] = "There is no setting \"{name}\". sayso settings lists them.",
 
         /* Command line: mcp */
         [TEXT_CLI_MCP] = "Speak MCP with an agent's client on standard input and output.",
@@ -590,6 +559,7 @@ const struct catalog catalog_en = {
 #include "i18n/history.def"
 #include "i18n/refusals.def"
 #include "i18n/remote.def"
+#include "i18n/settings.def"
 #include "i18n/standing.def"
 #include "i18n/terminal.def"
 #undef SPOKEN

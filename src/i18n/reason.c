@@ -68,10 +68,10 @@ static bool matches(const char *pattern, const char *message, struct captured *r
     return *message == '\0';
 }
 
-/* What settings take is said by errors too. */
+/* What is wrong with settings is said by errors too. */
 static bool is_reason(enum text_id id)
 {
-    static const char *const kinds[] = { "REASON_", "SETTING_TAKES_" };
+    static const char *const kinds[] = { "REASON_", "SETTING_" };
     bool is_one = false;
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
@@ -95,6 +95,15 @@ bool i18n_reason_in(enum language language, struct text *out, const char *englis
             found = id;
         } else {
             release(&captured);
+        }
+    }
+    for (size_t i = 0; i < best.count; i++) {
+        struct text words = { 0 };
+
+        if (strcmp(best.names[i], "takes") == 0 &&
+            i18n_reason_in(language, &words, best.values[i])) {
+            free(best.values[i]); /* a reason in a reason */
+            best.values[i] = text_take(&words);
         }
     }
     if (found != TEXT_COUNT)

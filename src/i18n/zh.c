@@ -70,28 +70,6 @@ const struct catalog catalog_zh = {
         [TEXT_CONFIRM_BY_CODE] = "输入 {code} 以确认",
         [TEXT_DESTRUCTIVE_TWO_ACTS] = "破坏性操作。无法撤销，需要两步确认。",
 
-        /* Where a setting comes from */
-        [TEXT_SOURCE_BUILT_IN] = "内置",
-        [TEXT_SOURCE_SAVED] = "已保存",
-
-        /* What a setting takes */
-        [TEXT_SETTING_TAKES_BOOL] = "{name} 可设为 on 或 off。",
-        [TEXT_SETTING_TAKES_INTEGER] = "{name} 可设为 {least} 至 {most} 的整数。",
-        [TEXT_SETTING_TAKES_SECONDS] = "{name} 可设为 {least} 至 {most} 秒的时长，例如 90、5m、2h 或 1d。",
-        [TEXT_SETTING_TAKES_ENUM] = "{name} 可设为以下之一：{choices}。",
-        [TEXT_SETTING_TAKES_TEXT] = "{name} 可设为一行 UTF-8 文本，最多 {most} 字节，不含控制字符。",
-        [TEXT_SETTING_STARS] = "{name}：星号代表未显示的密码。请在该处写上密码，或去掉它并把密码保存在 ~/.pgpass 中。",
-        [TEXT_SETTING_TAKES_PERIOD] = "{name} 可设为起止时刻，例如 22:00-07:00；留空表示不设。",
-        [TEXT_SETTING_TAKES_LIMITS] = "{name} 可设为 JSON 对象，键为客户端名称，值为 1 至 86400 秒，例如 {\"*\":50}，最多 {most} 字节。",
-        [TEXT_SETTING_UNKNOWN] = "没有名为 {name} 的设置。请运行：sayso settings list",
-        [TEXT_SETTING_UNKNOWN_KEYS] = "有内容保存在不属于任何设置的名称下，已保留但未使用。",
-        [TEXT_SETTING_NOT_IN_FILE] = "{name} 属于个人设置，不从设置文件读取。请运行：sayso settings set {name}",
-        [TEXT_SETTING_FILE_NOT_JSON] = "设置文件不是 JSON 对象，其内容均未使用。请修正或删除该文件。",
-        [TEXT_SETTING_FILE_TOO_LONG] = "设置文件过长，其内容均未使用。请缩短或删除该文件。",
-        [TEXT_SETTING_FILE_UNREADABLE] = "无法读取设置文件，其内容均未使用。请检查其访问权限。",
-        [TEXT_SETTING_IGNORED] = "{takes}{source} 的值未使用。",
-        [TEXT_SETTING_IGNORED_SAVED] = "{takes}已保存的值未使用。",
-
         /* Names of settings, a person's */
         [TEXT_LABEL_INTERFACE] = "界面",
         [TEXT_LABEL_TIMEOUT_SECONDS] = "新请求的时限",
@@ -322,14 +300,6 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_SERVING_HOW] = "查看等待的请求：sayso list。答复：sayso answer",
         [TEXT_CLI_HUB_BUSY] = "已有中枢在运行（sayso status 可查看）。",
         [TEXT_CLI_RECOVERED] = "数据库已损坏，已另存为 {file}，并新建了一个。",
-        [TEXT_CLI_SETTING_SET] = "{name} 现在是 {value}。",
-        [TEXT_CLI_EDIT_HEAD] = "sayso 的设置。保存并退出后即生效。行首有 # 表示未设置：改好值并去掉 # 即可设置；在行首加 # 则恢复内置值。",
-        [TEXT_CLI_EDIT_NOTHING] = "没有任何更改。",
-        [TEXT_CLI_EDIT_NO_EDITOR] = "无法启动编辑器“{editor}”。请把 EDITOR 设为你使用的编辑器。",
-        [TEXT_CLI_EDIT_FAILED] = "编辑器出错退出，没有任何更改。",
-        [TEXT_CLI_EDIT_LINE] = "第 {line} 行：{reason}",
-        [TEXT_CLI_EDIT_NO_VALUE] = "此行既不是“名称 = 值”也不是注释。",
-        [TEXT_CLI_EDIT_KEPT] = "没有任何更改。你写的内容在 {path}。",
         [TEXT_CLI_HIDDEN_CHARACTERS] = "含隐藏字符",
         [TEXT_CLI_MIXED_SCRIPTS] = "混用文字",
         [TEXT_CLI_SECONDS_LEFT] = "{seconds} 秒",
@@ -367,7 +337,6 @@ const struct catalog catalog_zh = {
 
         /* Command line: more */
         [TEXT_LIST_DETACHED] = "（已停止等待）",
-        [TEXT_CLI_NO_SUCH_SETTING] = "没有设置“{name}”。sayso settings 列出全部设置。",
 
         /* Command line: mcp */
         [TEXT_CLI_MCP] = "在标准输入输出上与智能体的客户端以 MCP 通信。",
@@ -590,6 +559,7 @@ const struct catalog catalog_zh = {
 #include "i18n/history.def"
 #include "i18n/refusals.def"
 #include "i18n/remote.def"
+#include "i18n/settings.def"
 #include "i18n/standing.def"
 #include "i18n/terminal.def"
 #undef SPOKEN

@@ -1,4 +1,7 @@
-/* address.c - addresses that may hold a password, for who only wants to see where they lead. */
+/* address.c - addresses: of databases, whose password is not shown, and to listen on. */
+#include <arpa/inet.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -54,4 +57,19 @@ bool setting_has_stars(const char *address)
 
     text_release(&shown);
     return has_stars;
+}
+
+bool setting_read_listen(const char *text, char *address, size_t size, int *ret_port)
+{
+    bool is_long = text[0] == '[';
+    const char *begin = text + is_long, *end = is_long ? strchr(text, ']') : strrchr(text, ':');
+    uint8_t bytes[16];
+    int64_t port;
+
+    if (!end || (size_t)(end - begin) >= size || (is_long && end[1] != ':') ||
+        !text_parse_integer(end + 1 + is_long, &port) || port < 0 || port > 65535)
+        return false;
+    snprintf(address, size, "%.*s", (int)(end - begin), begin);
+    *ret_port = (int)port;
+    return inet_pton(is_long ? AF_INET6 : AF_INET, address, bytes) == 1;
 }

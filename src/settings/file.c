@@ -2,9 +2,11 @@
  * file.c - the host's saved rows: one JSON object, written whole and put in place of the old one.
  * People edit it by hand, so a member a line, in their order; what we don't know stays as it is.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -28,31 +30,69 @@ static const unsigned kinds[] = {
     [SETTING_TYPE_LIMITS] = KIND_BIT(KIND_OBJECT) | KIND_BIT(KIND_TEXT),
 };
 
-/* The object in the file; NULL with ERROR_NONE where there is none yet. */
-static struct json *read_object(const char *path, struct error *err)
+static size_t line_at(const struct text *bytes, int64_t offset)
 {
-    struct text bytes = { 0 };
-    struct json *object = NULL;
+    size_t line = 1;
 
-    *err = (struct error){ 0 };
-    if (!os_read_file(path, SETTINGS_FILE_MAX_BYTES, &bytes, err)) {
-        if (err->code == ERROR_not_found)
-            *err = (struct error){ 0 };
-    } else if (bytes.used > 0 && json_parse(bytes.bytes, bytes.used, &object, err) &&
-               json_kind(object) != KIND_OBJECT) {
-        json_free(object);
-        object = NULL;
-        error_set(err, ERROR_bad_json, "", "not an object");
-    }
-    text_release(&bytes);
-    return object;
+    for (int64_t i = 0; i < offset && i < (int64_t)bytes->used; i++)
+        line += bytes->bytes[i] == '\n';
+    return line;
 }
 
-static enum text_id file_reason(enum error_code code)
+/* What comes last in an error of base: "syntax at byte 7", "Is a directory". */
+static const char *detail_of(const struct error *err)
 {
-    if (code == ERROR_bad_json)
-        return TEXT_SETTING_FILE_NOT_JSON;
-    return code == ERROR_too_long ? TEXT_SETTING_FILE_TOO_LONG : TEXT_SETTING_FILE_UNREADABLE;
+    const char *colon = strrchr(err->message, ':');
+
+    return colon && colon[1] ? colon + 2 : err->message;
+}
+
+/* Never created: the last thing that exists on the way to it is a directory, not a link that leads
+ * nowhere, and every directory on the way can be searched. */
+static bool is_absent(const char *path)
+{
+    char *way = mem_text(path), *slash;
+    struct stat found;
+    bool is_missing;
+
+    while (lstat(way, &found) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
+           (slash = strrchr(way, '/')))
+        slash[slash == way] = '\0'; /* the root stays */
+    is_missing = strcmp(way, path) != 0 && stat(way, &found) == 0 && S_ISDIR(found.st_mode);
+    free(way);
+    return is_missing;
+}
+
+/* The object in the file, and its bytes; NULL with ERROR_NONE where there is no file yet. Else it
+ * is warned of. */
+static struct json *read_object(struct settings *settings, const char *path, struct text *bytes,
+                                struct error *err)
+{
+    struct json *object = NULL;
+    int64_t offset = 0;
+
+    *err = (struct error){ 0 };
+    settings_at(settings, path, 0);
+    if (!os_read_file(path, SETTINGS_FILE_MAX_BYTES, bytes, err)) {
+        if (is_absent(path))
+            *err = (struct error){ 0 };
+        else if (err->code == ERROR_too_long)
+            settings_warn_of_file(settings, TEXT_SETTING_FILE_TOO_LONG, "");
+        else
+            settings_warn_of_file(settings, TEXT_SETTING_FILE_UNREADABLE, detail_of(err));
+    } else if (json_parse(text_string(bytes), bytes->used, &object, err) &&
+               json_kind(object) == KIND_OBJECT) {
+        return object;
+    } else {
+        if (object)
+            error_set(err, ERROR_bad_json, "", "not an object");
+        else
+            text_parse_integer(strrchr(err->message, ' ') + 1, &offset); /* the byte it came to */
+        settings_at(settings, NULL, line_at(bytes, offset));
+        settings_warn_of_file(settings, TEXT_SETTING_FILE_NOT_JSON, detail_of(err));
+        json_free(object);
+    }
+    return NULL;
 }
 
 /* False: of a kind that setting can't be. */
@@ -94,10 +134,12 @@ static void load_member(struct settings *settings, const char *name, const struc
         return;
     }
     row = setting_row(id);
+    if (json_kind(value) == KIND_NULL && row->strictness == SETTING_LOOSE)
+        return; /* as if it were not there; for a strict row it is no value */
     if (row->scope != SETTING_SCOPE_HOST)
         settings_warn(settings, name, SETTING_SAVED, TEXT_SETTING_NOT_IN_FILE);
     else if (!value_to_text(row, value, &text))
-        settings_warn(settings, name, SETTING_SAVED, setting_takes(row));
+        settings_warn(settings, name, SETTING_SAVED, setting_takes(id));
     else
         settings_take_saved(settings, id, text_string(&text));
     text_release(&text);
@@ -111,20 +153,27 @@ static const char *member_name(void *member)
     return strlen(key) == json_key_length(member) ? key : "";
 }
 
+/* Keys lie in a copy of the bytes, each where it was read; before the first is only a brace. */
+static size_t line_of_member(const struct text *bytes, const struct json *object, void *member)
+{
+    const char *first = strchr(text_string(bytes), '"') + 1;
+
+    return line_at(bytes, first - bytes->bytes + (json_key(member) - json_key(json_first(object))));
+}
+
 void settings_load_file(struct settings *settings, const char *path)
 {
+    struct text bytes = { 0 };
     struct error err;
-    struct json *object = read_object(path, &err);
+    struct json *object = read_object(settings, path, &bytes, &err);
 
-    if (err.code != ERROR_NONE)
-        settings_warn(settings, "", SETTING_SAVED, file_reason(err.code));
-    if (!object)
-        return;
-    for (void *it = json_first(object); it; it = json_next(object, it)) {
-        if (json_kind(json_value(it)) != KIND_NULL)
-            load_member(settings, member_name(it), json_value(it));
+    for (void *it = object ? json_first(object) : NULL; it; it = json_next(object, it)) {
+        settings_at(settings, NULL, line_of_member(&bytes, object, it));
+        load_member(settings, member_name(it), json_value(it));
     }
+    settings_at(settings, NULL, 0);
     json_free(object);
+    text_release(&bytes);
 }
 
 static void begin_member(struct text *out, const char *key, size_t length)
@@ -136,45 +185,30 @@ static void begin_member(struct text *out, const char *key, size_t length)
     text_add_text(out, ": ");
 }
 
-static bool is_to_be_written(const struct settings *settings, enum setting_id id)
-{
-    return setting_row(id)->scope == SETTING_SCOPE_HOST && settings_is_changed(settings, id);
-}
-
-static void write_row(const struct settings *settings, enum setting_id id, struct text *out)
+static void write_row(enum setting_id id, const struct setting_value *value, struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
-    const char *name = setting_row(id)->name;
 
-    if (!settings_has_saved(settings, id))
-        return;
-    begin_member(out, name, strlen(name));
-    settings_write_saved(settings, id, &writer);
+    begin_member(out, setting_row(id)->name, strlen(setting_row(id)->name));
+    setting_write_value(id, value, &writer, NULL);
 }
 
-static void write_file(const struct settings *settings, const struct json *object, struct text *out)
+/* `value` NULL: without that row. */
+static void write_file(const struct json *object, enum setting_id id,
+                       const struct setting_value *value, struct text *out)
 {
-    bool is_written[SETTING_COUNT] = { false };
-
     text_add_text(out, "{");
     for (void *it = object ? json_first(object) : NULL; it; it = json_next(object, it)) {
-        enum setting_id id;
-        char *encoded;
-
-        if (setting_find(member_name(it), &id) && is_to_be_written(settings, id)) {
-            write_row(settings, id, out);
-            is_written[id] = true;
-            continue;
+        if (strcmp(member_name(it), setting_row(id)->name) != 0) {
+            begin_member(out, json_key(it), json_key_length(it));
+            json_add(out, json_value(it));
+        } else if (value) {
+            write_row(id, value, out); /* where it was */
+            value = NULL;
         }
-        encoded = json_encode(json_value(it));
-        begin_member(out, json_key(it), json_key_length(it));
-        text_add_text(out, encoded);
-        free(encoded);
     }
-    for (int id = 0; id < SETTING_COUNT; id++) {
-        if (!is_written[id] && is_to_be_written(settings, (enum setting_id)id))
-            write_row(settings, (enum setting_id)id, out);
-    }
+    if (value)
+        write_row(id, value, out);
     text_add_text(out, "\n}\n");
 }
 
@@ -198,35 +232,33 @@ static bool replace_file(const char *path, const struct text *bytes, struct erro
     return ok;
 }
 
-static bool has_changes(const struct settings *settings)
+bool settings_save(const char *path, enum setting_id id, const char *text, struct error *err)
 {
-    for (int id = 0; id < SETTING_COUNT; id++) {
-        if (is_to_be_written(settings, (enum setting_id)id))
-            return true;
-    }
-    return false;
-}
-
-bool settings_save_file(struct settings *settings, const char *path, struct error *err)
-{
-    struct text out = { .max_bytes = SETTINGS_FILE_MAX_BYTES };
+    struct text out = { .max_bytes = SETTINGS_FILE_MAX_BYTES }, bytes = { 0 };
+    struct settings *settings;
+    struct setting_value value = { 0 };
     struct error problem;
     struct json *object;
     bool ok = false;
 
-    if (!has_changes(settings))
-        return true;
-    object = read_object(path, &problem);
-    if (problem.code != ERROR_NONE)
-        return error_set(err, problem.code, "", "%s", i18n_text(file_reason(problem.code)));
-    write_file(settings, object, &out);
-    if (out.has_overflowed)
-        error_set(err, ERROR_too_long, "", "%s", i18n_text(TEXT_SETTING_FILE_TOO_LONG));
-    else
-        ok = replace_file(path, &out, err);
-    if (ok)
-        settings_forget_changes(settings);
+    if (text && !settings_parse(id, text, &value, err))
+        return false;
+    settings = settings_new();
+    object = read_object(settings, path, &bytes, &problem);
+    if (problem.code == ERROR_NONE) {
+        write_file(object, id, text ? &value : NULL, &out);
+        ok = !out.has_overflowed && replace_file(path, &out, err);
+    }
+    if (out.has_overflowed) {
+        problem.code = ERROR_too_long;
+        settings_warn_of_file(settings, TEXT_SETTING_FILE_TOO_LONG, "");
+    }
+    if (settings_problem(settings, err)) /* else replace_file said why */
+        err->code = problem.code;
+    settings_free(settings);
+    setting_value_release(&value);
     json_free(object);
+    text_release(&bytes);
     text_release(&out);
     return ok;
 }

@@ -21,14 +21,20 @@ struct place {
 };
 struct settings {
     struct place places[SETTING_COUNT][SETTING_SOURCE_COUNT];
-    bool is_changed[SETTING_COUNT]; /* saved values that differ from what was loaded */
     enum language locale;
     struct setting_warning warnings[SETTINGS_MAX_WARNINGS];
     size_t warning_count;
+    char *path;             /* of the file that was loaded; owned */
+    char file_problem[128]; /* why it can't be read */
+    size_t line;            /* of what is being loaded */
 };
 
 /* R8.2: a language we do not have is English, and not what the locale says. */
 static const char *const environment_fallbacks[SETTING_COUNT] = { [SETTING_LANGUAGE] = "en" };
+
+/* Strict rows that the store keeps: a value that can't be read (an older version doesn't know a
+ * newer word) becomes the one that allows least, because only a hub that runs can repair it. */
+static const char *const saved_fallbacks[SETTING_COUNT] = { [SETTING_CLI_ANSWERS] = "off" };
 
 static void put(struct settings *settings, enum setting_id id, enum setting_source source,
                 struct setting_value take_value)
@@ -44,7 +50,7 @@ static bool put_text(struct settings *settings, enum setting_id id, enum setting
 {
     struct setting_value value;
 
-    if (setting_read(setting_row(id), text, &value) != ERROR_NONE)
+    if (setting_read(id, text, &value) != ERROR_NONE)
         return false;
     put(settings, id, source, value);
     return true;
@@ -80,6 +86,7 @@ void settings_free(struct settings *settings)
         for (int source = 0; source < SETTING_SOURCE_COUNT; source++)
             setting_value_release(&settings->places[id][source].value);
     }
+    free(settings->path);
     free(settings);
 }
 
@@ -109,19 +116,26 @@ void settings_load_environment(struct settings *settings)
         clear(settings, id, SETTING_ENVIRONMENT);
         if (!text || !*text || put_text(settings, id, SETTING_ENVIRONMENT, text))
             continue;
-        settings_warn(settings, row->name, SETTING_ENVIRONMENT, setting_takes(row));
+        settings_warn(settings, row->name, SETTING_ENVIRONMENT, setting_takes(id));
         if (environment_fallbacks[id])
             put_text(settings, id, SETTING_ENVIRONMENT, environment_fallbacks[id]);
     }
 }
 
+void settings_load(struct settings *settings, const char *path)
+{
+    settings_load_environment(settings);
+    if (path)
+        settings_load_file(settings, path);
+}
+
 bool settings_take_saved(struct settings *settings, enum setting_id id, const char *text)
 {
-    const struct setting_row *row = setting_row(id);
-
     if (put_text(settings, id, SETTING_SAVED, text))
         return true;
-    settings_warn(settings, row->name, SETTING_SAVED, setting_takes(row));
+    if (saved_fallbacks[id])
+        put_text(settings, id, SETTING_SAVED, saved_fallbacks[id]);
+    settings_warn(settings, setting_row(id)->name, SETTING_SAVED, setting_takes(id));
     return false;
 }
 
@@ -133,11 +147,9 @@ bool settings_put_saved(struct settings *settings, const char *name, const char 
         settings_warn(settings, name, SETTING_SAVED, TEXT_SETTING_UNKNOWN);
         return false;
     }
-    if (!text)
-        clear(settings, id, SETTING_SAVED);
-    else if (!settings_take_saved(settings, id, text))
-        return false;
-    settings->is_changed[id] = true;
+    if (text)
+        return settings_take_saved(settings, id, text);
+    clear(settings, id, SETTING_SAVED);
     return true;
 }
 
@@ -195,8 +207,8 @@ void settings_print(const struct settings *settings, enum setting_id id, struct 
     settings_print_value(id, value_of(settings, id), out);
 }
 
-static void write_value(enum setting_id id, const struct setting_value *value,
-                        struct json_writer *writer, const char *key)
+void setting_write_value(enum setting_id id, const struct setting_value *value,
+                         struct json_writer *writer, const char *key)
 {
     enum setting_type type = setting_row(id)->type;
 
@@ -210,15 +222,12 @@ static void write_value(enum setting_id id, const struct setting_value *value,
         json_write_integer(writer, key, value->number);
 }
 
-/* The password of an address is nobody's to read who looks at settings. */
+/* The password of an address is not shown to those who only look at settings. */
 static void write_without_password(const char *address, struct json_writer *writer, const char *key)
 {
     struct text shown = { 0 };
 
-    if (strstr(address, "://"))
-        setting_hide_password(address, &shown);
-    else
-        text_add_text(&shown, address); /* of a file */
+    setting_hide_password(address, &shown);
     json_write_text(writer, key, text_string(&shown));
     text_release(&shown);
 }
@@ -229,28 +238,7 @@ void settings_write(const struct settings *settings, enum setting_id id, struct 
     if (id == SETTING_STORE)
         write_without_password(settings_text(settings, id), writer, key);
     else
-        write_value(id, value_of(settings, id), writer, key);
-}
-
-void settings_write_saved(const struct settings *settings, enum setting_id id,
-                          struct json_writer *writer)
-{
-    write_value(id, &settings->places[id][SETTING_SAVED].value, writer, NULL);
-}
-
-bool settings_has_saved(const struct settings *settings, enum setting_id id)
-{
-    return settings->places[id][SETTING_SAVED].is_set;
-}
-
-bool settings_is_changed(const struct settings *settings, enum setting_id id)
-{
-    return settings->is_changed[id];
-}
-
-void settings_forget_changes(struct settings *settings)
-{
-    memset(settings->is_changed, 0, sizeof settings->is_changed);
+        setting_write_value(id, value_of(settings, id), writer, key);
 }
 
 const char *settings_source_text(const struct settings *settings, enum setting_id id)
@@ -282,24 +270,55 @@ static bool is_plain_name(const char *name)
     return length > 0 && length < SETTING_NAME_BYTES && !name[length];
 }
 
+void settings_at(struct settings *settings, const char *path, size_t line)
+{
+    if (path) {
+        free(settings->path);
+        settings->path = mem_text(path);
+    }
+    settings->line = line;
+}
+
+bool settings_is_fatal(const struct settings *settings, const struct setting_warning *warning)
+{
+    enum setting_id id;
+
+    if (!setting_find(warning->setting, &id))
+        return warning->setting[0] == '\0' && warning->reason != TEXT_SETTING_UNKNOWN_KEYS;
+    return setting_row(id)->strictness == SETTING_STRICT && warning->reason == setting_takes(id) &&
+           settings_source(settings, id) < warning->source;
+}
+
 void settings_warn(struct settings *settings, const char *name, enum setting_source source,
                    enum text_id reason)
 {
     struct setting_warning warning = { .source = source, .reason = reason };
 
+    if (source == SETTING_SAVED)
+        warning.line = settings->line;
     if (is_plain_name(name))
         snprintf(warning.setting, sizeof warning.setting, "%s", name);
     else if (reason == TEXT_SETTING_UNKNOWN)
         warning.reason = TEXT_SETTING_UNKNOWN_KEYS;
     for (size_t i = 0; i < settings->warning_count; i++) {
-        const struct setting_warning *known = &settings->warnings[i];
+        struct setting_warning *known = &settings->warnings[i];
 
         if (known->source == source && known->reason == warning.reason &&
-            strcmp(known->setting, warning.setting) == 0)
+            strcmp(known->setting, warning.setting) == 0) {
+            known->line = warning.line;
             return;
+        }
     }
     if (settings->warning_count < SETTINGS_MAX_WARNINGS)
         settings->warnings[settings->warning_count++] = warning;
+    else if (settings_is_fatal(settings, &warning)) /* of too many the one that matters stays */
+        settings->warnings[SETTINGS_MAX_WARNINGS - 1] = warning;
+}
+
+void settings_warn_of_file(struct settings *settings, enum text_id reason, const char *detail)
+{
+    text_put(settings->file_problem, sizeof settings->file_problem, detail);
+    settings_warn(settings, "", SETTING_SAVED, reason);
 }
 
 size_t settings_warning_count(const struct settings *settings)
@@ -312,24 +331,43 @@ const struct setting_warning *settings_warning(const struct settings *settings, 
     return &settings->warnings[index];
 }
 
-void settings_describe_warning(const struct setting_warning *warning, struct text *out)
+void settings_describe_warning(const struct settings *settings, enum language language,
+                               const struct setting_warning *warning, struct text *out)
 {
-    const struct setting_row *row;
+    bool is_saved = warning->source == SETTING_SAVED;
+    char line[TEXT_INTEGER_BYTES], most[TEXT_INTEGER_BYTES];
+    enum text_id text = warning->reason;
     struct text takes = { 0 };
+    const char *source = "";
     enum setting_id id;
 
-    if (!setting_find(warning->setting, &id)) {
-        i18n_format(out, warning->reason, "name", warning->setting, NULL);
-        return;
+    if (setting_find(warning->setting, &id) && warning->reason == setting_takes(id)) {
+        setting_explain(language, setting_row(id), warning->reason, &takes);
+        source = setting_row(id)->environment;
+        if (settings_is_fatal(settings, warning))
+            text = is_saved ? TEXT_SETTING_REFUSED_SAVED : TEXT_SETTING_REFUSED;
+        else
+            text = is_saved ? TEXT_SETTING_IGNORED_SAVED : TEXT_SETTING_IGNORED;
     }
-    row = setting_row(id);
-    setting_explain(row, warning->reason, &takes);
-    if (warning->reason != setting_takes(row))
-        text_add_text(out, text_string(&takes));
-    else if (warning->source == SETTING_ENVIRONMENT)
-        i18n_format(out, TEXT_SETTING_IGNORED, "takes", text_string(&takes), "source",
-                    row->environment, NULL);
-    else
-        i18n_format(out, TEXT_SETTING_IGNORED_SAVED, "takes", text_string(&takes), NULL);
+    i18n_format_in(language, out, text, "takes", text_string(&takes), "source", source, "name",
+                   warning->setting, "path", settings->path, "line",
+                   text_of_integer((int64_t)warning->line, line), "most",
+                   text_of_integer(SETTINGS_FILE_MAX_BYTES, most), "reason", settings->file_problem,
+                   NULL);
     text_release(&takes);
+}
+
+bool settings_problem(const struct settings *settings, struct error *err)
+{
+    struct text words = { 0 };
+
+    for (size_t i = 0; i < settings->warning_count && words.used == 0; i++) {
+        if (settings_is_fatal(settings, &settings->warnings[i]))
+            settings_describe_warning(settings, LANGUAGE_EN, &settings->warnings[i], &words);
+    }
+    if (words.used == 0)
+        return false;
+    error_set(err, ERROR_unavailable, "", "%s", text_string(&words));
+    text_release(&words);
+    return true;
 }

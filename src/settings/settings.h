@@ -3,8 +3,9 @@
  * (R8.1): flag > saved > environment > built in. What a person chooses in one ask, and what an
  * agent asks for, is combined with these values by the engine.
  *
- * Nothing here logs, prints or fails at start: a bad value becomes a warning and counts as absent.
- * Messages are in the language of the process.
+ * Nothing here logs, prints or aborts: an invalid value becomes a warning and is ignored. Each
+ * entry of the program asks settings_problem whether it can run without it (R8). Messages are in
+ * the language of the process.
  */
 #ifndef SETTINGS_SETTINGS_H
 #define SETTINGS_SETTINGS_H
@@ -45,6 +46,7 @@ enum setting_type {
     SETTING_TYPE_LIMITS, /* JSON object: client name, or "*", to seconds */
 };
 enum setting_scope { SETTING_SCOPE_HOST, SETTING_SCOPE_PERSON };
+enum setting_strictness { SETTING_LOOSE, SETTING_STRICT };
 /* In the order of strength, weakest first. */
 enum setting_source {
     SETTING_BUILT_IN,
@@ -58,6 +60,7 @@ struct setting_row {
     const char *name;
     enum setting_type type;
     enum setting_scope scope;
+    enum setting_strictness strictness;
     const char *environment; /* name of the variable */
     const char *flag;        /* "--port"; NULL: none */
     const char *built_in;
@@ -102,23 +105,30 @@ void setting_value_release(struct setting_value *value);
 /* Appends an address with stars for its password, wherever that is; true: it has one. */
 bool setting_hide_password(const char *address, struct text *out);
 bool setting_has_stars(const char *address); /* where the password should be */
+/* "10.0.0.5:7443" or "[::]:7443"; the address goes into `size` bytes. */
+bool setting_read_listen(const char *text, char *address, size_t size, int *ret_port);
 
 struct settings;
 struct settings *settings_new(void); /* built-in values */
 void settings_free(struct settings *settings);
 
+/* The environment and the saved host rows; NULL: there is no place for a file. */
+void settings_load(struct settings *settings, const char *path);
 /* Reads the process's environment; an empty variable counts as unset. */
 void settings_load_environment(struct settings *settings);
-/* The saved host rows. No such file: fine. Whatever is wrong with it becomes warnings. */
+/* The saved host rows. No such file: fine. Anything wrong with it becomes warnings. */
 void settings_load_file(struct settings *settings, const char *path);
+/* True: the file or a strict row can't be read, and no stronger source has its value. `err` is
+ * unavailable; in English it says where that is and how to fix it. */
+bool settings_problem(const struct settings *settings, struct error *err);
 /* A saved value, of a person from the store or of the host; NULL removes it. False: a warning was
- * collected and what is saved stays as it was. */
+ * collected; what is saved stays as it was, or a strict row gets the value that allows least. */
 bool settings_put_saved(struct settings *settings, const char *name, const char *text);
 bool settings_put_flag(struct settings *settings, enum setting_id id, const char *text,
                        struct error *err);
-/* Writes the host rows that settings_put_saved changed into the file as it is now; everything else
- * in it stays. A file that is not a JSON object is left alone: false. */
-bool settings_save_file(struct settings *settings, const char *path, struct error *err);
+/* Writes a row of the host into the file as it is now, or with NULL removes it; everything else in
+ * it stays. A file that can't be read is left alone: false, with what settings_problem says. */
+bool settings_save(const char *path, enum setting_id id, const char *text, struct error *err);
 
 /* The value in force. Asking by the wrong type is a programming error and aborts. */
 bool settings_is_on(const struct settings *settings, enum setting_id id);      /* BOOL */
@@ -129,6 +139,12 @@ const char *settings_text(const struct settings *settings, enum setting_id id);
 void settings_print(const struct settings *settings, enum setting_id id, struct text *out);
 void settings_write(const struct settings *settings, enum setting_id id, struct json_writer *writer,
                     const char *key);
+/* As an object with its source and scope; `is_described`: also what its row takes. */
+void settings_write_row(const struct settings *settings, enum setting_id id, bool is_described,
+                        struct json_writer *writer);
+/* {"settings": […]}: all of them, or the one with this name. */
+void settings_write_list(const struct settings *settings, const char *name,
+                         struct json_writer *writer);
 
 enum setting_source settings_source(const struct settings *settings, enum setting_id id);
 /* "built in", "CHOICE_LANG", "saved", "--port"; borrowed for ever. */
@@ -152,11 +168,15 @@ struct setting_warning {
     char setting[SETTING_NAME_BYTES]; /* "" when it is about the file as a whole */
     enum setting_source source;
     enum text_id reason;
+    size_t line; /* of the file; 0: not known */
 };
 size_t settings_warning_count(const struct settings *settings);
 const struct setting_warning *settings_warning(const struct settings *settings, size_t index);
-/* Appends one sentence for a person: what is wrong, what to do, that the value is not used. It
- * quotes nothing of the bad value. */
-void settings_describe_warning(const struct setting_warning *warning, struct text *out);
+/* Whether settings_problem speaks of such a warning. */
+bool settings_is_fatal(const struct settings *settings, const struct setting_warning *warning);
+/* Appends one sentence for a person: what is wrong, and what to do or that the value is not used.
+ * It quotes nothing of the bad value. */
+void settings_describe_warning(const struct settings *settings, enum language language,
+                               const struct setting_warning *warning, struct text *out);
 
 #endif

@@ -7,10 +7,12 @@
 #include "settings/settings.h"
 
 static const struct setting_row rows[SETTING_COUNT] = {
-#define SETTING(id, name, type, scope, environment, flag, built_in, least, most, choices)          \
+#define SETTING(id, name, type, scope, strictness, environment, flag, built_in, least, most,       \
+                choices)                                                                           \
     [SETTING_##id] = { name,                                                                       \
                        SETTING_TYPE_##type,                                                        \
                        SETTING_SCOPE_##scope,                                                      \
+                       SETTING_##strictness,                                                       \
                        environment,                                                                \
                        flag,                                                                       \
                        built_in,                                                                   \

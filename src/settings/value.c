@@ -242,20 +242,54 @@ static const struct {
     [SETTING_TYPE_LIMITS] = { read_limits, TEXT_SETTING_TAKES_LIMITS },
 };
 
-enum error_code setting_read(const struct setting_row *row, const char *text,
-                             struct setting_value *ret_value)
+/* As far as it can be checked without libpq. */
+static bool is_store(const char *text)
 {
+    size_t scheme = strncmp(text, "postgres://", 11) == 0 ? 11 : 13;
+
+    for (const char *at = text; (at = strchr(at, '%')); at++) {
+        if (!isxdigit((unsigned char)at[1]) || !isxdigit((unsigned char)at[2]) ||
+            (at[1] == '0' && at[2] == '0'))
+            return false;
+    }
+    return (scheme == 11 || strncmp(text, "postgresql://", 13) == 0) && text[scheme];
+}
+
+static bool is_listen(const char *text)
+{
+    char address[WORD_BYTES];
+    int port;
+
+    return setting_read_listen(text, address, sizeof address, &port);
+}
+
+/* Texts that are more than that; each may be empty. */
+static const struct {
+    bool (*is_valid)(const char *text);
+    enum text_id takes;
+} forms[SETTING_COUNT] = {
+    [SETTING_STORE] = { is_store, TEXT_SETTING_TAKES_STORE },
+    [SETTING_LISTEN] = { is_listen, TEXT_SETTING_TAKES_LISTEN },
+};
+
+enum error_code setting_read(enum setting_id id, const char *text, struct setting_value *ret_value)
+{
+    const struct setting_row *row = setting_row(id);
     struct setting_value value = { 0 };
     enum error_code code = types[row->type].read(row, text, &value);
 
+    if (code == ERROR_NONE && forms[id].is_valid && *text && !forms[id].is_valid(text)) {
+        setting_value_release(&value);
+        code = ERROR_bad_format;
+    }
     if (code == ERROR_NONE)
         *ret_value = value;
     return code;
 }
 
-enum text_id setting_takes(const struct setting_row *row)
+enum text_id setting_takes(enum setting_id id)
 {
-    return types[row->type].takes;
+    return forms[id].is_valid ? forms[id].takes : types[setting_row(id)->type].takes;
 }
 
 static void explain_choices(const struct setting_row *row, struct text *out)
@@ -264,7 +298,8 @@ static void explain_choices(const struct setting_row *row, struct text *out)
         text_add_text(out, *at == '|' ? ", " : (const char[]){ *at, '\0' });
 }
 
-void setting_explain(const struct setting_row *row, enum text_id sentence, struct text *out)
+void setting_explain(enum language language, const struct setting_row *row, enum text_id sentence,
+                     struct text *out)
 {
     char least[24], most[24];
     struct text choices = { 0 };
@@ -272,8 +307,8 @@ void setting_explain(const struct setting_row *row, enum text_id sentence, struc
     snprintf(least, sizeof least, "%lld", (long long)row->least);
     snprintf(most, sizeof most, "%lld", (long long)row->most);
     explain_choices(row, &choices);
-    i18n_format(out, sentence, "name", row->name, "least", least, "most", most, "choices",
-                text_string(&choices), NULL);
+    i18n_format_in(language, out, sentence, "name", row->name, "least", least, "most", most,
+                   "choices", text_string(&choices), NULL);
     text_release(&choices);
 }
 
@@ -281,8 +316,8 @@ bool settings_parse(enum setting_id id, const char *text, struct setting_value *
                     struct error *err)
 {
     const struct setting_row *row = setting_row(id);
-    enum error_code code = setting_read(row, text, ret_value);
-    enum text_id takes = setting_takes(row);
+    enum error_code code = setting_read(id, text, ret_value);
+    enum text_id takes = setting_takes(id);
     struct text message = { 0 };
     char path[SETTING_NAME_BYTES + 1];
 
@@ -294,7 +329,7 @@ bool settings_parse(enum setting_id id, const char *text, struct setting_value *
     if (code == ERROR_NONE)
         return true;
     snprintf(path, sizeof path, "/%s", row->name);
-    setting_explain(row, takes, &message);
+    setting_explain(i18n_language(), row, takes, &message);
     error_set(err, code, path, "%s", text_string(&message));
     text_release(&message);
     return false;

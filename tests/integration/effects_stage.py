@@ -7,9 +7,12 @@ import contextlib
 import json
 from typing import Any, Iterable, Iterator
 
-from harness import ROOT, Home
+from harness import HANG_S, ROOT, Home
 
 PLACES = ("terminal", "page")
+CLIENT = {"name": "effects", "version": "1"}
+ASKED = {"title": "Deploy", "prompt": "Release is built. Which target? Needed because two are healthy.",
+         "selection_mode": "single", "options": [{"id": "a", "label": "Alpha", "recommended": True}, {"id": "b", "label": "Beta"}]}
 
 
 def effects() -> dict[str, dict[str, str]]:
@@ -41,3 +44,57 @@ def set_to(home: Home, name: str, value: str) -> Iterator[Any]:
     put(home, name, value)
     yield
     assert home.sayso("settings", "reset", name).code == 0
+
+
+class Mcp:
+    """An agent's client on standard input and output."""
+
+    def __init__(self, home: Home, revision: str, *options: str, capabilities: dict[str, Any] | None = None):
+        self.home, self.is_modern, self.last = home, revision > "2026", 0
+        self.replies: dict[Any, dict[str, Any]] = {}
+        self.requests: list[dict[str, Any]] = []  # of the server
+        self.meta = {"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientInfo": CLIENT,
+                     "io.modelcontextprotocol/clientCapabilities": {}}
+        self.process = home.spawn("mcp", *options)
+        if not self.is_modern:
+            self.call("initialize", protocolVersion=revision, capabilities=capabilities or {}, clientInfo=CLIENT)
+            self.send(method="notifications/initialized")
+
+    def __enter__(self) -> Mcp:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.process.stdin.close()
+        self.process.stdin = None
+        self.process.communicate(timeout=HANG_S)
+        self.home.spawned.remove(self.process)
+
+    def send(self, **message: Any) -> None:
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    def start(self, method: str, **params: Any) -> int:
+        """Sends a call and returns its id; finish() waits for its result."""
+        self.last += 1
+        self.send(id=self.last, method=method, params={**params, **({"_meta": self.meta} if self.is_modern else {})})
+        return self.last
+
+    def read(self) -> None:
+        message = json.loads(self.process.stdout.readline())
+        if "method" in message:
+            self.requests.append(message)
+        else:
+            self.replies[message["id"]] = message
+
+    def finish(self, call_id: int) -> dict[str, Any]:
+        while call_id not in self.replies:
+            self.read()
+        reply = self.replies.pop(call_id)
+        assert "result" in reply, reply
+        return reply["result"]
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        return self.finish(self.start(method, **params))
+
+    def ask(self, title: str) -> dict[str, Any]:
+        return self.call("tools/call", name="provide_choice", arguments={**ASKED, "title": title})

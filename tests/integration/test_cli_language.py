@@ -58,7 +58,7 @@ def bad_settings(home: Home) -> None:
                               ("portal", "maybe", "on or off"), ("timeout_seconds", "0", "2592000"),
                               ("timeout_seconds", "31d", "2592000"), ("theme", "pink", "system, light, dark"),
                               ("quiet_hours", "22-7", "22:00-07:00"), ("hold_limits", "[]", "JSON object"),
-                              ("listen", "a\x1b[2J", "control"), ("language", "xx", "en")):
+                              ("tls_key", "a\x1b[2J", "control"), ("language", "xx", "en")):
         result = home.sayso("settings", "set", name, value)
         assert result.code == FAILED and not result.out, result
         line = one_line(result.err)

@@ -17,12 +17,8 @@ import time
 from typing import Any, Callable
 
 from cli_stage import DONE, FAILED, ask, collect, expect
-from effects_stage import check, put, set_to
-from harness import SLACK, Home, run, test, wait_until
-
-CLIENT = {"name": "effects", "version": "1"}
-ASKED = {"title": "Deploy", "prompt": "Release is built. Which target? Needed because two are healthy.",
-         "selection_mode": "single", "options": [{"id": "a", "label": "Alpha", "recommended": True}, {"id": "b", "label": "Beta"}]}
+from effects_stage import ASKED, CLIENT, Mcp, check, put, set_to
+from harness import HANG_S, SLACK, Home, run, test, wait_until
 
 
 def number(counted: list[int] = [0]) -> int:
@@ -113,7 +109,7 @@ def max_sessions(home: Home) -> None:
     assert finished(home) >= 3
     with set_to(home, "max_sessions", "1"):
         wait_until(lambda: sum(row["status"] != "pending" for row in home.sayso(
-            "history", "--limit", "100", "--json").json) <= 1, "those too many go", 20)
+            "history", "--limit", "100", "--json").json) <= 1, "those too many go")
 
 
 def retention_days(home: Home) -> None:
@@ -124,7 +120,7 @@ def retention_days(home: Home) -> None:
               " ended_ms = ended_ms - ?1, delivered_ms = 1 WHERE id = ?2", 5 * 24 * 3600 * 1000, session_id)
     expect(home.sayso("show", session_id), DONE)
     with set_to(home, "retention_days", "1"):
-        wait_until(lambda: home.sayso("show", session_id).code == FAILED, "what is old goes", 20)
+        wait_until(lambda: home.sayso("show", session_id).code == FAILED, "what is old goes")
 
 
 def list_count(home: Home) -> None:
@@ -149,49 +145,12 @@ def asks_per_minute(home: Home) -> None:
     assert not refused(home, "hurry")
 
 
-class Mcp:
-    """An agent's client on standard input and output."""
-
-    def __init__(self, home: Home, revision: str):
-        self.home, self.is_modern, self.last = home, revision > "2026", 0
-        self.meta = {"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientInfo": CLIENT,
-                     "io.modelcontextprotocol/clientCapabilities": {}}
-        self.process = home.spawn("mcp")
-        if not self.is_modern:
-            self.call("initialize", protocolVersion=revision, capabilities={}, clientInfo=CLIENT)
-            self.send(method="notifications/initialized")
-
-    def __enter__(self) -> Mcp:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.process.stdin.close()
-        self.process.stdin = None
-        self.process.communicate(timeout=20)
-        self.home.spawned.remove(self.process)
-
-    def send(self, **message: Any) -> None:
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        self.process.stdin.flush()
-
-    def call(self, method: str, **params: Any) -> dict[str, Any]:
-        self.last += 1
-        self.send(id=self.last, method=method, params={**params, **({"_meta": self.meta} if self.is_modern else {})})
-        while (reply := json.loads(self.process.stdout.readline())).get("id") != self.last:
-            pass
-        assert "result" in reply, reply
-        return reply["result"]
-
-    def ask(self, title: str) -> dict[str, Any]:
-        return self.call("tools/call", name="provide_choice", arguments={**ASKED, "title": title})
-
-
 def hold_limits(home: Home) -> None:
     with Mcp(home, "2025-11-25") as client:
         put(home, "hold_limits", '{"*":1}')
         began = time.monotonic()
         assert "pending" in json.dumps(client.ask("Held")), "it was held for one second"
-        assert time.monotonic() - began < 20
+        assert time.monotonic() - began < HANG_S
 
 
 def come_back(home: Home) -> None:
@@ -227,7 +186,7 @@ def gated(name: str, value: str, command: str, tool: str = "Bash") -> tuple[str,
             row = wait_until(lambda: [row for row in home.sayso("list", "--active", "--json").json
                                       if row["destructive"]], "the gate asks")[0]
             expect(home.sayso("cancel", row["session_id"]), DONE)
-            assert "deny" in process.communicate(timeout=20)[0]
+            assert "deny" in process.communicate(timeout=HANG_S)[0]
             home.spawned.remove(process)
     return name, act
 
@@ -245,7 +204,7 @@ def port(home: Home) -> None:
 def agents_status(home: Home) -> int:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}})
-    connection = http.client.HTTPConnection("127.0.0.1", home.hub()["port"], timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", home.hub()["port"], timeout=HANG_S)
     connection.request("POST", "/mcp", body, {"Content-Type": "application/json",
                                               "Accept": "application/json, text/event-stream"})
     status = connection.getresponse().status
@@ -261,13 +220,13 @@ def mcp_auth(home: Home) -> None:
 
 
 def listen(home: Home) -> None:
-    with set_to(home, "mcp_auth", "none"), set_to(home, "listen", "192.0.2.1"):
+    with set_to(home, "mcp_auth", "none"), set_to(home, "listen", "192.0.2.1:7443"):
         assert agents_status(home) == 401
 
 
 def store(home: Home) -> None:
     session_id, pid = ask(home, "Stays"), home.hub_pid()
-    with set_to(home, "store", "elsewhere"):
+    with set_to(home, "store", "postgres://elsewhere/x"):
         expect(home.sayso("show", session_id), DONE)
         assert home.hub_pid() == pid
 
@@ -287,7 +246,7 @@ def idle_exit_seconds(home: Home) -> None:
         expect(home.sayso("cancel", row["session_id"]), DONE)
     pid = home.hub_pid()
     put(home, "idle_exit_seconds", "1")
-    wait_until(lambda: home.hub_pid() != pid, "the idle hub goes", 20)
+    wait_until(lambda: home.hub_pid() != pid, "the idle hub goes")
 
 
 SHOWN = dict([
@@ -339,7 +298,7 @@ def effects(home: Home) -> None:
     finally:
         for process in others:
             process.terminate()
-            process.wait(20)
+            process.wait(HANG_S)
 
 
 run()

@@ -139,7 +139,7 @@ def warned_of(home: Home) -> set[str]:
 
 
 BAD = {"list_count": 0, "max_pending": "many", "asks_per_minute": 1.5, "portal": "maybe", "port": 65536,
-       "retention_days": {}, "hold_limits": {"*": 0}, "log_level": "loud", "mcp_auth": [], "max_sessions": -1}
+       "retention_days": {}, "hold_limits": {"*": 0}, "log_level": "loud", "compat": [], "max_sessions": -1}
 
 
 @test("bad values in the settings file: a warning each in the log, the built-in value, good ones still count",
@@ -157,19 +157,18 @@ def bad_values(home: Home) -> None:
     assert kept["list_count"] == 5 and kept["unheard_of"] == 1, "what we don't know is not ours to remove"
 
 
-@test("a settings file that is none, or none of ours: a warning, built-in values, and it is left alone", "R8.1")
+@test("a settings file that is none, or none of ours: no hub starts on it, and it is left alone", "R8.1")
 def bad_file() -> None:
     for text in ("{", "[]", "null", '{"port": 1, "port": 2}', "\x00", '{"port": 9' + " " * 2_000_000 + "}",
                  "[" * 100_000):
         with Home() as home:
             write_file(home, text)
-            assert fact(home, "port")["value"] == 7297, text[:20]
-            warnings = [line for line in log_lines(home) if line["level"] == "warning"]
-            assert warnings, f"no warning about {text[:20]!r}"
+            assert home.sayso("list").code == 1 and home.hub_pid() is None, text[:20]
             assert home.sayso("settings", "set", "port", "8000").code == 1, "an unreadable file is written over"
             assert (home.config / "settings.json").read_text() == text
+            assert home.sayso("settings", "set", "timeout_seconds", "90").code == 1
+            write_file(home, "{}")
             assert fact(home, "port")["value"] == 7297, "what could not be kept is in force"
-            assert home.sayso("settings", "set", "timeout_seconds", "90").code == 0
 
 
 @test("bad values in the environment: a warning line and the built-in value, on screen and in the log", "R8.1")
@@ -195,10 +194,9 @@ def told(home: Home) -> None:
     with Wire(home) as watcher:
         watcher.hello("person")
         watcher.call("ask/watch")
-        began = time.monotonic()
         assert home.sayso("settings", "set", "theme", "dark").code == 0
-        event = watcher.read(5)
-        assert event["method"] == "settings/changed" and time.monotonic() - began < 5, event
+        event = watcher.read()
+        assert event["method"] == "settings/changed", event
         changed = event["params"]["settings"][0]
         assert (changed["name"], changed["value"], changed["source"]) == ("theme", "dark", "saved"), event
 

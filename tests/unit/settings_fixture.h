@@ -93,7 +93,7 @@ static inline void assert_warned(const struct settings *settings, size_t index, 
     struct text text = { 0 };
 
     assert_true(index < settings_warning_count(settings));
-    settings_describe_warning(settings_warning(settings, index), &text);
+    settings_describe_warning(settings, i18n_language(), settings_warning(settings, index), &text);
     assert_string_equal(text_string(&text), wanted);
     text_release(&text);
 }
@@ -111,9 +111,15 @@ static const struct {
     [SETTING_TYPE_LIMITS] = { "{\"x\":9}", "[]" },
 };
 
-static inline void good_value(const struct setting_row *row, char *out, size_t size)
+static inline void good_value(enum setting_id id, char *out, size_t size)
 {
-    if (row->type == SETTING_TYPE_BOOL)
+    const struct setting_row *row = setting_row(id);
+
+    if (id == SETTING_STORE)
+        snprintf(out, size, "postgres://host/database");
+    else if (id == SETTING_LISTEN)
+        snprintf(out, size, "[::1]:7443");
+    else if (row->type == SETTING_TYPE_BOOL)
         snprintf(out, size, "%s", strcmp(row->built_in, "on") == 0 ? "off" : "on");
     else if (row->type == SETTING_TYPE_ENUM)
         snprintf(out, size, "%s", strrchr(row->choices, '|') + 1);

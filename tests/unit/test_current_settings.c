@@ -13,16 +13,15 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "fronts/current_settings.h"
 #include "remove_tree.h"
 #include "settings/settings.h"
 
-static char directory[64], path[128], fresh[140];
+static char directory[64], folder[96], path[128], fresh[140];
 
 static int set_up(void **state)
 {
-    char folder[96];
-
     (void)state;
     snprintf(directory, sizeof directory, "/tmp/sayso-current-XXXXXX");
     if (!mkdtemp(directory))
@@ -110,12 +109,46 @@ static void a_turn_sees_one_file(void **state)
     current_settings_release(&current);
 }
 
+static bool is_refused(struct current_settings *current)
+{
+    struct error err;
+    bool is_refused = settings_problem(current_settings(current), &err);
+
+    current_settings_end_turn(current);
+    return is_refused;
+}
+
+/* There is no file to compare with while nothing can be read. */
+static void a_way_that_leads_nowhere_is_noticed_when_it_comes_and_goes(void **state)
+{
+    static const char *const names[] = { path, folder };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct current_settings later = { 0 }, earlier = { 0 };
+
+        if (names[i] == folder)
+            assert_int_equal(rmdir(folder), 0);
+        assert_false(is_refused(&earlier));
+        assert_int_equal(symlink("nowhere", names[i]), 0);
+        assert_true(is_refused(&earlier));
+        assert_true(is_refused(&later));
+        assert_int_equal(unlink(names[i]), 0);
+        assert_false(is_refused(&earlier));
+        assert_false(is_refused(&later));
+        current_settings_release(&earlier);
+        current_settings_release(&later);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_that_is_another_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_stays_is_read_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_turn_sees_one_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_way_that_leads_nowhere_is_noticed_when_it_comes_and_goes,
+                                        set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

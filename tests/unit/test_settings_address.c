@@ -27,7 +27,6 @@ static void the_password_of_an_address_is_not_shown(void **state)
         { "postgres://host/db?PassWord=a", "\"postgres://host/db?PassWord=****\"" },
         { "postgres://host/db?p%61ssword=a&sslpassword=b",
           "\"postgres://host/db?p%61ssword=****&sslpassword=****\"" },
-        { "/home/me:1/at@home/sayso.db", "\"/home/me:1/at@home/sayso.db\"" },
     };
     struct settings *settings = ((struct place *)*state)->settings;
 
@@ -48,7 +47,7 @@ static void stars_are_no_password(void **state)
     static const char *const refused[] = { "postgres://me:****@host/db",
                                            "postgres://host/db?password=****&sslmode=require" };
     static const char *const taken[] = { "postgres://me:*****@host/db", "postgres://me@host/db",
-                                         "/srv/****", "" };
+                                         "postgres://host/****", "" };
     struct setting_value value = { 0 };
     struct error err;
 

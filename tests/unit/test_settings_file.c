@@ -15,8 +15,8 @@ static void the_file_sets_host_rows_in_their_own_kinds(void **state)
     struct settings *settings = place->settings;
 
     write_text(place, "{\"portal\":false,\"terminal\":\"off\",\"port\":80,\"idle_exit_seconds\":"
-                      "\"5m\",\"log_level\":\"debug\",\"store\":\"a\",\"list_count\":7.0,"
-                      "\"hold_limits\":{\"x\":9},\"mcp_auth\":null}");
+                      "\"5m\",\"log_level\":\"debug\",\"tls_key\":\"a\",\"list_count\":7.0,"
+                      "\"hold_limits\":{\"x\":9},\"compat\":null}");
     settings_load_file(settings, place->file);
     assert_int_equal(settings_warning_count(settings), 0);
     assert_false(settings_is_on(settings, SETTING_PORTAL));
@@ -25,10 +25,10 @@ static void the_file_sets_host_rows_in_their_own_kinds(void **state)
     assert_int_equal(settings_integer(settings, SETTING_IDLE_EXIT_SECONDS), 300);
     assert_string_equal(settings_text(settings, SETTING_LOG_LEVEL), "debug");
     assert_int_equal(settings_integer(settings, SETTING_LOG_LEVEL), 0);
-    assert_string_equal(settings_text(settings, SETTING_STORE), "a");
+    assert_string_equal(settings_text(settings, SETTING_TLS_KEY), "a");
     assert_int_equal(settings_integer(settings, SETTING_LIST_COUNT), 7);
     assert_int_equal(settings_hold_limit_s(settings, "x"), 9);
-    assert_int_equal(settings_source(settings, SETTING_MCP_AUTH), SETTING_BUILT_IN);
+    assert_int_equal(settings_source(settings, SETTING_COMPAT), SETTING_BUILT_IN);
 }
 
 static const char *const bad_members[] = {
@@ -67,7 +67,7 @@ static void bad_members_are_warned_of_and_the_others_used(void **state)
         settings_load_file(settings, place->file);
         if (settings_warning_count(settings) != 1)
             fail_msg("%s: %zu warnings", bad_members[i], settings_warning_count(settings));
-        settings_describe_warning(settings_warning(settings, 0), &message);
+        settings_describe_warning(settings, LANGUAGE_EN, settings_warning(settings, 0), &message);
         assert_null(strchr(text_string(&message), '\x1b'));
         assert_null(strstr(text_string(&message), "{name}"));
         assert_int_equal(settings_integer(settings, SETTING_LIST_COUNT), 7);
@@ -81,17 +81,18 @@ static void bad_members_are_warned_of_and_the_others_used(void **state)
 static void expect_unused_file(const struct place *place, enum text_id reason)
 {
     struct settings *settings = settings_new();
-    struct error err = { 0 };
+    struct error err = { 0 }, problem;
 
     settings_load_file(settings, place->file);
     assert_int_equal(settings_warning_count(settings), 1);
     assert_int_equal(settings_warning(settings, 0)->reason, reason);
-    assert_warned(settings, 0, i18n_text(reason));
+    assert_true(settings_problem(settings, &problem));
+    assert_non_null(strstr(problem.message, place->file));
+    assert_null(strstr(problem.message, "{"));
     assert_in_force(settings, SETTING_PORT, "7297");
     /* What we could not read we do not overwrite. */
-    assert_true(settings_put_saved(settings, "port", "80"));
-    assert_false(settings_save_file(settings, place->file, &err));
-    assert_string_equal(err.message, i18n_text(reason));
+    assert_false(settings_save(place->file, SETTING_PORT, "80", &err));
+    assert_string_equal(err.message, problem.message);
     settings_free(settings);
 }
 
@@ -111,6 +112,7 @@ static void a_file_that_is_no_object_is_left_alone(void **state)
         "{\"store\":\"\xff\"}",
         "{\"store\":\"\\ud800\"}",
         " ",
+        "",
         "{'port':80}",
     };
     const struct place *place = *state;
@@ -158,19 +160,15 @@ static void a_flood_of_bad_members_is_bounded(void **state)
     assert_in_force(place->settings, SETTING_PORT, "80");
 }
 
-static void a_missing_or_empty_file_is_no_matter(void **state)
+static void a_missing_file_is_no_matter(void **state)
 {
     const struct place *place = *state;
     struct error err;
 
     settings_load_file(place->settings, place->file);
-    assert_true(settings_save_file(place->settings, place->file, &err));
-    assert_int_equal(access(place->file, F_OK), -1); /* nothing changed, nothing written */
-    write_text(place, "");
-    settings_load_file(place->settings, place->file);
+    assert_int_equal(access(place->file, F_OK), -1);
     assert_int_equal(settings_warning_count(place->settings), 0);
-    assert_true(settings_put_saved(place->settings, "port", "80"));
-    assert_true(settings_save_file(place->settings, place->file, &err));
+    assert_true(settings_save(place->file, SETTING_PORT, "80", &err));
     assert_file(place->file, "{\n  \"port\": 80\n}\n");
 }
 
@@ -184,11 +182,10 @@ static void every_host_row_goes_through_the_file(void **state)
     for (int i = 0; i < SETTING_COUNT; i++) {
         char good[64];
 
-        good_value(setting_row((enum setting_id)i), good, sizeof good);
-        assert_true(
-            settings_put_saved(place->settings, setting_row((enum setting_id)i)->name, good));
+        good_value((enum setting_id)i, good, sizeof good);
+        assert_true(setting_row((enum setting_id)i)->scope == SETTING_SCOPE_PERSON ||
+                    settings_save(place->file, (enum setting_id)i, good, &err));
     }
-    assert_true(settings_save_file(place->settings, place->file, &err));
     assert_int_equal(stat(place->file, &facts), 0);
     assert_int_equal(facts.st_mode & 07777, 0600);
     settings_load_file(again, place->file);
@@ -198,7 +195,7 @@ static void every_host_row_goes_through_the_file(void **state)
         bool is_host = setting_row(id)->scope == SETTING_SCOPE_HOST;
         char good[64];
 
-        good_value(setting_row(id), good, sizeof good);
+        good_value(id, good, sizeof good);
         assert_in_force(again, id, is_host ? good : setting_row(id)->built_in);
         assert_int_equal(settings_source(again, id), is_host ? SETTING_SAVED : SETTING_BUILT_IN);
     }
@@ -208,21 +205,18 @@ static void every_host_row_goes_through_the_file(void **state)
 static void saving_keeps_what_is_not_ours_to_change(void **state)
 {
     const struct place *place = *state;
-    struct settings *settings = place->settings;
     struct error err;
 
     write_text(place, "{\"future\":{\"a\":[1,null]},\"port\":80,\"log_level\":\"loud\","
                       "\"notes\":true,\"list_count\":7,\"\xe6\x95\xb0\":\"\\n\"}");
-    settings_load_file(settings, place->file);
-    assert_true(settings_put_saved(settings, "port", "81"));
-    assert_true(settings_put_saved(settings, "list_count", NULL));
-    assert_true(settings_put_saved(settings, "portal", "off"));
-    assert_true(settings_put_saved(settings, "notes", "off"));
-    /* Somebody else changed another row meanwhile. */
+    assert_true(settings_save(place->file, SETTING_LIST_COUNT, NULL, &err));
+    /* Somebody else changed another row in between. */
     write_text(place, "{\"future\":{\"a\":[1,null]},\"port\":80,\"log_level\":\"loud\",\"max_"
                       "pending\":9,\"notes\":true,\"list_count\":7,"
                       "\"\xe6\x95\xb0\":\"\\n\"}");
-    assert_true(settings_save_file(settings, place->file, &err));
+    assert_true(settings_save(place->file, SETTING_PORT, "81", &err));
+    assert_true(settings_save(place->file, SETTING_LIST_COUNT, NULL, &err));
+    assert_true(settings_save(place->file, SETTING_PORTAL, "off", &err));
     assert_file(place->file, "{\n  \"future\": {\"a\":[1,null]},\n  \"port\": 81,\n"
                              "  \"log_level\": \"loud\",\n  \"max_pending\": 9,\n"
                              "  \"notes\": true,\n"
@@ -241,14 +235,12 @@ static void a_link_stays_a_link(void **state)
     assert_int_equal(symlink(target, place->file), 0);
     settings_load_file(place->settings, place->file);
     assert_in_force(place->settings, SETTING_PORT, "80");
-    assert_true(settings_put_saved(place->settings, "port", "81"));
-    assert_true(settings_save_file(place->settings, place->file, &err));
+    assert_true(settings_save(place->file, SETTING_PORT, "81", &err));
     assert_int_equal(lstat(place->file, &facts), 0);
     assert_true(S_ISLNK(facts.st_mode));
     assert_file(target, "{\n  \"port\": 81\n}\n");
     unlink(target);
-    settings_load_file(place->settings, place->file); /* dangling: as if there were none */
-    assert_int_equal(settings_warning_count(place->settings), 0);
+    expect_unused_file(place, TEXT_SETTING_FILE_UNREADABLE); /* it leads nowhere */
 }
 
 static void saving_that_fails_can_be_tried_again(void **state)
@@ -257,10 +249,11 @@ static void saving_that_fails_can_be_tried_again(void **state)
     struct error err = { 0 };
     static const char nowhere[] = "/dev/null/settings.json";
 
-    assert_true(settings_put_saved(place->settings, "port", "81"));
-    assert_false(settings_save_file(place->settings, nowhere, &err));
+    assert_false(settings_save(nowhere, SETTING_PORT, "81", &err));
     assert_int_equal(err.code, ERROR_storage_failed);
-    assert_true(settings_save_file(place->settings, place->file, &err));
+    assert_false(settings_save(place->file, SETTING_PORT, "high", &err));
+    assert_int_equal(access(place->file, F_OK), -1);
+    assert_true(settings_save(place->file, SETTING_PORT, "81", &err));
     assert_file(place->file, "{\n  \"port\": 81\n}\n");
 }
 
@@ -275,9 +268,8 @@ static void a_file_that_would_grow_too_long_is_not_written(void **state)
         text_add_text(&text, ",0.1");
     text_add_text(&text, "]}");
     write_text(place, text_string(&text));
-    assert_true(settings_put_saved(place->settings, "port", "81"));
-    assert_false(settings_save_file(place->settings, place->file, &err));
-    assert_int_equal(err.code, ERROR_too_long);
+    assert_false(settings_save(place->file, SETTING_PORT, "81", &err));
+    assert_non_null(strstr(err.message, "larger than 1048576 bytes"));
     text_release(&text);
 }
 
@@ -289,7 +281,7 @@ int main(void)
         CASE(a_file_that_is_no_object_is_left_alone),
         CASE(deep_and_huge_files_are_refused),
         CASE(a_flood_of_bad_members_is_bounded),
-        CASE(a_missing_or_empty_file_is_no_matter),
+        CASE(a_missing_file_is_no_matter),
         CASE(every_host_row_goes_through_the_file),
         CASE(saving_keeps_what_is_not_ours_to_change),
         CASE(a_link_stays_a_link),

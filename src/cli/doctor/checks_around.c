@@ -107,9 +107,7 @@ void check_channels(struct doctor *doctor)
     struct settings *settings = settings_new();
     bool has_portal, has_terminal;
 
-    settings_load_environment(settings);
-    if (doctor->has_place)
-        settings_load_file(settings, doctor->place.settings);
+    settings_load(settings, doctor->has_place ? doctor->place.settings : NULL);
     has_portal = settings_is_on(settings, SETTING_PORTAL);
     has_terminal = settings_is_on(settings, SETTING_TERMINAL);
     settings_free(settings);

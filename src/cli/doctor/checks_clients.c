@@ -73,9 +73,7 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
     int64_t patience = given >= 0 ? given : client->patience_s, hold;
     char seconds[24];
 
-    settings_load_environment(settings);
-    if (doctor->has_place)
-        settings_load_file(settings, doctor->place.settings);
+    settings_load(settings, doctor->has_place ? doctor->place.settings : NULL);
     hold = settings_hold_limit_s(settings, client->mcp_name ? client->mcp_name : "");
     settings_free(settings);
     if (!client->timeout_key || patience > hold)

@@ -150,8 +150,8 @@ void check_store(struct doctor *doctor)
     struct stat data;
 
     doctor->store.outcome = INSPECT_ABSENT;
-    if (!doctor->has_place)
-        return; /* said before */
+    if (!doctor->has_place || !doctor->has_settings)
+        return; /* said elsewhere */
     switch (hub_examine_database(&doctor->place, &database, &err)) {
     case HUB_STORE_IS_FILE:
         if (stat(doctor->place.data, &data) != 0 || S_ISDIR(data.st_mode))

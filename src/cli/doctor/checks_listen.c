@@ -108,8 +108,8 @@ void check_listen(struct doctor *doctor)
     enum hub_listening listening;
     struct text why = { 0 };
 
-    if (!doctor->has_place)
-        return; /* said before */
+    if (!doctor->has_place || !doctor->has_settings)
+        return; /* said elsewhere */
     listening = hub_examine_listener(&doctor->place, &listener, &err);
     if (!i18n_reason(&why, err.message))
         text_add_text(&why, err.message);

@@ -138,26 +138,19 @@ void check_clock(struct doctor *doctor)
     doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_CLOCK, DOCTOR_NO_REMEDY, "time", words, NULL);
 }
 
-static bool is_about_file(const struct setting_warning *warning)
-{
-    return warning->setting[0] == '\0' && warning->reason != TEXT_SETTING_UNKNOWN_KEYS;
-}
-
 void check_settings(struct doctor *doctor)
 {
     struct settings *settings = settings_new();
     const char *path = doctor->place.settings;
 
-    settings_load_environment(settings);
-    if (doctor->has_place)
-        settings_load_file(settings, path);
+    settings_load(settings, doctor->has_place ? path : NULL);
     for (size_t i = 0; i < settings_warning_count(settings); i++) {
         const struct setting_warning *warning = settings_warning(settings, i);
         bool is_saved = warning->source == SETTING_SAVED;
         struct text words = { 0 };
 
-        settings_describe_warning(warning, &words);
-        doctor_report(doctor, is_about_file(warning) ? DOCTOR_FAULT : DOCTOR_WARNING,
+        settings_describe_warning(settings, i18n_language(), warning, &words);
+        doctor_report(doctor, settings_is_fatal(settings, warning) ? DOCTOR_FAULT : DOCTOR_WARNING,
                       TEXT_FOUND_SETTINGS_WRONG,
                       is_saved ? TEXT_MEND_SETTINGS : TEXT_MEND_ENVIRONMENT, "message",
                       text_string(&words), "path", path, NULL);

@@ -121,7 +121,9 @@ static enum exit_code run_doctor(const struct arguments *arguments)
 {
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
-    struct doctor doctor = { .is_json = arguments->is_json, .writer = &writer };
+    struct doctor doctor = { .is_json = arguments->is_json,
+                             .writer = &writer,
+                             .has_settings = !arguments->problem };
 
     doctor.has_place = place_find(&doctor.place, NULL);
     if (doctor.is_json) {
@@ -150,8 +152,8 @@ static const char *const examples[] = { "doctor", "doctor --json", NULL };
 const struct verb verb_doctor = {
     .name = "doctor",
     .about = TEXT_CLI_DOCTOR,
-    .usage = usage,
-    .examples = examples,
+    VERB_TEXTS,
     .most_words = 0,
+    .runs_without_settings = true,
     .run = run_doctor,
 };

@@ -24,6 +24,7 @@ struct doctor {
 
     struct place place;
     bool has_place;
+    bool has_settings; /* that can be read */
     struct inspection store;
     struct place_note note; /* of the hub that runs; pid 0: none does */
     int hub_port;           /* that the hub says it has; 0: none */

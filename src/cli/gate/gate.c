@@ -162,13 +162,14 @@ static const char *read_hook(struct hook *hook, const struct text *given)
     return read_input(hook);
 }
 
-static struct gate_match find_rule(const struct hook *hook)
+/* False: what the rules are can't be read. */
+static bool find_rule(const struct hook *hook, struct gate_match *ret_match, struct error *err)
 {
     struct settings *settings = settings_new();
     char home[DIRECTORY_BYTES];
     struct place place;
     struct gate_rules rules;
-    struct gate_match match;
+    bool ok = place_find(&place, err);
     struct gate_call call = {
         .tool = hook->tool,
         .input = hook->input,
@@ -176,23 +177,22 @@ static struct gate_match find_rule(const struct hook *hook)
         .home = os_home(home, sizeof home) ? home : NULL,
     };
 
-    settings_load_environment(settings);
-    if (place_find(&place, NULL))
-        settings_load_file(settings, place.settings);
+    settings_load(settings, ok ? place.settings : NULL);
+    ok = ok && !settings_problem(settings, err);
     rules = (struct gate_rules){
         .commands = settings_text(settings, SETTING_GATE_COMMANDS),
         .words = settings_text(settings, SETTING_GATE_WORDS),
         .paths = settings_text(settings, SETTING_GATE_PATHS),
         .tools = settings_text(settings, SETTING_GATE_TOOLS),
     };
-    match = gate_find(&rules, &call);
+    *ret_match = gate_find(&rules, &call);
     settings_free(settings);
-    return match;
+    return ok;
 }
 
 static enum exit_code judge(const struct hook *hook, int64_t wait_s)
 {
-    struct gate_match match = find_rule(hook);
+    struct gate_match match;
     struct gate_question question = {
         .client = hook->format->name,
         .tool = hook->tool,
@@ -202,8 +202,11 @@ static enum exit_code judge(const struct hook *hook, int64_t wait_s)
         .wait_s = wait_s,
     };
     struct gate_answer answer = { 0 };
+    struct error err;
     enum exit_code code;
 
+    if (!find_rule(hook, &match, &err))
+        return deny(hook->format, err.message);
     if (match.kind == GATE_NONE)
         return allow(hook->format, NULL);
     gate_ask(&question, &answer);
@@ -276,10 +279,8 @@ static const char *const examples[] = {
 const struct verb verb_gate = {
     .name = "gate",
     .about = TEXT_CLI_GATE,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .may_go_far = true,
+    .runs_without_settings = true,
     .run = run_gate,
 };

@@ -171,10 +171,7 @@ static const char *const examples[] = { "export --format csv --since 30d --out a
 const struct verb verb_export = {
     .name = "export",
     .about = TEXT_CLI_EXPORT,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 0,
     .run = run_export,
 };

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/history/look_back.h"
 #include "cli/say.h"
@@ -135,10 +134,7 @@ static const char *const examples[] = { "history deploy production",
 const struct verb verb_history = {
     .name = "history",
     .about = TEXT_CLI_HISTORY,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 8,
     .may_go_far = true,
     .run = run_history,

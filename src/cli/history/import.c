@@ -191,10 +191,7 @@ static const char *const examples[] = { "import sayso-backup.jsonl", NULL };
 const struct verb verb_import = {
     .name = "import",
     .about = TEXT_CLI_IMPORT,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 1,
     .run = run_import,
 };

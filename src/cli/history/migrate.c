@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/history/progress.h"
 #include "cli/say.h"
@@ -192,10 +191,7 @@ static const char *const examples[] = { "migrate postgres://sayso@db.example/say
 const struct verb verb_migrate = {
     .name = "migrate",
     .about = TEXT_CLI_MIGRATE,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 2,
     .run = run_migrate,
 };

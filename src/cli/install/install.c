@@ -308,10 +308,7 @@ static const char *const examples[] = { "install claude",
 const struct verb verb_install = {
     .name = "install",
     .about = TEXT_CLI_INSTALL,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 1,
     .run = run_install,
 };

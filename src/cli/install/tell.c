@@ -36,9 +36,7 @@ struct settings *job_load_settings(void)
     struct settings *settings = settings_new();
     struct place place;
 
-    settings_load_environment(settings);
-    if (place_find(&place, NULL))
-        settings_load_file(settings, place.settings);
+    settings_load(settings, place_find(&place, NULL) ? place.settings : NULL);
     return settings;
 }
 

@@ -1,0 +1,184 @@
+/* decide.c - commands that end or change an ask with one call to the hub: cancel, decline, extend,
+ * reply, withdraw. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/os.h"
+#include "base/text.h"
+#include "cli/call.h"
+#include "cli/say.h"
+#include "cli/verb.h"
+#include "core/limits.h"
+#include "wire/link.h"
+
+struct decision {
+    const char *method;
+    enum text_id done; /* takes {title}, {id}, {seconds} */
+    const struct link_identity *identity;
+    const char *id;   /* NULL: the only pending one */
+    int64_t seconds;  /* 0: not sent */
+    const char *text; /* NULL: not sent */
+};
+
+static void write_params(const struct arguments *arguments, const struct decision *decision,
+                         struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+    const char *note = arguments_value(arguments, "note");
+
+    json_write_object(&writer, NULL);
+    if (decision->id) /* also an empty one, which is refused */
+        json_write_text(&writer, "session_id", decision->id);
+    if (note)
+        json_write_text(&writer, "global_annotation", note);
+    if (decision->seconds)
+        json_write_integer(&writer, "seconds", decision->seconds);
+    json_write_text_if(&writer, "text", decision->text);
+    json_write_end_object(&writer);
+}
+
+/* The title makes the confirmation readable. Agents can't read asks, so they get the ID. */
+static char *find_title(const struct decision *decision, struct link *link, const char *id)
+{
+    char *params = call_id_params(id), *title = NULL;
+    struct wire_message got = { 0 };
+    struct error err;
+
+    if (decision->identity == &call_person && link_call(link, "ask/get", params, &got, &err)) {
+        const char *found = json_member_text(json_member(got.result, "ask"), "title");
+
+        title = found ? strdup(found) : NULL;
+    }
+    wire_release(&got);
+    free(params);
+    return title;
+}
+
+static enum exit_code decide(const struct arguments *arguments, const struct decision *decision)
+{
+    struct wire_message reply = { 0 };
+    struct link *link = NULL;
+    struct text params = { 0 };
+    char seconds[24], *title = NULL;
+    bool ok;
+
+    if (!call_open(arguments, decision->identity, LINK_MAY_START, &link))
+        return EXIT_ERROR;
+    write_params(arguments, decision, &params);
+    ok = call_hub(arguments, link, decision->method, text_string(&params), &reply);
+    if (ok && arguments->is_json) {
+        say_value(reply.result);
+    } else if (ok) {
+        const char *id = json_member_text(reply.result, "session_id");
+
+        title = find_title(decision, link, id);
+        snprintf(seconds, sizeof seconds, "%lld", (long long)decision->seconds);
+        say_result(decision->done, "title", title ? title : "", "id", id ? id : "", "seconds",
+                   seconds, NULL);
+    }
+    free(title);
+    wire_release(&reply);
+    text_release(&params);
+    link_close(link);
+    return ok ? EXIT_DONE : EXIT_ERROR;
+}
+
+static bool has_words(const struct arguments *arguments, size_t least, const char *words)
+{
+    if (arguments->word_count < least)
+        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", arguments->verb->name, "name", words, NULL);
+    return arguments->word_count >= least;
+}
+
+static enum exit_code run_cancel(const struct arguments *arguments)
+{
+    return decide(arguments, &(struct decision){ .method = "ask/cancel",
+                                                 .done = TEXT_CLI_CANCELLED,
+                                                 .identity = &call_person,
+                                                 .id = arguments->words[0] });
+}
+
+static enum exit_code run_decline(const struct arguments *arguments)
+{
+    return decide(arguments, &(struct decision){ .method = "ask/decline",
+                                                 .done = TEXT_CLI_DECLINED,
+                                                 .identity = &call_person,
+                                                 .id = arguments->words[0] });
+}
+
+static enum exit_code run_extend(const struct arguments *arguments)
+{
+    struct decision decision = { .method = "ask/extend",
+                                 .done = TEXT_CLI_EXTENDED,
+                                 .identity = &call_person,
+                                 .id = arguments->words[0] };
+    static const char words[] = "ID SECONDS"; /* not for people */
+
+    if (!has_words(arguments, 2, words))
+        return EXIT_USAGE;
+    if (!text_parse_integer(arguments->words[1], &decision.seconds) || decision.seconds < 1 ||
+        decision.seconds > LIMIT_TIMEOUT_S) {
+        say_problem(TEXT_CLI_BAD_NUMBER, "name", "SECONDS", "least", "1", "most", "2592000", NULL);
+        return EXIT_USAGE;
+    }
+    return decide(arguments, &decision);
+}
+
+static enum exit_code run_reply(const struct arguments *arguments)
+{
+    size_t last = arguments->word_count - 1;
+    static const char words[] = "[ID] TEXT"; /* not for people */
+
+    if (!has_words(arguments, 1, words))
+        return EXIT_USAGE;
+    return decide(arguments, &(struct decision){ .method = "ask/back",
+                                                 .done = TEXT_CLI_REPLIED,
+                                                 .identity = &call_person,
+                                                 .id = last ? arguments->words[0] : NULL,
+                                                 .text = arguments->words[last] });
+}
+
+static enum exit_code run_withdraw(const struct arguments *arguments)
+{
+    char directory[4096];
+    /* the same name and place as `sayso ask`: whose ask it is follows from these */
+    struct link_identity identity = { .role = "agent",
+                                      .name = "sayso ask",
+                                      .as_name = arguments_value(arguments, "as") };
+
+    if (!has_words(arguments, 1, "ID"))
+        return EXIT_USAGE;
+    if (os_working_directory(directory, sizeof directory))
+        identity.directory = directory;
+    return decide(arguments, &(struct decision){ .method = "ask/withdraw",
+                                                 .done = TEXT_CLI_WITHDRAWN,
+                                                 .identity = &identity,
+                                                 .id = arguments->words[0] });
+}
+
+static const struct verb_option note[] = { { "note", 'n', "TEXT", TEXT_OPT_NOTE, false } };
+static const struct verb_option as[] = { { "as", 0, "NAME", TEXT_OPT_AS, false } };
+
+#define DECISION(word, text, option_table, count, words, usage_line, example)                      \
+    const struct verb verb_##word = {                                                              \
+        .name = #word,                                                                             \
+        .about = (text),                                                                           \
+        .usage = (const char *const[]){ (usage_line), NULL },                                      \
+        .examples = (const char *const[]){ (example), NULL },                                      \
+        .options = (option_table),                                                                 \
+        .option_count = (count),                                                                   \
+        .most_words = (words),                                                                     \
+        .may_go_far = true,                                                                        \
+        .run = run_##word,                                                                         \
+    }
+DECISION(cancel, TEXT_CLI_CANCEL, note, 1, 1, "cancel [ID] [--note TEXT]",
+         "cancel k3f7 --note 'not before the release'");
+DECISION(decline, TEXT_CLI_DECLINE, note, 1, 1, "decline [ID] [--note TEXT]", "decline k3f7");
+DECISION(extend, TEXT_CLI_EXTEND, NULL, 0, 2, "extend ID SECONDS", "extend k3f7 600");
+DECISION(reply, TEXT_CLI_REPLY, NULL, 0, 2, "reply [ID] TEXT",
+         "reply k3f7 'What happens to the old files?'");
+DECISION(withdraw, TEXT_CLI_WITHDRAW, as, 1, 1, "withdraw ID [--as NAME]",
+         "withdraw k3f7tz2mdq5xw4ua6rbn3cyhge");
