@@ -17,13 +17,29 @@ void os_harden(void);
 void os_allow_files(size_t count);
 
 struct os_process {
-    int64_t pid, parent, uid;
-    uint64_t start; /* with the pid names one process for ever, pids alone are reused */
-    char tty[64];   /* "/dev/pts/3"; "" without a controlling terminal */
+    int64_t pid, parent;
+    uint64_t start;      /* with the pid names one process for ever, pids alone are reused */
+    bool leads_terminal; /* the first process of its terminal's session */
+    char tty[64];        /* "/dev/pts/3"; "" without a controlling terminal */
 };
 bool os_process(int64_t pid, struct os_process *ret_process); /* false: gone */
-/* True when `pid` is, or has among its ancestors, the process {ancestor, start}. */
-bool os_descends_from(int64_t pid, int64_t ancestor, uint64_t start);
+enum { OS_NAME_BYTES = 64, OS_BOOT_BYTES = 37 };
+/* What a process runs, each without its directory; "" where it is unknown. */
+struct os_names {
+    char program[OS_NAME_BYTES]; /* the executable */
+    char title[OS_NAME_BYTES];   /* what it calls itself, the first word of it */
+    char script[OS_NAME_BYTES];  /* its first argument that is not an option */
+};
+void os_process_names(int64_t pid, struct os_names *ret_names);
+/* A process and its ancestors up to, and without, process 1. Returns how many. */
+struct os_identity {
+    int64_t pid;
+    uint64_t start;
+};
+enum { OS_MOST_ANCESTORS = 64 };
+size_t os_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS]);
+/* Differs after every boot and on every machine: pids and starts mean something within it. */
+void os_boot_id(char out[OS_BOOT_BYTES]); /* "": unknown */
 bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
 /* Whose process is at the other end of a TCP connection within this machine; -1: it is gone, or
  * can't be looked up now. False: it is on another machine, or this one has no such tables. */

@@ -1,4 +1,4 @@
-/* os_linux.c - processes, peers, private files and locks on Linux; see os.h. */
+/* os_linux.c - peers, private files and locks on Linux; see os.h. */
 #include "base/os.h"
 
 #include <dirent.h>
@@ -17,7 +17,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -25,9 +24,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-enum { OS_MAX_ANCESTORS = 64, OS_PATH_BYTES = 4096 };
-/* Places among the numbers behind name and state in /proc/PID/stat, proc(5). */
-enum { STAT_PARENT = 0, STAT_TERMINAL = 3, STAT_START = 18, STAT_COUNT };
+enum { OS_PATH_BYTES = 4096 };
 
 void os_harden(void)
 {
@@ -46,79 +43,6 @@ void os_allow_files(size_t count)
         return;
     files.rlim_cur = count < files.rlim_max ? count : files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
-}
-
-/* "/dev/pts/3" for the device number of a controlling terminal. */
-static void name_terminal(unsigned device, char *out, size_t size)
-{
-    unsigned minor_number = minor(device), major_number = major(device);
-
-    out[0] = '\0';
-    if (major_number >= 136 && major_number <= 143)
-        snprintf(out, size, "/dev/pts/%u", (major_number - 136) * 256 + minor_number);
-    else if (major_number == 4)
-        snprintf(out, size, "/dev/tty%u", minor_number);
-    else if (device != 0)
-        snprintf(out, size, "tty:%u:%u", major_number, minor_number);
-}
-
-/* `text` is all that follows a process's name: " S 1 2 3 …" */
-static bool read_stat(const char *text, int64_t numbers[STAT_COUNT])
-{
-    const char *at = text + strspn(text, " ");
-    char *end;
-
-    if (*at)
-        at++; /* the state, a letter */
-    for (size_t i = 0; i < STAT_COUNT; i++) {
-        errno = 0;
-        numbers[i] = strtoll(at, &end, 10);
-        if (errno || end == at)
-            return false;
-        at = end;
-    }
-    return true;
-}
-
-bool os_process(int64_t pid, struct os_process *ret_process)
-{
-    char path[64], line[1024];
-    const char *fields;
-    struct stat owner;
-    int64_t numbers[STAT_COUNT];
-    FILE *file;
-    size_t got;
-
-    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
-    file = fopen(path, "re");
-    if (!file)
-        return false;
-    got = fread(line, 1, sizeof line - 1, file);
-    line[got] = '\0';
-    if (fstat(fileno(file), &owner) != 0)
-        got = 0;
-    fclose(file);
-    fields = strrchr(line, ')'); /* a program's name may hold anything, blanks and ) too */
-    if (!got || !fields || !read_stat(fields + 1, numbers))
-        return false;
-    *ret_process = (struct os_process){ pid, numbers[STAT_PARENT], owner.st_uid,
-                                        (uint64_t)numbers[STAT_START], "" };
-    name_terminal((unsigned)numbers[STAT_TERMINAL], ret_process->tty, sizeof ret_process->tty);
-    return true;
-}
-
-bool os_descends_from(int64_t pid, int64_t ancestor, uint64_t start)
-{
-    struct os_process process;
-
-    for (int step = 0; step < OS_MAX_ANCESTORS && pid > 1; step++) {
-        if (!os_process(pid, &process))
-            return false;
-        if (pid == ancestor)
-            return process.start == start;
-        pid = process.parent;
-    }
-    return false;
 }
 
 bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid)

@@ -18,6 +18,7 @@
 #include "cli/seat.h"
 #include "core/arguments.h"
 #include "core/limits.h"
+#include "core/outcome.h"
 
 enum {
     ASK_DIRECTORY_BYTES = 4096,
@@ -144,78 +145,29 @@ static void print_values(const struct json *result)
         printf("%s\n", text);
 }
 
-static enum exit_code exit_code_of(const char *status)
+/* Of an ask that is over: the exit code, and what a person is told where it is no answer. */
+static const struct {
+    enum exit_code code;
+    enum text_id said;
+} endings[ENDING_COUNT] = {
+    [ENDING_PENDING] = { EXIT_ERROR, 0 },
+    [ENDING_ANSWERED] = { EXIT_DONE, 0 },
+    [ENDING_DECLINED] = { EXIT_REFUSED, TEXT_STATE_DECLINED },
+    [ENDING_CANCELLED] = { EXIT_REFUSED, TEXT_STATE_CANCELLED },
+    [ENDING_TIMEOUT] = { EXIT_TIMEOUT, TEXT_STATE_TIMEOUT },
+    [ENDING_WITHDRAWN] = { EXIT_REFUSED, TEXT_STATE_WITHDRAWN },
+    [ENDING_UNKNOWN] = { EXIT_ERROR, 0 },
+};
+_Static_assert(ENDING_COUNT == 7, "one that is not in the table would be an answer");
+
+static enum exit_code finish(struct asking *asking, enum reply_kind kind, const struct json *result)
 {
-    static const struct {
-        const char *status;
-        enum exit_code code;
-    } rows[] = {
-        { "selected", EXIT_DONE },     { "custom_input", EXIT_DONE },
-        { "cancelled", EXIT_REFUSED }, { "timeout", EXIT_TIMEOUT },
-        { "pending", EXIT_PENDING },   { "pending_terminal_launch", EXIT_PENDING },
-        { "accept", EXIT_DONE },       { "decline", EXIT_REFUSED },
-        { "cancel", EXIT_REFUSED },    { "answered", EXIT_DONE },
-    };
-
-    for (size_t i = 0; status && i < ARRAY_LEN(rows); i++) {
-        if (strcmp(rows[i].status, status) == 0)
-            return rows[i].code;
-    }
-    return EXIT_ERROR;
-}
-
-/* A refusal has three faces, the agent's exit code only one. */
-static enum text_id ending_of(const struct json *result, enum exit_code code)
-{
-    const char *action = json_member_text(result, "action");
-
-    if (code == EXIT_TIMEOUT)
-        return TEXT_STATE_TIMEOUT;
-    if (json_is_yes(json_member(result, "declined")) || (action && strcmp(action, "decline") == 0))
-        return TEXT_STATE_DECLINED;
-    return json_is_yes(json_member(result, "withdrawn")) ? TEXT_STATE_WITHDRAWN
-                                                         : TEXT_STATE_CANCELLED;
-}
-
-/* Printed first, then confirmed: an answer that was printed is never given to another call, one
- * that was not is kept for the next. */
-static void confirm_delivery(struct asking *asking, const char *id)
-{
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-    struct wire_message reply;
-    struct error err;
-
-    json_write_object(&writer, NULL);
-    json_write_list(&writer, "session_ids");
-    json_write_text(&writer, NULL, id);
-    json_write_end_list(&writer);
-    json_write_end_object(&writer);
-    if (!link_call(asking->link, "ask/delivered", text_string(&params), &reply, &err) &&
-        link_is_lost(asking->link)) {
-        wire_release(&reply);
-        link_close(asking->link);
-        asking->link = NULL;
-        if (link_open(&asking->identity, LINK_MAY_START, &asking->link, &err))
-            link_call(asking->link, "ask/delivered", text_string(&params), &reply, &err);
-    }
-    wire_release(&reply);
-    text_release(&params);
-}
-
-static enum exit_code finish(struct asking *asking, const struct json *result)
-{
-    const char *choice = json_member_text(result, "action_status");
-    const char *action = json_member_text(result, "action");
-    const char *status = action ? action : choice ? choice : json_member_text(result, "status");
     const char *id = json_member_text(result, "session_id");
-    enum exit_code code = exit_code_of(status);
+    enum ending ending = outcome_read(result);
+    enum exit_code code = kind == REPLY_FINAL ? endings[ending].code : EXIT_PENDING;
 
     if (asking->arguments->is_json) {
-        char *printed = json_encode(result);
-
-        say_json(printed);
-        free(printed);
+        say_value(result);
     } else if (code == EXIT_PENDING) {
         const char *command = json_member_text(result, "terminal_command");
 
@@ -230,12 +182,12 @@ static enum exit_code finish(struct asking *asking, const struct json *result)
         else
             print_value(find_value(asking, result));
         if (code == EXIT_REFUSED || code == EXIT_TIMEOUT)
-            say_note(ending_of(result, code), NULL);
+            say_note(endings[ending].said, NULL);
     }
     if (fflush(stdout) != 0 || ferror(stdout))
         return EXIT_ERROR; /* not delivered: kept for the next identical call */
-    if (code != EXIT_PENDING && id)
-        confirm_delivery(asking, id);
+    if (kind == REPLY_FINAL && id)
+        call_confirm(asking->link, &asking->identity, id);
     return code;
 }
 
@@ -276,6 +228,7 @@ static bool waits_on(struct asking *asking, const struct json *result)
 static bool wait_once(struct asking *asking, enum exit_code *ret_code)
 {
     struct wire_message reply;
+    enum reply_kind kind;
     struct error err;
     char *params;
     bool ok;
@@ -287,12 +240,13 @@ static bool wait_once(struct asking *asking, enum exit_code *ret_code)
     link_on_note(asking->link, on_note, asking);
     params = request_params(asking);
     ok = link_call(asking->link, asking->session_id[0] ? "ask/wait" : "ask/create", params, &reply,
-                   &err);
+                   &err) &&
+         wire_read_kind(reply.root, &kind, &err);
     free(params);
     if (ok && waits_on(asking, reply.result)) {
         ok = false;
     } else if (ok) {
-        *ret_code = finish(asking, reply.result);
+        *ret_code = finish(asking, kind, reply.result);
     } else if (!link_is_lost(asking->link) && err.code == ERROR_not_found &&
                asking->session_id[0] && asking->arguments_json) {
         asking->session_id[0] = '\0'; /* the hub died before it was on disk: ask again */
@@ -313,7 +267,7 @@ static bool wait_once(struct asking *asking, enum exit_code *ret_code)
     return ok;
 }
 
-/* The answer is printed as ever; it counts as delivered once it is out. */
+/* It is over, or the terminal would still show it. */
 static enum exit_code finish_shown(struct asking *asking, const char *result_json)
 {
     struct json *result = NULL;
@@ -321,7 +275,7 @@ static enum exit_code finish_shown(struct asking *asking, const char *result_jso
 
     if (json_parse(result_json, strlen(result_json), &result, NULL) &&
         call_open(asking->arguments, &asking->identity, LINK_MAY_START, &asking->link))
-        code = finish(asking, result);
+        code = finish(asking, REPLY_FINAL, result);
     link_close(asking->link);
     json_free(result);
     return code;
@@ -339,7 +293,8 @@ static bool show_here(struct asking *asking, enum exit_code *ret_code)
     seat_run(&options, &result);
     was_shown = result.end != SEAT_NO_TERMINAL;
     snprintf(asking->session_id, sizeof asking->session_id, "%s", result.session_id);
-    if (result.end == SEAT_MOVED) { /* the answer comes from there, and we wait for it */
+    if (result.end == SEAT_MOVED ||
+        result.end == SEAT_ELSEWHERE) { /* the answer comes from there */
         seat_finish(asking->arguments, &result);
         was_shown = false;
     } else if (result.end == SEAT_DONE) {
@@ -494,10 +449,7 @@ static const char *const examples[] = {
 const struct verb verb_ask = {
     .name = "ask",
     .about = TEXT_CLI_ASK,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 1,
     .may_go_far = true,
     .run = run_ask,

@@ -2,9 +2,10 @@
  */
 #include <stddef.h>
 
-#include "base/mem.h"
+#include "base/json.h"
 #include "cli/say.h"
 #include "cli/seat.h"
+#include "cli/show_form.h"
 
 static enum exit_code run_attach(const struct arguments *arguments)
 {
@@ -17,6 +18,7 @@ static enum exit_code run_attach(const struct arguments *arguments)
         .is_plain = seat_is_plain(arguments),
     };
     struct seat_result result;
+    struct json *whole = NULL;
     enum exit_code code;
 
     if (id && launch) {
@@ -26,6 +28,10 @@ static enum exit_code run_attach(const struct arguments *arguments)
     if (!seat_is_there(arguments, words, &code))
         return code;
     seat_run(&options, &result);
+    if (result.end == SEAT_ELSEWHERE &&
+        json_parse(text_string(&result.whole_json), result.whole_json.used, &whole, NULL))
+        show_whole(arguments, whole);
+    json_free(whole);
     code = seat_finish(arguments, &result);
     seat_result_release(&result);
     return code;
@@ -41,10 +47,7 @@ static const char *const examples[] = { "attach", "attach k7qm", "attach --plain
 const struct verb verb_attach = {
     .name = "attach",
     .about = TEXT_CLI_ATTACH,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 1,
     .may_go_far = true,
     .run = run_attach,

@@ -103,3 +103,24 @@ char *call_id_params(const char *id)
     json_write_end_object(&writer);
     return text_take(&out);
 }
+
+void call_confirm(struct link *link, const struct link_identity *identity, const char *id)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    struct wire_message reply = { 0 };
+    struct link *again = NULL;
+    struct error err;
+
+    json_write_object(&writer, NULL);
+    json_write_list(&writer, "session_ids");
+    json_write_text(&writer, NULL, id);
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    if (!link_call(link, "ask/delivered", text_string(&params), &reply, &err) &&
+        link_is_lost(link) && link_open(identity, LINK_MAY_START, &again, &err))
+        link_call(again, "ask/delivered", text_string(&params), &reply, &err);
+    link_close(again);
+    wire_release(&reply);
+    text_release(&params);
+}

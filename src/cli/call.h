@@ -24,5 +24,9 @@ bool call_open_running(const struct arguments *arguments, enum link_start start,
 void call_speak_as_saved(void);
 /* {"session_id": word} or {} when `id` is NULL; the caller frees. */
 char *call_id_params(const char *id);
+/* Tells the hub that the agent has this result; once more on a connection of its own if `link` is
+ * lost. Call it after the result was printed: an answer that was printed is never given to another
+ * call, and one that was not is kept for the next. */
+void call_confirm(struct link *link, const struct link_identity *identity, const char *id);
 
 #endif

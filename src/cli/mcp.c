@@ -1,7 +1,6 @@
 /* mcp.c - `sayso mcp`: an MCP server on standard input and output. */
 #include <string.h>
 
-#include "base/mem.h"
 #include "cli/say.h"
 #include "fronts/stdio.h"
 #include "wire/far_hub.h"
@@ -43,11 +42,9 @@ static const char *const examples[] = {
 const struct verb verb_mcp = {
     .name = "mcp",
     .about = TEXT_CLI_MCP,
-    .usage = usage,
-    .examples = examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
+    VERB_TABLES,
     .most_words = 0,
     .may_go_far = true,
+    .runs_without_settings = true,
     .run = run_mcp,
 };

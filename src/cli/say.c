@@ -137,6 +137,8 @@ void say_failure(const struct error *err)
         { ERROR_unsupported_flag, TEXT_ERROR_NOT_HERE },
         { ERROR_wrong_state, TEXT_ERROR_REFUSED },
         { ERROR_rate_limited, TEXT_ERROR_REFUSED },
+        { ERROR_wrong_role, TEXT_ERROR_REFUSED },
+        { ERROR_not_allowed, TEXT_ERROR_REFUSED },
         { ERROR_unavailable, TEXT_ERROR_UNREACHABLE },
     };
     enum text_id text = TEXT_ERROR_OTHER;

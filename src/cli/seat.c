@@ -198,6 +198,9 @@ enum exit_code seat_finish(const struct arguments *arguments, const struct seat_
         if (result->session_id[0])
             say_note(TEXT_CLI_LEFT, "id", result->session_id, NULL);
         return EXIT_PENDING;
+    case SEAT_ELSEWHERE:
+        say_note(TEXT_CLI_ELSEWHERE, "id", result->session_id, NULL);
+        return EXIT_PENDING;
     case SEAT_MOVED:
         say_moved(result);
         return EXIT_PENDING;

@@ -117,9 +117,9 @@ static enum exit_code run_serve(const struct arguments *arguments)
         os_tell_starter(err.message);
     if (outcome == HUB_BUSY)
         say_problem(TEXT_CLI_HUB_BUSY, NULL);
-    else if (outcome == HUB_FAILED)
+    else if (outcome != HUB_ENDED)
         say_error(arguments, &err, NULL);
-    return outcome == HUB_ENDED ? EXIT_DONE : EXIT_ERROR;
+    return outcome == HUB_ENDED ? EXIT_DONE : outcome == HUB_RETIRED ? EXIT_RETIRED : EXIT_ERROR;
 }
 
 static const struct verb_option options[] = {

@@ -18,6 +18,7 @@ enum exit_code {
     EXIT_REFUSED, /* cancelled, declined or withdrawn */
     EXIT_TIMEOUT,
     EXIT_PENDING,
+    EXIT_RETIRED = 75, /* EX_TEMPFAIL of sysexits.h; sayso.service restarts after it */
 };
 
 struct verb_option {

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "core/form.h"
 #include "core/routing.h"
 
@@ -59,6 +60,10 @@ struct argument {
 };
 /* `most` of an argument that only rules between fields bound. */
 #define ARGUMENT_UNBOUNDED INT64_MAX
+/* In a row of a table: what type it has and how much of it is taken, and what each item has. */
+#define ARGUMENT_RANGE(kind, from, to, counted_in)                                                 \
+    .type = ARGUMENT_##kind, .least = (from), .most = (to), .unit = UNIT_##counted_in
+#define ARGUMENT_PROPERTIES(rows) .properties = (rows), .property_count = ARRAY_LEN(rows)
 
 struct ask_tool {
     const char *name;
@@ -75,6 +80,9 @@ struct ask_tool {
     const char *value_key; /* of the value in its result; NULL: the name of the only field */
     bool is_main_agents;   /* sub-agents neither see nor may call it (R3.3) */
 };
+/* The table of its arguments, and the struct that they fill. */
+#define ASK_TOOL_ARGUMENTS(rows, values)                                                           \
+    .arguments = (rows), .argument_count = ARRAY_LEN(rows), .values_bytes = sizeof(values)
 
 /* What a good call comes to. */
 struct ask_call {

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/response.h"
 #include "core/visible_text.h"
 
 const struct argument elicit_value_row = {
@@ -13,6 +15,23 @@ const struct argument elicit_value_row = {
 };
 const struct argument elicit_label_row = {
     ELICIT_LABEL("a label", "labels are texts of 1 to 200 characters"),
+};
+
+static void write_value(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct answer *answer = response_answer(facts);
+
+    if (answer) {
+        json_write_foreign_key(writer, facts->form->fields[0].name);
+        answer_write_value(writer, &facts->form->fields[0], &answer->values[0]);
+    }
+    response_write_words(writer, facts);
+}
+
+const struct response_shape elicit_one_value = {
+    .has_action = true,
+    .collector = "get_answer",
+    .write_values = write_value,
 };
 
 /* The first line in which there is something to see, cut to what a title may have. */

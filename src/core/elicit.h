@@ -27,17 +27,11 @@ struct elicit_values {
     }
 #define ELICIT_REST                                                                                \
     { .name = "title",                                                                             \
-      .type = ARGUMENT_TEXT,                                                                       \
-      .least = 1,                                                                                  \
-      .most = LIMIT_TITLE_CHARS,                                                                   \
-      .unit = UNIT_CHARS,                                                                          \
+      ARGUMENT_RANGE(TEXT, 1, LIMIT_TITLE_CHARS, CHARS),                                           \
       .offset = ELICIT(title),                                                                     \
       .help = "One line for lists; default: the message's first." },                               \
         { .name = "timeout_seconds",                                                               \
-          .type = ARGUMENT_INTEGER,                                                                \
-          .least = 1,                                                                              \
-          .most = LIMIT_TIMEOUT_S,                                                                 \
-          .unit = UNIT_NUMBER,                                                                     \
+          ARGUMENT_RANGE(INTEGER, 1, LIMIT_TIMEOUT_S, NUMBER),                                     \
           .offset = ELICIT(timeout_s),                                                             \
           .is_obvious = true,                                                                      \
           .help = "Seconds the person has." },                                                     \
@@ -48,9 +42,8 @@ struct elicit_values {
           .is_obvious = true,                                                                      \
           .help = "Where to announce it." },                                                       \
     {                                                                                              \
-        .name = "idempotency_key", .type = ARGUMENT_TEXT, .most = LIMIT_IDEMPOTENCY_KEY_BYTES,     \
-        .unit = UNIT_BYTES, .offset = ELICIT(idempotency_key), .is_obvious = true,                 \
-        .help = "Same key, same ask."                                                              \
+        .name = "idempotency_key", ARGUMENT_RANGE(TEXT, 0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES),    \
+        .offset = ELICIT(idempotency_key), .is_obvious = true, .help = "Same key, same ask."       \
     }
 
 /* A value that the agent gets back, and the label a person reads for it: in a list of either, or as
@@ -69,6 +62,9 @@ struct elicit_values {
                                                                                .is_obvious = true  \
     }
 extern const struct argument elicit_value_row, elicit_label_row;
+
+/* The result of a form of one field: its value under its name. */
+extern const struct response_shape elicit_one_value;
 
 /* Everything of the call but the fields, of which there are so many, empty. */
 void elicit_begin(const struct elicit_values *values, size_t field_count, struct ask_call *call);

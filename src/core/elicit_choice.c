@@ -1,9 +1,7 @@
 /* elicit_choice.c - the tool elicit_choice: one of several values; result under `choice`. */
 #include "base/json.h"
-#include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/elicit.h"
-#include "core/response.h"
 #include "core/validation.h"
 
 struct choice_values {
@@ -17,37 +15,24 @@ static const struct argument option_properties[] = { ELICIT_PAIR("value", "label
 static const struct argument choice_arguments[] = {
     ELICIT_MESSAGE,
     { .name = "options",
-      .type = ARGUMENT_OPTIONS,
-      .least = 1,
-      .most = LIMIT_OPTIONS,
-      .unit = UNIT_ITEMS,
+      ARGUMENT_RANGE(OPTIONS, 1, LIMIT_OPTIONS, ITEMS),
       .is_needed = true,
       .spared_by = "enum",
       .offset = VALUE(options),
       .help = "Needed, or enum: 1 to 100 {value, label}.",
-      .properties = option_properties,
-      .property_count = ARRAY_LEN(option_properties) },
+      ARGUMENT_PROPERTIES(option_properties) },
     { .name = "enum",
-      .type = ARGUMENT_TEXTS,
-      .least = 1,
-      .most = LIMIT_OPTIONS,
-      .unit = UNIT_ITEMS,
+      ARGUMENT_RANGE(TEXTS, 1, LIMIT_OPTIONS, ITEMS),
       .offset = VALUE(values),
       .help = "Instead of options: the values.",
       .properties = &elicit_value_row },
     { .name = "enumNames",
-      .type = ARGUMENT_TEXTS,
-      .least = 1,
-      .most = LIMIT_OPTIONS,
-      .unit = UNIT_ITEMS,
+      ARGUMENT_RANGE(TEXTS, 1, LIMIT_OPTIONS, ITEMS),
       .offset = VALUE(names),
       .help = "Labels of enum, as many.",
       .properties = &elicit_label_row },
     { .name = "enumLabels",
-      .type = ARGUMENT_TEXTS,
-      .least = 1,
-      .most = LIMIT_OPTIONS,
-      .unit = UNIT_ITEMS,
+      ARGUMENT_RANGE(TEXTS, 1, LIMIT_OPTIONS, ITEMS),
       .offset = VALUE(labels),
       .help = "Another name of enumNames.",
       .properties = &elicit_label_row,
@@ -76,29 +61,11 @@ static bool build(const void *filled, struct ask_call *call, struct error *err)
     return true;
 }
 
-static void write_choice(struct json_writer *writer, const struct response_facts *facts)
-{
-    const struct answer *answer = response_answer(facts);
-
-    if (answer) {
-        json_write_foreign_key(writer, "choice");
-        answer_write_value(writer, &facts->form->fields[0], &answer->values[0]);
-    }
-    response_write_words(writer, facts);
-}
-
-static const struct response_shape shape = {
-    .has_action = true,
-    .collector = "get_answer",
-    .write_values = write_choice,
-};
 const struct ask_tool tool_elicit_choice = {
     .name = "elicit_choice",
-    .arguments = choice_arguments,
-    .argument_count = ARRAY_LEN(choice_arguments),
-    .values_bytes = sizeof(struct choice_values),
+    ASK_TOOL_ARGUMENTS(choice_arguments, struct choice_values),
     .build = build,
     .check = validation_check_elicit_choice,
-    .response = &shape,
+    .response = &elicit_one_value,
     .value_key = "choice",
 };

@@ -57,9 +57,7 @@ static const struct response_shape shape = {
 };
 const struct ask_tool tool_elicit_confirm = {
     .name = "elicit_confirm",
-    .arguments = confirm_arguments,
-    .argument_count = ARRAY_LEN(confirm_arguments),
-    .values_bytes = sizeof(struct confirm_values),
+    ASK_TOOL_ARGUMENTS(confirm_arguments, struct confirm_values),
     .build = build,
     .check = validation_check_elicit_confirm,
     .response = &shape,

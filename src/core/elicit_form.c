@@ -1,6 +1,5 @@
 /* elicit_form.c - the tool elicit_form: a small form by JSON Schema; result under `content`. */
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "core/arguments_inside.h"
 #include "core/elicit.h"
 #include "core/response.h"
@@ -60,9 +59,7 @@ static const struct response_shape shape = {
 };
 const struct ask_tool tool_elicit_form = {
     .name = "elicit_form",
-    .arguments = form_arguments,
-    .argument_count = ARRAY_LEN(form_arguments),
-    .values_bytes = sizeof(struct form_values),
+    ASK_TOOL_ARGUMENTS(form_arguments, struct form_values),
     .build = build,
     .response = &shape,
     .value_key = "content",

@@ -2,10 +2,8 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/elicit.h"
-#include "core/response.h"
 #include "core/text_format.h"
 #include "core/validation.h"
 
@@ -22,10 +20,7 @@ static const char *const type_names[] = { "string", "number", "integer", NULL };
 static const struct argument input_arguments[] = {
     ELICIT_MESSAGE,
     { .name = "field_name",
-      .type = ARGUMENT_TEXT,
-      .least = 1,
-      .most = LIMIT_FIELD_NAME_BYTES,
-      .unit = UNIT_BYTES,
+      ARGUMENT_RANGE(TEXT, 1, LIMIT_FIELD_NAME_BYTES, BYTES),
       .offset = VALUE(field_name),
       .help = "Member of the result that holds the value, default input." },
     { .name = "type",
@@ -45,18 +40,12 @@ static const struct argument input_arguments[] = {
       .is_obvious = true,
       .help = "a bound of the number" },
     { .name = "minLength",
-      .type = ARGUMENT_INTEGER,
-      .least = 0,
-      .most = LIMIT_ANSWER_TEXT_BYTES,
-      .unit = UNIT_NUMBER,
+      ARGUMENT_RANGE(INTEGER, 0, LIMIT_ANSWER_TEXT_BYTES, NUMBER),
       .offset = VALUE(min_chars),
       .is_obvious = true,
       .help = "a limit of the text" },
     { .name = "maxLength",
-      .type = ARGUMENT_INTEGER,
-      .least = 1,
-      .most = LIMIT_ANSWER_TEXT_BYTES,
-      .unit = UNIT_NUMBER,
+      ARGUMENT_RANGE(INTEGER, 1, LIMIT_ANSWER_TEXT_BYTES, NUMBER),
       .offset = VALUE(max_chars),
       .is_obvious = true,
       .help = "a limit of the text" },
@@ -91,28 +80,10 @@ static bool build(const void *filled, struct ask_call *call, struct error *err)
     return true;
 }
 
-static void write_input(struct json_writer *writer, const struct response_facts *facts)
-{
-    const struct answer *answer = response_answer(facts);
-
-    if (answer) {
-        json_write_foreign_key(writer, facts->form->fields[0].name);
-        answer_write_value(writer, &facts->form->fields[0], &answer->values[0]);
-    }
-    response_write_words(writer, facts);
-}
-
-static const struct response_shape shape = {
-    .has_action = true,
-    .collector = "get_answer",
-    .write_values = write_input,
-};
 const struct ask_tool tool_elicit_input = {
     .name = "elicit_input",
-    .arguments = input_arguments,
-    .argument_count = ARRAY_LEN(input_arguments),
-    .values_bytes = sizeof(struct input_values),
+    ASK_TOOL_ARGUMENTS(input_arguments, struct input_values),
     .build = build,
     .check = validation_check_elicit_input,
-    .response = &shape,
+    .response = &elicit_one_value,
 };

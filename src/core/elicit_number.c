@@ -3,10 +3,8 @@
  * `value`. With both bounds it is a slider unless the agent says otherwise (R4.6).
  */
 #include "base/json.h"
-#include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/elicit.h"
-#include "core/response.h"
 #include "core/validation.h"
 
 enum { RATING_MINIMUM = 1, RATING_MAXIMUM = 5 };
@@ -34,9 +32,7 @@ static const struct argument number_arguments[] = {
       .offset = VALUE(step),
       .help = "From minimum on; over 0." },
     { .name = "unit",
-      .type = ARGUMENT_TEXT,
-      .most = LIMIT_UNIT_CHARS,
-      .unit = UNIT_CHARS,
+      ARGUMENT_RANGE(TEXT, 0, LIMIT_UNIT_CHARS, CHARS),
       .offset = VALUE(unit),
       .help = "Such as BPM." },
     { .name = "style",
@@ -77,27 +73,11 @@ static bool build(const void *filled, struct ask_call *call, struct error *err)
     return true;
 }
 
-static void write_number(struct json_writer *writer, const struct response_facts *facts)
-{
-    const struct answer *answer = response_answer(facts);
-
-    if (answer)
-        json_write_number(writer, "value", answer->values[0].number);
-    response_write_words(writer, facts);
-}
-
-static const struct response_shape shape = {
-    .has_action = true,
-    .collector = "get_answer",
-    .write_values = write_number,
-};
 const struct ask_tool tool_elicit_number = {
     .name = "elicit_number",
-    .arguments = number_arguments,
-    .argument_count = ARRAY_LEN(number_arguments),
-    .values_bytes = sizeof(struct number_values),
+    ASK_TOOL_ARGUMENTS(number_arguments, struct number_values),
     .build = build,
     .check = validation_check_elicit_number,
-    .response = &shape,
+    .response = &elicit_one_value,
     .value_key = "value",
 };

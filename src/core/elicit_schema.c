@@ -24,9 +24,7 @@ static const char *const object_type[] = { "object", NULL };
 
 static const struct argument root_rows[] = {
     { .name = "$schema",
-      .type = ARGUMENT_TEXT,
-      .most = LIMIT_DESCRIPTION_CHARS,
-      .unit = UNIT_CHARS,
+      ARGUMENT_RANGE(TEXT, 0, LIMIT_DESCRIPTION_CHARS, CHARS),
       .offset = ROOT(dialect),
       .help = "leave it out" },
     { .name = "type",
@@ -41,9 +39,7 @@ static const struct argument root_rows[] = {
       .offset = ROOT(properties),
       .help = "an object of 1 to 32 properties, none of them nested" },
     { .name = "required",
-      .type = ARGUMENT_IDS,
-      .most = LIMIT_FORM_FIELDS,
-      .unit = UNIT_ITEMS,
+      ARGUMENT_RANGE(IDS, 0, LIMIT_FORM_FIELDS, ITEMS),
       .offset = ROOT(required),
       .help = "names of properties" },
 };

@@ -36,6 +36,7 @@ enum {
     LIMIT_FIELD_NAME_BYTES = 64,
     LIMIT_WAIT_S = 60,
     LIMIT_WIRE_LINE_BYTES = 1048576,
+    LIMIT_DELIVERED = 256,  /* results that one call confirms */
     LIMIT_ECHO_CHARS = 120, /* of somebody's input in an error message */
 };
 

@@ -1,50 +1,46 @@
-/* outcome.c - how an ask can end, one row each (R2.2, R4.1). */
+/* outcome.c - how an ask can end, one row each (R2.2, R4.1), and the same words read back. */
 #include "core/outcome.h"
 
-#include <stddef.h>
+#include <string.h>
 
-#include "core/response.h"
+#include "base/json.h"
+#include "base/mem.h"
 
-static const struct outcome outcomes[STATE_COUNT] = {
+const struct outcome_words outcome_words[ENDING_COUNT] = {
+    [ENDING_PENDING] = { "pending", "pending", "pending" },
+    [ENDING_ANSWERED] = { "selected", "accept", "answered" },
+    [ENDING_DECLINED] = { "cancelled", "decline", "cancelled" },
+    [ENDING_CANCELLED] = { "cancelled", "cancel", "cancelled" },
+    [ENDING_TIMEOUT] = { "timeout", "timeout", "timeout" },
+    [ENDING_WITHDRAWN] = { "cancelled", "cancel", "cancelled" },
+};
+
+const struct outcome outcome_rows[OUTCOME_COUNT] = {
     [STATE_NEW] = {
-        .status = "pending",
-        .action = "pending",
-        .reply = "pending",
+        .ending = ENDING_PENDING,
         .summary = "Waiting for an answer",
         .instructions = "Nobody has answered yet: ",
-        .is_open = true,
     },
     [STATE_PENDING_TERMINAL_LAUNCH] = {
+        .ending = ENDING_PENDING,
+        .is_told = true,
         .status = "pending_terminal_launch",
-        .action = "pending",
-        .reply = "pending",
         .summary = "Waiting for a terminal",
         .instructions = "No terminal has shown this ask yet: ",
         .afterwards = " With interface \"terminal\" beside session_id provide_choice gives a "
                       "fresh terminal_command.",
-        .is_open = true,
     },
     [STATE_PENDING] = {
-        .status = "pending",
-        .action = "pending",
-        .reply = "pending",
+        .ending = ENDING_PENDING,
         .summary = "Waiting for an answer",
         .instructions = "Nobody has answered yet: ",
-        .is_open = true,
     },
     [STATE_SUBMITTED] = {
-        .status = "selected",
-        .action = "accept",
-        .reply = "answered",
-        .summary = "",
+        .ending = ENDING_ANSWERED,
         .has_values = true,
-        .has_decider = true,
-        .is_explicit = true,
     },
     [STATE_AUTO_SUBMITTED] = {
-        .status = "timeout",
-        .action = "timeout",
-        .reply = "timeout",
+        .ending = ENDING_TIMEOUT,
         .summary = "Nobody answered in time, defaults submitted: ",
         .instructions = "Nobody answered in time. The person's own setting submitted the "
                         "defaults given here; nobody looked at this ask. To have it decided, "
@@ -53,108 +49,108 @@ static const struct outcome outcomes[STATE_COUNT] = {
         .is_auto = true,
     },
     [STATE_CANCELLED] = {
-        .status = "cancelled",
-        .action = "cancel",
-        .reply = "cancelled",
+        .ending = ENDING_CANCELLED,
         .summary = "Cancelled",
         .reply_summary = "User cancelled the question",
         .instructions = "The person cancelled. Stop this subtask and assume nothing; what they "
                         "wrote, if anything, is global_annotation.",
-        .has_decider = true,
-        .is_explicit = true,
     },
     [STATE_DECLINED] = {
-        .status = "cancelled",
-        .action = "decline",
-        .reply = "cancelled",
+        .ending = ENDING_DECLINED,
         .summary = "Declined",
         .instructions = "The person said no. Do not do what you asked about, nor by another way; "
                         "stop this subtask and assume nothing.",
-        .has_decider = true,
-        .is_explicit = true,
-        .is_declined = true,
     },
     [STATE_TIMEOUT] = {
-        .status = "timeout",
-        .action = "timeout",
-        .reply = "timeout",
+        .ending = ENDING_TIMEOUT,
         .summary = "Nobody answered in time",
         .reply_summary = "User did not answer in time",
         .instructions = "Nobody answered in time and nothing was chosen: assume nothing. Ask "
                         "again with the same arguments or with a longer timeout_seconds.",
     },
     [STATE_WITHDRAWN] = {
-        .status = "cancelled",
-        .action = "cancel",
-        .reply = "cancelled",
+        .ending = ENDING_WITHDRAWN,
         .summary = "Withdrawn by the agent",
         .instructions = "The ask was withdrawn before anybody decided. Nothing was chosen: assume "
                         "nothing.",
-        .is_withdrawn = true,
+    },
+    [OUTCOME_TEXT_ALONE] = {
+        .ending = ENDING_ANSWERED,
+        .status = "custom_input",
+        .has_values = true,
+    },
+    [OUTCOME_SAID_NO] = {
+        .ending = ENDING_DECLINED,
+        .instructions = "The person said no. Do not do what you asked about, nor by another way.",
+        .has_values = true,
+    },
+    [OUTCOME_BY_RULE] = {
+        .ending = ENDING_ANSWERED,
+        .summary = "Standing answer: ",
+        .has_values = true,
+        .is_auto = true,
+    },
+    [OUTCOME_HAND_OFF] = {
+        .ending = ENDING_PENDING,
+        .is_told = true,
+        .status = "pending_terminal_launch",
+        .instructions = "Run terminal_command where the person sees it; it works once. Then ",
+        .afterwards = " Do not parse url or summary.",
+    },
+    [OUTCOME_ASKED_BACK] = {
+        .ending = ENDING_PENDING,
+        .is_told = true,
+        .summary = "The person asks back",
+        .instructions = "The person asks something before deciding: read asked_back and say what they "
+                        "want to know as explanation, an argument of get_answer; it is shown beside "
+                        "the question. The ask stays open: ",
     },
 };
-static const struct outcome text_alone = {
-    .status = "custom_input",
-    .action = "accept",
-    .reply = "answered",
-    .summary = "",
-    .has_values = true,
-    .has_decider = true,
-    .is_explicit = true,
-};
-static const struct outcome said_no = {
-    .status = "cancelled",
-    .action = "decline",
-    .reply = "cancelled",
-    .summary = "",
-    .instructions = "The person said no. Do not do what you asked about, nor by another way.",
-    .has_values = true,
-    .has_decider = true,
-    .is_explicit = true,
-    .is_declined = true,
-};
-static const struct outcome by_rule = {
-    .has_rule = true,
-    .status = "selected",
-    .action = "accept",
-    .reply = "answered",
-    .summary = "Standing answer: ",
-    .has_values = true,
-    .has_decider = true,
-    .is_auto = true,
-};
-static const struct outcome hand_off = {
-    .is_hand_off = true,
-    .status = "pending_terminal_launch",
-    .action = "pending",
-    .reply = "pending",
-    .instructions = "Run terminal_command where the person sees it; it works once. Then ",
-    .afterwards = " Do not parse url or summary.",
-    .is_open = true,
-};
-static const struct outcome asked_back = {
-    .status = "pending",
-    .action = "pending",
-    .reply = "pending",
-    .summary = "The person asks back",
-    .instructions = "The person asks something before deciding: read asked_back and say what they "
-                    "want to know as explanation, an argument of get_answer; it is shown beside "
-                    "the question. The ask stays open: ",
-    .is_open = true,
+
+const char *outcome_status(const struct outcome *outcome)
+{
+    return outcome->status ? outcome->status : outcome_words[outcome->ending].status;
+}
+
+/* An action has a word of its own for a no; the others say `declined` beside theirs. */
+static bool is_row_of(const struct outcome *row, const struct json *result)
+{
+    const struct outcome_words *words = &outcome_words[row->ending];
+    const char *action = json_member_text(result, "action");
+    const char *status = json_member_text(result, "action_status");
+    const char *said = action ? action : status ? status : json_member_text(result, "status");
+    const char *word = action ? words->action : status ? outcome_status(row) : words->reply;
+
+    return said && strcmp(said, word) == 0 &&
+           json_is_yes(json_member(result, "withdrawn")) == (row->ending == ENDING_WITHDRAWN) &&
+           (action ||
+            json_is_yes(json_member(result, "declined")) == (row->ending == ENDING_DECLINED));
+}
+
+enum ending outcome_read(const struct json *result)
+{
+    for (size_t i = 0; i < OUTCOME_COUNT; i++) {
+        if (is_row_of(&outcome_rows[i], result))
+            return outcome_rows[i].ending;
+    }
+    return ENDING_UNKNOWN;
+}
+
+static const char *const reply_names[] = {
+    [REPLY_PLAIN] = "",    [REPLY_FINAL] = "final", [REPLY_PENDING] = "pending",
+    [REPLY_TOLD] = "told", [REPLY_INPUT] = "input",
 };
 
-const struct outcome *outcome_find(const struct response_facts *facts)
+const char *reply_kind_name(enum reply_kind kind)
 {
-    if (facts->state == STATE_SUBMITTED && facts->answer && facts->shape &&
-        facts->shape->no_is_decline && !facts->answer->values[0].confirmed)
-        return &said_no;
-    if (facts->state == STATE_SUBMITTED && facts->answer && answer_is_text_only(facts->answer))
-        return &text_alone;
-    if (facts->state == STATE_AUTO_SUBMITTED && facts->rule)
-        return &by_rule;
-    if (facts->asked_back && outcomes[facts->state].is_open)
-        return &asked_back;
-    if (facts->state == STATE_PENDING_TERMINAL_LAUNCH && facts->terminal_command)
-        return &hand_off;
-    return &outcomes[facts->state];
+    return reply_names[kind];
+}
+
+enum reply_kind reply_kind_find(const char *name)
+{
+    for (size_t i = REPLY_FINAL; name && i < ARRAY_LEN(reply_names); i++) {
+        if (strcmp(reply_names[i], name) == 0)
+            return (enum reply_kind)i;
+    }
+    return REPLY_PLAIN;
 }

@@ -20,6 +20,32 @@ enum {
 };
 static const int64_t LAST_MS = 253402300799999; /* of the year 9999 */
 
+/* Of this ask, or what holds while it is open. */
+static const struct outcome *outcome_find(const struct response_facts *facts)
+{
+    bool is_open = outcome_rows[facts->state].ending == ENDING_PENDING;
+
+    if (facts->state == STATE_SUBMITTED && facts->answer && facts->shape &&
+        facts->shape->no_is_decline && !facts->answer->values[0].confirmed)
+        return &outcome_rows[OUTCOME_SAID_NO];
+    if (facts->state == STATE_SUBMITTED && facts->answer && answer_is_text_only(facts->answer))
+        return &outcome_rows[OUTCOME_TEXT_ALONE];
+    if (facts->state == STATE_AUTO_SUBMITTED && facts->rule)
+        return &outcome_rows[OUTCOME_BY_RULE];
+    if (facts->asked_back && is_open)
+        return &outcome_rows[OUTCOME_ASKED_BACK];
+    if (facts->state == STATE_PENDING_TERMINAL_LAUNCH && facts->terminal_command)
+        return &outcome_rows[OUTCOME_HAND_OFF];
+    return &outcome_rows[facts->state];
+}
+
+/* By a person, or a standing answer of theirs. */
+static bool is_decided(const struct outcome *outcome)
+{
+    return outcome->ending == ENDING_ANSWERED || outcome->ending == ENDING_DECLINED ||
+           outcome->ending == ENDING_CANCELLED;
+}
+
 static const struct response_shape *shape_of(const struct response_facts *facts)
 {
     return facts->shape ? facts->shape : &response_unknown;
@@ -33,12 +59,12 @@ static bool is_about_questions(const struct response_facts *facts)
 
 const char *response_status(const struct response_facts *facts)
 {
-    return outcome_find(facts)->status;
+    return outcome_status(outcome_find(facts));
 }
 
 bool response_is_no(const struct response_facts *facts)
 {
-    return outcome_find(facts)->is_declined;
+    return outcome_find(facts)->ending == ENDING_DECLINED;
 }
 
 const struct answer *response_answer(const struct response_facts *facts)
@@ -99,13 +125,14 @@ void response_summary(const struct response_facts *facts, struct text *out)
     bool is_first = true;
 
     /* The command is what the hand-off is about, and must be whole to be run. */
-    if (outcome->is_hand_off) {
+    if (outcome == &outcome_rows[OUTCOME_HAND_OFF]) {
         text_add_text(out, facts->terminal_command);
         return;
     }
     text_add_text(&line, is_about_questions(facts) && outcome->reply_summary
                              ? outcome->reply_summary
-                             : outcome->summary);
+                         : outcome->summary ? outcome->summary
+                                            : "");
     for (size_t i = 0; answer && i < answer->value_count; i++)
         summarize_value(&line, &is_first, &facts->form->fields[i], &answer->values[i]);
     if (outcome->has_values && is_first)
@@ -154,7 +181,7 @@ static void write_notes(struct json_writer *writer, const struct response_facts 
         answer_write_field_notes(writer, facts->form, answer);
     if (answer)
         answer_write_notes(writer, facts->form, answer);
-    else if (outcome_find(facts)->has_decider)
+    else if (is_decided(outcome_find(facts)))
         json_write_text_if(writer, "global_annotation", facts->cancel_note);
 }
 
@@ -193,7 +220,7 @@ static void write_selection(struct json_writer *writer, const struct response_fa
         json_write_bool(writer, "placeholder_visible", form->fields[0].placeholder_visible);
     json_write_text_if(writer, "interface", interface_name(facts->interface));
     write_summary(writer, facts);
-    if (outcome_find(facts)->is_open)
+    if (outcome_find(facts)->ending == ENDING_PENDING)
         json_write_text_if(writer, "url", facts->url);
     json_write_end_object(writer);
 }
@@ -251,7 +278,7 @@ static void write_instructions(struct json_writer *writer, const struct response
     if (!outcome->instructions)
         return;
     text_add_text(&words, outcome->instructions);
-    if (outcome->is_open)
+    if (outcome->ending == ENDING_PENDING)
         text_add_format(&words,
                         "call %s with this session_id to collect the answer. Do not ask again, "
                         "assume nothing meanwhile.",
@@ -262,7 +289,7 @@ static void write_instructions(struct json_writer *writer, const struct response
     text_release(&words);
 }
 
-void response_write(const struct response_facts *facts, struct text *out)
+enum reply_kind response_write(const struct response_facts *facts, struct text *out)
 {
     const struct response_shape *shape = shape_of(facts);
     const struct outcome *outcome = outcome_find(facts);
@@ -270,29 +297,33 @@ void response_write(const struct response_facts *facts, struct text *out)
 
     json_write_object(&writer, NULL);
     if (shape->has_status)
-        json_write_text(&writer, "action_status", outcome->status);
+        json_write_text(&writer, "action_status", outcome_status(outcome));
     if (shape->has_action)
-        json_write_text(&writer, "action", outcome->action);
+        json_write_text(&writer, "action", outcome_words[outcome->ending].action);
     if (shape->has_reply)
-        json_write_text(&writer, "status", outcome->reply);
+        json_write_text(&writer, "status", outcome_words[outcome->ending].reply);
     json_write_text(&writer, "session_id", facts->session_id);
     shape->write_values(&writer, facts);
-    json_write_bool(&writer, "explicit", outcome->is_explicit);
+    json_write_bool(&writer, "explicit", is_decided(outcome) && !outcome->is_auto);
     json_write_bool_if(&writer, "auto_submitted", outcome->is_auto);
     json_write_bool_if(&writer, "declined",
-                       outcome->is_declined && (shape->has_status || shape->has_reply));
-    json_write_bool_if(&writer, "withdrawn", outcome->is_withdrawn);
+                       outcome->ending == ENDING_DECLINED &&
+                           (shape->has_status || shape->has_reply));
+    json_write_bool_if(&writer, "withdrawn", outcome->ending == ENDING_WITHDRAWN);
     json_write_bool_if(&writer, "replayed", facts->is_replayed);
-    if (outcome->has_rule)
+    if (outcome == &outcome_rows[OUTCOME_BY_RULE])
         json_write_text(&writer, "rule", facts->rule);
-    if (outcome->has_decider)
+    if (is_decided(outcome))
         write_decider(&writer, facts);
     write_instructions(&writer, facts);
-    if (outcome->is_open) {
+    if (outcome->ending == ENDING_PENDING) {
         json_write_text_if(&writer, "asked_back", facts->asked_back);
         json_write_text_if(&writer, "terminal_command", facts->terminal_command);
         json_write_text_if(&writer, "url", facts->url);
     }
     write_texts(&writer, "warnings", facts->warnings);
     json_write_end_object(&writer);
+    return outcome->ending != ENDING_PENDING ? REPLY_FINAL
+           : outcome->is_told                ? REPLY_TOLD
+                                             : REPLY_PENDING;
 }

@@ -10,6 +10,7 @@
 #include "core/answer.h"
 #include "core/form.h"
 #include "core/lifecycle.h"
+#include "core/outcome.h"
 #include "core/routing.h"
 
 struct json_writer;
@@ -55,8 +56,8 @@ struct response_facts {
     const char *const *warnings;        /* NULL-ended; may be NULL */
 };
 
-/* The structured result as one JSON object. */
-void response_write(const struct response_facts *facts, struct text *out);
+/* The structured result as one JSON object, and what kind of reply it is. */
+enum reply_kind response_write(const struct response_facts *facts, struct text *out);
 const char *response_status(const struct response_facts *facts); /* action_status */
 /* The answer, where it counts; else NULL: never a guess. */
 const struct answer *response_answer(const struct response_facts *facts);

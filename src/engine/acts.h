@@ -19,13 +19,19 @@ void decide_question(enum ask_event event, struct engine *engine, struct visit *
                      const char *id, const struct json *params, desk_done *done, void *context);
 
 /* decide.c, undo.c, retime.c, draft.c, list.c: the acts */
+/* The code of a destructive ask, as it came with an answer: good once, on the connection it was
+ * shown on. On false `err` says why not. */
+bool challenge_takes(const struct errand *errand, const char *code, struct error *err);
 desk_act answer_act, cancel_act, decline_act, withdraw_act, undo_act, challenge_act;
 desk_act extend_act, send_now_act, switch_act;
 desk_act draft_act;
 desk_act list_act, get_act, watch_act;
 void look_reply(struct errand *errand); /* errand->id whole, then it ends */
+/* `which` alone, where it is left out or names a group of states. */
+bool list_read_group(const struct json *params, enum store_list_which *ret_which);
 /* which, agent, before and before_ms of a list. */
 bool list_read_query(const struct json *params, struct store_list_query *query, struct error *err);
+void list_write_next(struct json_writer *writer, int64_t ms, int64_t number);
 
 /* retime.c: what is said about an ask that stays open, from errand->id; `done` is told of it */
 struct retime_words {

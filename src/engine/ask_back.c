@@ -50,16 +50,14 @@ static void asking_drop(struct errand *errand)
 static void ask_back_found(struct errand *errand)
 {
     const struct asking *asking = (const struct asking *)errand;
-    struct error err;
     const struct retime_words words = { .event = EVENT_ASKED_BACK,
                                         .said = asking->text,
                                         .version = asking->version };
 
     if (question_is(errand->engine, errand->id)) {
-        error_set(
-            &err, ERROR_wrong_state, "/session_id",
+        errand_refuse(
+            errand, ERROR_wrong_state, "/session_id",
             "this question is of a conversation, whose host can't explain: answer or cancel it");
-        errand_fail(errand, &err, NULL);
         return;
     }
     retime_say(errand, &words, errand->done, errand->context);
@@ -94,7 +92,7 @@ void back_tell_waiters(struct engine *engine, struct live *live, const char *que
     struct text result = { 0 };
     struct desk_reply reply = { .session_id = live->id };
 
-    describe_open(engine, &row, NULL, question, &result);
+    reply.kind = describe_open(engine, &row, NULL, question, &result);
     reply.json = text_string(&result);
     live->is_back_told = wait_tell_open(engine, live, &reply);
     text_release(&result);
@@ -156,8 +154,9 @@ static void on_question(void *context, const struct store_said *said, const stru
         errand_fail(errand, err, NULL);
         return;
     }
-    describe_open(errand->engine, &telling->row, NULL,
-                  telling->question.used ? text_string(&telling->question) : NULL, &result);
+    reply.kind =
+        describe_open(errand->engine, &telling->row, NULL,
+                      telling->question.used ? text_string(&telling->question) : NULL, &result);
     reply.json = text_string(&result);
     if (!errand->visit->is_gone)
         notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
@@ -229,7 +228,6 @@ static void on_said_before(void *context, const struct store_said *said,
                            const struct error *failure)
 {
     struct explaining *own = context;
-    struct error err;
 
     if (said) {
         own->is_said = said->event == EVENT_FORM_CHANGED && strcmp(said->text, own->text) == 0;
@@ -238,9 +236,8 @@ static void on_said_before(void *context, const struct store_said *said,
     } else if (own->is_said) {
         wait_on(own);
     } else {
-        error_set(&err, ERROR_wrong_state, "/explanation",
-                  "nobody asked back: leave explanation out, and collect the answer");
-        errand_fail(&own->errand, &err, NULL);
+        errand_refuse(&own->errand, ERROR_wrong_state, "/explanation",
+                      "nobody asked back: leave explanation out, and collect the answer");
     }
 }
 

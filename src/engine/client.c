@@ -288,15 +288,14 @@ static struct live *find_open(struct errand *errand, const struct json *params)
 {
     const char *id = json_member_text(params, "session_id");
     struct live *live = id && ask_id_is_valid(id) ? live_find(errand->engine, id) : NULL;
-    struct error err;
 
     if (live && strcmp(live->principal->id, errand->visit->principal) == 0 &&
         state_is_open(live->state)) {
         memcpy(errand->id, live->id, sizeof errand->id);
         return live;
     }
-    error_set(&err, ERROR_not_found, "/session_id", "no open ask of yours has this session_id");
-    errand_fail(errand, &err, NULL);
+    errand_refuse(errand, ERROR_not_found, "/session_id",
+                  "no open ask of yours has this session_id");
     return NULL;
 }
 
@@ -376,8 +375,6 @@ static void take_returned(struct desk *desk, struct desk_visit *visit, const str
     const char *id = json_member_text(params, "session_id");
     struct returned *returned;
 
-    if (!visit_may(visit, ROLE_AGENT, done, context))
-        return;
     returned = errand_new(sizeof *returned, engine, visit, done, context);
     returned->errand.drop = returned_drop;
     returned->params = json_keep(params);

@@ -219,8 +219,6 @@ void conversation_new_act(struct desk *desk, struct desk_visit *visit, const str
     struct json_writer writer;
     struct error err;
 
-    if (!visit_may(visit, ROLE_AGENT, done, context))
-        return;
     saying = saying_new(engine, visit, done, context);
     if (!check_new(params, &err)) {
         errand_fail(&saying->errand, &err, NULL);
@@ -309,17 +307,16 @@ void conversation_list_act(struct desk *desk, struct desk_visit *visit, const st
         .principal = looking->role == ROLE_PERSON ? NULL : looking->principal,
         .before_id = json_member_text(params, "before"),
     };
-    struct error err;
 
     listing->errand.drop = listing_drop;
     if (limit < 1 || limit > LIST_MOST) {
-        error_set(&err, ERROR_out_of_range, "/limit", "limit is 1 to %d", LIST_MOST);
-        errand_fail(&listing->errand, &err, NULL);
+        errand_refuse(&listing->errand, ERROR_out_of_range, "/limit", "limit is 1 to %d",
+                      LIST_MOST);
         return;
     }
     if (query.before_id && !ask_id_is_valid(query.before_id)) {
-        error_set(&err, ERROR_bad_format, "/before", "before is `next` of the page before");
-        errand_fail(&listing->errand, &err, NULL);
+        errand_refuse(&listing->errand, ERROR_bad_format, "/before",
+                      "before is `next` of the page before");
         return;
     }
     listing->limit = (size_t)limit;

@@ -147,7 +147,7 @@ static void on_over(void *context, const struct desk_reply *reply)
     struct store *store = question->engine->parts.store;
     struct error err = reply->err;
 
-    if (err.code == ERROR_NONE && reply->is_final) {
+    if (err.code == ERROR_NONE && reply->kind == REPLY_FINAL) {
         store->ops->get(store, question->ask_id, on_ended_row, question);
         return;
     }
@@ -327,10 +327,12 @@ void questions_release(struct engine *engine)
     table_release(&engine->questions);
 }
 
-bool question_add_decider(struct engine *engine, const char *ask_id, struct saying *saying)
+bool question_add_decider(struct engine *engine, struct saying *saying)
 {
-    struct question *question = question_find(engine, ask_id);
+    struct question *question;
 
+    question_begin(engine, &saying->talk); /* asked at another hub, the news of it still to come */
+    question = question_find(engine, saying->talk.ask_id);
     if (!question)
         return false;
     saying->next = question->deciders;

@@ -37,7 +37,7 @@ static void on_decided(void *context, const struct desk_reply *reply)
     is_already = reply->json && json_parse(reply->json, strlen(reply->json), &ack, NULL) &&
                  json_is_yes(json_member(ack, "already"));
     json_free(ack);
-    if (is_already || !question_add_decider(saying->errand.engine, saying->talk.ask_id, saying))
+    if (is_already || !question_add_decider(saying->errand.engine, saying))
         saying_load(saying, is_already ? reply_already : reply_loaded);
 }
 

@@ -89,12 +89,10 @@ static void hear(struct errand *errand)
     struct hearing *hearing = (struct hearing *)errand;
     const struct talk *talk = &hearing->saying.talk;
     struct store *store = errand->engine->parts.store;
-    struct error err;
 
     if (hearing->after > talk->last_event) {
-        error_set(&err, ERROR_out_of_range, "/after", "the last event is number %lld",
-                  (long long)talk->last_event);
-        errand_fail(errand, &err, NULL);
+        errand_refuse(errand, ERROR_out_of_range, "/after", "the last event is number %lld",
+                      (long long)talk->last_event);
         return;
     }
     hearing->writer = json_writer_to(&hearing->out);

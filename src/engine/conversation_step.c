@@ -254,8 +254,7 @@ static void save_step(struct saying *saying)
         .delivered_ask = saying->asked[0] ? saying->asked : NULL,
         .delivered_states = lifecycle_states_for(EVENT_DELIVERED, &facts),
     };
-    if (!saying->errand.is_write)
-        errand_begin_write(&saying->errand);
+    errand_begin_write(&saying->errand);
     CRASH_POINT(engine_conversation_keep);
     engine->parts.store->ops->save_conversation(engine->parts.store, &step, on_stepped, saying);
     text_release(&body);
@@ -372,8 +371,7 @@ void conversation_say_act(struct desk *desk, struct desk_visit *visit, const str
            (!name || strcmp(name, conversation_event_name(sayings[at].kind)) != 0))
         at++;
     if (at == ARRAY_LEN(sayings)) {
-        error_set(&err, ERROR_bad_enum, "/event", "there is no such event");
-        errand_fail(&saying->errand, &err, NULL);
+        errand_refuse(&saying->errand, ERROR_bad_enum, "/event", "there is no such event");
         return;
     }
     if (!talk_read_id(params, saying->errand.id, &err) ||

@@ -178,11 +178,13 @@ static void fill_ask(struct submission *submission)
     ask->title = call->form.title;
     ask->form_json = text_string(&submission->form_json);
     ask->arguments_json = call->arguments_json;
-    ask->origin_json = visit_origin(submission->errand.visit);
+    ask->origin_json = visit_origin(engine, submission->errand.visit);
     ask->version = ask->form_version = 1;
     ask->created_ms = engine_utc_ms(engine);
     ask->original_ms = timeout_s * 1000;
     ask->deadline_ms = timeout_s ? ask->created_ms + ask->original_ms : 0;
+    if (ask->deadline_ms && DELIBERATE_FAULT(deadline_early))
+        ask->deadline_ms -= 3600000;
     ask->joins = follow_is_shared(engine) && !submission->is_question && !submission->is_anothers;
     ask->flags |= call->form.is_destructive ? ASK_DESTRUCTIVE : 0;
     ask->flags |= call->defaults_ignored ? ASK_DEFAULTS_IGNORED : 0;
@@ -232,7 +234,6 @@ void submission_create(struct submission *submission)
         .name = visit->as_name ? visit->as_name : visit->name,
         .place = visit->token_id ? visit->token : visit->directory,
     };
-    struct asker asker = { visit->parent, visit->parent_start };
     struct error err;
     struct live *live;
 
@@ -245,7 +246,7 @@ void submission_create(struct submission *submission)
         return;
     }
     fill_ask(submission);
-    live = live_new(engine, &submission->ask, &submission->match, &asker, principal.name);
+    live = live_new(engine, &submission->ask, &submission->match, &visit->asker, principal.name);
     live->quiet_until_boot_ms = engine_boot_ms(engine) + submission->quiet_ms;
     launch_keep(engine, live, submission->ask.launch_hash);
     submission_park(submission, live);

@@ -49,15 +49,6 @@ static void decision_drop(struct errand *errand)
     text_release(&decision->actor_json);
 }
 
-static void fail(struct decision *decision, enum error_code code, const char *path,
-                 const char *message, const char *data)
-{
-    struct error err;
-
-    error_set(&err, code, path, "%s", message);
-    errand_fail(&decision->errand, &err, data);
-}
-
 static void succeed_again(struct decision *decision, const struct store_row *row)
 {
     struct text out = { 0 };
@@ -89,24 +80,24 @@ static bool is_already_so(const struct decision *decision, const struct store_ro
 static void refuse_late(struct decision *decision, const struct store_row *row)
 {
     struct text winner = { 0 };
+    struct error err;
 
-    if (is_already_so(decision, row)) {
+    if (is_already_so(decision, row) || DELIBERATE_FAULT(two_winners)) {
         succeed_again(decision, row);
         return;
     }
-    describe_winner(row, &winner);
     if (row->ask.state == STATE_TIMEOUT || row->ask.state == STATE_AUTO_SUBMITTED)
-        fail(decision, ERROR_wrong_state, "/session_id",
-             "its time ran out, the agent was told that nobody answered", text_string(&winner));
+        error_set(&err, ERROR_wrong_state, "/session_id",
+                  "its time ran out, the agent was told that nobody answered");
     else if (row->ask.state == STATE_WITHDRAWN)
-        fail(decision, ERROR_wrong_state, "/session_id", "the agent took this ask back",
-             text_string(&winner));
+        error_set(&err, ERROR_wrong_state, "/session_id", "the agent took this ask back");
     else if (state_is_open(row->ask.state))
-        fail(decision, ERROR_wrong_state, "/version",
-             "the ask changed meanwhile: look at it again, then answer", text_string(&winner));
+        error_set(&err, ERROR_wrong_state, "/version",
+                  "the ask changed meanwhile: look at it again, then answer");
     else
-        fail(decision, ERROR_already_answered, "/session_id", "somebody was faster",
-             text_string(&winner));
+        error_set(&err, ERROR_already_answered, "/session_id", "somebody was faster");
+    describe_winner(row, &winner);
+    errand_fail(&decision->errand, &err, text_string(&winner));
     text_release(&winner);
 }
 
@@ -145,17 +136,15 @@ static void on_decided(void *context, const struct store_reply *reply)
             is_already_so(decision, reply->row))
             succeed_again(decision, reply->row);
         else
-            fail(decision, ERROR_conflicting_arguments, "/answer_key",
-                 "this answer_key was used for another answer", NULL);
+            errand_refuse(&decision->errand, ERROR_conflicting_arguments, "/answer_key",
+                          "this answer_key was used for another answer");
         break;
     case STORE_LOST:
         refuse_late(decision, reply->row);
         break;
     case STORE_MISSING:
-        fail(decision, ERROR_not_found, "/session_id", "no ask has this id", NULL);
-        break;
     case STORE_FAILED:
-        errand_fail(&decision->errand, &reply->err, NULL);
+        errand_not_found(&decision->errand, reply);
         break;
     }
 }
@@ -170,21 +159,31 @@ static int64_t undo_window_ms(const struct decision *decision)
     return engine_setting(decision->errand.engine, SETTING_DELIVER_AFTER) * 1000;
 }
 
+static struct asker asker_of(const struct decision *decision, const struct store_row *row)
+{
+    const struct live *live = live_find(decision->errand.engine, decision->errand.id);
+
+    return live ? live->origin->asker : own_read(decision->errand.engine, row->ask.origin_json);
+}
+
 static void save_decision(struct decision *decision, const struct store_row *row)
 {
     struct engine *engine = decision->errand.engine;
     struct store_change *change = &decision->change;
     int64_t now = engine_utc_ms(engine), window = undo_window_ms(decision);
-    const struct live *live = live_find(engine, decision->errand.id);
-    struct asker asker;
+    struct asker asker = asker_of(decision, row);
 
     decision->step = lifecycle_next(row->ask.state, decision->event, &decision->facts);
-    /* A key that was given may be known already: only the store can tell. */
-    if (!decision->step.is_legal && !json_member_text(decision->params, "answer_key")) {
-        refuse_late(decision, row);
-        return;
+    if (!decision->step.is_legal) {
+        if (!json_member_text(decision->params, "answer_key")) {
+            refuse_late(decision, row);
+            return;
+        }
+        /* A key that was given may be known already: only the store can tell. What it decides is
+         * open there, because an undo was ahead of this. */
+        if (!DELIBERATE_FAULT(decision_after_undo_lost))
+            decision->step = lifecycle_next(STATE_PENDING, decision->event, &decision->facts);
     }
-    asker = live ? live->origin->asker : visit_read_asker(row->ask.origin_json);
     decision->known.by = visit_actor(engine, decision->errand.visit, &asker);
     if (decision->is_client || decision->is_host) /* the process is the front's, not the person's */
         decision->known.by = (struct answered_by){ .person = engine->parts.person,
@@ -213,13 +212,12 @@ static void save_decision(struct decision *decision, const struct store_row *row
     engine->parts.store->ops->change(engine->parts.store, change, on_decided, decision);
 }
 
-/* R12.1 and R2: a destructive ask wants a person at a terminal who typed the code just shown. */
+/* R12.1 and R2: a destructive ask wants a person, in the portal or at a terminal of their own, who
+ * typed the code just shown. */
 static bool may_destroy(struct decision *decision, const struct store_row *row, struct error *err)
 {
     const struct visit *visit = decision->errand.visit;
-    struct live *live = live_find(decision->errand.engine, decision->errand.id);
-    struct attention *attention = live ? live->attention : NULL;
-    const char *code = json_member_text(decision->params, "code");
+    struct asker asker = asker_of(decision, row);
 
     if (!(row->ask.flags & ASK_DESTRUCTIVE) || !state_is_open(row->ask.state))
         return true;
@@ -229,12 +227,9 @@ static bool may_destroy(struct decision *decision, const struct store_row *row, 
                          "this ask is destructive: answer it in a terminal of your own "
                          "(sayso answer %.8s) or in the portal",
                          row->ask.id);
-    if (!code || !attention || !attention->code[0] || attention->code_visit != visit ||
-        strcmp(code, attention->code) != 0)
-        return error_set(err, ERROR_wrong_state, "/code",
-                         "type the code that is shown to go on; nothing was sent");
-    attention->code[0] = '\0';
-    return true;
+    return own_may_destroy(decision->errand.engine, decision->errand.visit, &asker, row->ask.id,
+                           err) &&
+           challenge_takes(&decision->errand, json_member_text(decision->params, "code"), err);
 }
 
 static bool may_answer(const struct decision *decision, struct error *err)
@@ -331,8 +326,8 @@ static void decide_row(struct decision *decision, const struct store_row *row,
     bool ok = true;
 
     if (!row || (is_agent && strcmp(row->ask.principal, decision->errand.visit->principal) != 0)) {
-        fail(decision, ERROR_not_found, "/session_id",
-             is_agent ? "no ask of yours has this session_id" : "no ask has this id", NULL);
+        errand_refuse(&decision->errand, ERROR_not_found, "/session_id",
+                      is_agent ? "no ask of yours has this session_id" : "no ask has this id");
         return;
     }
     if (version != 0 && version != row->ask.version && state_is_open(row->ask.state)) {
@@ -394,20 +389,28 @@ static bool take_key(struct decision *decision, struct error *err)
     return true;
 }
 
+static struct decision *decision_new(enum ask_event event, struct engine *engine,
+                                     struct visit *visit, const struct json *params,
+                                     desk_done *done, void *context)
+{
+    struct decision *decision =
+        errand_new(sizeof *decision, engine, (struct desk_visit *)visit, done, context);
+
+    decision->errand.drop = decision_drop;
+    decision->event = event;
+    decision->via = visit->via;
+    decision->params = json_keep(params);
+    return decision;
+}
+
 static void decide(enum ask_event event, struct desk *desk, struct desk_visit *visit,
                    const struct json *params, desk_done *done, void *context)
 {
-    enum desk_role role = event == EVENT_AGENT_WITHDREW ? ROLE_AGENT : ROLE_PERSON;
-    struct decision *decision;
+    struct decision *decision =
+        decision_new(event, engine_of(desk), (struct visit *)visit, params, done, context);
     struct error err;
 
-    if (!visit_may(visit, role, done, context))
-        return;
-    decision = errand_new(sizeof *decision, engine_of(desk), visit, done, context);
-    decision->errand.drop = decision_drop;
-    decision->event = event;
-    decision->via = decision->errand.visit->via;
-    decision->params = json_keep(params);
+    own_look(decision->errand.visit);
     if (!take_key(decision, &err) || !may_answer(decision, &err)) {
         errand_fail(&decision->errand, &err, NULL);
         return;
@@ -415,36 +418,33 @@ static void decide(enum ask_event event, struct desk *desk, struct desk_visit *v
     errand_find_ask(&decision->errand, params, get_decision_row);
 }
 
+/* For the engine itself, which knows the ask. */
+static void decide_ours(struct decision *decision, const char *id)
+{
+    decision->errand.is_ours = true;
+    memcpy(decision->errand.id, id, sizeof decision->errand.id);
+    get_decision_row(&decision->errand);
+}
+
 void decide_by_client(enum ask_event event, struct engine *engine, struct visit *visit,
                       const char *id, const struct json *content, desk_done *done, void *context)
 {
-    struct decision *decision =
-        errand_new(sizeof *decision, engine, (struct desk_visit *)visit, done, context);
+    struct decision *decision = decision_new(event, engine, visit, NULL, done, context);
 
-    decision->errand.drop = decision_drop;
-    decision->errand.is_ours = true;
-    decision->event = event;
     decision->via = "client";
     decision->is_client = true;
-    decision->content = content ? json_keep(content) : NULL;
-    memcpy(decision->errand.id, id, sizeof decision->errand.id);
-    get_decision_row(&decision->errand);
+    decision->content = json_keep(content);
+    decide_ours(decision, id);
 }
 
 void decide_question(enum ask_event event, struct engine *engine, struct visit *visit,
                      const char *id, const struct json *params, desk_done *done, void *context)
 {
-    struct decision *decision =
-        errand_new(sizeof *decision, engine, (struct desk_visit *)visit, done, context);
+    struct decision *decision = decision_new(event, engine, visit, params, done, context);
 
-    decision->errand.drop = decision_drop;
-    decision->errand.is_ours = true;
-    decision->event = event;
     decision->via = "api";
     decision->is_host = visit->role == ROLE_AGENT;
-    decision->params = json_keep(params);
-    memcpy(decision->errand.id, id, sizeof decision->errand.id);
-    get_decision_row(&decision->errand);
+    decide_ours(decision, id);
 }
 
 void answer_act(struct desk *desk, struct desk_visit *visit, const struct json *params,

@@ -1,109 +1,158 @@
 /*
  * delivered.c - the agent's side says when it really has a result: until then the answer belongs to
  * its next identical call.
+ *
+ * Only what was given to this agent reaches the store. What memory can't know (see undelivered.c)
+ * is looked up there, one call at a time, so that others write in between.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/crash_point.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "core/limits.h"
 #include "engine/inside.h"
 #include "engine/waits.h"
 
+/* A result whose confirmation is on its way. */
+struct delivering {
+    struct table_link link;
+    char id[ASK_ID_BYTES];
+};
+
 struct delivered_errand {
     struct errand errand; /* first */
-    struct json *ids;
-    struct delivered_errand *next, *previous; /* of those on their way */
+    struct delivering *results;
+    size_t count;
+    bool is_unsure; /* some of them may not be this agent's */
+    struct delivered_errand *next_unsure;
 };
+
+void delivering_init(struct engine *engine)
+{
+    engine->delivering = TABLE_OF(delivering, link, id);
+}
 
 bool wait_is_delivering(const struct engine *engine, const char *id)
 {
-    for (const struct delivered_errand *at = engine->delivering; at; at = at->next) {
-        for (size_t i = 0; i < json_length(at->ids); i++) {
-            const char *given = json_text(json_item(at->ids, i));
+    char key[ASK_ID_BYTES] = "";
 
-            if (given && strcmp(given, id) == 0)
-                return true;
-        }
-    }
-    return false;
+    memcpy(key, id, strnlen(id, sizeof key - 1));
+    return table_find(&engine->delivering, key);
 }
 
 static void delivered_drop(struct errand *errand)
 {
     struct delivered_errand *delivered = (struct delivered_errand *)errand;
 
-    if (delivered->previous)
-        delivered->previous->next = delivered->next;
-    else
-        errand->engine->delivering = delivered->next;
-    if (delivered->next)
-        delivered->next->previous = delivered->previous;
-    json_free(delivered->ids);
+    for (size_t i = 0; i < delivered->count; i++)
+        table_remove(&errand->engine->delivering, &delivered->results[i].link);
+    free(delivered->results);
 }
+
+static void save(struct delivered_errand *delivered);
 
 static void on_delivered(void *context, const struct store_reply *reply)
 {
     struct delivered_errand *delivered = context;
+    struct engine *engine = delivered->errand.engine;
 
+    if (delivered->is_unsure) {
+        engine->unsure = delivered->next_unsure;
+        if (engine->unsure)
+            save(engine->unsure); /* before the reply: who gets it may confirm more */
+    }
     if (reply->outcome == STORE_FAILED) {
-        delivered->errand.engine->forgets_undelivered = true; /* which ones they were */
+        engine->forgets_undelivered = true; /* which ones they were */
         errand_fail(&delivered->errand, &reply->err, NULL);
     } else {
         errand_ok(&delivered->errand, "{}");
     }
 }
 
-/* The first id that is one, and the others as the store takes them. */
-static const char *list_ids(struct engine *engine, const struct json *ids, const char *principal,
-                            struct text *others)
+static void save(struct delivered_errand *delivered)
 {
-    const char *first = NULL;
+    struct engine *engine = delivered->errand.engine;
+    struct store_change change = store_change_of(delivered->results[0].id, EVENT_DELIVERED);
+    struct lifecycle_facts facts = { 0 };
+    struct text others = { 0 };
 
+    for (size_t i = 1; i < delivered->count; i++)
+        text_add_format(&others, " %s", delivered->results[i].id);
+    change.principal = delivered->errand.visit->principal;
+    change.more_ids = others.used ? others.bytes : NULL;
+    change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
+    change.delivered_ms = change.now_ms = engine_utc_ms(engine);
+    change.skips_row = true;
+    engine->parts.store->ops->change(engine->parts.store, &change, on_delivered, delivered);
+    text_release(&others);
+}
+
+/* Its turn comes after those that are unsure too. */
+static void save_in_turn(struct delivered_errand *delivered)
+{
+    struct engine *engine = delivered->errand.engine;
+
+    if (engine->unsure) {
+        engine->last_unsure->next_unsure = delivered;
+        engine->last_unsure = delivered;
+    } else {
+        engine->unsure = engine->last_unsure = delivered;
+        save(delivered);
+    }
+}
+
+static void take_ids(struct delivered_errand *delivered, const struct json *ids)
+{
+    struct engine *engine = delivered->errand.engine;
+    const char *principal = delivered->errand.visit->principal;
+    bool knows_all = !engine->forgets_undelivered && !follow_is_shared(engine);
+
+    delivered->results = mem_new((json_length(ids) + 1) * sizeof *delivered->results);
     for (size_t i = 0; i < json_length(ids); i++) {
+        struct delivering *result = &delivered->results[delivered->count];
         const char *id = json_text(json_item(ids, i));
+        bool was_handed, is_known;
 
         if (!id || !ask_id_is_valid(id))
             continue;
-        undelivered_remove(engine, id, principal);
-        handed_confirm(engine, principal, id);
-        if (first) {
-            text_add_char(others, ' ');
-            text_add(others, id, LIMIT_ID_CHARS);
-        }
-        first = first ? first : id;
+        was_handed = handed_confirm(engine, principal, id);
+        is_known = undelivered_remove(engine, id, principal) || was_handed;
+        if (!is_known && knows_all && !wait_is_delivering(engine, id))
+            continue; /* said again, it is not acknowledged before it is stored either */
+        delivered->is_unsure = delivered->is_unsure || !is_known;
+        memcpy(result->id, id, LIMIT_ID_CHARS);
+        table_insert(&engine->delivering, &result->link);
+        delivered->count++;
     }
-    return first;
 }
 
 void delivered_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                    desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct delivered_errand *delivered =
-        errand_new(sizeof *delivered, engine, visit, done, context);
+        errand_new(sizeof *delivered, engine_of(desk), visit, done, context);
     const struct json *ids = json_member(params, "session_ids");
-    struct store_change change = store_change_of(NULL, EVENT_DELIVERED);
-    struct lifecycle_facts facts = { 0 };
-    struct text others = { 0 };
 
     delivered->errand.drop = delivered_drop;
-    delivered->ids = json_kind(ids) == KIND_LIST ? json_keep(ids) : NULL;
-    delivered->next = engine->delivering;
-    if (delivered->next)
-        delivered->next->previous = delivered;
-    engine->delivering = delivered;
-    change.principal = delivered->errand.visit->principal;
-    change.ask_id = list_ids(engine, delivered->ids, change.principal, &others);
-    if (!change.ask_id) {
+    if (json_kind(ids) != KIND_LIST)
+        ids = NULL;
+    if (json_length(ids) > LIMIT_DELIVERED) {
+        errand_refuse(&delivered->errand, ERROR_out_of_range, "/session_ids",
+                      "session_ids holds at most %d ids: send the others in another call",
+                      LIMIT_DELIVERED);
+        return;
+    }
+    take_ids(delivered, ids);
+    if (delivered->count == 0 || DELIBERATE_FAULT(confirmation_lost)) {
         errand_ok(&delivered->errand, "{}");
         return;
     }
-    change.more_ids = others.used ? others.bytes : NULL;
-    change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
-    change.delivered_ms = change.now_ms = engine_utc_ms(engine);
-    change.skips_row = true;
     errand_begin_write(&delivered->errand);
-    engine->parts.store->ops->change(engine->parts.store, &change, on_delivered, delivered);
-    text_release(&others);
+    if (delivered->is_unsure)
+        save_in_turn(delivered);
+    else
+        save(delivered);
 }

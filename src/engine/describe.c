@@ -269,13 +269,14 @@ static void release_readings(struct readings *readings)
     json_free(readings->actor_json);
 }
 
-void describe_result(const struct engine *engine, const struct store_row *row,
-                     const struct form *form, const struct known *known, bool is_replayed,
-                     struct text *out)
+enum reply_kind describe_result(const struct engine *engine, const struct store_row *row,
+                                const struct form *form, const struct known *known,
+                                bool is_replayed, struct text *out)
 {
     const char *warnings[8];
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
     struct readings readings = { 0 };
+    enum reply_kind kind;
     struct text url = { 0 };
     struct response_facts facts = {
         .shape = tool ? tool->response : NULL,
@@ -298,13 +299,14 @@ void describe_result(const struct engine *engine, const struct store_row *row,
     }
     if (state_is_open(row->ask.state) && portal_write_url(engine, row->ask.id, &url))
         facts.url = text_string(&url);
-    response_write(&facts, out);
+    kind = response_write(&facts, out);
     release_readings(&readings);
     text_release(&url);
+    return kind;
 }
 
-void describe_open(const struct engine *engine, const struct store_row *row, const char *command,
-                   const char *asked_back, struct text *out)
+enum reply_kind describe_open(const struct engine *engine, const struct store_row *row,
+                              const char *command, const char *asked_back, struct text *out)
 {
     const char *warnings[8];
     struct text url = { 0 };
@@ -320,9 +322,10 @@ void describe_open(const struct engine *engine, const struct store_row *row, con
         .url = has_url ? text_string(&url) : NULL,
         .warnings = list_warnings(row->ask.flags, warnings) > 0 ? warnings : NULL,
     };
+    enum reply_kind kind = response_write(&facts, out);
 
-    response_write(&facts, out);
     text_release(&url);
+    return kind;
 }
 
 void describe_winner(const struct store_row *row, struct text *out)

@@ -48,13 +48,27 @@ void detached_save(struct engine *engine, struct live *live, bool is_detached)
     struct lifecycle_step step = lifecycle_next(live->state, change.event, &facts);
     struct errand *errand;
 
-    if (!step.is_legal || step.is_ignored || !live->is_stored)
+    if (!step.is_legal || step.is_ignored || !live->is_stored ||
+        (is_detached && engine->is_leaving))
         return;
     detached_set(engine, live, is_detached);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
     engine->parts.store->ops->change(engine->parts.store, &change, on_saved, errand);
     live_mark_dirty(engine, live);
+}
+
+/* A hub that left marked it, with one event for many, so that its own number has not changed. */
+void detached_follow(struct engine *engine, struct live *live)
+{
+    if (live->flags & ASK_DETACHED || !state_is_open(live->state))
+        return;
+    if (live->waiters) {
+        detached_save(engine, live, false); /* there it left, here it waits */
+    } else {
+        detached_set(engine, live, true);
+        live_mark_dirty(engine, live);
+    }
 }
 
 struct verdict {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash_point.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/os.h"
@@ -28,6 +29,7 @@ static const int64_t LOAD_AGAIN_MS = 500;
 static const struct desk_ops engine_ops = {
     .enter = visit_enter,
     .leave = visit_leave,
+    .may = access_may,
     .submit = submit_act,
     .wait = wait_act,
     .delivered = delivered_act,
@@ -122,6 +124,8 @@ static void on_live(void *context, const struct store_row *row, const struct err
     struct engine *engine = context;
     struct live *live;
 
+    if (row && DELIBERATE_FAULT(ask_lost_at_restart))
+        return;
     if (row) {
         if (live_find(engine, row->ask.id))
             follow_row(engine, row);
@@ -144,13 +148,21 @@ static void on_live(void *context, const struct store_row *row, const struct err
     time_arm(engine);
 }
 
-void load_ring(struct engine *engine, struct alarm *alarm)
+void load_asks(struct engine *engine, const struct error *err)
 {
     struct store *store = engine->parts.store;
 
+    if (err && follow_is_shared(engine))
+        on_live(engine, NULL, err);
+    else
+        store->ops->list_live(store, engine_utc_ms(engine), on_live, engine);
+}
+
+void load_ring(struct engine *engine, struct alarm *alarm)
+{
     (void)alarm;
     engine->load_pass++;
-    store->ops->list_live(store, engine_utc_ms(engine), on_live, engine);
+    own_load(engine);
 }
 
 bool engine_is_loaded(const struct engine *engine)
@@ -171,6 +183,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     launch_init(engine);
     engine->principals = TABLE_OF(principal, link, id);
     handed_init(engine);
+    delivering_init(engine);
     engine->armed_boot_ms = -1;
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .kind = ALARM_SWEEP };
@@ -216,7 +229,8 @@ void engine_free(struct engine *engine)
     table_release(&engine->by_key);
     table_release(&engine->by_launch);
     table_release(&engine->principals);
-    table_release(&engine->handed);
+    handed_release(engine);
+    table_release(&engine->delivering);
     tokens_release(engine);
     rules_release(engine);
     keys_release(engine);
@@ -242,7 +256,7 @@ static void on_swept(void *context, const struct store_reply *reply)
         log_error("retention.failed", "reason=%s", error_name(reply->err.code));
     engine->is_sweeping = false;
     errand_end(errand);
-    if (!is_more && engine->unsaved == 0)
+    if (!is_more && engine->under_way == 0)
         os_give_memory_back(); /* thousands of asks on their way to the disk take much */
     if (is_more && is_busy)
         alarm_set(&engine->alarms, &engine->sweep_alarm, engine_boot_ms(engine) + SWEEP_PAUSE_MS);
@@ -265,7 +279,7 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
     struct errand *errand;
 
     (void)alarm;
-    if (engine->is_sweeping)
+    if (engine->is_sweeping || engine->is_leaving)
         return;
     engine->is_sweeping = true;
     engine->swept_at_seq = engine->parts.store->ops->last_seq(engine->parts.store);
@@ -291,14 +305,19 @@ void engine_save_drafts(struct engine *engine)
         draft_save_now(engine, TABLE_THING(live, by_id, link));
 }
 
+void engine_leave(struct engine *engine)
+{
+    engine->is_leaving = true;
+}
+
 bool engine_is_settled(const struct engine *engine)
 {
-    return engine->unsaved == 0;
+    return engine->under_way == 0;
 }
 
 bool engine_is_idle(const struct engine *engine)
 {
-    return engine->by_id.count == 0 && !engine->visits && engine->unsaved == 0;
+    return engine->by_id.count == 0 && !engine->visits && engine->under_way == 0;
 }
 
 size_t engine_open_count(const struct engine *engine)

@@ -25,6 +25,7 @@ struct engine_parts {
     struct clock *clock;
     struct settings *settings;
     const char *person;        /* the one who answers here */
+    int64_t uid;               /* whose hub it is */
     const char *settings_path; /* the host's settings file; NULL: not saved */
     bool portal_built, terminal_built;
     const char *program; /* absolute path of ours, for the command of a launch */
@@ -106,8 +107,13 @@ void engine_check_clock(struct engine *engine);
 /* On the way out: what somebody typed in the last second goes to the store now. */
 void engine_save_drafts(struct engine *engine);
 
-bool engine_is_idle(const struct engine *engine);    /* no ask open, no visitor, nothing unsaved */
-bool engine_is_settled(const struct engine *engine); /* nothing unsaved */
+/* Nothing is tidied up from now on. Who leaves, leaves with us: a store closes, or opens, with a
+ * mark on all asks that agents waited for, so they are not marked one by one. */
+void engine_leave(struct engine *engine);
+
+bool engine_is_idle(const struct engine *engine); /* settled, no ask open, no visitor */
+/* Every act was answered and everything is saved; calls that wait for a person are not counted. */
+bool engine_is_settled(const struct engine *engine);
 size_t engine_open_count(const struct engine *engine);
 void engine_write_metrics(const struct engine *engine, struct text *out);
 

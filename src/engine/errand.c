@@ -1,4 +1,6 @@
 /* errand.c - an act of a visitor on its way through the store, and naming the ask it is about. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +8,12 @@
 #include "base/spare.h"
 #include "core/limits.h"
 #include "engine/inside.h"
+
+static void count(struct errand *errand)
+{
+    errand->is_counted = true;
+    errand->engine->under_way++;
+}
 
 void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, desk_done *done,
                  void *context)
@@ -22,22 +30,23 @@ void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, 
     errand->context = context;
     if (errand->visit)
         errand->visit->references++;
+    if (done)
+        count(errand); /* also while it only reads: it may write next, and its reply is owed */
     return errand;
 }
 
 void errand_begin_write(struct errand *errand)
 {
-    errand->is_write = true;
     errand->utc_minus_boot_ms = errand->engine->utc_minus_boot_ms;
-    errand->engine->unsaved++;
+    if (!errand->is_counted) /* it may be written again */
+        count(errand);
 }
 
 void errand_end(struct errand *errand)
 {
     if (errand->drop)
         errand->drop(errand);
-    if (errand->is_write)
-        errand->engine->unsaved--;
+    errand->engine->under_way -= errand->is_counted;
     if (errand->holds_news)
         look_end(errand->visit);
     if (errand->visit)
@@ -67,19 +76,37 @@ void errand_fail(struct errand *errand, const struct error *err, const char *dat
     errand_end(errand);
 }
 
+void errand_refuse(struct errand *errand, enum error_code code, const char *path,
+                   const char *format, ...)
+{
+    struct error err = { .code = code };
+    va_list arguments;
+
+    text_put(err.path, sizeof err.path, path);
+    va_start(arguments, format);
+    vsnprintf(err.message, sizeof err.message, format, arguments);
+    va_end(arguments);
+    errand_fail(errand, &err, NULL);
+}
+
+void errand_not_found(struct errand *errand, const struct store_reply *reply)
+{
+    if (reply->outcome == STORE_FAILED)
+        errand_fail(errand, &reply->err, NULL);
+    else
+        errand_refuse(errand, ERROR_not_found, "/session_id", "no ask has this id");
+}
+
 static void fail_to_find(struct errand *errand)
 {
-    struct error err;
-
     if (errand->found > 1)
-        error_set(&err, ERROR_conflicting_arguments, "/session_id",
-                  "%s: give the id, or more of it",
-                  errand->is_prefix ? "more than one ask begins so" : "several asks are waiting");
+        errand_refuse(
+            errand, ERROR_conflicting_arguments, "/session_id", "%s: give the id, or more of it",
+            errand->is_prefix ? "more than one ask begins so" : "several asks are waiting");
     else if (errand->is_prefix)
-        error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
+        errand_refuse(errand, ERROR_not_found, "/session_id", "no ask has this id");
     else
-        error_set(&err, ERROR_not_found, "/session_id", "nothing is waiting for an answer");
-    errand_fail(errand, &err, NULL);
+        errand_refuse(errand, ERROR_not_found, "/session_id", "nothing is waiting for an answer");
 }
 
 static void on_made_elsewhere(void *context, const struct store_reply *reply)

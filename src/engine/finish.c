@@ -14,9 +14,9 @@ static void reply_result(struct engine *engine, struct live *live, const struct 
                          const struct form *form, const struct known *known)
 {
     struct text result = line_take(engine);
-    struct desk_reply reply = { .session_id = live->id, .is_final = true };
+    struct desk_reply reply = { .session_id = live->id };
 
-    describe_result(engine, row, form, known, false, &result);
+    reply.kind = describe_result(engine, row, form, known, false, &result);
     reply.json = text_string(&result);
     wait_reply_all(engine, live, &reply);
     line_give(engine, &result);

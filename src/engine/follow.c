@@ -27,7 +27,7 @@ static struct live *add(struct engine *engine, const struct ask *ask, const stru
 {
     struct json *origin = NULL;
     const char *json = ask->origin_json, *agent = NULL;
-    struct asker asker = visit_read_asker(json);
+    struct asker asker = own_read(engine, json);
     struct live *live;
 
     if (json && json_parse(json, strlen(json), &origin, NULL)) {
@@ -183,6 +183,8 @@ void follow_row(struct engine *engine, const struct store_row *row)
         match = live_match(&row->ask);
         note_over(engine, &row->ask, &match);
     }
+    if (row->seq == live->seq && row->ask.flags & ASK_DETACHED)
+        detached_follow(engine, live);
     if (row->seq <= live->seq)
         return;
     was_open = state_is_open(live->state);

@@ -1,12 +1,14 @@
 /*
- * handed.c - results that an agent's side was given and has not confirmed yet. While one is in
- * those hands it is nobody else's: another connection's identical call asks anew (R5.5), and it is
- * no late answer either. It comes back when they drop it: the connection ends, or its client gave
- * up on the call.
+ * handed.c - results that an agent's side was given and has not confirmed yet. Until it is dropped
+ * such a result is given to no other call, also not to one of the same connection: the agent may
+ * have it, so the identical call is a new ask (R5.5). It is no late answer either. It is returned
+ * when the connection ends, or when its client gave up on the call. The newest returned ones are
+ * remembered: their agent may confirm them on its next connection.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/spare.h"
 #include "engine/inside.h"
 #include "engine/waits.h"
@@ -15,9 +17,10 @@ enum { HANDED_MOST = 1024 }; /* a visit that confirms nothing is not kept accoun
 
 struct handed {
     struct table_link link;
-    char id[ASK_ID_BYTES];
-    struct visit *visit;
+    char id[ASK_ID_BYTES], principal[PRINCIPAL_BYTES];
+    struct visit *visit;            /* NULL: it was returned */
     struct handed *next, *previous; /* of the same visit */
+    struct handed **place;          /* of one that was returned, in the engine's ring */
 };
 
 void handed_init(struct engine *engine)
@@ -37,87 +40,114 @@ static struct handed *find_next(const struct engine *engine, const char *id,
     return link ? TABLE_THING(handed, link, link) : NULL;
 }
 
+/* `visit` is NULL for one that was returned. */
+static struct handed *find_at(const struct engine *engine, const char *id, const char *principal,
+                              const struct visit *visit)
+{
+    struct handed *handed = NULL;
+
+    while ((handed = find_next(engine, id, handed))) {
+        if (handed->visit == visit && strcmp(handed->principal, principal) == 0)
+            break;
+    }
+    return handed;
+}
+
+static void leave_visit(struct handed *handed)
+{
+    LIST_REMOVE(handed->visit->handed, handed);
+    handed->visit->handed_count--;
+    handed->visit = NULL;
+}
+
 static void drop(struct engine *engine, struct handed *handed)
 {
-    struct visit *visit = handed->visit;
-
+    if (!handed)
+        return;
     table_remove(&engine->handed, &handed->link);
-    if (handed->previous)
-        handed->previous->next = handed->next;
+    if (handed->visit)
+        leave_visit(handed);
     else
-        visit->handed = handed->next;
-    if (handed->next)
-        handed->next->previous = handed->previous;
-    visit->handed_count--;
+        *handed->place = NULL;
     spare_free(handed, sizeof *handed);
+}
+
+/* Once for each agent, so that one result does not push out the others. */
+static void keep_returned(struct engine *engine, struct handed *handed)
+{
+    if (find_at(engine, handed->id, handed->principal, NULL)) {
+        drop(engine, handed);
+        return;
+    }
+    leave_visit(handed);
+    handed->place = &engine->returned[engine->returned_count++ % HANDED_RETURNED];
+    drop(engine, *handed->place);
+    *handed->place = handed;
+}
+
+void handed_release(struct engine *engine)
+{
+    for (size_t i = 0; i < HANDED_RETURNED; i++)
+        drop(engine, engine->returned[i]);
+    table_release(&engine->handed);
 }
 
 void handed_add(struct engine *engine, struct visit *visit, const char *id)
 {
-    struct handed *handed = NULL;
+    struct handed *handed;
 
-    while ((handed = find_next(engine, id, handed))) {
-        if (handed->visit == visit)
-            return;
-    }
-    if (visit->is_gone || visit->handed_count >= HANDED_MOST)
+    if (visit->is_gone || visit->handed_count >= HANDED_MOST ||
+        find_at(engine, id, visit->principal, visit))
         return;
     handed = spare_new(sizeof *handed);
     memset(handed, 0, sizeof *handed);
     memcpy(handed->id, id, strnlen(id, sizeof handed->id - 1));
+    memcpy(handed->principal, visit->principal, sizeof handed->principal);
     handed->visit = visit;
-    handed->next = visit->handed;
-    if (handed->next)
-        handed->next->previous = handed;
-    visit->handed = handed;
+    LIST_ADD(visit->handed, handed);
     visit->handed_count++;
     table_insert(&engine->handed, &handed->link);
 }
 
-bool handed_is_out(const struct engine *engine, const char *id, const struct visit *but)
+bool handed_is_out(const struct engine *engine, const char *id)
 {
-    struct handed *handed = NULL;
+    struct handed *handed = find_next(engine, id, NULL);
 
-    while ((handed = find_next(engine, id, handed))) {
-        if (handed->visit != but)
-            return true;
-    }
-    return false;
+    while (handed && !handed->visit)
+        handed = find_next(engine, id, handed);
+    return handed;
 }
 
-void handed_confirm(struct engine *engine, const char *principal, const char *id)
+bool handed_confirm(struct engine *engine, const char *principal, const char *id)
 {
     struct handed *next, *handed = find_next(engine, id, NULL);
+    bool was_handed = false;
 
     for (; handed; handed = next) {
         next = find_next(engine, id, handed);
-        if (strcmp(handed->visit->principal, principal) == 0)
+        if (strcmp(handed->principal, principal) == 0) {
             drop(engine, handed);
+            was_handed = true;
+        }
     }
+    return was_handed;
 }
 
 void handed_return(struct engine *engine, struct visit *visit, const char *id)
 {
-    struct handed *handed = NULL;
+    struct handed *handed = find_at(engine, id, visit->principal, visit);
 
-    while ((handed = find_next(engine, id, handed))) {
-        if (handed->visit == visit) {
-            drop(engine, handed);
-            notices_mark(engine, principal_get(engine, visit->principal));
-            return;
-        }
+    if (handed) {
+        keep_returned(engine, handed);
+        notices_mark(engine, principal_get(engine, visit->principal));
     }
 }
 
 void handed_return_all(struct engine *engine, struct visit *visit)
 {
-    struct handed *next, *handed = visit->handed;
-
-    if (!handed)
+    if (!visit->handed)
         return;
-    for (; handed; handed = next) {
-        next = handed->next;
-        drop(engine, handed);
-    }
+    while (visit->handed)
+        keep_returned(engine, visit->handed);
     notices_mark(engine, principal_get(engine, visit->principal));
 }

@@ -164,8 +164,7 @@ static void on_got(void *context, const struct store_reply *reply)
     struct error err;
 
     if (reply->outcome != STORE_DONE) {
-        error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
-        errand_fail(&hiding->errand, reply->outcome == STORE_FAILED ? &reply->err : &err, NULL);
+        errand_not_found(&hiding->errand, reply);
         return;
     }
     if (form_parse(reply->row->ask.form_json, strlen(reply->row->ask.form_json), &form, &err) &&
@@ -188,17 +187,13 @@ void hide_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
 {
     const char *option_id = json_member_text(params, "option_id");
     struct hiding *hiding;
-    struct error err;
 
-    if (!visit_may(visit, ROLE_PERSON, done, context))
-        return;
     hiding = errand_new(sizeof *hiding, engine_of(desk), visit, done, context);
     hiding->errand.drop = hiding_drop;
     hiding->hides = json_is_yes(json_member(params, "hidden"));
     if (!option_id || json_kind(json_member(params, "hidden")) != KIND_BOOL) {
-        error_set(&err, ERROR_missing_property, option_id ? "/hidden" : "/option_id",
-                  "option_id and hidden are needed");
-        errand_fail(&hiding->errand, &err, NULL);
+        errand_refuse(&hiding->errand, ERROR_missing_property, option_id ? "/hidden" : "/option_id",
+                      "option_id and hidden are needed");
         return;
     }
     hiding->option_id = mem_text(option_id);

@@ -1,6 +1,5 @@
 /* history.c - looking back: asks with what was answered, found by words, channel, agent and time.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,14 +89,6 @@ void history_write_answer(struct json_writer *writer, const struct store_row *ro
     text_release(&summary);
 }
 
-static void write_next(struct looking *looking, int64_t ms, int64_t number)
-{
-    char next[48];
-
-    snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, ms, number);
-    json_write_text(&looking->writer, "next", next);
-}
-
 static void write_whole(struct looking *looking, const struct store_row *row)
 {
     struct json_writer *writer = &looking->writer;
@@ -149,11 +140,9 @@ static void on_row(void *context, const struct store_row *row, int64_t looked_to
         return;
     }
     json_write_end_list(&looking->writer);
-    if (looking->has_more) {
-        write_next(looking, looking->last_ms, looking->last_number);
-        write_left(looking, looking->last_number);
-    } else if (looked_to) { /* the page is not full, but looking on is for the next call */
-        write_next(looking, 1, looked_to);
+    looked_to = looking->has_more ? looking->last_number : looked_to;
+    if (looked_to) { /* also of a page that is not full: the next call continues there */
+        list_write_next(&looking->writer, looking->has_more ? looking->last_ms : 1, looked_to);
         write_left(looking, looked_to);
     }
     json_write_end_object(&looking->writer);

@@ -53,6 +53,8 @@ void index_ring(struct engine *engine, struct alarm *alarm)
     };
     struct errand *errand;
 
+    if (engine->is_leaving)
+        return;
     if (engine->is_indexing) {
         alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + INDEX_PAUSE_MS);
         return;

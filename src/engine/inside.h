@@ -22,6 +22,7 @@ int64_t engine_setting(const struct engine *engine, enum setting_id id);
 void sweep_soon(struct engine *engine);
 void sweep_ring(struct engine *engine, struct alarm *alarm);
 void load_ring(struct engine *engine, struct alarm *alarm);
+void load_asks(struct engine *engine, const struct error *err); /* once own_load has ended */
 
 /* follow.c: asks that other hubs make and change, where they share the store */
 bool follow_is_shared(const struct engine *engine);
@@ -61,26 +62,46 @@ struct principal *principal_get(struct engine *engine, const char *id);
 /* False with rate_limited: too many pending, or too many new ones within a minute. */
 bool principal_admit(struct engine *engine, struct principal *principal, struct error *err);
 
+/* access.c: who may do what */
+bool access_may(struct desk *desk, const struct desk_visit *acting, size_t act,
+                const struct json *params, struct error *err);
+
 /* visit.c: who stands at the desk */
 struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor);
 void visit_leave(struct desk *desk, struct desk_visit *leaving);
 void visit_release(struct visit *visit);
 void visit_follow(struct engine *engine, struct visit *visit); /* an agent, of its own */
-/* False, and replied: this act is for the other role (R12.1). */
-bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *done,
-               void *context);
 void visit_tell(struct visit *visit, const char *line, size_t length);
 void visit_watch(struct engine *engine, struct visit *visit, bool wants_remaining);
 bool visit_sees(const struct visit *visit, const char *id); /* it is told of changes of this ask */
 /* The client behind it, by which is known what was learnt; without a transport it is none. */
 struct store_client visit_client(const struct visit *visit);
 bool visit_is_of(const struct visit *visit, const struct store_client *client);
-const char *visit_origin(struct visit *visit);          /* JSON for its asks; the visit's own */
-struct asker visit_read_asker(const char *origin_json); /* of an ask that is not in memory */
+/* JSON for its asks; the visit's own */
+const char *visit_origin(const struct engine *engine, struct visit *visit);
 struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
                                const struct asker *asker);
 /* {person, via, uid, pid or token, tty, same_process_tree}: who decides, as the answer keeps it. */
 void visit_write_actor(const struct answered_by *by, struct text *out);
+
+/* own.c: what is the agent's own */
+struct json_writer;
+void own_load(struct engine *engine); /* before any ask, so that an agent's process is known */
+/* A front: its client is known from now on. Over HTTP that is looked for when it asks. */
+void own_enter(struct engine *engine, struct visit *visit);
+void own_look(struct visit *visit); /* where it runs, as long as it is there */
+/* Members of an ask's origin, and back. */
+void own_write(const struct engine *engine, const struct asker *asker, struct json_writer *writer);
+struct asker own_read(const struct engine *engine, const char *origin_json);
+/* It runs below the client that asked, and is not the person who asked and answers in place. */
+bool own_is_agents(const struct engine *engine, struct visit *visit, const struct asker *asker);
+/* False: a destructive ask is not for it, whose it may be. */
+bool own_may_destroy(const struct engine *engine, struct visit *visit, const struct asker *asker,
+                     const char *id, struct error *err);
+/* The same of an ask that is shown to it: it is destructive, and must be answered elsewhere. */
+bool own_must_leave(const struct errand *errand, const struct store_row *row);
+/* False: rules, tokens, links into the portal and settings of the host are not for agents. */
+bool own_may_govern(const struct engine *engine, struct visit *visit, struct error *err);
 
 /* errand.c: an act of a visitor that waits for the store; acts that need more embed it first */
 struct errand {
@@ -89,7 +110,7 @@ struct errand {
     desk_done *done;
     void *context;
     char id[ASK_ID_BYTES];
-    bool is_write;             /* counted in engine->unsaved */
+    bool is_counted;           /* in engine->under_way */
     int64_t utc_minus_boot_ms; /* by which the times it writes were reckoned */
     size_t found;              /* asks a prefix may mean */
     bool is_prefix;
@@ -109,6 +130,10 @@ void errand_reply(const struct errand *errand, const struct desk_reply *reply);
 /* Reply, then end. */
 void errand_ok(struct errand *errand, const char *json);
 void errand_fail(struct errand *errand, const struct error *err, const char *data_json);
+void errand_refuse(struct errand *errand, enum error_code code, const char *path,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* There is no such ask, unless the store failed. */
+void errand_not_found(struct errand *errand, const struct store_reply *reply);
 /* Calls `next` once errand->id is known: the ask named by params.session_id, whole or by a unique
  * prefix, or, where it is left out, the only one that is open. Agents must give whole ids. Where
  * there is no such ask the errand fails and ends. */

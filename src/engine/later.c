@@ -102,11 +102,9 @@ static void later_found(struct errand *errand)
     struct engine *engine = errand->engine;
     const struct live *live = live_find(engine, errand->id);
     struct text fact = { 0 };
-    struct error err;
 
     if (!live || !state_is_open(live->state)) {
-        error_set(&err, ERROR_already_answered, "/session_id", "this ask is over");
-        errand_fail(errand, &err, NULL);
+        errand_refuse(errand, ERROR_already_answered, "/session_id", "this ask is over");
         return;
     }
     make_room(engine, errand->id);
@@ -128,13 +126,11 @@ void later_act(struct desk *desk, struct desk_visit *visit, const struct json *p
                desk_done *done, void *context)
 {
     struct putting_off *own = errand_new(sizeof *own, engine_of(desk), visit, done, context);
-    struct error err;
 
     own->seconds = json_member_integer(params, "seconds", -1);
     if (own->seconds < 0 || own->seconds > LIMIT_TIMEOUT_S) {
-        error_set(&err, ERROR_out_of_range, "/seconds", "0 to %d seconds; 0: not any more",
-                  LIMIT_TIMEOUT_S);
-        errand_fail(&own->errand, &err, NULL);
+        errand_refuse(&own->errand, ERROR_out_of_range, "/seconds",
+                      "0 to %d seconds; 0: not any more", LIMIT_TIMEOUT_S);
         return;
     }
     errand_find_ask(&own->errand, params, later_found);

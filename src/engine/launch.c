@@ -93,7 +93,7 @@ void launch_reply(struct engine *engine, struct visit *visit, const struct live 
 
     text_add_shell_word(&command, engine->parts.program ? engine->parts.program : "sayso");
     text_add_format(&command, " attach --launch %s", code->text);
-    describe_open(engine, &row, text_string(&command), NULL, &result);
+    reply.kind = describe_open(engine, &row, text_string(&command), NULL, &result);
     reply.json = text_string(&result);
     if (!visit->is_gone)
         notices_reply(engine, visit, done, context, &reply);
@@ -141,7 +141,6 @@ static void on_renewed(void *context, const struct store_reply *reply)
     struct opening *opening = context;
     struct errand *errand = &opening->errand;
     struct live *live = live_find(errand->engine, errand->id);
-    struct error err;
 
     if (reply->outcome == STORE_DONE && live) {
         take_over(opening, live, reply);
@@ -154,9 +153,8 @@ static void on_renewed(void *context, const struct store_reply *reply)
     } else if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
     } else {
-        error_set(&err, ERROR_wrong_state, "/session_id",
-                  "this ask was just decided: collect it with its session_id alone");
-        errand_fail(errand, &err, NULL);
+        errand_refuse(errand, ERROR_wrong_state, "/session_id",
+                      "this ask was just decided: collect it with its session_id alone");
     }
 }
 
@@ -189,7 +187,6 @@ static void on_attached(void *context, const struct store_reply *reply)
     struct opening *opening = context;
     struct errand *errand = &opening->errand;
     struct live *live = live_find(errand->engine, errand->id);
-    struct error err;
 
     if (reply->outcome == STORE_DONE) {
         if (live)
@@ -200,9 +197,8 @@ static void on_attached(void *context, const struct store_reply *reply)
     } else if (reply->row && !state_is_open(reply->row->ask.state)) {
         look_reply(errand); /* over meanwhile: the terminal shows how */
     } else {
-        error_set(&err, ERROR_wrong_state, "/launch",
-                  "this command was used by another terminal a moment ago: it works once");
-        errand_fail(errand, &err, NULL);
+        errand_refuse(errand, ERROR_wrong_state, "/launch",
+                      "this command was used by another terminal a moment ago: it works once");
     }
 }
 
@@ -220,12 +216,23 @@ static void attach(struct errand *errand, struct live *live, const uint8_t *open
     save(opening, live, EVENT_ATTACHED, &facts, on_attached);
 }
 
+/* The agent's own shell ran the command of a destructive ask: it is shown, and the command stays
+ * good for a terminal of the person's. */
+static bool must_leave(const struct errand *errand, const struct live *live)
+{
+    struct store_row row = live_row(live);
+
+    return own_must_leave(errand, &row);
+}
+
 /* A person may open an ask as often as they like; only the first time is worth a note. */
 static void attach_found(struct errand *errand)
 {
     struct live *live = live_find(errand->engine, errand->id);
 
-    if (live && live->is_stored && live->state == STATE_PENDING_TERMINAL_LAUNCH)
+    if (live && must_leave(errand, live))
+        look_reply(errand);
+    else if (live && live->is_stored && live->state == STATE_PENDING_TERMINAL_LAUNCH)
         attach(errand, live, NULL);
     else
         show(errand, false);
@@ -235,7 +242,6 @@ static void attach_by_code(struct errand *errand, const char *code, const char *
 {
     uint8_t unused[DIGEST_BYTES], opened[DIGEST_BYTES];
     struct live *live;
-    struct error err;
 
     hash_code(code, NULL, unused);
     hash_code(code, key, opened);
@@ -243,15 +249,15 @@ static void attach_by_code(struct errand *errand, const char *code, const char *
     if (!live)
         live = find(errand->engine, opened);
     if (!live || !live->is_stored) {
-        error_set(&err, ERROR_wrong_state, "/launch",
-                  "this command was used before, was replaced by a newer one, or its ask is over: "
-                  "it works once. The agent can be told to ask for a fresh one; sayso list shows "
-                  "what waits, sayso attach ID opens it");
-        errand_fail(errand, &err, NULL);
+        errand_refuse(
+            errand, ERROR_wrong_state, "/launch",
+            "this command was used before, was replaced by a newer one, or its ask is over: "
+            "it works once. The agent can be told to ask for a fresh one; sayso list shows "
+            "what waits, sayso attach ID opens it");
         return;
     }
     memcpy(errand->id, live->id, sizeof errand->id);
-    if (state_is_open(live->state))
+    if (state_is_open(live->state) && !must_leave(errand, live))
         attach(errand, live, opened);
     else
         look_reply(errand);
@@ -263,10 +269,7 @@ void attach_act(struct desk *desk, struct desk_visit *visit, const struct json *
     struct opening *opening;
     const struct json *launch = json_member(params, "launch");
     const char *code = json_text(launch), *key = json_member_text(params, "key");
-    struct error err;
 
-    if (!visit_may(visit, ROLE_PERSON, done, context))
-        return;
     opening = errand_new(sizeof *opening, engine_of(desk), visit, done, context);
     look_begin(&opening->errand);
     if (!launch) {
@@ -274,10 +277,10 @@ void attach_act(struct desk *desk, struct desk_visit *visit, const struct json *
         return;
     }
     if (!code || !ask_id_is_valid(code) || strlen(code) != json_length(launch)) {
-        error_set(&err, ERROR_bad_format, "/launch",
-                  "a launch code has %d characters of a-z and 2-7: run the command as it was given",
-                  (int)sizeof opening->fresh.text - 1);
-        errand_fail(&opening->errand, &err, NULL);
+        errand_refuse(
+            &opening->errand, ERROR_bad_format, "/launch",
+            "a launch code has %d characters of a-z and 2-7: run the command as it was given",
+            (int)sizeof opening->fresh.text - 1);
         return;
     }
     attach_by_code(&opening->errand, code, key && strlen(key) <= LAUNCH_KEY_BYTES ? key : "");

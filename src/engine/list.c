@@ -28,7 +28,16 @@ static void listing_drop(struct errand *errand)
     text_release(&((struct listing *)errand)->out);
 }
 
-static void on_listed(void *context, const struct store_row *row, const struct error *err)
+void list_write_next(struct json_writer *writer, int64_t ms, int64_t number)
+{
+    char next[48];
+
+    snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, ms, number);
+    json_write_text(writer, "next", next);
+}
+
+static void on_found(void *context, const struct store_row *row, int64_t looked_to,
+                     const struct error *err)
 {
     struct listing *listing = context;
 
@@ -48,18 +57,20 @@ static void on_listed(void *context, const struct store_row *row, const struct e
         return;
     }
     json_write_end_list(&listing->writer);
-    if (listing->has_more) {
-        char next[48];
-
-        snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, listing->last_ms, listing->last_number);
-        json_write_text(&listing->writer, "next", next);
-    }
+    if (listing->has_more)
+        list_write_next(&listing->writer, listing->last_ms, listing->last_number);
+    else if (looked_to) /* the page is not full: the next call continues there */
+        list_write_next(&listing->writer, 1, looked_to);
     json_write_end_object(&listing->writer);
     errand_ok(&listing->errand, text_string(&listing->out));
 }
 
-/* A group of states, or one of them by its name. */
-static bool read_which(const struct json *params, struct store_list_query *query)
+static void on_listed(void *context, const struct store_row *row, const struct error *err)
+{
+    on_found(context, row, 0, err);
+}
+
+bool list_read_group(const struct json *params, enum store_list_which *ret_which)
 {
     static const char *const names[] = {
         [STORE_LIST_ALL] = "all",
@@ -67,16 +78,24 @@ static bool read_which(const struct json *params, struct store_list_query *query
         [STORE_LIST_ENDED] = "completed",
     };
     const char *name = json_member_text(params, "which");
-    enum ask_state state = state_find(name);
 
-    if (!json_member(params, "which"))
-        return true;
-    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
+    *ret_which = STORE_LIST_ALL;
+    for (size_t i = 0; name && i < ARRAY_LEN(names); i++) {
         if (strcmp(names[i], name) == 0) {
-            query->which = (enum store_list_which)i;
+            *ret_which = (enum store_list_which)i;
             return true;
         }
     }
+    return !json_member(params, "which");
+}
+
+/* A group of states, or one of them by its name. */
+static bool read_which(const struct json *params, struct store_list_query *query)
+{
+    enum ask_state state = state_find(json_member_text(params, "which"));
+
+    if (list_read_group(params, &query->which))
+        return true;
     query->which = state_is_open(state) ? STORE_LIST_OPEN : STORE_LIST_ENDED;
     query->states = state_bit(state);
     return state != STATE_NEW;
@@ -121,22 +140,27 @@ void list_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
     struct listing *listing = errand_new(sizeof *listing, engine, visit, done, context);
     int64_t limit =
         json_member_integer(params, "limit", engine_setting(engine, SETTING_LIST_COUNT));
-    struct store_list_query query = { .which = STORE_LIST_ALL };
+    struct store_history_query query = { .list.which = STORE_LIST_ALL };
     struct error err;
 
     listing->errand.drop = listing_drop;
     look_begin(&listing->errand);
-    if (!list_read_query(params, &query, &err)) {
+    if (!list_read_query(params, &query.list, &err)) {
         errand_fail(&listing->errand, &err, NULL);
         return;
     }
     listing->limit = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
-    query.limit = listing->limit + 1;
+    query.list.limit = listing->limit + 1;
     listing->writer = json_writer_to(&listing->out);
     json_write_object(&listing->writer, NULL);
     json_write_integer(&listing->writer, "seq", store->ops->last_seq(store));
     json_write_list(&listing->writer, "asks");
-    store->ops->list(store, &query, on_listed, listing);
+    /* No index helps to find these, so the store looks at a limited number of asks for a page. */
+    if (query.list.which != STORE_LIST_OPEN &&
+        (query.list.states || (query.list.before_ms && !query.list.before_number)))
+        store->ops->history(store, &query, on_found, listing);
+    else
+        store->ops->list(store, &query.list, on_listed, listing);
 }
 
 /* One ask with all there is of it, gathered from the store piece by piece. */
@@ -200,11 +224,9 @@ static void on_got(void *context, const struct store_reply *reply)
     const struct store_row *row = reply->row;
     struct text result = { 0 };
     struct view *view;
-    struct error err;
 
     if (reply->outcome != STORE_DONE) {
-        error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
-        errand_fail(errand, reply->outcome == STORE_FAILED ? &reply->err : &err, NULL);
+        errand_not_found(errand, reply);
         return;
     }
     view = mem_new(sizeof *view);
@@ -214,6 +236,7 @@ static void on_got(void *context, const struct store_reply *reply)
     json_write_object(&view->writer, NULL);
     json_write_integer(&view->writer, "seq", row->seq);
     describe_summary(engine, row, &view->writer, "ask");
+    json_write_bool_if(&view->writer, "answer_elsewhere", own_must_leave(errand, row));
     json_write_raw(&view->writer, "form", row->ask.form_json);
     json_write_raw(&view->writer, "answer", row->answer_json ? row->answer_json : "null");
     hidden_write(engine, &row->ask, &view->writer);

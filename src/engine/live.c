@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash_point.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "core/arguments.h"
@@ -233,6 +234,8 @@ struct live *live_find_match(const struct engine *engine, const struct match *ma
 {
     struct table_link *link;
 
+    if (DELIBERATE_FAULT(asked_twice))
+        return NULL;
     if (match->has_key) {
         for (link = table_find(&engine->by_key, match->key); link;
              link = table_find_next(&engine->by_key, link)) {

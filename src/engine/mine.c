@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "core/response.h"
+#include "engine/acts.h"
 #include "engine/describe.h"
 #include "engine/inside.h"
 
@@ -98,25 +99,6 @@ static void on_listed(void *context, const struct store_row *row, const struct e
     errand_ok(&mine->errand, text_string(&mine->out));
 }
 
-static bool read_which(const struct json *params, enum store_list_which *ret_which)
-{
-    static const char *const names[] = {
-        [STORE_LIST_ALL] = "all",
-        [STORE_LIST_OPEN] = "active",
-        [STORE_LIST_ENDED] = "completed",
-    };
-    const char *name = json_member_text(params, "which");
-
-    *ret_which = STORE_LIST_ALL;
-    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) {
-        if (strcmp(names[i], name) == 0) {
-            *ret_which = (enum store_list_which)i;
-            return true;
-        }
-    }
-    return !json_member(params, "which");
-}
-
 /* Only the characters of ids, or somebody could ask with a pattern. */
 static bool read_prefix(const struct json *params, const char **ret_prefix)
 {
@@ -136,17 +118,15 @@ void mine_list_act(struct desk *desk, struct desk_visit *visit, const struct jso
     struct mine *mine = errand_new(sizeof *mine, engine, visit, done, context);
     int64_t limit = json_member_integer(params, "limit", MINE_MOST);
     struct store_list_query query = { .principal = ((struct visit *)visit)->principal };
-    struct error err;
 
     mine->errand.drop = mine_drop;
-    if (!read_which(params, &query.which)) {
-        error_set(&err, ERROR_bad_enum, "/which", "which is all, active or completed");
-        errand_fail(&mine->errand, &err, NULL);
+    if (!list_read_group(params, &query.which)) {
+        errand_refuse(&mine->errand, ERROR_bad_enum, "/which", "which is all, active or completed");
         return;
     }
     if (!read_prefix(params, &query.id_prefix)) {
-        error_set(&err, ERROR_bad_format, "/prefix", "an id has characters of a-z and 2-7");
-        errand_fail(&mine->errand, &err, NULL);
+        errand_refuse(&mine->errand, ERROR_bad_format, "/prefix",
+                      "an id has characters of a-z and 2-7");
         return;
     }
     mine->which = query.which;
@@ -163,11 +143,9 @@ static void on_got(void *context, const struct store_reply *reply)
     const struct store_row *row = reply->row;
     struct text out = { 0 }, result = { 0 };
     struct json_writer writer = json_writer_to(&out);
-    struct error err;
 
     if (reply->outcome != STORE_DONE || strcmp(row->ask.principal, errand->visit->principal) != 0) {
-        error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
-        errand_fail(errand, reply->outcome == STORE_FAILED ? &reply->err : &err, NULL);
+        errand_not_found(errand, reply);
         return;
     }
     json_write_object(&writer, NULL);

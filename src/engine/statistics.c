@@ -251,13 +251,12 @@ void statistics_act(struct desk *desk, struct desk_visit *visit, const struct js
     struct store *store = engine->parts.store;
     struct counting *counting = errand_new(sizeof *counting, engine, visit, done, context);
     struct store_history_query query = { .list.limit = STATISTICS_ASKS + 1 };
-    struct error err;
 
     counting->errand.drop = counting_drop;
     counting->days = json_member_integer(params, "days", 0);
     if (counting->days < 0 || counting->days > STATISTICS_DAYS) {
-        error_set(&err, ERROR_out_of_range, "/days", "0 to %d days", STATISTICS_DAYS);
-        errand_fail(&counting->errand, &err, NULL);
+        errand_refuse(&counting->errand, ERROR_out_of_range, "/days", "0 to %d days",
+                      STATISTICS_DAYS);
         return;
     }
     if (counting->days > 0)

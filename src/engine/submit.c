@@ -21,6 +21,7 @@ static bool is_same_call(const struct submission *submission, const uint8_t *dig
 }
 
 static void match_or_create(struct submission *submission);
+static void find_undelivered(struct submission *submission);
 
 static void on_undelivered(void *context, const struct store_reply *reply)
 {
@@ -32,9 +33,13 @@ static void on_undelivered(void *context, const struct store_reply *reply)
         errand_end(errand); /* before anything was kept: it has asked again by now, or never will */
     } else if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
+    } else if (reply->outcome == STORE_MISSING && !submission->looks_again &&
+               undelivered_knows(errand->engine, submission->match.call)) {
+        submission->looks_again = true; /* answered while the store looked */
+        find_undelivered(submission);
     } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id) ||
                wait_is_delivering(errand->engine, reply->row->ask.id) ||
-               handed_is_out(errand->engine, reply->row->ask.id, errand->visit)) {
+               handed_is_out(errand->engine, reply->row->ask.id)) {
         /* One that is alive, or on its way, is another's (R5.5); unless the same call came again
          * while we looked: then one of the two has made it by now. */
         submission->is_anothers =
@@ -47,6 +52,15 @@ static void on_undelivered(void *context, const struct store_reply *reply)
         wait_reply_row(errand, reply->row, true);
         errand_end(errand);
     }
+}
+
+static void find_undelivered(struct submission *submission)
+{
+    struct store *store = submission->errand.engine->parts.store;
+
+    submission->errand.has_looked = true;
+    store->ops->find_undelivered(store, submission->ask.principal, submission->ask.digest,
+                                 submission->ask.idempotency_key, on_undelivered, submission);
 }
 
 static void match_or_create(struct submission *submission)
@@ -62,10 +76,7 @@ static void match_or_create(struct submission *submission)
         return;
     }
     if (!live) {
-        submission->errand.has_looked = true;
-        engine->parts.store->ops->find_undelivered(
-            engine->parts.store, submission->ask.principal, submission->ask.digest,
-            submission->ask.idempotency_key, on_undelivered, submission);
+        find_undelivered(submission);
         return;
     }
     if (memcmp(match->call, live->call_match, MATCH_BYTES) != 0) {
@@ -190,8 +201,8 @@ void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *
     struct submission *submission;
     struct error err;
 
-    if (!visit_may(visit, ROLE_AGENT, done, context))
-        return;
+    if (((struct visit *)visit)->locate && !((struct visit *)visit)->line)
+        own_enter(engine_of(desk), (struct visit *)visit);
     submission = submission_new(engine_of(desk), visit, done, context);
     if (!read_call(submission, params, &err)) {
         errand_fail(&submission->errand, &err, NULL);

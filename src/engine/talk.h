@@ -70,7 +70,7 @@ void question_begin(struct engine *engine, const struct talk *talk);
 bool question_is(const struct engine *engine, const char *ask_id); /* of a conversation, open */
 void question_ring(struct engine *engine, struct alarm *alarm);
 /* Told when the conversation has gone on behind this ask; false: it has no question of that id. */
-bool question_add_decider(struct engine *engine, const char *ask_id, struct saying *saying);
+bool question_add_decider(struct engine *engine, struct saying *saying);
 void questions_init(struct engine *engine);
 void questions_load(struct engine *engine); /* those that are not known yet */
 /* Another hub did something in this conversation. */

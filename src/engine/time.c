@@ -27,7 +27,7 @@ void time_start(struct engine *engine, struct live *live)
 {
     int64_t left_ms = live->deadline_ms - engine_utc_ms(engine);
 
-    if (live->deadline_ms == 0) {
+    if (live->deadline_ms == 0 || DELIBERATE_FAULT(deadline_missed)) {
         alarm_clear(&engine->alarms, &live->deadline); /* of an undo window */
         return;
     }
@@ -181,7 +181,8 @@ static void expire(struct engine *engine, struct live *live)
     memcpy(expiry->errand.id, live->id, sizeof expiry->errand.id);
     expiry->facts.is_destructive = live->flags & ASK_DESTRUCTIVE;
     live->is_deciding = true;
-    if (engine_setting(engine, SETTING_TIMEOUT_ACTION) == TIMEOUT_ACTION_SUBMIT_DEFAULTS)
+    if (engine_setting(engine, SETTING_TIMEOUT_ACTION) == TIMEOUT_ACTION_SUBMIT_DEFAULTS ||
+        DELIBERATE_FAULT(silence_is_consent))
         engine->parts.store->ops->get(engine->parts.store, live->id, on_expiring_row, expiry);
     else
         save_expiry(expiry);
@@ -198,6 +199,8 @@ void deadline_ring(struct engine *engine, struct alarm *alarm)
     else if (live->is_elsewhere && !live->waiters &&
              engine_utc_ms(engine) < live->deadline_ms + TIME_OTHERS_MS)
         alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + TIME_OTHERS_MS);
+    else if (DELIBERATE_FAULT(deadline_late) && engine_utc_ms(engine) < live->deadline_ms + 10000)
+        alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + TIME_RETRY_MS);
     else if (engine->grace_until_boot_ms > engine_boot_ms(engine))
         alarm_set(&engine->alarms, alarm, engine->grace_until_boot_ms);
     else if (!live->is_deciding)

@@ -173,15 +173,11 @@ static bool read_new(const struct json *params, struct token_errand *own, struct
     return true;
 }
 
-/* NULL, and replied: only people deal with tokens. */
 static struct token_errand *begin(struct desk *desk, struct desk_visit *visit, desk_done *done,
                                   void *context)
 {
-    struct token_errand *own;
+    struct token_errand *own = errand_new(sizeof *own, engine_of(desk), visit, done, context);
 
-    if (!visit_may(visit, ROLE_PERSON, done, context))
-        return NULL;
-    own = errand_new(sizeof *own, engine_of(desk), visit, done, context);
     own->errand.drop = token_errand_drop;
     return own;
 }
@@ -193,8 +189,6 @@ void token_new_act(struct desk *desk, struct desk_visit *visit, const struct jso
     struct token_errand *own = begin(desk, visit, done, context);
     struct error err;
 
-    if (!own)
-        return;
     if (!read_new(params, own, &err)) {
         errand_fail(&own->errand, &err, NULL);
         return;
@@ -268,8 +262,6 @@ void token_list_act(struct desk *desk, struct desk_visit *visit, const struct js
     size_t count = 0;
 
     (void)params;
-    if (!visit_may(visit, ROLE_PERSON, done, context))
-        return;
     sorted = mem_new((engine->tokens.count + 1) * sizeof(struct token *));
     while ((link = table_each(&engine->tokens, link)))
         sorted[count++] = TABLE_THING(token, link, link);
@@ -290,7 +282,6 @@ static void on_revoked(void *context, const struct store_reply *reply)
     struct token_errand *own = context;
     struct engine *engine = own->errand.engine;
     struct token *token = token_find(engine, own->hash);
-    struct error err;
 
     if (reply->outcome == STORE_FAILED) {
         errand_fail(&own->errand, &reply->err, NULL);
@@ -303,8 +294,7 @@ static void on_revoked(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_DONE) {
         errand_ok(&own->errand, text_string(&own->said));
     } else { /* two at once: the other one was told */
-        error_set(&err, ERROR_not_found, "/id", "this token was revoked already");
-        errand_fail(&own->errand, &err, NULL);
+        errand_refuse(&own->errand, ERROR_not_found, "/id", "this token was revoked already");
     }
 }
 
@@ -364,8 +354,6 @@ void token_revoke_act(struct desk *desk, struct desk_visit *visit, const struct 
     const struct token *token;
     struct error err;
 
-    if (!own)
-        return;
     token = find_by_id(engine_of(desk), json_member_text(params, "id"), &err);
     if (token)
         revoke(own, token);

@@ -58,20 +58,26 @@ static void forget(struct engine *engine, struct undelivered *known)
     spare_free(known, sizeof *known);
 }
 
-void undelivered_remove(struct engine *engine, const char *id, const char *principal)
+bool undelivered_remove(struct engine *engine, const char *id, const char *principal)
 {
     struct undelivered *known = find(engine, id);
+    bool is_its_own = known && strcmp(known->principal, principal) == 0;
 
-    if (known && strcmp(known->principal, principal) == 0)
+    if (is_its_own)
         forget(engine, known);
+    return is_its_own;
+}
+
+bool undelivered_knows(const struct engine *engine, const uint8_t call_match[MATCH_BYTES])
+{
+    return table_find(&engine->undelivered_calls, call_match);
 }
 
 bool undelivered_may_match(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
                            bool has_key)
 {
     return engine->forgets_undelivered || follow_is_shared(engine) ||
-           (has_key && engine->undelivered.count > 0) ||
-           table_find(&engine->undelivered_calls, call_match);
+           (has_key && engine->undelivered.count > 0) || undelivered_knows(engine, call_match);
 }
 
 void undelivered_release(struct engine *engine)

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/pool.h"
@@ -43,13 +44,12 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     struct visit *visit = pool_new(sizeof *visit);
 
     visit->references = 1;
+    visit->number = ++engine->last_visit;
     visit->role = visitor->role;
     snprintf(visit->via, sizeof visit->via, "%s", visitor->via);
     visit->uid = visitor->uid;
     visit->pid = visitor->pid;
     visit->start = visitor->start;
-    visit->parent = visitor->parent;
-    visit->parent_start = visitor->parent_start;
     visit->tty = visitor->tty[0] ? mem_text(visitor->tty) : NULL;
     name_principal(visitor, visit->principal);
     visit->name = mem_text(visitor->name);
@@ -63,10 +63,10 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->may_answer = visitor->may_answer;
     visit->context = visitor->context;
     visit->event = visitor->event;
-    visit->next = engine->visits;
-    if (visit->next)
-        visit->next->previous = visit;
-    engine->visits = visit;
+    visit->locate = visitor->locate;
+    LIST_ADD(engine->visits, visit);
+    if (visit->role == ROLE_AGENT && !visit->locate)
+        own_enter(engine, visit);
     patience_load(engine, visit);
     form_fact_load(engine, visit);
     return (struct desk_visit *)visit;
@@ -108,12 +108,7 @@ void visit_leave(struct desk *desk, struct desk_visit *leaving)
     engine->attached_count -= visit->attached[0] != '\0';
     engine->follower_count -= visit->is_following;
     engine->listener_count -= visit->conversation[0] != '\0';
-    if (visit->previous)
-        visit->previous->next = visit->next;
-    else
-        engine->visits = visit->next;
-    if (visit->next)
-        visit->next->previous = visit->previous;
+    LIST_REMOVE(engine->visits, visit);
     launch_lose(engine, visit);
     wait_drop_visit(engine, visit);
     handed_return_all(engine, visit);
@@ -135,21 +130,8 @@ void visit_release(struct visit *visit)
     free(visit->token_id);
     free(visit->transport);
     free(visit->origin_json);
+    free(visit->line);
     pool_free(visit, sizeof *visit);
-}
-
-bool visit_may(const struct desk_visit *acting, enum desk_role role, desk_done *done, void *context)
-{
-    const struct visit *visit = (const struct visit *)acting;
-    struct desk_reply reply = { 0 };
-
-    if (visit->role == role)
-        return true;
-    error_set(&reply.err, ERROR_wrong_state, "",
-              role == ROLE_AGENT ? "people answer: asking is for agents"
-                                 : "agents ask: this is for people");
-    done(context, &reply);
-    return false;
 }
 
 struct store_client visit_client(const struct visit *visit)
@@ -180,7 +162,7 @@ bool visit_sees(const struct visit *visit, const char *id)
     return visit->is_watching || strcmp(visit->attached, id) == 0;
 }
 
-static char *write_origin(const struct visit *visit)
+static char *write_origin(const struct engine *engine, const struct visit *visit)
 {
     struct text origin = { 0 };
     struct json_writer writer = json_writer_to(&origin);
@@ -195,48 +177,19 @@ static char *write_origin(const struct visit *visit)
         json_write_text(&writer, "via", "http");
         json_write_text_if(&writer, "token", visit->token);
         json_write_text_if(&writer, "token_id", visit->token ? visit->token_id : NULL);
-    } else {
-        json_write_integer(&writer, "pid", visit->pid);
-        json_write_integer(&writer, "parent", visit->parent);
-        json_write_integer(&writer, "parent_start", (int64_t)visit->parent_start);
     }
+    own_write(engine, &visit->asker, &writer);
     json_write_bool_if(&writer, "sub_agent", visit->is_sub_agent);
     json_write_end_object(&writer);
     return text_take(&origin);
 }
 
 /* Nothing of it changes during a visit. */
-const char *visit_origin(struct visit *visit)
+const char *visit_origin(const struct engine *engine, struct visit *visit)
 {
     if (!visit->origin_json)
-        visit->origin_json = write_origin(visit);
+        visit->origin_json = write_origin(engine, visit);
     return visit->origin_json;
-}
-
-/* The agent is whoever started the front that asked: an answer from below it is its own. */
-static bool descends_from(struct visit *visit, int64_t agent, uint64_t start)
-{
-    if (agent <= 1)
-        return false;
-    if (visit->agent != agent || visit->agent_start != start) {
-        visit->is_below_agent = os_descends_from(visit->pid, agent, start);
-        visit->agent = agent;
-        visit->agent_start = start;
-    }
-    return visit->is_below_agent;
-}
-
-struct asker visit_read_asker(const char *origin_json)
-{
-    struct json *origin = NULL;
-    struct asker asker = { 0 };
-
-    if (!origin_json || !json_parse(origin_json, strlen(origin_json), &origin, NULL))
-        return asker;
-    asker.pid = json_member_integer(origin, "parent", 0);
-    asker.start = (uint64_t)json_member_integer(origin, "parent_start", 0);
-    json_free(origin);
-    return asker;
 }
 
 struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
@@ -249,7 +202,7 @@ struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
         .pid = visit->pid,
         .tty = visit->tty,
         .token = visit->token && *visit->token ? visit->token : NULL,
-        .same_process_tree = descends_from(visit, asker->pid, asker->start),
+        .same_process_tree = own_is_agents(engine, visit, asker),
     };
 }
 

@@ -25,9 +25,17 @@ static void unlink_waiter(struct live *live, const struct waiter *waiter)
     *at = waiter->next;
 }
 
+/* It waits for no person but for its reply, which is due. */
+static void owe(struct engine *engine, struct waiter *waiter)
+{
+    engine->under_way += !waiter->is_owed;
+    waiter->is_owed = true;
+}
+
 static void free_waiter(struct engine *engine, struct waiter *waiter)
 {
     alarm_clear(&engine->alarms, &waiter->alarm);
+    engine->under_way -= waiter->is_owed;
     if (waiter->visit_previous)
         waiter->visit_previous->visit_next = waiter->visit_next;
     else
@@ -44,7 +52,7 @@ void wait_reply_unseen(const struct errand *errand, const struct store_row *row)
     struct text result = { 0 };
     struct desk_reply reply = { .session_id = row->ask.id };
 
-    describe_result(errand->engine, row, NULL, NULL, false, &result);
+    reply.kind = describe_result(errand->engine, row, NULL, NULL, false, &result);
     reply.json = text_string(&result);
     errand_reply(errand, &reply);
     text_release(&result);
@@ -67,6 +75,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
 
     if (!live->is_stored) { /* an id that may not survive a crash is nobody's yet */
         waiter->is_overdue = true;
+        owe(engine, waiter);
         return;
     }
     errand = errand_new(sizeof *errand, engine, (struct desk_visit *)waiter->visit, waiter->done,
@@ -188,6 +197,8 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
     if (waiter->visit_next)
         waiter->visit_next->visit_previous = waiter;
     visit->waiters = waiter;
+    if (wait_ms == 0)
+        owe(engine, waiter);
     if (wait_ms >= 0)
         alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
     if (was_detached)
@@ -196,11 +207,13 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
 
 void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json)
 {
-    struct desk_reply reply = { .json = json, .session_id = waiter->live->id };
+    struct desk_reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = waiter->live->id };
     desk_done *done = waiter->done;
     void *context = waiter->context;
 
     alarm_clear(&engine->alarms, &waiter->alarm);
+    engine->under_way -= waiter->is_owed;
+    waiter->is_owed = false;
     waiter->done = NULL;
     if (!waiter->visit->is_gone)
         done(context, &reply);

@@ -60,10 +60,12 @@ desk_act wait_act;
 /* detached.c: the mark that no agent waits */
 void detached_save(struct engine *engine, struct live *live, bool is_detached);
 void detached_set(struct engine *engine, struct live *live, bool is_detached); /* in memory alone */
+void detached_follow(struct engine *engine, struct live *live); /* others say that it is */
 void detached_judge(struct engine *engine, const char *id); /* the hub where it waited is gone */
 
 /* delivered.c: results that the agent has */
-/* Its delivery is on the way to the store: it is nobody else's any more. */
+void delivering_init(struct engine *engine);
+/* Its delivery is on the way to the store: no other call gets it. */
 bool wait_is_delivering(const struct engine *engine, const char *id);
 desk_act delivered_act;
 
@@ -71,7 +73,10 @@ desk_act delivered_act;
 void undelivered_init(struct engine *engine);
 void undelivered_add(struct engine *engine, const char *id, const char *principal,
                      const uint8_t call_match[MATCH_BYTES]);
-void undelivered_remove(struct engine *engine, const char *id, const char *principal);
+/* False: it was not among them. */
+bool undelivered_remove(struct engine *engine, const char *id, const char *principal);
+/* One of this very call is among them. */
+bool undelivered_knows(const struct engine *engine, const uint8_t call_match[MATCH_BYTES]);
 /* False: the store has none for this call. */
 bool undelivered_may_match(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
                            bool has_key);
@@ -79,10 +84,11 @@ void undelivered_release(struct engine *engine);
 
 /* handed.c: results the agent's side was given and has not confirmed */
 void handed_init(struct engine *engine);
+void handed_release(struct engine *engine);
 void handed_add(struct engine *engine, struct visit *visit, const char *id);
-/* In the hands of a visit other than `but`, which may be NULL. */
-bool handed_is_out(const struct engine *engine, const char *id, const struct visit *but);
-void handed_confirm(struct engine *engine, const char *principal, const char *id);
+bool handed_is_out(const struct engine *engine, const char *id);
+/* False: this agent does not have it. */
+bool handed_confirm(struct engine *engine, const char *principal, const char *id);
 void handed_return(struct engine *engine, struct visit *visit, const char *id);
 void handed_return_all(struct engine *engine, struct visit *visit);
 

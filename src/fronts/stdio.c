@@ -91,6 +91,11 @@ static int64_t hold_limit_s(void *context, const char *client_name)
     return settings_hold_limit_s(current_settings(&stdio->settings), client_name);
 }
 
+static bool refuses(void *context, struct error *err)
+{
+    return settings_problem(current_settings(&((struct stdio *)context)->settings), err);
+}
+
 static void end(struct stdio *stdio)
 {
     if (stdio->is_ended)
@@ -195,8 +200,9 @@ static void take_bytes(struct stdio *stdio, const char *bytes, size_t length)
 
         if (!stdio->skips_line && stdio->in.used + part > LIMIT_WIRE_LINE_BYTES) {
             stdio->skips_line = true;
+            mcp_refuse_long_line(stdio->mcp, &stdio->stream, text_string(&stdio->in),
+                                 stdio->in.used);
             text_clear(&stdio->in);
-            mcp_refuse_long_line(stdio->mcp, &stdio->stream);
         }
         if (newline && stdio->in.used == 0) {
             take_line(stdio, bytes, part);
@@ -335,7 +341,7 @@ void stdio_run(const struct stdio_options *options)
     loop_on_signal(stdio.loop, on_signal, &stdio);
     loop_before_sleep(stdio.loop, before_sleep, &stdio);
     stdio.timer = loop_timer_new(stdio.loop, on_time, &stdio);
-    stdio.desk = remote_desk_new(stdio.loop, options->socket_path);
+    stdio.desk = remote_desk_new(stdio.loop, options->socket_path, refuses, &stdio);
     if (os_working_directory(stdio.directory, sizeof stdio.directory))
         parts.directory = stdio.directory;
     parts.desk = stdio.desk;

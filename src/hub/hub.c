@@ -187,6 +187,7 @@ static bool open_parts(struct hub *hub, struct error *err)
         .clock = &hub->clock,
         .settings = settings,
         .person = hub->person,
+        .uid = (int64_t)geteuid(),
         .settings_path = hub->place.settings,
         .portal_built = true,
         .terminal_built = true,
@@ -352,6 +353,12 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
     }
     outcome = serve(&hub, err);
     close(hub.lock_fd);
+    if (outcome == HUB_ENDED && !options->leaves_when_idle && hub.why &&
+        strcmp(hub.why, "retire") == 0) {
+        error_set(err, ERROR_unavailable, "",
+                  "a newer version of sayso took over: start this hub again with that version");
+        outcome = HUB_RETIRED;
+    }
 out:
     if (outcome == HUB_FAILED)
         give_up(&hub); /* without the lock, which they look at */

@@ -12,9 +12,10 @@ struct mcp_offer;
 struct settings;
 
 enum hub_outcome {
-    HUB_ENDED,  /* asked to stop, or idle */
-    HUB_BUSY,   /* another hub has the lock */
-    HUB_FAILED, /* err says why */
+    HUB_ENDED,   /* asked to stop, or idle */
+    HUB_BUSY,    /* another hub has the lock */
+    HUB_FAILED,  /* err says why */
+    HUB_RETIRED, /* a newer version took over; only a service manager starts this hub again */
 };
 struct hub_options {
     bool leaves_when_idle;     /* a front started us */

@@ -24,6 +24,7 @@ void hub_leave(struct hub *hub, const char *why)
     os_tell_manager("STOPPING=1");
     log_info("hub.leaving", "why=%s open=%zu", why, engine_open_count(hub->engine));
     engine_check_clock(hub->engine);
+    engine_leave(hub->engine);
     engine_save_drafts(hub->engine);
     wire_server_drain(hub->server);
     door_drain(hub->door);
@@ -37,13 +38,22 @@ static bool is_idle(const struct hub *hub)
            door_peer_count(hub->door) == 0;
 }
 
+/* What is still under way may be stored or not: it is not refused, its connection closes without a
+ * reply. Peers of the socket are told why we go; that is no refusal either. */
+static void give_up(struct hub *hub)
+{
+    log_info("hub.undrained", "after_ms=%lld", (long long)HUB_DRAIN_LIMIT_MS);
+    wire_server_dismiss(hub->server, hub->why);
+    loop_stop(hub->loop);
+}
+
 void hub_on_leave_time(void *context)
 {
     struct hub *hub = context;
 
     hub->is_idle_armed = false;
     if (hub->is_leaving)
-        loop_stop(hub->loop);
+        give_up(hub);
     else if (hub->is_announced)
         hub_leave(hub, "stop");
     else if (is_idle(hub))

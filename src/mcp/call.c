@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "mcp/inside.h"
@@ -105,10 +106,7 @@ struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit
     call->tag = ++mcp->next_tag;
     call->started_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock);
     want_progress(call, json_member(json_member(request->params, "_meta"), "progressToken"));
-    call->next = mcp->calls;
-    if (call->next)
-        call->next->previous = call;
-    mcp->calls = call;
+    LIST_ADD(mcp->calls, call);
     mcp->call_count++;
     table_insert(&mcp->by_tag, &call->by_tag);
     return call;
@@ -137,12 +135,7 @@ void call_end(struct mcp_call *call)
 
     question_drop_of(call);
     leave_stream(call);
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        mcp->calls = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
+    LIST_REMOVE(mcp->calls, call);
     table_remove(&mcp->by_tag, &call->by_tag);
     mcp->call_count--;
     if (call->visit)

@@ -72,11 +72,12 @@ static bool is_flat(const struct json *content)
     return true;
 }
 
-/* Of a form's result; NULL: what is there is no content. The caller frees. */
+/* Of a form's result; NULL: what is there is no content. The caller frees. With a number out of
+ * range the desk would refuse all of it, and not hear that the form came back. */
 static char *encode_content(const struct json *result)
 {
     const struct json *content = json_member(result, "content");
-    char *json = is_flat(content) ? json_encode(content) : NULL;
+    char *json = is_flat(content) && json_check_range(content, NULL) ? json_encode(content) : NULL;
 
     if (json && strlen(json) <= CONTENT_BYTES)
         return json;

@@ -64,32 +64,14 @@ void come_back_learn(struct mcp_call *call, const struct json *params)
     call->come_back = mem_text(state);
 }
 
-/* While a terminal is still to be started the agent must be told the command for it; and what the
- * person asks back. */
-static bool is_plainly_pending(const struct desk_reply *reply)
-{
-    struct json *result = NULL;
-    const char *status;
-    bool is_pending;
-
-    if (reply->is_final || reply->err.code != ERROR_NONE ||
-        !json_parse(reply->json, strlen(reply->json), &result, NULL))
-        return false;
-    status = json_member_text(result, "action_status");
-    status = status ? status : json_member_text(result, "action");
-    status = status ? status : json_member_text(result, "status");
-    is_pending = status && strcmp(status, "pending") == 0 && !json_member(result, "asked_back");
-    json_free(result);
-    return is_pending;
-}
-
 bool come_back_reply(struct mcp_call *call, const struct desk_reply *reply)
 {
     if (reply->err.code == ERROR_bad_format && strcmp(reply->err.path, "/state") == 0) {
         call_reply_error(call, JSONRPC_INVALID_PARAMS, bad_state, NULL);
         return true;
     }
-    if (!call->come_back || !is_plainly_pending(reply))
+    /* what the agent must read (a terminal's command, what the person asks back) it is told */
+    if (!call->come_back || reply->err.code != ERROR_NONE || reply->kind != REPLY_PENDING)
         return false;
     input_reply(call, NULL, call->come_back);
     return true;

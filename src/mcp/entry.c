@@ -12,18 +12,25 @@
 
 enum { ENTRY_BAD_REQUEST = 400, ENTRY_HEADER_MISMATCH = -32020 };
 
+static void write_error(char *take_id_json, enum mcp_revision in_force, int code,
+                        const char *message, struct text *out)
+{
+    bool omits = revision_omits_unknown_id(in_force);
+
+    jsonrpc_add_error(out, take_id_json || omits ? take_id_json : "null", code, message, NULL);
+    free(take_id_json);
+}
+
 void entry_write_error(const struct json *value, enum mcp_revision in_force, int code,
                        const char *message, struct text *out)
 {
-    bool omits = revision_omits_unknown_id(in_force);
     struct jsonrpc_message read = { 0 };
-    char *id_json;
+    bool is_request;
 
     jsonrpc_read(value, &read);
-    /* the id of a response names a request of ours: an error with it would answer nobody */
-    id_json = read.id && !jsonrpc_is_response(value) ? json_encode(read.id) : NULL;
-    jsonrpc_add_error(out, id_json || omits ? id_json : "null", code, message, NULL);
-    free(id_json);
+    /* the id of a response names a request of ours: an error with it would answer no request */
+    is_request = read.id && !jsonrpc_is_response(value);
+    write_error(is_request ? json_encode(read.id) : NULL, in_force, code, message, out);
 }
 
 static void refuse(struct entry *entry, int code, const char *message)
@@ -80,9 +87,11 @@ void entry_read(const char *bytes, size_t length, const struct mcp_headers *head
 {
     struct error err;
 
-    *ret_entry = (struct entry){ .way = ENTRY_REFUSED, .in_force = in_force };
-    if (!json_parse(bytes, length, &ret_entry->value, &err))
-        refuse(ret_entry, JSONRPC_PARSE_ERROR, err.message);
+    *ret_entry =
+        (struct entry){ .way = ENTRY_REFUSED, .status = ENTRY_BAD_REQUEST, .in_force = in_force };
+    if (!jsonrpc_parse(bytes, length, &ret_entry->value, &err))
+        write_error(jsonrpc_find_id(bytes, length), in_force, JSONRPC_PARSE_ERROR, err.message,
+                    &ret_entry->line);
     else if (json_kind(ret_entry->value) == KIND_LIST)
         sort_batch(ret_entry, headers);
     else

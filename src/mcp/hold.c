@@ -36,12 +36,11 @@ void hold_wake_at(struct mcp *mcp, int64_t boot_ms)
 
 void hold_begin(struct mcp_call *call, int64_t hold_s)
 {
-    call->hold_until_boot_ms = call->started_boot_ms + hold_s * 1000;
+    hold_until(call, call->started_boot_ms + hold_s * 1000);
     if (call->progress) {
         call->progress->next_boot_ms = call->started_boot_ms + PROGRESS_EVERY_MS;
         hold_wake_at(call->to.mcp, call->progress->next_boot_ms);
     }
-    hold_wake_at(call->to.mcp, call->hold_until_boot_ms + DESK_GRACE_MS);
 }
 
 void hold_until(struct mcp_call *call, int64_t boot_ms)
@@ -61,14 +60,12 @@ void hold_end(struct mcp_call *call)
  * in time too, be the desk there or not. */
 void hold_take(struct mcp_visit *visit, const struct json *params)
 {
-    visit->hold_ms = json_member_integer(params, "hold_ms", 0);
+    visit->hold_ms = json_member_span(params, "hold_ms", 0);
     for (struct mcp_call *call = visit->mcp->calls; call; call = call->next) {
         int64_t end_boot_ms = call->started_boot_ms + visit->hold_ms;
 
-        if (call->visit != visit || visit->hold_ms <= 0 || end_boot_ms >= call->hold_until_boot_ms)
-            continue;
-        call->hold_until_boot_ms = end_boot_ms;
-        hold_wake_at(visit->mcp, end_boot_ms + DESK_GRACE_MS);
+        if (call->visit == visit && visit->hold_ms > 0 && end_boot_ms < call->hold_until_boot_ms)
+            hold_until(call, end_boot_ms);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "mcp/inside.h"
@@ -42,11 +43,11 @@ void mcp_free(struct mcp *mcp)
     free(mcp);
 }
 
-/* `id` NULL: it could not be read. */
-static void refuse(const struct mcp_to *to, const struct json *id, int code, const char *message)
+/* `take_id_json` NULL: it could not be read. */
+static void refuse_with(const struct mcp_to *to, char *take_id_json, int code, const char *message)
 {
     struct mcp_to answer = *to;
-    char *id_json = id ? json_encode(id) : NULL;
+    char *id_json = take_id_json;
 
     answer.id_json = id_json;
     if (!id_json && !revision_omits_unknown_id(to->mcp->negotiated))
@@ -56,11 +57,18 @@ static void refuse(const struct mcp_to *to, const struct json *id, int code, con
     free(id_json);
 }
 
-void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream)
+static void refuse(const struct mcp_to *to, const struct json *id, int code, const char *message)
+{
+    refuse_with(to, id ? json_encode(id) : NULL, code, message);
+}
+
+void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream, const char *begin,
+                          size_t length)
 {
     const struct mcp_to to = { .mcp = mcp, .stream = stream };
 
-    refuse(&to, NULL, JSONRPC_INVALID_REQUEST, "a message has at most 1048576 bytes");
+    refuse_with(&to, jsonrpc_find_id(begin, length), JSONRPC_INVALID_REQUEST,
+                "a message has at most 1048576 bytes");
 }
 
 static void list_tools(struct mcp_request *request)
@@ -213,17 +221,18 @@ void mcp_take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line,
         length--;
     if (length == 0)
         return;
-    if (json_parse(line, length, &value, &err))
+    if (jsonrpc_parse(line, length, &value, &err))
         mcp_take_value(mcp, stream, NULL, value);
     else
-        refuse(&to, NULL, JSONRPC_PARSE_ERROR, err.message);
+        refuse_with(&to, jsonrpc_find_id(line, length), JSONRPC_PARSE_ERROR, err.message);
     json_free(value);
 }
 
 void mcp_confirm(struct mcp *mcp, struct mcp_stream *stream)
 {
     (void)mcp;
-    delivery_confirm(&stream->deliveries);
+    if (!DELIBERATE_FAULT(front_confirms_nothing))
+        delivery_confirm(&stream->deliveries);
 }
 
 void mcp_confirm_soon(struct mcp *mcp, struct mcp_stream *stream)

@@ -66,8 +66,10 @@ struct mcp_parts {
     const char *directory;        /* NULL: none */
     const char *token, *token_id; /* over HTTP, as in desk.h */
     bool is_sub_agent;
-    bool is_hub;                   /* the desk is in this process: a look at it starts nothing */
-    const char *transport;         /* "stdio", "http" */
+    bool is_hub;           /* the desk is in this process: a look at it starts nothing */
+    const char *transport; /* "stdio", "http" */
+    /* As in desk.h, of the client whose message is being read; NULL: it is above. */
+    bool (*locate)(void *context, int64_t *ret_uid, int64_t *ret_pid);
     size_t most_calls;             /* at once */
     const struct mcp_offer *offer; /* NULL: the product's */
     void *context;
@@ -105,8 +107,9 @@ void mcp_take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line,
 /* A message that was parsed before: over HTTP it must be known whose it is (entry.h). */
 void mcp_take_value(struct mcp *mcp, struct mcp_stream *stream, const struct mcp_headers *headers,
                     const struct json *value);
-/* A line longer than the limit was skipped: answered like any unreadable one. */
-void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream);
+/* A line longer than the limit is skipped; what was read of it may have its id. */
+void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream, const char *begin,
+                          size_t length);
 
 /* Every message of this stream is with the client now. Not before that does an answer count as
  * delivered: one that died in a buffer belongs to the next identical call (R5.5). */

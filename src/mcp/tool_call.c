@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash_point.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -52,7 +53,7 @@ static void write_compat(struct text *out, enum mcp_revision revision, const str
 
     if (json_parse(given_json, strlen(given_json), &given, NULL) &&
         json_parse(result_json, strlen(result_json), &result, NULL)) {
-        struct compat_outcome outcome = compat_outcome(result);
+        struct compat_outcome outcome = { outcome_read(result), result };
 
         compat->present(given, &outcome, &reply);
     }
@@ -115,12 +116,14 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     struct mcp_batch *batch = call->to.batch;
     enum mcp_revision revision = call->revision;
     bool is_good = reply->err.code == ERROR_NONE;
+    bool is_over = is_good && reply->kind == REPLY_FINAL;
+    const char *json = is_over && DELIBERATE_FAULT(front_loses_result) ? "{}" : reply->json;
     struct text out = { 0 };
     struct mcp_to to;
 
-    if (is_good && reply->is_final)
+    if (is_over)
         channel_finish(call);
-    if (is_good && reply->is_final && reply->session_id)
+    if (is_over && reply->session_id)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->visit,
                      reply->session_id);
     if (is_good && call->compat && reply->json) {
@@ -133,7 +136,7 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     }
     to = call_let_go(call);
     if (is_good)
-        reply_structured(&to, revision, reply->json, false);
+        reply_structured(&to, revision, json, false);
     else
         reply_failure(&to, revision, &reply->err);
     call_settle(call);
@@ -175,20 +178,21 @@ static void on_done(void *context, const struct desk_reply *reply)
     struct mcp_call *call = context;
     struct mcp_stream *stream = call->to.stream;
     bool is_away = call->is_away, is_let_go = call->is_let_go;
+    bool is_over = reply->kind == REPLY_FINAL;
 
     call->is_at_desk = call->is_let_go = false;
-    if (stream && !reply->is_final && reply->err.code == ERROR_NONE && (is_away || is_let_go)) {
+    if (stream && !is_over && reply->err.code == ERROR_NONE && (is_away || is_let_go)) {
         if (!is_away) /* it was back before the desk had said so */
             tool_wait_again(call);
         return; /* nobody is there to be told `pending`: it waits again when the client is back */
     }
-    if (stream && !reply->is_final && reply->json && channel_need_input(call, reply->json))
+    if (stream && !is_over && reply->json && channel_need_input(call, reply->json))
         return;
     if (stream) {
         if (!come_back_reply(call, reply))
             reply_call(call, reply);
     } else {
-        if (reply->is_final) /* nobody took it: it must not count as being on its way */
+        if (is_over) /* not taken: it must not count as being on its way */
             tool_detach(call);
         call_end(call);
     }
@@ -218,7 +222,7 @@ static void learn(struct mcp_call *call, const char *event, const char *id,
                   const struct json *params)
 {
     struct clock *clock = call->to.mcp->parts.clock;
-    int64_t left_ms = json_member_integer(params, "remaining_ms", -1);
+    int64_t left_ms = json_member_span(params, "remaining_ms", -1);
 
     text_put(call->session_id, sizeof call->session_id, id);
     if (left_ms >= 0)
@@ -388,7 +392,7 @@ void tool_reply_pending(struct mcp_call *call)
         .interface = INTERFACE_AUTO,
     };
     struct text out = { 0 };
-    struct desk_reply reply = { .session_id = call->session_id };
+    struct desk_reply reply = { .kind = REPLY_PENDING, .session_id = call->session_id };
 
     if (call->session_id[0]) {
         response_write(&facts, &out);

@@ -10,13 +10,13 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "core/limits.h"
 #include "mcp/inside.h"
 
 enum {
     VISIT_NAME_BYTES = 128,
     VISIT_KEPT = 8,
     VISIT_MOST = 64,
-    CONFIRMED_AT_ONCE = 256, /* the store keeps an event about them */
 };
 
 static void leave(struct mcp_visit *visit)
@@ -87,6 +87,13 @@ static void on_message(void *context, const char *method, const struct json *par
     tool_on_event(context, method, params);
 }
 
+static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
+{
+    const struct mcp_parts *parts = &((struct mcp_visit *)context)->mcp->parts;
+
+    return parts->locate(parts->context, ret_uid, ret_pid);
+}
+
 static struct mcp_visit *enter(struct mcp_request *request, char *take_name, char *take_version)
 {
     struct mcp *mcp = request->to.mcp;
@@ -108,6 +115,7 @@ static struct mcp_visit *enter(struct mcp_request *request, char *take_name, cha
         .context = visit,
         .event = on_event,
         .message = on_message,
+        .locate = mcp->parts.locate ? locate : NULL,
     };
 
     visit->mcp = mcp;
@@ -194,7 +202,7 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
 
     json_write_object(&writer, NULL);
     json_write_list(&writer, "session_ids");
-    while (*list && count < CONFIRMED_AT_ONCE) {
+    while (*list && count < LIMIT_DELIVERED) {
         struct mcp_delivery *delivery = *list;
 
         if (delivery->visit != visit) {

@@ -239,7 +239,7 @@ static void note_bad_token(struct guesses *guesses)
     guesses->oldest = (guesses->oldest + 1) % GUARD_BAD_TOKENS;
 }
 
-int64_t guard_must_wait_s(const struct guard *guard, enum guard_door door)
+static int64_t must_wait_s(const struct guard *guard, enum guard_door door)
 {
     const struct guesses *guesses = &guard->guesses[door];
     int64_t left_ms = guesses->bad_token_ms[guesses->oldest] + GUARD_BAD_TOKENS_MS - loop_boot_ms();
@@ -249,7 +249,7 @@ int64_t guard_must_wait_s(const struct guard *guard, enum guard_door door)
 
 int64_t guard_note_guess(struct guard *guard, enum guard_door door)
 {
-    int64_t wait_s = guard_must_wait_s(guard, door);
+    int64_t wait_s = must_wait_s(guard, door);
 
     if (wait_s == 0)
         note_bad_token(&guard->guesses[door]);
@@ -273,7 +273,7 @@ static bool refuse_unknown(struct passage *passage, bool has_tried)
 {
     struct guard *guard = passage->guard;
     enum guard_door door = http_site(passage->exchange) ? GUARD_PUBLIC : GUARD_LOCAL;
-    int64_t left_s = guard_must_wait_s(guard, door);
+    int64_t left_s = must_wait_s(guard, door);
     char seconds[24];
 
     /* Who holds a token is never shut out by those who guess: only guesses are slowed. */

@@ -61,14 +61,12 @@ void guard_free(struct guard *guard);
 /* Rows live as long as the guard. A path of one table hides the same path of a later one. */
 void guard_add_routes(struct guard *guard, const struct guard_route *routes, size_t count,
                       void *context);
-/* A secret that came another way than in Authorization, as in a WebSocket's first message. Guesses
- * are slowed here as there: *ret_retry_s is above 0 where this one was not even looked at. */
+/* A secret that came another way than in Authorization, as in a WebSocket's first message. A right
+ * one is always known; *ret_retry_s is above 0 where too many wrong ones came before this one. */
 bool guard_knows(struct guard *guard, enum guard_door door, const char *secret,
                  struct guard_identity *ret_who, int64_t *ret_retry_s);
-/* A secret of another kind was wrong. Returns for how many seconds no further one should be looked
- * at; 0: go on. */
+/* A secret of another kind was wrong. Returns the seconds to wait; 0: it was not one too many. */
 int64_t guard_note_guess(struct guard *guard, enum guard_door door);
-int64_t guard_must_wait_s(const struct guard *guard, enum guard_door door);
 /* Whose connections are that come with the token of this hash; http_server_cut ends them. */
 uint64_t guard_owner(const uint8_t *hash);
 /* Every row in order, for documents and tests; NULL behind the last. */

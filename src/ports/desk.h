@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/outcome.h"
 
 struct desk;
 struct desk_visit; /* the desk's own record of a visitor */
@@ -26,11 +27,9 @@ enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
 /* Who stands at the desk. Borrowed for desk_enter only. */
 struct desk_visitor {
     enum desk_role role;
-    const char *via;  /* people: "cli" "terminal" "web" "api" "client" */
-    int64_t uid, pid; /* pid 0: no process is known, as over HTTP; uid -1: nor whose */
-    uint64_t start;   /* of pid, so that a reused pid is somebody else */
-    int64_t parent;
-    uint64_t parent_start;
+    const char *via;            /* people: "cli" "terminal" "web" "api" "client" */
+    int64_t uid, pid;           /* pid 0: no process is known, as over HTTP; uid -1: nor whose */
+    uint64_t start;             /* of pid, so that a reused pid is another process; 0: not read */
     const char *tty;            /* "" without */
     const char *name, *version; /* what the client calls itself: a claim */
     const char *as_name;        /* --as NAME; NULL: none */
@@ -40,7 +39,10 @@ struct desk_visitor {
     const char *transport; /* agents: how its client reaches us, "stdio"; NULL: it is no client */
     bool is_sub_agent;
     bool may_answer; /* a host: questions of its own conversations */
-    void *context;   /* handed to both */
+    void *context;   /* handed to all of these */
+    /* Whose process it is, where finding that out costs something; NULL: said above. False:
+     * unknown. Called once at most, when it counts. */
+    bool (*locate)(void *context, int64_t *ret_uid, int64_t *ret_pid);
     /* A JSON-RPC notification as one line without the line end; the bytes are shared by all
      * visitors and live for the call. */
     void (*event)(void *context, const char *line, size_t length);
@@ -51,7 +53,7 @@ struct desk_visitor {
 struct desk_reply {
     struct error err;       /* code ERROR_NONE: it worked */
     const char *json;       /* result, or data for the error; NULL: nothing to add */
-    bool is_final;          /* submit, wait: the ask is over */
+    enum reply_kind kind;   /* submit, wait: what it is */
     const char *session_id; /* where one is concerned; else NULL */
 };
 typedef void desk_done(void *context, const struct desk_reply *reply);
@@ -61,6 +63,10 @@ typedef void desk_act(struct desk *desk, struct desk_visit *visit, const struct 
 struct desk_ops {
     struct desk_visit *(*enter)(struct desk *desk, const struct desk_visitor *visitor);
     void (*leave)(struct desk *desk, struct desk_visit *visit);
+    /* Whether this visitor may do that (one of DESK_ACT or enum desk_hub_act). False: `err` has the
+     * reason, wrong_role or not_allowed. NULL: the desk that these acts are passed to decides. */
+    bool (*may)(struct desk *desk, const struct desk_visit *visit, size_t act,
+                const struct json *params, struct error *err);
     /* An act by its words, which are passed on to where it is done; then there are no others here.
      * NULL: it is done here, and its words must be read first. */
     void (*pass)(struct desk *desk, struct desk_visit *visit, size_t act, const struct text *params,
@@ -126,6 +132,22 @@ static inline desk_act *desk_act_at(const struct desk *desk, size_t act)
     memcpy(&found, (const char *)desk->ops + act, sizeof found);
     return found;
 }
+/* What the hub does itself, no desk; an act too, so that the desk decides who may. The first two
+ * are for who has no visit yet: there the connection decides. */
+enum desk_hub_act {
+    DESK_HUB_HELLO = 1,
+    DESK_HUB_PROVE, /* of pages alone */
+    DESK_HUB_STATUS,
+    DESK_HUB_STOP,
+    DESK_HUB_RETIRE,
+    DESK_HUB_ACTS
+};
+bool desk_may(struct desk *desk, const struct desk_visit *visit, size_t act,
+              const struct json *params, struct error *err);
+/* An act of a peer: done only if this visitor may, and not with a number that is out of range. The
+ * path of that begins in an ask's arguments if it is there, as all paths about arguments do. */
+void desk_serve(struct desk *desk, struct desk_visit *visit, size_t act, const struct json *params,
+                desk_done *done, void *context);
 /* With parameters that are written, not read: by the desk's own way. */
 void desk_pass(struct desk *desk, struct desk_visit *visit, size_t act, const struct text *params,
                desk_done *done, void *context);

@@ -106,9 +106,11 @@ static void open_ask(struct seat *seat, const struct json *whole)
     struct text words = { 0 };
     struct error err;
 
-    if (!state_is_open(state_find(status))) {
+    bool is_open = state_is_open(state_find(status));
+
+    if (!is_open || json_is_yes(json_member(whole, "answer_elsewhere"))) {
         seat_keep(&seat->result->whole_json, whole);
-        seat_end(seat, SEAT_OVER);
+        seat_end(seat, is_open ? SEAT_ELSEWHERE : SEAT_OVER);
         return;
     }
     if (!seat_open_terminal(seat))

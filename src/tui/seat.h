@@ -23,11 +23,12 @@ struct seat_options {
 };
 
 enum seat_end {
-    SEAT_DONE,   /* decided, here or elsewhere: exit_code, summary */
-    SEAT_LEFT,   /* the person left, the ask stays open */
-    SEAT_MOVED,  /* goes on in the browser: link, url, browser */
-    SEAT_OVER,   /* it was over before it could be shown: whole_json */
-    SEAT_FAILED, /* err, and detail_json where the hub gave one */
+    SEAT_DONE,      /* decided, here or elsewhere: exit_code, summary */
+    SEAT_LEFT,      /* the person left, the ask stays open */
+    SEAT_MOVED,     /* goes on in the browser: link, url, browser */
+    SEAT_ELSEWHERE, /* the hub takes no answer from here: whole_json */
+    SEAT_OVER,      /* it was over before it could be shown: whole_json */
+    SEAT_FAILED,    /* err, and detail_json where the hub gave one */
     SEAT_NO_TERMINAL,
     SEAT_SIGNAL, /* signal_number: to be raised again by whoever called */
 };

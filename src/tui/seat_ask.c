@@ -4,36 +4,14 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/json_writer.h"
-#include "base/text.h"
 #include "tui/seat_inside.h"
 #include "wire/phone.h"
-
-static void on_asked(void *context, const struct error *err, const struct json *result);
-
-/* Nobody here could explain: the ask stays open, and we wait on for its answer. */
-static void wait_on(struct seat *seat, const struct json *result)
-{
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", json_member_text(result, "session_id"));
-    json_write_integer(&writer, "wait_seconds", -1);
-    json_write_end_object(&writer);
-    phone_call(seat->agent, "ask/wait", text_string(&params), on_asked, seat);
-    text_release(&params);
-}
 
 /* An ask of our own: its result is what we are for, whoever decides it. */
 static void on_asked(void *context, const struct error *err, const struct json *result)
 {
     struct seat *seat = context;
 
-    if (!err && json_member(result, "asked_back")) {
-        wait_on(seat, result);
-        return;
-    }
     seat->is_asking_done = true;
     if (err) {
         seat_fail(seat, err, result);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "core/limits.h"
@@ -47,12 +48,7 @@ void connection_close(struct connection *connection)
     methods_drop_calls(connection);
     if (connection->is_dirty)
         forget_dirty(connection);
-    if (connection->previous)
-        connection->previous->next = connection->next;
-    else
-        server->connections = connection->next;
-    if (connection->next)
-        connection->next->previous = connection->previous;
+    LIST_REMOVE(server->connections, connection);
     server->count--;
     uv_close((uv_handle_t *)&connection->pipe, on_closed);
     server->host.on_change(server->host.context);
@@ -69,10 +65,13 @@ void connection_mark_dirty(struct connection *connection)
 
 static void refuse_long_line(struct connection *connection)
 {
+    char *id_json = jsonrpc_find_id(text_string(&connection->in), connection->in.used);
+
     connection->skips_line = true;
     text_clear(&connection->in);
-    wire_add_error(&connection->out, "null", JSONRPC_INVALID_REQUEST,
+    wire_add_error(&connection->out, id_json ? id_json : "null", JSONRPC_INVALID_REQUEST,
                    "a line has at most 1048576 bytes");
+    free(id_json);
     connection_mark_dirty(connection);
 }
 
@@ -178,10 +177,8 @@ static void on_written(uv_write_t *write, int status)
     struct connection *connection = write->data;
 
     text_release(&connection->writing);
-    if (status != 0)
-        connection_close(connection);
-    else
-        connection_flush(connection);
+    connection->is_unread = connection->is_unread || status != 0;
+    connection_flush(connection);
 }
 
 /* What came before the peer was read from no more; may fill the output again. */
@@ -218,6 +215,8 @@ void connection_flush(struct connection *connection)
 
     if (connection->is_closing || connection->writing.used > 0)
         return;
+    if (connection->is_unread)
+        text_clear(&connection->out);
     if (connection->out.used == 0) {
         when_written(connection);
         return;
@@ -225,7 +224,8 @@ void connection_flush(struct connection *connection)
     buffer = uv_buf_init(connection->out.bytes, (unsigned)connection->out.used);
     wrote = uv_try_write((uv_stream_t *)&connection->pipe, &buffer, 1);
     if (wrote < 0 && wrote != UV_EAGAIN) {
-        connection_close(connection);
+        connection->is_unread = true;
+        connection_flush(connection);
         return;
     }
     if (wrote > 0 && (size_t)wrote == connection->out.used) {
@@ -241,15 +241,6 @@ void connection_flush(struct connection *connection)
     connection->write.data = connection;
     if (uv_write(&connection->write, (uv_stream_t *)&connection->pipe, &buffer, 1, on_written) != 0)
         connection_close(connection);
-}
-
-static void link_connection(struct wire_server *server, struct connection *connection)
-{
-    connection->next = server->connections;
-    if (connection->next)
-        connection->next->previous = connection;
-    server->connections = connection;
-    server->count++;
 }
 
 /* Another user of this machine who got here past the directory's mode is not let in. */
@@ -272,7 +263,8 @@ void connection_accept(struct wire_server *server)
         free(connection);
         return;
     }
-    link_connection(server, connection);
+    LIST_ADD(server->connections, connection);
+    server->count++;
     if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&connection->pipe) != 0 ||
         server->is_draining || server->count > CONNECTION_MOST || !is_own_user(connection)) {
         connection_close(connection);

@@ -29,7 +29,8 @@ struct connection {
     bool is_closing, is_dirty, is_reading, closes_when_written;
     bool skips_line; /* the rest of a line that was too long */
     bool needs_resync;
-    bool has_begun;           /* something was read */
+    bool is_unread; /* its peer reads no more; what it said before it went is still heard */
+    bool has_begun; /* something was read */
     struct desk_visit *visit; /* NULL before hello */
     struct call *calls;       /* under way at the desk; methods.c's */
     size_t call_count, look_count;

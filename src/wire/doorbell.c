@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,21 +30,13 @@ static bool is_usual_place(const struct place *place)
 
 static int ring(const struct place *place)
 {
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
     char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32];
     struct error err;
-    int fd;
 
     if (!is_usual_place(place) || !place_socket_name(place, directory, path, &err) ||
         snprintf(path, sizeof path, "%s/%s", directory, DOORBELL_NAME) > PLACE_SOCKET_BYTES)
         return -1;
-    snprintf(address.sun_path, sizeof address.sun_path, "%.*s", PLACE_SOCKET_BYTES, path);
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    return place_connect(path, SOCK_NONBLOCK);
 }
 
 /* The hub that was started for us could not begin, or found another one at work. */

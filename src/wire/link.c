@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,20 +44,6 @@ struct link {
     void (*on_note)(void *context, const struct wire_message *note);
     void *note_context;
 };
-
-static int connect_to(const char *path)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0)
-        return -1;
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
 
 static bool send_all(struct link *link, const char *bytes, size_t length)
 {
@@ -319,10 +304,10 @@ static bool try_once(const struct place *place, const struct link_identity *iden
 
     *ret_is_final = false;
     if (identity->socket_path)
-        fd = connect_to(identity->socket_path);
+        fd = place_connect(identity->socket_path, 0);
     else if (place_read_note(place, &note, NULL) &&
              (start == LINK_MAY_START || !doorbell_is(note.socket) || os_is_locked(place->lock)))
-        fd = connect_to(note.socket);
+        fd = place_connect(note.socket, 0);
     if (fd < 0)
         return error_set(err, ERROR_not_found, "", "no hub is running");
     link = link_new(fd);

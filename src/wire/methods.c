@@ -1,4 +1,5 @@
-/* methods.c - the methods of the wire, each a row with its roles and the act of the desk. */
+/* methods.c - the methods of the wire, each a row with the act of the desk, which decides who may.
+ */
 #include "wire/methods.h"
 
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/spare.h"
@@ -18,49 +20,53 @@ enum { METHODS_ID_BYTES = 256 }; /* kept as long as its call is under way */
 
 static const struct method {
     const char *name;
-    unsigned roles;
     size_t act;
 } methods[] = {
-    { "ask/create", ROLE_AGENT, DESK_ACT(submit) },
-    { "ask/wait", ROLE_AGENT, DESK_ACT(wait) },
-    { "ask/delivered", ROLE_AGENT, DESK_ACT(delivered) },
-    { "ask/withdraw", ROLE_AGENT, DESK_ACT(withdraw) },
-    { "ask/detach", ROLE_AGENT, DESK_ACT(detach) },
-    { "client/cut_off", ROLE_AGENT, DESK_ACT(cut_off) },
-    { "client/result", ROLE_AGENT, DESK_ACT(client_result) },
-    { "client/failed", ROLE_AGENT, DESK_ACT(client_failed) },
-    { "mine/list", ROLE_AGENT, DESK_ACT(mine_list) },
-    { "mine/get", ROLE_AGENT, DESK_ACT(mine_get) },
-    { "mine/follow", ROLE_AGENT, DESK_ACT(mine_follow) },
-    { "ask/answer", ROLE_PERSON, DESK_ACT(answer) },
-    { "ask/cancel", ROLE_PERSON, DESK_ACT(cancel) },
-    { "ask/decline", ROLE_PERSON, DESK_ACT(decline) },
-    { "ask/extend", ROLE_PERSON, DESK_ACT(extend) },
-    { "ask/undo", ROLE_PERSON, DESK_ACT(undo) },
-    { "ask/send", ROLE_PERSON, DESK_ACT(send_now) },
-    { "ask/draft", ROLE_PERSON, DESK_ACT(draft) },
-    { "ask/switch", ROLE_PERSON, DESK_ACT(switch_interface) },
-    { "ask/challenge", ROLE_PERSON, DESK_ACT(challenge) },
-    { "ask/attach", ROLE_PERSON, DESK_ACT(attach) },
-    { "ask/list", ROLE_PERSON, DESK_ACT(list) },
-    { "ask/get", ROLE_PERSON, DESK_ACT(get) },
-    { "ask/watch", ROLE_PERSON, DESK_ACT(watch) },
-    { "ask/history", ROLE_PERSON, DESK_ACT(history) },
-    { "ask/statistics", ROLE_PERSON, DESK_ACT(statistics) },
-    { "ask/back", ROLE_PERSON, DESK_ACT(ask_back) },
-    { "rule/preview", ROLE_PERSON, DESK_ACT(rule_preview) },
-    { "rule/add", ROLE_PERSON, DESK_ACT(rule_add) },
-    { "rule/list", ROLE_PERSON, DESK_ACT(rule_list) },
-    { "rule/remove", ROLE_PERSON, DESK_ACT(rule_remove) },
-    { "rule/suggest", ROLE_PERSON, DESK_ACT(rule_suggest) },
-    { "ask/later", ROLE_PERSON, DESK_ACT(later) },
-    { "ask/hide", ROLE_PERSON, DESK_ACT(hide) },
-    { "settings/list", ROLE_PERSON, DESK_ACT(settings_list) },
-    { "settings/set", ROLE_PERSON, DESK_ACT(settings_set) },
-    { "token/new", ROLE_PERSON, DESK_ACT(token_new) },
-    { "token/list", ROLE_PERSON, DESK_ACT(token_list) },
-    { "token/revoke", ROLE_PERSON, DESK_ACT(token_revoke) },
-    { "portal/link", ROLE_PERSON, DESK_ACT(portal_link) },
+    { "hello", DESK_HUB_HELLO },
+    { "hub/prove", DESK_HUB_PROVE },
+    { "ask/create", DESK_ACT(submit) },
+    { "ask/wait", DESK_ACT(wait) },
+    { "ask/delivered", DESK_ACT(delivered) },
+    { "ask/withdraw", DESK_ACT(withdraw) },
+    { "ask/detach", DESK_ACT(detach) },
+    { "client/cut_off", DESK_ACT(cut_off) },
+    { "client/result", DESK_ACT(client_result) },
+    { "client/failed", DESK_ACT(client_failed) },
+    { "mine/list", DESK_ACT(mine_list) },
+    { "mine/get", DESK_ACT(mine_get) },
+    { "mine/follow", DESK_ACT(mine_follow) },
+    { "ask/answer", DESK_ACT(answer) },
+    { "ask/cancel", DESK_ACT(cancel) },
+    { "ask/decline", DESK_ACT(decline) },
+    { "ask/extend", DESK_ACT(extend) },
+    { "ask/undo", DESK_ACT(undo) },
+    { "ask/send", DESK_ACT(send_now) },
+    { "ask/draft", DESK_ACT(draft) },
+    { "ask/switch", DESK_ACT(switch_interface) },
+    { "ask/challenge", DESK_ACT(challenge) },
+    { "ask/attach", DESK_ACT(attach) },
+    { "ask/list", DESK_ACT(list) },
+    { "ask/get", DESK_ACT(get) },
+    { "ask/watch", DESK_ACT(watch) },
+    { "ask/history", DESK_ACT(history) },
+    { "ask/statistics", DESK_ACT(statistics) },
+    { "ask/back", DESK_ACT(ask_back) },
+    { "rule/preview", DESK_ACT(rule_preview) },
+    { "rule/add", DESK_ACT(rule_add) },
+    { "rule/list", DESK_ACT(rule_list) },
+    { "rule/remove", DESK_ACT(rule_remove) },
+    { "rule/suggest", DESK_ACT(rule_suggest) },
+    { "ask/later", DESK_ACT(later) },
+    { "ask/hide", DESK_ACT(hide) },
+    { "settings/list", DESK_ACT(settings_list) },
+    { "settings/set", DESK_ACT(settings_set) },
+    { "token/new", DESK_ACT(token_new) },
+    { "token/list", DESK_ACT(token_list) },
+    { "token/revoke", DESK_ACT(token_revoke) },
+    { "portal/link", DESK_ACT(portal_link) },
+    { "hub/status", DESK_HUB_STATUS },
+    { "hub/stop", DESK_HUB_STOP },
+    { "hub/retire", DESK_HUB_RETIRE },
 };
 
 /* A request under way at the desk; after the visitor left nobody else frees it. */
@@ -75,12 +81,7 @@ struct call {
 
 static void end_call(struct call *call)
 {
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        call->connection->calls = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
+    LIST_REMOVE(call->connection->calls, call);
     call->connection->call_count--;
     call->connection->look_count -= call->is_look;
     spare_free(call, call->bytes);
@@ -103,7 +104,7 @@ static void on_done(void *context, const struct desk_reply *reply)
         if (reply->err.code != ERROR_NONE)
             wire_add_failure(&connection->out, call->id_json, &reply->err, reply->json);
         else
-            jsonrpc_add_result(&connection->out, call->id_json, reply->json ? reply->json : "{}");
+            wire_add_result(&connection->out, call->id_json, reply->kind, reply->json);
     }
     connection_mark_dirty(
         connection); /* it may be read from again, whether it was answered or not */
@@ -125,8 +126,7 @@ static void on_event(void *context, const char *line, size_t length)
 }
 
 static bool read_visitor(const struct connection *connection, const struct json *params,
-                         struct desk_visitor *visitor, struct os_process *own,
-                         struct os_process *parent)
+                         struct desk_visitor *visitor, struct os_process *own)
 {
     if (!wire_read_visitor(params, visitor))
         return false;
@@ -134,10 +134,7 @@ static bool read_visitor(const struct connection *connection, const struct json 
     visitor->pid = connection->pid;
     if (os_process(connection->pid, own)) {
         visitor->start = own->start;
-        visitor->parent = own->parent;
         visitor->tty = own->tty;
-        if (os_process(own->parent, parent))
-            visitor->parent_start = parent->start;
     }
     return true;
 }
@@ -170,14 +167,14 @@ static void take_hello(struct connection *connection, const struct wire_message 
 {
     struct desk *desk = connection->server->desk;
     struct desk_visitor visitor = { .context = connection, .event = on_event, .tty = "" };
-    struct os_process own, parent;
+    struct os_process own;
 
     if (connection->visit) {
         refuse(connection, id_json, JSONRPC_INVALID_REQUEST,
                "hello was said already; a connection has one role");
     } else if (!wire_is_ours(message->params)) {
         refuse(connection, id_json, WIRE_NUMBER_REFUSED, "this hub speaks another wire number");
-    } else if (!read_visitor(connection, message->params, &visitor, &own, &parent)) {
+    } else if (!read_visitor(connection, message->params, &visitor, &own)) {
         refuse(connection, id_json, JSONRPC_INVALID_PARAMS,
                "hello needs role agent or person, a known channel and short names");
     } else {
@@ -198,12 +195,23 @@ static void take_status(struct connection *connection, const char *id_json)
     text_release(&out);
 }
 
-static void take_wish(struct connection *connection, const char *id_json, enum wire_wish wish)
+/* Before hello there is no visit: our own user's process, as every connection here. */
+static void take_hub(struct connection *connection, size_t act, const struct json *params,
+                     const char *id_json)
 {
     struct wire_host *host = &connection->server->host;
+    struct desk *desk = connection->server->desk;
+    struct error err;
 
-    reply(connection, id_json, "{}");
-    host->wish(host->context, wish);
+    if (connection->visit && !desk_may(desk, connection->visit, act, params, &err)) {
+        if (id_json)
+            wire_add_failure(&connection->out, id_json, &err, NULL);
+    } else if (act == DESK_HUB_STATUS) {
+        take_status(connection, id_json);
+    } else {
+        reply(connection, id_json, "{}");
+        host->wish(host->context, act == DESK_HUB_STOP ? WIRE_WISH_STOP : WIRE_WISH_RETIRE);
+    }
 }
 
 static void act(struct connection *connection, const struct method *method,
@@ -226,13 +234,10 @@ static void act(struct connection *connection, const struct method *method,
                            .is_look = wire_is_look(method->act) };
     if (id_json)
         memcpy(call->id_json, id_json, strlen(id_json) + 1);
-    call->next = connection->calls;
-    if (call->next)
-        call->next->previous = call;
-    connection->calls = call;
+    LIST_ADD(connection->calls, call);
     connection->call_count++;
     connection->look_count += call->is_look;
-    desk_act_at(desk, method->act)(desk, connection->visit, message->params, on_done, call);
+    desk_serve(desk, connection->visit, method->act, message->params, on_done, call);
 }
 
 static const struct method *find_method(const char *name)
@@ -244,15 +249,18 @@ static const struct method *find_method(const char *name)
     return NULL;
 }
 
-bool wire_find_method(const char *name, unsigned *ret_roles, size_t *ret_act)
+bool wire_find_method(const char *name, size_t *ret_act)
 {
     const struct method *method = find_method(name);
 
-    if (!method)
-        return false;
-    *ret_roles = method->roles;
-    *ret_act = method->act;
-    return true;
+    if (method)
+        *ret_act = method->act;
+    return method;
+}
+
+const char *wire_method_at(size_t index)
+{
+    return index < ARRAY_LEN(methods) ? methods[index].name : NULL;
 }
 
 bool wire_is_look(size_t act)
@@ -283,23 +291,16 @@ static void dispatch(struct connection *connection, const struct wire_message *m
                      const char *id_json)
 {
     const struct method *found = find_method(message->method);
-    bool is_stop = strcmp(message->method, "hub/stop") == 0;
+    size_t which = found ? found->act : 0;
 
-    if (strcmp(message->method, "hello") == 0)
+    if (which == DESK_HUB_HELLO)
         take_hello(connection, message, id_json);
-    else if (strcmp(message->method, "hub/retire") == 0) /* by a newer front, before hello too */
-        take_wish(connection, id_json, WIRE_WISH_RETIRE);
-    else if (!connection->visit)
+    else if (!connection->visit && which != DESK_HUB_RETIRE) /* that by a newer front */
         refuse(connection, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
-    else if (strcmp(message->method, "hub/status") == 0)
-        take_status(connection, id_json);
-    else if (is_stop && connection->role == ROLE_PERSON)
-        take_wish(connection, id_json, WIRE_WISH_STOP);
-    else if (!found && !is_stop)
+    else if (!found || which == DESK_HUB_PROVE)
         refuse(connection, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");
-    else if (is_stop || !(found->roles & connection->role))
-        refuse(connection, id_json, WIRE_NOT_YOURS,
-               "agents ask and people answer: this method is not for your role");
+    else if (which < DESK_HUB_ACTS)
+        take_hub(connection, which, message->params, id_json);
     else
         act(connection, found, message, id_json);
 }
@@ -309,7 +310,7 @@ static void take_message(struct connection *connection, const struct wire_messag
     char *id_json = message->id ? json_encode(message->id) : NULL;
 
     if (id_json && strlen(id_json) > METHODS_ID_BYTES)
-        wire_add_error(&connection->out, "null", JSONRPC_INVALID_REQUEST, "the id is too long");
+        refuse(connection, id_json, JSONRPC_INVALID_REQUEST, "the id is too long");
     else if (message->method) /* we send no requests, so a response is nobody's */
         dispatch(connection, message, id_json);
     free(id_json);
@@ -326,8 +327,7 @@ void methods_take_line(struct connection *connection, const char *line, size_t l
         take_message(connection, &message);
         wire_release(&message);
     } else {
-        wire_add_error(&connection->out, "null", code,
-                       code == JSONRPC_PARSE_ERROR ? "not JSON" : "not a JSON-RPC 2.0 message");
+        wire_add_unread(&connection->out, line, length, code);
     }
     connection_mark_dirty(connection);
 }

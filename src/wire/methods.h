@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Roles are bits of enum desk_role, the act is for desk_act_at. False: no such method. */
-bool wire_find_method(const char *name, unsigned *ret_roles, size_t *ret_act);
+/* The act is for desk_serve, or one of enum desk_hub_act. False: no such method. */
+bool wire_find_method(const char *name, size_t *ret_act);
+const char *wire_method_at(size_t index); /* every name in order, for tests; NULL: no more */
 /* So many looks of one peer are under way at most, with a store that is far away; until one of them
  * has ended it is not read from. What they bring may be much, and nobody knows yet how much. */
 enum { WIRE_LOOKS = 16 };

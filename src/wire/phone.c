@@ -108,6 +108,25 @@ static void free_call(struct phone_call *call)
     free(call);
 }
 
+/* An ask that is not over is waited for, also where the person asks back: no one here explains. */
+static bool waits_on(struct phone *phone, struct phone_call *call,
+                     const struct wire_message *message, struct error *err)
+{
+    const char *id = json_member_text(message->result, "session_id");
+    enum reply_kind kind;
+
+    if ((strcmp(call->method, "ask/create") != 0 && strcmp(call->method, "ask/wait") != 0) ||
+        !wire_read_kind(message->root, &kind, err) || kind == REPLY_FINAL)
+        return false;
+    free(call->params);
+    call->method = "ask/wait";
+    call->params = mem_format("{\"session_id\":\"%s\",\"wait_seconds\":-1}", id ? id : "");
+    call->next = phone->calls;
+    phone->calls = call;
+    send_call(phone, call);
+    return true;
+}
+
 static void take_response(struct phone *phone, const struct wire_message *message)
 {
     struct phone_call *call = take_call(phone, message->id);
@@ -118,7 +137,9 @@ static void take_response(struct phone *phone, const struct wire_message *messag
     phone->tries = 0; /* a hub that answers is one */
     if (message->error)
         wire_read_failure(message->error, &err);
-    if (call->done && message->error)
+    else if (waits_on(phone, call, message, &err))
+        return;
+    if (call->done && err.code != ERROR_NONE)
         call->done(call->context, &err, json_member(json_member(message->error, "data"), "detail"));
     else if (call->done)
         call->done(call->context, NULL, message->result);

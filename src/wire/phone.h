@@ -26,7 +26,7 @@ struct phone_parts {
     void (*note)(void *context, const char *method, const struct json *params);
 };
 /* `err` NULL: it worked. `json` is the result, or the detail of a refusal (maybe NULL); borrowed.
- */
+ * The result of ask/create and ask/wait is told when the ask is over. */
 typedef void phone_done(void *context, const struct error *err, const struct json *json);
 
 struct phone *phone_new(const struct phone_parts *parts); /* begins to look for the hub */

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -116,6 +118,20 @@ bool place_socket(const struct place *place, char *out, struct error *err)
                          path, PLACE_SOCKET_BYTES);
     snprintf(out, PLACE_SOCKET_BYTES + 1, "%.*s", PLACE_SOCKET_BYTES, path);
     return true;
+}
+
+int place_connect(const char *path, int flags)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+
+    if (fd < 0)
+        return -1;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
+    return -1;
 }
 
 bool place_write_note(const struct place *place, const struct place_note *note, struct error *err)

@@ -21,6 +21,8 @@ struct remote_desk {
     struct remote_visit *unsent; /* visits with something to send at the end of the turn */
     char *socket_path;           /* NULL: the user's own hub */
     size_t busy;                 /* threads that look for the hub */
+    bool (*refuses)(void *context, struct error *err);
+    void *context;
 };
 
 struct remote_visit {
@@ -124,9 +126,8 @@ static void take_response(struct remote_visit *visit, const struct wire_message 
     struct remote_call *call =
         json_integer_of(message->id, &id) ? remote_calls_find(&visit->calls, id) : NULL;
     struct desk_reply reply = { 0 };
+    bool waits = call && (call->act == DESK_ACT(submit) || call->act == DESK_ACT(wait));
     char *json;
-    const char *status = json_member_text(message->result, "action_status");
-    const char *action = json_member_text(message->result, "action");
 
     if (!call)
         return;
@@ -138,11 +139,11 @@ static void take_response(struct remote_visit *visit, const struct wire_message 
         send_again(visit, call);
         return;
     }
-    json = message->result ? json_encode(message->result) : NULL;
+    if (waits && !message->error)
+        wire_read_kind(message->root, &reply.kind, &reply.err);
+    json = message->result && reply.err.code == ERROR_NONE ? json_encode(message->result) : NULL;
     reply.json = json;
     reply.session_id = json_member_text(message->result, "session_id");
-    status = status ? status : action;
-    reply.is_final = status && strncmp(status, "pending", 7) != 0;
     remote_calls_take(&visit->calls, call);
     call->done(call->context, &reply);
     remote_call_free(call);
@@ -289,8 +290,13 @@ static void remote_pass(struct desk *desk, struct desk_visit *acting, size_t act
 {
     struct remote_visit *visit = (struct remote_visit *)acting;
     struct remote_call *call = remote_calls_add(&visit->calls, act, params, done, context);
+    const struct remote_desk *own = (struct remote_desk *)desk;
+    struct error err;
 
-    (void)desk;
+    if (act == DESK_ACT(submit) && own->refuses(own->context, &err)) {
+        fail_call(visit, call, &err);
+        return;
+    }
     if (dial_is_idle(visit->dial))
         connect_visit(visit);
     if (!dial_is_open(visit->dial))
@@ -308,13 +314,16 @@ static const struct desk_ops remote_ops = {
     .pass = remote_pass,
 };
 
-struct desk *remote_desk_new(struct loop *loop, const char *socket_path)
+struct desk *remote_desk_new(struct loop *loop, const char *socket_path,
+                             bool (*refuses)(void *context, struct error *err), void *context)
 {
     struct remote_desk *desk = mem_new(sizeof *desk);
 
     desk->desk.ops = &remote_ops;
     desk->loop = loop;
     desk->socket_path = mem_text(socket_path);
+    desk->refuses = refuses;
+    desk->context = context;
     return &desk->desk;
 }
 

@@ -9,10 +9,13 @@
 #include <stdbool.h>
 
 struct desk;
+struct error;
 struct loop;
 
-/* `socket_path` NULL: the user's own hub, which may be started. */
-struct desk *remote_desk_new(struct loop *loop, const char *socket_path);
+/* `socket_path` NULL: the user's own hub, which may be started. `refuses` is called for each new
+ * ask: true ends it with `err` before a hub is looked for. */
+struct desk *remote_desk_new(struct loop *loop, const char *socket_path,
+                             bool (*refuses)(void *context, struct error *err), void *context);
 /* Every visit must have left; work of other threads is waited for by the loop. */
 void remote_desk_free(struct desk *desk);
 /* What the turn gave to say goes out: to be called before the loop sleeps. */

@@ -41,7 +41,7 @@ static void read_wait(struct remote_call *call)
     if (!json_parse(call->params_json, call->length, &params, NULL))
         return;
     wait_s = json_member_integer(params, "wait_seconds", -1);
-    if (wait_s >= 0)
+    if (wait_s >= 0 && wait_s <= LIMIT_TIMEOUT_S)
         call->until_boot_ms = loop_boot_ms() + wait_s * 1000;
     /* what a client's form brought goes whole to the next hub, never by the ask's id alone */
     tag = json_member(params, "state") ? NULL : json_member_text(params, "tag");

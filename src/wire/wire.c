@@ -25,7 +25,7 @@ bool wire_parse(const char *line, size_t length, struct wire_message *ret_messag
     struct json *root = NULL;
 
     *ret_code = JSONRPC_PARSE_ERROR;
-    if (!json_parse(line, length, &root, NULL))
+    if (!jsonrpc_parse(line, length, &root, NULL))
         return false;
     *ret_code = JSONRPC_INVALID_REQUEST;
     if (!jsonrpc_read(root, &message)) {
@@ -43,12 +43,47 @@ void wire_release(struct wire_message *message)
     *message = (struct wire_message){ 0 };
 }
 
+void wire_add_result(struct text *out, const char *id_json, enum reply_kind kind,
+                     const char *result_json)
+{
+    text_add_format(out,
+                    kind == REPLY_PLAIN
+                        ? "{\"jsonrpc\":\"2.0\",\"id\":%s%s,\"result\":"
+                        : "{\"jsonrpc\":\"2.0\",\"id\":%s,\"reply\":\"%s\",\"result\":",
+                    id_json, reply_kind_name(kind));
+    text_add_text(out, result_json ? result_json : "{}");
+    text_add_text(out, "}\n");
+}
+
+bool wire_read_kind(const struct json *root, enum reply_kind *ret_kind, struct error *err)
+{
+    *ret_kind = reply_kind_find(json_member_text(root, "reply"));
+    return *ret_kind != REPLY_PLAIN ||
+           error_set(err, ERROR_unavailable, "",
+                     "the hub runs an older version that can't confirm answers: run 'sayso stop', "
+                     "then repeat the same call; an answer is kept");
+}
+
 void wire_add_error(struct text *out, const char *id_json, int code, const char *message)
 {
     char data[32];
 
     snprintf(data, sizeof data, "{\"wire\":%d}", wire_number());
     jsonrpc_add_error(out, id_json, code, message, data);
+}
+
+void wire_add_unread(struct text *out, const char *line, size_t length, int code)
+{
+    char *id_json = jsonrpc_find_id(line, length);
+
+    wire_add_error(out, id_json ? id_json : "null", code,
+                   code == JSONRPC_PARSE_ERROR ? "not JSON" : "not a JSON-RPC 2.0 message");
+    free(id_json);
+}
+
+int wire_code_of(const struct error *err)
+{
+    return err->code == ERROR_wrong_role ? WIRE_NOT_YOURS : WIRE_OURS;
 }
 
 void wire_add_failure(struct text *out, const char *id_json, const struct error *err,
@@ -62,7 +97,7 @@ void wire_add_failure(struct text *out, const char *id_json, const struct error 
     if (detail_json)
         json_write_raw(&writer, "detail", detail_json);
     json_write_end_object(&writer);
-    jsonrpc_add_error(out, id_json, WIRE_OURS, err->message, text_string(&data));
+    jsonrpc_add_error(out, id_json, wire_code_of(err), err->message, text_string(&data));
     text_release(&data);
 }
 

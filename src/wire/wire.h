@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/jsonrpc.h"
 #include "base/text.h"
+#include "core/outcome.h"
 
 struct json;
 
@@ -37,8 +38,16 @@ struct wire_message {
 bool wire_parse(const char *line, size_t length, struct wire_message *ret_message, int *ret_code);
 void wire_release(struct wire_message *message);
 
+/* As jsonrpc_add_result, with what kind of reply it is beside the result. */
+void wire_add_result(struct text *out, const char *id_json, enum reply_kind kind,
+                     const char *result_json);
+/* The other way round, for ask/create and ask/wait. False: unsaid, so the result is no answer. */
+bool wire_read_kind(const struct json *root, enum reply_kind *ret_kind, struct error *err);
 /* As jsonrpc_add_error, with our wire number in data. */
 void wire_add_error(struct text *out, const char *id_json, int code, const char *message);
+/* The same about a line that wire_parse refused with this code; its id is found where it can be. */
+void wire_add_unread(struct text *out, const char *line, size_t length, int code);
+int wire_code_of(const struct error *err); /* of the closed list */
 /* An error of the closed list; `detail_json` (who won, …) may be NULL. */
 void wire_add_failure(struct text *out, const char *id_json, const struct error *err,
                       const char *detail_json);

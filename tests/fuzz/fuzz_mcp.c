@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/jsonrpc.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/arguments.h"
@@ -243,8 +244,9 @@ static void check_response(const struct json *message)
                json_member_text(error, "message"));
     if (json_kind(id) == KIND_INTEGER || json_kind(id) == KIND_TEXT)
         world.answered++;
-    else
-        demand(error && json_kind(id) == KIND_NULL);
+    else /* an id that is a number of another kind is refused with itself */
+        demand(error && (json_kind(id) == KIND_NULL || json_kind(id) == KIND_REAL ||
+                         json_kind(id) == KIND_HUGE));
 }
 
 static void check_message(const struct json *message)
@@ -303,8 +305,10 @@ static void count_requests(const char *line, size_t length)
 {
     struct json *value = NULL;
 
-    if (!json_parse(line, length, &value, NULL))
+    if (!jsonrpc_parse(line, length, &value, NULL)) {
+        world.asked++; /* its id may have been readable all the same */
         return;
+    }
     if (is_id(json_member(value, "id")))
         world.asked++;
     for (size_t i = 0; json_kind(value) == KIND_LIST && i < json_length(value); i++)
@@ -333,7 +337,7 @@ static void name_ask(struct act *act)
 static void act_answer(const char *status, bool is_final)
 {
     char json[256];
-    struct desk_reply reply = { .json = json, .is_final = is_final };
+    struct desk_reply reply = { .json = json, .kind = is_final ? REPLY_FINAL : REPLY_PENDING };
     char id[27];
 
     name_ask(&world.acts[0]);
@@ -385,7 +389,7 @@ static void tell_form(struct act *act, const char *more)
 static void act_need_input(const char *more)
 {
     char json[2048], id[27];
-    struct desk_reply reply = { .json = json, .session_id = id };
+    struct desk_reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = id };
 
     name_ask(&world.acts[0]);
     memcpy(id, world.acts[0].session_id, sizeof id);
@@ -412,7 +416,7 @@ static void act_of_world(struct mcp *mcp, struct mcp_stream *stream, char what)
     if (what == 'w')
         mcp_confirm(mcp, stream);
     if (what == 'l')
-        mcp_refuse_long_line(mcp, stream);
+        mcp_refuse_long_line(mcp, stream, "", 0);
     if (what == 'x') /* the client is away, */
         mcp_pause(mcp, stream);
     if (what == 'y') /* is back, */

@@ -45,6 +45,7 @@ class Row:
     answers: list[str] = dataclasses.field(default_factory=list)
     deadline_ms: int = 0  # 0: none
     ended_ms: int = 0
+    created_ms: int = 0
 
 
 class Violation(NamedTuple):
@@ -126,13 +127,21 @@ class Check:
                 if ask_id not in self.by_id:
                     yield Violation("lost", f"{question} was told {ask_id}, which is not in the database")
 
+    def _was_asked_again(self, row: Row) -> bool:
+        """A retry whose first call was lost comes after that ask timed out, and asks again: a timeout is not an answer that
+        is kept for the next call (R5.5)."""
+        return row.status == "timeout" and any(
+            other.created_ms >= row.ended_ms for other in self.by_question[row.question] if other is not row)
+
     def asks_are_single(self) -> Iterable[Violation]:
         for question, rows in self.by_question.items():
+            rows = [row for row in rows if not self._was_asked_again(row)]
             if question in self.history.asked and len(rows) > 1:
                 yield Violation("doubled", f"{question} is there {len(rows)} times: {[row.ask_id for row in rows]}")
         for question, ids in self.history.ids.items():
+            ids = [ask_id for ask_id in sorted(ids) if ask_id not in self.by_id or not self._was_asked_again(self.by_id[ask_id])]
             if len(ids) > 1:
-                yield Violation("doubled", f"{question} was told {len(ids)} ids: {sorted(ids)}")
+                yield Violation("doubled", f"{question} was told {len(ids)} ids: {ids}")
 
     def acked_answers_are_kept(self) -> Iterable[Violation]:
         acked = collections.defaultdict(set)
@@ -198,7 +207,8 @@ class Check:
         """Every ask was collected at the end; one that has an answer, or has ended, must have said so."""
         arrived = {result.ask_id for result in self.history.results if result.status not in OPEN}
         for row in self.rows:
-            if row.question in self.history.asked and row.status not in OPEN and row.ask_id not in arrived:
+            if (row.question in self.history.asked and row.status not in OPEN and row.ask_id not in arrived
+                    and not self._was_asked_again(row)):
                 yield Violation("lost", f"{row.question} never got its {row.status}")
 
     def silence_is_no_answer(self) -> Iterable[Violation]:

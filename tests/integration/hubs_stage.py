@@ -22,7 +22,7 @@ from chaos_proxy import Proxy
 from clock_stage import shim
 from harness import BIN, SLACK, Home, wait_until
 
-READY_S = 30 * SLACK
+READY_S = 60 * SLACK
 MODERN = "2026-07-28"
 LOST = (OSError, EOFError, http.client.HTTPException)  # a connection that broke: what became of it is not known
 STATES = {1: "pending_terminal_launch", 2: "pending", 3: "submitted", 4: "auto_submitted", 5: "cancelled", 6: "declined",
@@ -232,8 +232,9 @@ class Hubs(contextlib.AbstractContextManager):
 def rows_of(url: str) -> list[Row]:
     """The asks as the database has them."""
     with libpq.Connection(url) as connection:
-        rows = {row[0]: Row(row[0], row[1], STATES[row[2]], [], row[3], row[4]) for row in connection.run(
-            "SELECT id, title, state, deadline_ms, ended_ms FROM asks")}
+        connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        rows = {row[0]: Row(row[0], row[1], STATES[row[2]], [], *row[3:]) for row in connection.run(
+            "SELECT id, title, state, deadline_ms, ended_ms, created_ms FROM asks")}
         for ask, body in connection.run("SELECT ask, body FROM answers ORDER BY seq"):
             rows[ask].answers.append(json.loads(body).get("global_annotation", ""))
     return list(rows.values())
@@ -242,6 +243,7 @@ def rows_of(url: str) -> list[Row]:
 def bad_event(url: str) -> int:
     """The number of the first event that does not follow the one before it, as store/event.c reckons; 0: all do."""
     with libpq.Connection(url) as connection:
+        connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ")  # hubs may still write between the two
         events = connection.run("SELECT seq, ask, kind, actor, body, prev_hash FROM events ORDER BY seq")
         ((last, hash),) = connection.run("SELECT seq, hash FROM counter")
     before, known = events[0][0] - 1 if events else 0, None

@@ -77,6 +77,10 @@ PLANTED: dict[str, tuple[str, Callable[[History, list[Row]], object]]] = {
     "two answers are kept": ("doubled", second_answer),
     "one answer is kept twice": ("doubled", lambda h, r: r[0].answers.append("a0.0")),
     "a question is kept twice": ("doubled", lambda h, r: r.append(Row("again", "q3", "pending"))),
+    "a question that timed out is there twice, the second from before": ("doubled", lambda h, r: r.append(
+        Row("again", "q1", "pending", created_ms=999))),
+    "a question that timed out is there twice again": ("doubled", lambda h, r: r.extend(
+        [Row("again", "q1", "pending", created_ms=2000), Row("third", "q1", "pending", created_ms=2001)])),
     "a retry was told another id": ("doubled", lambda h, r: (h.created("q3", "again"), r.append(Row("again", "q3x", "pending")))),
     "the agent got two answers": ("doubled", lambda h, r: (h.attempt("id0", "q0", "other", UNKNOWN),
                                                            h.result("q0", "id0", "submitted", "other"))),
@@ -102,6 +106,15 @@ def nothing() -> None:
         history, rows = good(seed)
         found = check(history, rows)
         assert not found, found[:3]
+
+
+@test("a call that was lost may ask again once its first ask has timed out")
+def asked_again() -> None:
+    history, rows = good()
+    history.results = [result for result in history.results if result.ask_id != "id1"]
+    rows.append(Row("again", "q1", "timeout", deadline_ms=3000, ended_ms=3000, created_ms=2000))
+    history.result("q1", "again", "timeout")
+    assert not check(history, rows), check(history, rows)
 
 
 @test("each planted mistake is found for what it is, among two hundred asks", "P10")

@@ -101,6 +101,8 @@ def half_way(home: Home) -> None:
         with Home(CRASH_BIN) as doomed:
             code = code_of(handed(doomed))
             doomed.sayso("stop")
+            doomed.sayso("list")  # a hub that starts writes down whose agents are gone: not in the doomed one
+            doomed.sayso("stop")
             hub = doomed.spawn("serve", env={"SAYSO_CRASH_POINT": f"{point}:1"})
             doomed.wait_hub()
             try:

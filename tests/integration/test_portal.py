@@ -17,7 +17,7 @@ import tempfile
 import time
 from typing import Any
 
-from harness import ROOT, Home, WireError, run, test, wait_until
+from harness import HANG_S, ROOT, Home, WireError, run, test, wait_until
 from hub_stage import end_of
 from web_stage import Page, code_of, get, hello, link_of, signed_in, start_hub
 from wire_stage import agent, choice, make_ask, person
@@ -323,15 +323,15 @@ def remaining(home: Home) -> None:
         hello(other, token=token)
         other.call("ask/watch")
         assert page.call("ask/watch", remaining=True)["asks"] == []
-        ask = make_ask(home, "Which?", timeout_seconds=100)
-        assert page.wait_event("ask/changed")["ask"]["remaining_seconds"] == 100
         began = time.monotonic()
-        told = page.wait_event("ask/remaining", timeout=20)
-        assert 4 < time.monotonic() - began < 9 and set(told) == {"asks"}, told
-        assert 90 <= told["asks"][ask] <= 96, told
+        ask = make_ask(home, "Which?", timeout_seconds=100)
+        assert page.wait_event("ask/changed")["ask"]["remaining_seconds"] in (99, 100)
+        told = page.wait_event("ask/remaining", timeout=HANG_S)
+        assert time.monotonic() - began > 4 and set(told) == {"asks"}, told
+        assert 0 < told["asks"][ask] <= 96, told
         wire.call("ask/extend", session_id=ask, seconds=500)
         assert page.wait_event("ask/changed", lambda params: params["ask"]["remaining_seconds"] > 400)
-        told = page.wait_event("ask/remaining", timeout=20)
+        told = page.wait_event("ask/remaining", timeout=HANG_S)
         assert 400 < told["asks"][ask] <= 500, told
         wire.call("ask/cancel", session_id=ask)
         page.wait_event("ask/changed", lambda params: params["ask"]["status"] == "cancelled")
@@ -349,7 +349,7 @@ def idle(home: Home) -> None:
         hello(page, code=code_of(result.json["link"]))
         time.sleep(3)
         assert home.hub_pid() == pid and page.call("hub/status")["pid"] == pid
-    wait_until(lambda: home.hub_pid() is None, "the hub leaves when its last page has gone", 20)
+    wait_until(lambda: home.hub_pid() is None, "the hub leaves when its last page has gone")
 
 
 @test("a hub that ends tells its pages so, and they find the next one", "R7.2")
@@ -391,7 +391,7 @@ def answers(home: Home) -> None:
         result = bot.finish(asking)
         assert result["selection"]["selected_ids"] == ["b"], result
         by = result["answered_by"]
-        assert by["via"] == "web" and by["token"] == "test page" and "pid" not in by or by["pid"] is None, by
+        assert by["via"] == "web" and by["token"] == "test page" and by["pid"] == os.getpid(), by
 
 
 run()

@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Callable
 
-from harness import ROOT, Home, Result, Skip, needs_file, note, run, test, wait_until
+from harness import HANG_S, ROOT, Home, Result, Skip, needs_file, note, run, test, wait_until
 from hub_stage import ASK, end_of, hubs, mode_of, pending_ask, variant
 
 SERVE = ("serve", "--no-browser", "--no-inbox")
@@ -45,7 +45,7 @@ class Manager:
             env={"NOTIFY_SOCKET": str(self.home.path / f"{self.path.stem}.told")})
 
     def hears(self, wanted: str) -> None:
-        self.told.settimeout(20)
+        self.told.settimeout(HANG_S)
         heard = self.told.recv(4096).decode()
         assert heard == wanted, heard
 
@@ -67,7 +67,7 @@ class Manager:
     def start_when_rung(self) -> threading.Thread:
         """As socket activation does it: whoever comes first makes it start the hub."""
         def wait() -> None:
-            assert select.select([self.socket], [], [], 20)[0]
+            assert select.select([self.socket], [], [], HANG_S)[0]
             self.start()
         thread = threading.Thread(target=wait)
         thread.start()
@@ -159,7 +159,7 @@ def second_hub(home: Home) -> None:
     result = end_of(home, loser)
     assert result.code == 1 and "running already" in result.err, result
     manager.hears_nothing()
-    caller.settimeout(10)
+    caller.settimeout(HANG_S)
     assert caller.recv(1) == b"", "a caller waits for a hub that never comes"
     assert home.hub_pid() == first and home.sayso("show", ask).code == 0
     home.kill_hub(signal.SIGTERM)

@@ -173,7 +173,7 @@ def identity(home: Home) -> None:
         spoof = 'x" (token "my laptop'
         with Client(site, spoof, bearer).call("Ship it?"):
             row = wait_until(lambda: home.sayso("list", "--active", "--json").json, "the ask")[0]
-            assert row["origin"]["token"] == "agent's" and row["agent"] == spoof and "pid" not in row["origin"], row
+            assert row["origin"]["token"] == "agent's" and row["agent"] == spoof and row["origin"]["pid"] == os.getpid(), row
             for said in (home.sayso("list").out, home.sayso("show").out):
                 assert r'"x\" (token \"my laptop" (token "agent' in said, said
             reply = ask("127.0.0.1", site.port, request(
@@ -181,7 +181,7 @@ def identity(home: Home) -> None:
                 f"Authorization: Bearer {site.person}", body='{"selected_ids":["a"]}'))
             assert reply.status == 200, reply
             by = home.sayso("show", row["session_id"], "--json").json["ask"]["answered_by"]
-            assert by["via"] == "api" and by["token"] == "person's" and by["pid"] is None, by
+            assert by["via"] == "api" and by["token"] == "person's" and by["pid"] == os.getpid(), by
             assert 'api, token "person' in home.sayso("show", row["session_id"]).out
             assert "令牌“person" in home.sayso("show", row["session_id"], env={"CHOICE_LANG": "zh"}).out
 

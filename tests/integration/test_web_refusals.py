@@ -66,7 +66,9 @@ REFUSALS = [
     Refusal("a setting that is none", lambda home, page, ask: page.call("settings/set", name="thema", value="x"), "bad_enum", "no such setting", "没有"),
     Refusal("put off for too long", lambda home, page, ask: page.call("ask/later", session_id=ask, seconds=10 ** 9), "out_of_range", "seconds", "秒"),
     Refusal("an ask that is not there", lambda home, page, ask: answer(page, "a" * 26), "not_found", "no ask has this id", "没有此编号"),
-    Refusal("a token that is not there", lambda home, page, ask: page.call("token/revoke", id="zzzzzzzz"), "not_found", "no token", "没有此编号的令牌"),
+    Refusal("another's token", lambda home, page, ask: page.call("token/revoke", id="zzzzzzzz"), "not_allowed", "run 'sayso token revoke'", "终端中运行“sayso token revoke”"),
+    Refusal("a setting of the host", lambda home, page, ask: page.call("settings/set", name="store", value="x"), "not_allowed",
+            "run 'sayso settings set store'", "终端中运行“sayso settings set store”"),
 ]
 
 

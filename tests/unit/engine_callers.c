@@ -165,7 +165,8 @@ static void on_done(void *context, const struct desk_reply *reply)
 
     call->replies++;
     call->err = reply->err;
-    call->is_final = reply->is_final;
+    call->kind = reply->kind;
+    call->is_final = reply->kind == REPLY_FINAL;
     snprintf(call->session_id, sizeof call->session_id, "%s",
              reply->session_id ? reply->session_id : "");
     json_free(call->json);
@@ -176,6 +177,21 @@ static void on_done(void *context, const struct desk_reply *reply)
                reply->err.code == ERROR_NONE ? "succeeded" : "failed");
     if (call->leaves)
         caller_leave(call->leaves);
+}
+
+/* As fronts do: only what this visitor may. */
+static void act_on(struct caller *caller, desk_act *act, const struct json *params,
+                   struct call *call)
+{
+    struct desk *desk = caller->stage->desk;
+
+    for (size_t at = DESK_ACT(submit); at < sizeof *desk->ops; at += sizeof act) {
+        if (desk_act_at(desk, at) == act) {
+            desk_serve(desk, caller->visit, at, params, on_done, call);
+            return;
+        }
+    }
+    fail_msg("this is no act of the desk");
 }
 
 static void start(struct call *call, struct caller *caller, desk_act *act, const char *format,
@@ -193,7 +209,7 @@ static void start(struct call *call, struct caller *caller, desk_act *act, const
     free(text);
     json_free(call->json);
     *call = (struct call){ .stage = caller->stage, .label = call->label, .leaves = call->leaves };
-    act(caller->stage->desk, caller->visit, params, on_done, call);
+    act_on(caller, act, params, call);
     json_free(params); /* nobody keeps what is only lent */
 }
 

@@ -228,7 +228,8 @@ static void on_news_conversation(void *context, const char *id)
     struct stage *stage = context;
 
     stage_note(stage, "news of conversation");
-    stage->news->conversation(stage->news_context, id);
+    if (!stage->drops_news)
+        stage->news->conversation(stage->news_context, id);
 }
 
 static void on_news_abandoned(void *context, const char *id)
@@ -443,6 +444,7 @@ static void open_engine(struct stage *stage)
         .store = &stage->store.port,
         .clock = &stage->clock.port,
         .settings = stage->settings,
+        .uid = 1000,
         .person = "owner",
         .settings_path = stage->settings_path,
         .terminal_built = stage->terminal_built,
@@ -486,7 +488,7 @@ struct stage *stage_open(const char *shared_where)
     stage->ops = ops_of(stage);
     stage->store = (struct stage_store){ .port.ops = &stage->ops, .stage = stage };
     stage->clock = (struct stage_clock){
-        .port = { clock_boot_ms, clock_utc_ms, clock_wake_at },
+        .port = { .boot_ms = clock_boot_ms, .utc_ms = clock_utc_ms, .wake_at = clock_wake_at },
         .boot_ms = 5000000,
         .utc_ms = 1700000000000,
         .real = shared_where ? stage : NULL,

@@ -43,6 +43,8 @@ struct stage_store {
     uint32_t fails_events; /* changes with these events (bits) fail */
     uint32_t holds_writes; /* changes with these events do not reach the store yet */
     bool holds_replies;    /* completions are kept back, what they speak of is committed */
+    bool holds_missing;    /* the next read that finds nothing is kept back */
+    struct reading *missing;
     void (*meanwhile)(void *context); /* once: before the next create reaches the store */
     void *meanwhile_context;
     struct passage *held;     /* in order */
@@ -60,6 +62,7 @@ struct stage {
     bool is_shared; /* others have the same store: they are followed, by the store's clock */
     const struct store_news *news; /* where what others did is passed on, once it is noted */
     void *news_context;
+    bool drops_news; /* of conversations, as if they were slow */
     bool is_settling;
     struct stage_store store;
     struct stage_clock clock;
@@ -68,6 +71,7 @@ struct stage {
     struct desk *desk;
     struct caller *callers; /* owned */
     bool terminal_built;
+    bool fails_lists;       /* no list of asks can be read, from the next start on */
     const char *portal_url; /* from the next start; NULL: there is no portal */
     const char *program;    /* NULL: /usr/bin/sayso */
     bool announces;         /* from the next start: who is told of an ask is noted */
@@ -93,6 +97,7 @@ struct call {
     struct error err;
     struct json *json; /* owned */
     bool is_final;
+    enum reply_kind kind;
     char session_id[ASK_ID_BYTES];
     struct caller *leaves; /* who leaves from within the reply */
 };
@@ -122,6 +127,7 @@ void stage_set(struct stage *stage, const char *name, const char *value);
 
 /* Runs the loop until the store has nothing left to do, then flushes as the hub does. */
 void stage_settle(struct stage *stage);
+void stage_release_missing(struct stage *stage); /* what holds_missing kept back */
 void stage_release(struct stage *stage); /* lets go of what is held, in order, then settles */
 /* For a shared one, where time goes by itself: until what others do has led to this. */
 void stage_wait(struct stage *stage, bool (*is_done)(void *context), void *context);

@@ -52,9 +52,26 @@ static void end(struct reading *reading)
 static void on_done(void *context, const struct store_reply *reply)
 {
     struct reading *reading = context;
+    struct stage_store *store = reading->store;
 
+    if (store->holds_missing && reply->outcome == STORE_MISSING) {
+        store->holds_missing = false;
+        store->missing = reading;
+        store->reading--; /* nobody can wait for it */
+        return;
+    }
     reading->call.done(reading->context, reply);
     end(reading);
+}
+
+void stage_release_missing(struct stage *stage)
+{
+    struct reading *reading = stage->store.missing;
+
+    assert_non_null(reading);
+    stage->store.missing = NULL;
+    stage->store.reading++;
+    on_done(reading, &(struct store_reply){ .outcome = STORE_MISSING });
 }
 
 static void on_each(void *context, const struct store_row *row, const struct error *err)
@@ -151,8 +168,13 @@ static void pass_list_undelivered(struct store *port, const char *principal, siz
 static void pass_list(struct store *port, const struct store_list_query *query, store_each *each,
                       void *context)
 {
-    struct reading *reading = begin(port, context);
+    struct reading *reading;
 
+    if (((struct stage_store *)port)->stage->fails_lists) {
+        each(context, NULL, &(struct error){ .code = ERROR_storage_failed });
+        return;
+    }
+    reading = begin(port, context);
     reading->call.each = each;
     inner_of(port)->ops->list(inner_of(port), query, on_each, reading);
 }

@@ -369,7 +369,7 @@ void stage_answer(struct stage *stage, size_t index, bool is_final)
 {
     struct stage_act act = stage->acts[index];
     char json[256];
-    struct desk_reply reply = { .json = json, .is_final = is_final };
+    struct desk_reply reply = { .json = json, .kind = is_final ? REPLY_FINAL : REPLY_PENDING };
 
     snprintf(json, sizeof json,
              "{\"action_status\":\"%s\",\"session_id\":\"%s\",\"selection\":{},\"explicit\":true}",

@@ -32,7 +32,7 @@ static const char ID[] = "abcdefghijklmnopqrstuvwxyz";
     M ",'requestedSchema':{'type':'object','properties':{'n':{'type':'number','default':3},"       \
       "'m':{'type':'array','items':{'type':'string','enum':['p','q']}}},'required':['m']}}"
 
-static const struct ending {
+static const struct how_it_ended {
     const char *tool, *arguments;
     enum ask_state state;
     const char *answer; /* NULL: none */
@@ -172,7 +172,7 @@ static void test_endings(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-        const struct ending *ending = &endings[i];
+        const struct how_it_ended *ending = &endings[i];
         struct ask_call call = call_of(ending->tool, ending->arguments);
         struct answer answer = { 0 };
         struct response_facts facts = { .shape = ask_tool_find(ending->tool)->response,

@@ -237,7 +237,7 @@ static void test_only_its_own_asks_are_a_clients(void **state)
     assert_failed(&tried, ERROR_not_found, "/session_id");
     call_run(&tried, person, stage->desk->ops->client_result, "{'session_id':'%s'}",
              shown_id(client));
-    assert_failed(&tried, ERROR_wrong_state, "");
+    assert_failed(&tried, ERROR_wrong_role, "");
     call_run(&tried, client, stage->desk->ops->client_result, "{'session_id':7}");
     assert_failed(&tried, ERROR_not_found, "/session_id");
     assert_int_equal(asked.replies, 0);

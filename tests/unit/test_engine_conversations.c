@@ -278,7 +278,7 @@ static void test_who_may_not_answer(void **state)
     say(&room, room.person, TURN(QUESTION));
     assert_failed(&room.did, ERROR_wrong_state, "");
     call_run(&room.did, room.person, room.ops->conversation_new, "{}");
-    assert_failed(&room.did, ERROR_wrong_state, "");
+    assert_failed(&room.did, ERROR_wrong_role, "");
     caller_leave(stranger);
     room_close(&room);
 }

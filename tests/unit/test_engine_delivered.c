@@ -11,9 +11,12 @@
 #include "engine_fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "core/limits.h"
 #include "engine/state.h"
 
 static void test_delivered(void **state)
@@ -66,9 +69,31 @@ static void test_a_confirmation_that_is_not_saved_takes_nothing_away(void **stat
     scene_close(&scene);
 }
 
+/* Said again while the first is on its way to the disk: neither is acknowledged before it is there.
+ */
+static void test_a_confirmation_said_twice(void **state)
+{
+    struct scene scene;
+    struct call again = { .label = "again" };
+
+    scene_open(&scene, state, "cli", "");
+    scene_answer(&scene, "a");
+    scene.stage->store.holds_writes = 1U << EVENT_DELIVERED;
+    call_start(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    call_start(&again, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    stage_settle(scene.stage);
+    assert_int_equal(scene.did.replies + again.replies, 0);
+    stage_release(scene.stage);
+    assert_worked(&scene.did);
+    assert_worked(&again);
+    call_release(&again);
+    scene_close(&scene);
+}
+
 /* More than are known by heart: then the store is asked each time. */
 static void test_so_many_are_undelivered(void **state)
 {
+    struct desk_visitor bot = visitor_agent("bot");
     struct scene scene;
     char title[32], id[ASK_ID_BYTES];
 
@@ -83,6 +108,8 @@ static void test_so_many_are_undelivered(void **state)
                  "{'session_id':'%s','selected_ids':['a']}", id);
         call_release(&asked);
     }
+    caller_leave(scene.agent); /* with all that it was given and did not confirm */
+    scene.agent = caller_enter(scene.stage, "again", &bot);
     assert_true(is_replayed(scene.agent, title));
     assert_true(is_replayed(scene.agent, "One of many 0"));
     assert_false(is_replayed(scene.agent, "None of them"));
@@ -114,13 +141,211 @@ static void test_only_its_own_agent_has_received_it(void **state)
     scene_close(&scene);
 }
 
+/* Ids that no ask has, as JSON. */
+static char *unknown_ids(size_t count)
+{
+    struct text ids = { 0 };
+
+    for (size_t i = 0; i < count; i++)
+        text_add_format(&ids, "%s'aaaaaaaaaaaaaaaaaaaaaa%c%c%c%c'", i ? "," : "",
+                        (int)('a' + i / 17576 % 26), (int)('a' + i / 676 % 26),
+                        (int)('a' + i / 26 % 26), (int)('a' + i % 26));
+    return text_take(&ids);
+}
+
+static void test_one_call_confirms_so_many(void **state)
+{
+    struct scene scene;
+    char *most = unknown_ids(LIMIT_DELIVERED), *more = unknown_ids(LIMIT_DELIVERED + 1);
+
+    scene_open(&scene, state, "cli", "");
+    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':[%s]}", most);
+    assert_worked(&scene.did);
+    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':[%s]}", more);
+    assert_failed(&scene.did, ERROR_out_of_range, "/session_ids");
+    assert_non_null(strstr(scene.did.err.message, "session_ids holds at most 256 ids"));
+    free(most);
+    free(more);
+    scene_close(&scene);
+}
+
+/* What this agent was never given costs the store nothing; its own results reach it. */
+static void test_only_what_was_handed_reaches_the_store(void **state)
+{
+    struct scene scene;
+    char *ids = unknown_ids(LIMIT_DELIVERED - 1);
+    int changes;
+
+    scene_open(&scene, state, "cli", "");
+    if (scene.stage->is_shared)
+        skip(); /* another hub may have handed it over: see the next test */
+    changes = scene.stage->store.changes;
+    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':[%s]}", ids);
+    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    assert_int_equal(scene.stage->store.changes, changes);
+    scene_answer(&scene, "a");
+    changes = scene.stage->store.changes;
+    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':[%s,'%s']}", ids,
+             scene.id);
+    assert_int_equal(scene.stage->store.changes, changes + 1);
+    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    assert_int_equal(scene.stage->store.changes, changes + 1);
+    free(ids);
+    scene_close(&scene);
+}
+
+enum { ANSWER, CANCEL, DECLINE, WITHDRAW, TIME_OUT, SUBMIT_DEFAULTS, ENDINGS };
+
+/* The agent waits, and gets this ending. */
+static void end_so(struct scene *scene, int ending)
+{
+    if (ending == ANSWER)
+        scene_answer(scene, "a");
+    else if (ending == CANCEL)
+        scene_do(scene, scene->ops->cancel, "");
+    else if (ending == DECLINE)
+        scene_do(scene, scene->ops->decline, "");
+    else if (ending == WITHDRAW)
+        call_run(&scene->did, scene->agent, scene->ops->withdraw, "{'session_id':'%s'}", scene->id);
+    else
+        stage_advance(scene->stage, 100000);
+    stage_settle(scene->stage);
+    assert_true(scene->asked.is_final);
+}
+
+/* Whichever way an ask ended and on whichever connection its agent confirms, that is stored, and
+ * once. */
+static void test_every_ending_is_confirmed(void **state)
+{
+    struct desk_visitor bot = visitor_agent("bot"), other = visitor_agent("other bot");
+
+    for (int i = 0; i < 2 * ENDINGS; i++) {
+        struct caller *thief;
+        struct scene scene;
+        int changes;
+
+        stage_set(*state, "timeout_action", i / 2 == SUBMIT_DEFAULTS ? "submit_defaults" : "none");
+        scene_open(&scene, state, "cli", ",'timeout_seconds':60,'default_selection_ids':['a']");
+        end_so(&scene, i / 2);
+        if (i % 2) {
+            caller_leave(scene.agent);
+            scene.agent = caller_enter(scene.stage, "again", &bot);
+        }
+        thief = caller_enter(scene.stage, "thief", &other);
+        changes = scene.stage->store.changes;
+        call_run(&scene.did, thief, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+        assert_int_equal(scene.stage->store.changes, changes);
+        for (int time = 0; time < 2; time++) {
+            call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}",
+                     scene.id);
+            assert_worked(&scene.did);
+            if (scene.stage->store.changes != changes + 1)
+                fail_msg("ending %d, connection %d: %d", i / 2, i % 2,
+                         scene.stage->store.changes - changes);
+        }
+        caller_leave(thief);
+        scene_close(&scene);
+    }
+}
+
+/* Withdrawn, handed over, and its agent has left. */
+static void return_one(struct scene *scene, const char *title, char id[ASK_ID_BYTES])
+{
+    struct desk_visitor bot = visitor_agent("bot");
+    struct call asked = { .label = "returned" };
+
+    ask_open(&asked, scene->agent, title, "", id);
+    call_run(&scene->did, scene->agent, scene->ops->withdraw, "{'session_id':'%s'}", id);
+    assert_true(asked.is_final);
+    call_release(&asked);
+    caller_leave(scene->agent);
+    scene->agent = caller_enter(scene->stage, "again", &bot);
+}
+
+static int changes_by_confirming(struct scene *scene, const char *id)
+{
+    int changes = scene->stage->store.changes;
+
+    call_run(&scene->did, scene->agent, scene->ops->delivered, "{'session_ids':['%s']}", id);
+    assert_worked(&scene->did);
+    return scene->stage->store.changes - changes;
+}
+
+/* The newest ones that were returned are remembered, each once however often it was collected. */
+static void test_so_many_are_returned(void **state)
+{
+    struct desk_visitor bot = visitor_agent("bot");
+    char title[32], first[ASK_ID_BYTES], second[ASK_ID_BYTES], id[ASK_ID_BYTES];
+    struct scene scene;
+
+    stage_set(*state, "asks_per_minute", "100000");
+    scene_open(&scene, state, "cli", "");
+    return_one(&scene, "The first", first);
+    return_one(&scene, "The second", second);
+    for (int i = 0; i < HANDED_RETURNED; i++) {
+        call_run(&scene.did, scene.agent, scene.ops->wait, "{'session_id':'%s'}", second);
+        caller_leave(scene.agent);
+        scene.agent = caller_enter(scene.stage, "again", &bot);
+    }
+    assert_int_equal(changes_by_confirming(&scene, first), 1);
+    for (int i = 0; i < HANDED_RETURNED; i++) {
+        snprintf(title, sizeof title, "Returned %d", i);
+        return_one(&scene, title, id);
+    }
+    assert_int_equal(changes_by_confirming(&scene, second), 0);
+    assert_int_equal(changes_by_confirming(&scene, id), 1);
+    scene_close(&scene);
+}
+
+/* Where memory does not know them all the store says whose they are, one call at a time. */
+static void test_unknown_ones_take_turns(void **state)
+{
+    struct scene scene;
+    struct call calls[2] = { { .label = "1" }, { .label = "2" } };
+    char *ids = unknown_ids(LIMIT_DELIVERED);
+    char id[ASK_ID_BYTES];
+    struct call asked = { .label = "first" };
+    int changes;
+
+    scene_open(&scene, state, "cli", "");
+    ask_open(&asked, scene.agent, "Confirmed in its turn", "", id);
+    call_run(&scene.did, scene.person, scene.ops->answer,
+             "{'session_id':'%s','selected_ids':['a']}", id);
+    scene.stage->store.fails_events = 1U << EVENT_DELIVERED; /* now it has forgotten which */
+    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", id);
+    scene.stage->store.fails_events = 0;
+    scene.stage->store.holds_writes = 1U << EVENT_DELIVERED;
+    changes = scene.stage->store.changes;
+    for (size_t i = 0; i < 2; i++)
+        call_start(&calls[i], scene.agent, scene.ops->delivered, "{'session_ids':[%s]}", ids);
+    call_start(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", id);
+    assert_int_equal(scene.stage->store.changes, changes + 1);
+    assert_int_equal(calls[0].replies + calls[1].replies + scene.did.replies, 0);
+    assert_false(is_replayed(scene.agent, "Confirmed in its turn"));
+    stage_release(scene.stage);
+    assert_int_equal(scene.stage->store.changes, changes + 3);
+    assert_int_equal(calls[0].replies + calls[1].replies + scene.did.replies, 3);
+    assert_false(is_replayed(scene.agent, "Confirmed in its turn"));
+    for (size_t i = 0; i < 2; i++)
+        call_release(&calls[i]);
+    call_release(&asked);
+    free(ids);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_delivered),
         CASE(test_a_confirmation_that_is_not_saved_takes_nothing_away),
+        CASE(test_a_confirmation_said_twice),
         CASE(test_so_many_are_undelivered),
         CASE(test_only_its_own_agent_has_received_it),
+        CASE(test_one_call_confirms_so_many),
+        CASE(test_only_what_was_handed_reaches_the_store),
+        CASE(test_every_ending_is_confirmed),
+        CASE(test_so_many_are_returned),
+        CASE(test_unknown_ones_take_turns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

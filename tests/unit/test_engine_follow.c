@@ -10,6 +10,7 @@
 
 #include "engine_pair.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,32 +202,72 @@ static void test_what_was_decided_meanwhile_is_found(void **state)
     call_release(&scene.did);
 }
 
+/* The other call and the engine that it reaches while the first one is about to be stored. */
+struct rival {
+    struct pair *pair;
+    struct call call;
+};
+
+static void call_here_too(void *context)
+{
+    struct rival *rival = context;
+    struct desk_visitor agent = visitor_agent("bot");
+
+    ask_start(&rival->call, caller_enter(rival->pair->here, "agent", &agent), "Deploy", "", -1);
+    pair_wait_noted(rival->pair->here, "create done", 1);
+}
+
+/* One answer there is the result of both calls. */
+static void assert_one_ask(struct rival *first, struct call *second)
+{
+    struct pair *pair = first->pair;
+
+    assert_int_equal(chosen_number(pair->here->where, "SELECT count(*) FROM asks"), 1);
+    call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
+    assert_worked(&pair->did);
+    stage_wait(pair->there, pair_is_replied, second);
+    stage_wait(pair->here, pair_is_replied, &first->call);
+    assert_string_equal(call_text(&first->call, "/selection/selected_ids/0"), "b");
+    assert_string_equal(call_text(second, "/selection/selected_ids/0"), "b");
+    assert_string_equal(first->call.session_id, second->session_id);
+    call_release(&first->call);
+    call_release(second);
+}
+
 /* The same call by the same agent, at both before either knows of the other's. */
 static void test_one_call_at_two_is_one_ask(void **state)
 {
     struct pair *pair = *state;
     struct desk_visitor agent = visitor_agent("bot");
-    struct call first = { .label = "first" }, second = { .label = "second" };
+    struct rival first = { .pair = pair, .call.label = "first" };
+    struct call second = { .label = "second" };
 
     NEEDS_SERVER;
     pair_enter_far(pair, "cli");
-    ask_start(&first, caller_enter(pair->here, "agent", &agent), "Deploy", "", -1);
+    pair->there->store.meanwhile = call_here_too;
+    pair->there->store.meanwhile_context = &first;
     ask_start(&second, caller_enter(pair->there, "agent", &agent), "Deploy", "", -1);
-    stage_settle(pair->here);
+    pair_wait_noted(pair->there, "create repeated", 1);
+    assert_int_equal(stage_count(pair->here, "create repeated"), 0);
+    assert_one_ask(&first, &second);
+}
+
+/* The same call there once they have heard of it: it is found, and nothing is created. */
+static void test_one_call_there_after_here_is_one_ask(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor agent = visitor_agent("bot");
+    struct rival first = { .pair = pair, .call.label = "first" };
+    struct call second = { .label = "second" };
+
+    NEEDS_SERVER;
+    pair_enter_far(pair, "cli");
+    call_here_too(&first);
+    stage_wait(pair->there, pair_has_ask, pair->there);
+    ask_start(&second, caller_enter(pair->there, "agent", &agent), "Deploy", "", -1);
     stage_settle(pair->there);
-    assert_int_equal(chosen_number(pair->here->where, "SELECT count(*) FROM asks"), 1);
-    assert_int_equal(stage_count(pair->here, "create repeated") +
-                         stage_count(pair->there, "create repeated"),
-                     1);
-    call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
-    assert_worked(&pair->did);
-    stage_wait(pair->there, pair_is_replied, &second);
-    stage_wait(pair->here, pair_is_replied, &first);
-    assert_string_equal(call_text(&first, "/selection/selected_ids/0"), "b");
-    assert_string_equal(call_text(&second, "/selection/selected_ids/0"), "b");
-    assert_string_equal(first.session_id, second.session_id);
-    call_release(&first);
-    call_release(&second);
+    assert_int_equal(pair->there->store.creates, 0);
+    assert_one_ask(&first, &second);
 }
 
 /* Asked, left and answered here. */
@@ -266,6 +307,86 @@ static void test_one_call_again_gets_the_answer_it_missed(void **state)
     call_release(&second);
 }
 
+/* The first connection is lost and the person answers, both while the second call looks. */
+static void test_one_call_again_gets_the_answer_given_while_it_looked(void **state)
+{
+    struct pair *pair = *state;
+    struct stage *here = pair ? pair->here : NULL;
+    struct desk_visitor agent = visitor_agent("bot"), person = visitor_person("cli");
+    struct call first = { .label = "first" }, second = { .label = "second" };
+    struct caller *asking, *near;
+
+    NEEDS_SERVER;
+    asking = caller_enter(here, "agent", &agent);
+    near = caller_enter(here, "near", &person);
+    ask_start(&first, asking, "Deploy", "", -1);
+    stage_settle(here);
+    here->store.holds_missing = true;
+    ask_start(&second, caller_enter(here, "again", &agent), "Deploy", "", -1);
+    stage_settle(here);
+    caller_leave(asking);
+    call_run(&pair->did, near, here->desk->ops->answer, "{'selected_ids':['b']}");
+    assert_worked(&pair->did);
+    stage_release_missing(here);
+    stage_wait(here, pair_is_replied, &second);
+    assert_int_equal(here->store.creates, 1);
+    assert_string_equal(call_text(&second, "/selection/selected_ids/0"), "b");
+    call_release(&first);
+    call_release(&second);
+}
+
+/* While the row is read nothing is written yet: the act is under way all the same. */
+static void test_what_is_read_for_an_act_is_under_way(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+    struct call listed = { .label = "list" };
+
+    NEEDS_SERVER;
+    pair_open(pair, &scene, "cli", "");
+    stage_settle(pair->there);
+    assert_true(engine_is_settled(pair->there->engine));
+    call_start(&listed, pair->far, scene.ops->list, "{'which':'completed'}");
+    assert_int_equal(listed.replies, 0);
+    assert_false(engine_is_settled(pair->there->engine));
+    stage_wait(pair->there, pair_is_replied, &listed);
+    assert_true(engine_is_settled(pair->there->engine));
+    call_start(&pair->did, pair->far, scene.ops->answer, "{'session_id':'%s','selected_ids':['b']}",
+               scene.id);
+    assert_int_equal(pair->there->store.changes, 0);
+    assert_false(engine_is_settled(pair->there->engine));
+    stage_wait(pair->there, pair_is_replied, &pair->did);
+    assert_true(engine_is_settled(pair->there->engine));
+    assert_worked(&pair->did);
+    call_release(&listed);
+    scene_close(&scene);
+}
+
+/* A call that waits for a person holds up no hub that leaves; one that waits no longer does. */
+static void test_only_a_reply_that_is_due_is_under_way(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor agent = visitor_agent("bot");
+    struct call waits = { .label = "waits" }, looks = { .label = "looks" };
+    struct caller *caller;
+
+    NEEDS_SERVER;
+    caller = caller_enter(pair->here, "agent", &agent);
+    ask_start(&waits, caller, "Deploy", "", -1);
+    pair_wait_noted(pair->here, "create done", 1);
+    stage_settle(pair->here);
+    assert_true(engine_is_settled(pair->here->engine));
+    ask_start(&looks, caller, "Release", "", 0);
+    pair_wait_noted(pair->here, "create done", 2);
+    assert_int_equal(looks.replies, engine_is_settled(pair->here->engine));
+    stage_wait(pair->here, pair_is_replied, &looks);
+    stage_settle(pair->here);
+    assert_true(engine_is_settled(pair->here->engine));
+    assert_int_equal(waits.replies, 0);
+    call_release(&waits);
+    call_release(&looks);
+}
+
 /* They hear of it there, and decide, before our own completion has run. */
 static void test_news_overtake_our_own_completion(void **state)
 {
@@ -287,6 +408,44 @@ static void test_news_overtake_our_own_completion(void **state)
     stage_wait(pair->here, pair_is_replied, &asked);
     assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "b");
     call_release(&asked);
+}
+
+/* The news of the question are slow: its answer is acknowledged once the conversation has gone on
+ * all the same, for the next request may go to any hub. */
+static void test_a_question_is_answered_where_it_is_not_known_yet(void **state)
+{
+    static const char turn[] =
+        "'event':'tool_calls','body':{'tool_calls':[{'id':'t1','name':'ask_user_question','input':"
+        "{'questions':[{'question':'Which?','options':[{'label':'A'},{'label':'B'}]}]}}]}";
+    struct pair *pair = *state;
+    struct desk_visitor visitor = visitor_agent("builder");
+    struct call said = { .label = "host" };
+    struct caller *host;
+    char id[ASK_ID_BYTES];
+
+    NEEDS_SERVER;
+    visitor.token = "builder";
+    visitor.token_id = "0123456789abcdef";
+    visitor.uid = -1;
+    visitor.directory = NULL;
+    host = caller_enter(pair->here, "host", &visitor);
+    pair_enter_far(pair, "api");
+    pair->there->drops_news = true;
+    call_run(&said, host, pair->here->desk->ops->conversation_new, "{}");
+    snprintf(id, sizeof id, "%s", call_text(&said, "/conversation"));
+    call_run(&said, host, pair->here->desk->ops->conversation_say, "{'conversation':'%s',%s}", id,
+             turn);
+    assert_worked(&said);
+    stage_settle(pair->here); /* asked; from here on it stands still */
+    call_run(&pair->did, pair->far, pair->there->desk->ops->conversation_say,
+             "{'conversation':'%s','event':'user_question_response','body':"
+             "{'answers':{'Which?':'A'}}}",
+             id);
+    assert_worked(&pair->did);
+    assert_string_equal(call_text(&pair->did, "/state/type"), "llm_requesting");
+    call_run(&said, host, pair->here->desk->ops->conversation_get, "{'conversation':'%s'}", id);
+    assert_string_equal(call_text(&said, "/state/type"), "llm_requesting");
+    call_release(&said);
 }
 
 /* By itself, at its start, it reads all twice. */
@@ -314,6 +473,24 @@ static void test_so_much_that_all_is_read_again(void **state)
     stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
     scene_close(&scene);
+}
+
+static bool is_loaded(void *context)
+{
+    return engine_is_loaded(((struct stage *)context)->engine);
+}
+
+/* Until it is known which processes are agents', theirs could pass for a person's. */
+static void test_nobody_is_served_before_the_clients_are_known(void **state)
+{
+    struct pair *pair = *state;
+
+    NEEDS_SERVER;
+    pair->there->fails_lists = true;
+    stage_restart(pair->there);
+    assert_false(is_loaded(pair->there));
+    pair->there->fails_lists = false;
+    stage_wait(pair->there, is_loaded, pair->there);
 }
 
 static void test_a_list_that_can_not_be_read_says_so(void **state)
@@ -346,9 +523,15 @@ int main(void)
         PAIR(test_collected_elsewhere),
         PAIR(test_what_was_decided_meanwhile_is_found),
         PAIR(test_one_call_at_two_is_one_ask),
+        PAIR(test_one_call_there_after_here_is_one_ask),
         PAIR(test_one_call_again_gets_the_answer_it_missed),
+        PAIR(test_one_call_again_gets_the_answer_given_while_it_looked),
+        PAIR(test_what_is_read_for_an_act_is_under_way),
+        PAIR(test_only_a_reply_that_is_due_is_under_way),
         PAIR(test_news_overtake_our_own_completion),
+        PAIR(test_a_question_is_answered_where_it_is_not_known_yet),
         PAIR(test_so_much_that_all_is_read_again),
+        PAIR(test_nobody_is_served_before_the_clients_are_known),
         PAIR(test_a_list_that_can_not_be_read_says_so),
     };
 

@@ -67,6 +67,29 @@ static void test_search(void **state)
         scene_close(&scenes[i]);
 }
 
+/* However much is left to tidy up, a hub that leaves does not begin with it: the next one does. */
+static void test_a_hub_that_leaves_tidies_nothing_up(void **state)
+{
+    struct stage *stage = *state;
+    struct scene scene;
+
+    stage_set(stage, "retention_days", "1");
+    scene_open(&scene, state, "cli", "");
+    scene_answer(&scene, "a");
+    engine_leave(stage->engine);
+    stage->store.sweeps = stage->store.indexings = 0;
+    stage_advance(stage, 3 * 86400000LL);
+    assert_int_equal(stage->store.sweeps, 0);
+    assert_int_equal(stage->store.indexings, 0);
+    assert_true(engine_is_settled(stage->engine));
+    assert_int_equal(chosen_number(stage->where, "SELECT count(*) FROM asks"), 1);
+    stage_restart(stage);
+    stage_advance(stage, 3600000);
+    assert_int_equal(chosen_number(stage->where, "SELECT count(*) FROM asks"), 0);
+    call_release(&scene.asked);
+    call_release(&scene.did);
+}
+
 /* What is found stays the same while it is taken up; that goes on until nothing is left, and a disk
  * that fails meanwhile is no disaster. */
 static void test_what_is_taken_up(void **state)
@@ -287,8 +310,15 @@ static void test_shown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_search), CASE(test_what_is_taken_up), CASE(test_whole),  CASE(test_statistics),
-        CASE(test_later),  CASE(test_later_ends),       CASE(test_hidden), CASE(test_shown),
+        CASE(test_search),
+        CASE(test_a_hub_that_leaves_tidies_nothing_up),
+        CASE(test_whole),
+        CASE(test_statistics),
+        CASE(test_what_is_taken_up),
+        CASE(test_later),
+        CASE(test_later_ends),
+        CASE(test_hidden),
+        CASE(test_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

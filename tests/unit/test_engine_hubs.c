@@ -122,7 +122,54 @@ static void test_who_is_back_in_time_was_never_gone(void **state)
     scene_close(&scene);
 }
 
-/* The hub ends in good order, so nobody has to miss it; both who are left may say so. */
+/* The hub ends in good order: it says itself whose agents are gone with it. */
+static void test_who_leaves_says_who_waited(void **state)
+{
+    struct pair *pair = *state;
+    struct scene scene;
+
+    NEEDS_SERVER;
+    pair_open(pair, &scene, "cli", "");
+    engine_leave(pair->here->engine);
+    stage_restart(pair->here);
+    assert_int_equal(stage_count(pair->here, "agent_detached done"), 0);
+    assert_int_equal(
+        chosen_number(pair->here->where, "SELECT count(*) FROM events WHERE kind = 11"), 1);
+    assert_int_equal(chosen_number(pair->here->where, "SELECT count(*) FROM asks k, events e"
+                                                      " WHERE k.seq <> e.seq AND e.kind = 11"),
+                     1); /* beside the chain of the ask */
+    pair_wait_noted(pair->there, "news of ask", 2);
+    assert_true(is_detached_there(pair, &scene));
+    assert_true(*call_text(&pair->did, "/ask/detached_at") != '\0');
+    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    assert_worked(&pair->did);
+    call_release(&scene.asked);
+    call_release(&scene.did);
+}
+
+/* The agent of an ask that was made at the hub that leaves waits at the other one by now. */
+static void test_who_waits_elsewhere_is_not_gone(void **state)
+{
+    struct pair *pair = *state;
+    struct desk_visitor visitor = visitor_agent("bot");
+    struct call waits = { 0 };
+    struct scene scene;
+
+    NEEDS_SERVER;
+    pair_open(pair, &scene, "cli", "");
+    call_start(&waits, caller_enter(pair->there, "again", &visitor), scene.ops->wait,
+               "{'session_id':'%s'}", scene.id);
+    stage_settle(pair->there);
+    engine_leave(pair->here->engine);
+    stage_restart(pair->here);
+    pair_wait_noted(pair->there, "agent_reattached done", 1);
+    assert_false(is_detached_there(pair, &scene));
+    call_release(&waits);
+    call_release(&scene.asked);
+    call_release(&scene.did);
+}
+
+/* The hub is gone without a word about those who waited; both who are left may say so. */
 static void test_two_find_out_and_one_says_it(void **state)
 {
     struct pair *pair = *state;
@@ -132,6 +179,7 @@ static void test_two_find_out_and_one_says_it(void **state)
     pair_open(pair, &scene, "cli", "");
     pair->here->store.fails_events = UINT32_MAX;
     stage_restart(pair->here);
+    chosen_run(pair->here->where, "UPDATE asks SET flags = flags & ~1");
     assert_int_equal(chosen_number(pair->here->where, "SELECT count(*) FROM hubs"), 3);
     chosen_run(pair->here->where, "UPDATE hubs SET since_ms = since_ms - 20000");
     pair_wait_noted(pair->here, "news of abandoned", 1);
@@ -243,6 +291,8 @@ int main(void)
         PAIR(test_who_waited_at_a_hub_that_is_gone_is_gone),
         PAIR(test_who_comes_back_elsewhere_waits),
         PAIR(test_who_is_back_in_time_was_never_gone),
+        PAIR(test_who_leaves_says_who_waited),
+        PAIR(test_who_waits_elsewhere_is_not_gone),
         PAIR(test_two_find_out_and_one_says_it),
         PAIR(test_who_was_away_itself_misses_nobody),
         PAIR(test_the_other_hub_reminds),

@@ -399,7 +399,7 @@ static void test_what_can_go_wrong(void **state)
     attach(&call, scene.person, "aaaaaaaaaaaaaaaaaaaaaaaaaa", "k");
     assert_failed(&call, ERROR_wrong_state, "/launch");
     call_run(&call, scene.agent, scene.ops->attach, "{'launch':'%s'}", code_of(&scene.asked));
-    assert_failed(&call, ERROR_wrong_state, "");
+    assert_failed(&call, ERROR_wrong_role, "");
     /* a disk that fails consumes nothing, and gives nothing away */
     stage->store.fails_events = 1U << EVENT_ATTACHED | 1U << EVENT_INTERFACE_SWITCHED;
     attach(&call, scene.person, code_of(&scene.asked), "k");
@@ -464,7 +464,7 @@ static void test_hidden_options(void **state)
     assert_string_equal(call_text(&call, "/hidden/0"), "b");
     call_run(&call, scene.agent, scene.ops->hide,
              "{'session_id':'%s','option_id':'b','hidden':false}", scene.id);
-    assert_failed(&call, ERROR_wrong_state, "");
+    assert_failed(&call, ERROR_wrong_role, "");
     scene_open(&other, state, "terminal", "");
     scene_get(&other, &call);
     assert_string_equal(call_text(&call, "/hidden/0"), "");

@@ -13,7 +13,7 @@
 
 #include "engine/inside.h"
 
-static const struct asker asker = { 7, 9 };
+static const struct asker asker = { .client = { 7, 9 } };
 
 static void test_the_same_words_are_kept_once(void **state)
 {
@@ -32,7 +32,7 @@ static void test_the_same_words_are_kept_once(void **state)
     assert_string_equal(one->json, "{\"pid\":1}");
     assert_string_equal(one->agent, "bot");
     assert_null(nameless->agent);
-    assert_int_equal(one->asker.pid, 7);
+    assert_int_equal(one->asker.client.pid, 7);
     origin_release(&principal, one);
     assert_ptr_equal(origin_use(&principal, "{\"pid\":1}", "bot", &asker), same);
     origin_release(&principal, same);

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/os.h"
 
 static struct caller *enter_person(struct stage *stage, const char *name, const char *via,
                                    const char *tty)
@@ -383,81 +382,6 @@ static void test_settings_that_cannot_be_saved(void **state)
     scene_close(&scene);
 }
 
-/* A destructive ask: by whom, through what, with which code. */
-static const struct {
-    const char *name, *via, *tty;
-    bool has_code, answers;
-} destroyers[] = {
-    { "a script", "cli", "", true, false },
-    { "a person at a terminal", "cli", "/dev/pts/3", true, true },
-    { "without the code", "cli", "/dev/pts/3", false, false },
-    { "attached", "terminal", "/dev/pts/3", true, true },
-    { "attached to nothing", "terminal", "", true, false },
-    { "the portal", "web", "", true, true },
-    { "the portal without the code", "web", "", false, false },
-    { "REST", "api", "", true, false },
-    { "the agent's own client", "client", "", true, false },
-};
-
-static void test_destructive_asks_want_a_code(void **state)
-{
-    for (size_t i = 0; i < ARRAY_LEN(destroyers); i++) {
-        struct scene scene;
-        struct caller *person;
-        char code[8];
-
-        scene_open(&scene, state, "cli", ",'destructive':true");
-        person = enter_person(scene.stage, "person", destroyers[i].via, destroyers[i].tty);
-        call_run(&scene.did, person, scene.ops->challenge, "{'session_id':'%s'}", scene.id);
-        assert_worked(&scene.did);
-        snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
-        assert_int_equal(strlen(code), 3);
-        call_run(&scene.did, person, scene.ops->answer,
-                 "{'session_id':'%s','selected_ids':['a'],'code':'%s'}", scene.id,
-                 destroyers[i].has_code ? code : "");
-        if ((scene.did.err.code == ERROR_NONE) != destroyers[i].answers)
-            fail_msg("%s: %s", destroyers[i].name, scene.did.err.message);
-        if (!destroyers[i].answers)
-            assert_string_equal(error_name(scene.did.err.code), "wrong_state");
-        call_run(&scene.did, person, scene.ops->cancel, "{'session_id':'%s'}", scene.id);
-        if (!destroyers[i].answers)
-            assert_worked(&scene.did); /* stopping is never refused */
-        caller_leave(person);
-        scene_close(&scene);
-    }
-}
-
-static void test_a_code_is_one_persons_and_good_once(void **state)
-{
-    struct scene scene;
-    struct caller *mine, *yours;
-    char code[8];
-    const char *params = "{'session_id':'%s','selected_ids':['%s'],'code':'%s'}";
-
-    scene_open(&scene, state, "cli", ",'destructive':true");
-    mine = enter_person(scene.stage, "mine", "cli", "/dev/pts/1");
-    yours = enter_person(scene.stage, "yours", "cli", "/dev/pts/2");
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", "");
-    assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* none was shown */
-    call_run(&scene.did, mine, scene.ops->challenge, "{}");
-    snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
-    call_run(&scene.did, yours, scene.ops->answer, params, scene.id, "a", code);
-    assert_failed(&scene.did, ERROR_wrong_state, "/code");
-    scene.stage->store.fails_events = 1U << EVENT_ANSWERED;
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", code);
-    assert_failed(&scene.did, ERROR_storage_failed, "");
-    scene.stage->store.fails_events = 0;
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", code);
-    assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* spent */
-    call_run(&scene.did, mine, scene.ops->challenge, "{}");
-    snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", code);
-    assert_worked(&scene.did);
-    call_run(&scene.did, mine, scene.ops->challenge, "{'session_id':'%s'}", scene.id);
-    assert_failed(&scene.did, ERROR_already_answered, "/session_id");
-    scene_close(&scene);
-}
-
 static void test_answers_from_the_command_line(void **state)
 {
     static const struct {
@@ -491,39 +415,6 @@ static void test_answers_from_the_command_line(void **state)
         caller_leave(person);
         scene_close(&scene);
     }
-}
-
-/* Whether the one who answers sits below the agent that asked is kept and told. */
-static void test_an_agents_own_answer_is_seen(void **state)
-{
-    struct stage *stage = *state;
-    struct os_process self, parent;
-    struct desk_visitor bot = visitor_agent("bot"), person = visitor_person("cli");
-    struct caller *agent, *answerer;
-    struct call asked = { .label = "ask" }, did = { .label = "act" };
-    char id[ASK_ID_BYTES];
-
-    assert_true(os_process(getpid(), &self));
-    assert_true(os_process(self.parent, &parent));
-    person.pid = self.pid;
-    person.start = self.start;
-    for (int is_same = 0; is_same < 2; is_same++) {
-        bot.parent = parent.pid;
-        bot.parent_start = parent.start + (is_same ? 0 : 1); /* a pid that was used again */
-        agent = caller_enter(stage, "agent", &bot);
-        answerer = caller_enter(stage, "person", &person);
-        ask_open(&asked, agent, is_same ? "Own" : "Other", "", id);
-        call_run(&did, answerer, stage->desk->ops->answer,
-                 "{'session_id':'%s','selected_ids':['a']}", id);
-        assert_worked(&did);
-        assert_int_equal(call_number(&asked, "/answered_by/pid"), self.pid);
-        assert_string_equal(call_text(&asked, "/answered_by/person"), "owner");
-        assert_true(call_is_yes(&asked, "/answered_by/same_process_tree") == is_same);
-        caller_leave(agent);
-        caller_leave(answerer);
-    }
-    call_release(&asked);
-    call_release(&did);
 }
 
 static void test_nobody_can_be_reached(void **state)
@@ -560,10 +451,7 @@ int main(void)
         CASE(test_settings),
         CASE(test_bad_settings),
         CASE(test_settings_that_cannot_be_saved),
-        CASE(test_destructive_asks_want_a_code),
-        CASE(test_a_code_is_one_persons_and_good_once),
         CASE(test_answers_from_the_command_line),
-        CASE(test_an_agents_own_answer_is_seen),
         CASE(test_nobody_can_be_reached),
     };
 

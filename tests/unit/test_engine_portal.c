@@ -167,7 +167,7 @@ static void test_agents_get_none(void **state)
     scene_open(&scene, state, "web", "");
     engine_set_portal(scene.stage->engine, "http://127.0.0.1:7297");
     call_run(&did, scene.agent, scene.ops->portal_link, "{}");
-    assert_failed(&did, ERROR_wrong_state, "");
+    assert_failed(&did, ERROR_wrong_role, "");
     snprintf(params, sizeof params, "{'session_id':'%.6s'}", scene.id);
     snprintf(url, sizeof url, "http://127.0.0.1:7297/choice/%s", scene.id);
     take_link(scene.person, params, code, url);

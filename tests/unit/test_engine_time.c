@@ -159,6 +159,31 @@ static void test_bad_times_and_interfaces(void **state)
     scene_close(&scene);
 }
 
+/* More time is on its way to the disk when somebody asks back or types: it is not taken away. */
+static void test_an_extension_is_not_overtaken(void **state)
+{
+    for (int is_draft = 0; is_draft < 2; is_draft++) {
+        struct scene scene;
+        struct call other = { .label = "other" };
+        struct desk_visitor looking = visitor_person("cli");
+
+        scene_open(&scene, state, "cli", ",'timeout_seconds':10");
+        call_start(&scene.did, scene.person, scene.ops->extend,
+                   "{'session_id':'%s','seconds':6000}", scene.id);
+        call_start(&other, scene.person, is_draft ? scene.ops->draft : scene.ops->ask_back,
+                   "{'session_id':'%s','draft':{},'text':'Why?'}", scene.id);
+        stage_settle(scene.stage);
+        assert_worked(&scene.did);
+        assert_worked(&other);
+        assert_int_equal(remaining_s(&scene), 6000);
+        stage_restart(scene.stage);
+        scene.person = caller_enter(scene.stage, "person", &looking);
+        assert_int_equal(remaining_s(&scene), 6000);
+        call_release(&other);
+        scene_close(&scene);
+    }
+}
+
 /* More time is on its way to the disk when the old deadline comes: it has not expired. */
 static void test_an_extension_races_the_deadline(void **state)
 {
@@ -554,6 +579,7 @@ int main(void)
         CASE(test_the_person_sets_the_time_left),
         CASE(test_bad_times_and_interfaces),
         CASE(test_an_extension_races_the_deadline),
+        CASE(test_an_extension_is_not_overtaken),
         CASE(test_a_switch_races_the_deadline),
         CASE(test_an_ask_removed_as_it_ends),
         CASE(test_an_answer_races_the_deadline),

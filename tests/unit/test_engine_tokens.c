@@ -228,11 +228,11 @@ static void test_roles(void **state)
     agent = caller_enter(room.stage, "agent", &visitor);
     for (size_t i = 0; i < ARRAY_LEN(peoples); i++) {
         call_run(&room.did, agent, peoples[i], "{}");
-        assert_failed(&room.did, ERROR_wrong_state, "");
+        assert_failed(&room.did, ERROR_wrong_role, "");
     }
     ask_start(&room.did, room.person, "Deploy", "", 0);
     stage_settle(room.stage);
-    assert_failed(&room.did, ERROR_wrong_state, "");
+    assert_failed(&room.did, ERROR_wrong_role, "");
     caller_leave(agent);
     room_close(&room);
 }

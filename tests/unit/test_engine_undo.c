@@ -172,6 +172,47 @@ static void test_undo_races_the_end_of_the_window(void **state)
         race_undo(state, bits & 1, bits & 2, bits & 4);
 }
 
+/* An undo is on its way to the disk when the person decides again: that counts as what it is, and
+ * not as what was undone. */
+static void test_a_decision_right_after_an_undo(void **state)
+{
+    static const struct {
+        size_t first, second;
+        const char *status, *told;
+    } cases[] = {
+        { offsetof(struct desk_ops, answer), offsetof(struct desk_ops, cancel), "cancelled",
+          "cancelled" },
+        { offsetof(struct desk_ops, cancel), offsetof(struct desk_ops, answer), "submitted",
+          "selected" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct call undo = { .label = "undo" };
+        struct scene scene;
+        desk_act *first, *second;
+
+        scene_open(&scene, state, "terminal", "");
+        memcpy(&first, (const char *)scene.ops + cases[i].first, sizeof first);
+        memcpy(&second, (const char *)scene.ops + cases[i].second, sizeof second);
+        scene_do(&scene, first, ",'selected_ids':['a']");
+        assert_worked(&scene.did);
+        call_start(&undo, scene.person, scene.ops->undo, "{'session_id':'%s'}", scene.id);
+        call_start(&scene.did, scene.person, second,
+                   "{'session_id':'%s','selected_ids':['b'],'answer_key':'%s'}", scene.id,
+                   cases[i].status);
+        stage_settle(scene.stage);
+        assert_worked(&undo);
+        assert_worked(&scene.did);
+        assert_string_equal(call_text(&scene.did, "/status"), cases[i].status);
+        assert_int_equal(call_number(&scene.did, "/undo_ms"), 5000);
+        stage_advance(scene.stage, 5000);
+        assert_string_equal(call_text(&scene.asked, "/action_status"), cases[i].told);
+        scene_assert(&scene, cases[i].status, 4);
+        call_release(&undo);
+        scene_close(&scene);
+    }
+}
+
 /* On disk but not yet told: an agent that looks right now must not get what can be taken back. */
 static void test_nobody_reads_ahead_of_the_window(void **state)
 {
@@ -472,6 +513,7 @@ int main(void)
         CASE(test_undo_leaves_half_a_minute),
         CASE(test_send_now),
         CASE(test_undo_races_the_end_of_the_window),
+        CASE(test_a_decision_right_after_an_undo),
         CASE(test_nobody_reads_ahead_of_the_window),
         CASE(test_a_crash_within_the_window),
         CASE(test_drafts_are_saved_once_a_second),

@@ -140,7 +140,7 @@ static void a_legacy_call_says_that_it_can_show_forms_and_is_asked_on_its_stream
 }
 
 /* Each outcome of R4.3, and what the desk hears of it. */
-static const struct outcome {
+static const struct form_outcome {
     const char *rest;
     int shown_ms;
     const char *told;
@@ -162,6 +162,10 @@ static const struct outcome {
       "\"action\":\"accept\",\"shown_ms\":7}" },
     { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":[[\"a\"]]}}", 7,
       "\"action\":\"accept\",\"shown_ms\":7}" },
+    { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":9223372036854775808}}", 7,
+      "\"action\":\"accept\",\"shown_ms\":7}" },
+    { "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":[\"a\",1e400]}}", 7,
+      "\"action\":\"accept\",\"shown_ms\":7}" },
     { "\"result\":{\"action\":\"accept\",\"content\":[\"b\"]}", 7,
       "\"action\":\"accept\",\"shown_ms\":7}" },
     { "\"result\":{\"action\":7}", 7, "aaa\",\"shown_ms\":7}" },
@@ -170,7 +174,7 @@ static const struct outcome {
       "{\"session_id\":\"aaaaaaaaaaaaaaaaaaaaaaaaaa\"}" },
 };
 
-static void try_outcome(const struct outcome *outcome)
+static void try_outcome(const struct form_outcome *outcome)
 {
     bool is_error = strstr(outcome->rest, "\"error\"") != NULL;
     struct one *one;
@@ -455,7 +459,7 @@ static void reply_needs_input(struct one *one, const char *sealed, const char *m
     char *json = mem_format("{\"session_id\":\"%s\",\"input_required\":{\"state\":\"%s\","
                             "\"language\":\"en\",\"notes\":false,\"form\":%s%s}}",
                             ask_id, sealed, text_string(&one->form), members);
-    const struct desk_reply reply = { .json = json, .session_id = ask_id };
+    const struct desk_reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = ask_id };
 
     stage_reply(&one->stage, 0, &reply);
     free(json);

@@ -320,6 +320,10 @@ static void what_the_desk_learnt_counts_for_open_calls_too(void **state)
     ask(pair, &pair->one, 1, "");
     stage_name(&pair->stage, 0, id_a);
     stage_pass(&pair->stage, 5000);
+    stage_tell_hold(&pair->stage, 0, INT64_MAX); /* no earlier than its limit */
+    stage_tell_hold(&pair->stage, 0, INT64_MIN);
+    stage_pass(&pair->stage, 0);
+    assert_int_equal(pair->one.count, 0);
     stage_tell_hold(&pair->stage, 0, 14000);
     stage_pass(&pair->stage, 10000);
     assert_int_equal(pair->one.count, 0);

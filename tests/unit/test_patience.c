@@ -35,7 +35,10 @@ static void test_what_is_learnt(void **state)
         { "a person, when it is known", 60010, 33000, false, 60010 },
         { "again, when it is known", 60010, 59800, false, 59800 },
         { "nonsense", 0, -5, true, 0 },
-        { "nonsense of the other kind", -60010, INT64_MAX, false, -INT64_MAX },
+        { "nonsense of the other kind", -60010, INT64_MAX, false, -60010 },
+        { "nonsense below everything", 60010, INT64_MIN, true, 60010 },
+        { "nonsense that was kept", INT64_MIN, 60010, false, -60010 },
+        { "longer than any ask lives", 60010, 2592000001, true, 60010 },
     };
 
     (void)state;
@@ -50,9 +53,9 @@ static void test_calls_are_held_for_less(void **state)
     static const struct {
         int64_t known, hold;
     } cases[] = {
-        { 0, -1 },        { -60000, -1 },     { 1000, 500 },
-        { 8000, 4000 },   { 20000, 15000 },   { 60000, 54000 },
-        { 50000, 45000 }, { 120000, 108000 }, { 300000, 270000 },
+        { INT64_MAX, -1 },  { 0, -1 },          { -60000, -1 },   { 1000, 500 },
+        { 8000, 4000 },     { 20000, 15000 },   { 60000, 54000 }, { 50000, 45000 },
+        { 120000, 108000 }, { 300000, 270000 },
     };
 
     (void)state;

@@ -61,7 +61,7 @@ static struct json *parse(const char *json)
 }
 
 /* One ending. `wanted` is the whole result but session_id, instructions and answered_by. */
-struct ending {
+struct how_it_ended {
     const char *name;
     enum ask_state state;
     enum field_kind kind;
@@ -72,7 +72,7 @@ struct ending {
     bool is_answered;         /* answered_by and answered_at are there */
 };
 
-static const struct ending endings[] = {
+static const struct how_it_ended endings[] = {
     { .name = "submitted with a pick",
       .state = STATE_SUBMITTED,
       .kind = FIELD_SINGLE,
@@ -274,7 +274,7 @@ static struct json *respond(const struct response_facts *facts)
     return value;
 }
 
-static void drop_checked(struct json *got, const struct ending *ending)
+static void drop_checked(struct json *got, const struct how_it_ended *ending)
 {
     const char *instructions = json_member_text(got, "instructions");
 
@@ -291,7 +291,7 @@ static void drop_checked(struct json *got, const struct ending *ending)
     json_drop_member(got, "answered_at");
 }
 
-static void check_ending(const struct ending *ending)
+static void check_ending(const struct how_it_ended *ending)
 {
     struct form form = make_form(ending->kind);
     struct answer answer = { 0 };

@@ -79,7 +79,8 @@ void guest_enter(struct session *session, const struct json *params, const char 
                                     .token_id = session->guest->token,
                                     .may_answer = session->guest->may_answer,
                                     .context = session,
-                                    .event = session_event };
+                                    .event = session_event,
+                                    .locate = session_locate };
     struct text line = { 0 }, out = { 0 };
 
     if (!wire_read_visitor(params, &visitor)) {

@@ -60,6 +60,7 @@ static void welcome(struct session *session, const struct guard_identity *who, c
         .token_id = who->token,
         .context = session,
         .event = session_event,
+        .locate = session_locate,
     };
     struct text line = { 0 }, out = { 0 };
     struct json_writer writer = json_writer_to(&out);
@@ -92,6 +93,17 @@ static void end_sign_in(struct sign_in *sign_in)
     free(sign_in);
 }
 
+/* Only wrong codes are counted and slowed: a right one always works. */
+static void refuse_guess(struct session *session, const char *id_json, const char *message)
+{
+    int64_t wait_s = guard_note_guess(session->web->parts.guard, session_door(session));
+
+    refuse(session, id_json, wait_s ? "rate_limited" : "code_spent",
+           wait_s ? "too many wrong codes: run sayso open for a new link, which works at any time"
+                  : message,
+           wait_s);
+}
+
 static void on_signed_in(void *context, const struct desk_reply *reply)
 {
     struct sign_in *sign_in = context;
@@ -99,14 +111,10 @@ static void on_signed_in(void *context, const struct desk_reply *reply)
     struct guard_identity who = { .is_person = true };
     struct json *token = NULL;
 
-    if (session && reply->err.code != ERROR_NONE) {
-        int64_t retry_s = reply->err.code == ERROR_not_found
-                              ? guard_note_guess(sign_in->web->parts.guard, session_door(session))
-                              : 0;
-
-        refuse(session, sign_in->id_json,
-               reply->err.code == ERROR_not_found ? "code_spent" : error_name(reply->err.code),
-               reply->err.message, retry_s);
+    if (session && reply->err.code == ERROR_not_found) {
+        refuse_guess(session, sign_in->id_json, reply->err.message);
+    } else if (session && reply->err.code != ERROR_NONE) {
+        refuse(session, sign_in->id_json, error_name(reply->err.code), reply->err.message, 0);
     } else if (session && json_parse(reply->json, strlen(reply->json), &token, NULL)) {
         snprintf(who.token, sizeof who.token, "%s", json_member_text(token, "id"));
         snprintf(who.label, sizeof who.label, "%s", json_member_text(token, "label"));
@@ -130,13 +138,8 @@ static void try_code(struct session *session, const char *code, const char *name
                      const char *id_json)
 {
     const struct web_parts *parts = &session->web->parts;
-    int64_t wait_s = guard_must_wait_s(parts->guard, session_door(session));
     struct sign_in *sign_in;
 
-    if (wait_s > 0) {
-        refuse(session, id_json, "rate_limited", "too many wrong codes: try later", wait_s);
-        return;
-    }
     if (session_door(session) == GUARD_PUBLIC) { /* from elsewhere nobody can say whose it is */
         refuse(session, id_json, "unauthorized",
                "links of sayso open are good on the hub's own machine: sign in with a token "
@@ -144,8 +147,7 @@ static void try_code(struct session *session, const char *code, const char *name
                0);
         return;
     }
-    if (!is_own_user(session)) {
-        guard_note_guess(parts->guard, session_door(session));
+    if (!is_own_user(session)) { /* the code is not looked at, so this is no guess */
         refuse(session, id_json, "unauthorized", "this link is another user's", 0);
         return;
     }

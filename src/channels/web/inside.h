@@ -50,6 +50,7 @@ void session_reply_error(struct session *session, const char *id_json, int code,
                          const char *message);
 void session_send(struct session *session, struct text *take_line); /* one message with line end */
 void session_event(void *context, const char *line, size_t length);
+bool session_locate(void *context, int64_t *ret_uid, int64_t *ret_pid);
 enum guard_door session_door(const struct session *session);
 /* From now on it acts as this visitor, who has a token. */
 void session_enter(struct session *session, const struct desk_visitor *visitor);

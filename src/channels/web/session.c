@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/jsonrpc.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/text.h"
@@ -27,12 +28,7 @@ struct call {
 
 static void end_call(struct call *call)
 {
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        call->session->calls = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
+    LIST_REMOVE(call->session->calls, call);
     call->session->call_count--;
     call->session->look_count -= call->is_look;
     free(call->id_json);
@@ -95,7 +91,8 @@ static void add_failure(struct text *line, const char *id_json, const struct des
     }
     json_write_end_object(&writer);
     json_write_end_object(&writer);
-    jsonrpc_add_error(line, id_json, WIRE_OURS, reply->err.message, text_string(&data));
+    jsonrpc_add_error(line, id_json, wire_code_of(&reply->err), reply->err.message,
+                      text_string(&data));
     text_release(&data);
     text_release(&words);
 }
@@ -111,7 +108,7 @@ static void on_done(void *context, const struct desk_reply *reply)
         else if (call->is_get)
             add_shown(&line, call->id_json, reply->json);
         else
-            jsonrpc_add_result(&line, call->id_json, reply->json ? reply->json : "{}");
+            wire_add_result(&line, call->id_json, reply->kind, reply->json);
         session_send(call->session, &line);
     }
     ws_peer_stir(call->session->peer); /* it may be read from again, answered or not */
@@ -133,6 +130,11 @@ void session_event(void *context, const char *line, size_t length)
         web->newest = ws_frame_new(line, length);
     }
     ws_send_frame(session->peer, web->newest);
+}
+
+bool session_locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
+{
+    return ws_peer_process(((struct session *)context)->peer, ret_uid, ret_pid);
 }
 
 enum guard_door session_door(const struct session *session)
@@ -166,24 +168,28 @@ static void act(struct session *session, size_t which, const struct json *params
     call->id_json = id_json ? mem_text(id_json) : NULL;
     call->is_get = which == DESK_ACT(get) && !session->guest;
     call->is_look = wire_is_look(which);
-    call->next = session->calls;
-    if (call->next)
-        call->next->previous = call;
-    session->calls = call;
+    LIST_ADD(session->calls, call);
     session->call_count++;
     session->look_count += call->is_look;
-    desk_act_at(desk, which)(desk, session->visit, params, on_done, call);
+    desk_serve(desk, session->visit, which, params, on_done, call);
 }
 
-static void reply_status(struct session *session, const char *id_json)
+/* What the hub does itself: of that its status alone is for tokens. */
+static void take_hub(struct session *session, size_t which, const struct json *params,
+                     const char *id_json)
 {
     const struct web_parts *parts = &session->web->parts;
+    struct desk_reply refusal = { 0 };
     struct text status = { 0 }, line = { 0 };
 
     if (!id_json)
         return;
-    parts->write_status(parts->context, &status);
-    jsonrpc_add_result(&line, id_json, text_string(&status));
+    if (!desk_may(parts->desk, session->visit, which, params, &refusal.err)) {
+        add_failure(&line, id_json, &refusal);
+    } else {
+        parts->write_status(parts->context, &status);
+        jsonrpc_add_result(&line, id_json, text_string(&status));
+    }
     session_send(session, &line);
     text_release(&status);
 }
@@ -191,43 +197,40 @@ static void reply_status(struct session *session, const char *id_json)
 static void dispatch(struct session *session, const struct wire_message *message,
                      const char *id_json)
 {
-    unsigned roles;
-    size_t which;
+    size_t which = 0;
+    bool is_method = wire_find_method(message->method, &which);
 
-    if (strcmp(message->method, "hello") == 0)
+    if (which == DESK_HUB_HELLO)
         hello_take(session, message->params, id_json);
-    else if (strcmp(message->method, "hub/prove") == 0)
+    else if (which == DESK_HUB_PROVE && !session->guest)
         hello_prove(session, message->params, id_json);
     else if (!session->visit)
         session_reply_error(session, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
-    else if (strcmp(message->method, "hub/status") == 0 && session->role == ROLE_PERSON)
-        reply_status(session, id_json);
-    else if (!wire_find_method(message->method, &roles, &which))
+    else if (!is_method || which == DESK_HUB_PROVE)
         session_reply_error(session, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");
-    else if (!(roles & session->role))
-        session_reply_error(session, id_json, WIRE_NOT_YOURS,
-                            "agents ask and people answer: this method is not for your role");
+    else if (which < DESK_HUB_ACTS)
+        take_hub(session, which, message->params, id_json);
     else
         act(session, which, message->params, id_json);
 }
 
+/* Whatever it was, a page that does not read is not read from. */
 static void take_message(void *owner, const char *text, size_t length)
 {
     struct session *session = owner;
-    struct wire_message message;
+    struct wire_message message = { 0 };
+    struct text line = { 0 };
     char *id_json = NULL;
     int code;
 
     if (!wire_parse(text, length, &message, &code)) {
-        session_reply_error(session, "null", code,
-                            code == JSONRPC_PARSE_ERROR ? "not JSON"
-                                                        : "not a JSON-RPC 2.0 message");
-        return;
-    }
-    if (message.id)
+        wire_add_unread(&line, text, length, code);
+        session_send(session, &line);
+    } else if (message.id) {
         id_json = json_encode(message.id);
+    }
     if (id_json && strlen(id_json) > WEB_ID_BYTES)
-        session_reply_error(session, "null", JSONRPC_INVALID_REQUEST, "the id is too long");
+        session_reply_error(session, id_json, JSONRPC_INVALID_REQUEST, "the id is too long");
     else if (message.method) /* we send no requests, so a response is nobody's */
         dispatch(session, &message, id_json);
     free(id_json);
@@ -254,17 +257,14 @@ static void *open_session(void *context, struct ws_peer *peer)
     struct web *web = context;
     struct session *session;
 
-    if (web->is_leaving || web->is_off) /* its upgrade was under way */
+    if (web->is_leaving || (web->is_off && !web->arriving)) /* its upgrade was under way */
         return NULL;
     session = pool_new(sizeof *session);
     session->web = web;
     session->peer = peer;
     session->guest = web->arriving;
     web->arriving = NULL;
-    session->next = web->sessions;
-    if (session->next)
-        session->next->previous = session;
-    web->sessions = session;
+    LIST_ADD(web->sessions, session);
     return session;
 }
 
@@ -274,12 +274,7 @@ static void close_session(void *owner)
     struct web *web = session->web;
     struct desk *desk = web->parts.desk;
 
-    if (session->previous)
-        session->previous->next = session->next;
-    else
-        web->sessions = session->next;
-    if (session->next)
-        session->next->previous = session->previous;
+    LIST_REMOVE(web->sessions, session);
     if (session->visit)
         desk->ops->leave(desk, session->visit);
     drop_calls(session);

@@ -66,14 +66,16 @@ void web_take(void *web, const struct http_taken *taken)
     own->arriving = NULL;
 }
 
-/* Whoever switches the portal off wants no page of it: those that are open end too. */
+/* Open pages end with the portal. A client of /wire is no page and stays. */
 static void follow_portal(struct web *web)
 {
     bool is_off = !web->parts.is_portal_on(web->parts.context);
 
     for (struct session *session = web->sessions; is_off && !web->is_off && session;
-         session = session->next)
-        ws_peer_close(session->peer, WS_CLOSE_GOING, "the portal is switched off");
+         session = session->next) {
+        if (!session->guest)
+            ws_peer_close(session->peer, WS_CLOSE_GOING, "the portal is switched off");
+    }
     web->is_off = is_off;
 }
 

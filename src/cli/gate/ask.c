@@ -10,18 +10,17 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/random.h"
+#include "cli/call.h"
 #include "core/arguments.h"
 #include "core/gate.h"
 #include "core/limits.h"
+#include "core/outcome.h"
 #include "i18n/i18n.h"
-#include "wire/link.h"
 
 enum {
     TRIES = 3,    /* a hub that dies is started again, the ask taken up by its key */
     MARGIN_S = 3, /* the deadline comes before the watchdog */
     USE_ID_BYTES = 100,
-    DIRECTORY_BYTES = 4096,
-    NAME_BYTES = 64,
 };
 
 /* For agents, who get them as the hook's reason. */
@@ -155,7 +154,7 @@ static bool write_params(const struct gate_question *question, struct text *out)
 static void read_result(const struct gate_question *question, const struct json *result,
                         struct gate_answer *answer)
 {
-    const char *status = json_member_text(result, "action_status");
+    enum ending ending = outcome_read(result);
     const struct json *selection = json_member(result, "selection");
     const char *picked = json_text(json_item(json_member(selection, "selected_ids"), 0));
     const char *note = json_member_text(selection, "global_annotation");
@@ -163,12 +162,11 @@ static void read_result(const struct gate_question *question, const struct json 
 
     if (id)
         snprintf(answer->session_id, sizeof answer->session_id, "%s", id);
-    answer->is_allowed = status && strcmp(status, "selected") == 0 && picked &&
-                         strcmp(picked, "allow") == 0 &&
+    answer->is_allowed = ending == ENDING_ANSWERED && picked && strcmp(picked, "allow") == 0 &&
                          json_is_yes(json_member(result, "explicit"));
     if (answer->is_allowed)
         text_add_format(&answer->reason, said_yes, question->match->pattern);
-    else if (status && strcmp(status, "timeout") == 0)
+    else if (ending == ENDING_TIMEOUT)
         text_add_format(&answer->reason, said_nothing, question->match->pattern);
     else
         text_add_format(&answer->reason, said_no, question->match->pattern);
@@ -176,26 +174,32 @@ static void read_result(const struct gate_question *question, const struct json 
         text_add_format(&answer->reason, wrote, note);
 }
 
-/* A person who asks back gets no explanation from a hook: the same call waits on for the answer. */
+/* Until it is over: a person who asks back gets no explanation from a hook, and a terminal that is
+ * to be opened no help. */
 static bool ask_and_wait(struct link *link, const char *params, struct wire_message *reply,
                          struct error *err)
 {
+    enum reply_kind kind;
     bool ok = link_call(link, "ask/create", params, reply, err);
 
-    while (ok && json_member(reply->result, "asked_back")) {
+    while (ok && (ok = wire_read_kind(reply->root, &kind, err)) && kind != REPLY_FINAL) {
+        const char *id = json_member_text(reply->result, "session_id");
+        char *again = mem_format("{\"session_id\":\"%s\",\"wait_seconds\":-1}", id ? id : "");
+
         wire_release(reply);
-        ok = link_call(link, "ask/create", params, reply, err);
+        ok = link_call(link, "ask/wait", again, reply, err);
+        free(again);
     }
     return ok;
 }
 
 /* One connection's worth of waiting. False: lost, to be tried again. */
-static bool ask_once(const struct gate_question *question, const struct link_identity *identity,
-                     const char *params, struct gate_answer *answer)
+static bool ask_once(const struct gate_question *question, const char *params,
+                     struct gate_answer *answer)
 {
     struct wire_message reply = { 0 };
     struct error err = { 0 };
-    bool ok = link_open(identity, LINK_MAY_START, &answer->link, &err) &&
+    bool ok = link_open(&answer->identity, LINK_MAY_START, &answer->link, &err) &&
               ask_and_wait(answer->link, params, &reply, &err);
     bool is_lost = !ok && answer->link && link_is_lost(answer->link) &&
                    strcmp(link_closing(answer->link), "stop") != 0;
@@ -214,20 +218,19 @@ static bool ask_once(const struct gate_question *question, const struct link_ide
 
 void gate_ask(const struct gate_question *question, struct gate_answer *ret_answer)
 {
-    char name[NAME_BYTES], directory[DIRECTORY_BYTES];
-    struct link_identity identity = { .role = "agent", .name = name };
     struct text params = { 0 };
     bool is_settled = false;
 
-    snprintf(name, sizeof name, own_name, question->client);
-    if (os_working_directory(directory, sizeof directory))
-        identity.directory = directory;
+    snprintf(ret_answer->name, sizeof ret_answer->name, own_name, question->client);
+    ret_answer->identity = (struct link_identity){ .role = "agent", .name = ret_answer->name };
+    if (os_working_directory(ret_answer->directory, sizeof ret_answer->directory))
+        ret_answer->identity.directory = ret_answer->directory;
     if (!write_params(question, &params)) {
         text_add_format(&ret_answer->reason, too_long, question->match->pattern);
         is_settled = true;
     }
     for (int try = 0; try < TRIES && !is_settled; try++)
-        is_settled = ask_once(question, &identity, text_string(&params), ret_answer);
+        is_settled = ask_once(question, text_string(&params), ret_answer);
     if (!is_settled)
         text_add_format(&ret_answer->reason, unreachable, hub_is_gone);
     text_release(&params);
@@ -235,21 +238,8 @@ void gate_ask(const struct gate_question *question, struct gate_answer *ret_answ
 
 void gate_confirm(struct gate_answer *take_answer)
 {
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-    struct wire_message reply = { 0 };
-    struct error err;
-
-    if (take_answer->link && take_answer->session_id[0]) {
-        json_write_object(&writer, NULL);
-        json_write_list(&writer, "session_ids");
-        json_write_text(&writer, NULL, take_answer->session_id);
-        json_write_end_list(&writer);
-        json_write_end_object(&writer);
-        link_call(take_answer->link, "ask/delivered", text_string(&params), &reply, &err);
-        wire_release(&reply);
-    }
+    if (take_answer->link && take_answer->session_id[0])
+        call_confirm(take_answer->link, &take_answer->identity, take_answer->session_id);
     link_close(take_answer->link);
     text_release(&take_answer->reason);
-    text_release(&params);
 }

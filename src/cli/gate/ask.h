@@ -5,10 +5,12 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "wire/link.h"
 
 struct gate_match;
 struct json;
-struct link;
+
+enum { GATE_NAME_BYTES = 64, GATE_DIRECTORY_BYTES = 4096 };
 
 struct gate_question {
     const char *client, *tool, *use_id; /* the last may be NULL */
@@ -21,11 +23,13 @@ struct gate_answer {
     struct text reason; /* for the agent; never empty */
     char session_id[27];
     struct link *link;
+    struct link_identity identity; /* the link's, so this is not to be copied */
+    char name[GATE_NAME_BYTES], directory[GATE_DIRECTORY_BYTES];
 };
 
 /* Returns when a person decided, nobody did, or it can't be asked. */
 void gate_ask(const struct gate_question *question, struct gate_answer *ret_answer);
-/* The client has the decision; ends the answer. */
+/* The client has the decision; ends the answer. The watchdog bounds it. */
 void gate_confirm(struct gate_answer *take_answer);
 
 #endif

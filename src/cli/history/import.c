@@ -173,6 +173,7 @@ static enum exit_code run_import(const struct arguments *arguments)
                       "a hub or another import has the store: sayso stop ends a hub");
             break;
         case HUB_FAILED:
+        case HUB_RETIRED:
             break;
         }
     }

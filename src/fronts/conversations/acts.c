@@ -27,6 +27,7 @@ struct desk_visit *conversation_visit(struct call *call,
         .may_answer = call->may_answer,
         .context = call,
         .event = event,
+        .locate = rest_locate,
     };
 
     if (!call->visit)
@@ -63,7 +64,7 @@ void conversation_bring(struct call *call, size_t act, struct json_writer *write
 
     json_write_end_object(writer);
     if (json_parse(take_params->bytes, take_params->used, &params, NULL))
-        desk_act_at(desk, act)(desk, call->visit, params, done, context);
+        desk_serve(desk, call->visit, act, params, done, context);
     json_free(params);
     text_release(take_params);
 }

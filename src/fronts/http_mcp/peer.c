@@ -18,6 +18,7 @@
 #include "loop/loop.h"
 #include "mcp/offer.h"
 #include "net/guard.h"
+#include "net/http.h"
 #include "settings/settings.h"
 
 enum {
@@ -95,6 +96,13 @@ static char *unseal(void *context, const char *binding, const char *sealed)
     return state;
 }
 
+static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
+{
+    const struct peer *peer = context;
+
+    return peer->serving && http_peer(peer->serving, ret_uid, ret_pid);
+}
+
 static void note(void *context, const char *what, const char *value)
 {
     const struct peer *peer = context;
@@ -168,6 +176,7 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
         .is_sub_agent = who->is_sub_agent,
         .is_hub = true,
         .transport = "http",
+        .locate = locate,
         .most_calls = PEER_CALLS,
         .offer = front->parts.offer                                      ? front->parts.offer
                  : settings_is_on(front->parts.settings, SETTING_COMPAT) ? mcp_compat_offer()

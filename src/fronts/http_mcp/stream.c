@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/random.h"
@@ -215,12 +216,7 @@ void stream_free(struct stream *stream)
         http_on_fate(exchange, NULL, NULL);
     if (exchange && stream->is_streaming && !stream->is_finished)
         sse_end(exchange);
-    if (stream->previous)
-        stream->previous->next = stream->next;
-    else
-        peer->streams = stream->next;
-    if (stream->next)
-        stream->next->previous = stream->previous;
+    LIST_REMOVE(peer->streams, stream);
     if (peer->standing == stream) {
         peer->standing = NULL;
         mcp_stand(peer->mcp, NULL);
@@ -288,10 +284,7 @@ static struct stream *stream_new(struct peer *peer, struct http_exchange *exchan
     stream->mcp.ops = &stream_ops;
     stream->peer = peer;
     stream->number = peer->is_session ? new_number() : 0;
-    stream->next = peer->streams;
-    if (stream->next)
-        stream->next->previous = stream;
-    peer->streams = stream;
+    LIST_ADD(peer->streams, stream);
     attach(stream, exchange);
     return stream;
 }
@@ -301,7 +294,9 @@ void stream_serve(struct peer *peer, struct http_exchange *exchange,
 {
     struct stream *stream = stream_new(peer, exchange);
 
+    peer->serving = exchange;
     mcp_take_value(peer->mcp, &stream->mcp, headers, value);
+    peer->serving = NULL;
     if (!stream->is_finished)
         http_forget_request(exchange); /* a person takes long, and their agents are many */
     else if (!stream->is_streaming && !stream->mcp.deliveries)

@@ -70,7 +70,7 @@ bool act_read_body(struct call *call, struct json **ret_body)
         length = 2;
     }
     *ret_body = NULL;
-    if (json_parse(bytes, length, ret_body, &err) &&
+    if (json_parse(bytes, length, ret_body, &err) && json_check_range(*ret_body, &err) &&
         shape_check(call->operation->body, *ret_body, &err))
         return true;
     json_free(*ret_body);
@@ -138,6 +138,6 @@ void serve_act(struct call *call)
         return;
     params = make_params(call, body, version, key);
     json_free(body);
-    desk_act_at(desk, call->operation->act)(desk, rest_call_visit(call), params, on_done, call);
+    desk_serve(desk, rest_call_visit(call), call->operation->act, params, on_done, call);
     json_free(params);
 }

@@ -140,6 +140,8 @@ struct call {
 };
 /* At the desk as a person; fills in what is the same for all who come this way. */
 struct desk_visit *rest_enter(struct rest *rest, struct desk_visitor *visitor);
+/* The process at the other end of a call. */
+bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid);
 /* The same for a call, until the exchange is over. */
 struct desk_visit *rest_call_visit(struct call *call);
 /* Ends the call, as does everything below that replies. */

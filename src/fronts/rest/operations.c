@@ -3,62 +3,29 @@
 #include "core/limits.h"
 #include "fronts/rest/inside.h"
 
-const struct parameter parameter_id = {
-    "id", "path", MEMBER_ID, 0, 0, "The ask's session_id, whole.",
-};
-const struct parameter parameter_wait = {
-    "wait",
-    "query",
-    MEMBER_INTEGER,
-    0,
-    LIMIT_WAIT_S,
-    "Seconds to wait for a change: of the version in If-None-Match, else of an open ask.",
-};
-const struct parameter parameter_status = {
-    "status", "query", MEMBER_TEXT, 0, 0, "all (default), active, completed, or one state.",
-};
-const struct parameter parameter_agent = {
-    "agent", "query", MEMBER_TEXT, 0, 0, "Only asks of the agent that calls itself so.",
-};
-const struct parameter parameter_limit = {
-    "limit", "query", MEMBER_INTEGER, 1, 1000, "Asks a page; by default the setting list_count.",
-};
-const struct parameter parameter_before = {
-    "before", "query", MEMBER_TEXT, 0, 0, "`next` of the page before: goes on behind it.",
-};
-const struct parameter parameter_if_match = {
-    "If-Match", "header", MEMBER_TEXT,
-    0,          0,        "The ETag of the ask as it was looked at; 412 if it has changed since.",
-};
-const struct parameter parameter_if_none_match = {
-    "If-None-Match", "header", MEMBER_TEXT, 0, 0, "An ETag; 304 while the ask is still that.",
-};
-const struct parameter parameter_key = {
-    "Idempotency-Key",
-    "header",
-    MEMBER_TEXT,
-    0,
-    0,
-    "Made once for an attempt and sent again with each retry: it is stored once, and every retry "
-    "gets the same receipt. 1 to 128 visible characters.",
-};
-
-const struct parameter parameter_page = {
-    "limit", "query", MEMBER_INTEGER, 1, 200, "Conversations a page; 50 by default.",
-};
-const struct parameter parameter_after = {
-    "after", "query",   MEMBER_INTEGER,
-    0,       INT64_MAX, "As Last-Event-ID, for clients that cannot send it.",
-};
-const struct parameter parameter_last_event = {
-    "Last-Event-ID",
-    "header",
-    MEMBER_TEXT,
-    0,
-    0,
-    "The id of the last event that was heard: what follows it is sent. Without it everything that "
-    "is kept.",
-};
+#define PARAMETER(id, name, place, type, least, most, about)                                       \
+    const struct parameter parameter_##id = { name, place, type, least, most, about }
+#define TEXT(id, name, place, about) PARAMETER(id, name, place, MEMBER_TEXT, 0, 0, about)
+#define NUMBER(id, name, least, most, about)                                                       \
+    PARAMETER(id, name, "query", MEMBER_INTEGER, least, most, about)
+PARAMETER(id, "id", "path", MEMBER_ID, 0, 0, "The ask's session_id, whole.");
+NUMBER(wait, "wait", 0, LIMIT_WAIT_S,
+       "Seconds to wait for a change: of the version in If-None-Match, else of an open ask.");
+TEXT(status, "status", "query", "all (default), active, completed, or one state.");
+TEXT(agent, "agent", "query", "Only asks of the agent that calls itself so.");
+NUMBER(limit, "limit", 1, 1000, "Asks a page; by default the setting list_count.");
+TEXT(before, "before", "query", "`next` of the page before: goes on behind it.");
+TEXT(if_match, "If-Match", "header",
+     "The ETag of the ask as it was looked at; 412 if it has changed since.");
+TEXT(if_none_match, "If-None-Match", "header", "An ETag; 304 while the ask is still that.");
+TEXT(key, "Idempotency-Key", "header",
+     "Made once for an attempt and sent again with each retry: it is stored once, and every retry "
+     "gets the same receipt. 1 to 128 visible characters.");
+NUMBER(page, "limit", 1, 200, "Conversations a page; 50 by default.");
+NUMBER(after, "after", 0, INT64_MAX, "As Last-Event-ID, for clients that cannot send it.");
+TEXT(last_event, "Last-Event-ID", "header",
+     "The id of the last event that was heard: what follows it is sent. Without it everything that "
+     "is kept.");
 
 static const struct parameter *const of_nothing[] = { NULL };
 static const struct parameter *const of_list[] = { &parameter_status, &parameter_agent,

@@ -18,7 +18,8 @@ static const struct {
 } statuses[] = {
     { ERROR_bad_json, 400 },    { ERROR_not_found, 404 },      { ERROR_already_answered, 409 },
     { ERROR_wrong_state, 409 }, { ERROR_rate_limited, 429 },   { ERROR_conflicting_arguments, 409 },
-    { ERROR_unavailable, 503 }, { ERROR_storage_failed, 503 },
+    { ERROR_unavailable, 503 }, { ERROR_storage_failed, 503 }, { ERROR_wrong_role, 403 },
+    { ERROR_not_allowed, 403 },
 };
 
 /* Ended without anybody's decision: there is nobody to name, and nothing left to decide. */

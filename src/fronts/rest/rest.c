@@ -53,9 +53,16 @@ struct desk_visit *rest_enter(struct rest *rest, struct desk_visitor *visitor)
     return desk->ops->enter(desk, visitor);
 }
 
+bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
+{
+    return http_peer(((struct call *)context)->exchange, ret_uid, ret_pid);
+}
+
 struct desk_visit *rest_call_visit(struct call *call)
 {
-    struct desk_visitor visitor = { .token = call->label, .token_id = call->token_id };
+    struct desk_visitor visitor = {
+        .token = call->label, .token_id = call->token_id, .context = call, .locate = rest_locate
+    };
 
     if (!call->visit)
         call->visit = rest_enter(call->rest, &visitor);

@@ -92,11 +92,11 @@ static const char *status_of(const struct compat_outcome *outcome, bool has_note
     bool is_auto = json_is_yes(json_member(outcome->result, "auto_submitted"));
 
     switch (outcome->ending) {
-    case COMPAT_ANSWERED:
+    case ENDING_ANSWERED:
         return "selected";
-    case COMPAT_TIMEOUT:
+    case ENDING_TIMEOUT:
         return is_auto ? "timeout_auto_submitted" : "timeout_cancelled";
-    case COMPAT_PENDING:
+    case ENDING_PENDING:
         return json_member_text(outcome->result, "action_status");
     default:
         return has_note ? "cancel_with_annotation" : "cancelled";
@@ -126,13 +126,13 @@ static void present_choice(const struct json *given, const struct compat_outcome
     write_raw_if(&writer, "option_annotations", json_member(selection, "option_annotations"));
     if (*note)
         json_write_text(&writer, "additional_annotation", note);
-    if (outcome->ending == COMPAT_PENDING) {
+    if (outcome->ending == ENDING_PENDING) {
         json_write_text_if(&writer, "session_id", json_member_text(outcome->result, "session_id"));
         json_write_text_if(&writer, "url", json_member_text(outcome->result, "url"));
         json_write_text_if(&writer, "terminal_command",
                            json_member_text(outcome->result, "terminal_command"));
-        json_write_text(&writer, "instructions",
-                        "This is not an answer: call poll_selection with this session_id.");
+        compat_write_back(&writer, outcome->result,
+                          "This is not an answer: call poll_selection with this session_id.");
     }
     json_write_end_object(&writer);
     free(note);

@@ -9,26 +9,9 @@
 #include "base/mem.h"
 #include "core/limits.h"
 
-struct compat_outcome compat_outcome(const struct json *result)
+bool compat_is_refused(enum ending ending)
 {
-    static const struct {
-        const char *word;
-        enum compat_ending ending;
-    } words[] = {
-        { "selected", COMPAT_ANSWERED }, { "custom_input", COMPAT_ANSWERED },
-        { "accept", COMPAT_ANSWERED },   { "answered", COMPAT_ANSWERED },
-        { "decline", COMPAT_DECLINED },  { "cancelled", COMPAT_CANCELLED },
-        { "cancel", COMPAT_CANCELLED },  { "timeout", COMPAT_TIMEOUT },
-        { "pending", COMPAT_PENDING },   { "pending_terminal_launch", COMPAT_PENDING },
-    };
-    static const char *const members[] = { "action_status", "action", "status", NULL };
-    const char *word = compat_text(result, members);
-
-    for (size_t i = 0; word && i < ARRAY_LEN(words); i++) {
-        if (strcmp(words[i].word, word) == 0)
-            return (struct compat_outcome){ words[i].ending, result };
-    }
-    return (struct compat_outcome){ COMPAT_CANCELLED, result };
+    return ending != ENDING_ANSWERED && ending != ENDING_TIMEOUT && ending != ENDING_PENDING;
 }
 
 const char *compat_text(const struct json *given, const char *const *names)
@@ -131,21 +114,30 @@ char *compat_written(const struct json *result)
     return text_take(&whole);
 }
 
+void compat_write_back(struct json_writer *writer, const struct json *result, const char *how)
+{
+    const char *back = json_member_text(result, "asked_back");
+
+    json_write_text_if(writer, "asked_back", back);
+    json_write_text_if(writer, "instructions",
+                       back ? json_member_text(result, "instructions") : how);
+}
+
 void compat_write_ending(struct json_writer *writer, const struct compat_outcome *outcome,
                          const char *tool)
 {
     const char *id = json_member_text(outcome->result, "session_id");
     char *how;
 
-    if (outcome->ending == COMPAT_TIMEOUT)
+    if (outcome->ending == ENDING_TIMEOUT)
         json_write_bool(writer, "timeout", true);
-    if (outcome->ending != COMPAT_PENDING)
+    if (outcome->ending != ENDING_PENDING)
         return;
     how = mem_format("Nobody has answered yet. Call %s again with the same arguments to go on "
                      "waiting, or get_answer with this session_id.",
                      tool);
     json_write_bool(writer, "pending", true);
     json_write_text_if(writer, "session_id", id);
-    json_write_text(writer, "instructions", how);
+    compat_write_back(writer, outcome->result, how);
     free(how);
 }

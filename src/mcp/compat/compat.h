@@ -10,21 +10,15 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "core/outcome.h"
 
 struct error;
 struct json;
 struct json_writer;
 
-enum compat_ending {
-    COMPAT_ANSWERED,
-    COMPAT_DECLINED,
-    COMPAT_CANCELLED,
-    COMPAT_TIMEOUT,
-    COMPAT_PENDING,
-};
 /* What our tool returned; the result is of the tool that was asked with. */
 struct compat_outcome {
-    enum compat_ending ending;
+    enum ending ending;
     const struct json *result;
 };
 /* `text` is what the model reads; left empty, it is `structured`. */
@@ -41,7 +35,8 @@ struct compat {
     void (*present)(const struct json *given, const struct compat_outcome *outcome,
                     struct compat_reply *reply);
 };
-struct compat_outcome compat_outcome(const struct json *result);
+/* Dismissed, declined, withdrawn, or not understood here. */
+bool compat_is_refused(enum ending ending);
 /* The first member that is a text with something in it; NULL: none. */
 const char *compat_text(const struct json *given, const char *const *names);
 /* A title of at most 200 characters. */
@@ -56,6 +51,8 @@ bool compat_write_options(struct json_writer *writer, const char *key, const str
 const char *compat_option(const struct json *options, const char *value);
 /* What was written, with the note to the agent behind it; the caller frees. */
 char *compat_written(const struct json *result);
+/* While it is pending: what the person asks back and how to explain, or `how` to go on. */
+void compat_write_back(struct json_writer *writer, const struct json *result, const char *how);
 /* How it ended where nobody answered, for objects: pending, session_id, timeout … */
 void compat_write_ending(struct json_writer *writer, const struct compat_outcome *outcome,
                          const char *tool);

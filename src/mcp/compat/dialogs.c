@@ -121,16 +121,15 @@ static void begin(struct json_writer *writer, const struct compat_outcome *outco
                   const char *tool)
 {
     json_write_object(writer, NULL);
-    json_write_bool(writer, "success", outcome->ending == COMPAT_ANSWERED);
-    if (outcome->ending == COMPAT_TIMEOUT)
+    json_write_bool(writer, "success", outcome->ending == ENDING_ANSWERED);
+    if (outcome->ending == ENDING_TIMEOUT)
         json_write_text(writer, "error", "the person did not answer in time");
     compat_write_ending(writer, outcome, tool);
 }
 
 static void end(struct json_writer *writer, const struct compat_outcome *outcome)
 {
-    json_write_bool(writer, "cancelled",
-                    outcome->ending == COMPAT_CANCELLED || outcome->ending == COMPAT_DECLINED);
+    json_write_bool(writer, "cancelled", compat_is_refused(outcome->ending));
     json_write_end_object(writer);
 }
 
@@ -144,7 +143,7 @@ static void present_input(const struct json *given, const struct compat_outcome 
         is_number(given) ? (number ? json_encode(number) : NULL) : compat_written(outcome->result);
 
     begin(&writer, outcome, "get_user_input");
-    if (outcome->ending != COMPAT_ANSWERED || !written)
+    if (outcome->ending != ENDING_ANSWERED || !written)
         json_write_null(&writer, "user_input");
     else if (is_number(given))
         json_write_raw(&writer, "user_input", written);
@@ -180,7 +179,7 @@ static void present_lines(const struct json *given, const struct compat_outcome 
 
     (void)given;
     begin(&writer, outcome, "get_multiline_input");
-    if (outcome->ending == COMPAT_ANSWERED) {
+    if (outcome->ending == ENDING_ANSWERED) {
         json_write_text(&writer, "user_input", written);
         write_counts(&writer, written);
     } else {
@@ -226,9 +225,9 @@ static void present_chosen(const struct json *given, const struct compat_outcome
 
     begin(&writer, outcome, "get_user_choice");
     write_choice(&writer, json_member(given, "choices"),
-                 outcome->ending == COMPAT_ANSWERED ? picked : NULL);
+                 outcome->ending == ENDING_ANSWERED ? picked : NULL);
     json_write_bool(&writer, "allow_multiple", json_is_yes(json_member(given, "allow_multiple")));
-    if (outcome->ending == COMPAT_ANSWERED)
+    if (outcome->ending == ENDING_ANSWERED)
         json_write_raw(&writer, "file_info", "[]");
     end(&writer, outcome);
 }
@@ -239,15 +238,15 @@ static void present_confirmed(const struct json *given, const struct compat_outc
 {
     struct json_writer writer = json_writer_to(&reply->structured);
     struct compat_outcome said = *outcome;
-    bool is_yes = outcome->ending == COMPAT_ANSWERED &&
+    bool is_yes = outcome->ending == ENDING_ANSWERED &&
                   json_is_yes(json_member(outcome->result, "confirmed"));
 
     (void)given;
-    if (said.ending == COMPAT_DECLINED)
-        said.ending = COMPAT_ANSWERED;
+    if (said.ending == ENDING_DECLINED)
+        said.ending = ENDING_ANSWERED;
     begin(&writer, &said, "show_confirmation_dialog");
     json_write_bool(&writer, "confirmed", is_yes);
-    if (said.ending == COMPAT_ANSWERED)
+    if (said.ending == ENDING_ANSWERED)
         json_write_text(&writer, "response", is_yes ? "yes" : "no");
     json_write_end_object(&writer);
 }

@@ -122,7 +122,7 @@ static void present_feedback(const struct json *given, const struct compat_outco
     if (json_member(given, "project_directory"))
         json_write_text(&writer, "command_logs", ""); /* no command of ours runs in a project */
     json_write_text(&writer, "interactive_feedback", answer);
-    if (outcome->ending == COMPAT_CANCELLED || outcome->ending == COMPAT_DECLINED)
+    if (compat_is_refused(outcome->ending))
         json_write_bool(&writer, "cancelled", true);
     compat_write_ending(&writer, outcome, "interactive_feedback");
     json_write_end_object(&writer);
@@ -139,21 +139,27 @@ static enum compat_act translate_input(const struct json *given, const char **re
 static void present_input(const struct json *given, const struct compat_outcome *outcome,
                           struct compat_reply *reply)
 {
+    const char *back = json_member_text(outcome->result, "asked_back");
     char *answer = answer_of(given, outcome->result);
 
     switch (outcome->ending) {
-    case COMPAT_ANSWERED:
+    case ENDING_ANSWERED:
         if (*answer)
             text_add_format(&reply->text, "User replied: %s", answer);
         else
             text_add_text(&reply->text, "User replied with empty input.");
         break;
-    case COMPAT_TIMEOUT:
+    case ENDING_TIMEOUT:
         text_add_text(&reply->text, "User did not reply: Timeout occurred.");
         break;
-    case COMPAT_PENDING:
-        text_add_text(&reply->text, "The user has not replied yet. Call request_user_input again "
-                                    "with the same arguments to go on waiting.");
+    case ENDING_PENDING:
+        if (back)
+            text_add_format(&reply->text,
+                            "The user asks: %s\nExplain it with get_answer, session_id %s.", back,
+                            json_member_text(outcome->result, "session_id"));
+        else
+            text_add_text(&reply->text, "The user has not replied yet. Call request_user_input "
+                                        "again with the same arguments to go on waiting.");
         break;
     default:
         text_add_format(&reply->text, "User cancelled and did not reply.%s%s",

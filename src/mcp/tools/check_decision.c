@@ -11,10 +11,7 @@ struct values {
 };
 static const struct argument arguments_table[] = {
     { .name = "paths",
-      .type = ARGUMENT_INTEGER,
-      .least = 0,
-      .most = 1000000,
-      .unit = UNIT_NUMBER,
+      ARGUMENT_RANGE(INTEGER, 0, 1000000, NUMBER),
       .offset = offsetof(struct values, paths),
       .help = "How many viable ways you see." },
     { .name = "destructive",
@@ -22,9 +19,7 @@ static const struct argument arguments_table[] = {
       .offset = offsetof(struct values, destructive),
       .help = "true if what you would do can't be undone." },
     { .name = "missing_configuration",
-      .type = ARGUMENT_IDS,
-      .most = 100,
-      .unit = UNIT_ITEMS,
+      ARGUMENT_RANGE(IDS, 0, 100, ITEMS),
       .offset = offsetof(struct values, missing),
       .help = "Names of settings nobody gave you." },
 };

@@ -41,3 +41,15 @@ export async function inStore(home, statement) {
     else
         await start("python3", ["-c", IN_FILE, `${home.data}/sayso.db`, statement]);
 }
+
+const QUERY_FILE = "import json, sqlite3, sys\nprint(json.dumps([row[0] for row in sqlite3.connect(f'file:{sys.argv[1]}?mode=ro', uri=True).execute(sys.argv[2])]))\n";
+const CONFIRMED = "SELECT body FROM events WHERE kind = 14"; // EVENT_DELIVERED
+
+// The id of an ask for each confirmation that an agent has its result.
+export async function deliveries(home) {
+    const { stdout } = home.database
+        ? await start("psql", ["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-d", home.database, "-c", CONFIRMED], { maxBuffer: 1e8 })
+        : await start("python3", ["-c", QUERY_FILE, `${home.data}/sayso.db`, CONFIRMED], { maxBuffer: 1e8 });
+    const bodies = home.database ? stdout.split("\n").filter(Boolean) : JSON.parse(stdout);
+    return bodies.flatMap((body) => JSON.parse(body).asks);
+}

@@ -66,19 +66,29 @@ export class Judge {
         this.outputs = new Map(); // tool: validator of its output
         this.capabilities = {}; // of initialize
         this.asked = new Map(); // id of a request of the server's: the request
+        this.isOneStream = true; // what is sent is read in this order, and so are the replies; not so over HTTP
+        this.sendings = 0;
         this.unreadable = 0; // lines sent that deserve an error without an id
         this.objections = [];
         this.seen = 0;
     }
 
-    // A line that may be anything: what we can read the server may still refuse as a whole.
+    // A line that may be anything: what we can read the server may still refuse as a whole, and of what we
+    // cannot it may have read the id.
     sentLine(bytes) {
+        const text = bytes.toString();
         this.unreadable++;
         try {
-            this.sent(JSON.parse(bytes.toString()));
+            this.sent(JSON.parse(text));
         } catch {
-            // counted above
+            const id = /^\{"jsonrpc":"2\.0","id":([^,]+),/.exec(text.slice(0, 200))?.[1];
+            if (id)
+                this.expect(JSON.parse(id), { method: "unreadable", revision: this.negotiated });
         }
+    }
+
+    expect(id, request) {
+        this.open.set(keyOf(id), [...this.open.get(keyOf(id)) ?? [], { ...request, place: ++this.sendings }]);
     }
 
     sent(message) {
@@ -93,29 +103,31 @@ export class Judge {
             this.cancelled(message.params?.requestId);
         if (!isRequest) {
             this.unreadable++;
+            if (typeof message?.id === "number") // refused with the id that it has
+                this.expect(message.id, { method: "invalid", revision: this.negotiated });
             return;
         }
         const claim = message.params?._meta?.[VERSION_KEY];
         if (message.method === "initialize")
             this.capabilities = message.params?.capabilities ?? {};
-        const requests = this.open.get(keyOf(message.id)) ?? [];
-        requests.push({
+        const revision = claim === undefined ? this.negotiated : MODERN;
+        this.expect(message.id, {
             method: message.method,
-            revision: claim === undefined ? this.negotiated : MODERN,
+            revision,
             tool: message.params?.name,
             capabilities: message.params?._meta?.[CAPABILITIES_KEY] ?? {},
         });
-        this.open.set(keyOf(message.id), requests);
         const token = message.params?._meta?.progressToken;
         if (token !== undefined)
-            this.progress.set(keyOf(token), { last: -Infinity, revision: requests.at(-1).revision, id: keyOf(message.id) });
+            this.progress.set(keyOf(token), { last: -Infinity, revision, id: keyOf(message.id) });
     }
 
-    // A response may have been on its way, so the request stays; progress must end.
+    // A response may have been on its way, so the request stays. Progress may have been, too, but not behind
+    // the response to a request that was sent later.
     cancelled(id) {
-        for (const [token, entry] of this.progress) {
+        for (const entry of this.progress.values()) {
             if (entry.id === keyOf(id))
-                entry.cancelledAt = Date.now();
+                entry.cancelledAt = ++this.sendings;
         }
     }
 
@@ -183,9 +195,11 @@ export class Judge {
         for (const [token, entry] of this.progress) {
             if (entry.id === keyOf(message.id))
                 this.progress.delete(token);
+            else if (request.place > entry.cancelledAt && this.isOneStream)
+                entry.mustBeSilent = true;
         }
-        if (message.error)
-            this.error(revision, message);
+        if (message.error) // the schema has no numbers with a fraction as ids
+            this.error(revision, Number.isInteger(message.id) || typeof message.id === "string" ? message : { ...message, id: 0 });
         else
             this.result(revision, request, message);
     }
@@ -280,7 +294,7 @@ export class Judge {
             return;
         assert.ok(params.progress > entry.last, `progress fell from ${entry.last} to ${params.progress}`);
         assert.equal("message" in params, has(revision, "annotations"), `message of progress at ${revision}`);
-        assert.ok(!entry.cancelledAt || Date.now() - entry.cancelledAt < 1000, "progress of a cancelled call");
+        assert.ok(!entry.mustBeSilent, "progress of a cancelled call");
         entry.last = params.progress;
     }
 

@@ -55,6 +55,7 @@ function tap(transport, judge) {
 
 // What goes over HTTP, seen from below the SDK.
 function tappedFetch(judge, fetch = globalThis.fetch) {
+    judge.isOneStream = false;
     return async (url, init = {}) => {
         if (init.method === "POST")
             judge.sent(JSON.parse(init.body));

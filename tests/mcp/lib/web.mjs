@@ -88,6 +88,7 @@ export function headersFor(revision, token, sessionId, message) {
 export class RawHttp extends Raw {
     constructor(home, settings = {}) {
         super(home, { ...settings, isBare: true });
+        this.judge.isOneStream = false;
         this.web = { ...home.web, token: settings.token ?? home.web.token };
         this.agent = new http.Agent({ keepAlive: true });
         this.replies = []; // {message, status, type, events}

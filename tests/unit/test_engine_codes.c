@@ -1,0 +1,193 @@
+/*
+ * test_engine_codes.c - the code of a destructive ask: who may answer with it, on which connection,
+ * how long and after how many wrong ones.
+ * Proves: R2.6, R12.1
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static struct caller *enter_person(struct stage *stage, const char *name, const char *via,
+                                   const char *tty)
+{
+    struct desk_visitor visitor = visitor_person(via);
+
+    visitor.tty = tty;
+    return caller_enter(stage, name, &visitor);
+}
+
+/* A destructive ask: by whom, through what, with which code. */
+static const struct {
+    const char *name, *via, *tty;
+    bool has_code, answers;
+} destroyers[] = {
+    { "a script", "cli", "", true, false },
+    { "a person at a terminal", "cli", "/dev/pts/3", true, true },
+    { "without the code", "cli", "/dev/pts/3", false, false },
+    { "attached", "terminal", "/dev/pts/3", true, true },
+    { "attached to nothing", "terminal", "", true, false },
+    { "the portal", "web", "", true, true },
+    { "the portal without the code", "web", "", false, false },
+    { "REST", "api", "", true, false },
+    { "the agent's own client", "client", "", true, false },
+};
+
+static void test_destructive_asks_want_a_code(void **state)
+{
+    for (size_t i = 0; i < ARRAY_LEN(destroyers); i++) {
+        struct scene scene;
+        struct caller *person;
+        char code[8];
+
+        scene_open(&scene, state, "cli", ",'destructive':true");
+        person = enter_person(scene.stage, "person", destroyers[i].via, destroyers[i].tty);
+        call_run(&scene.did, person, scene.ops->challenge, "{'session_id':'%s'}", scene.id);
+        assert_worked(&scene.did);
+        snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
+        assert_int_equal(strlen(code), 3);
+        call_run(&scene.did, person, scene.ops->answer,
+                 "{'session_id':'%s','selected_ids':['a'],'code':'%s'}", scene.id,
+                 destroyers[i].has_code ? code : "");
+        if ((scene.did.err.code == ERROR_NONE) != destroyers[i].answers)
+            fail_msg("%s: %s", destroyers[i].name, scene.did.err.message);
+        if (!destroyers[i].answers)
+            assert_string_equal(error_name(scene.did.err.code), "wrong_state");
+        call_run(&scene.did, person, scene.ops->cancel, "{'session_id':'%s'}", scene.id);
+        if (!destroyers[i].answers)
+            assert_worked(&scene.did); /* stopping is never refused */
+        caller_leave(person);
+        scene_close(&scene);
+    }
+}
+
+static void test_a_code_is_one_persons_and_good_once(void **state)
+{
+    struct scene scene;
+    struct caller *mine, *yours;
+    char code[8];
+    const char *params = "{'session_id':'%s','selected_ids':['%s'],'code':'%s'}";
+
+    scene_open(&scene, state, "cli", ",'destructive':true");
+    mine = enter_person(scene.stage, "mine", "cli", "/dev/pts/1");
+    yours = enter_person(scene.stage, "yours", "cli", "/dev/pts/2");
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", "");
+    assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* none was shown */
+    call_run(&scene.did, mine, scene.ops->challenge, "{}");
+    snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
+    call_run(&scene.did, yours, scene.ops->answer, params, scene.id, "a", code);
+    assert_failed(&scene.did, ERROR_wrong_state, "/code");
+    scene.stage->store.fails_events = 1U << EVENT_ANSWERED;
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", code);
+    assert_failed(&scene.did, ERROR_storage_failed, "");
+    scene.stage->store.fails_events = 0;
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", code);
+    assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* spent */
+    call_run(&scene.did, mine, scene.ops->challenge, "{}");
+    snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", code);
+    assert_worked(&scene.did);
+    call_run(&scene.did, mine, scene.ops->challenge, "{'session_id':'%s'}", scene.id);
+    assert_failed(&scene.did, ERROR_already_answered, "/session_id");
+    scene_close(&scene);
+}
+
+/* Memory is used again: who enters now may lie where the one lay who left. */
+static void test_a_code_goes_with_its_connection(void **state)
+{
+    struct scene scene;
+    struct caller *gone, *next;
+    char code[8];
+
+    scene_open(&scene, state, "cli", ",'destructive':true");
+    gone = enter_person(scene.stage, "gone", "cli", "/dev/pts/1");
+    call_run(&scene.did, gone, scene.ops->challenge, "{}");
+    snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
+    caller_leave(gone);
+    for (int i = 0; i < 20; i++) {
+        next = enter_person(scene.stage, "next", "cli", "/dev/pts/1");
+        call_run(&scene.did, next, scene.ops->answer,
+                 "{'session_id':'%s','selected_ids':['a'],'code':'%s'}", scene.id, code);
+        assert_failed(&scene.did, ERROR_wrong_state, "/code");
+        caller_leave(next);
+    }
+    scene_close(&scene);
+}
+
+static void test_a_code_expires(void **state)
+{
+    struct scene scene;
+    char code[8];
+    const char *params = "{'session_id':'%s','selected_ids':['a'],'code':'%s'}";
+
+    for (int is_late = 0; is_late < 2; is_late++) {
+        struct caller *person;
+
+        scene_open(&scene, state, "cli", ",'destructive':true,'timeout_seconds':86400");
+        person = enter_person(scene.stage, "slow", "cli", "/dev/pts/1");
+        call_run(&scene.did, person, scene.ops->challenge, "{}");
+        snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
+        stage_advance(scene.stage, is_late ? 600000 : 599999);
+        call_run(&scene.did, person, scene.ops->answer, params, scene.id, code);
+        if (is_late) {
+            assert_failed(&scene.did, ERROR_wrong_state, "/code");
+            assert_non_null(strstr(scene.did.err.message, "expired"));
+            call_run(&scene.did, person, scene.ops->challenge, "{}");
+            snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
+            call_run(&scene.did, person, scene.ops->answer, params, scene.id, code);
+        }
+        assert_worked(&scene.did);
+        scene_close(&scene);
+    }
+}
+
+static void test_wrong_codes_count(void **state)
+{
+    struct scene scene;
+    struct caller *person, *other;
+    char code[8], wrong[8];
+    const char *params = "{'session_id':'%s','selected_ids':['a'],'code':'%s'}";
+
+    scene_open(&scene, state, "cli", ",'destructive':true");
+    person = enter_person(scene.stage, "person", "cli", "/dev/pts/1");
+    other = enter_person(scene.stage, "other", "cli", "/dev/pts/2");
+    call_run(&scene.did, person, scene.ops->challenge, "{}");
+    snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
+    snprintf(wrong, sizeof wrong, "%s", strcmp(code, "000") == 0 ? "001" : "000");
+    for (int i = 0; i < 10; i++) { /* another's guesses cost this one nothing */
+        call_run(&scene.did, other, scene.ops->answer, params, scene.id, wrong);
+        assert_failed(&scene.did, ERROR_wrong_state, "/code");
+    }
+    for (int i = 0; i < 3; i++) {
+        call_run(&scene.did, person, scene.ops->answer, params, scene.id, wrong);
+        assert_failed(&scene.did, ERROR_wrong_state, "/code");
+        assert_int_equal(strstr(scene.did.err.message, "too many") != NULL, i == 2);
+    }
+    call_run(&scene.did, person, scene.ops->answer, params, scene.id, code);
+    assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* gone */
+    call_run(&scene.did, person, scene.ops->challenge, "{}");
+    snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
+    call_run(&scene.did, person, scene.ops->answer, params, scene.id, code);
+    assert_worked(&scene.did);
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_destructive_asks_want_a_code),
+        CASE(test_a_code_is_one_persons_and_good_once),
+        CASE(test_a_code_goes_with_its_connection),
+        CASE(test_a_code_expires),
+        CASE(test_wrong_codes_count),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

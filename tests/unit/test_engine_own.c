@@ -1,0 +1,132 @@
+/* test_engine_own.c - which processes are the agent's own, and what they may not do. Proves: R12.1
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine_fixture.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os.h"
+
+/* Whether the one who answers sits below the agent that asked is kept and told. */
+static void test_an_agents_own_answer_is_seen(void **state)
+{
+    struct stage *stage = *state;
+    struct os_process self;
+    struct desk_visitor bot = visitor_agent("bot"), person = visitor_person("cli");
+    struct caller *agent, *answerer;
+    struct call asked = { .label = "ask" }, did = { .label = "act" };
+    char id[ASK_ID_BYTES];
+
+    assert_true(os_process(getpid(), &self));
+    person.pid = self.pid;
+    person.start = self.start;
+    for (int is_same = 0; is_same < 2; is_same++) {
+        bot.pid = self.pid;
+        bot.start = self.start + (is_same ? 0 : 1); /* a pid that was used again */
+        agent = caller_enter(stage, "agent", &bot);
+        answerer = caller_enter(stage, "person", &person);
+        ask_open(&asked, agent, is_same ? "Own" : "Other", "", id);
+        call_run(&did, answerer, stage->desk->ops->answer,
+                 "{'session_id':'%s','selected_ids':['a']}", id);
+        assert_worked(&did);
+        assert_int_equal(call_number(&asked, "/answered_by/pid"), self.pid);
+        assert_string_equal(call_text(&asked, "/answered_by/person"), "owner");
+        assert_true(call_is_yes(&asked, "/answered_by/same_process_tree") == is_same);
+        caller_leave(agent);
+        caller_leave(answerer);
+    }
+    call_release(&asked);
+    call_release(&did);
+}
+
+/* A person who asks and answers in place on a terminal is no agent, unless an agent's client is
+ * above: one that speaks MCP, runs the gate, or is a program of its own. */
+static void test_who_asks_and_answers_in_place(void **state)
+{
+    struct stage *stage = *state;
+    struct os_process self;
+    struct desk_visitor bot = visitor_agent("sayso ask"), person = visitor_person("terminal");
+    struct caller *agent, *answerer;
+    struct call asked = { .label = "ask" }, did = { .label = "act" };
+    char id[ASK_ID_BYTES];
+
+    assert_true(os_process(getpid(), &self));
+    bot.pid = person.pid = self.pid;
+    bot.start = person.start = self.start;
+    person.tty = "/dev/pts/9";
+    for (int is_known = 0; is_known < 2; is_known++) {
+        agent = caller_enter(stage, "agent", &bot);
+        answerer = caller_enter(stage, "person", &person);
+        ask_open(&asked, agent, is_known ? "Known" : "Unknown", ",'destructive':true", id);
+        call_run(&did, answerer, stage->desk->ops->challenge, "{'session_id':'%s'}", id);
+        if (is_known) {
+            assert_failed(&did, ERROR_wrong_state, "/session_id");
+        } else {
+            char code[8];
+
+            assert_worked(&did);
+            snprintf(code, sizeof code, "%s", call_text(&did, "/code"));
+            call_run(&did, answerer, stage->desk->ops->answer,
+                     "{'session_id':'%s','selected_ids':['a'],'code':'%s'}", id, code);
+            assert_worked(&did);
+            assert_false(call_is_yes(&asked, "/answered_by/same_process_tree"));
+            bot.name = "a client";
+            caller_leave(agent);
+            agent = caller_enter(stage, "agent", &bot); /* from now on it is known */
+            bot.name = "sayso ask";
+        }
+        caller_leave(agent);
+        caller_leave(answerer);
+    }
+    call_release(&asked);
+    call_release(&did);
+}
+
+/* Else an agent that is told that it can't answer would run the command that lets it. */
+static void test_whose_answers_count_is_not_an_agents_to_set(void **state)
+{
+    static const char *const guarded[] = { "{'name':'cli_answers','value':'any'}",
+                                           "{'name':'cli_answers'}",
+                                           "{'name':'timeout_action','value':'submit_defaults'}" };
+    struct stage *stage = *state;
+    struct os_process self;
+    struct desk_visitor bot = visitor_agent("bot"), person = visitor_person("cli");
+    struct caller *answerer;
+    struct call did = { .label = "act" };
+
+    assert_true(os_process(getpid(), &self));
+    bot.pid = person.pid = self.pid;
+    bot.start = person.start = self.start;
+    answerer = caller_enter(stage, "person", &person);
+    for (int is_known = 0; is_known < 2; is_known++) {
+        for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
+            call_run(&did, answerer, stage->desk->ops->settings_set, guarded[i]);
+            if (is_known)
+                assert_failed(&did, ERROR_not_allowed, "");
+            else
+                assert_worked(&did);
+        }
+        call_run(&did, answerer, stage->desk->ops->settings_set, "{'name':'theme','value':'dark'}");
+        assert_worked(&did); /* a person's own taste is not guarded */
+        if (!is_known)
+            caller_enter(stage, "agent", &bot); /* from now on its client is known */
+    }
+    call_release(&did);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_an_agents_own_answer_is_seen),
+        CASE(test_who_asks_and_answers_in_place),
+        CASE(test_whose_answers_count_is_not_an_agents_to_set),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
