@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -85,20 +84,6 @@ static void try_later(struct sayso *sayso, int64_t now_ms, const char *why)
     enter(sayso, PHASE_PAUSED, -1, now_ms + (pause_ms > PAUSE_MOST_MS ? PAUSE_MOST_MS : pause_ms));
 }
 
-static int connect_to(const char *path)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    if (fd < 0)
-        return -1;
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
 static void start_hub(struct sayso *sayso, int64_t now_ms)
 {
     char program[PROGRAM_BYTES];
@@ -157,11 +142,11 @@ static void step_away(struct sayso *sayso, int64_t now_ms)
     }
     sayso->tries++;
     if (sayso->options[SAYSO_SOCKET])
-        fd = connect_to(sayso->options[SAYSO_SOCKET]);
+        fd = place_connect(sayso->options[SAYSO_SOCKET], SOCK_NONBLOCK);
     else if (!place_find(&sayso->place, &err))
         connection_give_up(sayso, SAYSO_CHANNEL_CLOSED, err.message);
     else if (place_read_note(&sayso->place, &note, &err))
-        fd = connect_to(note.socket);
+        fd = place_connect(note.socket, SOCK_NONBLOCK);
     else if (error_is_no_memory(&err))
         run_out(sayso);
     if (!sayso->until_ms)

@@ -78,6 +78,7 @@ struct sayso_request {
     const struct json *result;
     char *result_json; /* owned */
     char error[LIB_ERROR_BYTES];
+    bool is_over; /* by the hub's word, so that it is to be confirmed */
     bool wants_cancel, is_cancel_sent;
     bool is_abandoned; /* its owner freed it while it was under way */
     bool is_detach_sent;

@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "lib/inside.h"
 
+enum { DELIVERED_BYTES = LIMIT_DELIVERED * (LIMIT_ID_CHARS + 3) }; /* quotes and a comma each */
+
 static const char usual_choices[] = "abcdefghijklmnopqrstuvwxyz234567";
 
 static bool is_id(const char *text)
@@ -174,7 +176,7 @@ void sayso_request_free(struct sayso_request *request)
     if (request->code == SAYSO_PENDING && request->call_id) {
         request->is_abandoned = true;
     } else {
-        if (request->code != SAYSO_PENDING && request->result && request->id[0])
+        if (request->is_over && request->id[0])
             confirm(request);
         leave(sayso, request);
     }
@@ -275,13 +277,19 @@ static bool send_one(struct sayso_request *request, int64_t now_ms)
 /* At once, whether or not the last ones are confirmed: our host may be about to end. */
 static bool send_delivered(struct sayso *sayso)
 {
+    const char *ids = text_string(&sayso->delivered);
     struct text params = { 0 };
-    bool ok;
+    bool ok = true;
 
     if (!sayso->delivered.used)
         return true;
-    text_add_format(&params, "{\"session_ids\":[%s]}", text_string(&sayso->delivered));
-    ok = stream_call(sayso, "ask/delivered", &params, &sayso->delivered_id);
+    for (; *ids && ok; ids += strnlen(ids, DELIVERED_BYTES)) {
+        text_add_text(&params, "{\"session_ids\":[");
+        text_add(&params, ids, strnlen(ids, DELIVERED_BYTES - 1)); /* without the last comma */
+        text_add_text(&params, "]}");
+        ok = stream_call(sayso, "ask/delivered", &params, &sayso->delivered_id);
+        text_clear(&params);
+    }
     text_release(&params);
     if (!ok)
         return false;

@@ -6,20 +6,18 @@
 #include "base/json.h"
 #include "base/jsonrpc.h"
 #include "base/mem.h"
+#include "core/outcome.h"
 #include "lib/inside.h"
 #include "wire/wire.h"
 
-/* The words of R2.2, R3.2 and R4.1. Whatever is not among them is no answer. */
-static const struct {
-    const char *word;
-    enum sayso_code code;
-} endings[] = {
-    { "selected", SAYSO_OK },      { "custom_input", SAYSO_OK },
-    { "answered", SAYSO_OK },      { "accept", SAYSO_OK },
-    { "decline", SAYSO_DECLINED }, { "cancel", SAYSO_CANCELLED },
-    { "timeout", SAYSO_TIMEOUT },  { "cancelled", SAYSO_CANCELLED },
-    { "pending", SAYSO_PENDING },  { "pending_terminal_launch", SAYSO_PENDING },
+/* Of an ask that is over. Words that are not understood are no answer. */
+static const enum sayso_code endings[ENDING_COUNT] = {
+    [ENDING_PENDING] = SAYSO_NOT_SUPPORTED, [ENDING_ANSWERED] = SAYSO_OK,
+    [ENDING_DECLINED] = SAYSO_DECLINED,     [ENDING_CANCELLED] = SAYSO_CANCELLED,
+    [ENDING_TIMEOUT] = SAYSO_TIMEOUT,       [ENDING_WITHDRAWN] = SAYSO_CANCELLED,
+    [ENDING_UNKNOWN] = SAYSO_NOT_SUPPORTED,
 };
+_Static_assert(ENDING_COUNT == 7, "one that is not in the table would be an answer");
 
 /* Any other error of the closed list is about an argument. */
 static const struct {
@@ -34,6 +32,7 @@ static const struct {
     { ERROR_storage_failed, SAYSO_REFUSED },
     { ERROR_already_answered, SAYSO_REFUSED },
     { ERROR_wrong_state, SAYSO_REFUSED },
+    { ERROR_not_allowed, SAYSO_REFUSED },
 };
 
 void result_end(struct sayso_request *request, enum sayso_code code, const char *why)
@@ -72,23 +71,6 @@ static void take_refusal(struct sayso_request *request, const struct json *error
     result_end(request, code, why);
 }
 
-static enum sayso_code read_ending(const struct json *result)
-{
-    static const char *const members[] = { "action", "action_status", "status" };
-    const char *word = NULL;
-
-    for (size_t i = 0; !word && i < ARRAY_LEN(members); i++)
-        word = json_member_text(result, members[i]);
-    for (size_t i = 0; word && i < ARRAY_LEN(endings); i++) {
-        if (strcmp(endings[i].word, word) != 0)
-            continue;
-        return endings[i].code == SAYSO_CANCELLED && json_is_yes(json_member(result, "declined"))
-                   ? SAYSO_DECLINED
-                   : endings[i].code;
-    }
-    return SAYSO_NOT_SUPPORTED;
-}
-
 /* Whole or not at all. */
 static bool keep_result(struct sayso_request *request, const struct json *result, struct json *root)
 {
@@ -111,17 +93,24 @@ bool result_take(struct sayso_request *request, const struct jsonrpc_message *me
                  struct json *root)
 {
     const char *id = json_member_text(message->result, "session_id");
+    enum reply_kind kind;
     enum sayso_code code;
+    struct error err;
 
     if (message->error) {
         take_refusal(request, message->error);
+        return true;
+    }
+    if (!wire_read_kind(root, &kind, &err)) { /* not kept, so that it is not confirmed either */
+        result_end(request, SAYSO_NOT_SUPPORTED, err.message);
         return true;
     }
     if (!keep_result(request, message->result, root))
         return false;
     if (id && strlen(id) == LIMIT_ID_CHARS)
         snprintf(request->id, sizeof request->id, "%s", id);
-    code = read_ending(message->result);
+    request->is_over = kind == REPLY_FINAL;
+    code = request->is_over ? endings[outcome_read(message->result)] : SAYSO_PENDING;
     request->call_id = 0;
     if (code == SAYSO_PENDING) /* handed to a terminal, or our patience is over: wait on */
         request->resend_ms = handle_now_ms() + LIB_PENDING_PAUSE_MS;

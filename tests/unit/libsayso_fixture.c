@@ -170,8 +170,8 @@ void straw_reply(struct straw *straw, const char *result)
 {
     char line[4096];
 
-    snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":%s}",
-             (long long)straw->id, result);
+    snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%lld,\"reply\":\"%s\",\"result\":%s}",
+             (long long)straw->id, strstr(result, "\"pending") ? "pending" : "final", result);
     straw_say(straw, line);
 }
 

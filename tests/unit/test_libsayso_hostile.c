@@ -17,8 +17,9 @@
 #include "remove_tree.h"
 
 static const char *const hello = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"wire\":1}}\n";
-static const char *const decided = "\"result\":{\"action\":\"accept\",\"session_id\":\"" STRAW_ID
-                                   "\",\"value\":42,\"explicit\":true}}\n";
+static const char *const decided =
+    "\"reply\":\"final\",\"result\":{\"action\":\"accept\",\"session_id\":\"" STRAW_ID
+    "\",\"value\":42,\"explicit\":true}}\n";
 
 static void send_part(struct straw *straw, const char *bytes, size_t length)
 {
@@ -192,8 +193,8 @@ static void serve(struct straw *straw, const char *result)
     if (!used)
         return;
     straw->id = strtoll(strstr(straw->line, "\"id\":") + 5, NULL, 10);
-    snprintf(line, sizeof line,
-             "{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":", (long long)straw->id);
+    snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%lld,\"reply\":\"final\",\"result\":",
+             (long long)straw->id);
     send(straw->peer, line, strlen(line), MSG_NOSIGNAL);
     result = strstr(straw->line, "ask/create") ? result : "{}";
     send(straw->peer, result, strlen(result), MSG_NOSIGNAL);
@@ -300,13 +301,36 @@ static void test_another_locale(void **state)
 
 #define STRAW_TEST(name) cmocka_unit_test_setup_teardown(name, straw_setup, straw_teardown)
 
+/* Whether it is over is the hub's to say: a result without that word is no answer, and stays the
+ * next identical call's. */
+static void test_a_hub_that_does_not_say(void **state)
+{
+    struct straw *straw = *state;
+    struct sayso_request *request =
+        straw_ask(straw, "elicit_number", "{\"message\":\"How many?\"}");
+    char line[256];
+
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":{\"action\":\"accept\","
+             "\"session_id\":\"" STRAW_ID "\",\"value\":3}}",
+             (long long)straw->id);
+    straw_say(straw, line);
+    assert_int_equal(sayso_request_code(request), SAYSO_NOT_SUPPORTED);
+    assert_non_null(strstr(sayso_request_error(request), "older version"));
+    assert_null(sayso_request_result(request));
+    sayso_request_free(request);
+    sayso_free(straw->sayso);
+    straw->sayso = NULL;
+    assert_int_equal(recv(straw->peer, line, sizeof line, 0), 0); /* nothing was confirmed */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STRAW_TEST(test_the_end_at_each_byte), STRAW_TEST(test_nonsense),
         STRAW_TEST(test_no_hub_at_all),        STRAW_TEST(test_a_line_without_end),
         STRAW_TEST(test_words_to_nobody),      STRAW_TEST(test_missing_memory),
-        STRAW_TEST(test_another_locale),
+        STRAW_TEST(test_another_locale),       STRAW_TEST(test_a_hub_that_does_not_say),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
