@@ -113,8 +113,7 @@ test("R7.4 R8.1 every setting of the person's is changed in the page and saved f
         settings_first: ["switch", true], typing_hold: ["switch", false], deliver_after: ["fill", "9"],
         timeout_action: ["select", "submit_defaults"], cli_answers: ["select", "tty"], notifications: ["switch", false],
         sound: ["switch", true], do_not_disturb: ["switch", true], quiet_hours: ["fill", "22:00-07:00"],
-        navigation_hints: ["switch", false], single_keys: ["switch", false], retention_days: ["fill", "31"],
-        max_sessions: ["fill", "999"],
+        navigation_hints: ["switch", false], single_keys: ["switch", false],
     };
     for (const [name, [how, value]] of Object.entries(changes)) {
         const control = page.locator(`#set-${name}`);
@@ -183,16 +182,35 @@ test("R7.8 statistics as SVG, with the figures as a table", async () => {
     await page.close();
 });
 
-test("R12.2 devices: this tab, other tabs, an agent's token made and revoked; signing out", async () => {
+test("R12.1 R8.1 a setting of the hub's machine is shown, can't be changed here, and the command is beside it", async () => {
+    const page = await stage.page("/settings", context);
+    for (const name of ["retention_days", "max_sessions", "list_count"]) {
+        const control = page.locator(`#set-${name}`);
+        await control.waitFor();
+        assert.equal(await control.isDisabled(), true, name);
+        await page.locator("label", { hasText: `Change on the hub’s machine: sayso settings set ${name}` }).waitFor();
+    }
+    await page.locator("#set-language").selectOption("zh");
+    await page.getByText("在中枢所在的机器上设置： sayso settings set retention_days").waitFor();
+    await page.locator("#set-language").selectOption("en");
+    await page.close();
+});
+
+test("R12.2 R12.1 devices: this tab, other tabs, agents' tokens with the command that revokes each; signing out", async () => {
     const own = await stage.context();
     const page = await stage.page("/devices", own);
     await page.getByText("this tab").waitFor();
-    await page.getByLabel("New token for an agent").fill("deploy-bot");
-    await page.getByRole("button", { name: "Make it" }).click();
-    assert.match(await page.locator(".fresh code").textContent(), /^sayso_/);
-    await page.getByRole("button", { name: "Revoke deploy-bot" }).click();
+    await page.getByText("Create a token on the hub’s machine: sayso token new").waitFor();
+    await stage.home.must("token", "new", "--label", "deploy-bot");
+    await page.reload();
+    const [program, ...revoke] = (await page.locator("li", { hasText: "deploy-bot" }).locator("code").textContent()).split(" ");
+    assert.equal(program, "sayso");
+    await stage.home.must(...revoke);
+    await page.reload();
+    await page.getByText("this tab").waitFor();
     await page.locator("li", { hasText: "deploy-bot" }).waitFor({ state: "detached" });
-    await page.locator("li", { hasText: "this tab" }).getByRole("button").click();
+    assert.equal(await page.locator("main li button").count(), 1, "no other is signed out from here");
+    await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "This tab was signed out" }).waitFor();
     await own.close();
 });

@@ -60,7 +60,7 @@ for (const [what, answer] of Object.entries(ANSWERS)) {
         const token = await page.evaluate(() => sessionStorage.getItem("sayso-token"));
         await option(page, "Redis").click();
         await note(page).fill("a secret of mine");
-        await page.getByText("Draft saved").waitFor();
+        await stage.drafted(asked, "a secret of mine");
         await page.evaluate(() => { window.same = true; });
         await stage.home.killHub();
         const stranger = await squat(port, answer);
@@ -96,7 +96,7 @@ test("C5 a stranger that says this tab is not signed in gets nothing either, and
     const page = await stage.open(asked, context);
     await option(page, "Redis").click();
     await note(page).fill("a secret of mine");
-    await page.getByText("Draft saved").waitFor();
+    await stage.drafted(asked, "a secret of mine");
     await stage.home.killHub();
     const stranger = await squat(stage.home.hub().port, (message, socket) => reply(socket, message,
         { error: { code: -32003, message: "no", data: { code: "unauthorized" } } }));
@@ -116,7 +116,7 @@ test("R12.2 D6 a tab that is revoked while somebody types says so and how to go 
     const page = await stage.open(asked, own);
     await option(page, "Redis").click();
     await note(page).fill("half a thought");
-    await page.getByText("Draft saved").waitFor();
+    await stage.drafted(asked, "half a thought");
     await note(page).fill("half a thought, and a bit");
     const tab = await page.evaluate(async () => { // as docs/portal.md says: of its hash
         const token = new TextEncoder().encode(sessionStorage.getItem("sayso-token"));
@@ -124,10 +124,9 @@ test("R12.2 D6 a tab that is revoked while somebody types says so and how to go 
         return [...new Uint8Array(hash)].slice(0, 8).map((byte) => byte.toString(16).padStart(2, "0")).join("");
     });
     const other = await stage.page("/devices", context);
-    const row = other.locator("li", { has: other.locator(`[data-key=revoke-${tab}]`) });
+    const row = other.locator("li", { hasText: `sayso token revoke ${tab.slice(0, 8)}` });
     await row.getByText("open now").waitFor();
-    await row.getByRole("button").click();
-    await row.waitFor({ state: "detached" });
+    await stage.home.must("token", "revoke", tab);
     await page.getByRole("heading", { name: "This tab was signed out" }).waitFor();
     assert.match(await page.locator(".empty").innerText(), /30 days.*revoked.*your text is kept/);
     assert.equal(await page.locator(".cmds code").textContent(), `sayso open ${asked.id.slice(0, 8)}`);
@@ -142,11 +141,20 @@ test("R12.2 D6 a tab that is revoked while somebody types says so and how to go 
 test("R12.2 a page that is open when its 30 days are over is signed out by the hub, with the remedy", async () => {
     const own = await stage.context();
     const page = await stage.page("", own);
-    await stage.home.killHub();
-    await inStore(stage.home, `UPDATE tokens SET expires_ms = ${Date.now() + 6000}`);
-    await stage.serve();
-    await page.locator(".conn[data-conn=on]").waitFor();
-    await page.getByRole("heading", { name: "This tab was signed out" }).waitFor();
+    const on = page.locator(".conn[data-conn=on]");
+    const signedOut = page.getByRole("heading", { name: "This tab was signed out" });
+    for (let life_ms = 6000; ; life_ms *= 2) { // a busy machine may need longer to start the hub and to connect
+        await stage.home.killHub();
+        await page.locator(".conn:not([data-conn=on])").waitFor();
+        await inStore(stage.home, `UPDATE tokens SET expires_ms = ${Date.now() + life_ms}`);
+        await stage.serve();
+        await on.or(signedOut).waitFor();
+        if (await on.isVisible())
+            break;
+        await page.goto(await stage.link());
+        await on.waitFor();
+    }
+    await signedOut.waitFor();
     assert.equal(await page.locator(".cmds code").textContent(), "sayso open");
     await own.close();
 });
@@ -157,7 +165,7 @@ test("C5 a stranger that passes everything on to the hub on its new port is seen
     const page = await stage.open(asked, context);
     await option(page, "Redis").click();
     await note(page).fill("mine alone");
-    await page.getByText("Draft saved").waitFor();
+    await stage.drafted(asked, "mine alone");
     await stage.home.killHub();
     const links = new Map();
     const stranger = await squat(old, (message, socket) => {

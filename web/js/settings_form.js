@@ -13,7 +13,7 @@ import { sayProblem } from "./problems.js";
 
 /* The rows are the table of the hub, in its order; here is only how some of them look. */
 
-/** Groups of this machine's that a page shows beside the person's own. */
+/** Groups of the hub's machine that a page shows too. They are set there: a token can't. */
 const SHOWN_GROUPS = ["keeping"];
 /** Few short words: all of them in sight. */
 const SEGMENTS = ["theme"];
@@ -65,7 +65,7 @@ function sayOrigin(name) {
 function buildControl(row, save) {
     const id = `set-${row.name}`;
     const value = setting(row.name);
-    const has = { id, "data-key": id };
+    const has = { id, "data-key": id, disabled: row.scope !== "person" };
     const input = (/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target);
 
     switch (row.type) {
@@ -155,7 +155,8 @@ export function buildSettings(ask = null) {
         });
     };
     const groups = groupsOf();
-    const names = groups.flatMap(([, rows]) => rows.map((row) => row.name));
+    const names = groups.flatMap(([, rows]) => rows)
+        .filter((row) => row.scope === "person").map((row) => row.name);
     return make("form",
         { class: "set", submit: (/** @type {Event} */ event) => event.preventDefault() },
         saved,
@@ -168,7 +169,9 @@ export function buildSettings(ask = null) {
             return make("div", { class: "s", title: help },
                 SEGMENTS.includes(row.name) ? make("span", { class: "l" }, settingLabel(row.name))
                     : make("label", { for: `set-${row.name}` }, settingLabel(row.name),
-                        small && make("small", {}, small)),
+                        small && make("small", {}, small),
+                        row.scope !== "person" && make("small", {}, say("set_there"), " ",
+                            make("code", {}, `sayso settings set ${row.name}`))),
                 buildControl(row, save));
         }))),
         make("p", { class: "btns" }, button({ class: "small", "data-key": "built-in", click: () => {

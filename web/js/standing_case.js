@@ -1,9 +1,9 @@
 /* standing_case.js - one answer before it stands: for which asks, until when, and what it would
  * have answered so far. */
-import { button, foreign, icon, make, select, setText } from "./dom.js";
+import { foreign, icon, make, select, setText } from "./dom.js";
 import { addWords, languageTag, say, sayNumber, sayWhen } from "./language.js";
 import { call, line } from "./wire.js";
-import { announce, keepFocus } from "./announce.js";
+import { keepFocus } from "./announce.js";
 import { sayProblem } from "./problems.js";
 import { sayAgent } from "./ask_bar.js";
 import { STANDING_WORDS } from "./words_standing.js";
@@ -15,7 +15,6 @@ import { STANDING_WORDS } from "./words_standing.js";
  */
 
 addWords(STANDING_WORDS);
-const DAY_MS = 86400000;
 const TERMS = [1, 7, 30, 90, 365];
 const TERM_FIRST = 30;
 
@@ -38,18 +37,6 @@ export function sayWhose(facts, shown) {
         shown?.directory ?? facts.directory ?? ""].filter(Boolean);
 }
 
-/** @param {any} error */
-function sayRefusal(error) {
-    switch (error?.data?.code) {
-    case "conflicting_arguments":
-        return say("standing_twice");
-    case "rate_limited":
-        return say("standing_full");
-    default:
-        return sayProblem(error);
-    }
-}
-
 /** @param {number} days */
 function sayTerm(days) {
     return days === 1 ? say("standing_day") : days === 365 ? say("standing_year")
@@ -68,9 +55,8 @@ function buildPast(ask) {
 /**
  * @param {string} from the ask whose answer it is
  * @param {boolean} isAny whatever the prompt says
- * @param {() => void} done
  */
-export function buildCase(from, isAny, done) {
+export function buildCase(from, isAny) {
     const node = make("section", { class: "kept standing-case", "aria-labelledby": "standing-h" });
     const said = make("output", { class: "hint wrong" });
     /** @type {any} */
@@ -78,22 +64,9 @@ export function buildCase(from, isAny, done) {
     let why = "";
     let days = TERM_FIRST;
     let asked = 0;
-    let isAdding = false;
 
-    const add = async () => {
-        if (isAdding)
-            return;
-        isAdding = true;
-        try {
-            await call("rule/add", { session_id: from, seconds: days * DAY_MS / 1000,
-                ...isAny ? { any_prompt: true } : {} });
-            announce(say("standing_added"));
-            done();
-        } catch (error) {
-            setText(said, sayRefusal(error));
-        }
-        isAdding = false;
-    };
+    const command = () =>
+        `sayso rule add ${from.slice(0, 8)} --for ${days}${isAny ? " --any-prompt" : ""}`;
     const row = (/** @type {string} */ term, /** @type {any[]} */ ...inside) =>
         make("div", {}, make("dt", {}, term), make("dd", {}, ...inside));
     const buildTerms = () => make("div", { class: "standing-terms" },
@@ -133,10 +106,9 @@ export function buildCase(from, isAny, done) {
         make("p", { class: seen.other ? "wrong" : "hint", role: "status" }, say("standing_so_far",
             { same: sayNumber(seen.same), other: sayNumber(seen.other) })),
         make("ul", { class: "rows" }, seen.asks.map(buildPast)),
-        make("p", { class: "btns" },
-            button({ class: "primary", "data-key": "standing-do", click: () => void add() },
-                say("standing_do", { time: sayUntil(Date.now() + days * DAY_MS) })),
-            leave("not_now"), said)];
+        make("ul", { class: "cmds" }, make("li", {}, make("span", {}, say("run_this_there")),
+            make("code", { "data-key": "standing-do" }, command()))),
+        make("p", { class: "btns" }, leave("not_now"), said)];
     };
     const redraw = () => keepFocus(node, () => node.replaceChildren(...build()
         .filter((part) => part instanceof Node)));
@@ -155,7 +127,7 @@ export function buildCase(from, isAny, done) {
             seen = found;
         } catch (error) {
             if (mine === asked)
-                setText(said, sayRefusal(error));
+                setText(said, sayProblem(error));
         }
         redraw();
     };

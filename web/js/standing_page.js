@@ -1,6 +1,6 @@
-/* standing_page.js - answers that stand for asks to come: those there are, each can be revoked, and
- * those that history proposes. What others do with them shows here at once. */
-import { button, foreign, icon, make, setText } from "./dom.js";
+/* standing_page.js - answers that stand for asks to come: those there are, and those that history
+ * proposes. They are changed where the hub is, by the commands shown; what is done shows here. */
+import { foreign, icon, make, setText } from "./dom.js";
 import { say, sayNumber } from "./language.js";
 import { call, line } from "./wire.js";
 import { on } from "./signals.js";
@@ -19,15 +19,15 @@ import { buildCase, sayAnswer, sayUntil, sayWhose } from "./standing_case.js";
 /**
  * @param {Facts} facts
  * @param {Shown} shown
- * @param {...any} more
+ * @param {...any[]} lines
  */
-function buildWhat(facts, shown, ...more) {
+function buildWhat(facts, shown, ...lines) {
     const whose = sayWhose(facts, shown).flatMap((text) => [foreign(text), " · "]);
     return make("span", { class: "rt" },
         make("b", {}, foreign(shown?.title ?? facts.title)),
         make("span", { class: "standing-a" }, foreign(sayAnswer(facts))),
         make("small", {}, ...whose, say(facts.any_prompt ? "standing_any" : "standing_same")),
-        make("small", {}, ...more));
+        lines.map((line) => make("small", {}, ...line)));
 }
 
 /** @param {HTMLElement} main */
@@ -54,40 +54,22 @@ export function showStanding(main) {
         show();
         /** @type {HTMLElement|null} */ (main.querySelector("#standing-now"))?.focus();
     };
-    let chosen = from ? buildCase(from, given.has("any"), added) : null;
+    let chosen = from ? buildCase(from, given.has("any")) : null;
 
-    /** The keyboard goes to what takes its place. @param {string} id */
-    const revoke = async (id) => {
-        const at = rules.findIndex((rule) => rule.id === id);
-        try {
-            await call("rule/remove", { id });
-            tellAll(say("standing_revoked"));
-        } catch (/** @type {any} */ error) {
-            tellAll(error?.data?.code === "not_found"
-                ? say("standing_gone") : sayProblem(error), true);
-        }
-        await load();
-        const next = rules[Math.min(at, rules.length - 1)];
-        const place = body.querySelector(next ? `[data-key="revoke-${next.id}"]` : "#standing-now");
-        /** @type {HTMLElement|null} */ (place)?.focus();
-    };
-    const buildRule = (/** @type {Rule} */ rule) => {
-        const title = rule.shown?.title ?? rule.rule.title;
-        return make("li", { "data-id": rule.id }, icon("auto", rule.expired ? "" : "ok"),
-            buildWhat(rule.rule, rule.shown,
+    const buildRule = (/** @type {Rule} */ rule) =>
+        make("li", { "data-id": rule.id }, icon("auto", rule.expired ? "" : "ok"),
+            buildWhat(rule.rule, rule.shown, [
                 say(rule.expired ? "expired" : "expires", { time: sayUntil(rule.expires_at) }),
                 say("comma"), say("standing_made",
                     { time: sayUntil(rule.created_at), person: rule.made_by?.person ?? "?" }),
                 say("comma"),
-                make("a", { href: `/choice/${rule.rule.from}` }, say("standing_from"))),
-            button({ class: "small", "data-key": `revoke-${rule.id}`,
-                "aria-label": say("standing_revoke_named", { title }),
-                click: () => void revoke(rule.id) }, say("standing_revoke")));
-    };
+                make("a", { href: `/choice/${rule.rule.from}` }, say("standing_from"))],
+            [say("revoke_there"), " ",
+                make("code", {}, `sayso rule remove ${rule.id.slice(0, 8)}`)]));
     const buildProposed = (/** @type {Suggestion} */ one) => {
         const { from: id, any_prompt: isAny } = one.rule;
         return make("li", {}, icon("rec"), buildWhat(one.rule, one.shown,
-            say("standing_times", { count: sayNumber(one.count) })),
+            [say("standing_times", { count: sayNumber(one.count) })]),
             make("a", { class: "btn small", href: `/standing?from=${id}${isAny ? "&any" : ""}`,
                 "data-key": `look-${id}`, "aria-label": say("standing_look_named",
                     { title: one.shown?.title ?? one.rule.title }) }, say("standing_look")));
@@ -113,6 +95,8 @@ export function showStanding(main) {
             rules = all.rules;
             proposed = might.suggestions;
             isLoaded = true;
+            if (chosen && rules.some(({ rule, expired }) => rule.from === from && !expired))
+                added();
             drawLists();
         } catch (error) {
             tellAll(sayProblem(error), true);

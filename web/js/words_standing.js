@@ -19,10 +19,6 @@ export const STANDING_WORDS = /** @type {const} */ ({
     standing_from: ["from this ask", "来自此请求"],
     standing_any: ["whatever the prompt says", "不论提示怎么写"],
     standing_same: ["with the same prompt", "提示须相同"],
-    standing_revoke: ["Revoke", "停用"],
-    standing_revoke_named: ["Revoke: {title}", "停用：{title}"],
-    standing_revoked: ["Revoked: such asks come to you again.", "已停用：这类提问会再来问你。"],
-    standing_gone: ["This one was revoked already.", "它已被停用。"],
     standing_history: ["What was answered so", "由此作出的答复"],
     standing_case: ["Let this answer stand?", "让此答复长期有效？"],
     standing_project: ["Project", "项目"],
@@ -42,16 +38,10 @@ export const STANDING_WORDS = /** @type {const} */ ({
     ],
     standing_alike: ["the same", "相同"],
     standing_unlike: ["otherwise", "不同"],
-    standing_do: ["Let it stand until {time}", "长期有效至 {time}"],
     standing_added: [
         "From now on such asks are answered at once, and each result says so.",
         "从现在起，这类提问会立即得到答复，并在每个结果中注明。",
     ],
-    standing_twice: [
-        "An answer stands for such asks already. Revoke that one first.",
-        "这类提问已有长期答复，请先停用它。",
-    ],
-    standing_full: ["There are 256 of them already. Revoke some first.", "已有 256 个，请先停用一些。"],
     standing_not_answered: [
         "Only what a person answered can stand for asks to come.",
         "只有人亲自答复过的请求才能长期有效。",
