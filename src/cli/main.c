@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/complete.h"
 #include "cli/far.h"
+#include "cli/gate/guard.h"
 #include "cli/say.h"
 #include "cli/verb.h"
 #include "settings/settings.h"
@@ -96,7 +97,7 @@ static bool are_utf8(int count, char **texts)
     return true;
 }
 
-int main(int count, char **texts)
+static int run(int count, char **texts)
 {
     const char *name = count > 1 ? texts[1] : "--help";
     const struct verb *verb;
@@ -136,4 +137,10 @@ int main(int count, char **texts)
     if (!far_choose(&arguments))
         return finish(EXIT_USAGE);
     return finish(verb->run(&arguments));
+}
+
+int main(int count, char **texts)
+{
+    guard_begin(count, texts);
+    return guard_end(run(count, texts));
 }

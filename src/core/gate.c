@@ -4,56 +4,37 @@
  */
 #include "core/gate.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/gate_inside.h"
 
-enum member_kind { MEMBER_TEXT, MEMBER_PATH, MEMBER_CONTENT };
+/* By the name of the member; all others are read as commands, since many a tool takes a script or a
+ * message to a shell under a name of its own. What is only written into a file is not run now, and
+ * what describes a call is not the call. */
+static const char paths[] = "file_path;path;paths;filePath;notebook_path;absolute_path;destination",
+                  contents[] = "content;old_string;new_string;old_str;new_str;file_text;"
+                               "new_source;description;instruction",
+                  statements[] = "sql;query";
 
-/* By the name of the member; all others are read as commands, since many a tool takes SQL, a
- * script or a message to a shell under a name of its own. What is only written into a file is not
- * run now, and what describes a call is not the call. */
-static const struct {
-    const char *name;
-    enum member_kind kind;
-} members[] = {
-    { "file_path", MEMBER_PATH },      { "path", MEMBER_PATH },
-    { "paths", MEMBER_PATH },          { "filePath", MEMBER_PATH },
-    { "notebook_path", MEMBER_PATH },  { "absolute_path", MEMBER_PATH },
-    { "destination", MEMBER_PATH },    { "content", MEMBER_CONTENT },
-    { "old_string", MEMBER_CONTENT },  { "new_string", MEMBER_CONTENT },
-    { "old_str", MEMBER_CONTENT },     { "new_str", MEMBER_CONTENT },
-    { "file_text", MEMBER_CONTENT },   { "new_source", MEMBER_CONTENT },
-    { "description", MEMBER_CONTENT }, { "instruction", MEMBER_CONTENT },
-};
-
-/* Tools that change nothing, by the names Claude Code, Codex, Gemini CLI and Copilot give them: a
- * rule about paths or commands does not speak of them, only one that names them. */
-static const char *const readers[] = {
-    "read",
-    "glob",
-    "grep",
-    "ls",
-    "notebookread",
-    "webfetch",
-    "websearch",
-    "read_file",
-    "read_many_files",
-    "list_directory",
-    "search_file_content",
-    "google_web_search",
-    "web_fetch",
-    "view",
-};
+/* Tools that change nothing, by the names Claude Code, Codex, Gemini CLI and Copilot give them, and
+ * our own that ask: a rule about paths or commands does not apply to them, only one that names
+ * them. What a subagent (Task) runs comes to the gate by itself. */
+static const char readers[] =
+    "read;glob;grep;ls;notebookread;webfetch;websearch;read_file;read_many_files;list_directory;"
+    "search_file_content;google_web_search;web_fetch;view;"
+    "todowrite;write_todos;update_plan;task;exitplanmode;askuserquestion;ask_user;"
+    "*provide_choice;*ask_user_question;*elicit_*;*get_answer;*check_decision";
 
 /* A look under way. */
 struct look {
     const struct gate_rules *rules;
     const struct gate_call *call;
+    struct gate_reading reading; /* of the text that is looked at */
     struct gate_match match;
 };
 
@@ -74,19 +55,21 @@ const char *gate_next_pattern(const char *list, char out[GATE_PATTERN_BYTES])
     return NULL;
 }
 
-bool gate_glob(const char *pattern, const char *text, bool is_case_known)
+bool gate_glob(const char *pattern, const char *text, size_t length, bool is_case_known)
 {
-    const char *star = NULL, *retry = NULL;
+    const char *star = NULL, *retry = NULL, *end = text + length;
 
-    while (*text) {
-        bool is_same =
-            is_case_known ? *pattern == *text : strncasecmp(pattern, text, 1) == 0 && *pattern;
+    while (text < end) {
+        bool is_plain = pattern[0] == '\\' && pattern[1] == '*'; /* \* is a star */
+        char wanted = pattern[is_plain];
+        bool is_same = wanted == *text || (!is_case_known && tolower((unsigned char)wanted) ==
+                                                                 tolower((unsigned char)*text));
 
-        if (*pattern == '*') {
+        if (!is_plain && *pattern == '*') {
             star = ++pattern;
             retry = text;
         } else if (is_same) {
-            pattern++;
+            pattern += 1 + is_plain;
             text++;
         } else if (star) {
             pattern = star;
@@ -119,13 +102,13 @@ static bool find_in(struct look *look, const char *list, enum gate_kind kind, co
 static bool matches_tool(const struct look *look, const char *pattern, const char *text)
 {
     (void)look;
-    return gate_glob(pattern, text, false);
+    return gate_glob(pattern, text, strlen(text), false);
 }
 
 static bool matches_command(const struct look *look, const char *pattern, const char *text)
 {
-    (void)look;
-    return gate_matches_command(pattern, text);
+    (void)text;
+    return gate_reading_matches(pattern, &look->reading);
 }
 
 static bool matches_word(const struct look *look, const char *pattern, const char *text)
@@ -136,39 +119,57 @@ static bool matches_word(const struct look *look, const char *pattern, const cha
 
 static bool matches_path(const struct look *look, const char *pattern, const char *text)
 {
-    return gate_matches_path(pattern, text, look->call);
+    return gate_matches_path(pattern, text, look->call, false);
 }
 
 /* A command that names a file as an argument changes it, for all we know. */
 static bool matches_argument(const struct look *look, const char *pattern, const char *text)
 {
-    return gate_has_argument(pattern, text, look->call);
+    (void)text;
+    return gate_has_argument(pattern, &look->reading, look->call);
 }
 
-static enum member_kind kind_of(const char *name)
+static bool is_listed(const char *list, const char *name_or_null)
 {
-    for (size_t i = 0; name && i < ARRAY_LEN(members); i++) {
-        if (strcmp(members[i].name, name) == 0)
-            return members[i].kind;
+    char pattern[GATE_PATTERN_BYTES];
+
+    for (const char *at = gate_next_pattern(list, pattern); at && name_or_null;
+         at = gate_next_pattern(at, pattern)) {
+        if (gate_glob(pattern, name_or_null, strlen(name_or_null), false))
+            return true;
     }
-    return MEMBER_TEXT;
+    return false;
+}
+
+/* A line's end ends no statement, unless a comment ends there. */
+static void join_lines(char *sql)
+{
+    for (char *at = sql, *end; (end = strchr(at, '\n')); at = end + 1) {
+        if (!memmem(at, (size_t)(end - at), "--", 2))
+            *end = ' ';
+    }
 }
 
 static bool look_at_text(struct look *look, const char *name, const char *text)
 {
     const struct gate_rules *rules = look->rules;
+    char *read;
+    bool is_found;
 
-    switch (kind_of(name)) {
-    case MEMBER_CONTENT:
+    if (is_listed(contents, name))
         return false;
-    case MEMBER_PATH:
+    if (is_listed(paths, name))
         return find_in(look, rules->paths, GATE_PATH, text, matches_path);
-    case MEMBER_TEXT:
-        break;
-    }
-    return find_in(look, rules->commands, GATE_COMMAND, text, matches_command) ||
-           find_in(look, rules->words, GATE_WORD, text, matches_word) ||
-           find_in(look, rules->paths, GATE_PATH, text, matches_argument);
+    read = mem_text(text);
+    if (is_listed(statements, name))
+        join_lines(read);
+    gate_read(read, &look->reading);
+    free(read);
+    is_found = find_in(look, rules->commands, GATE_COMMAND, text, matches_command) ||
+               find_in(look, rules->words, GATE_WORD, text, matches_word) ||
+               find_in(look, rules->paths, GATE_PATH, text, matches_argument);
+    gate_reading_release(&look->reading);
+    return is_found;
 }
 
 /* A list of words is one command. */
@@ -188,21 +189,16 @@ static bool look_at_words(struct look *look, const char *name, const struct json
     return is_found;
 }
 
-/* Nobody can say what stands behind a NUL, or who reads on there. */
-static bool match_hidden(struct look *look)
-{
-    look->match = (struct gate_match){ GATE_COMMAND, "U+0000" };
-    return true;
-}
-
 static bool look_at(struct look *look, const char *name, const struct json *value)
 {
     bool is_found = false;
 
-    if (json_text(value) && strlen(json_text(value)) != json_length(value))
-        return match_hidden(look);
-    if (json_text(value))
+    if (json_text(value) && strlen(json_text(value)) == json_length(value))
         return look_at_text(look, name, json_text(value));
+    if (json_text(value)) { /* it is unknown who reads on after a NUL */
+        look->match = (struct gate_match){ GATE_COMMAND, "U+0000" };
+        return true;
+    }
     for (size_t i = 0; json_kind(value) == KIND_LIST && !is_found && i < json_length(value); i++)
         is_found = look_at(look, name, json_item(value, i));
     if (json_kind(value) == KIND_LIST)
@@ -212,21 +208,12 @@ static bool look_at(struct look *look, const char *name, const struct json *valu
     return is_found;
 }
 
-static bool only_reads(const char *tool)
-{
-    for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
-        if (strcasecmp(readers[i], tool) == 0)
-            return true;
-    }
-    return false;
-}
-
 struct gate_match gate_find(const struct gate_rules *rules, const struct gate_call *call)
 {
     struct look look = { .rules = rules, .call = call };
 
     if (!find_in(&look, rules->tools, GATE_TOOL, call->tool, matches_tool) &&
-        !only_reads(call->tool))
+        !is_listed(readers, call->tool))
         look_at(&look, NULL, call->input);
     return look.match;
 }

@@ -14,14 +14,17 @@
 struct json;
 
 /*
- * Lists of patterns with ; between them; * stands for any characters.
+ * Lists of patterns with ; between them; * stands for any characters, \* for a star.
  * commands  words of one command, in order, each whole: the first may have a directory before it;
- *           -rf wants these letters among the options, --force this option, wherever they stand
+ *           -rf wants these letters among the options, a capital one as it is; --force this option,
+ *           also cut short or with one dash, wherever they stand; ^ before the first: it is the
+ *           command itself, and only options stand between the words; !word: without that word
  * words     whole words anywhere in a command
- * paths     of files that are not only read; ~/ is the home directory, what ends in / is all below,
- *           what begins neither with / nor with ~ or * may have anything before it
+ * paths     of files that are not only read; ~/ is the home directory, what ends in / is that
+ *           directory and all below, what begins neither with / nor with ~ or * may have anything
+ *           before it
  * tools     names of tools
- * Case counts in paths only.
+ * Case counts in paths, and in capital letters of options.
  */
 struct gate_rules {
     const char *commands, *words, *paths, *tools;
@@ -45,6 +48,8 @@ struct gate_match gate_find(const struct gate_rules *rules, const struct gate_ca
 
 /* Pieces of it, for who shows a rule at work. */
 bool gate_matches_command(const char *pattern, const char *command);
-bool gate_matches_path(const char *pattern, const char *path, const struct gate_call *call);
+/* `is_below`: not the directory itself, only what is in it. */
+bool gate_matches_path(const char *pattern, const char *path, const struct gate_call *call,
+                       bool is_below);
 
 #endif

@@ -3,174 +3,336 @@
  * Quotes are looked through, because what stands in them is often a command itself.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"
 #include "core/gate_inside.h"
 
-/* How quotes are taken: what is in them belongs to the word beside them (r"m"), or is words of its
- * own (bash -c "rm x"). Either reading counts. */
-enum quotes { QUOTES_JOIN, QUOTES_SPLIT, QUOTES_WAYS };
+enum { VALUE_BYTES = 256 }; /* what is longer is a text, not the value of a word */
+static const char ends_command[] = ";&|\n\r()`{}", groups[] = "()`{}", ends_word[] = " \t",
+                  redirects[] = "<>";
 
-static const char ends_command[] = ";&|\n\r()`{}", ends_word[] = " \t<>";
-
-static const char *skip_variable(const char *at)
+/* Behind a variable whose value is known; what it stands for goes to `ret_meant`. */
+static const char *skip_variable(const char *at, char *ret_meant)
 {
-    static const char *const blanks[] = { "${IFS}", "$IFS" };
+    static const struct {
+        const char *name;
+        char meant;
+    } known[] = { { "${IFS}", ' ' }, { "$IFS", ' ' }, { "${HOME}", '~' }, { "$HOME", '~' } };
 
-    for (size_t i = 0; i < ARRAY_LEN(blanks); i++) {
-        if (strncmp(at, blanks[i], strlen(blanks[i])) == 0)
-            return at + strlen(blanks[i]);
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        *ret_meant = known[i].meant;
+        if (strncmp(at, known[i].name, strlen(known[i].name)) == 0)
+            return at + strlen(known[i].name);
     }
     return NULL;
 }
 
-/* Words with one blank between them, commands with a line's end; case stays. */
+/* The end of the $(...), ${...} or `...` that begins here; NULL: none does. */
+static const char *end_of_value(const char *at)
+{
+    char closes = at[0] == '`' ? '`' : at[1] == '(' ? ')' : '}';
+    bool is_value = at[0] == '`' || (at[0] == '$' && (at[1] == '(' || at[1] == '{'));
+
+    return is_value ? memchr(at + 1, closes, strnlen(at + 1, VALUE_BYTES)) : NULL;
+}
+
+/* Of a shell, of SQL; or what is no option any more. */
+static bool begins_comment(const char *at, const char *command)
+{
+    return (*at == '#' || strncmp(at, "-- ", 3) == 0) &&
+           (at == command || isspace((unsigned char)at[-1]));
+}
+
+/* Words with one blank between them, commands with a line's end; case stays. {rm,-r} is a list of
+ * words, and $'rm' a quoted one. */
 static void normalize(const char *command, enum quotes quotes, struct text *out)
 {
-    char quote = '\0';
+    const char *value = NULL; /* the end of one that is a word */
+    char quote = '\0', meant;
+    int braces = 0;
 
     for (const char *at = command; *at; at++) {
-        const char *blank = skip_variable(at);
+        const char *behind_variable = skip_variable(at, &meant);
+        bool is_quote = *at == '\'' || *at == '"', is_in_value = value && at <= value;
 
+        if (quotes >= QUOTES_VALUES && !is_in_value)
+            is_in_value = (value = end_of_value(at)) != NULL;
+        braces += !quote && *at == '{' ? 1 : !quote && *at == '}' && braces ? -1 : 0;
         if (*at == '\\' && at[1]) {
             if (*++at != '\n') /* a line that goes on */
-                text_add_char(out, *at);
-        } else if (*at == quote || (!quote && (*at == '\'' || *at == '"'))) {
+                text_add_char(out, quotes == QUOTES_SPLIT && strchr("'\"", *at) ? ' ' : *at);
+        } else if (*at == quote || (!quote && is_quote)) {
             quote = quote ? '\0' : *at;
             if (quotes == QUOTES_SPLIT)
                 text_add_char(out, ' ');
-        } else if (blank) {
+        } else if (quotes == QUOTES_SPLIT && begins_comment(at, command)) {
+            text_add_text(out, *at == '#' ? "\n#" : "--\n#"); /* no ! is met in it */
+            at += *at == '-';
+        } else if (behind_variable) {
+            text_add_char(out, meant);
+            at = behind_variable - 1;
+        } else if (is_in_value || (quote && quotes == QUOTES_WHOLE)) {
+            text_add_char(out, isspace((unsigned char)*at) ? '_' : *at);
+        } else if (strchr(groups, *at) && quotes >= QUOTES_VALUES) {
             text_add_char(out, ' ');
-            at = blank - 1;
         } else if (strchr(ends_command, *at)) {
-            text_add_char(out, quote ? ' ' : '\n');
-        } else if (strchr(ends_word, *at)) {
-            text_add_char(out, ' ');
-        } else {
+            text_add_char(out, quote && quotes != QUOTES_SPLIT ? ' ' : '\n');
+        } else if (strchr(redirects, *at)) {
+            text_add_format(out, " %c ", *at);
+        } else if (strchr(ends_word, *at) || (braces && *at == ',') || is_quote) {
+            text_add_char(out, is_quote && quotes != QUOTES_SPLIT ? *at : ' ');
+        } else if (*at != '$' || quote || (at[1] != '\'' && at[1] != '"')) {
             text_add_char(out, *at);
         }
     }
 }
 
-/* The next word of `text` up to `ends`, in a buffer that is as long; NULL: none is left. */
-static const char *next_word(const char *text, struct text *out)
-{
+/* One word, where it lies. */
+struct word {
+    const char *at;
     size_t length;
+};
 
-    while (*text == ' ')
-        text++;
-    length = strcspn(text, " \n");
-    if (length == 0)
-        return NULL;
-    text_clear(out);
-    text_add(out, text, length);
-    return text + length;
+/* A pattern, taken apart. */
+struct pattern {
+    char bytes[GATE_PATTERN_BYTES];
+    const char *words[GATE_PATTERN_BYTES / 2];
+    size_t count;
+    bool is_close; /* begins with ^ */
+};
+
+/* The next word of one command; false: none is left. */
+static bool next_word(const char **at, struct word *out)
+{
+    *at += strspn(*at, " ");
+    *out = (struct word){ *at, strcspn(*at, " \n") };
+    *at += out->length;
+    return out->length > 0;
 }
 
-static const char *base_name(const char *word)
+static struct word base_name(struct word word)
 {
-    const char *slash = strrchr(word, '/');
+    const char *slash = memrchr(word.at, '/', word.length), *end = word.at + word.length;
 
-    return slash ? slash + 1 : word;
+    return slash ? (struct word){ slash + 1, (size_t)(end - slash - 1) } : word;
+}
+
+static bool is_among(struct word word, const char *const *names)
+{
+    while (*names && (strncasecmp(*names, word.at, word.length) != 0 || (*names)[word.length]))
+        names++;
+    return *names != NULL;
+}
+
+/* Small letters count in both cases (-r, -R), capital ones as they are (-D). */
+static bool has_letter(struct word word, char letter)
+{
+    for (size_t i = 1; i < word.length && word.at[0] == '-' && word.at[1] != '-'; i++) {
+        if (word.at[i] == letter || tolower((unsigned char)word.at[i]) == letter)
+            return true;
+    }
+    return false;
 }
 
 /* Every letter of -rf in options of one dash, wherever they stand. */
 static bool has_letters(const char *letters, const char *words)
 {
-    struct text word = { 0 };
-    size_t found = 0;
+    for (; *letters; letters++) {
+        const char *at = words;
+        struct word word;
 
-    for (const char *letter = letters; *letter; letter++) {
-        bool is_there = false;
-
-        for (const char *at = next_word(words, &word); at && !is_there; at = next_word(at, &word)) {
-            const char *option = text_string(&word);
-
-            for (size_t i = 1; option[0] == '-' && option[1] != '-' && option[i]; i++)
-                is_there = is_there ||
-                           tolower((unsigned char)option[i]) == tolower((unsigned char)*letter);
-        }
-        found += is_there;
+        while (next_word(&at, &word) && !has_letter(word, *letters))
+            ;
+        if (word.length == 0)
+            return false;
     }
-    text_release(&word);
-    return found == strlen(letters);
+    return true;
 }
 
-/* --force, --force=yes; with * in the pattern whatever it fits. */
+/* --force: also --force=yes, cut short (--for) as programs allow, and with one dash (-delete). */
+static bool is_option(const char *wanted, struct word word)
+{
+    size_t dashes = word.at[0] != '-' ? 0 : word.length > 1 && word.at[1] == '-' ? 2 : 1;
+    const char *name = word.at + dashes, *value = memchr(name, '=', word.length - dashes);
+    size_t length = value ? (size_t)(value - name) : word.length - dashes;
+
+    wanted += 2;
+    return (dashes > 0 && length != 1 && gate_glob(wanted, name, length, false)) ||
+           (dashes == 2 && length > 0 && strncasecmp(wanted, name, length) == 0);
+}
+
 static bool has_option(const char *wanted, const char *words)
 {
-    struct text word = { 0 };
-    bool is_there = false;
+    struct word word;
 
-    for (const char *at = next_word(words, &word); at && !is_there; at = next_word(at, &word)) {
-        const char *option = text_string(&word);
-        size_t length = strlen(wanted);
-
-        is_there = gate_glob(wanted, option, false) ||
-                   (strncasecmp(option, wanted, length) == 0 && option[length] == '=');
+    while (next_word(&words, &word)) {
+        if (is_option(wanted, word))
+            return true;
     }
-    text_release(&word);
-    return is_there;
+    return false;
 }
 
-/* What comes behind the first word that fits; NULL: none does. */
-static const char *behind(const char *wanted, const char *words, bool is_first)
-{
-    struct text word = { 0 };
-    const char *at = next_word(words, &word);
+/* They start a command after other words: a host, a container, a user, a file. */
+static const char *const carriers[] = { "ssh",    "su",      "docker",   "podman",  "kubectl",
+                                        "oc",     "flock",   "parallel", "script",  "systemd-run",
+                                        "chroot", "runuser", "gosu",     "nsenter", "tmux",
+                                        "screen", NULL };
 
-    while (at &&
-           !gate_glob(wanted, is_first ? base_name(text_string(&word)) : text_string(&word), false))
-        at = next_word(at, &word);
-    text_release(&word);
-    return at;
+/* It only starts the command behind it, or belongs to what does. */
+static bool is_starter(struct word word)
+{
+    static const char *const starters[] = {
+        "sudo",   "doas",  "env",  "command", "builtin", "exec",   "nohup",    "time",   "timeout",
+        "nice",   "bash",  "sh",   "zsh",     "dash",    "eval",   "busybox",  "xargs",  "if",
+        "then",   "elif",  "else", "while",   "until",   "do",     "!",        "setsid", "stdbuf",
+        "ionice", "watch", "trap", "coproc",  "strace",  "pkexec", "unbuffer", NULL
+    };
+
+    return strchr("-<>", word.at[0]) || isdigit((unsigned char)word.at[0]) ||
+           memchr(word.at, '=', word.length) || is_among(base_name(word), starters);
 }
 
-/* One command: the plain words of the pattern in order, its options anywhere behind the first. */
-static bool matches_one(const char *pattern, const char *words)
+/* What comes behind the first word that fits; NULL: none does. `is_close`: only options and what
+ * may belong to them stand in between, and nothing before the first. */
+static const char *behind(const char *wanted, const char *words, bool is_first, bool is_close)
 {
-    struct text wanted = { 0 };
-    const char *options = words, *at = words;
-    bool is_first = true, ok = true;
+    bool may_skip = !is_close;
+    struct word word;
 
-    for (const char *next = next_word(pattern, &wanted); next && ok;
-         next = next_word(next, &wanted)) {
-        const char *want = text_string(&wanted);
+    while (next_word(&words, &word)) {
+        bool has_directory = is_first || (word.at[0] == '/' && !strchr(wanted, '/'));
+        struct word name = has_directory ? base_name(word) : word;
 
-        if (want[0] == '-' && want[1] != '-') {
-            ok = has_letters(want + 1, options);
-        } else if (want[0] == '-') {
-            ok = has_option(want, options);
-        } else {
-            at = behind(want, at, is_first);
-            ok = at != NULL;
-            if (is_first)
-                options = at;
-            is_first = false;
+        if (gate_glob(wanted, name.at, name.length, false))
+            return words;
+        if (!may_skip && word.at[0] != '-')
+            return NULL;
+        may_skip = !is_close || word.at[0] == '-';
+    }
+    return NULL;
+}
+
+/* An option of a pattern, or what must not be there, behind its !. */
+static bool is_met(const char *want, const char *options)
+{
+    bool is_no = *want == '!', is_there;
+
+    want += is_no;
+    if (want[0] == '-')
+        is_there = want[1] == '-' ? has_option(want, options) : has_letters(want + 1, options);
+    else
+        is_there = behind(want, options, false, false) != NULL;
+    return is_there != is_no;
+}
+
+/* The plain words of the pattern in order, its options anywhere behind the first. */
+static bool matches_at(const struct pattern *pattern, const char *at)
+{
+    const char *options = at;
+    bool is_first = true;
+
+    for (size_t i = 0; i < pattern->count; i++) {
+        const char *want = pattern->words[i];
+
+        if (*want == '-' || *want == '!') {
+            if (!is_met(want, options))
+                return false;
+            continue;
+        }
+        at = behind(want, at, is_first, pattern->is_close);
+        if (!at)
+            return false;
+        options = is_first ? at : options;
+        is_first = false;
+    }
+    return true;
+}
+
+/* One command. What is behind an option of a starter or a redirection may be its
+ * value, or the command. */
+static bool matches_one(const struct pattern *pattern, const char *words)
+{
+    bool may_be_value = false, is_carried = false;
+    struct word word;
+
+    while (!matches_at(pattern, words)) {
+        if (!pattern->is_close || !next_word(&words, &word))
+            return false;
+        is_carried |= is_among(base_name(word), carriers);
+        if (!is_carried && !may_be_value && !is_starter(word))
+            return false;
+        may_be_value = strchr("-<>", word.at[0]) != NULL;
+    }
+    return true;
+}
+
+static bool begins_with(const char *words, const char *const *names)
+{
+    struct word word;
+
+    return next_word(&words, &word) && is_among(word, names);
+}
+
+/* What these are given is looked for, not run; and these only say what is there. */
+static const char *const searchers[] = { "grep", "egrep", "fgrep", "rg", "ag", "ack", NULL };
+static const char *const lookers[] = { "ls", "stat", "file", "du", "tree", "test", NULL };
+
+void gate_read(const char *command, struct gate_reading *ret_reading)
+{
+    *ret_reading = (struct gate_reading){ 0 };
+    for (int quotes = 0; quotes < QUOTES_WAYS; quotes++)
+        normalize(command, (enum quotes)quotes, &ret_reading->ways[quotes]);
+}
+
+void gate_reading_release(struct gate_reading *reading)
+{
+    for (int quotes = 0; quotes < QUOTES_WAYS; quotes++)
+        text_release(&reading->ways[quotes]);
+}
+
+/* Most patterns are about programs that are not named at all: a look for the letters is quicker. */
+static bool may_hold(const char *words, const char *want)
+{
+    char literal[GATE_PATTERN_BYTES];
+
+    want += strspn(want, "*");
+    snprintf(literal, sizeof literal, "%.*s", (int)strcspn(want, "*"), want);
+    return strcasestr(words, literal) != NULL;
+}
+
+bool gate_reading_matches(const char *text, const struct gate_reading *reading)
+{
+    struct pattern pattern = { .is_close = *text == '^' };
+    char *rest = NULL;
+
+    snprintf(pattern.bytes, sizeof pattern.bytes, "%s", text + pattern.is_close);
+    for (char *at = strtok_r(pattern.bytes, " ", &rest); at; at = strtok_r(NULL, " ", &rest))
+        pattern.words[pattern.count++] = at;
+    for (int quotes = 0; pattern.count > 0 && quotes < QUOTES_WAYS; quotes++) {
+        const char *words = text_string(&reading->ways[quotes]);
+
+        if (!strchr("-!", pattern.words[0][0]) && !may_hold(words, pattern.words[0]))
+            continue;
+        for (const char *at = words; at; at = strchr(at, '\n')) {
+            at += *at == '\n';
+            if (!begins_with(at, searchers) && matches_one(&pattern, at))
+                return true;
         }
     }
-    text_release(&wanted);
-    return ok;
+    return false;
 }
 
 bool gate_matches_command(const char *pattern, const char *command)
 {
-    bool is_found = false;
+    struct gate_reading reading;
+    bool is_found;
 
-    for (int quotes = 0; quotes < QUOTES_WAYS && !is_found; quotes++) {
-        struct text words = { 0 };
-        const char *at;
-
-        normalize(command, (enum quotes)quotes, &words);
-        at = text_string(&words);
-        for (; at && !is_found; at = strchr(at, '\n')) {
-            at += *at == '\n';
-            is_found = matches_one(pattern, at);
-        }
-        text_release(&words);
-    }
+    gate_read(command, &reading);
+    is_found = gate_reading_matches(pattern, &reading);
+    gate_reading_release(&reading);
     return is_found;
 }
 
@@ -195,22 +357,27 @@ bool gate_has_word(const char *word, const char *command)
     return false;
 }
 
-bool gate_has_argument(const char *pattern, const char *command, const struct gate_call *call)
+bool gate_has_argument(const char *pattern, const struct gate_reading *reading,
+                       const struct gate_call *call)
 {
-    struct text words = { 0 }, word = { 0 };
+    struct text path = { 0 };
     bool is_found = false;
 
-    normalize(command, QUOTES_JOIN, &words);
-    for (char *at = words.used ? words.bytes : NULL; at && (at = strchr(at, '\n')); at++)
-        *at = ' ';
-    for (const char *at = next_word(text_string(&words), &word); at && !is_found;
-         at = next_word(at, &word)) {
-        const char *value = strchr(text_string(&word), '='); /* of=/dev/sda */
+    for (const char *at = text_string(&reading->ways[QUOTES_JOIN]); at && !is_found;
+         at = strchr(at, '\n')) {
+        bool is_below = begins_with(at += *at == '\n', lookers);
+        struct word word;
 
-        is_found = gate_matches_path(pattern, text_string(&word), call) ||
-                   (value && gate_matches_path(pattern, value + 1, call));
+        while (!is_found && next_word(&at, &word)) {
+            const char *value = memchr(word.at, '=', word.length); /* of=/dev/sda */
+
+            text_clear(&path);
+            text_add(&path, word.at, word.length);
+            is_found = gate_matches_path(pattern, text_string(&path), call, is_below) ||
+                       (value && gate_matches_path(pattern, path.bytes + (value - word.at) + 1,
+                                                   call, is_below));
+        }
     }
-    text_release(&word);
-    text_release(&words);
+    text_release(&path);
     return is_found;
 }

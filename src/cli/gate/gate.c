@@ -1,8 +1,8 @@
 /*
  * gate.c - `sayso gate`: what a client's hook runs before a tool of the agent's (R11.3). A call no
  * rule speaks of goes its way; any other is put to a person, as destructive, and only their yes
- * lets it through. Whatever goes wrong is a no with a reason: unreadable input, no hub, silence,
- * and a program that hangs, which the watchdog ends.
+ * lets it through. Anything that goes wrong is a no with a reason: unreadable input or settings, no
+ * hub, silence, and a program that hangs or crashes (guard.h).
  *
  * What is printed is for the client and its agent, in English; a person is asked in their language.
  */
@@ -14,10 +14,10 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "base/os.h"
 #include "cli/ask_arguments.h"
 #include "cli/gate/ask.h"
+#include "cli/gate/guard.h"
 #include "cli/gate/hook_format.h"
 #include "cli/say.h"
 #include "core/gate.h"
@@ -28,26 +28,9 @@ enum {
     GATE_MARGIN_S = 5, /* before the client's patience ends */
     GATE_WAIT_LEAST_S = 5,
     GATE_WAIT_MOST_S = 86400,
-    GATE_UNKNOWN_S = 30,      /* the shortest patience of all formats */
-    GATE_BLOCKS = EXIT_USAGE, /* 2: what clients take for a no without reading further */
-    LAST_WORDS_BYTES = 512,
+    GATE_UNKNOWN_S = 30, /* the shortest patience of all formats */
     DIRECTORY_BYTES = 4096,
 };
-
-/* Of the watchdog, which may neither allocate nor print by stdio. */
-static struct {
-    char bytes[LAST_WORDS_BYTES];
-    size_t length;
-    int fd, code;
-} last_words;
-
-static void on_alarm(int number)
-{
-    ssize_t written = write(last_words.fd, last_words.bytes, last_words.length);
-
-    (void)number;
-    _exit(written == (ssize_t)last_words.length ? last_words.code : GATE_BLOCKS);
-}
 
 static bool write_all(int fd, const char *bytes, size_t length)
 {
@@ -62,62 +45,47 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
-/* Without a format there is nothing to print that all would understand, only a way to end. */
-static void make_deny(const struct hook_format *format, const char *reason, struct text *out)
+/* Signals wait until it is said: with the guard's reply after it, this one could not be read. */
+static enum exit_code say(const struct hook_format *format, const struct text *words)
 {
-    struct json_writer writer = json_writer_to(out);
+    enum exit_code code;
+    sigset_t all, before;
 
-    if (!format) {
-        text_add_format(out, "sayso gate: %s\n", reason); /* not for people */
-        return;
-    }
-    json_write_object(&writer, NULL);
-    format->write_deny(&writer, reason);
-    json_write_end_object(&writer);
-    text_add_char(out, '\n');
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    code = write_all(format ? STDOUT_FILENO : STDERR_FILENO, words->bytes, words->used) && format
+               ? EXIT_DONE
+               : (enum exit_code)GATE_BLOCKS;
+    guard_is_said((int)code);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return code;
 }
 
 static enum exit_code deny(const struct hook_format *format, const char *reason)
 {
     struct text out = { 0 };
-    bool ok;
+    enum exit_code code;
 
-    make_deny(format, reason, &out);
-    ok = write_all(format ? STDOUT_FILENO : STDERR_FILENO, out.bytes, out.used);
+    guard_write_deny(format, reason, &out);
+    code = say(format, &out);
     text_release(&out);
-    return format && ok ? EXIT_DONE : (enum exit_code)GATE_BLOCKS;
+    return code;
 }
 
 static enum exit_code allow(const struct hook_format *format, const char *reason_or_null)
 {
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
-    bool ok;
+    enum exit_code code;
 
     json_write_object(&writer, NULL);
-    if (reason_or_null)
-        format->write_allow(&writer, reason_or_null);
+    if (reason_or_null && !(format->shape & HOOK_SILENT_ALLOW))
+        hook_format_write(format, "allow", reason_or_null, &writer);
     json_write_end_object(&writer);
     text_add_char(&out, '\n');
-    ok = write_all(STDOUT_FILENO, out.bytes, out.used);
+    code = say(format, &out);
     text_release(&out);
-    return ok ? EXIT_DONE : (enum exit_code)GATE_BLOCKS;
-}
-
-/* From now on no more than this long, whatever hangs. */
-static void watch(const struct hook_format *format, int64_t limit_s)
-{
-    struct text words = { 0 };
-
-    make_deny(format, "the gate got no decision in time, so this is denied; ask the person",
-              &words);
-    last_words.length = words.used < sizeof last_words.bytes ? words.used : 0;
-    memcpy(last_words.bytes, words.bytes, last_words.length);
-    last_words.fd = format ? STDOUT_FILENO : STDERR_FILENO;
-    last_words.code = format ? EXIT_DONE : (int)GATE_BLOCKS;
-    text_release(&words);
-    signal(SIGALRM, on_alarm);
-    alarm((unsigned)limit_s);
+    return code;
 }
 
 /* What was read of a hook. */
@@ -249,7 +217,7 @@ static enum exit_code run_gate(const struct arguments *arguments)
 
     if (!read_options(arguments, &hook.format, &chosen_s))
         return (enum exit_code)GATE_BLOCKS;
-    watch(hook.format, wait_of(hook.format, chosen_s));
+    guard_watch(hook.format, wait_of(hook.format, chosen_s));
     if (!ask_arguments_from_file("-", &given, &err)) {
         code = deny(hook.format, err.message);
         text_release(&given);
@@ -258,7 +226,7 @@ static enum exit_code run_gate(const struct arguments *arguments)
     problem = read_hook(&hook, &given);
     text_release(&given);
     if (!problem)
-        watch(hook.format, wait_of(hook.format, chosen_s));
+        guard_watch(hook.format, wait_of(hook.format, chosen_s));
     code = problem ? deny(hook.format, problem) : judge(&hook, wait_of(hook.format, chosen_s));
     json_free(hook.inner);
     json_free(hook.json);

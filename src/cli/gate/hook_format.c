@@ -51,78 +51,34 @@ static bool is_claude(const struct json *hook)
     return is_event(hook, "PreToolUse");
 }
 
-static void write_specific(struct json_writer *writer, const char *decision, const char *reason)
+void hook_format_write(const struct hook_format *format, const char *decision, const char *reason,
+                       struct json_writer *writer)
 {
-    json_write_object(writer, "hookSpecificOutput");
-    json_write_text(writer, "hookEventName", "PreToolUse");
-    json_write_text(writer, "permissionDecision", decision);
-    json_write_text(writer, "permissionDecisionReason", reason);
-    json_write_end_object(writer);
+    if (format->shape & HOOK_DECIDES) {
+        json_write_text(writer, "decision", decision);
+        json_write_text(writer, "reason", reason);
+    }
+    if (format->shape & HOOK_PLAIN) {
+        json_write_text(writer, "permissionDecision", decision);
+        json_write_text(writer, "permissionDecisionReason", reason);
+    }
+    if (format->shape & HOOK_SPECIFIC) {
+        json_write_object(writer, "hookSpecificOutput");
+        json_write_text(writer, "hookEventName", "PreToolUse");
+        json_write_text(writer, "permissionDecision", decision);
+        json_write_text(writer, "permissionDecisionReason", reason);
+        json_write_end_object(writer);
+    }
 }
 
-static void write_plain(struct json_writer *writer, const char *decision, const char *reason)
-{
-    json_write_text(writer, "permissionDecision", decision);
-    json_write_text(writer, "permissionDecisionReason", reason);
-}
-
-static void allow_specific(struct json_writer *writer, const char *reason)
-{
-    write_specific(writer, "allow", reason);
-}
-
-static void deny_specific(struct json_writer *writer, const char *reason)
-{
-    write_specific(writer, "deny", reason);
-}
-
-static void allow_plain(struct json_writer *writer, const char *reason)
-{
-    write_plain(writer, "allow", reason);
-}
-
-static void deny_plain(struct json_writer *writer, const char *reason)
-{
-    write_plain(writer, "deny", reason);
-}
-
-/* Whichever of the two its reader looks for. */
-static void allow_both(struct json_writer *writer, const char *reason)
-{
-    allow_plain(writer, reason);
-    allow_specific(writer, reason);
-}
-
-static void deny_both(struct json_writer *writer, const char *reason)
-{
-    deny_plain(writer, reason);
-    deny_specific(writer, reason);
-}
-
-static void allow_by_silence(struct json_writer *writer, const char *reason)
-{
-    (void)writer;
-    (void)reason;
-}
-
-static void allow_decision(struct json_writer *writer, const char *reason)
-{
-    json_write_text(writer, "decision", "allow");
-    json_write_text(writer, "reason", reason);
-}
-
-static void deny_decision(struct json_writer *writer, const char *reason)
-{
-    json_write_text(writer, "decision", "deny");
-    json_write_text(writer, "reason", reason);
-}
-
+/* VS Code's is read by two, each of which looks for another of the shapes. */
 static const struct hook_format formats[] = {
-    { "gemini", is_gemini, "tool_name", "tool_input", false, allow_decision, deny_decision, 60 },
-    { "copilot", is_copilot, "toolName", "toolArgs", true, allow_plain, deny_plain, 30 },
-    { "vscode", is_vscode, "tool_name", "tool_input", true, allow_both, deny_both, 30 },
-    { "codex", is_codex, "tool_name", "tool_input", false, allow_by_silence, deny_specific, 60 },
-    { "claude", is_claude, "tool_name", "tool_input", false, allow_specific, deny_specific, 60 },
+    { "gemini", is_gemini, "tool_name", "tool_input", false, HOOK_DECIDES | HOOK_BY_CODE, 60 },
+    { "copilot", is_copilot, "toolName", "toolArgs", true, HOOK_PLAIN, 30 },
+    { "vscode", is_vscode, "tool_name", "tool_input", true, HOOK_PLAIN | HOOK_SPECIFIC, 30 },
+    { "codex", is_codex, "tool_name", "tool_input", false,
+      HOOK_SPECIFIC | HOOK_SILENT_ALLOW | HOOK_BY_CODE, 60 },
+    { "claude", is_claude, "tool_name", "tool_input", false, HOOK_SPECIFIC | HOOK_BY_CODE, 60 },
 };
 
 const struct hook_format *hook_format_find(const char *name)
