@@ -1,0 +1,517 @@
+/*
+ * fuzz_sequence.c - agents, people and the clock do anything in any order, on the real engine and
+ * its real store in memory: connections come and go, the hub restarts and dies, the store is slow.
+ * What must hold at every moment is checked: a call is answered once and never behind its
+ * connection, an ask is decided once (but for undo), an agent gets its own asks alone, with what
+ * was answered, a result that was confirmed is given to no later call, and an act is for its role.
+ * Proves: R5.1 R5.8 R12.1 R12.2 P1 P2 P8 P14
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "wire/methods.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A store is opened for many inputs, because that takes longer than they do. */
+enum {
+    SEATS = 14,
+    AGENT_SEATS = 3,
+    ASKS = 8,
+    CALLS = 96,
+    STEPS = 80,
+    TITLES = 3,
+    INPUTS_A_STORE = 400
+};
+
+/* Two connections of one agent, another agent, and people of every channel; then those with
+ * fewer rights than the owner: a sub-agent, a host, and peers with a token or another uid. */
+static const struct {
+    enum desk_role role;
+    int principal; /* of an agent */
+    const char *name, *via, *tty, *token_id;
+    bool is_sub_agent, may_answer, is_stranger;
+} seats[SEATS] = {
+    { .role = ROLE_AGENT, .principal = 0, .name = "alpha", .via = "cli" },
+    { .role = ROLE_AGENT, .principal = 0, .name = "alpha", .via = "cli" },
+    { .role = ROLE_AGENT, .principal = 1, .name = "beta", .via = "cli" },
+    { .role = ROLE_PERSON, .name = "ada", .via = "cli", .tty = "/dev/pts/1" },
+    { .role = ROLE_PERSON, .name = "ada", .via = "web" },
+    { .role = ROLE_PERSON, .name = "bob", .via = "terminal", .tty = "/dev/pts/2" },
+    { .role = ROLE_PERSON, .name = "bob", .via = "api" },
+    { .role = ROLE_PERSON, .name = "eve", .via = "cli" },
+    { .role = ROLE_AGENT, .principal = 2, .name = "sub", .via = "cli", .is_sub_agent = true },
+    { .role = ROLE_AGENT, .principal = 3, .name = "alpha", .via = "api", .token_id = "aaaa" },
+    { .role = ROLE_AGENT,
+      .principal = 4,
+      .name = "host",
+      .via = "api",
+      .token_id = "hhhh",
+      .may_answer = true },
+    { .role = ROLE_AGENT, .principal = 5, .name = "alpha", .via = "cli", .is_stranger = true },
+    { .role = ROLE_PERSON, .name = "ada", .via = "api", .token_id = "pppp" },
+    { .role = ROLE_PERSON, .name = "mallory", .via = "cli", .is_stranger = true },
+};
+
+enum kind {
+    KIND_OTHER_ACT,
+    KIND_ASK,
+    KIND_COLLECT,
+    KIND_CONFIRM,
+    KIND_DECIDE,
+    KIND_UNDO,
+    KIND_CODE
+};
+
+/* One call that was made; it stays where it is until the end. */
+struct made {
+    struct call call; /* first */
+    enum kind kind;
+    int seat, ask; /* ask -1: none */
+    char pick;     /* of an answer; 0: it decides otherwise */
+    bool is_seen, is_forbidden;
+};
+
+struct known {
+    char id[ASK_ID_BYTES];
+    int principal;
+    char picks[4]; /* those that were accepted, not undone; "": none */
+    bool is_ended;
+    bool is_doubtful; /* who decided was gone before it was told */
+    bool is_given;    /* an agent has its result */
+    bool is_confirmed;
+    size_t confirmed_at; /* calls from this one on were made after that */
+    char code[8];
+};
+
+static struct stage *stage;
+static unsigned input_count;
+
+static struct {
+    struct caller *callers[SEATS];
+    struct made calls[CALLS];
+    size_t call_count;
+    struct known asks[ASKS];
+    size_t ask_count;
+    const uint8_t *at, *end;
+} world;
+
+static void demand(bool is_so, const char *what)
+{
+    if (is_so)
+        return;
+    fprintf(stderr, "broken: %s\n", what);
+    abort();
+}
+
+static unsigned next(unsigned most)
+{
+    return world.at < world.end ? *world.at++ % most : 0;
+}
+
+static int known_ask(const char *id)
+{
+    for (size_t i = 0; i < world.ask_count; i++) {
+        if (strcmp(world.asks[i].id, id) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* What was confirmed is over for the agent: the same call is about something else. */
+static void check_again(const struct made *made, const struct known *ask)
+{
+    demand(!ask->is_confirmed || (size_t)(made - world.calls) < ask->confirmed_at,
+           "a result that was confirmed is given again");
+}
+
+/* A final result at an agent: of its own ask, with what a person answered. */
+static void check_result(const struct made *made)
+{
+    const char *id = call_text(&made->call, "/session_id");
+    const char *picked = call_text(&made->call, "/selection/selected_ids/0");
+    int ask = known_ask(id);
+
+    if (ask < 0)
+        return;
+    demand(world.asks[ask].principal == seats[made->seat].principal,
+           "an agent got the ask of another");
+    if (made->kind == KIND_ASK)
+        check_again(made, &world.asks[ask]);
+    if (made->call.is_final && (made->kind == KIND_ASK || made->kind == KIND_COLLECT))
+        world.asks[ask].is_given = true;
+    if (made->call.is_final && call_is_yes(&made->call, "/explicit") && picked[0] &&
+        !world.asks[ask].is_doubtful)
+        demand(strchr(world.asks[ask].picks, picked[0]) != NULL, "a result no one has answered");
+}
+
+static void note_decision(const struct made *made)
+{
+    struct known *ask = made->ask >= 0 ? &world.asks[made->ask] : NULL;
+
+    if (!ask || made->call.err.code != ERROR_NONE || call_is_yes(&made->call, "/already"))
+        return;
+    demand(!ask->is_ended || ask->is_doubtful, "an ask was decided twice");
+    ask->is_ended = true;
+    if (made->pick)
+        snprintf(ask->picks, sizeof ask->picks, "%c", made->pick);
+}
+
+static void look(struct made *made)
+{
+    demand(made->call.replies <= 1, "a call was answered twice");
+    if (made->is_seen || made->call.replies == 0)
+        return;
+    made->is_seen = true;
+    demand(!made->is_forbidden || made->call.err.code != ERROR_NONE, "an act of another role");
+    if (seats[made->seat].role == ROLE_AGENT && made->call.err.code == ERROR_NONE)
+        check_result(made);
+    if (made->kind == KIND_DECIDE)
+        note_decision(made);
+    if (made->kind == KIND_CONFIRM && made->call.err.code == ERROR_NONE &&
+        !world.asks[made->ask].is_confirmed) {
+        world.asks[made->ask].is_confirmed = true;
+        world.asks[made->ask].confirmed_at = world.call_count;
+    }
+    if (made->kind == KIND_UNDO && made->call.err.code == ERROR_NONE && made->ask >= 0) {
+        demand(world.asks[made->ask].is_ended || world.asks[made->ask].is_doubtful,
+               "what was not decided was undone");
+        world.asks[made->ask].is_ended = false;
+        world.asks[made->ask].picks[0] = '\0';
+    }
+    if (made->kind == KIND_CODE && made->call.err.code == ERROR_NONE && made->ask >= 0)
+        snprintf(world.asks[made->ask].code, sizeof world.asks[0].code, "%s",
+                 call_text(&made->call, "/code"));
+}
+
+/* What was decided first, each in the order in which it was made: agents hear of it behind that. */
+static void settle(void)
+{
+    stage_settle(stage);
+    for (int decided = 1; decided >= 0; decided--) {
+        for (size_t i = 0; i < world.call_count; i++) {
+            enum kind kind = world.calls[i].kind;
+
+            if ((kind == KIND_DECIDE || kind == KIND_UNDO) == decided)
+                look(&world.calls[i]);
+        }
+    }
+}
+
+static struct made *make(enum kind kind, int seat, int ask)
+{
+    struct made *made;
+
+    if (!world.callers[seat] || world.call_count == CALLS)
+        return NULL;
+    made = &world.calls[world.call_count++];
+    *made = (struct made){ .kind = kind, .seat = seat, .ask = ask };
+    return made;
+}
+
+static void come(int seat)
+{
+    struct desk_visitor visitor = seats[seat].role == ROLE_AGENT ? visitor_agent(seats[seat].name)
+                                                                 : visitor_person(seats[seat].via);
+
+    if (world.callers[seat])
+        return;
+    visitor.tty = seats[seat].tty ? seats[seat].tty : "";
+    visitor.name = seats[seat].name;
+    visitor.token = visitor.token_id = seats[seat].token_id;
+    visitor.is_sub_agent = seats[seat].is_sub_agent;
+    visitor.may_answer = seats[seat].may_answer;
+    visitor.uid += seats[seat].is_stranger;
+    world.callers[seat] = caller_enter(stage, seats[seat].name, &visitor);
+}
+
+/* Nothing of it is answered any more. */
+static void go(int seat)
+{
+    int replies[CALLS];
+
+    if (!world.callers[seat])
+        return;
+    for (size_t i = 0; i < world.call_count; i++) {
+        struct made *made = &world.calls[i];
+
+        replies[i] = made->call.replies;
+        if (made->seat == seat && made->call.replies == 0 && made->ask >= 0 &&
+            (made->kind == KIND_DECIDE || made->kind == KIND_UNDO))
+            world.asks[made->ask].is_doubtful = true;
+    }
+    caller_leave(world.callers[seat]);
+    world.callers[seat] = NULL;
+    settle();
+    for (size_t i = 0; i < world.call_count; i++)
+        demand(world.calls[i].seat != seat || world.calls[i].call.replies == replies[i],
+               "a connection that is gone was answered");
+}
+
+static void ask(int seat, unsigned title, unsigned how)
+{
+    static const char *const more[] = {
+        "", ",'destructive':true", ",'timeout_seconds':60",
+        ",'timeout_seconds':60,'timeout_action':'submit_defaults'"
+    };
+    static const int waits[] = { -1, 0, 5, 600 };
+    struct made *made = make(KIND_ASK, seat, -1);
+    char name[32];
+    struct json *created;
+    const char *id;
+
+    if (!made)
+        return;
+    snprintf(name, sizeof name, "%u of %u", title, input_count);
+    caller_forget(world.callers[seat]);
+    ask_start(&made->call, world.callers[seat], name, more[how % 4], waits[how / 4 % 4]);
+    stage_settle(stage);
+    created = caller_event(world.callers[seat], "ask/created");
+    id = created ? json_text(json_at(created, "/params/session_id")) : NULL;
+    if (!id && made->call.err.code == ERROR_NONE)
+        id = call_text(&made->call, "/session_id");
+    if (id && id[0] && known_ask(id) < 0 && world.ask_count < ASKS) {
+        struct known *known = &world.asks[world.ask_count++];
+
+        *known = (struct known){ .principal = seats[seat].principal };
+        snprintf(known->id, sizeof known->id, "%s", id);
+    }
+    made->ask = id ? known_ask(id) : -1;
+    if (made->ask >= 0)
+        check_again(made, &world.asks[made->ask]);
+    json_free(created);
+}
+
+static bool is_for_owner(const char *method)
+{
+    static const char *const methods[] = { "rule/add", "rule/remove", "token/new", "token/revoke",
+                                           "portal/link" };
+
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+        if (strcmp(method, methods[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* An act about an ask, by anybody: whose it is not is refused. */
+static void act(enum kind kind, enum desk_role role, int seat, int at, const char *method,
+                const char *more)
+{
+    struct made *made;
+    size_t which = 0;
+
+    demand(wire_find_method(method, &which), method);
+    if (at < 0 || (size_t)at >= world.ask_count)
+        return;
+    made = make(kind, seat, at);
+    if (!made)
+        return;
+    if (kind == KIND_DECIDE && strstr(more, "selected_ids"))
+        made->pick = strstr(more, "['b']") ? 'b' : 'a';
+    made->is_forbidden =
+        role != seats[seat].role ||
+        ((seats[seat].token_id || seats[seat].is_stranger) && is_for_owner(method));
+    call_start(&made->call, world.callers[seat], desk_act_at(stage->desk, which),
+               "{'session_id':'%s'%s}", world.asks[at].id, more);
+}
+
+static const struct {
+    enum kind kind;
+    enum desk_role role;
+    const char *method, *more;
+} acts[] = {
+    { KIND_DECIDE, ROLE_PERSON, "ask/answer", ",'selected_ids':['a']" },
+    { KIND_DECIDE, ROLE_PERSON, "ask/answer", ",'selected_ids':['b']" },
+    { KIND_DECIDE, ROLE_PERSON, "ask/answer", ",'selected_ids':['b'],'answer_key':'one'" },
+    { KIND_DECIDE, ROLE_PERSON, "ask/answer", ",'selected_ids':['a'],'version':1" },
+    { KIND_DECIDE, ROLE_PERSON, "ask/cancel", "" },
+    { KIND_DECIDE, ROLE_PERSON, "ask/decline", "" },
+    { KIND_DECIDE, ROLE_AGENT, "ask/withdraw", "" },
+    { KIND_UNDO, ROLE_PERSON, "ask/undo", "" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "ask/send", "" },
+    { KIND_CODE, ROLE_PERSON, "ask/challenge", "" },
+    { KIND_COLLECT, ROLE_AGENT, "ask/wait", ",'wait_seconds':0" },
+    { KIND_COLLECT, ROLE_AGENT, "ask/wait", ",'wait_seconds':600" },
+    { KIND_COLLECT, ROLE_AGENT, "ask/wait", ",'wait_seconds':5,'explanation':'because of this'" },
+    { KIND_OTHER_ACT, ROLE_AGENT, "ask/detach", "" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "ask/extend", ",'seconds':120" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "ask/back", ",'text':'why is that so?'" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "ask/draft", ",'draft':{'custom_input':'x'}" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "ask/later", ",'seconds':60" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "ask/get", "" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "ask/list", "" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "ask/watch", "" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "ask/history", "" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "rule/preview", "" },
+    { KIND_OTHER_ACT, ROLE_PERSON, "settings/list", "" },
+};
+
+/* With the code that was shown last, right or not. */
+static void answer_by_code(int seat, int at)
+{
+    char more[64];
+
+    if (at < 0 || (size_t)at >= world.ask_count)
+        return;
+    snprintf(more, sizeof more, ",'selected_ids':['a'],'code':'%s'", world.asks[at].code);
+    act(KIND_DECIDE, ROLE_PERSON, seat, at, "ask/answer", more);
+}
+
+static void confirm(int seat, int at)
+{
+    struct made *made;
+
+    const struct known *ask = &world.asks[at];
+    bool is_own;
+
+    if ((size_t)at >= world.ask_count || seats[seat].role != ROLE_AGENT)
+        return;
+    is_own = ask->is_given && ask->principal == seats[seat].principal;
+    made = make(is_own ? KIND_CONFIRM : KIND_OTHER_ACT, seat, at);
+    if (made)
+        call_start(&made->call, world.callers[seat], stage->desk->ops->delivered,
+                   "{'session_ids':['%s']}", world.asks[at].id);
+}
+
+/* Any method of the wire that no row above has. */
+static void act_otherwise(int seat, int at, unsigned which)
+{
+    static const char *const agents[] = { "mine/", "client/" };
+    const char *method = wire_method_at(which);
+    enum desk_role role = ROLE_PERSON;
+
+    if (strncmp(method, "hub/", 4) == 0 || strcmp(method, "ask/create") == 0 ||
+        strcmp(method, "ask/delivered") == 0)
+        return; /* of the hub's program, or made elsewhere here */
+    for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+        if (strcmp(method, acts[i].method) == 0)
+            return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(agents); i++) {
+        if (strncmp(method, agents[i], strlen(agents[i])) == 0)
+            role = ROLE_AGENT;
+    }
+    act(KIND_OTHER_ACT, role, seat, at, method,
+        ",'action':'accept','content':{},'shown_ms':9,'held_ms':9,'option_id':'b','hidden':true,"
+        "'interface':'portal','name':'language','value':'de','kind':'agent','label':'x','id':'x'");
+}
+
+static unsigned count_methods(void)
+{
+    unsigned count = 0;
+
+    while (wire_method_at(count))
+        count++;
+    return count;
+}
+
+static int agent_seat(int seat)
+{
+    return seat >= 8 && seats[seat].role == ROLE_AGENT ? seat : seat % AGENT_SEATS;
+}
+
+static void leave_all(void)
+{
+    for (int seat = 0; seat < SEATS; seat++)
+        go(seat);
+}
+
+static void step(void)
+{
+    static const int64_t spans_ms[] = { 10, 1000, 5000, 61000, 3600000, 700000 };
+    unsigned what = next(16);
+    int seat = (int)next(SEATS), at = (int)next(world.ask_count ? (unsigned)world.ask_count : 1);
+
+    if (what < 2) {
+        come(seat);
+    } else if (what == 2) {
+        go(seat);
+    } else if (what == 3) {
+        come(agent_seat(seat));
+        ask(agent_seat(seat), next(TITLES), next(16));
+    } else if (what == 4) {
+        stage_advance(stage, spans_ms[next(ARRAY_LEN(spans_ms))]);
+    } else if (what == 5) {
+        stage->store.holds_replies = next(2);
+    } else if (what == 6) {
+        stage_release(stage);
+    } else if (what == 7) {
+        stage_release(stage);
+        leave_all();
+        stage_restart(stage);
+    } else if (what == 8) {
+        stage_release(stage);
+        leave_all();
+        stage_crash(stage);
+    } else if (what == 9) {
+        answer_by_code(seat, at);
+    } else if (what == 10) {
+        confirm(agent_seat(seat), at);
+    } else {
+        unsigned row = next(ARRAY_LEN(acts) + count_methods());
+
+        if (row < ARRAY_LEN(acts))
+            act(acts[row].kind, acts[row].role, seat, at, acts[row].method, acts[row].more);
+        else
+            act_otherwise(seat, at, row - ARRAY_LEN(acts));
+    }
+    settle();
+}
+
+/* Nothing of this input is left for the next one. */
+static void clean_up(void)
+{
+    stage_release(stage);
+    settle();
+    leave_all();
+    come(3);
+    for (size_t i = 0; i < world.ask_count; i++) {
+        struct call call = { 0 };
+
+        call_run(&call, world.callers[3], stage->desk->ops->cancel, "{'session_id':'%s'}",
+                 world.asks[i].id);
+        call_release(&call);
+    }
+    leave_all();
+    for (size_t i = 0; i < world.call_count; i++)
+        call_release(&world.calls[i].call);
+    stage_forget(stage);
+    stage_advance(stage, 61000); /* limits are by the minute */
+}
+
+static void close_stage(void)
+{
+    stage_close(stage);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    memset(&world, 0, sizeof world);
+    world.at = data;
+    world.end = data + size;
+    if (input_count == 0)
+        atexit(close_stage);
+    if (input_count++ % INPUTS_A_STORE == 0) {
+        if (stage)
+            stage_close(stage);
+        stage = stage_open(NULL);
+    }
+    come(0);
+    come(3);
+    ask(0, 0, 0);
+    settle();
+    for (int i = 0; i < STEPS && world.at < world.end; i++)
+        step();
+    clean_up();
+    return 0;
+}
