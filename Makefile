@@ -26,7 +26,7 @@ SOURCES = $(shell find src tests bench docs/examples -name '*.[ch]')
 define configure
 command -v meson >/dev/null || { echo "meson is missing: run tools/install_packages build"; exit 1; }; \
 mkdir -p $(1); \
-{ echo "$(2) $(3)"; find src tests/unit tests/fuzz -name '*.[ch]' -o -name meson.build | sort; } \
+{ echo "$(2) $(3)"; find src tests/unit tests/fuzz tests/simulate -name '*.[ch]' -o -name meson.build | sort; } \
     > $(1)/.wanted; \
 if ! cmp -s $(1)/.wanted $(1)/.configured || ! [ -f $(1)/build.ninja ]; then \
     echo "configuring $(1)/"; \
@@ -60,7 +60,7 @@ build: ## the program: build/sayso
 run: packages-build build ## install what is missing, build, and run a demonstration
 	@exec tools/run_demo
 
-test: packages-test build-plain build-sanitized build-fuzzers ## every test
+test: packages-test build-plain build-sanitized build-fuzzers build-simulator ## every test
 	@tools/run_tests
 
 check: build-plain ## the quick tests; SUITE=core, SUITE=lifecycle, SUITE=checks ... choose
@@ -80,7 +80,7 @@ deb: packages-deb ## Debian packages of the files as they are: build/deb/*.deb
 	@tools/package deb
 
 ##@ Longer looks
-.PHONY: coverage fuzz soak bench
+.PHONY: coverage fuzz simulate soak bench
 coverage: packages-test ## lines (100 %) and branches (95 %) of src/core seen by the unit tests
 	@$(call configure,build-cov,$(GCC),-Db_coverage=true -Dbuildtype=debug -Dc_args=-U_FORTIFY_SOURCE)
 	@$(call compile,build-cov)
@@ -97,9 +97,12 @@ coverage: packages-test ## lines (100 %) and branches (95 %) of src/core seen by
 fuzz: packages-fuzz build-fuzzers ## every fuzz target for FUZZ_SECONDS (60), with counts
 	@tools/run_tests --suite fuzz --fuzz-seconds $(FUZZ_SECONDS) --fuzz-seed 0 $(if $(ONLY),--only '$(ONLY)')
 
-soak: packages-soak build-plain build-sanitized build-threads build-fuzzers ## races, valgrind, analyzers, larger counts
+simulate: packages-test build-simulator ## 20,000 simulated histories and the deliberate faults, with counts
+	@tools/run_tests --suite simulate
+
+soak: packages-soak build-plain build-sanitized build-threads build-fuzzers build-simulator ## races, valgrind, analyzers, larger counts; goes on where it stopped
 	@SAYSO_SCALE=$(SOAK_SCALE) tools/run_tests --soak --fuzz-seconds $(SOAK_FUZZ_SECONDS) --fuzz-seed 0 \
-	    $(if $(SUITE),--suite $(SUITE),--record docs/soak.md)
+	    $(if $(SUITE),--suite $(SUITE)) $(if $(ONLY),--only '$(ONLY)') --record docs/soak.md
 
 bench: packages-bench build ## the benchmarks of bench/
 	@if [ -x bench/run ]; then exec bench/run; else echo "there are no benchmarks yet"; fi
@@ -110,7 +113,7 @@ format: ## rewrite the C sources in the house format
 	@clang-format -i $(SOURCES)
 
 clean: ## remove every build directory
-	@rm -rf build build-asan build-fuzz build-cov build-tsan
+	@rm -rf build build-asan build-fuzz build-cov build-tsan build-sim
 
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "%s%s\n", gap, substr($$0, 5); gap = "\n" } \
@@ -121,7 +124,7 @@ help: ## this list
 packages-build packages-test packages-fuzz packages-soak packages-bench packages-deb:
 	@tools/install_packages $(@:packages-%=%)
 
-.PHONY: build-plain build-sanitized build-fuzzers build-threads
+.PHONY: build-plain build-sanitized build-fuzzers build-threads build-simulator
 build-plain:
 	@$(call configure,build,$(GCC),$(WITH_TESTS))
 	@$(call compile,build)
@@ -137,3 +140,7 @@ build-fuzzers:
 build-threads:
 	@$(call configure,build-tsan,$(GCC),-Db_sanitize=thread -Dcrash_points=true)
 	@$(call compile,build-tsan)
+
+build-simulator:
+	@$(call configure,build-sim,$(GCC),-Dcrash_points=true -Dtests=false)
+	@$(call compile,build-sim,tests/simulate/simulate)
