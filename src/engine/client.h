@@ -27,7 +27,7 @@ void client_write_form(const struct engine *engine, const struct waiter *waiter,
 desk_act client_result_act, client_failed_act;
 
 /* form_fact.c: what is known of a client's own forms */
-void form_fact_load(struct engine *engine, struct visit *visit);
+store_done form_fact_loaded; /* gets an errand, which ends */
 bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
                         const struct client_side *client);
 /* `worked`: the person did something there. */

@@ -7,24 +7,13 @@
 #include "engine/client.h"
 #include "engine/inside.h"
 
-static void on_loaded(void *context, const struct store_reply *reply)
+void form_fact_loaded(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
 
     if (reply->outcome == STORE_DONE)
         errand->visit->form_fact = reply->seq;
-    errand_end(errand);
-}
-
-void form_fact_load(struct engine *engine, struct visit *visit)
-{
-    struct store *store = engine->parts.store;
-    struct store_client client = visit_client(visit);
-
-    if (client.transport)
-        store->ops->get_form_fact(
-            store, &client, on_loaded,
-            errand_new(sizeof(struct errand), engine, (struct desk_visit *)visit, NULL, NULL));
+    visit_end_load(errand);
 }
 
 static void on_learnt(void *context, const struct store_reply *reply)

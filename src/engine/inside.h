@@ -76,6 +76,7 @@ void visit_watch(struct engine *engine, struct visit *visit, bool wants_remainin
 bool visit_sees(const struct visit *visit, const char *id); /* it is told of changes of this ask */
 /* The client behind it, by which is known what was learnt; without a transport it is none. */
 struct store_client visit_client(const struct visit *visit);
+void visit_end_load(struct errand *errand); /* one thing that is known of it was read */
 bool visit_is_of(const struct visit *visit, const struct store_client *client);
 /* JSON for its asks; the visit's own */
 const char *visit_origin(const struct engine *engine, struct visit *visit);

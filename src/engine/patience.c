@@ -31,7 +31,7 @@ static void tell_hold(struct visit *visit)
     text_release(&line);
 }
 
-static void on_loaded(void *context, const struct store_reply *reply)
+void patience_loaded(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
     struct visit *visit = errand->visit;
@@ -40,18 +40,7 @@ static void on_loaded(void *context, const struct store_reply *reply)
         visit->cut_off_ms = reply->seq;
         wait_bound_visit(errand->engine, visit);
     }
-    errand_end(errand);
-}
-
-void patience_load(struct engine *engine, struct visit *visit)
-{
-    struct store *store = engine->parts.store;
-    struct store_client client = visit_client(visit);
-
-    if (client.transport)
-        store->ops->get_cut_off(
-            store, &client, on_loaded,
-            errand_new(sizeof(struct errand), engine, (struct desk_visit *)visit, NULL, NULL));
+    visit_end_load(errand);
 }
 
 int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms)

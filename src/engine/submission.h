@@ -50,6 +50,7 @@ void submission_create(struct submission *submission);
 
 /* submit.c */
 desk_act submit_act;
+void submit_held_back(struct visit *visit); /* what it asked before its client was known */
 /* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
  * for it. */
 void submit_question(struct engine *engine, struct visit *visit, const char *id,

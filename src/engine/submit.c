@@ -66,10 +66,16 @@ static void find_undelivered(struct submission *submission)
 static void match_or_create(struct submission *submission)
 {
     struct engine *engine = submission->errand.engine;
+    struct visit *visit = submission->errand.visit;
     const struct match *match = &submission->match;
-    struct live *live = live_find_match(engine, match, submission->errand.visit);
+    struct live *live = live_find_match(engine, match, visit);
     struct error err;
 
+    if (visit->loading) { /* where it is shown depends on that */
+        submission->next_late = visit->held_back;
+        visit->held_back = submission;
+        return;
+    }
     if (!live && (submission->errand.has_looked ||
                   !undelivered_may_match(engine, match->call, match->has_key))) {
         submission_create(submission);
@@ -93,6 +99,26 @@ static void match_or_create(struct submission *submission)
     } else { /* an id that may not survive a crash is nobody's yet */
         submission->next_late = live->late;
         live->late = submission;
+    }
+}
+
+void submit_held_back(struct visit *visit)
+{
+    struct submission *in_order = NULL, *next;
+
+    for (struct submission *at = visit->held_back; at; at = next) {
+        next = at->next_late;
+        at->next_late = in_order;
+        in_order = at;
+    }
+    visit->held_back = NULL;
+    for (; in_order; in_order = next) {
+        next = in_order->next_late;
+        in_order->next_late = NULL;
+        if (visit->is_gone)
+            errand_end(&in_order->errand);
+        else
+            match_or_create(in_order);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "engine/client.h"
 #include "engine/inside.h"
 #include "engine/launch.h"
+#include "engine/submission.h"
 #include "engine/waits.h"
 
 /* Whose ask it is (spec 1): over HTTP the token, at whichever hub and whoever runs that, or the
@@ -36,6 +37,22 @@ static void name_principal(const struct desk_visitor *visitor, char out[PRINCIPA
         parts[i] = (struct hash_part){ texts[i], texts[i] ? strlen(texts[i]) : 0 };
     hash_parts(parts, ARRAY_LEN(parts), hash);
     hash_hex(hash, (PRINCIPAL_BYTES - 1) / 2, out);
+}
+
+/* What is known of its client, before it may ask: where an ask is shown depends on it. */
+static void load_client(struct engine *engine, struct visit *visit)
+{
+    struct store *store = engine->parts.store;
+    struct store_client client = visit_client(visit);
+    struct desk_visit *of = (struct desk_visit *)visit;
+
+    if (!client.transport)
+        return;
+    visit->loading = 2;
+    store->ops->get_cut_off(store, &client, patience_loaded,
+                            errand_new(sizeof(struct errand), engine, of, NULL, NULL));
+    store->ops->get_form_fact(store, &client, form_fact_loaded,
+                              errand_new(sizeof(struct errand), engine, of, NULL, NULL));
 }
 
 struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor)
@@ -67,8 +84,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     LIST_ADD(engine->visits, visit);
     if (visit->role == ROLE_AGENT && !visit->locate)
         own_enter(engine, visit);
-    patience_load(engine, visit);
-    form_fact_load(engine, visit);
+    load_client(engine, visit);
     return (struct desk_visit *)visit;
 }
 
@@ -132,6 +148,13 @@ void visit_release(struct visit *visit)
     free(visit->origin_json);
     free(visit->line);
     pool_free(visit, sizeof *visit);
+}
+
+void visit_end_load(struct errand *errand)
+{
+    if (--errand->visit->loading == 0)
+        submit_held_back(errand->visit);
+    errand_end(errand);
 }
 
 struct store_client visit_client(const struct visit *visit)

@@ -100,7 +100,7 @@ void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, 
                    const struct desk_reply *reply);
 
 /* patience.c: how long a client lets its calls be held */
-void patience_load(struct engine *engine, struct visit *visit);
+store_done patience_loaded;                                      /* gets an errand, which ends */
 int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms); /* -1: no end */
 /* Everything that was learnt; `done` gets the errand. */
 void patience_forget(struct engine *engine, store_done *done, struct errand *errand);

@@ -45,6 +45,9 @@ struct stage_store {
     bool holds_replies;    /* completions are kept back, what they speak of is committed */
     bool holds_missing;    /* the next read that finds nothing is kept back */
     struct reading *missing;
+    bool holds_form_fact; /* the next reply about a client's form is kept back */
+    struct reading *form_fact;
+    struct store_reply form_fact_reply;
     void (*meanwhile)(void *context); /* once: before the next create reaches the store */
     void *meanwhile_context;
     struct passage *held;     /* in order */
@@ -128,6 +131,7 @@ void stage_set(struct stage *stage, const char *name, const char *value);
 /* Runs the loop until the store has nothing left to do, then flushes as the hub does. */
 void stage_settle(struct stage *stage);
 void stage_release_missing(struct stage *stage); /* what holds_missing kept back */
+void stage_release_form_fact(struct stage *stage);
 void stage_release(struct stage *stage); /* lets go of what is held, in order, then settles */
 /* For a shared one, where time goes by itself: until what others do has led to this. */
 void stage_wait(struct stage *stage, bool (*is_done)(void *context), void *context);

@@ -74,6 +74,32 @@ void stage_release_missing(struct stage *stage)
     on_done(reading, &(struct store_reply){ .outcome = STORE_MISSING });
 }
 
+static void on_form_fact(void *context, const struct store_reply *reply)
+{
+    struct reading *reading = context;
+    struct stage_store *store = reading->store;
+
+    if (store->holds_form_fact) {
+        store->holds_form_fact = false;
+        store->form_fact = reading;
+        store->form_fact_reply = *reply;
+        store->reading--; /* nobody can wait for it */
+        return;
+    }
+    on_done(reading, reply);
+}
+
+void stage_release_form_fact(struct stage *stage)
+{
+    struct reading *reading = stage->store.form_fact;
+
+    assert_non_null(reading);
+    stage->store.form_fact = NULL;
+    stage->store.reading++;
+    on_done(reading, &stage->store.form_fact_reply);
+    stage_settle(stage);
+}
+
 static void on_each(void *context, const struct store_row *row, const struct error *err)
 {
     struct reading *reading = context;
@@ -242,7 +268,7 @@ static void pass_get_form_fact(struct store *port, const struct store_client *cl
     struct reading *reading = begin(port, context);
 
     reading->call.done = done;
-    inner_of(port)->ops->get_form_fact(inner_of(port), client, on_done, reading);
+    inner_of(port)->ops->get_form_fact(inner_of(port), client, on_form_fact, reading);
 }
 
 static void pass_history(struct store *port, const struct store_history_query *query,

@@ -127,6 +127,40 @@ static void test_a_form_that_does_not_work_is_not_shown_again(void **state)
     call_release(&asked);
 }
 
+/* A database may reply about the client's form later than its first asks arrive: they wait for it,
+ * and identical ones are still one ask. */
+static void test_an_ask_waits_until_its_client_is_known(void **state)
+{
+    struct stage *stage = *state;
+    struct caller *client = enter_client(stage, "1");
+    struct call asked = { 0 }, again = { 0 }, other = { 0 }, gone = { 0 };
+
+    ask(&asked, client, "One", "", LEGACY);
+    return_form(client, shown_id(client), "'action':'cancel','shown_ms':3");
+    stage_restart(stage);
+    stage->store.holds_form_fact = true;
+    client = enter_client(stage, "1");
+    ask(&asked, client, "Two", "", LEGACY);
+    ask(&again, client, "Two", "", LEGACY);
+    ask(&other, client, "Three", "", LEGACY);
+    assert_int_equal(stage->store.creates, 0);
+    stage_release_form_fact(stage);
+    assert_int_equal(stage->store.creates, 2);
+    assert_int_equal(caller_count(client, "ask/created"), 3);
+    assert_int_equal(caller_count(client, "client/present"), 0);
+
+    stage->store.holds_form_fact = true; /* whoever leaves meanwhile has asked nothing */
+    client = enter_client(stage, "2");
+    ask(&gone, client, "Four", "", LEGACY);
+    caller_leave(client);
+    stage_release_form_fact(stage);
+    assert_int_equal(stage->store.creates, 2);
+    call_release(&asked);
+    call_release(&again);
+    call_release(&other);
+    call_release(&gone);
+}
+
 static void test_bad_content_is_never_kept_and_the_ask_goes_on(void **state)
 {
     static const char *const contents[] = {
@@ -352,6 +386,7 @@ int main(void)
         CASE(test_who_declares_nothing_is_not_asked),
         CASE(test_the_two_seconds),
         CASE(test_a_form_that_does_not_work_is_not_shown_again),
+        CASE(test_an_ask_waits_until_its_client_is_known),
         CASE(test_bad_content_is_never_kept_and_the_ask_goes_on),
         CASE(test_with_nobody_else_the_client_has_the_last_word),
         CASE(test_answered_elsewhere_it_is_withdrawn),
