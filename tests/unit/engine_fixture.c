@@ -19,6 +19,8 @@
 #include "remove_tree.h"
 #include "store/row.h"
 
+enum { WAIT_LIMIT_MS = 300000 }; /* only catches hangs */
+
 /* A write on its way through the stage's store. */
 struct passage {
     struct passage *next;
@@ -377,8 +379,10 @@ void stage_wait(struct stage *stage, bool (*is_done)(void *context), void *conte
 
     watch.timer = loop_timer_new(stage->loop, on_tick, &watch);
     on_tick(&watch);
-    has_come = loop_run_until(stage->loop, look_once, &watch, loop_boot_ms() + 30000);
+    has_come = loop_run_until(stage->loop, look_once, &watch, loop_boot_ms() + WAIT_LIMIT_MS);
     loop_timer_free(watch.timer);
+    for (size_t i = 0; !has_come && i < stage->note_count; i++)
+        print_message("noted: %s\n", stage->notes[i]);
     assert_true(has_come);
     stage_settle(stage);
 }

@@ -65,6 +65,9 @@ void pair_open(struct pair *pair, struct scene *scene, const char *via, const ch
     scene_open(scene, (void **)&pair->here, "web", more);
     pair_enter_far(pair, via);
     stage_wait(pair->there, pair_has_ask, pair->there);
+    /* It may have read of the ask as it started: then the news are still to come, and would be the
+     * same as those of what happens next. */
+    pair_wait_noted(pair->there, "news of ask", 1);
 }
 
 bool pair_is_replied(void *context)

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "net/http.h"
 
-enum { STAGE_PATIENCE_MS = 20000 };
+enum { STAGE_PATIENCE_MS = 120000 };
 
 /* Routes by path: /echo gives back "METHOD PATH|BODY"; /hold keeps the exchange for the test;
  * /refuse is refused by the gate; /tiny takes no body. */

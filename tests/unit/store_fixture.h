@@ -122,7 +122,7 @@ static inline bool is_counted(void *context)
 /* For reads that are counted when they end: some stores complete them later. */
 static inline void wait_until(struct place *place, int *count)
 {
-    assert_true(loop_run_until(place->loop, is_counted, count, loop_boot_ms() + 30000));
+    assert_true(loop_run_until(place->loop, is_counted, count, loop_boot_ms() + 300000));
 }
 
 /* An id that sorts by its number: 26 characters, the last ones count. */

@@ -183,7 +183,7 @@ static void test_gone_while_held(void **state)
         stage_settle(stage);
         assert_int_equal(stage->lost, lost);
         close(peer);
-        for (int64_t until_ms = loop_boot_ms() + 2000;
+        for (int64_t until_ms = loop_boot_ms() + STAGE_PATIENCE_MS;
              stage->lost == lost && loop_boot_ms() < until_ms;)
             stage_turn(stage);
         assert_int_equal(stage->lost, lost + 1);

@@ -181,7 +181,8 @@ static void test_stall(void **state)
     while (!stage.held)
         stage_turn(&stage);
     http_reply(stage.held, 200, NULL, body, LONG);
-    for (int64_t until_ms = loop_boot_ms() + 5000; !stage.lost && loop_boot_ms() < until_ms;)
+    for (int64_t until_ms = loop_boot_ms() + STAGE_PATIENCE_MS;
+         !stage.lost && loop_boot_ms() < until_ms;)
         stage_turn(&stage);
     assert_int_equal(stage.lost, 1);
     assert_int_equal(http_server_peer_count(stage.server), 0);
@@ -246,7 +247,7 @@ static void test_linger(void **state)
     peer_say(peer, "BREW / HTTP/1.1\r\n" HOST "\r\n");
     assert_true(peer_await_end(&stage, peer, &in));
     assert_int_equal(peer_status(&in), 501);
-    for (int64_t until_ms = loop_boot_ms() + 5000; loop_boot_ms() < until_ms;) {
+    for (int64_t until_ms = loop_boot_ms() + STAGE_PATIENCE_MS; loop_boot_ms() < until_ms;) {
         stage_turn(&stage);
         if (send(peer, "x", 1, MSG_NOSIGNAL) < 0)
             break;

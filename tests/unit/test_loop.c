@@ -128,7 +128,7 @@ static void test_a_timer_is_never_early(void **state)
         loop_run(counter->loop);
         assert_int_equal(counter->calls, i);
         assert_true(counter->called_ms >= due);
-        assert_true(counter->called_ms < due + 5000);
+        assert_true(counter->called_ms < due + 60000);
     }
 }
 

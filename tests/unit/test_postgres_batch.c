@@ -27,7 +27,7 @@
 #include "store/postgres/libpq.h"
 #include "store/postgres/schema.h"
 
-enum { SOON_MS = 30000, HUB = 7 };
+enum { SOON_MS = 300000, HUB = 7 };
 
 /* A key is stored once a job, whatever it is called: who stores it twice can be counted. */
 struct stage {

@@ -294,11 +294,11 @@ static void the_clock_is_the_database_s(void **state)
     struct heard *heard = begin(state);
 
     look(stage, heard, "");
-    assert_in_range(follow_utc_ms(heard->follow), loop_utc_ms() - 2000, loop_utc_ms() + 2000);
+    assert_in_range(follow_utc_ms(heard->follow), loop_utc_ms() - 60000, loop_utc_ms() + 60000);
     stage_run(stage, "CREATE OR REPLACE FUNCTION sayso_now() RETURNS bigint LANGUAGE sql VOLATILE"
                      " AS $f$ SELECT 5000::bigint FROM pg_sleep(0.3) $f$");
     look(stage, heard, ""); /* another server has taken over */
-    assert_in_range(follow_utc_ms(heard->follow), 4000, 30000);
+    assert_in_range(follow_utc_ms(heard->follow), 4000, 300000);
     end(heard);
 }
 
