@@ -9,6 +9,14 @@ struct json_writer;
 struct store_list_query;
 struct wait_terms;
 
+/* Defines an act that calls `function` with a first argument of its own. */
+#define ACT(name, function, argument)                                                              \
+    void name(struct desk *desk, struct desk_visit *visit, const struct json *params,              \
+              desk_done *done, void *context)                                                      \
+    {                                                                                              \
+        function(argument, desk, visit, params, done, context);                                    \
+    }
+
 /* decide.c */
 /* Through the agent's own client. `done` is the engine's own. */
 void decide_by_client(enum ask_event event, struct engine *engine, struct visit *visit,

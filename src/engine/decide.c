@@ -447,26 +447,7 @@ void decide_question(enum ask_event event, struct engine *engine, struct visit *
     decide_ours(decision, id);
 }
 
-void answer_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                desk_done *done, void *context)
-{
-    decide(EVENT_ANSWERED, desk, visit, params, done, context);
-}
-
-void cancel_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                desk_done *done, void *context)
-{
-    decide(EVENT_CANCELLED, desk, visit, params, done, context);
-}
-
-void decline_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                 desk_done *done, void *context)
-{
-    decide(EVENT_DECLINED, desk, visit, params, done, context);
-}
-
-void withdraw_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                  desk_done *done, void *context)
-{
-    decide(EVENT_AGENT_WITHDREW, desk, visit, params, done, context);
-}
+ACT(answer_act, decide, EVENT_ANSWERED)
+ACT(cancel_act, decide, EVENT_CANCELLED)
+ACT(decline_act, decide, EVENT_DECLINED)
+ACT(withdraw_act, decide, EVENT_AGENT_WITHDREW)

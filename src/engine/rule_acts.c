@@ -245,17 +245,8 @@ static void begin(bool is_add, struct desk *desk, struct desk_visit *visit,
     errand_find_ask(&own->errand, params, standing_found);
 }
 
-void rule_preview_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                      desk_done *done, void *context)
-{
-    begin(false, desk, visit, params, done, context);
-}
-
-void rule_add_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                  desk_done *done, void *context)
-{
-    begin(true, desk, visit, params, done, context);
-}
+ACT(rule_preview_act, begin, false)
+ACT(rule_add_act, begin, true)
 
 void rule_list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
                    desk_done *done, void *context)

@@ -48,11 +48,6 @@ void watch_for(struct watch *watch, int events)
         uv_poll_stop(&watch->poll);
 }
 
-int watch_fd(const struct watch *watch)
-{
-    return watch->fd;
-}
-
 static void on_closed(uv_handle_t *handle)
 {
     free(handle->data);

@@ -13,7 +13,6 @@ enum { WATCH_READ = 1, WATCH_WRITE = 2 };
 /* Watches for nothing yet. NULL: the system can't watch it. */
 struct watch *watch_new(struct loop *loop, int fd, void (*call)(void *context), void *context);
 void watch_for(struct watch *watch, int events); /* WATCH_READ | WATCH_WRITE; 0: nothing */
-int watch_fd(const struct watch *watch);
-void watch_free(struct watch *watch); /* NULL is fine */
+void watch_free(struct watch *watch);            /* NULL is fine */
 
 #endif

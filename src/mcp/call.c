@@ -348,15 +348,6 @@ void call_reply_result(struct mcp_call *call, const char *result_json)
     call_settle(call);
 }
 
-void call_reply(struct mcp_call *call, const char *structured_json, bool is_error)
-{
-    struct text out = { 0 };
-
-    tool_write_result(&out, call->revision, structured_json, is_error);
-    call_reply_result(call, text_string(&out));
-    text_release(&out);
-}
-
 void call_reply_error(struct mcp_call *call, int code, const char *message, const char *data_json)
 {
     struct mcp_to to = call_let_go(call);

@@ -160,7 +160,6 @@ void http_end(struct http_exchange *exchange);
 size_t http_unsent(const struct http_exchange *exchange);
 /* From now on HTTP_ROOM is said whenever all of it is; nothing may be sent out of that call. */
 void http_want_room(struct http_exchange *exchange);
-bool http_has_begun(const struct http_exchange *exchange); /* a reply, whole or in parts */
 /* 101 with the headers that were set; once it is out the handler's `taken` has the connection. */
 void http_upgrade(struct http_exchange *exchange);
 void http_server_free_place(struct http_server *server);

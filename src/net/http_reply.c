@@ -174,11 +174,6 @@ void http_close_after(struct http_exchange *exchange)
         exchange->connection->closes_after = true;
 }
 
-bool http_has_begun(const struct http_exchange *exchange)
-{
-    return exchange->has_begun;
-}
-
 /* A body that was refused is never read; so what follows it is no request. */
 static void begin(struct http_exchange *exchange, int status, const char *type)
 {

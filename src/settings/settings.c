@@ -241,22 +241,6 @@ void settings_write(const struct settings *settings, enum setting_id id, struct 
         setting_write_value(id, value_of(settings, id), writer, key);
 }
 
-const char *settings_source_text(const struct settings *settings, enum setting_id id)
-{
-    const struct setting_row *row = setting_row(id);
-
-    switch (settings_source(settings, id)) {
-    case SETTING_FLAG:
-        return row->flag;
-    case SETTING_ENVIRONMENT:
-        return row->environment;
-    case SETTING_SAVED:
-        return i18n_text(TEXT_SOURCE_SAVED);
-    default:
-        return i18n_text(TEXT_SOURCE_BUILT_IN);
-    }
-}
-
 enum language settings_locale(const struct settings *settings)
 {
     return settings->locale;

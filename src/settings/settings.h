@@ -92,8 +92,6 @@ const char *setting_type_name(enum setting_type type); /* "bool" */
 /* What a row takes, in few words that are the same in every language: "on|off", "1..300". */
 void setting_add_values(enum setting_id id, struct text *out);
 bool setting_find(const char *name, enum setting_id *ret_id);
-/* "--port", or for a BOOL also "--no-browser", which is then negated. */
-bool setting_find_flag(const char *flag, enum setting_id *ret_id, bool *ret_is_negated);
 
 /* On false `err` is bad_type, bad_enum, bad_format, out_of_range, too_long or bad_unicode at path
  * "/<name>"; its message says what the setting takes. */
@@ -147,8 +145,6 @@ void settings_write_list(const struct settings *settings, const char *name,
                          struct json_writer *writer);
 
 enum setting_source settings_source(const struct settings *settings, enum setting_id id);
-/* "built in", "CHOICE_LANG", "saved", "--port"; borrowed for ever. */
-const char *settings_source_text(const struct settings *settings, enum setting_id id);
 
 /* INTERFACE_NONE where nobody said anything: the built-in value routes nothing. */
 enum ask_interface settings_interface(const struct settings *settings);

@@ -124,22 +124,3 @@ bool setting_find(const char *name, enum setting_id *ret_id)
     }
     return false;
 }
-
-bool setting_find_flag(const char *flag, enum setting_id *ret_id, bool *ret_is_negated)
-{
-    bool is_negated = strncmp(flag, "--no-", 5) == 0;
-    const char *word = flag + (is_negated ? 5 : 2);
-
-    if (strncmp(flag, "--", 2) != 0)
-        return false;
-    for (int id = 0; id < SETTING_COUNT; id++) {
-        if (!rows[id].flag || strcmp(rows[id].flag + 2, word) != 0)
-            continue;
-        if (is_negated && rows[id].type != SETTING_TYPE_BOOL)
-            continue;
-        *ret_id = (enum setting_id)id;
-        *ret_is_negated = is_negated;
-        return true;
-    }
-    return false;
-}

@@ -264,11 +264,6 @@ void ask_screen_free(struct ask_screen *screen)
     free(screen);
 }
 
-const char *ask_screen_id(const struct ask_screen *screen)
-{
-    return screen->facts.id;
-}
-
 void ask_emit(struct ask_screen *screen, const struct screen_effect *effect)
 {
     struct screen_effect whole = *effect;

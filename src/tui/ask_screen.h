@@ -28,7 +28,6 @@ struct key;
 bool ask_screen_new(const struct screen_setup *setup, const struct json *whole,
                     struct screen_time now, struct ask_screen **ret_screen, struct error *err);
 void ask_screen_free(struct ask_screen *screen);
-const char *ask_screen_id(const struct ask_screen *screen);
 
 void ask_screen_key(struct ask_screen *screen, const struct key *key, struct screen_time now);
 void ask_screen_take(struct ask_screen *screen, enum screen_news news, const struct json *json,

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "mcp/call.h"
+#include "mcp/inside.h"
 #include "mcp/offer.h"
 #include "mcp/tools/tool.h"
 #include "mcp_fixture.h"
@@ -28,6 +29,15 @@ static struct seen {
     char json[128], state[64], responses[128];
 } seen;
 
+static void reply(struct mcp_call *call, const char *json, bool is_error)
+{
+    struct text out = { 0 };
+
+    tool_write_result(&out, call_revision(call), json, is_error);
+    call_reply_result(call, text_string(&out));
+    text_release(&out);
+}
+
 static void on_answer(void *context, enum call_answer answer, const struct json *json)
 {
     char *encoded = json ? json_encode(json) : NULL;
@@ -39,7 +49,7 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
     snprintf(seen.json, sizeof seen.json, "%s", encoded ? encoded : "");
     free(encoded);
     if (answer != CALL_GONE)
-        call_reply(seen.call, "{\"done\":true}", false);
+        reply(seen.call, "{\"done\":true}", false);
 }
 
 static void on_gone(void *context)
@@ -57,7 +67,7 @@ static void run_legacy(struct mcp_call *call, const struct json *arguments)
     seen.question = call_ask(call, "elicitation/create", "{\"message\":\"Which?\"}",
                              json_member_integer(arguments, "limit_ms", 0), on_answer, NULL);
     if (!seen.question)
-        call_reply(call, "{\"error\":{}}", true);
+        reply(call, "{\"error\":{}}", true);
 }
 
 static void run_modern(struct mcp_call *call, const struct json *arguments)
@@ -72,7 +82,7 @@ static void run_modern(struct mcp_call *call, const struct json *arguments)
     if (!call_has(call, ABILITY_FORM))
         call_reply_unable(call, ABILITY_FORM);
     else if (call_responses(call))
-        call_reply(call, "{\"done\":true}", false);
+        reply(call, "{\"done\":true}", false);
     else
         call_need_input(call, "{\"q\":{\"method\":\"elicitation/create\",\"params\":{}}}",
                         "round 1");
@@ -220,7 +230,7 @@ static void a_question_may_be_withdrawn(void **state)
     call_legacy(one, "{}");
     call_withdraw(seen.question);
     assert_non_null(strstr(one->stream.lines[1], "notifications/cancelled"));
-    call_reply(seen.call, "{\"done\":true}", false);
+    reply(seen.call, "{\"done\":true}", false);
     assert_int_equal(seen.answers, 0);
     assert_int_equal(one->stream.finished, 1);
 }

@@ -76,12 +76,19 @@ static int set_up(void **state)
     return 0;
 }
 
+static void close_pool(void)
+{
+    if (stage.pool)
+        pool_stop(stage.pool);
+    pool_free_all(stage.pool);
+}
+
 static int tear_down(void **state)
 {
     (void)state;
     if (!postgres_is_there())
         return 0;
-    pool_close(stage.pool);
+    close_pool();
     listener_close(stage.listener);
     address_free(stage.address);
     loop_free(stage.loop); /* aborts if something was forgotten */
@@ -351,7 +358,7 @@ static void closing_tells_those_who_wait(void **state)
     for (int i = 0; i < 100; i++)
         read_number(&sql_sleep, 1);
     run_for(60);
-    pool_close(stage.pool);
+    close_pool();
     stage.pool = NULL;
     assert_int_equal(stage.done + stage.failed, 101);
     assert_true(stage.failed > 0);

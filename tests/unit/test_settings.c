@@ -74,7 +74,6 @@ static void built_in_values_are_the_specified_ones(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         assert_in_force(place->settings, cases[i].id, cases[i].value);
         assert_int_equal(settings_source(place->settings, cases[i].id), SETTING_BUILT_IN);
-        assert_string_equal(settings_source_text(place->settings, cases[i].id), "built in");
     }
     assert_int_equal(settings_warning_count(place->settings), 0);
 }
@@ -265,8 +264,6 @@ static void every_row_reads_its_environment_variable(void **state)
         good_value(id, good, sizeof good);
         assert_in_force(place->settings, id, good);
         assert_int_equal(settings_source(place->settings, id), SETTING_ENVIRONMENT);
-        assert_string_equal(settings_source_text(place->settings, id),
-                            setting_row(id)->environment);
     }
 }
 
@@ -357,14 +354,14 @@ static void the_strongest_source_wins(void **state)
     write_text(place, "{\"port\": 1002}");
     settings_load_file(settings, place->file);
     assert_int_equal(settings_integer(settings, SETTING_PORT), 1002);
-    assert_string_equal(settings_source_text(settings, SETTING_PORT), "saved");
+    assert_int_equal(settings_source(settings, SETTING_PORT), SETTING_SAVED);
     assert_false(settings_put_flag(settings, SETTING_PORT, "high", &err));
     assert_int_equal(settings_integer(settings, SETTING_PORT), 1002);
     assert_true(settings_put_flag(settings, SETTING_PORT, "1003", &err));
     assert_true(settings_put_flag(settings, SETTING_PORT, "1004", &err));
     assert_true(settings_put_saved(settings, "port", "1005"));
     assert_int_equal(settings_integer(settings, SETTING_PORT), 1004);
-    assert_string_equal(settings_source_text(settings, SETTING_PORT), "--port");
+    assert_int_equal(settings_source(settings, SETTING_PORT), SETTING_FLAG);
     assert_int_equal(settings_warning_count(settings), 0);
 }
 
@@ -385,38 +382,6 @@ static void removing_and_bad_saving_fall_back(void **state)
     assert_warned(settings, 1, "There is no setting nots. See: sayso settings list");
     assert_false(settings_put_saved(settings, "\x1b[2J", NULL));
     assert_string_equal(settings_warning(settings, 2)->setting, "");
-}
-
-static void flags_are_found(void **state)
-{
-    static const struct {
-        const char *flag;
-        bool is_found;
-        enum setting_id id;
-        bool is_negated;
-    } cases[] = {
-        { "--port", true, SETTING_PORT, false },
-        { "--listen", true, SETTING_LISTEN, false },
-        { "--store", true, SETTING_STORE, false },
-        { "--mcp-auth", true, SETTING_MCP_AUTH, false },
-        { "--browser", true, SETTING_BROWSER, false },
-        { "--no-browser", true, SETTING_BROWSER, true },
-        { "--no-port", false, SETTING_COUNT, false },
-        { "port", false, SETTING_COUNT, false },
-        { "--", false, SETTING_COUNT, false },
-        { "", false, SETTING_COUNT, false },
-        { "--retention-days", false, SETTING_COUNT, false },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        enum setting_id id = SETTING_COUNT;
-        bool is_negated = false;
-
-        assert_int_equal(setting_find_flag(cases[i].flag, &id, &is_negated), cases[i].is_found);
-        assert_int_equal(id, cases[i].id);
-        assert_int_equal(is_negated, cases[i].is_negated);
-    }
 }
 
 static void quiet_hours_go_over_midnight(void **state)
@@ -549,7 +514,6 @@ int main(void)
         CASE(the_language_is_saved_then_variable_then_locale),
         CASE(the_strongest_source_wins),
         CASE(removing_and_bad_saving_fall_back),
-        CASE(flags_are_found),
         CASE(quiet_hours_go_over_midnight),
         CASE(interface_and_hold_limits_speak_for_themselves),
         CASE(values_are_written_as_json_of_their_kind),

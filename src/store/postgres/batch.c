@@ -62,15 +62,12 @@ static struct batch_entry *take_first(struct batch_entries *list)
     return entry;
 }
 
-/* A completion may add jobs, and look at last_seq: it must not see ahead of its own job. */
+/* A completion may add jobs. */
 static void answer(struct batch_queue *queue, struct batch_entry *take_entry)
 {
     struct job *job = take_entry->job;
 
     free(take_entry);
-    if (job->reply.outcome == STORE_DONE && job_kinds[job->what].writes_event &&
-        job->reply.seq > queue->last_seq)
-        queue->last_seq = job->reply.seq;
     if (job->reply.outcome != STORE_FAILED && queue->parts.on_stored)
         queue->parts.on_stored(queue->parts.context, job);
     if (job->done)
@@ -448,11 +445,6 @@ bool batch_queue_is_empty(const struct batch_queue *queue)
 bool batch_queue_is_ready(const struct batch_queue *queue)
 {
     return pg_link_is_ready(queue->link);
-}
-
-int64_t batch_queue_last_seq(const struct batch_queue *queue)
-{
-    return queue->last_seq;
 }
 
 int64_t batch_queue_silent_ms(const struct batch_queue *queue)

@@ -31,7 +31,6 @@ void batch_queue_close(struct batch_queue *queue);
 void batch_queue_add(struct batch_queue *queue, struct job *take_job);
 bool batch_queue_is_empty(const struct batch_queue *queue);     /* all jobs are answered */
 bool batch_queue_is_ready(const struct batch_queue *queue);     /* it is connected */
-int64_t batch_queue_last_seq(const struct batch_queue *queue);  /* of an event of our own */
 int64_t batch_queue_silent_ms(const struct batch_queue *queue); /* see pg_link_silent_ms */
 int batch_queue_pid(const struct batch_queue *queue);           /* see pg_link_pid */
 void batch_queue_write_metrics(const struct batch_queue *queue, struct text *out);

@@ -37,7 +37,6 @@ struct batch_queue {
     struct batch_entries waiting;
     int64_t not_before_ms; /* a pause after somebody was in the way; 0: none */
     int64_t moved_ms;      /* when the last transaction was known to be committed */
-    int64_t last_seq;
 
     /* the transaction under way */
     enum batch_state state;

@@ -207,8 +207,3 @@ bool listener_is_hearing(const struct listener *listener)
 {
     return listener->state == LISTEN_HEARING;
 }
-
-bool listener_is_deaf(const struct listener *listener)
-{
-    return listener->state == LISTEN_DEAF;
-}

@@ -25,6 +25,5 @@ struct listener_parts {
 struct listener *listener_open(const struct listener_parts *parts);
 void listener_close(struct listener *listener);            /* NULL is fine */
 bool listener_is_hearing(const struct listener *listener); /* it heard itself */
-bool listener_is_deaf(const struct listener *listener);    /* there is a pooler between */
 
 #endif

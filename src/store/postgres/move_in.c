@@ -59,11 +59,6 @@ const char *move_in_state(const struct move_in *move)
     return move->start ? start_state(move->start) : "";
 }
 
-const char *move_in_said(const struct move_in *move)
-{
-    return move->start ? start_said(move->start) : "";
-}
-
 /* Whether it makes sense to try again; then there is a connection. */
 static bool recover(struct move_in *move, int tries, struct error *err)
 {

@@ -31,6 +31,5 @@ bool move_in_read(struct move_in *move, const char *sql, const struct params *pa
 bool move_in_change(struct move_in *move, const char *sql, const struct params *params,
                     const char *name, const char *wanted, struct error *err);
 const char *move_in_state(const struct move_in *move); /* SQLSTATE of what failed last */
-const char *move_in_said(const struct move_in *move);  /* and its words, plain */
 
 #endif

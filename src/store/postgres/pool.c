@@ -274,14 +274,6 @@ void pool_free_all(struct pool *pool)
     free(pool);
 }
 
-void pool_close(struct pool *pool)
-{
-    if (!pool)
-        return;
-    pool_stop(pool);
-    pool_free_all(pool);
-}
-
 bool pool_is_ready(const struct pool *pool)
 {
     bool is_ready = false;

@@ -39,7 +39,6 @@ struct pool *pool_open(struct loop *loop, struct address *address);
 void pool_stop(struct pool *pool);
 bool pool_is_empty(const struct pool *pool);    /* nobody waits for a read */
 void pool_free_all(struct pool *pool);          /* once stopped; NULL is fine */
-void pool_close(struct pool *pool);             /* what is under way fails; NULL is fine */
 bool pool_is_ready(const struct pool *pool);    /* one of its connections is there */
 int64_t pool_connects(const struct pool *pool); /* how often one was made */
 
