@@ -236,6 +236,7 @@ void engine_free(struct engine *engine)
     keys_release(engine);
     session_notes_release(engine);
     hidden_release(engine);
+    free(engine->clients);
     alarm_heap_release(&engine->alarms);
     free(engine);
 }

@@ -41,9 +41,17 @@ void own_look(struct visit *visit)
     visit->line_count = count;
 }
 
+/* It is gone already, or below so many that not all were seen: it may be anybody's. */
+static bool is_hidden(const struct visit *visit)
+{
+    return visit->pid > 1 && (visit->line_count == 0 || visit->line_count == OS_MOST_ANCESTORS);
+}
+
 static bool is_below(struct visit *visit, const struct os_identity *client)
 {
     own_look(visit);
+    if (is_hidden(visit))
+        return true;
     for (size_t i = 0; i < visit->line_count; i++) {
         if (is_same(&visit->line[i], client))
             return true;
@@ -63,6 +71,10 @@ static const struct asker *find_known(const struct engine *engine, struct visit 
                 return &engine->clients[k];
         }
     }
+    for (size_t k = 0; is_hidden(visit) && k < engine->client_count; k++) {
+        if (engine->clients[k].is_certain >= is_certain)
+            return &engine->clients[k];
+    }
     return NULL;
 }
 
@@ -73,7 +85,7 @@ static bool is_alive(const struct os_identity *identity)
     return os_process(identity->pid, &process) && process.start == identity->start;
 }
 
-/* Those that live keep their places: an agent can't push its client out with others. */
+/* All that live: an agent can't push its client out with others. */
 static void keep(struct engine *engine, const struct asker *asker)
 {
     size_t kept = 0;
@@ -86,16 +98,17 @@ static void keep(struct engine *engine, const struct asker *asker)
             return;
         }
     }
-    for (size_t i = 0; engine->client_count == CLIENTS_KEPT && i < CLIENTS_KEPT; i++) {
-        if (is_alive(&engine->clients[i].client))
-            engine->clients[kept++] = engine->clients[i];
-    }
-    if (engine->client_count == CLIENTS_KEPT)
+    if (engine->client_count == engine->client_capacity) {
+        for (size_t i = 0; i < engine->client_count; i++) {
+            if (is_alive(&engine->clients[i].client))
+                engine->clients[kept++] = engine->clients[i];
+        }
         engine->client_count = kept;
-    if (engine->client_count < CLIENTS_KEPT)
-        engine->clients[engine->client_count++] = *asker;
-    else
-        log_warning("clients.many", "pid=%lld", (long long)asker->client.pid);
+        engine->client_capacity = 2 * kept + 16;
+        engine->clients =
+            mem_resize(engine->clients, engine->client_capacity * sizeof *engine->clients);
+    }
+    engine->clients[engine->client_count++] = *asker;
 }
 
 /* A front on a terminal of its own may still be below a client that is known from another one. */
@@ -117,7 +130,7 @@ static struct os_identity find_client(const struct engine *engine, struct visit 
         if (rank == CLIENT_NONE)
             break;
     }
-    known = find_known(engine, visit, false);
+    known = is_hidden(visit) ? NULL : find_known(engine, visit, false);
     return known ? known->client : (struct os_identity){ 0 };
 }
 

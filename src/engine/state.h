@@ -38,7 +38,6 @@ enum {
     LATER_KEPT = 64,
     ANNOUNCING_KEPT = 256,
     HIDDEN_KEPT = 1024,
-    CLIENTS_KEPT = 256,
     HIDDEN_BYTES = 17, /* of the name of a hidden option */
 };
 
@@ -300,8 +299,8 @@ struct engine {
     struct alarm announce_alarm;
     struct rule *rules; /* owned; newest first */
     size_t rule_count;
-    struct asker clients[CLIENTS_KEPT]; /* of agents: own.c */
-    size_t client_count;
+    struct asker *clients; /* owned; of agents: own.c */
+    size_t client_count, client_capacity;
     char boot_id[OS_BOOT_BYTES];
     char (*hidden)[HIDDEN_BYTES]; /* HIDDEN_KEPT of them; owned */
     size_t hidden_count;

@@ -82,7 +82,9 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->event = visitor->event;
     visit->locate = visitor->locate;
     LIST_ADD(engine->visits, visit);
-    if (visit->role == ROLE_AGENT && !visit->locate)
+    if (!visit->locate) /* now, while it is there to be looked at */
+        own_look(visit);
+    if (!visit->locate && visit->role == ROLE_AGENT)
         own_enter(engine, visit);
     load_client(engine, visit);
     return (struct desk_visit *)visit;

@@ -8,6 +8,7 @@
 #include "engine_fixture.h"
 
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -120,12 +121,116 @@ static void test_whose_answers_count_is_not_an_agents_to_set(void **state)
     call_release(&did);
 }
 
+/* Starts a process below `depth` others, as deep shells are; its id comes through the pipe. */
+static int64_t start_below(int depth, int hold[2])
+{
+    int said[2];
+    pid_t pid = 0;
+
+    assert_int_equal(pipe(said), 0);
+    pid = fork();
+    if (pid == 0) {
+        char byte;
+
+        while (depth-- > 0 && (pid = fork()) == 0)
+            continue;
+        if (pid == 0) {
+            pid = getpid();
+            if (write(said[1], &pid, sizeof pid) != sizeof pid)
+                _exit(1);
+        }
+        close(hold[1]);
+        _exit(read(hold[0], &byte, 1) != 0); /* until the test is over */
+    }
+    assert_int_equal(read(said[0], &pid, sizeof pid), sizeof pid);
+    close(said[0]);
+    close(said[1]);
+    return pid;
+}
+
+static struct desk_visitor visitor_at(struct desk_visitor visitor, int64_t pid)
+{
+    struct os_process process;
+
+    visitor.pid = pid;
+    visitor.start = os_process(pid, &process) ? process.start : 0;
+    return visitor;
+}
+
+/* A destructive ask and a setting of the host, by a process that says it is a person's. */
+static void assert_refused(struct stage *stage, const struct desk_visitor *person, const char *id)
+{
+    struct caller *answerer = caller_enter(stage, "person", person);
+    struct call did = { .label = "act" };
+
+    call_run(&did, answerer, stage->desk->ops->challenge, "{'session_id':'%s'}", id);
+    assert_failed(&did, ERROR_wrong_state, "/session_id");
+    call_run(&did, answerer, stage->desk->ops->settings_set, "{'name':'cli_answers'}");
+    assert_failed(&did, ERROR_not_allowed, "");
+    caller_leave(answerer);
+    call_release(&did);
+}
+
+/* One that is gone when it is looked at, and one that is too deep below others, may be an agent's;
+ * one that was looked at before it went is what it was. */
+static void test_who_cannot_be_traced_is_an_agents(void **state)
+{
+    struct stage *stage = *state;
+    struct desk_visitor bot = visitor_at(visitor_agent("bot"), getpid());
+    struct desk_visitor gone = visitor_person("cli"), deep = visitor_person("cli");
+    struct caller *agent = caller_enter(stage, "agent", &bot);
+    struct call asked = { .label = "ask" };
+    char id[ASK_ID_BYTES];
+    int hold[2];
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    assert_int_equal(pipe(hold), 0);
+    ask_open(&asked, agent, "Remove it?", ",'destructive':true", id);
+    gone.pid = child;
+    assert_refused(stage, &gone, id);
+    deep = visitor_at(deep, start_below(OS_MOST_ANCESTORS + 2, hold));
+    assert_refused(stage, &deep, id);
+    close(hold[0]);
+    close(hold[1]);
+    call_release(&asked);
+}
+
+/* However many agents there are, none makes the hub forget another's client. */
+static void test_no_client_is_pushed_out(void **state)
+{
+    struct stage *stage = *state;
+    struct desk_visitor bot = visitor_agent("bot"), person = visitor_person("cli");
+    struct call asked = { .label = "ask" };
+    struct caller *agent = NULL;
+    char id[ASK_ID_BYTES];
+    int64_t pid = 0;
+    int hold[2];
+
+    assert_int_equal(pipe(hold), 0);
+    for (int i = 0; i < 300; i++) {
+        pid = start_below(0, hold);
+        bot = visitor_at(bot, pid);
+        agent = caller_enter(stage, "agent", &bot);
+    }
+    ask_open(&asked, agent, "Remove it?", ",'destructive':true", id);
+    person = visitor_at(person, pid);
+    assert_refused(stage, &person, id);
+    close(hold[0]);
+    close(hold[1]);
+    call_release(&asked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_an_agents_own_answer_is_seen),
         CASE(test_who_asks_and_answers_in_place),
         CASE(test_whose_answers_count_is_not_an_agents_to_set),
+        CASE(test_who_cannot_be_traced_is_an_agents),
+        CASE(test_no_client_is_pushed_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
