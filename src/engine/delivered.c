@@ -2,8 +2,9 @@
  * delivered.c - the agent's side says when it really has a result: until then the answer belongs to
  * its next identical call.
  *
- * Only what was given to this agent reaches the store. What memory can't know (see undelivered.c)
- * is looked up there, one call at a time, so that others write in between.
+ * Only what was given to this agent reaches the store, and once: whoever says it again meanwhile is
+ * told when it is stored. What memory can't know (see undelivered.c) is looked up there, one call
+ * at a time, so that others write in between.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,21 @@
 struct delivering {
     struct table_link link;
     char id[ASK_ID_BYTES];
+    struct delivered_errand *by;
+};
+
+struct repeat {
+    struct repeat *next;
+    struct delivered_errand *by;
 };
 
 struct delivered_errand {
     struct errand errand; /* first */
     struct delivering *results;
     size_t count;
+    size_t waits_for; /* writes: its own, and those of what it repeats */
+    struct error err; /* of one of these */
+    struct repeat *repeats;
     bool is_unsure; /* some of them may not be this agent's */
     struct delivered_errand *next_unsure;
 };
@@ -35,21 +45,41 @@ void delivering_init(struct engine *engine)
     engine->delivering = TABLE_OF(delivering, link, id);
 }
 
-bool wait_is_delivering(const struct engine *engine, const char *id)
+static struct delivering *find(const struct engine *engine, const char *id)
 {
     char key[ASK_ID_BYTES] = "";
+    struct table_link *link;
 
     memcpy(key, id, strnlen(id, sizeof key - 1));
-    return table_find(&engine->delivering, key);
+    link = table_find(&engine->delivering, key);
+    return link ? TABLE_THING(delivering, link, link) : NULL;
+}
+
+bool wait_is_delivering(const struct engine *engine, const char *id)
+{
+    return find(engine, id);
 }
 
 static void delivered_drop(struct errand *errand)
 {
     struct delivered_errand *delivered = (struct delivered_errand *)errand;
 
-    for (size_t i = 0; i < delivered->count; i++)
-        table_remove(&errand->engine->delivering, &delivered->results[i].link);
+    while (delivered->count > 0)
+        table_remove(&errand->engine->delivering, &delivered->results[--delivered->count].link);
     free(delivered->results);
+    delivered->results = NULL;
+}
+
+static void end_one(struct delivered_errand *delivered, const struct store_reply *reply)
+{
+    if (reply->outcome == STORE_FAILED)
+        delivered->err = reply->err;
+    if (--delivered->waits_for > 0)
+        return;
+    if (delivered->err.code != ERROR_NONE)
+        errand_fail(&delivered->errand, &delivered->err, NULL);
+    else
+        errand_ok(&delivered->errand, "{}");
 }
 
 static void save(struct delivered_errand *delivered);
@@ -59,17 +89,20 @@ static void on_delivered(void *context, const struct store_reply *reply)
     struct delivered_errand *delivered = context;
     struct engine *engine = delivered->errand.engine;
 
+    delivered_drop(&delivered->errand); /* from here on nobody repeats it */
     if (delivered->is_unsure) {
         engine->unsure = delivered->next_unsure;
         if (engine->unsure)
             save(engine->unsure); /* before the reply: who gets it may confirm more */
     }
-    if (reply->outcome == STORE_FAILED) {
+    if (reply->outcome == STORE_FAILED)
         engine->forgets_undelivered = true; /* which ones they were */
-        errand_fail(&delivered->errand, &reply->err, NULL);
-    } else {
-        errand_ok(&delivered->errand, "{}");
+    for (struct repeat *repeat = delivered->repeats, *next; repeat; repeat = next) {
+        next = repeat->next;
+        end_one(repeat->by, reply);
+        free(repeat);
     }
+    end_one(delivered, reply);
 }
 
 static void save(struct delivered_errand *delivered)
@@ -104,6 +137,18 @@ static void save_in_turn(struct delivered_errand *delivered)
     }
 }
 
+static void repeat(struct delivered_errand *first, struct delivered_errand *again)
+{
+    struct repeat *repeat;
+
+    if (first == again || (first->repeats && first->repeats->by == again))
+        return;
+    repeat = mem_new(sizeof *repeat);
+    *repeat = (struct repeat){ first->repeats, again };
+    first->repeats = repeat;
+    again->waits_for++;
+}
+
 static void take_ids(struct delivered_errand *delivered, const struct json *ids)
 {
     struct engine *engine = delivered->errand.engine;
@@ -114,16 +159,23 @@ static void take_ids(struct delivered_errand *delivered, const struct json *ids)
     for (size_t i = 0; i < json_length(ids); i++) {
         struct delivering *result = &delivered->results[delivered->count];
         const char *id = json_text(json_item(ids, i));
+        const struct delivering *first;
         bool was_handed, is_known;
 
         if (!id || !ask_id_is_valid(id))
             continue;
         was_handed = handed_confirm(engine, principal, id);
         is_known = undelivered_remove(engine, id, principal) || was_handed;
-        if (!is_known && knows_all && !wait_is_delivering(engine, id))
-            continue; /* said again, it is not acknowledged before it is stored either */
+        first = is_known ? NULL : find(engine, id);
+        if (first && strcmp(first->by->errand.visit->principal, principal) == 0) {
+            repeat(first->by, delivered);
+            continue;
+        }
+        if (!is_known && knows_all)
+            continue;
         delivered->is_unsure = delivered->is_unsure || !is_known;
         memcpy(result->id, id, LIMIT_ID_CHARS);
+        result->by = delivered;
         table_insert(&engine->delivering, &result->link);
         delivered->count++;
     }
@@ -146,13 +198,15 @@ void delivered_act(struct desk *desk, struct desk_visit *visit, const struct jso
         return;
     }
     take_ids(delivered, ids);
-    if (delivered->count == 0 || DELIBERATE_FAULT(confirmation_lost)) {
+    if (delivered->waits_for == 0 &&
+        (delivered->count == 0 || DELIBERATE_FAULT(confirmation_lost))) {
         errand_ok(&delivered->errand, "{}");
         return;
     }
+    delivered->waits_for += delivered->count > 0;
     errand_begin_write(&delivered->errand);
     if (delivered->is_unsure)
         save_in_turn(delivered);
-    else
+    else if (delivered->count > 0)
         save(delivered);
 }
