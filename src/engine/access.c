@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "engine/inside.h"
 
 enum { AGENTS = ROLE_AGENT, PEOPLE = ROLE_PERSON, BOTH = ROLE_AGENT | ROLE_PERSON, NONE = 0 };
@@ -109,19 +110,42 @@ static bool refuse(const struct access *access, const struct json *params, struc
                      access->command, name);
 }
 
+/* What is no number must not be taken for a number that was left out: a rule would stand for a
+ * month, an answer to an older version would count. */
+static bool has_numbers(const struct json *params, struct error *err)
+{
+    static const char *const names[] = { "after",    "before_ms", "days",        "held_ms",
+                                         "limit",    "seconds",   "shown_ms",    "since_ms",
+                                         "until_ms", "version",   "wait_seconds" };
+    int64_t number;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const struct json *given = json_member(params, names[i]);
+
+        if (json_kind(given) == KIND_NULL || json_integer_of(given, &number))
+            continue;
+        error_set(err, ERROR_out_of_range, "/", "must be a whole number");
+        text_put(err->path + 1, sizeof err->path - 1, names[i]);
+        return false;
+    }
+    return true;
+}
+
 bool access_may(struct desk *desk, const struct desk_visit *acting, size_t act,
                 const struct json *params, struct error *err)
 {
     const struct visit *visit = (const struct visit *)acting;
     const struct access *access = find(act);
     bool is_owner = !visit->token_id && visit->uid == engine_of(desk)->parts.uid;
-    bool is_for_all;
+    bool is_for_all, may;
 
     if (!access || !(access->owner & visit->role))
         return error_set(err, ERROR_wrong_role, "",
                          "agents ask and people answer: this method is not for your role");
     is_for_all = (access->token & visit->role) && is_within(visit, act, params);
     if (is_owner && !is_for_all && act >= DESK_HUB_ACTS) /* its own are the owner's processes too */
-        return own_may_govern(engine_of(desk), (struct visit *)acting, err);
-    return is_owner || is_for_all || refuse(access, params, err);
+        may = own_may_govern(engine_of(desk), (struct visit *)acting, err);
+    else
+        may = is_owner || is_for_all || refuse(access, params, err);
+    return may && has_numbers(params, err);
 }

@@ -90,11 +90,37 @@ static void test_a_wait_is_in_its_range(void **state)
     scene_close(&scene);
 }
 
+/* Whatever is no whole number is refused by its name: taken for one that was left out, a rule would
+ * stand for a month, and an answer to an older version would count. */
+static void test_what_is_no_number_is_refused(void **state)
+{
+    static const char *const given[] = { "'60'", "60.5", "1e308", "true", "[]", "{}" };
+    struct scene scene;
+
+    scene_open(&scene, state, "cli", "");
+    for (size_t i = 0; i < ARRAY_LEN(given); i++) {
+        call_run(&scene.did, scene.person, scene.ops->answer,
+                 "{'session_id':'%s','selected_ids':['a'],'version':%s}", scene.id, given[i]);
+        assert_failed(&scene.did, ERROR_out_of_range, "/version");
+        call_run(&scene.did, scene.person, scene.ops->rule_add, "{'session_id':'%s','seconds':%s}",
+                 scene.id, given[i]);
+        assert_failed(&scene.did, ERROR_out_of_range, "/seconds");
+        call_run(&scene.did, scene.agent, scene.ops->wait, "{'session_id':'%s','wait_seconds':%s}",
+                 scene.id, given[i]);
+        assert_failed(&scene.did, ERROR_out_of_range, "/wait_seconds");
+    }
+    call_run(&scene.did, scene.person, scene.ops->answer,
+             "{'session_id':'%s','selected_ids':['a'],'version':null}", scene.id);
+    assert_worked(&scene.did);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_every_act_takes_any_number),
         CASE(test_a_wait_is_in_its_range),
+        CASE(test_what_is_no_number_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
