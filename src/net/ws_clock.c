@@ -36,11 +36,6 @@ static void on_quiet(struct ws_peer *peer)
     ws_wait_begin(peer, WS_WAIT_PONG);
 }
 
-static void on_dead(struct ws_peer *peer)
-{
-    ws_peer_drop(peer);
-}
-
 #define TIME(member) offsetof(struct ws_times, member)
 static const struct {
     void (*call)(struct ws_peer *peer);
@@ -49,8 +44,8 @@ static const struct {
 } classes[WS_CLASSES] = {
     [WS_WAIT_HELLO] = { on_hello_late, TIME(hello_ms), false },
     [WS_WAIT_QUIET] = { on_quiet, TIME(quiet_ms), true },
-    [WS_WAIT_PONG] = { on_dead, TIME(pong_ms), true },
-    [WS_WAIT_CLOSE] = { on_dead, TIME(close_ms), false },
+    [WS_WAIT_PONG] = { ws_peer_drop, TIME(pong_ms), true },
+    [WS_WAIT_CLOSE] = { ws_peer_drop, TIME(close_ms), false },
 };
 
 static int64_t limit_of(const struct ws_server *server, int kind)
@@ -79,6 +74,7 @@ void ws_wait_begin(struct ws_peer *peer, enum ws_class kind)
     http_link_remove(&peer->wait);
     peer->wait_class = (uint8_t)kind;
     peer->wait_ms = loop_boot_ms();
+    peer->was_heard = false;
     http_link_append(&server->waits[kind], &peer->wait);
     arm(server, peer->wait_ms + limit_of(server, kind));
 }
@@ -86,7 +82,7 @@ void ws_wait_begin(struct ws_peer *peer, enum ws_class kind)
 static void ring(struct ws_peer *peer, int64_t now_ms)
 {
     int kind = peer->wait_class;
-    bool was_heard = classes[kind].renews && peer->heard_ms > peer->wait_ms;
+    bool was_heard = classes[kind].renews && peer->was_heard;
 
     ws_wait_end(peer);
     if (is_stalled(peer, now_ms)) {

@@ -45,10 +45,10 @@ struct ws_peer {
     struct http_address *address; /* that it counts for; NULL: none */
     void *owner;
     struct http_link all, dirty, wait;
-    struct ws_unread *unread;   /* NULL: nothing */
-    struct ws_frame **queue;    /* owned, with a reference each; NULL: empty */
-    int64_t wait_ms;            /* since when */
-    int64_t heard_ms, moved_ms; /* when it last said, and last took, something */
+    struct ws_unread *unread; /* NULL: nothing */
+    struct ws_frame **queue;  /* owned, with a reference each; NULL: empty */
+    int64_t wait_ms;          /* since when */
+    int64_t moved_ms;         /* when it last took something */
     uint32_t queued, room;
     uint32_t sent;      /* of the first */
     uint32_t behind;    /* bytes in the queue that are not sent */
@@ -56,6 +56,7 @@ struct ws_peer {
     int fd;
     uint8_t wait_class, interest; /* enum ws_class, enum os_events */
     bool has_token;               /* it came with one, and has yet to say hello */
+    bool was_heard; /* since its wait began; times would not tell within one millisecond */
     bool is_known, is_paused, is_gone;
     bool is_closing; /* a close frame was sent or queued */
     bool has_shut;   /* and nothing follows it */

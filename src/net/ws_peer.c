@@ -196,7 +196,7 @@ static void read_bytes(struct ws_peer *peer)
         ws_peer_drop(peer);
         return;
     }
-    peer->heard_ms = loop_boot_ms();
+    peer->was_heard = true;
     if (peer->is_closing)
         discard(peer, (size_t)got);
     else

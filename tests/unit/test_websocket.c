@@ -197,6 +197,37 @@ static void test_pings(void **state)
     scene_close(&scene);
 }
 
+/* An answer in the millisecond of the ping, or before its wait by the clock, is an answer. */
+static void test_a_pong_at_once(void **state)
+{
+    struct ws_times times = patient;
+    struct scene scene;
+    struct text in = { 0 };
+    int peer;
+
+    (void)state;
+    times.quiet_ms = 50;
+    times.pong_ms = 500;
+    scene_open(&scene, &times);
+    peer = join(&scene, &in);
+    ws_peer_know(scene.peers[0]);
+    for (size_t round = 1; round <= 2; round++) {
+        struct text ping = { 0 };
+
+        assert_true(peer_await(&scene.stage, peer, &ping, "\x89"));
+        assert_int_equal(scene.peers[0]->wait_class, WS_WAIT_PONG);
+        peer_send(peer, BYTES("\x8a\x80\0\0\0\0\x81\x81\0\0\0\0a"));
+        while (scene.said.used < 2 * round)
+            stage_turn(&scene.stage);
+        scene.peers[0]->wait_ms = loop_boot_ms(); /* as if the ping had not been sooner */
+        text_release(&ping);
+    }
+    assert_int_equal(scene.closed, 0);
+    close(peer);
+    text_release(&in);
+    scene_close(&scene);
+}
+
 static void test_shared_frame(void **state)
 {
     struct scene scene;
@@ -483,6 +514,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hello_limit),
         cmocka_unit_test(test_pings),
+        cmocka_unit_test(test_a_pong_at_once),
         cmocka_unit_test(test_shared_frame),
         cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_pause_and_places),
