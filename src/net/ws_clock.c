@@ -20,11 +20,6 @@ static struct ws_peer *peer_of(struct http_link *link)
     return (struct ws_peer *)(void *)((char *)link - offsetof(struct ws_peer, wait));
 }
 
-static bool is_stalled(const struct ws_peer *peer, int64_t now_ms)
-{
-    return peer->behind > 0 && now_ms - peer->moved_ms >= peer->server->times.stall_ms;
-}
-
 static void on_hello_late(struct ws_peer *peer)
 {
     ws_peer_close(peer, WS_CLOSE_POLICY, "no hello within 5 s");
@@ -83,9 +78,10 @@ static void ring(struct ws_peer *peer, int64_t now_ms)
 {
     int kind = peer->wait_class;
     bool was_heard = classes[kind].renews && peer->was_heard;
+    bool is_stalled = peer->behind > 0 && now_ms - peer->moved_ms >= peer->server->times.stall_ms;
 
     ws_wait_end(peer);
-    if (is_stalled(peer, now_ms)) {
+    if (is_stalled) {
         peer->server->dropped++;
         ws_peer_drop(peer);
     } else if (was_heard) {
