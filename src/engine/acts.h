@@ -29,7 +29,7 @@ void decide_question(enum ask_event event, struct engine *engine, struct visit *
 /* decide.c, undo.c, retime.c, draft.c, list.c: the acts */
 /* The code of a destructive ask, as it came with an answer: good once, on the connection it was
  * shown on. On false `err` says why not. */
-bool challenge_takes(const struct errand *errand, const char *code, struct error *err);
+bool challenge_takes(const struct errand *errand, const char *typed, struct error *err);
 desk_act answer_act, cancel_act, decline_act, withdraw_act, undo_act, challenge_act;
 desk_act extend_act, send_now_act, switch_act;
 desk_act draft_act;

@@ -8,7 +8,6 @@
 
 #include "base/crash_point.h"
 #include "base/json.h"
-#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/random.h"
 #include "core/limits.h"
@@ -342,23 +341,42 @@ void send_now_act(struct desk *desk, struct desk_visit *visit, const struct json
     errand_find_ask(errand, params, send_found);
 }
 
-/* Programs guess, people see the code: few wrong ones are enough, and a new one is cheap. */
-bool challenge_takes(const struct errand *errand, const char *code, struct error *err)
+/* This connection's own, so that others can't take it away. Those of asks that are over go on the
+ * way: there are never more than asks. */
+static struct shown_code *find_code(const struct errand *errand)
 {
-    const struct live *live = live_find(errand->engine, errand->id);
-    struct attention *attention = live ? live->attention : NULL;
-    bool is_shown =
-        code && attention && attention->code[0] && attention->code_visit == errand->visit->number;
-    bool is_old = is_shown && attention->code_until_boot_ms <= engine_boot_ms(errand->engine);
-    bool is_right = is_shown && !is_old && strcmp(code, attention->code) == 0;
+    struct shown_code **at = &errand->visit->codes, *code;
 
-    if (is_old || is_right || (is_shown && --attention->code_tries_left == 0))
-        attention->code[0] = '\0';
+    while ((code = *at) && strcmp(code->ask_id, errand->id) != 0) {
+        if (live_find(errand->engine, code->ask_id)) {
+            at = &code->next;
+            continue;
+        }
+        *at = code->next;
+        free(code);
+    }
+    if (!code) {
+        *at = code = mem_new(sizeof *code);
+        memcpy(code->ask_id, errand->id, sizeof code->ask_id);
+    }
+    return code;
+}
+
+/* Programs guess, people see the code: few wrong ones are enough, and a new one is cheap. */
+bool challenge_takes(const struct errand *errand, const char *typed, struct error *err)
+{
+    struct shown_code *code = find_code(errand);
+    bool is_shown = typed && code->digits[0];
+    bool is_old = is_shown && code->until_boot_ms <= engine_boot_ms(errand->engine);
+    bool is_right = is_shown && !is_old && strcmp(typed, code->digits) == 0;
+
+    if (is_old || is_right || (is_shown && --code->tries_left == 0))
+        code->digits[0] = '\0';
     if (is_right)
         return true;
     return error_set(err, ERROR_wrong_state, "/code",
                      is_old ? "the code has expired: request a new one; nothing was sent"
-                     : is_shown && !attention->code[0]
+                     : is_shown && !code->digits[0]
                          ? "too many wrong codes: request a new one; nothing was sent"
                          : "type the code that is shown to go on; nothing was sent");
 }
@@ -367,8 +385,7 @@ static void challenge_found(struct errand *errand)
 {
     struct live *live = live_find(errand->engine, errand->id);
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    struct attention *attention;
+    struct shown_code *code;
     struct error err;
 
     if (!live || !state_is_open(live->state)) {
@@ -382,15 +399,11 @@ static void challenge_found(struct errand *errand)
         errand_fail(errand, &err, NULL);
         return;
     }
-    attention = live_attend(live);
-    random_digits(attention->code, CODE_DIGITS);
-    attention->code_tries_left = CODE_TRIES;
-    attention->code_visit = errand->visit->number;
-    attention->code_until_boot_ms = engine_boot_ms(errand->engine) + CODE_MS;
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", live->id);
-    json_write_text(&writer, "code", attention->code);
-    json_write_end_object(&writer);
+    code = find_code(errand);
+    random_digits(code->digits, CODE_DIGITS);
+    code->tries_left = CODE_TRIES;
+    code->until_boot_ms = engine_boot_ms(errand->engine) + CODE_MS;
+    text_add_format(&out, "{\"session_id\":\"%s\",\"code\":\"%s\"}", live->id, code->digits);
     errand_ok(errand, text_string(&out));
     text_release(&out);
 }

@@ -137,10 +137,15 @@ struct attention {
     struct alarm draft_alarm;
     char *draft; /* not yet saved; NULL: none */
     int64_t draft_saved_boot_ms;
-    char code[CODE_DIGITS + 1]; /* shown to a person who is about to do something destructive */
-    int code_tries_left;
-    uint64_t code_visit; /* the connection it was shown on: for no other is it good */
-    int64_t code_until_boot_ms;
+};
+
+/* To be typed before something destructive: good for one ask, on the connection it was shown on. */
+struct shown_code {
+    struct shown_code *next;
+    char ask_id[ASK_ID_BYTES];
+    char digits[CODE_DIGITS + 1]; /* "": none was shown, or it is used up */
+    int tries_left;
+    int64_t until_boot_ms;
 };
 
 /* The key its agent gave an ask; few do. */
@@ -187,7 +192,6 @@ struct live {
 /* A connection at the desk. Counted, because store work may still name it when it is gone. */
 struct visit {
     struct visit *next, *previous;
-    uint64_t number; /* no other has it, or will: memory is used again, numbers are not */
     int references;
     bool is_gone;
     bool is_watching;
@@ -196,6 +200,7 @@ struct visit {
     uint16_t look_count;  /* replies about asks that are being read for it */
     struct text *unheard; /* lines that wait for those replies; NULL: none */
     struct waiter *waiters;
+    struct shown_code *codes;    /* owned; one for an ask */
     char attached[ASK_ID_BYTES]; /* the ask this terminal shows, told of as if it watched */
     bool is_attach_kept;         /* the store knows that it does */
     struct handed *handed;       /* results it has not confirmed */
@@ -261,7 +266,6 @@ struct engine {
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
     struct visit *visits;
-    uint64_t last_visit;
     size_t attached_count, follower_count; /* of them; most of the time nobody is to be told */
     struct live *dirty;
     struct errand *early; /* acts on asks whose storing we have not heard of yet */

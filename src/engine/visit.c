@@ -61,7 +61,6 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     struct visit *visit = pool_new(sizeof *visit);
 
     visit->references = 1;
-    visit->number = ++engine->last_visit;
     visit->role = visitor->role;
     snprintf(visit->via, sizeof visit->via, "%s", visitor->via);
     visit->uid = visitor->uid;
@@ -139,6 +138,8 @@ void visit_release(struct visit *visit)
         return;
     notices_repeat(visit);
     look_drop(visit);
+    for (struct shown_code *code; (code = visit->codes); free(code))
+        visit->codes = code->next;
     free(visit->tty);
     free(visit->name);
     free(visit->version);

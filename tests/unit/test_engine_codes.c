@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/state.h"
 
 static struct caller *enter_person(struct stage *stage, const char *name, const char *via,
                                    const char *tty)
@@ -179,6 +180,74 @@ static void test_wrong_codes_count(void **state)
     scene_close(&scene);
 }
 
+static void show_code(struct scene *scene, struct caller *person, const char *id, char code[8])
+{
+    call_run(&scene->did, person, scene->ops->challenge, "{'session_id':'%s'}", id);
+    assert_worked(&scene->did);
+    snprintf(code, 8, "%s", call_text(&scene->did, "/code"));
+}
+
+/* Whoever else asks for codes, even again and again: what a person was shown stays good. */
+static void test_a_code_is_left_alone_by_others(void **state)
+{
+    struct scene scene;
+    struct caller *mine, *yours;
+    char code[8], old[8], others[8], second[ASK_ID_BYTES], second_code[8];
+    struct call asked = { 0 };
+    const char *params = "{'session_id':'%s','selected_ids':['a'],'code':'%s'}";
+
+    scene_open(&scene, state, "cli", ",'destructive':true");
+    ask_open(&asked, scene.agent, "Another one", ",'destructive':true", second);
+    mine = enter_person(scene.stage, "mine", "web", "");
+    yours = enter_person(scene.stage, "yours", "cli", ""); /* it could never answer */
+    show_code(&scene, mine, second, second_code);
+    show_code(&scene, mine, scene.id, old);
+    do
+        show_code(&scene, mine, scene.id, code);
+    while (strcmp(code, old) == 0);
+    for (int i = 0; i < 50 || strcmp(code, others) == 0; i++)
+        show_code(&scene, yours, scene.id, others);
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, others);
+    assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* shown to another */
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, old);
+    assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* there is a newer one */
+    caller_leave(yours);
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, code);
+    assert_worked(&scene.did);
+    call_run(&scene.did, mine, scene.ops->answer, params, second, second_code);
+    assert_worked(&scene.did);
+    call_release(&asked);
+    scene_close(&scene);
+}
+
+/* A page that is open for weeks is shown many: those of asks that are over don't stay. */
+static void test_codes_go_with_their_asks(void **state)
+{
+    struct scene scene;
+    struct caller *page;
+    struct call asked[20] = { 0 };
+    size_t kept = 0;
+    char title[32], id[ASK_ID_BYTES], code[8];
+
+    scene_open(&scene, state, "cli", ",'destructive':true,'timeout_seconds':86400");
+    page = enter_person(scene.stage, "page", "web", "");
+    show_code(&scene, page, scene.id, code);
+    for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
+        snprintf(title, sizeof title, "Number %zu", i);
+        ask_open(&asked[i], scene.agent, title, ",'destructive':true", id);
+        show_code(&scene, page, id, code);
+        show_code(&scene, page, id, code);
+        call_run(&scene.did, page, scene.ops->cancel, "{'session_id':'%s'}", id);
+        assert_worked(&scene.did);
+        stage_advance(scene.stage, 60000); /* it can't be undone any more */
+        call_release(&asked[i]);
+    }
+    for (const struct shown_code *at = ((struct visit *)page->visit)->codes; at; at = at->next)
+        kept++;
+    assert_int_equal(kept, 2); /* of the one that is open, and the last */
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +256,8 @@ int main(void)
         CASE(test_a_code_goes_with_its_connection),
         CASE(test_a_code_expires),
         CASE(test_wrong_codes_count),
+        CASE(test_a_code_is_left_alone_by_others),
+        CASE(test_codes_go_with_their_asks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
