@@ -15,6 +15,7 @@ import urllib.request
 from typing import Any
 
 from cli_stage import DONE, FAILED, PENDING, REFUSED, end, expect, row_of
+from far_stage import Far
 from harness import Home, Skip, run, side_by_side, test, wait_until
 from own_stage import CODE, PROMPT, Client, modern_call, post, typing, write_program
 from tty_stage import Tty
@@ -508,6 +509,43 @@ def escape_by_shared_token(home: Home) -> None:
     first.stop()
     again = Client(home).ask_over_http(port, token, "Started again?")
     assert client_of(again) == first.process.pid
+
+
+TLS_TAB = """
+import ssl, sys
+from web_stage import Page
+port, authority, token, session_id = sys.argv[1:]
+page = Page(int(port), "localhost", tls=ssl.create_default_context(cafile=authority))
+page.call("hello", wire=1, role="person", name="tab", token=token)
+code = page.call("ask/challenge", session_id=session_id)["code"]
+page.call("ask/answer", session_id=session_id, selected_ids=["us"], code=code)
+"""
+
+
+@test("known escape: peers at the hub's TLS address count as other machines, so a person's token the agent has is one's", "R12.1")
+def escape_by_tls(home: Home) -> None:
+    with Far() as far:
+        client = Client(far.home, through=[])
+        session_id = client.ask("Drop it?", destructive=True)
+        program = write_program(far.home.path / "tab.py", TLS_TAB)
+        code, said = client.run("env", f"PYTHONPATH={HERE}", sys.executable, program, str(far.port), far.papers.of("ca.pem"),
+                                far.tokens["person"], session_id)
+        assert code == DONE, (code, said)
+        by = actor(far.home, session_id)
+        assert by["pid"] is None and "same_process_tree" not in by, by
+
+
+@test("known escape: an agent may stop the hub and start another with settings of its own in the environment", "R12.1")
+def escape_by_environment(home: Home) -> None:
+    client = Client(home, through=[])
+    client.ask("Which one?")
+    code, said = client.run(home.binary, "settings", "set", "notify_command", "true")
+    assert code == FAILED and "terminal of your own" in said, (code, said)
+    assert client.run(home.binary, "stop")[0] == DONE
+    client.run("sh", "-c", f"SAYSO_NOTIFY_COMMAND=true setsid {quoted(home.binary, 'serve', '--port', '0')} >/dev/null 2>&1 &")
+    home.wait_hub()
+    row = [row for row in home.sayso("settings", "--json").json if row["name"] == "notify_command"]
+    assert row[0]["value"] == "true", row
 
 
 run()

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import socket
+import ssl
 import struct
 import time
 from typing import Any, Iterator
@@ -68,15 +69,17 @@ class Page(_Stopped):
     """A WebSocket as a browser has it; `events` are messages that are no reply."""
 
     def __init__(self, port: int, address: str = "127.0.0.1", origin: str | None = "", host: str = "",
-                 headers: dict[str, str] | None = None):
+                 headers: dict[str, str] | None = None, tls: ssl.SSLContext | None = None):
         self.port = port
         name = f"[{address}]" if ":" in address else address
         self.host = host or f"{name}:{port}"
         self.socket = socket.create_connection((address, port), HANG_S)
+        if tls:
+            self.socket = tls.wrap_socket(self.socket, server_hostname=address)
         self.unread, self.events, self.last_id = b"", [], 0
         lines = {"Host": self.host, "Upgrade": "websocket", "Connection": "Upgrade",
                  "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(), "Sec-WebSocket-Version": "13",
-                 **({} if origin is None else {"Origin": origin or f"http://{self.host}"}), **(headers or {})}
+                 **({} if origin is None else {"Origin": origin or f"http{'s' if tls else ''}://{self.host}"}), **(headers or {})}
         self.socket.sendall(("GET /ws HTTP/1.1\r\n" + "".join(f"{key}: {value}\r\n" for key, value in lines.items())
                              + "\r\n").encode())
         while b"\r\n\r\n" not in self.unread:
