@@ -57,11 +57,6 @@ static bool is_about_questions(const struct response_facts *facts)
     return shape_of(facts)->has_reply && !shape_of(facts)->has_status;
 }
 
-const char *response_status(const struct response_facts *facts)
-{
-    return outcome_status(outcome_find(facts));
-}
-
 bool response_is_no(const struct response_facts *facts)
 {
     return outcome_find(facts)->ending == ENDING_DECLINED;

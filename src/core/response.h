@@ -58,7 +58,6 @@ struct response_facts {
 
 /* The structured result as one JSON object, and what kind of reply it is. */
 enum reply_kind response_write(const struct response_facts *facts, struct text *out);
-const char *response_status(const struct response_facts *facts); /* action_status */
 /* The answer, where it counts; else NULL: never a guess. */
 const struct answer *response_answer(const struct response_facts *facts);
 /* Notes and summary, for results that have no selection around them. */

@@ -72,8 +72,8 @@ static void match_or_create(struct submission *submission)
     struct error err;
 
     if (visit->loading) { /* where it is shown depends on that */
-        submission->next_late = visit->held_back;
-        visit->held_back = submission;
+        *(visit->held_back ? visit->held_end : &visit->held_back) = submission;
+        visit->held_end = &submission->next_late;
         return;
     }
     if (!live && (submission->errand.has_looked ||
@@ -104,21 +104,16 @@ static void match_or_create(struct submission *submission)
 
 void submit_held_back(struct visit *visit)
 {
-    struct submission *in_order = NULL, *next;
+    struct submission *at = visit->held_back, *next;
 
-    for (struct submission *at = visit->held_back; at; at = next) {
-        next = at->next_late;
-        at->next_late = in_order;
-        in_order = at;
-    }
     visit->held_back = NULL;
-    for (; in_order; in_order = next) {
-        next = in_order->next_late;
-        in_order->next_late = NULL;
+    for (; at; at = next) {
+        next = at->next_late;
+        at->next_late = NULL;
         if (visit->is_gone)
-            errand_end(&in_order->errand);
+            errand_end(&at->errand);
         else
-            match_or_create(in_order);
+            match_or_create(at);
     }
 }
 

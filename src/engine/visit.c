@@ -81,10 +81,10 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->event = visitor->event;
     visit->locate = visitor->locate;
     LIST_ADD(engine->visits, visit);
-    if (!visit->locate) /* now, while it is there to be looked at */
-        own_look(visit);
     if (!visit->locate && visit->role == ROLE_AGENT)
         own_enter(engine, visit);
+    else if (!visit->locate)
+        own_look(visit); /* now, while it is there to be looked at */
     load_client(engine, visit);
     return (struct desk_visit *)visit;
 }

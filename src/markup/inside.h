@@ -18,9 +18,6 @@ void builder_language(struct builder *builder, const char *bytes, size_t length)
 /* A block of one span. */
 void builder_line(struct builder *builder, struct markup_block block, const char *bytes,
                   size_t length);
-/* Paragraphs of the text as it is. */
-void builder_plain(struct builder *builder, const char *text);
-void builder_release(struct builder *builder); /* not the markup */
 
 /* False: the parser is not there, or the text has more markup than anybody reads. */
 bool markdown_build(struct builder *builder, const char *text, size_t length);

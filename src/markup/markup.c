@@ -133,7 +133,7 @@ void builder_line(struct builder *builder, struct markup_block block, const char
 }
 
 /* Empty lines part paragraphs. Beyond so many the rest is one, so that nothing is ever left out. */
-void builder_plain(struct builder *builder, const char *text)
+static void builder_plain(struct builder *builder, const char *text)
 {
     struct markup_block paragraph = { .kind = MARKUP_PARAGRAPH };
 
@@ -151,7 +151,7 @@ void builder_plain(struct builder *builder, const char *text)
     }
 }
 
-void builder_release(struct builder *builder)
+static void builder_release(struct builder *builder)
 {
     text_release(&builder->raw);
     text_release(&builder->address);
@@ -204,16 +204,6 @@ struct markup *markup_code(const char *text, const char *language)
         builder_language(&builder, language, strlen(language));
     builder_add(&builder, 0, text, strlen(text));
     builder_end(&builder);
-    builder_release(&builder);
-    return markup;
-}
-
-struct markup *markup_plain(const char *text)
-{
-    struct markup *markup = mem_new(sizeof *markup);
-    struct builder builder = { .markup = markup };
-
-    builder_plain(&builder, text);
     builder_release(&builder);
     return markup;
 }

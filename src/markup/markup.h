@@ -76,8 +76,7 @@ struct markup {
 struct markup *markup_markdown(const char *text);
 struct markup *markup_diff(const char *text);
 struct markup *markup_code(const char *text, const char *language); /* language may be NULL */
-struct markup *markup_plain(const char *text);
-struct markup *markup_of_preview(const struct preview *preview); /* NULL: there is none */
+struct markup *markup_of_preview(const struct preview *preview);    /* NULL: there is none */
 void markup_free(struct markup *markup);
 
 /*

@@ -46,7 +46,7 @@ static const llhttp_settings_t parser_settings = {
     .on_message_complete = on_message_complete,
 };
 
-void http_asked_free(struct http_server *server, struct http_asked *asked)
+static void http_asked_free(struct http_server *server, struct http_asked *asked)
 {
     if (!asked)
         return;

@@ -127,7 +127,6 @@ struct http_asked {
     size_t held;                   /* of all peers' bytes: the head */
     bool is_too_long, has_no_room; /* the body, for the gate, for all peers' bodies together */
 };
-void http_asked_free(struct http_server *server, struct http_asked *asked); /* NULL is fine */
 
 struct http_exchange {
     struct http_connection *connection; /* NULL: gone */
@@ -176,7 +175,6 @@ struct http_server {
     char date[32];
     char read_bytes[HTTP_READ_BYTES];
 };
-void http_server_unref(struct http_server *server);
 /* Between these nothing that closes is freed. */
 void http_server_enter(struct http_server *server);
 void http_server_leave(struct http_server *server);

@@ -24,7 +24,7 @@ enum {
 static const char busy_reply[] = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
                                  "Retry-After: 1\r\nContent-Length: 0\r\n\r\n";
 
-void http_server_unref(struct http_server *server)
+static void http_server_unref(struct http_server *server)
 {
     if (--server->references == 0)
         free(server);

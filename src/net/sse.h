@@ -9,7 +9,6 @@
 struct http_exchange;
 struct text;
 
-enum { SSE_KEEP_ALIVE_S = 15 };
 void sse_begin(struct http_exchange *exchange); /* head and first comment go out at once */
 /* `id`, `event` NULL: without that line. `data` may have lines; each gets its field name. */
 void sse_send(struct http_exchange *exchange, const char *id, const char *event, const char *data,

@@ -18,7 +18,8 @@ bool ws_parser_is_idle(const struct ws_parser *parser)
     return parser->head_used == 0 && !parser->is_in_payload && !parser->is_open;
 }
 
-bool ws_code_may_come(int code)
+/* What a peer may give as its reason to close. */
+static bool ws_code_may_come(int code)
 {
     return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
            (code >= 3000 && code <= 4999);

@@ -69,8 +69,6 @@ struct ws_piece {
 /* Takes bytes, unmasking them where they stand, up to the end of one piece. */
 enum ws_outcome ws_parse(struct ws_parser *parser, char *bytes, size_t length, size_t *ret_used,
                          struct ws_piece *ret_piece);
-/* What a peer may give as its reason to close. */
-bool ws_code_may_come(int code);
 
 /* The head of a frame from us, unmasked; returns its length, at most 10. */
 size_t ws_write_head(enum ws_opcode opcode, size_t length, uint8_t out[10]);

@@ -160,7 +160,6 @@ void ask_take_end(struct ask_screen *screen, const struct json *whole); /* other
 
 /* ask_send.c */
 void ask_send(struct ask_screen *screen);
-void ask_submit(struct ask_screen *screen, const char *code);
 void ask_cancel(struct ask_screen *screen);
 void ask_take_code(struct ask_screen *screen);
 void ask_leave_code(struct ask_screen *screen);

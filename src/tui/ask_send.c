@@ -22,7 +22,7 @@ static void describe_all(struct ask_screen *screen)
     screen->has_sent_note = screen->has_sent_note && ask_has_notes(screen);
 }
 
-void ask_submit(struct ask_screen *screen, const char *code)
+static void ask_submit(struct ask_screen *screen, const char *code)
 {
     text_clear(&screen->sending);
     ask_write_answer(screen, code, &screen->sending);

@@ -36,7 +36,7 @@ static bool is_shown(int id)
     return setting_group((enum setting_id)id) == SETTING_GROUP_QUESTION;
 }
 
-size_t settings_panel_count(void)
+static size_t settings_panel_count(void)
 {
     size_t count = 0;
 

@@ -11,7 +11,6 @@ struct key;
 struct pen;
 struct preferences;
 
-size_t settings_panel_count(void);
 struct settings_panel {
     size_t row;
     struct text typed; /* digits of a number that is not in force yet */

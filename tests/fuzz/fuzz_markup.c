@@ -74,7 +74,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(markup_markdown(text));
     check(markup_diff(text));
     check(markup_code(text, text));
-    check(markup_plain(text));
     free(text);
     return 0;
 }

@@ -153,7 +153,6 @@ static void previews_by_their_type(void **state)
     expect(markup_of_preview(&code), "code <c> [a\n    b]\n");
     expect(markup_of_preview(&text), "code [*a*]\n");
     assert_null(markup_of_preview(&none));
-    expect(markup_plain("a\n*b*\n\n\nc\n"), "paragraph [a\n*b*]\nparagraph [c]\n");
 }
 
 static void json_for_pages(void **state)
@@ -221,7 +220,6 @@ static void hostile_strings_are_visible(void **state)
         expect_visible(markup_markdown(text));
         expect_visible(markup_diff(text));
         expect_visible(markup_code(text, text));
-        expect_visible(markup_plain(text));
         text_add_format(&linked, "- [%s](<https://a.example/%s>) `%s`", text, text, text);
         expect_visible(markup_markdown(text_string(&linked)));
         text_release(&linked);
