@@ -4,10 +4,10 @@
  */
 #include "core/gate.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -40,38 +40,35 @@ struct look {
 
 const char *gate_next_pattern(const char *list, char out[GATE_PATTERN_BYTES])
 {
-    while (list && *list) {
-        size_t length = strcspn(list, ";"), begin = strspn(list, " ");
-        const char *rest = list + length + (list[length] == ';');
+    const char *at = list ? list + strspn(list, "; ") : "";
+    size_t length = strcspn(at, ";");
 
-        while (length > begin && list[length - 1] == ' ')
-            length--;
-        if (length > begin) {
-            snprintf(out, GATE_PATTERN_BYTES, "%.*s", (int)(length - begin), list + begin);
-            return rest;
-        }
-        list = rest;
-    }
-    return NULL;
+    while (length > 0 && at[length - 1] == ' ')
+        length--;
+    snprintf(out, GATE_PATTERN_BYTES, "%.*s", (int)length, at);
+    return length > 0 ? at + length : NULL;
 }
 
-bool gate_glob(const char *pattern, const char *text, size_t length, bool is_case_known)
+bool gate_glob(const char *pattern, const char *text, size_t length, unsigned how)
 {
     const char *star = NULL, *retry = NULL, *end = text + length;
 
     while (text < end) {
         bool is_plain = pattern[0] == '\\' && pattern[1] == '*'; /* \* is a star */
         char wanted = pattern[is_plain];
-        bool is_same = wanted == *text || (!is_case_known && tolower((unsigned char)wanted) ==
-                                                                 tolower((unsigned char)*text));
+        bool is_same = how & GATE_CASE ? wanted == *text : strncasecmp(&wanted, text, 1) == 0;
 
+        if ((how & GATE_PARENTS) && !wanted && *text == '/')
+            return true;
         if (!is_plain && *pattern == '*') {
+            if ((how & GATE_STEPS) && *text == '.' && pattern[-1] == '/')
+                return false;
             star = ++pattern;
             retry = text;
         } else if (is_same) {
             pattern += 1 + is_plain;
             text++;
-        } else if (star) {
+        } else if (star && !((how & GATE_STEPS) && *retry == '/')) {
             pattern = star;
             text = ++retry;
         } else {
@@ -83,14 +80,26 @@ bool gate_glob(const char *pattern, const char *text, size_t length, bool is_cas
     return *pattern == '\0';
 }
 
-static bool find_in(struct look *look, const char *list, enum gate_kind kind, const char *text,
-                    bool (*matches)(const struct look *look, const char *pattern, const char *text))
+/* A command that names a file changes it, for all we know; then there is a reading, and no text. */
+static bool matches(const struct look *look, enum gate_kind kind, const char *pattern,
+                    const char *text)
+{
+    if (kind == GATE_COMMAND)
+        return gate_reading_matches(pattern, &look->reading);
+    if (kind == GATE_PATH)
+        return text ? gate_matches_path(pattern, text, look->call, GATE_ITSELF)
+                    : gate_has_argument(pattern, &look->reading, look->call);
+    return kind == GATE_WORD ? gate_has_word(pattern, text)
+                             : gate_glob(pattern, text, strlen(text), 0);
+}
+
+static bool find_in(struct look *look, const char *list, enum gate_kind kind, const char *text)
 {
     char pattern[GATE_PATTERN_BYTES];
 
     for (const char *at = gate_next_pattern(list, pattern); at;
          at = gate_next_pattern(at, pattern)) {
-        if (!matches(look, pattern, text))
+        if (!matches(look, kind, pattern, text))
             continue;
         look->match.kind = kind;
         memcpy(look->match.pattern, pattern, sizeof pattern);
@@ -99,46 +108,9 @@ static bool find_in(struct look *look, const char *list, enum gate_kind kind, co
     return false;
 }
 
-static bool matches_tool(const struct look *look, const char *pattern, const char *text)
-{
-    (void)look;
-    return gate_glob(pattern, text, strlen(text), false);
-}
-
-static bool matches_command(const struct look *look, const char *pattern, const char *text)
-{
-    (void)text;
-    return gate_reading_matches(pattern, &look->reading);
-}
-
-static bool matches_word(const struct look *look, const char *pattern, const char *text)
-{
-    (void)look;
-    return gate_has_word(pattern, text);
-}
-
-static bool matches_path(const struct look *look, const char *pattern, const char *text)
-{
-    return gate_matches_path(pattern, text, look->call, false);
-}
-
-/* A command that names a file as an argument changes it, for all we know. */
-static bool matches_argument(const struct look *look, const char *pattern, const char *text)
-{
-    (void)text;
-    return gate_has_argument(pattern, &look->reading, look->call);
-}
-
 static bool is_listed(const char *list, const char *name_or_null)
 {
-    char pattern[GATE_PATTERN_BYTES];
-
-    for (const char *at = gate_next_pattern(list, pattern); at && name_or_null;
-         at = gate_next_pattern(at, pattern)) {
-        if (gate_glob(pattern, name_or_null, strlen(name_or_null), false))
-            return true;
-    }
-    return false;
+    return name_or_null && find_in(&(struct look){ 0 }, list, GATE_TOOL, name_or_null);
 }
 
 /* A line's end ends no statement, unless a comment ends there. */
@@ -159,15 +131,15 @@ static bool look_at_text(struct look *look, const char *name, const char *text)
     if (is_listed(contents, name))
         return false;
     if (is_listed(paths, name))
-        return find_in(look, rules->paths, GATE_PATH, text, matches_path);
+        return find_in(look, rules->paths, GATE_PATH, text);
     read = mem_text(text);
     if (is_listed(statements, name))
         join_lines(read);
     gate_read(read, &look->reading);
     free(read);
-    is_found = find_in(look, rules->commands, GATE_COMMAND, text, matches_command) ||
-               find_in(look, rules->words, GATE_WORD, text, matches_word) ||
-               find_in(look, rules->paths, GATE_PATH, text, matches_argument);
+    is_found = find_in(look, rules->commands, GATE_COMMAND, NULL) ||
+               find_in(look, rules->words, GATE_WORD, text) ||
+               find_in(look, rules->paths, GATE_PATH, NULL);
     gate_reading_release(&look->reading);
     return is_found;
 }
@@ -212,8 +184,7 @@ struct gate_match gate_find(const struct gate_rules *rules, const struct gate_ca
 {
     struct look look = { .rules = rules, .call = call };
 
-    if (!find_in(&look, rules->tools, GATE_TOOL, call->tool, matches_tool) &&
-        !is_listed(readers, call->tool))
+    if (!find_in(&look, rules->tools, GATE_TOOL, call->tool) && !is_listed(readers, call->tool))
         look_at(&look, NULL, call->input);
     return look.match;
 }

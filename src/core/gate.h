@@ -46,10 +46,9 @@ struct gate_match {
 
 struct gate_match gate_find(const struct gate_rules *rules, const struct gate_call *call);
 
-/* Pieces of it, for who shows a rule at work. */
-bool gate_matches_command(const char *pattern, const char *command);
-/* `is_below`: not the directory itself, only what is in it. */
+/* What a rule reaches: only what is in its directory, also that itself, or also what it is in. */
+enum gate_reach { GATE_BELOW, GATE_ITSELF, GATE_ABOVE };
 bool gate_matches_path(const char *pattern, const char *path, const struct gate_call *call,
-                       bool is_below);
+                       enum gate_reach reach);
 
 #endif

@@ -17,15 +17,12 @@ static const char ends_command[] = ";&|\n\r()`{}", groups[] = "()`{}", ends_word
 /* Behind a variable whose value is known; what it stands for goes to `ret_meant`. */
 static const char *skip_variable(const char *at, char *ret_meant)
 {
-    static const struct {
-        const char *name;
-        char meant;
-    } known[] = { { "${IFS}", ' ' }, { "$IFS", ' ' }, { "${HOME}", '~' }, { "$HOME", '~' } };
+    static const char *const known[] = { "${IFS}", "$IFS", "${HOME}", "$HOME" };
 
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        *ret_meant = known[i].meant;
-        if (strncmp(at, known[i].name, strlen(known[i].name)) == 0)
-            return at + strlen(known[i].name);
+        *ret_meant = i < 2 ? ' ' : '~';
+        if (strncmp(at, known[i], strlen(known[i])) == 0)
+            return at + strlen(known[i]);
     }
     return NULL;
 }
@@ -68,6 +65,9 @@ static void normalize(const char *command, enum quotes quotes, struct text *out)
             quote = quote ? '\0' : *at;
             if (quotes == QUOTES_SPLIT)
                 text_add_char(out, ' ');
+        } else if (quotes == QUOTES_SPLIT && strncmp(at, "/*", 2) == 0 &&
+                   memmem(at + 2, strnlen(at + 2, VALUE_BYTES), "*/", 2)) {
+            at = strstr(at + 2, "*/") + 1;
         } else if (quotes == QUOTES_SPLIT && begins_comment(at, command)) {
             text_add_text(out, *at == '#' ? "\n#" : "--\n#"); /* no ! is met in it */
             at += *at == '-';
@@ -115,9 +115,12 @@ static bool next_word(const char **at, struct word *out)
 
 static struct word base_name(struct word word)
 {
-    const char *slash = memrchr(word.at, '/', word.length), *end = word.at + word.length;
+    const char *slash;
 
-    return slash ? (struct word){ slash + 1, (size_t)(end - slash - 1) } : word;
+    while (word.length > 1 && word.at[word.length - 1] == '/')
+        word.length--;
+    slash = memrchr(word.at, '/', word.length);
+    return slash ? (struct word){ slash + 1, word.length - (size_t)(slash + 1 - word.at) } : word;
 }
 
 static bool is_among(struct word word, const char *const *names)
@@ -127,29 +130,21 @@ static bool is_among(struct word word, const char *const *names)
     return *names != NULL;
 }
 
-/* Small letters count in both cases (-r, -R), capital ones as they are (-D). */
-static bool has_letter(struct word word, char letter)
+/* Every letter of -rf in options of one dash: small ones in both cases, capital ones as they are.
+ * So are all that must not be there (`is_no`), and they are in no value: -enode, -oci.none. */
+static bool has_letters(const char *letters, const char *words, bool is_no)
 {
-    for (size_t i = 1; i < word.length && word.at[0] == '-' && word.at[1] != '-'; i++) {
-        if (word.at[i] == letter || tolower((unsigned char)word.at[i]) == letter)
-            return true;
-    }
-    return false;
-}
+    char other = is_no ? *letters : (char)toupper((unsigned char)*letters);
+    struct word word;
 
-/* Every letter of -rf in options of one dash, wherever they stand. */
-static bool has_letters(const char *letters, const char *words)
-{
-    for (; *letters; letters++) {
-        const char *at = words;
-        struct word word;
+    for (const char *at = words; *letters && next_word(&at, &word);) {
+        size_t length = is_no ? strcspn(word.at, "eos \n") : word.length;
 
-        while (next_word(&at, &word) && !has_letter(word, *letters))
-            ;
-        if (word.length == 0)
-            return false;
+        if (word.at[0] == '-' && word.at[1] != '-' &&
+            (memchr(word.at, *letters, length) || memchr(word.at, other, length)))
+            return has_letters(letters + 1, words, is_no);
     }
-    return true;
+    return !*letters;
 }
 
 /* --force: also --force=yes, cut short (--for) as programs allow, and with one dash (-delete). */
@@ -160,19 +155,25 @@ static bool is_option(const char *wanted, struct word word)
     size_t length = value ? (size_t)(value - name) : word.length - dashes;
 
     wanted += 2;
-    return (dashes > 0 && length != 1 && gate_glob(wanted, name, length, false)) ||
+    return (dashes > 0 && length != 1 && gate_glob(wanted, name, length, 0)) ||
            (dashes == 2 && length > 0 && strncasecmp(wanted, name, length) == 0);
 }
 
-static bool has_option(const char *wanted, const char *words)
+/* What must not be there (`is_no`) is not if it is taken back: --no-dry-run, =none, =false. */
+static bool has_option(const char *wanted, const char *words, bool is_no)
 {
+    bool is_there = false;
     struct word word;
 
     while (next_word(&words, &word)) {
-        if (is_option(wanted, word))
-            return true;
+        const char *value = memchr(word.at, '=', word.length);
+
+        if (is_no && strncmp(word.at, "--no-", 5) == 0 &&
+            strncasecmp(wanted + 2, word.at + 5, word.length - 5) == 0)
+            return false;
+        is_there |= is_option(wanted, word) && !(is_no && value && strchr("nfo0", value[1]));
     }
-    return false;
+    return is_there;
 }
 
 /* They start a command after other words: a host, a container, a user, a file. */
@@ -206,7 +207,7 @@ static const char *behind(const char *wanted, const char *words, bool is_first, 
         bool has_directory = is_first || (word.at[0] == '/' && !strchr(wanted, '/'));
         struct word name = has_directory ? base_name(word) : word;
 
-        if (gate_glob(wanted, name.at, name.length, false))
+        if (gate_glob(wanted, name.at, name.length, 0))
             return words;
         if (!may_skip && word.at[0] != '-')
             return NULL;
@@ -222,7 +223,8 @@ static bool is_met(const char *want, const char *options)
 
     want += is_no;
     if (want[0] == '-')
-        is_there = want[1] == '-' ? has_option(want, options) : has_letters(want + 1, options);
+        is_there = want[1] == '-' ? has_option(want, options, is_no)
+                                  : has_letters(want + 1, options, is_no);
     else
         is_there = behind(want, options, false, false) != NULL;
     return is_there != is_no;
@@ -279,6 +281,8 @@ static bool begins_with(const char *words, const char *const *names)
 /* What these are given is looked for, not run; and these only say what is there. */
 static const char *const searchers[] = { "grep", "egrep", "fgrep", "rg", "ag", "ack", NULL };
 static const char *const lookers[] = { "ls", "stat", "file", "du", "tree", "test", NULL };
+static const char *const copiers[] = { "mv", "cp", "rsync", "scp", "install", "ln", NULL };
+static const char *const enterers[] = { "cd", "pushd", "-C", "--chdir", "--directory", NULL };
 
 void gate_read(const char *command, struct gate_reading *ret_reading)
 {
@@ -325,17 +329,6 @@ bool gate_reading_matches(const char *text, const struct gate_reading *reading)
     return false;
 }
 
-bool gate_matches_command(const char *pattern, const char *command)
-{
-    struct gate_reading reading;
-    bool is_found;
-
-    gate_read(command, &reading);
-    is_found = gate_reading_matches(pattern, &reading);
-    gate_reading_release(&reading);
-    return is_found;
-}
-
 static bool is_word_byte(char byte)
 {
     return isalnum((unsigned char)byte) || (unsigned char)byte >= 0x80;
@@ -357,27 +350,63 @@ bool gate_has_word(const char *word, const char *command)
     return false;
 }
 
+/* A look for what a rule about paths names. */
+struct trail {
+    const char *pattern;
+    const struct gate_call *call;
+    struct text here, path; /* the directory that was entered, as written; what is looked at */
+};
+
+/* The word in `into`, which may be empty; also from the directory that was entered. */
+static bool leads(struct trail *trail, struct word into, struct word word, enum gate_reach reach)
+{
+    text_clear(&trail->path);
+    text_add_format(&trail->path, "%s/%.*s%s%.*s", text_string(&trail->here), (int)into.length,
+                    into.at, into.length ? "/" : "", (int)word.length, word.at);
+    return gate_matches_path(trail->pattern, trail->path.bytes, trail->call, reach) ||
+           gate_matches_path(trail->pattern, trail->path.bytes + trail->here.used + 1, trail->call,
+                             reach);
+}
+
+/* One command: what it names, what it moves with a path of the rule in it (all but its last word),
+ * and what it puts there by the name it has now. */
+static bool has_path(struct trail *trail, const char *line)
+{
+    enum gate_reach reach = begins_with(line, lookers) ? GATE_BELOW : GATE_ITSELF;
+    struct word none = { "", 0 }, word, last = none, into = none, copier = none;
+
+    for (const char *at = line; next_word(&at, &word); last = word) {
+        const char *value = memchr(word.at, '=', word.length); /* of=/dev/sda */
+        struct word operand = value ? (struct word){ value + 1, (size_t)(at - value - 1) } : word;
+        bool holds = copier.length && leads(trail, none, operand, GATE_ABOVE);
+        bool is_last = last.at != copier.at && *last.at != '-' && strchr("\n", at[strspn(at, " ")]);
+
+        into = holds ? operand : into;
+        if (leads(trail, none, word, reach) || (value && leads(trail, none, operand, reach)) ||
+            (holds && copier.at[0] == 'm' && !is_last))
+            return true;
+        if (is_among(last, enterers) && strchr("/~", word.at[0]))
+            text_clear(&trail->here);
+        if (is_among(last, enterers))
+            text_add_format(&trail->here, &"/%.*s"[!trail->here.used], (int)word.length, word.at);
+        copier = is_among(base_name(word), copiers) ? base_name(word) : copier;
+    }
+    while (into.length && next_word(&line, &word) && !leads(trail, into, base_name(word), reach))
+        ;
+    return into.length && word.length;
+}
+
 bool gate_has_argument(const char *pattern, const struct gate_reading *reading,
                        const struct gate_call *call)
 {
-    struct text path = { 0 };
-    bool is_found = false;
+    struct trail trail = { .pattern = pattern, .call = call };
+    const char *line = text_string(&reading->ways[QUOTES_JOIN]);
+    bool is_found;
 
-    for (const char *at = text_string(&reading->ways[QUOTES_JOIN]); at && !is_found;
-         at = strchr(at, '\n')) {
-        bool is_below = begins_with(at += *at == '\n', lookers);
-        struct word word;
-
-        while (!is_found && next_word(&at, &word)) {
-            const char *value = memchr(word.at, '=', word.length); /* of=/dev/sda */
-
-            text_clear(&path);
-            text_add(&path, word.at, word.length);
-            is_found = gate_matches_path(pattern, text_string(&path), call, is_below) ||
-                       (value && gate_matches_path(pattern, path.bytes + (value - word.at) + 1,
-                                                   call, is_below));
-        }
-    }
-    text_release(&path);
+    text_add_char(&trail.here, '.');
+    while (!(is_found = has_path(&trail, line)) && (line = strchr(line, '\n')))
+        line++;
+    text_release(&trail.here);
+    text_release(&trail.path);
     return is_found;
 }

@@ -1,4 +1,5 @@
 /* gate_path.c - paths against rules: as written, and as what they come to. Nothing is looked up. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -33,19 +34,13 @@ static void add_steps(struct text *out, const char *path)
 /* Behind what stands for the home directory: ~, ~ada, $HOME, ${HOME}; NULL: none of them. */
 static const char *skip_home(const char *path, const char *home)
 {
-    static const char *const spellings[] = { "~", "$HOME", "${HOME}" };
-    const char *name = home ? strrchr(home, '/') : NULL;
-    size_t length;
+    const char *name = home && strrchr(home, '/') ? strrchr(home, '/') + 1 : "";
+    size_t length = strcspn(path, "/"), named = strlen(name);
+    bool is_own = length == 1 || (length == named + 1 && strncmp(path + 1, name, named) == 0);
 
-    for (size_t i = 0; home && i < ARRAY_LEN(spellings); i++) {
-        length = strlen(spellings[i]);
-        if (strncmp(path, spellings[i], length) == 0 && strchr("/", path[length]))
-            return path + length;
-    }
-    length = name ? strlen(name + 1) : 0;
-    return length && path[0] == '~' && strncmp(path + 1, name + 1, length) == 0 &&
-                   strchr("/", path[1 + length])
-               ? path + 1 + length
+    return home && ((path[0] == '~' && is_own) || (length == 5 && strncmp(path, "$HOME", 5) == 0) ||
+                    (length == 7 && strncmp(path, "${HOME}", 7) == 0))
+               ? path + length
                : NULL;
 }
 
@@ -74,19 +69,49 @@ static void make_pattern(const char *pattern, const struct gate_call *call, stru
         text_add_char(out, '*');
 }
 
+/* A shell may make of the path, from one of its steps on, what the rule names, or `is_above` what
+ * that is in: wherever it may put something, anything may be. .* is part of a regular expression
+ * more often than of a path. */
+static bool may_become(const char *path, const struct text *wanted, bool is_above)
+{
+    unsigned how = GATE_CASE | GATE_STEPS | (is_above ? GATE_PARENTS : 0);
+    struct text named = { 0 }, pattern = { 0 };
+    bool is_found = false;
+
+    for (size_t i = 0; i < wanted->used; i++) {
+        if (wanted->bytes[i] != '*' && (wanted->bytes[i] != '/' || i + 2 < wanted->used))
+            text_add_char(&named, wanted->bytes[i]);
+    }
+    for (const char *at = path; *at; at++) {
+        const char *end = *at == '[' ? strpbrk(at, "]/") : NULL;
+
+        text_add_char(&pattern, *at == '?' || *at == '[' ? '*' : *at);
+        at = end && *end == ']' ? end : at;
+    }
+    path = strstr(path, "/.*") ? NULL : text_string(&pattern);
+    for (; path && !is_found; path = strchr(path + 1, '/'))
+        is_found = gate_glob(path, text_string(&named), named.used, how);
+    text_release(&named);
+    text_release(&pattern);
+    return is_found;
+}
+
 bool gate_matches_path(const char *pattern, const char *path, const struct gate_call *call,
-                       bool is_below)
+                       enum gate_reach reach)
 {
     struct text wanted = { 0 }, absolute = { 0 };
     bool is_found;
 
     make_pattern(pattern, call, &wanted);
     make_absolute(path, call, &absolute);
-    is_found = gate_glob(text_string(&wanted), path, strlen(path), true) ||
-               gate_glob(text_string(&wanted), text_string(&absolute), absolute.used, true);
-    if (!is_found && !is_below && absolute.used) {
+    is_found = gate_glob(text_string(&wanted), path, strlen(path), GATE_CASE) ||
+               gate_glob(text_string(&wanted), text_string(&absolute), absolute.used, GATE_CASE);
+    if (!is_found && reach != GATE_BELOW && absolute.used) {
+        is_found = absolute.used < FILENAME_MAX &&
+                   may_become(absolute.bytes, &wanted, reach == GATE_ABOVE);
         text_add_char(&absolute, '/'); /* with it the directory is like what is below */
-        is_found = gate_glob(text_string(&wanted), text_string(&absolute), absolute.used, true);
+        is_found |=
+            gate_glob(text_string(&wanted), text_string(&absolute), absolute.used, GATE_CASE);
     }
     text_release(&absolute);
     text_release(&wanted);

@@ -6,6 +6,7 @@
 #include "core/limits.h"
 #include "settings/settings.h"
 
+#pragma GCC diagnostic ignored "-Woverlength-strings" /* the list of the gate */
 static const struct setting_row rows[SETTING_COUNT] = {
 #define SETTING(id, name, type, scope, strictness, environment, flag, built_in, least, most,       \
                 choices)                                                                           \

@@ -15,7 +15,7 @@ import postgres
 from harness import HANG_S, Home, Result, Wire, WireError, needs_file, run, test, wait_until
 
 NOT_BUILT: set[str] = set()  # whose rows are there, and what they switch on is not
-BAD = {"bool": "perhaps", "integer": "seven", "seconds": "7 weeks", "enum": "purple", "text": "x" * 5000,
+BAD = {"bool": "perhaps", "integer": "seven", "seconds": "7 weeks", "enum": "purple", "text": "x" * 20000,
        "period": "late", "limits": "[]"}
 TEXTS = {"text": ("words", "other words"), "period": ("22:00-07:00", "01:00-02:00"),
          "limits": ('{"x":9}', '{"x":8}')}

@@ -108,7 +108,7 @@ static void every_saved_row_is_refused_or_warned_of(void **state)
                                           "\"postgres://me:a%2@h/d\"",
                                           "\"postgres://h/d%\"",
                                           "\"postgres://h/d%00\"" };
-    char *huge = long_text(5000);
+    char *huge = long_text(20000);
 
     for (int i = 0; i < SETTING_COUNT; i++) {
         enum setting_id id = (enum setting_id)i;
@@ -134,7 +134,7 @@ static void every_saved_row_is_refused_or_warned_of(void **state)
 
 static void every_variable_is_refused_or_warned_of(void **state)
 {
-    char *huge = long_text(5000);
+    char *huge = long_text(20000);
 
     (void)state;
     for (int i = 0; i < SETTING_COUNT; i++) {
