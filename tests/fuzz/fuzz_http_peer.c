@@ -241,16 +241,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     turn();
     close(stage.peer);
     stage.peer = -1;
-    for (int i = 0; stage.server->count > 0; i++) { /* it hears of the end without our help */
+    /* It hears of the end without our help, and gives back what was held in a later turn. */
+    for (int i = 0; stage.server->count + stage.server->held_bytes > 0; i++) {
         struct pollfd wait = { .fd = uv_backend_fd(loop_uv(stage.loop)), .events = POLLIN };
 
         demand(i < 1000);
         turn();
         if (stage.server->count > 0)
-            poll(&wait, 1, 10);
+            poll(&wait, 1, 10); /* else the next turn does it */
     }
     demand(stage.held_count == 0 && stage.begun == stage.fates);
-    demand(stage.server->held_bytes == 0 && stage.server->exchange_count == 0);
+    demand(stage.server->exchange_count == 0);
     demand(stage.server->stranger_count == 0);
     turn();
     return 0;

@@ -119,6 +119,12 @@ static bool never(void *context)
     return false;
 }
 
+static bool is_heard(void *context)
+{
+    (void)context;
+    return batch_queue_silent_ms(stage.queue) == 0;
+}
+
 static bool is_held(void *context)
 {
     (void)context;
@@ -382,7 +388,7 @@ static void what_cannot_be_sent_fails_in_time(void **state)
     add("never");
     run(is_all_done);
     assert_int_equal(stage.failed, 1);
-    assert_in_range(stage.last_ms - begun, 4900, 8000);
+    assert_in_range(stage.last_ms - begun, 4900, SOON_MS);
     assert_non_null(strstr(stage.last_error, "nothing was stored"));
     assert_true(batch_queue_silent_ms(stage.queue) > 2000);
     proxy_set(stage.proxy, PROXY_PASS);
@@ -390,7 +396,7 @@ static void what_cannot_be_sent_fails_in_time(void **state)
     run(is_all_done);
     assert_int_equal(stage.done, 1);
     assert_int_equal(count("never"), 0);
-    assert_int_equal(batch_queue_silent_ms(stage.queue), 0);
+    run(is_heard); /* the end of what was sent may be still to come */
 }
 
 /* A crowd at a slow server: it moves, so everybody waits for their turn. */
@@ -429,7 +435,7 @@ static void a_silent_server_keeps_nobody_waiting_for_ever(void **state)
     run_for(7000);
     assert_int_equal(stage.failed, 1);
     assert_int_equal(stage.done, 0);
-    assert_in_range(stage.last_ms - begun, 4900, 8000);
+    assert_in_range(stage.last_ms - begun, 4900, SOON_MS);
     proxy_set(stage.proxy, PROXY_PASS);
     run(is_all_done);
     assert_int_equal(stage.done, 1);
