@@ -36,7 +36,7 @@ struct os_identity {
     int64_t pid;
     uint64_t start;
 };
-enum { OS_MOST_ANCESTORS = 512 };
+enum { OS_MOST_ANCESTORS = 128 };
 size_t os_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS]);
 /* Differs after every boot and on every machine: pids and starts mean something within it. */
 void os_boot_id(char out[OS_BOOT_BYTES]); /* "": unknown */

@@ -213,7 +213,7 @@ static void test_no_client_is_pushed_out(void **state)
     int hold[2];
 
     assert_int_equal(pipe(hold), 0);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 60; i++) {
         pid = start_below(0, hold);
         bot = visitor_at(bot, pid);
         agent = caller_enter(stage, "agent", &bot);
