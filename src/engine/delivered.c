@@ -2,9 +2,9 @@
  * delivered.c - the agent's side says when it really has a result: until then the answer belongs to
  * its next identical call.
  *
- * Only what was given to this agent reaches the store, and once: whoever says it again meanwhile is
- * told when it is stored. What memory can't know (see undelivered.c) is looked up there, one call
- * at a time, so that others write in between.
+ * Only what was given to this agent reaches the store, and only once: a repeat that arrives
+ * meanwhile is answered when the first is stored. What memory can't know (see undelivered.c) is
+ * looked up there, one call at a time, so that others write in between.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static void on_delivered(void *context, const struct store_reply *reply)
     struct delivered_errand *delivered = context;
     struct engine *engine = delivered->errand.engine;
 
-    delivered_drop(&delivered->errand); /* from here on nobody repeats it */
+    delivered_drop(&delivered->errand); /* later calls are no repeats of it */
     if (delivered->is_unsure) {
         engine->unsure = delivered->next_unsure;
         if (engine->unsure)

@@ -246,7 +246,7 @@ enum language settings_locale(const struct settings *settings)
     return settings->locale;
 }
 
-/* A name nobody of ours could have is not repeated to anyone. */
+/* A name that no setting could have is not shown. */
 static bool is_plain_name(const char *name)
 {
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");

@@ -98,7 +98,7 @@ void guard_begin(int count, char **texts)
 
 void guard_watch(const struct hook_format *format, int64_t limit_s)
 {
-    alarm(0); /* its words are not whole until they are written anew */
+    alarm(0); /* the prepared denial is incomplete until it is written again */
     prepare(&hung, format, "the gate got no decision in time, so this is denied; ask the person");
     prepare(&crashed, format, "the gate failed, so this is denied; ask the person");
     hung.code = format ? 0 : GATE_BLOCKS;

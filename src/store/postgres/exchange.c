@@ -215,7 +215,7 @@ void exchange_take_results(struct pg_link *link)
         bool is_sync;
 
         if (link->items.used == 0) {
-            libpq.clear(result); /* a last word of the server, while nobody asked */
+            libpq.clear(result); /* sent by the server without a request */
             continue;
         }
         due = link->items.each[link->items.first];
