@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "engine/acts.h"
 #include "engine/client.h"
 #include "engine/inside.h"
 #include "engine/submission.h"
@@ -70,15 +71,17 @@ void round_resume(struct submission *submission, struct live *live)
     wait_end_silent(engine, live, submission->errand.visit);
     submission_tell_created(submission, live->id);
     submission_park(submission, live);
-    if (!state_is_open(live->state) || comes_to_wait)
+    if (!state_is_open(live->state))
         return; /* what was decided a moment ago waits until it can't be undone any more */
-    if (!response) {
+    if (!comes_to_wait && response) {
+        attempt = errand_new(sizeof *attempt, engine, (struct desk_visit *)submission->errand.visit,
+                             NULL, NULL);
+        memcpy(attempt->id, live->id, sizeof attempt->id);
+        client_take(attempt, json_member_text(response, "action"), json_member(response, "content"),
+                    engine_utc_ms(engine) - round->asked_ms);
+    } else if (!comes_to_wait) {
         client_offer(engine, live, NULL);
-        return;
     }
-    attempt = errand_new(sizeof *attempt, engine, (struct desk_visit *)submission->errand.visit,
-                         NULL, NULL);
-    memcpy(attempt->id, live->id, sizeof attempt->id);
-    client_take(attempt, json_member_text(response, "action"), json_member(response, "content"),
-                engine_utc_ms(engine) - round->asked_ms);
+    if (back_is_news(live)) /* asked back while the form was out: no call was there to be told */
+        back_tell_of(engine, live);
 }

@@ -89,7 +89,6 @@ static void draw_id(struct pen *pen, struct columns columns, int column,
                     const struct option *option)
 {
     int width = glyph_columns(option->id, strlen(option->id));
-    struct text line = { 0 };
 
     if (pen->end >= SCREEN_NARROW) {
         if (option->is_recommended)
@@ -105,7 +104,6 @@ static void draw_id(struct pen *pen, struct columns columns, int column,
         column = pen_at(pen, column, INK_QUIET, ", ");
         pen_at(pen, column, INK_ACCENT, i18n_text(TEXT_RECOMMENDED));
     }
-    text_release(&line);
 }
 
 static void draw_note(struct ask_screen *screen, struct pen *pen, int column, size_t item)
