@@ -12,31 +12,29 @@
 
 #include "engine_fixture.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "base/mem.h"
 #include "hub/door.h"
-#include "loop/loop.h"
+#include "one_thread.h"
+#include "polls.h"
+#include "turns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A store is opened for many inputs, because that takes longer than they do. */
 enum {
     PEERS = 5,
     ASKS = 6,
-    STEPS = 40,
-    TURNS = 6,
+    STEPS = 8,
+    TURNS_MOST = 64,
+    TITLES = 3,
     TOKENS = 6,
     PERSON = 2, /* its place among the tokens */
-    MOST_ID = 256,
-    INPUTS_A_STORE = 200,
+    MOST_ID = 64,
 };
 
 static const struct {
@@ -48,8 +46,9 @@ static const struct {
 };
 
 struct peer {
-    int socket; /* -1: not connected */
-    int token;  /* of the last request; TOKENS: none */
+    int socket;     /* -1: not connected */
+    int token;      /* of the last request; TOKENS: none */
+    int open_count; /* requests whose replies have not ended */
     bool is_modern;
     struct text in;
     char session[512]; /* of its legacy session; "": none */
@@ -58,7 +57,6 @@ struct peer {
 static struct stage *stage;
 static struct door *door;
 static char tokens[TOKENS][128];
-static unsigned input_count;
 
 static struct {
     struct peer peers[PEERS];
@@ -66,6 +64,7 @@ static struct {
     int owners[ASKS]; /* tokens */
     int decided[ASKS];
     size_t ask_count;
+    struct caller *person;
     int last_id, answers[MOST_ID], sender[MOST_ID];
     const uint8_t *at, *end;
 } world;
@@ -92,10 +91,16 @@ static void write_status(void *context, struct text *out)
 /* What the peers sent reaches the desk, and what it says goes out: all in this process. */
 static void turn(void)
 {
-    for (int i = 0; i < TURNS; i++) {
-        uv_run(loop_uv(stage->loop), UV_RUN_NOWAIT);
+    bool is_busy = true;
+
+    for (int i = 0; is_busy; i++) {
+        demand(i < TURNS_MOST, "the loop does not come to rest");
+        is_busy = polls_turn();
+        turns_ring_timers(stage->loop);
         stage_settle(stage);
         door_flush(door);
+        turns_end(stage->loop);
+        turns_wake(stage->loop);
     }
 }
 
@@ -110,15 +115,9 @@ static void drop(struct peer *peer)
 
 static void dial(struct peer *peer)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET,
-                                   .sin_port = htons((uint16_t)door_port(door)),
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-
-    peer->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    demand(peer->socket >= 0 &&
-               connect(peer->socket, (struct sockaddr *)&address, sizeof address) == 0,
-           "no connection");
-    fcntl(peer->socket, F_SETFL, O_NONBLOCK);
+    peer->socket = polls_dial();
+    demand(peer->socket >= 0, "no connection");
+    peer->open_count = 0;
     turn();
 }
 
@@ -131,7 +130,7 @@ static int known_ask(const char *id, size_t length)
     return -1;
 }
 
-/* Every session_id that an agent reads is of an ask of its own; the first time is how we know. */
+/* Every session_id that an agent reads is of an ask of its own. */
 static void check_ids(const struct peer *peer, const char *text)
 {
     static const char name[] = "\"session_id\":\"";
@@ -143,12 +142,7 @@ static void check_ids(const struct peer *peer, const char *text)
         if (strcspn(at, "\"") != ASK_ID_BYTES - 1 || peer->token >= TOKENS || peer->token == PERSON)
             continue;
         ask = known_ask(at, ASK_ID_BYTES - 1);
-        if (ask >= 0) {
-            demand(world.owners[ask] == peer->token, "an agent read of another's ask");
-        } else if (world.ask_count < ASKS) {
-            memcpy(world.asks[world.ask_count], at, ASK_ID_BYTES - 1);
-            world.owners[world.ask_count++] = peer->token;
-        }
+        demand(ask < 0 || world.owners[ask] == peer->token, "an agent read of another's ask");
     }
 }
 
@@ -167,6 +161,19 @@ static void check_answers(int which, const char *text)
     }
 }
 
+/* A reply has a length, or chunks and a last one. */
+static int count_ends(const char *text)
+{
+    static const char *const ends[] = { "\r\nContent-Length: ", "\r\n0\r\n\r\n" };
+    int count = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        for (const char *at = text; (at = strstr(at, ends[i])); at++)
+            count++;
+    }
+    return count;
+}
+
 static void hear(int which)
 {
     struct peer *peer = &world.peers[which];
@@ -182,6 +189,8 @@ static void hear(int which)
     }
     check_ids(peer, text_string(&peer->in));
     check_answers(which, text_string(&peer->in));
+    peer->open_count -= count_ends(text_string(&peer->in));
+    demand(peer->open_count >= 0, "more replies than requests");
 }
 
 static int status_of(const struct peer *peer)
@@ -191,16 +200,21 @@ static int status_of(const struct peer *peer)
     return sscanf(text_string(&peer->in), "HTTP/1.1 %d", &status) == 1 ? status : 0;
 }
 
+/* The status, or 0: no reply yet, or it is one to a request before. */
 static int send_request(int which, int token, const char *method, const char *path,
                         const char *headers, const char *body)
 {
     struct peer *peer = &world.peers[which];
     struct text out = { 0 };
+    bool is_first;
 
+    hear(which); /* what came for the request before, with the token it had */
+    if (peer->open_count > 0 && peer->token != token)
+        drop(peer); /* whose reply it is could not be told */
     if (peer->socket < 0)
         dial(peer);
-    hear(which); /* what came for the request before, with the token it had */
     peer->token = token;
+    is_first = peer->open_count++ == 0;
     text_add_format(&out, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s", method, path,
                     door_port(door), headers);
     if (token < TOKENS)
@@ -214,7 +228,7 @@ static int send_request(int which, int token, const char *method, const char *pa
     text_release(&out);
     turn();
     hear(which);
-    return status_of(peer);
+    return is_first ? status_of(peer) : 0;
 }
 
 static int next_id(int which)
@@ -280,10 +294,10 @@ static void legacy_call(int which, int token, const char *method, const char *ar
 
 static char *choice(unsigned title)
 {
-    return mem_format("{\"title\":\"%u of %u\",\"prompt\":\"Two are ready, one must go out today."
+    return mem_format("{\"title\":\"%u\",\"prompt\":\"Two are ready, one must go out today."
                       "\",\"selection_mode\":\"single\",\"options\":[{\"id\":\"a\",\"label\":"
                       "\"Alpha\",\"recommended\":true},{\"id\":\"b\",\"label\":\"Beta\"}]}",
-                      title, input_count);
+                      title);
 }
 
 static const struct {
@@ -318,43 +332,80 @@ static void act(int which, int token, size_t ask, unsigned row)
         demand(++world.decided[ask] == 1, "an ask was decided twice");
 }
 
+/* A person knows of an ask at once, its agent when the call ends; the token's label says whose. */
+static void learn(void)
+{
+    struct call listed = { 0 };
+
+    call_run(&listed, world.person, stage->desk->ops->list, "{}");
+    for (size_t i = json_length(json_at(listed.json, "/asks")); i > 0; i--) {
+        char id_at[48], token_at[48];
+        const char *id;
+
+        snprintf(id_at, sizeof id_at, "/asks/%zu/session_id", i - 1);
+        snprintf(token_at, sizeof token_at, "/asks/%zu/origin/token", i - 1);
+        id = call_text(&listed, id_at);
+        if (world.ask_count == ASKS || known_ask(id, strlen(id)) >= 0)
+            continue;
+        snprintf(world.asks[world.ask_count], ASK_ID_BYTES, "%s", id);
+        demand(sscanf(call_text(&listed, token_at), "t%d", &world.owners[world.ask_count++]) == 1,
+               "an ask of nobody");
+    }
+    call_release(&listed);
+}
+
+/* Two bytes: what is done, and by which peer with which token about which ask. */
 static void step(void)
 {
     static const int64_t spans_ms[] = { 10, 1000, 61000, 3600000 };
-    unsigned what = next(10);
-    int which = (int)next(PEERS), token = (int)next(TOKENS + 1);
-    size_t ask = next(world.ask_count ? (unsigned)world.ask_count : 1);
-    char *arguments = what < 4 ? choice(next(3)) : NULL;
+    enum {
+        MODERN = 4 * TITLES,
+        LEGACY = MODERN + 2 * TITLES,
+        ACTS = LEGACY + ARRAY_LEN(rest),
+        TIME = ACTS + ARRAY_LEN(spans_ms),
+        OPEN = TIME + 4,
+        DROP = OPEN + 2,
+        GET,
+        DELETE,
+        ALL
+    };
+    unsigned what = next(ALL), who = next(256);
+    int which = (int)(who % PEERS), token = (int)(who / PEERS % (TOKENS + 1));
+    size_t ask = who / PEERS / (TOKENS + 1);
+    char *arguments = choice(what % TITLES);
 
-    if (what < 2)
+    if (what < MODERN)
         modern_call(which, token, "provide_choice", arguments);
-    else if (what == 2)
+    else if (what < LEGACY)
         legacy_call(which, token, "POST", arguments);
-    else if (what == 3)
+    else if (what < ACTS)
+        act(which, token, ask, what - LEGACY);
+    else if (what < TIME)
+        one_thread_advance(stage, spans_ms[what - ACTS]);
+    else if (what < OPEN)
         legacy_open(which, token);
-    else if (what == 4)
-        legacy_call(which, token, next(2) ? "GET" : "DELETE", "{}");
-    else if (what == 5)
+    else if (what < DROP)
         drop(&world.peers[which]);
-    else if (what == 6)
-        stage_advance(stage, spans_ms[next(ARRAY_LEN(spans_ms))]);
     else
-        act(which, token, ask, next(ARRAY_LEN(rest)));
+        legacy_call(which, token, what == GET ? "GET" : "DELETE", arguments);
     free(arguments);
     turn();
+    if (what < LEGACY)
+        learn();
     for (int i = 0; i < PEERS; i++)
         hear(i);
 }
 
-static void make_tokens(void)
+/* They are in the store that every input finds. */
+static void make_tokens(struct stage *opened)
 {
     struct desk_visitor visitor = visitor_person("cli");
-    struct caller *owner = caller_enter(stage, "owner", &visitor);
+    struct caller *owner = caller_enter(opened, "owner", &visitor);
 
     for (int i = 0; i < TOKENS; i++) {
         struct call made = { 0 };
 
-        call_run(&made, owner, stage->desk->ops->token_new, "{'kind':'%s','label':'t%d'%s}",
+        call_run(&made, owner, opened->desk->ops->token_new, "{'kind':'%s','label':'t%d'%s}",
                  kinds[i].kind, i, kinds[i].more);
         snprintf(tokens[i], sizeof tokens[i], "%s", call_text(&made, "/token"));
         demand(tokens[i][0] != '\0', "no token");
@@ -362,46 +413,27 @@ static void make_tokens(void)
     }
 }
 
-static void close_all(void)
+static void play(struct stage *opened)
 {
-    door_free(door);
-    door = NULL;
-    turn(); /* what it closed ends now */
-    stage_close(stage);
-}
-
-static void open_all(void)
-{
-    struct door_parts parts = { .write_status = write_status };
+    struct door_parts parts = { .loop = opened->loop,
+                                .engine = opened->engine,
+                                .store = opened->store.inner,
+                                .settings = opened->settings,
+                                .write_status = write_status };
+    struct desk_visitor visitor = visitor_person("cli");
     struct error err = { 0 };
 
-    stage = stage_open(NULL);
-    parts.loop = stage->loop;
-    parts.engine = stage->engine;
-    parts.store = stage->store.inner;
-    parts.settings = stage->settings;
+    stage = opened;
+    world.person = caller_enter(stage, "person", &visitor);
     demand(door_open(&parts, &door, &err) && door, "no door");
-    make_tokens();
-}
-
-/* Nothing of this input is left for the next one. */
-static void clean_up(void)
-{
-    for (size_t i = 0; i < world.ask_count; i++) {
-        char path[96];
-
-        snprintf(path, sizeof path, "/api/asks/%s/cancel", world.asks[i]);
-        drop(&world.peers[0]);
-        send_request(0, PERSON, "POST", path, "", "{}");
-    }
+    for (int i = 0; i < STEPS && world.at < world.end; i++)
+        step();
     for (int i = 0; i < PEERS; i++) {
         drop(&world.peers[i]);
         text_release(&world.peers[i].in);
     }
-    turn();
-    stage_forget(stage);
-    stage_advance(stage, 61000); /* limits are by the minute */
-    turn();
+    door_free(door);
+    turns_end(stage->loop); /* what it closed ends now */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -411,15 +443,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     world.end = data + size;
     for (int i = 0; i < PEERS; i++)
         world.peers[i].socket = -1;
-    if (input_count == 0)
-        atexit(close_all);
-    if (input_count++ % INPUTS_A_STORE == 0) {
-        if (stage)
-            close_all();
-        open_all();
-    }
-    for (int i = 0; i < STEPS && world.at < world.end; i++)
-        step();
-    clean_up();
+    one_thread_run(make_tokens, play);
     return 0;
 }

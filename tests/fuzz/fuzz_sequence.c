@@ -18,20 +18,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "one_thread.h"
 #include "wire/methods.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A store is opened for many inputs, because that takes longer than they do. */
-enum {
-    SEATS = 14,
-    AGENT_SEATS = 3,
-    ASKS = 8,
-    CALLS = 96,
-    STEPS = 80,
-    TITLES = 3,
-    INPUTS_A_STORE = 400
-};
+enum { SEATS = 14, AGENT_SEATS = 3, ASKS = 8, CALLS = 40, STEPS = 24, TITLES = 3, HOWS = 16 };
 
 /* Two connections of one agent, another agent, and people of every channel; then those with
  * fewer rights than the owner: a sub-agent, a host, and peers with a token or another uid. */
@@ -94,7 +86,6 @@ struct known {
 };
 
 static struct stage *stage;
-static unsigned input_count;
 
 static struct {
     struct caller *callers[SEATS];
@@ -158,8 +149,14 @@ static void note_decision(const struct made *made)
 {
     struct known *ask = made->ask >= 0 ? &world.asks[made->ask] : NULL;
 
-    if (!ask || made->call.err.code != ERROR_NONE || call_is_yes(&made->call, "/already"))
+    if (!ask || made->call.err.code != ERROR_NONE)
         return;
+    if (call_is_yes(&made->call, "/already")) {
+        demand(ask->is_doubtful ||
+                   (made->pick ? strchr(ask->picks, made->pick) != NULL : !ask->picks[0]),
+               "what was decided otherwise is so already");
+        return;
+    }
     demand(!ask->is_ended || ask->is_doubtful, "an ask was decided twice");
     ask->is_ended = true;
     if (made->pick)
@@ -271,7 +268,7 @@ static void ask(int seat, unsigned title, unsigned how)
 
     if (!made)
         return;
-    snprintf(name, sizeof name, "%u of %u", title, input_count);
+    snprintf(name, sizeof name, "%u", title);
     caller_forget(world.callers[seat]);
     ask_start(&made->call, world.callers[seat], name, more[how % 4], waits[how / 4 % 4]);
     stage_settle(stage);
@@ -389,10 +386,12 @@ static void act_otherwise(int seat, int at, unsigned which)
     static const char *const agents[] = { "mine/", "client/" };
     const char *method = wire_method_at(which);
     enum desk_role role = ROLE_PERSON;
+    size_t id = 0;
 
-    if (strncmp(method, "hub/", 4) == 0 || strcmp(method, "ask/create") == 0 ||
+    demand(wire_find_method(method, &id), method);
+    if (id < DESK_ACT(submit) || strcmp(method, "ask/create") == 0 ||
         strcmp(method, "ask/delivered") == 0)
-        return; /* of the hub's program, or made elsewhere here */
+        return; /* the hub's program answers it, or another step here makes it */
     for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
         if (strcmp(method, acts[i].method) == 0)
             return;
@@ -426,72 +425,77 @@ static void leave_all(void)
         go(seat);
 }
 
+/* Whether `what` is one of the next so many; else it is told from those behind them. */
+static bool is_of(unsigned *what, unsigned count)
+{
+    if (*what < count)
+        return true;
+    *what -= count;
+    return false;
+}
+
+static void start_again(bool is_crash)
+{
+    stage_release(stage);
+    leave_all();
+    (is_crash ? stage_crash : stage_restart)(stage);
+}
+
+/* Two bytes: what is done, and by whom about which ask. */
 static void step(void)
 {
     static const int64_t spans_ms[] = { 10, 1000, 5000, 61000, 3600000, 700000 };
-    unsigned what = next(16);
-    int seat = (int)next(SEATS), at = (int)next(world.ask_count ? (unsigned)world.ask_count : 1);
+    unsigned what = next(256), who = next(256);
+    int seat = (int)(who % SEATS),
+        at = (int)(who / SEATS % (world.ask_count ? (unsigned)world.ask_count : 1));
 
-    if (what < 2) {
-        come(seat);
-    } else if (what == 2) {
-        go(seat);
-    } else if (what == 3) {
+    if (is_of(&what, ARRAY_LEN(acts))) {
+        act(acts[what].kind, acts[what].role, seat, at, acts[what].method, acts[what].more);
+    } else if (is_of(&what, TITLES * HOWS)) {
         come(agent_seat(seat));
-        ask(agent_seat(seat), next(TITLES), next(16));
-    } else if (what == 4) {
-        stage_advance(stage, spans_ms[next(ARRAY_LEN(spans_ms))]);
-    } else if (what == 5) {
-        stage->store.holds_replies = next(2);
-    } else if (what == 6) {
+        ask(agent_seat(seat), what % TITLES, what / TITLES);
+    } else if (is_of(&what, ARRAY_LEN(spans_ms))) {
+        one_thread_advance(stage, spans_ms[what]);
+    } else if (is_of(&what, 8)) {
+        come(seat);
+    } else if (is_of(&what, 4)) {
+        go(seat);
+    } else if (is_of(&what, 2)) {
+        stage->store.holds_replies = what;
+    } else if (is_of(&what, 1)) {
         stage_release(stage);
-    } else if (what == 7) {
-        stage_release(stage);
-        leave_all();
-        stage_restart(stage);
-    } else if (what == 8) {
-        stage_release(stage);
-        leave_all();
-        stage_crash(stage);
-    } else if (what == 9) {
+    } else if (is_of(&what, 2)) {
+        start_again(what);
+    } else if (is_of(&what, 2)) {
         answer_by_code(seat, at);
-    } else if (what == 10) {
+    } else if (is_of(&what, 4)) {
         confirm(agent_seat(seat), at);
     } else {
-        unsigned row = next(ARRAY_LEN(acts) + count_methods());
-
-        if (row < ARRAY_LEN(acts))
-            act(acts[row].kind, acts[row].role, seat, at, acts[row].method, acts[row].more);
-        else
-            act_otherwise(seat, at, row - ARRAY_LEN(acts));
+        act_otherwise(seat, at, what % count_methods());
     }
     settle();
 }
 
-/* Nothing of this input is left for the next one. */
-static void clean_up(void)
+/* Nothing but the tables. */
+static void prepare(struct stage *opened)
 {
+    stage_settle(opened);
+}
+
+static void play(struct stage *opened)
+{
+    stage = opened;
+    come(0);
+    come(3);
+    ask(0, 0, 0);
+    settle();
+    for (int i = 0; i < STEPS && world.at < world.end; i++)
+        step();
     stage_release(stage);
     settle();
     leave_all();
-    come(3);
-    for (size_t i = 0; i < world.ask_count; i++) {
-        struct call call = { 0 };
-
-        call_run(&call, world.callers[3], stage->desk->ops->cancel, "{'session_id':'%s'}",
-                 world.asks[i].id);
-        call_release(&call);
-    }
-    leave_all();
     for (size_t i = 0; i < world.call_count; i++)
         call_release(&world.calls[i].call);
-    stage_forget(stage);
-    stage_advance(stage, 61000); /* limits are by the minute */
-}
-
-static void close_stage(void)
-{
-    stage_close(stage);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -499,19 +503,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&world, 0, sizeof world);
     world.at = data;
     world.end = data + size;
-    if (input_count == 0)
-        atexit(close_stage);
-    if (input_count++ % INPUTS_A_STORE == 0) {
-        if (stage)
-            stage_close(stage);
-        stage = stage_open(NULL);
-    }
-    come(0);
-    come(3);
-    ask(0, 0, 0);
-    settle();
-    for (int i = 0; i < STEPS && world.at < world.end; i++)
-        step();
-    clean_up();
+    one_thread_run(prepare, play);
     return 0;
 }

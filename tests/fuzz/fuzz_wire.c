@@ -107,7 +107,7 @@ static void check_failure(const struct json *error)
 static void check_line(const char *line, size_t length)
 {
     struct wire_message message = { 0 };
-    enum wire_code code = WIRE_OURS;
+    int code = WIRE_OURS;
 
     if (!wire_parse(line, length, &message, &code)) {
         demand(code == JSONRPC_PARSE_ERROR || code == JSONRPC_INVALID_REQUEST);

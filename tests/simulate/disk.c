@@ -23,6 +23,7 @@ struct change { /* a write, or where `is_cut` a truncation to `offset` */
     char *old, *new; /* owned; what was there up to the old size */
 };
 struct image {
+    bool is_safe;           /* its power is never cut */
     bool exists, was_there; /* was_there: when it was synced last */
     char *bytes;
     size_t size, capacity;
@@ -114,11 +115,18 @@ void disk_copy(struct disk *disk, const struct disk *from)
 
         forget_changes(image);
         image->size = 0;
-        put(image, 0, from->images[i].bytes ? from->images[i].bytes : "", from->images[i].size);
+        if (from->images[i].size)
+            put(image, 0, from->images[i].bytes, from->images[i].size);
         image->exists = image->was_there = from->images[i].exists;
     }
     copy_shm(disk, from);
     region_use(used);
+}
+
+void disk_keep_power(struct disk *disk)
+{
+    for (int i = 0; i < KINDS; i++)
+        disk->images[i].is_safe = true;
 }
 
 void disk_let_go(struct disk *disk)
@@ -132,6 +140,8 @@ static void note_change(struct image *image, bool is_cut, size_t offset, const c
     size_t end = is_cut ? image->size : offset + length;
     struct change *change;
 
+    if (image->is_safe)
+        return;
     if (image->change_count == image->change_capacity) {
         image->change_capacity = image->change_capacity * 2 + 16;
         image->changes =

@@ -19,7 +19,8 @@ struct disk *disk_new(const char *directory);
 /* The same files as there, all of them synced, and who has them open: memory must be put back
  * with it, or let go. */
 void disk_copy(struct disk *disk, const struct disk *from);
-void disk_let_go(struct disk *disk); /* its process died: locks and index are gone */
+void disk_keep_power(struct disk *disk); /* it is never cut: what was written over is forgotten */
+void disk_let_go(struct disk *disk);     /* its process died: locks and index are gone */
 void disk_cut_power(struct disk *disk, uint64_t *seed); /* after that */
 
 #endif

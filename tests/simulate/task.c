@@ -16,6 +16,17 @@
 #include "base/spare.h"
 #include "memory.h"
 
+#if defined(__SANITIZE_ADDRESS__) /* as gcc says it */
+#define HAS_ADDRESS_SANITIZER
+#elif defined(__has_feature) /* as clang does */
+#if __has_feature(address_sanitizer)
+#define HAS_ADDRESS_SANITIZER
+#endif
+#endif
+#ifdef HAS_ADDRESS_SANITIZER
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 enum { STACK_BYTES = 196608, CHANCES = 16 };
 
 struct times times;
@@ -74,19 +85,47 @@ void task_kill(struct process *process, long effects)
     process->effects_left = effects;
 }
 
+/* The address sanitizer must know which stack is used. */
+static void leave_stack(const struct stack *next, void **ret_frames)
+{
+#ifdef HAS_ADDRESS_SANITIZER
+    __sanitizer_start_switch_fiber(ret_frames, next->bottom, next->bytes);
+#else
+    (void)next;
+    (void)ret_frames;
+#endif
+}
+
+static void enter_stack(void *frames, struct stack *ret_last)
+{
+#ifdef HAS_ADDRESS_SANITIZER
+    __sanitizer_finish_switch_fiber(frames, &ret_last->bottom, &ret_last->bytes);
+#else
+    (void)frames;
+    (void)ret_last;
+#endif
+}
+
 static void pause_thread(struct process *process)
 {
+    void *frames = NULL;
+
     process->is_in_thread = false;
+    leave_stack(&process->home, process->thread.is_over ? NULL : &frames);
     swapcontext(&process->thread.context, &process->back);
+    enter_stack(frames, &process->home);
 }
 
 static void resume_thread(void *context)
 {
     struct process *process = context;
+    void *frames = NULL;
 
     process->is_in_thread = true;
     process->thread.waits = process->thread.is_woken = false;
+    leave_stack(&process->thread.stack, &frames);
     swapcontext(&process->back, &process->thread.context);
+    enter_stack(frames, &process->thread.stack);
     process->is_in_thread = false;
     if (process->is_dead)
         longjmp(process->end, 1);
@@ -121,7 +160,8 @@ void task_effect(const char *what, const char *detail)
         return;
     if (process->effects_left >= 0 && process->effects_left-- == 0)
         die(process);
-    if (process->is_in_thread && draw_chance(&process->seed, process->pauses, CHANCES))
+    if (process->is_in_thread && process->pauses > 0 &&
+        draw_chance(&process->seed, process->pauses, CHANCES))
         pause_thread(process);
 }
 
@@ -169,6 +209,7 @@ static void begin_thread(void)
 {
     struct process *process = running;
 
+    enter_stack(NULL, &process->home);
     process->thread.main(process->thread.argument);
     process->thread.is_over = true;
     pause_thread(process);
@@ -180,17 +221,20 @@ int __wrap_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attribute
                           void *(*main_call)(void *context), void *context)
 {
     struct process *process = running;
+    void *stack;
 
     (void)attributes;
     *ret_thread = pthread_self();
     if (!process || (process->thread.is_begun && !process->thread.is_over))
         abort(); /* a process has one thread more */
+    stack = process->thread.is_over ? process->thread.context.uc_stack.ss_sp : mem_new(STACK_BYTES);
     memset(&process->thread, 0, sizeof process->thread);
+    process->thread.stack = (struct stack){ stack, STACK_BYTES };
     process->thread.main = main_call;
     process->thread.argument = context;
     process->thread.is_begun = true;
     getcontext(&process->thread.context);
-    process->thread.context.uc_stack.ss_sp = mem_new(STACK_BYTES);
+    process->thread.context.uc_stack.ss_sp = stack;
     process->thread.context.uc_stack.ss_size = STACK_BYTES;
     makecontext(&process->thread.context, begin_thread, 0);
     return 0;
@@ -237,6 +281,8 @@ int __wrap_pthread_cond_signal(pthread_cond_t *condition)
 {
     (void)condition;
     running->thread.is_woken = true;
+    if (running->wakes_at_once)
+        resume_thread(running);
     return 0;
 }
 

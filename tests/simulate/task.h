@@ -14,6 +14,11 @@
 struct loop;
 struct region;
 
+struct stack {
+    const void *bottom;
+    size_t bytes;
+};
+
 struct process {
     struct region *region;
     jmp_buf end;
@@ -21,8 +26,11 @@ struct process {
     long effects_left; /* the one that brings this to nought kills it; -1: none does */
     unsigned pauses;   /* how often an effect puts the thread aside, of 16 */
     bool is_dead, is_in_thread;
+    bool wakes_at_once; /* its thread runs as soon as it is woken, not when the simulator says */
+    struct stack home;  /* of whoever runs the thread */
     struct {
         ucontext_t context;
+        struct stack stack;
         void *(*main)(void *context);
         void *argument;
         bool is_begun, is_over;

@@ -47,6 +47,24 @@ struct loop *loop_new(void)
     return mem_new(sizeof(struct loop));
 }
 
+void loop_free(struct loop *loop)
+{
+    turns_end(loop);
+    if (loop->timers || loop->wakes || loop->turns)
+        abort(); /* something of it was not stopped */
+    free(loop);
+}
+
+void loop_run(struct loop *loop)
+{
+    loop->is_stopped = false;
+    while (!loop->is_stopped) {
+        turns_wake(loop);
+        turns_ring_timers(loop);
+        turns_end(loop);
+    }
+}
+
 void loop_stop(struct loop *loop)
 {
     loop->is_stopped = true;

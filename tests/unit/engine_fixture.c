@@ -493,8 +493,8 @@ struct stage *stage_open(const char *shared_where)
     stage->store = (struct stage_store){ .port.ops = &stage->ops, .stage = stage };
     stage->clock = (struct stage_clock){
         .port = { .boot_ms = clock_boot_ms, .utc_ms = clock_utc_ms, .wake_at = clock_wake_at },
-        .boot_ms = 5000000,
-        .utc_ms = 1700000000000,
+        .boot_ms = STAGE_BOOT_MS,
+        .utc_ms = STAGE_UTC_MS,
         .real = shared_where ? stage : NULL,
     };
     stage->settings = settings_new();

@@ -23,6 +23,9 @@
 #define CASE(name) cmocka_unit_test_setup_teardown(name, stage_set_up, stage_tear_down)
 
 enum { STAGE_NOTES = 256 };
+/* What its clock says at first. */
+#define STAGE_BOOT_MS INT64_C(5000000)
+#define STAGE_UTC_MS  INT64_C(1700000000000)
 
 struct stage_clock {
     struct clock port; /* first */
