@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { LOOKS, go, judgeLooks, look, openLooks, tellLooks } from "./lib/looks.mjs";
-import { DEAD_MS, option, sendButton } from "./lib/stage.mjs";
+import { answerable, option, sendButton } from "./lib/stage.mjs";
 
 let stage;
 let asked;
@@ -21,15 +21,15 @@ after(async () => {
 const ACTS = {
     questions: async (page) => {
         await page.locator(".steps button").first().click(); // a draft goes on where something is missing
-        await page.waitForTimeout(DEAD_MS);
+        await answerable(page);
         await option(page, "Redis").click();
     },
     review: async (page) => {
         await page.locator(".steps button").first().click();
-        await page.waitForTimeout(DEAD_MS);
+        await answerable(page);
         await option(page, "Redis").click();
         await sendButton(page).click();
-        await page.waitForTimeout(DEAD_MS);
+        await answerable(page);
         await page.locator(".opt", { hasText: "Unit" }).locator("input").setChecked(true, { force: true });
         await page.locator("#fn").fill("not on Friday");
         await sendButton(page).click();
@@ -50,7 +50,7 @@ const ACTS = {
     },
     steps: async (page) => {
         await page.locator(".steps button").first().click();
-        await page.waitForTimeout(DEAD_MS);
+        await answerable(page);
         await option(page, "3.0.0").click();
     },
 };
@@ -65,10 +65,10 @@ for (const lookOf of LOOKS) {
             "preview", "talked", "detached", "elsewhere", "timeout", "cancelled", "declined"]) {
             await go(page, `/choice/${asked[state].id}`);
             if (ACTS[state]) {
-                await page.waitForTimeout(DEAD_MS);
+                await answerable(page);
                 await ACTS[state](page);
             }
-            await look(page, `${state}-${name}`);
+            await look(page, state, name);
         }
         assert.deepEqual(context.complaints, []);
         await context.close();

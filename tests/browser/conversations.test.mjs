@@ -3,7 +3,7 @@
 // Proves: R3.4 R3.5
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { DEAD_MS, Stage, option, sendButton, sendNow, until } from "./lib/stage.mjs";
+import { Stage, answerable, option, sendButton, sendNow, until } from "./lib/stage.mjs";
 
 const QUESTIONS = [
     { question: "Which store shall it be?", header: "Store", options: [{ label: "SQLite" }, { label: "PostgreSQL" }] },
@@ -50,12 +50,12 @@ test("R3.5 R3.4 steps with a review, no clock, and the conversation goes on", as
     assert.ok(await page.locator(".clock button").first().isDisabled());
     await option(page, "PostgreSQL").click();
     await sendButton(page).click();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "Types").click();
     await option(page, "Style").click();
     await sendButton(page).click();
     await page.locator(".review").waitFor();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await sendButton(page).click();
     await sendNow(page);
     const { state } = await until(async () => {

@@ -2,7 +2,7 @@
 // Proves: R2.2 R2.3 R3.5 R4.1 R4.6 R5.2 R6.4 R7.2 R7.5 R7.6 R12.1
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { DEAD_MS, Stage, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
+import { Stage, answerable, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
 
 let stage;
 let agent;
@@ -162,20 +162,20 @@ test("R3.5 several questions as steps with a review; only the review sends", asy
     }, "elicit_form");
     await option(page, "3.0.0").click();
     await sendButton(page).click();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "Beta group").click();
     await page.keyboard.press("Enter");
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "All at once").click();
     await sendButton(page).click();
     await page.locator(".review").waitFor();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     assert.match(await page.locator(".review").textContent(), /3\.0\.0.*Beta group.*All at once/s);
     await page.keyboard.press("3"); // change the third
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "10 % a day").click();
     await sendButton(page).click();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await sendButton(page).click();
     await sendNow(page);
     assert.deepEqual((await asked.result).content, { version: "3.0.0", audience: ["Beta group"], speed: "10 % a day" });
@@ -193,11 +193,11 @@ test("R2 R12.1 a destructive ask takes two acts, shows ids, and cannot be sent b
     assert.ok(await page.locator(".second .danger").isDisabled());
     await page.keyboard.press("Enter"); // on the empty field: back
     await page.locator(".second").waitFor({ state: "detached" });
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await sendButton(page).click();
     const fresh = await page.locator(".second .code").textContent();
     await page.locator(".code-in").fill(String((Number(fresh) + 1) % 1000).padStart(3, "0"));
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await page.locator(".second .danger").click();
     assert.match(await page.locator(".second .wrong").textContent(), /not the code/);
     await page.locator(".code-in").fill(fresh);
@@ -244,7 +244,7 @@ test("R7.5 A7 nothing answers in the first 500 ms, not clicks and not keys", asy
     const asked = await ask(choice());
     const page = await stage.page(`/choice/${asked.id}`, context);
     await page.locator(".opt label").first().waitFor();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     const seen = await page.evaluate(() => { // at once, however slow the machine is
         const tally = document.querySelector(".tally");
         const words = () => {
@@ -276,7 +276,7 @@ test("R7.5 A7 nothing answers in the first 500 ms, not clicks and not keys", asy
         }, 10);
     }));
     assert.ok(first_ms >= 500, `the first click that counts came after ${first_ms} ms`);
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await page.keyboard.press("2");
     await sendNow(page);
     assert.deepEqual((await asked.result).selection.selected_ids, ["view"]);

@@ -2,7 +2,7 @@
 // Proves: P1 R2.2 R5.2 R5.3 R5.4 R5.5 R5.9 R7.2 R7.3 R7.9
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { DEAD_MS, Stage, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
+import { Stage, answerable, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
 
 let stage;
 let agent;
@@ -32,7 +32,7 @@ test("R5.2 R7.9 undo makes the answer a draft again, in the same page", async ()
     await page.keyboard.press("u");
     await page.locator(".ask").waitFor();
     assert.equal(await page.locator(".opt input:checked").getAttribute("value"), "redis");
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "Leave it").click();
     await sendNow(page);
     assert.deepEqual((await asked.result).selection.selected_ids, ["none"]);
@@ -76,7 +76,7 @@ test("R2.2 R5.1 asked back: the agent is told, its explanation comes beside the 
     assert.equal(await note(page).inputValue(), "half a thought");
     await page.reload();
     await page.locator(".talk li.person", { hasText: "What is <b>in</b> Redis?" }).waitFor();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "Redis").click();
     await sendButton(page).click();
     await sendNow(page);
@@ -130,7 +130,7 @@ test("R5.5 an agent that has gone: the page says so and the answer is kept for i
     const page = await stage.open(asked, context);
     other.leave();
     await page.getByText(/The agent stopped waiting \d+ s ago/).waitFor();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "Redis").click();
     assert.match(await page.locator(".tally").textContent(), /Kept until the agent asks again/);
     await sendButton(page).click();
@@ -189,7 +189,7 @@ test("R7.3 three agents at once are never mixed, and the next ask is offered, no
     const current = /choice\/(\w+)/.exec(page.url())[1];
     const at = asked.findIndex((row) => row.id === current);
     assert.ok(at === 0 || at === 2);
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, `Only ${names[at]}`).click();
     await sendNow(page);
     assert.deepEqual((await asked[1].result).selection.selected_ids, ["codex"]);
@@ -243,7 +243,7 @@ test("R7.2 P1 the hub is killed while somebody types: text kept, nothing queued,
     await stage.serve();
     await page.locator(".conn[data-conn=on]").waitFor();
     assert.equal(await note(page).inputValue(), "before and while it was away");
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await sendButton(page).click();
     await sendNow(page);
     const shown = JSON.parse(await stage.home.must("show", asked.id, "--json"));

@@ -3,7 +3,7 @@
 // Proves: R5.9 R7.2 R7.3 R7.5 R7.6
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { DEAD_MS, OPTIONS, Stage, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
+import { OPTIONS, Stage, answerable, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
 
 let stage;
 let agent;
@@ -73,13 +73,13 @@ test("R7.6 R7.5 who scrolls a preview or has the settings open has not answered 
     await page.locator(".ask").waitFor();
     await page.keyboard.press("s");
     await page.locator(".panel").waitFor();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     assert.match(await page.locator(".tally").textContent(), /settings are open.*press Send/);
     await option(page, "Redis").click();
     await page.waitForTimeout(200);
     assert.equal(await page.locator(".ask").count(), 1, "still asking");
     await page.getByRole("button", { name: "Close settings" }).click();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "Materialized").click();
     await sendNow(page);
     assert.deepEqual((await other.result).selection.selected_ids, ["view"]);
@@ -174,7 +174,7 @@ test("R5.9 timed out: the draft is kept, and is filled in if the agent asks the 
     assert.deepEqual(await checked(page), ["view"]);
     assert.equal(await note(page).inputValue(), "refresh it every 5 s");
     await page.getByText("From your earlier draft").waitFor();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await sendButton(page).click();
     await sendNow(page);
     assert.deepEqual((await again.result).selection.selected_ids, ["view"]);
@@ -232,10 +232,17 @@ test("R7.2 notifications: less than 10 s left, time has run out; each once, and 
         };
         Document.prototype.hasFocus = () => false;
     });
-    const asked = await agent.ask(choice({ title: "Running out", timeout_seconds: 22 }));
+    const skip = (seconds) => page.evaluate((ms) => { // on the page's clock: ten seconds lie between two notifications
+        const now = performance.now.bind(performance);
+        performance.now = () => now() + ms;
+    }, seconds * 1000);
+    const asked = await agent.ask(choice({ title: "Running out", timeout_seconds: 600 }));
     const said = () => page.evaluate(() => window.shown.join("\n"));
     await until(async () => /An agent asks: “claude-code” Running out/.test(await said()), "that it came");
+    await skip(595);
     await until(async () => /Less than 10 s left: “claude-code” Running out/.test(await said()), "that time is short");
+    await skip(11);
+    await stage.home.must("extend", asked.id, "1");
     await until(async () => /Time ran out: “claude-code” Running out/.test(await said()), "that it is over");
     assert.equal(await page.evaluate(() => window.shown.length), 3);
     assert.equal(await page.evaluate(() => window.tones), 6);

@@ -2,7 +2,7 @@
 // Proves: R7.3 R7.4 R7.5 R7.8 R8.1 R8.2 R9.2 R12.2
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { DEAD_MS, Stage, choice, option, sendNow, until } from "./lib/stage.mjs";
+import { Stage, answerable, choice, option, sendNow, until } from "./lib/stage.mjs";
 
 let stage;
 let agent;
@@ -227,7 +227,7 @@ test("R7.5 a phone of 320 px: no sideways scroll, 44 px targets, list and questi
     assert.equal(await wide(), 320);
     const box = await page.locator(".act .primary").boundingBox();
     assert.ok(box.height >= 44 && box.y + box.height <= 640, "Send is at the thumb");
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "Redis").tap();
     await sendNow(page);
     assert.deepEqual((await asked.result).selection.selected_ids, ["redis"]);

@@ -3,7 +3,7 @@
 // Proves: R3.1 R3.2 R3.5 R5.3 R5.9 R7.2
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { DEAD_MS, Stage, option, sendButton, sendNow, until } from "./lib/stage.mjs";
+import { Stage, answerable, option, sendButton, sendNow, until } from "./lib/stage.mjs";
 
 const CACHE = "Which cache should the product page use?";
 const TESTS = "Which tests shall block a merge?";
@@ -39,7 +39,7 @@ const current = (page) => page.locator(".steps [aria-current]").textContent();
 // The next step, once it answers.
 const next = async (page) => {
     await sendButton(page).click();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
 };
 
 test("R3.5 R3.1 tabs by their short names, Other, notes, previews and several labels; only the review sends", async () => {
@@ -70,11 +70,11 @@ test("R3.5 R3.1 tabs by their short names, Other, notes, previews and several la
     assert.match(review, /Memcached,[\s\S]*only for a year[\s\S]*Unit; Load[\s\S]*a look by hand[\s\S]*A helper/);
     await page.getByLabel("Note to the agent").fill("go");
     await page.locator(".review").getByRole("button", { name: /Change/ }).nth(1).click();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     assert.equal(await page.locator(".opt input:checked").count(), 3, "back, with what was chosen");
     await option(page, "Load").click();
     await page.locator(".steps button", { hasText: "Review" }).click();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await page.getByRole("button", { name: /Send all 3/ }).click();
     await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
     assert.match(await page.locator(".sum").innerText(), /only for a year/, "what was said stands in the summary");
@@ -95,7 +95,7 @@ test("R3.5 R7.5 all of it by keyboard: digits, arrows between questions, own wor
     const press = async (key, ready) => {
         await page.keyboard.press(key);
         await until(ready, `${key} did it`);
-        await page.waitForTimeout(DEAD_MS);
+        await answerable(page);
     };
     await page.keyboard.press("1");
     assert.equal(await page.locator(".opt input:checked").getAttribute("value"), "Redis");
@@ -112,7 +112,7 @@ test("R3.5 R7.5 all of it by keyboard: digits, arrows between questions, own wor
     await page.keyboard.type("and a look");
     await page.keyboard.press("Control+Enter");
     await until(async () => /Retry/.test(await current(page)), "Ctrl+Enter goes on");
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await page.keyboard.press("2");
     await press("Enter", async () => /Review/.test(await current(page)));
     await press("3", async () => /Retry/.test(await current(page)));

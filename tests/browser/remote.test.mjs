@@ -2,7 +2,7 @@
 // Proves: R7.2 R12.2 R13.2
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Agent, DEAD_MS, Stage, choice, option, until } from "./lib/stage.mjs";
+import { Agent, Stage, answerable, choice, option, until } from "./lib/stage.mjs";
 import { withFar } from "../mcp/lib/far.mjs";
 
 let stage; // for its browser
@@ -32,7 +32,7 @@ test("R12.2 a browser of another machine is asked for a token, signs in with a p
         await field.fill(` ${made.token}\n`);
         await page.getByRole("button", { name: "Sign in" }).click();
         await page.locator(".conn[data-conn=on]").waitFor();
-        await page.waitForTimeout(DEAD_MS);
+        await answerable(page);
         await option(page, "Materialized view").click();
         await page.getByRole("button", { name: /^Send/ }).first().click();
         assert.deepEqual((await asked.result).selection.selected_ids, ["view"]);

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { DEAD_MS, Stage, choice, option, until } from "./lib/stage.mjs";
+import { Stage, answerable, choice, option, until } from "./lib/stage.mjs";
 
 const TABLE = JSON.parse(readFileSync(new URL("../settings_effects.json", import.meta.url)));
 const SILENT_MS = 400; // so long nothing comes, where something would
@@ -109,7 +109,7 @@ const QUESTION = new Map([
     ["note_focus", async (page) => {
         await set("note_focus", "on");
         await until(() => strip("single_submit", /waits/)(page), "picking waits");
-        await page.waitForTimeout(DEAD_MS);
+        await answerable(page);
         await option(page, "Leave it").click();
         await until(() => page.evaluate(() => /^(INPUT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "") &&
             document.activeElement.type !== "radio"), "the note has the focus");

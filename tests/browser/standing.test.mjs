@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import { after, afterEach, before, test } from "node:test";
 import { LOOKS, go, judgeLooks, look } from "./lib/looks.mjs";
-import { DEAD_MS, Stage, choice, option, sendButton, until } from "./lib/stage.mjs";
+import { Stage, answerable, choice, option, sendButton, until } from "./lib/stage.mjs";
 
 let stage;
 let agent;
@@ -156,11 +156,11 @@ test("R2.2 made from an ended ask; never from a destructive one, nor from one th
     assert.equal((await rules())[0].rule.from, asked.id);
     await page.goto(`${stage.origin}/choice/${wiped.id}`);
     await page.locator(".ask").waitFor();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "Redis").click();
     await sendButton(page).click();
     await page.locator(".code-in").fill(await page.locator(".second .code").textContent());
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await page.locator(".second .danger").click();
     await page.getByText("Destructive asks are decided each time anew").waitFor();
     assert.equal(await page.locator("[data-key=let-stand]").count(), 0);
@@ -266,13 +266,13 @@ test("R7.5 R8.2 WCAG 2.2 AA in every look: in force, proposed, looked at, refuse
         await stage.home.must("settings", "set", "language", language);
         await looked.getByRole("heading", { name: /In force|生效中/ }).waitFor();
         await looked.locator(".rows [data-key^=look-]").first().waitFor();
-        await look(looked, `standing-${name}`);
+        await look(looked, "standing", name);
         await looked.locator(".rows [data-key^=look-]").first().click();
         await looked.locator("[data-key=standing-do]").waitFor();
-        await look(looked, `standing-case-${name}`);
+        await look(looked, "standing-case", name);
         await go(looked, `/standing?from=${declined.id}`);
         await looked.locator(".standing-why").waitFor();
-        await look(looked, `standing-refused-${name}`);
+        await look(looked, "standing-refused", name);
         await own.close();
     }
     await stage.home.must("settings", "set", "language", "en");

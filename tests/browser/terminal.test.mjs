@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BIN } from "../mcp/lib/home.mjs";
 import { READY_MS, Tmux } from "../terminal/tmux.mjs";
-import { DEAD_MS, Stage, choice, option, sendNow, until } from "./lib/stage.mjs";
+import { Stage, answerable, choice, option, sendNow, until } from "./lib/stage.mjs";
 
 let stage;
 let agent;
@@ -34,7 +34,7 @@ async function followed() {
     const page = await (await stage.context()).newPage();
     await page.goto(link);
     await page.locator("h1").waitFor();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     return page;
 }
 

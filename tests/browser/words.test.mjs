@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT } from "../mcp/lib/home.mjs";
-import { DEAD_MS, Stage, choice, until } from "./lib/stage.mjs";
+import { Stage, answerable, choice, until } from "./lib/stage.mjs";
 
 const JS = path.join(ROOT, "web/js");
 const SAID = ["title", "aria-label", "placeholder", "alt", "aria-description", "label"]; // attributes people read
@@ -184,7 +184,7 @@ test("R8.2 R7.5 Chinese on a phone: every page and every kind of question, nothi
         const page = await context.newPage();
         await page.goto(await stage.link(id));
         await page.locator(id ? ".ask h1" : "main h1").first().waitFor();
-        await page.waitForTimeout(DEAD_MS);
+        await answerable(page);
         return page;
     };
     const page = await open();

@@ -2,11 +2,15 @@
 from __future__ import annotations
 
 import itertools
+import json
+import os
 import pathlib
 import re
+import signal
+import subprocess
 from typing import Iterator, NamedTuple
 
-from harness import ROOT
+from harness import HANG_S, ROOT, Home
 
 # Pages made from tables, or records; what they name is described on another page.
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
@@ -57,3 +61,24 @@ def fresh_tree(target: pathlib.Path, files: list[str]) -> None:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             (target / name).write_bytes(source.read_bytes())
             (target / name).chmod(source.stat().st_mode)
+
+
+def try_demonstration(home: Home, tree: pathlib.Path, command: str) -> None:
+    """`command` shows the sample ask; every line that it prints is typed, and the ask is answered then."""
+    demo = home.spawn("-c", f"exec {command}", program="bash", cwd=tree, start_new_session=True, stderr=subprocess.STDOUT,
+                      env={"PATH": os.environ["PATH"], "SAYSO_BROWSER": "off"})
+    said = ""
+    try:
+        while "answer --select tea" not in said:
+            heard = demo.stdout.readline()
+            assert heard, f"{command} ended: {said}"
+            said += heard
+        for line in re.findall(r"^    (\./run/sayso .*?)(?:  .*)?$", said, re.MULTILINE):
+            shell_at = subprocess.run(["bash", "-c", line], cwd=tree, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=HANG_S,
+                                      env={**home.environment, "SAYSO_BROWSER": "off", "BROWSER": "true"})
+            assert shell_at.returncode == (5 if "inbox" in line else 0), (line, shell_at)
+        finished = subprocess.run(["./run/sayso", "list", "--completed", "--json"], cwd=tree, capture_output=True, text=True, env=home.environment)
+        assert json.loads(finished.stdout)[0]["status"] == "submitted", finished
+    finally:
+        os.killpg(demo.pid, signal.SIGINT)
+        demo.wait(HANG_S)

@@ -36,6 +36,7 @@ SCALE = float(os.environ.get("SAYSO_SCALE", "1"))
 ON_POSTGRES = os.environ.get("SAYSO_TEST_STORE") == "postgres"
 SLACK = float(os.environ.get("SAYSO_SLACK", "1"))  # for bounds of time, where a sanitizer makes slow
 HANG_S = 60 * SLACK  # what is waited for comes long before, also on a busy machine: this only catches hangs
+UNLIMITED = {"SAYSO_MAX_PENDING": "100000", "SAYSO_ASKS_PER_MINUTE": "1000000"}  # for tests that ask more than an agent may
 KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")  # no language, no terminal
 
 _tests: list[tuple[str, Callable]] = []
@@ -93,9 +94,11 @@ def points_here(*points: str) -> list[str]:
     return [point for point in points if not point.startswith(others)]
 
 
-def scaled(count: int) -> int:
-    """Rounds of a test that counts: few in `make test`, many in `make soak`."""
-    return max(1, int(count * SCALE))
+def scaled(count: int, full: int | None = None) -> int:
+    """Rounds of a test that counts: `count` of them in `make test`, many times as many in `make soak`, where `full` is what is
+    multiplied if that is more."""
+    full = count if full is None else full
+    return max(1, int(full * SCALE if SCALE > 1 else min(count, full * SCALE)))
 
 
 def note(text: str) -> None:
@@ -115,6 +118,12 @@ def wait_until(is_so: Callable[[], Any], what: str, timeout: float = HANG_S) -> 
         assert time.monotonic() < deadline, f"waited {timeout} s in vain: {what}"
         time.sleep(0.01)
     return value
+
+
+def wait_for_count(count: Callable[[], int], wanted: int, what: str) -> None:
+    """However long all of them take together: each must come soon after the one before."""
+    while (came := count()) < wanted:
+        wait_until(lambda: count() > came, f"{what} ({came} of {wanted})")
 
 
 def side_by_side(*acts: Callable[[], None]) -> None:
@@ -139,6 +148,21 @@ def _start_of(pid: int) -> int | None:
     with contextlib.suppress(OSError):
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return int(fields[19]) if fields[0] not in "ZX" or int(fields[17]) > 1 else None
+
+
+def _kill(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it has just ended
+        os.kill(pid, number)
+
+
+def _processes_of(home: pathlib.Path) -> set[int]:
+    """What still runs with this home may write into it: a hub, or a shell that keeps its history when its terminal goes."""
+    found = set()
+    for environ in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # gone, or another user's
+            if f"HOME={home}".encode() in environ.read_bytes().split(b"\0"):
+                found.add(int(environ.parent.name))
+    return found
 
 
 def _adopted() -> set[int]:
@@ -226,8 +250,7 @@ class Home(_Stopped):
         """Ends the hub as a power cut would, and waits until it is gone."""
         pid = self.hub_pid()
         assert pid, "there is no hub to end"
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
+        _kill(pid, number)
         wait_until(lambda: self.hub_pid() != pid, f"hub {pid} is gone after signal {number}")
 
     def wait_hub(self, timeout: float = HANG_S) -> int:
@@ -247,6 +270,22 @@ class Home(_Stopped):
         with contextlib.closing(sqlite3.connect(self.data / "sayso.db")) as connection, connection:
             return connection.execute(statement, values).fetchall()
 
+    def end_all(self) -> None:
+        """Also a hub that a client has just begun to start. Each is told once, so that a hub can still check its memory."""
+        told: set[int] = set()
+
+        def has_ended() -> bool:
+            left = _processes_of(self.path)
+            for pid in left - told:
+                _kill(pid, signal.SIGTERM)
+            told.update(left)
+            return not left and not self.hub_pid()  # whose last thread may have no environment left
+        try:
+            wait_until(has_ended, "no process uses this home")
+        finally:
+            for pid in _processes_of(self.path):
+                _kill(pid, signal.SIGKILL)
+
     def stop(self) -> None:
         """Ends everything started for this home and removes it; nothing may be left behind."""
         if self not in _homes:
@@ -260,15 +299,7 @@ class Home(_Stopped):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
-        deadline = time.monotonic() + HANG_S
-        try:  # also a hub that a client has just begun to start, and that has not said so yet
-            while self.hub_pid() or (_adopted() and not _homes and time.monotonic() < deadline):
-                time.sleep(0.01)
-                if self.hub_pid():
-                    self.kill_hub(signal.SIGTERM)
-        finally:
-            if self.hub_pid():
-                self.kill_hub()
+        self.end_all()
         said += _read(self.data / "hub.log")
         shutil.rmtree(self.path)
         if self.database:

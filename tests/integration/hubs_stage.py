@@ -206,7 +206,7 @@ class Hubs(contextlib.AbstractContextManager):
         for hub in self.hubs:
             wait_until(lambda: get(hub.port, "/api/asks", token=self.person_token).status == 200,
                        f"hub {hub.place} knows the person's token", READY_S)
-            wait_until(lambda: get(hub.port, "/mcp", token=self.agent_token).status != 401,
+            wait_until(lambda: get(hub.port, "/mcp", token=self.agent_token).status not in (401, 429),
                        f"hub {hub.place} knows the agent's token", READY_S)
 
     def agent(self, port: int = 0) -> Agent:

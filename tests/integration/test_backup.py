@@ -177,7 +177,7 @@ def crashes() -> None:
     with Home(CRASH_BIN, LIFTED) as home:
         fill(home)
         backup, before = back_up(home), rows(home)
-        for point in points() * scaled(2):
+        for point in points() * scaled(1, full=2):
             for number in {1, random.randint(1, 30)}:
                 with Home(CRASH_BIN, LIFTED) as other:
                     died = other.sayso("import", str(backup), env={"SAYSO_CRASH_POINT": f"{point}:{number}"})

@@ -127,7 +127,7 @@ def pages(home: Home) -> None:
     for tool in ("man", "groff", "mandoc"):
         if not shutil.which(tool):
             raise Skip(f"{tool} is not installed")
-    seen = {**home.environment, "LC_ALL": "C.UTF-8"}
+    seen, abouts = {**home.environment, "LC_ALL": "C.UTF-8"}, {}
     for language, verb in ((language, verb) for language in SECTIONS for verb in ("", *VERBS)):
         home.environment["CHOICE_LANG"] = language
         page = home.path / f"sayso-{verb}.{language}.1"
@@ -135,11 +135,6 @@ def pages(home: Home) -> None:
         assert result.code == 0 and not result.err, result
         page.write_text(result.out)
         text = closed_up(printed("man", "-l", "--warnings", str(page), env={**seen, "MANWIDTH": "200"}), language)
-        narrow = subprocess.run(["man", "-l", "--warnings", str(page)], capture_output=True, text=True, env={**seen, "MANWIDTH": "50"})
-        assert not re.sub(r"^troff: <standard input>:5: .*can't break line\n", "", narrow.stderr), (page, narrow.stderr)  # 5: NAME
-        printed("groff", "-man", "-ww", "-z", "-Kutf8", "-Tutf8", str(page))
-        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", str(page)], capture_output=True, text=True).stdout
-        assert all("missing date" in line for line in lint.splitlines()), lint  # the same sources make the same page any day
         help_text = home.sayso(*[verb] * bool(verb), "--help").out
         for line in re.findall(r"^  sayso (\S.*)$", help_text, re.MULTILINE) if verb else []:
             assert closed_up(line, language) in text, (verb, line)
@@ -147,11 +142,21 @@ def pages(home: Home) -> None:
             assert option in text and closed_up(about, language) in text, (verb, option, about)
         for section in SECTIONS[language]:
             assert f"\n.SH {section}\n" in result.out, (verb, section)
-        about = printed("lexgrog", str(page), env=seen).partition(' - ')[2].rstrip().rstrip('"')
-        assert about and about in help_text and "\\" not in about, (verb, about)
+        abouts[str(page)] = help_text
+    formatted = ["groff", "-man", "-z", "-Kutf8", "-Tutf8"]
+    printed(*formatted, "-ww", *abouts)
+    narrow = subprocess.run([*formatted, "-rLL=50n", *abouts], capture_output=True, text=True).stderr
+    assert not re.sub(r"^troff: \S+:5: .*can't break line\n", "", narrow, flags=re.MULTILINE), narrow  # 5: NAME
+    lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *abouts], capture_output=True, text=True).stdout
+    assert all("missing date" in line for line in lint.splitlines()), lint  # the same sources make the same page any day
+    for line in printed("lexgrog", *abouts, env=seen).splitlines():
+        page, _, about = line.partition(': "')
+        about = about.partition(" - ")[2].rstrip('"')
+        assert about and about in abouts.pop(page) and "\\" not in about, line
+    assert not abouts, abouts
     for language in SECTIONS:
-        assert all(f"sayso-{verb}(1)" in printed("man", "-l", str(home.path / f"sayso-.{language}.1"), env={**seen, "MANWIDTH": "200"})
-                   for verb in VERBS)
+        contents = printed("man", "-l", str(home.path / f"sayso-.{language}.1"), env={**seen, "MANWIDTH": "200"})
+        assert all(f"sayso-{verb}(1)" in contents for verb in VERBS)
         home.environment["CHOICE_LANG"] = language
         rows = home.sayso("settings", "list", "--json").json
         settings = (home.path / f"sayso-settings.{language}.1").read_text().replace("\\-", "-")

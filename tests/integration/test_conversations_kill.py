@@ -16,13 +16,13 @@ from typing import Any, Callable
 
 from api import Reply
 from conversation_stage import HANG_S, LOST, Hosting, Listener, Talk, asks, call, said
-from harness import CRASH_BIN, ON_POSTGRES, Home, run, scaled, test, wait_until
+from harness import CRASH_BIN, ON_POSTGRES, SCALE, Home, run, scaled, test, wait_until
 from kill_stage import Doomed, check_sound, crash_points, print_counts
 
 # On the way of a turn; what else there is, test_kill.py goes through.
 POINTS = re.compile("(store|engine)_(conversation|question)_|postgres_|store_(before|after)_(begin|commit)$|store_create_|"
                     "store_change_decided$|store_event_written$|engine_(before|after)_(create|decide|ack|reply)$")
-PASSES = [1, 2, *(random.randint(3, 6) for _ in range(scaled(1)))]
+PASSES = [1, 2, *(random.randint(3, 6) for _ in range(scaled(1)))] if SCALE > 1 else [1]
 STATES = ("idle", "llm_requesting", "tool_executing", "awaiting_user_response")
 ENDS: dict[str, Callable[[Hosting], None]] = {
     "stopped": lambda office: office.home.sayso("stop") and None,

@@ -140,6 +140,7 @@ def other_directories() -> None:
         environment = {name: value for name, value in home.environment.items() if name != "HOME"}
         result = variant(home, only=environment).sayso("list", "--json")
         assert result.code == 0 and result.json == [], result
+        home.kill_hub(signal.SIGTERM)  # without HOME, by which Home finds what it has to end
     with Home() as home:
         result = home.sayso("list", env={"XDG_DATA_HOME": "data", "XDG_CONFIG_HOME": "config"},
                             cwd=str(home.path))

@@ -10,7 +10,7 @@ import shlex
 import threading
 
 from cli_stage import PENDING, ask_json, collect
-from harness import BIN, CRASH_BIN, Home, Wire, WireError, points_here, run, scaled, test, wait_until
+from harness import BIN, CRASH_BIN, UNLIMITED, Home, Wire, WireError, points_here, run, scaled, test, wait_until
 
 
 def handed(home: Home, title: str = "Deploy?", **more: object) -> dict:
@@ -59,6 +59,7 @@ def command(home: Home) -> None:
 
 @test("two terminals with one code at the same moment: exactly one wins", "R6.2")
 def race(home: Home) -> None:
+    home.environment |= UNLIMITED
     for number in range(scaled(20)):
         code = code_of(handed(home, f"race {number}"))
         wires = [terminal(home) for _ in range(4)]
@@ -82,6 +83,7 @@ def race(home: Home) -> None:
 @test("kill -9 around opening: the code works before, is spent after, and only its terminal may ask again",
       "R6.2 R5.2")
 def killed(home: Home) -> None:
+    home.environment |= UNLIMITED
     for number in range(scaled(10)):
         result = handed(home, f"killed {number}")
         code = code_of(result)

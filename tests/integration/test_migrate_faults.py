@@ -31,7 +31,7 @@ def crashes() -> None:
         raise Skip("there is no build with crash points")
     hits = 0
     with Moving(CRASH_BIN, 4000) as moving:
-        for point in points() * scaled(2):
+        for point in points() * scaled(1, full=2):
             for number in sorted({1, random.randint(2, 12)}):
                 moving.renew()
                 died = moving.migrate(env={"SAYSO_CRASH_POINT": f"{point}:{number}"})
@@ -57,7 +57,7 @@ def killed() -> None:
         began = time.monotonic()
         expect(moving.migrate(), DONE)
         took = time.monotonic() - began
-        for _ in range(scaled(8)):
+        for _ in range(scaled(3, full=8)):
             moving.renew()
             for _ in range(2):
                 process = moving.home.spawn("migrate", moving.url, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -76,7 +76,7 @@ def server_crashes() -> None:
     middle = 0
     with Moving(count=60000) as moving, postgres.Server() as server:
         url = server.new_database()
-        for _ in range(scaled(3)):
+        for _ in range(scaled(2, full=3)):
             process = moving.home.spawn("migrate", url, "--json", stderr=subprocess.PIPE)
 
             def copied() -> int:
@@ -262,7 +262,7 @@ def meddled() -> None:
 
 @test("two at once: one does it, the others are told or find it done")
 def two_at_once() -> None:
-    for _ in range(scaled(3)):
+    for _ in range(scaled(1, full=3)):
         with Moving(count=3000) as moving:
             copy = moving.home.path / "copy.db"
             copy.write_bytes(moving.path.read_bytes())

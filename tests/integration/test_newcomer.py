@@ -1,4 +1,5 @@
-"""A newcomer's walk: README from top to bottom, every command that a page names, and a fresh tree built and tried.
+"""A newcomer's walk: README from top to bottom, every command that a page names, and the demonstration.
+tests/packages/test_fresh_tree.py builds a fresh tree first.
 
 Proves: R10.3 R14.1
 """
@@ -11,13 +12,12 @@ import pathlib
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 
 import postgres
-from docs_stage import Named, blocks, commands, fresh_tree, variants
+from docs_stage import Named, blocks, commands, try_demonstration, variants
 from far_stage import Papers, write_secret
-from harness import HANG_S, ROOT, Home, Result, Skip, counted, run, test, wait_until
+from harness import HANG_S, ROOT, Home, Result, counted, run, test, wait_until
 
 PROMPT = "The build is done; both clusters are healthy, so somebody has to choose."
 CHOICE = {"title": "T", "prompt": PROMPT, "selection_mode": "single", "options": [{"id": "a", "label": "A", "recommended": True}]}
@@ -266,37 +266,14 @@ def every_target() -> None:
             assert (folder / target).exists(), f"{page} links to {target}"
 
 
-@test("a fresh tree: make run builds it and shows the sample ask, which is answered as it prints; make install, uninstall", "R10.3")
-def fresh(home: Home) -> None:
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
-    if listed.returncode:
-        raise Skip("this is no working copy of git")
-    if re.search("build-[at]san", home.binary):
-        raise Skip("the tree is built plain; that was tried with the plain program")
+@test("what make run shows once it has built: the sample ask, which is answered as it prints", "R10.3")
+def demonstration(home: Home) -> None:
     tree = home.path / "tree"
-    fresh_tree(tree, listed.stdout.splitlines())
-    demo = home.spawn("-c", "exec make run JOBS=2", program="bash", cwd=tree, start_new_session=True, stderr=subprocess.STDOUT,
-                      env={"PATH": os.environ["PATH"], "SAYSO_BROWSER": "off"})
-    said = ""
-    try:
-        while "answer --select tea" not in said:
-            line = demo.stdout.readline()
-            assert line, f"make run ended: {said}"
-            said += line
-        for command in re.findall(r"^    (\./run/sayso .*?)(?:  .*)?$", said, re.MULTILINE):
-            shell_at = subprocess.run(["bash", "-c", command], cwd=tree, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=HANG_S,
-                                      env={**home.environment, "SAYSO_BROWSER": "off", "BROWSER": "true"})
-            assert shell_at.returncode == (5 if "inbox" in command else 0), (command, shell_at)
-        finished = subprocess.run(["./run/sayso", "list", "--completed", "--json"], cwd=tree, capture_output=True, text=True, env=home.environment)
-        assert json.loads(finished.stdout)[0]["status"] == "submitted", finished
-    finally:
-        os.killpg(demo.pid, signal.SIGINT)
-        demo.wait(HANG_S)
-    place = home.path / "installed"
-    for words, is_there in ((["install"], True), (["uninstall"], False)):
-        made = subprocess.run(["make", *words, f"DESTDIR={place}", "PREFIX=/usr", "JOBS=2"], cwd=tree, capture_output=True, text=True, timeout=280)
-        assert made.returncode == 0, made
-        assert (place / "usr/bin/sayso").exists() == is_there, words
+    (tree / "tools").mkdir(parents=True)
+    (tree / "build").mkdir()
+    shutil.copy(ROOT / "tools/run_demo", tree / "tools")
+    (tree / "build/sayso").symlink_to(pathlib.Path(home.binary).resolve())
+    try_demonstration(home, tree, "tools/run_demo")
 
 
 run()

@@ -29,8 +29,14 @@ from cli_stage import PROMPT  # noqa: E402
 from harness import HANG_S, SLACK, Home, wait_until  # noqa: E402
 
 WAIT_S = HANG_S
-READY_S = 0.6  # no key answers in the first 500 ms of a question
+READY_S = 0.51  # no key answers in the first 500 ms of a question
+CALM_S = 0.09  # an Enter that is read within 80 ms of another key may belong to a paste or an input method
 _numbers = itertools.count()
+
+
+def let_answer() -> None:
+    """Once the question was seen. The program counted from before it drew it, so this is long enough on any machine."""
+    time.sleep(READY_S)
 
 
 def ask(home: Home, title: str = "Which cache?", wait: str = "0", **given: Any) -> str:
@@ -102,10 +108,9 @@ class Tmux(contextlib.AbstractContextManager):
         self.run("send-keys", *names)
 
     def enter(self, after: str) -> None:
-        """Once this pattern shows that the program has read the keys before: an Enter that it reads within 80 ms of
-        another key may belong to a paste or an input method."""
+        """Once this pattern shows that the program has read the keys before."""
         self.wait(after)
-        time.sleep(0.15 * SLACK)
+        time.sleep(CALM_S)
         self.keys("Enter")
 
     def paste(self, text: str) -> None:
@@ -143,7 +148,7 @@ class Tmux(contextlib.AbstractContextManager):
         self.run("clear-history")
         self.command(*words)
         self.wait(shows)
-        time.sleep(READY_S * SLACK)
+        let_answer()
         return self.text()
 
     def end(self, code: int) -> str:

@@ -4,9 +4,8 @@ Proves: R2.2 R5.1
 """
 from __future__ import annotations
 
-import time
 
-from stage import READY_S, Tmux  # first: it finds the harness
+from stage import Tmux, let_answer  # first: it finds the harness
 
 from cli_stage import PROMPT
 from harness import Home, Wire, run, test, wait_until
@@ -27,7 +26,7 @@ def there_and_back(home: Home) -> None:
     with Tmux(home, rows=40) as tmux:
         tmux.start("attach", session_id)
         tmux.wait("Enter")
-        time.sleep(READY_S)
+        let_answer()
         tmux.keys("j")
         tmux.keys("b")
         tmux.wait("Your question")

@@ -8,7 +8,7 @@ import json
 import re
 import time
 
-from stage import READY_S, SLACK, Tmux, ask, result_of  # first: it finds the others
+from stage import Tmux, ask, let_answer, result_of  # first: it finds the others
 from harness import Home, run, test, wait_until
 
 OPTIONS = [{"id": f"o{n}", "label": f"Option {n:02}", "recommended": n == 1} for n in range(1, 32)]
@@ -45,7 +45,7 @@ def digits(home: Home) -> None:
         tmux.wait(r"Saved: Materialized view.*u undo")
         tmux.keys("u")
         tmux.wait(r"Redis, write-through")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.keys("3")
         tmux.wait(r"Saved: Leave it")
         tmux.keys("Enter")  # now, not in five seconds

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import json
 import re
-import time
 
-from stage import READY_S, SLACK, Tmux  # first: it finds the others
+from stage import Tmux, let_answer  # first: it finds the others
 from conversation_stage import HOW, WHICH, Hosting, asks, call
 from harness import run, test
 
@@ -24,7 +23,7 @@ def no_clock() -> None:
             assert "builder" in shown and "SQLite" in shown and "  time -  " in shown, shown
             assert re.search(r"Which store\? +asked \d\d:\d\d:\d\d$", shown, re.MULTILINE), shown
             tmux.keys("2")
-            time.sleep(READY_S * SLACK)
+            let_answer()
             tmux.keys("Enter")
             tmux.end(0)
         assert talk.wait_for("tool_executing")["current"]["id"] == "t2"

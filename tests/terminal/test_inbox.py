@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from stage import READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, pid_of, result_of
+from stage import WAIT_S, Judge, Pty, Tmux, ask, let_answer, pid_of, result_of
 from harness import Home, run, test, wait_until
 
 QUESTION = ["-p", "Two regions are ready and one is to be first.", "-o", "eu=Europe", "-o", "us=America",
@@ -36,7 +36,7 @@ def inbox(home: Home) -> None:
         tmux.wait("1 waiting")
         tmux.keys("Enter")
         tmux.wait("Redis, write-through")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.keys("2")
         shown = tmux.wait("0 waiting")
         assert not re.search(r"\d{5} d", shown), shown
@@ -80,12 +80,12 @@ def inbox_keys(home: Home) -> None:
         tmux.wait("Gamma")
         tmux.keys("Home", "Enter")
         tmux.wait("1-3 pick")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         before = re.search(r"^ (\w+) +asked", tmux.text(), re.MULTILINE)[1]
         assert "time 100 s" in tmux.text(), tmux.text()
         tmux.keys("]")
         after = re.search(r"^ (\w+) +asked", tmux.wait(rf"^ (?!{before})\w+ +asked"), re.MULTILINE)[1]
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.keys("[")
         tmux.wait(rf"^ {before} +asked")
         assert before != after
@@ -96,7 +96,7 @@ def inbox_keys(home: Home) -> None:
         assert home.sayso("show", ids["Gamma"], "--json").json["ask"]["remaining_seconds"] > 290
         tmux.keys("c")
         tmux.wait("Cancel this ask")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.type("not now")
         tmux.enter("not now")
         tmux.wait("2 waiting")
@@ -265,7 +265,7 @@ def history(home: Home) -> None:
         for words in ("Old question 17", "Answered on the command line", "both clusters are healthy", "Materialized view"):
             assert words in shown, (words, shown)
         assert "was not sent" not in shown, shown
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.keys("Escape")
         tmux.wait(r"^ History +1$")
         tmux.keys("Escape")
@@ -319,7 +319,7 @@ def in_place(home: Home) -> None:
         tmux.type(f"{shlex.join([home.binary, 'ask', 'Which region?', *QUESTION])} > {out}; echo over=$?")
         tmux.keys("C-m")
         tmux.wait("Europe  recommended")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         assert "stopped waiting" not in tmux.text()
         tmux.keys("2")
         tmux.wait("^over=0$")
@@ -351,7 +351,7 @@ def in_place_lost(home: Home) -> None:
         wait_until(home.hub_pid, "it is started again", WAIT_S)
         tmux.wait_gone("(?i)connection to sayso lost")
         assert open_ids(home) == [session_id]
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.keys("1")
         assert re.search(r"^eu$", tmux.end(0), re.MULTILINE), tmux.text()
     assert not open_ids(home)
@@ -372,7 +372,7 @@ def popup(home: Home) -> None:
         asked = home.spawn("attach", session_id, stdin=subprocess.DEVNULL, start_new_session=True,
                            env={"TMUX": f"{socket},{pid},0", "TMUX_PANE": pane, "LANG": "C.UTF-8"})
         looker.wait("Redis, write-through")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         looker.type("2")
         assert asked.wait(WAIT_S) == 0, asked.communicate()
         home.spawned.remove(asked)

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from stage import HERE, READY_S, SLACK, WAIT_S, Judge, Pty, Tmux, ask, pid_of, result_of
+from stage import HERE, WAIT_S, Judge, Pty, Tmux, ask, let_answer, pid_of, result_of
 from harness import Home, run, test, wait_until
 
 
@@ -49,7 +49,7 @@ def suspend(home: Home) -> None:
         tmux.type("fg")
         tmux.keys("C-m")
         tmux.wait("half a na")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.type("me")
         tmux.wait("half a name")
         tmux.keys("C-d")
@@ -83,7 +83,7 @@ def last_letters(home: Home) -> None:
         pty = Pty(home, "attach", session_id)
         pty.wait("Name?")
         pty.drain()
-        time.sleep(READY_S * SLACK)
+        let_answer()
         pty.type(f"abc{number}")
         words += f"abc{number}"
         pty.drain()
@@ -114,7 +114,7 @@ def stopped(home: Home) -> None:
         tmux.type("clear; fg")
         tmux.keys("C-m")
         tmux.wait("Redis, write-through")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.keys("Down")
         tmux.wait("▸ 2")
         tmux.keys("C-c")
@@ -176,7 +176,7 @@ def timeout(home: Home) -> None:
         assert home.sayso("extend", session_id, "1").code == 0
         shown = tmux.wait("Time ran out|timed out|ran out")
         assert "nearly done" in shown, shown
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.enter("nearly done")
         tmux.end(4)
     assert result_of(home, session_id)["action_status"] == "timeout"
@@ -192,7 +192,7 @@ def elsewhere(home: Home) -> None:
         assert home.sayso("answer", session_id, "--text", "theirs").code == 0
         shown = tmux.wait(r"[Aa]nswered")
         assert "my own words" in shown, shown
-        time.sleep(READY_S * SLACK)  # what has just changed takes no key at once
+        let_answer()  # what has just changed takes no key at once
         tmux.enter("my own words")
         tmux.end(0)
     assert result_of(home, session_id)["selection"]["custom_input"] == "theirs"
@@ -203,13 +203,13 @@ def copied(home: Home) -> None:
     session_id = ask(home, "Name?", selection_mode="text_input")
     with Pty(home, "attach", session_id, TERM="xterm") as pty, Judge() as judge:
         pty.wait("Name?")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         pty.type("my own words, 我的话")
         pty.drain()
         assert home.sayso("answer", session_id, "--text", "theirs").code == 0
         pty.wait("y")
         pty.drain()
-        time.sleep(READY_S * SLACK)
+        let_answer()
         pty.type("y")
         pty.drain()
         clips = [words for number, words in judge.show(pty.bytes)["osc"] if number == 52]
@@ -260,7 +260,8 @@ def piped(home: Home) -> None:
         tmux.type(f"yes 2 | {home.binary} attach {session_id}; echo over")
         tmux.keys("C-m")
         tmux.wait("Redis")
-        time.sleep(2 * READY_S * SLACK)
+        let_answer()
+        let_answer()  # and as long again for what came with it
         assert is_open(home, session_id)
         tmux.keys("C-c")
         tmux.wait("^over$")
@@ -293,7 +294,7 @@ def plain(home: Home) -> None:
         session_id = ask(home, f"Plain {env}")
         with Pty(home, "attach", *words, session_id, **env) as pty:
             pty.wait("Leave it")
-            time.sleep(READY_S * SLACK)
+            let_answer()
             assert pty.is_restored(), "lines are edited by the terminal itself"
             for line, then in (("2", "Enter for none"), ("", "y or n"), ("y", "")):
                 pty.type(line + "\n")

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 import statistics
-import time
 
-from stage import READY_S, SLACK, Judge, Pty, Tmux, ask
+from stage import Judge, Pty, Tmux, ask, let_answer
 from harness import Home, run, test
 
 OPTIONS = [{"id": f"o{n}", "label": f"service-{n:03} in region {n % 7}", "recommended": n == 0} for n in range(100)]
@@ -36,7 +35,7 @@ def walk(home: Home, session_id: str, keys: str, rows: int, **env: str) -> tuple
     with Pty(home, "attach", session_id, rows=rows, **env) as pty:
         pty.wait("Which cache?")
         pty.read(lambda said: FRAME_END in said, "a whole picture")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         pictures = [pty.bytes[pty.bytes.index(b"\x1b[?2026h"):]] + [press(pty, key) for key in keys]
         pty.drain()
         return pty, pictures

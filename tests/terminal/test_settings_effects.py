@@ -6,10 +6,9 @@ Proves: R6.4 R8.1 R8.2
 from __future__ import annotations
 
 import re
-import time
 from typing import Callable
 
-from stage import READY_S, SLACK, Pty, Tmux, ask  # first: it finds the harness
+from stage import Pty, Tmux, ask, let_answer  # first: it finds the harness
 
 from effects_stage import check, put, set_to
 from harness import Home, run, test, wait_until
@@ -106,7 +105,7 @@ def deliver_after(scene: Scene) -> None:
         scene.terminal.wait(rf"\b{seconds}.*u undo")
         scene.terminal.keys("u")
         scene.terminal.wait("Enter send")
-        time.sleep(READY_S * SLACK)
+        let_answer()
 
 
 QUESTION = dict([
@@ -143,7 +142,7 @@ def settings_first(scene: Scene) -> None:
     def opened(shows: str) -> str:
         scene.terminal.keys("Enter")
         shown = scene.terminal.wait(shows)
-        time.sleep(READY_S * SLACK)
+        let_answer()
         if "built in" in shown:
             scene.terminal.keys("Escape")
             scene.terminal.wait_gone("built in")

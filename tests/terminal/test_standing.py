@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from typing import Any
 
-from stage import READY_S, SLACK, WAIT_S, Judge, Pty, Tmux
+from stage import WAIT_S, Judge, Pty, Tmux, let_answer
 from harness import Home, Result, run, test, wait_until
 
 CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "selection_mode": "single",
@@ -112,7 +111,7 @@ def from_history(home: Home) -> None:
         tmux.start("inbox", shows="Drop it")
         tmux.keys("Enter")
         tmux.wait("Alpha")
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.keys("2")
         tmux.wait(r"▸ . 2  Beta")
         tmux.keys("Enter")

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from typing import Any
 
-from stage import READY_S, SLACK, WAIT_S, Tmux  # first: it finds the others
+from stage import WAIT_S, Tmux, let_answer  # first: it finds the others
 from harness import Home, run, test, wait_until
 
 QUESTIONS = [
@@ -186,7 +185,7 @@ def elsewhere(home: Home) -> None:
         assert done.code == 0, done
         shown = tmux.wait("2.9.0; Ireland")  # who won is known a moment earlier
         assert "nswered on the command line" in shown and "my own words" in shown, shown
-        time.sleep(READY_S * SLACK)
+        let_answer()
         tmux.keys("Enter")
         tmux.end(0)
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { until } from "../mcp/lib/home.mjs";
 
-export const READY_MS = 600; // no key answers in the first half second of a question
+export const READY_MS = 510; // no key answers in the first half second of a question, which began before it was seen
 
 export class Tmux {
     constructor(home, env = {}, name = "tmux") {

@@ -24,7 +24,7 @@ static void open_faulty(struct place *place)
 }
 
 /* What was acknowledged as on disk, and where in the log that was. */
-enum { MAX_ACKS = 512 };
+enum { MAX_ACKS = 512, HANG_LOOKS = 6000 };
 struct acks {
     struct place *place;
     int asked, left, count;
@@ -78,11 +78,21 @@ static void reopen_recorded(struct place *place)
     open_faulty(place);
 }
 
+/* The idle writer folds the log into the file; what comes then waits behind that. */
+static void wait_until_folded(void)
+{
+    size_t before = fault_vfs_position();
+
+    for (int i = 0; i < HANG_LOOKS && fault_vfs_position() == before; i++)
+        usleep(10000);
+    assert_true(fault_vfs_position() > before);
+}
+
 static void record_small(struct acks *acks)
 {
     for (int i = 0; i < 10; i++)
         ask_and_answer(acks, 1 + i % 4, NULL);
-    sleep(3); /* the idle writer folds the log into the file */
+    wait_until_folded();
     for (int i = 0; i < 10; i++)
         ask_and_answer(acks, 1 + i % 4, NULL);
     reopen_recorded(acks->place);

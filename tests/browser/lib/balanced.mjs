@@ -2,13 +2,14 @@
 // and a person's SAYSO_TOKEN. It answers the asks of these titles while page, files and socket may each be another hub's.
 // Prints what it has answered and what its pages complained about, as JSON. SAYSO_SHOTS=DIR keeps a picture of a failure.
 import { chromium } from "playwright-core";
-import { CHROMIUM, DEAD_MS, option, sendNow } from "./stage.mjs";
+import { CHROMIUM, answerable, option, sendNow, watchContext } from "./stage.mjs";
 
 const titles = process.argv.slice(2), url = process.env.SAYSO_URL;
 const complaints = [], answered = [];
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-US", ignoreHTTPSErrors: true });
 context.setDefaultTimeout(60000);
+await watchContext(context);
 const page = await context.newPage();
 page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
 page.on("pageerror", (error) => complaints.push(error.stack));
@@ -16,7 +17,7 @@ page.on("pageerror", (error) => complaints.push(error.stack));
 async function answer(title) {
     await page.getByText(title, { exact: true }).first().click();
     await page.locator("h1", { hasText: title }).waitFor();
-    await page.waitForTimeout(DEAD_MS);
+    await answerable(page);
     await option(page, "Right").click(); // one of two: picking it sends it
     await sendNow(page);
     answered.push(title);

@@ -6,7 +6,34 @@ import { Home, SLACK, until } from "../../mcp/lib/home.mjs";
 
 export { until };
 export const CHROMIUM = process.env.SAYSO_CHROMIUM ?? "/usr/bin/chromium";
-export const DEAD_MS = 700; // longer than nothing answers, on a busy machine too
+const DEAD_MS = 500; // web/js/guard.js: so long nothing answers, from the first picture on
+const LATER_MS = 20; // we and the page look at its clock one after the other
+
+// In the page: when the question was last drawn, or its window came to the front.
+function watchDrawing() {
+    const drawn = () => {
+        window.drawnAt = Infinity;
+        requestAnimationFrame(() => {
+            window.drawnAt = performance.now();
+        });
+    };
+    new MutationObserver((changes) => changes.some(({ target }) => target.id === "main") && drawn())
+        .observe(document, { childList: true, subtree: true });
+    addEventListener("focus", drawn);
+    document.addEventListener("visibilitychange", drawn);
+    drawn();
+}
+
+// Before its first page.
+export const watchContext = (context) => context.addInitScript(watchDrawing);
+
+// Past the half second in which nothing answers, by the page's own clock.
+export function answerable(page) {
+    return page.evaluate(async (dead_ms) => {
+        for (let left_ms; (left_ms = window.drawnAt + dead_ms - performance.now()) > 0;)
+            await new Promise((resolve) => setTimeout(resolve, Math.min(left_ms, 100)));
+    }, DEAD_MS + LATER_MS);
+}
 
 // One agent on the hub's socket: asks, and is told what came of it.
 export class Agent {
@@ -116,6 +143,7 @@ export class Stage {
             viewport: { width: 1440, height: 900 }, locale: "en-US", ...options,
         });
         context.setDefaultTimeout(60000 * SLACK); // only catches hangs
+        await watchContext(context);
         context.complaints = [];
         context.requests = [];
         context.on("page", (page) => {
@@ -139,16 +167,16 @@ export class Stage {
         return page;
     }
 
-    // A page that shows this ask, and is past the half second in which nothing answers.
     // Until the hub has this text in the draft: the page may still say that an earlier draft is saved.
     async drafted(asked, text) {
         await until(async () => (await this.home.must("show", asked.id, "--json")).includes(JSON.stringify(text)), "the draft is with the hub");
     }
 
+    // A page that shows this ask, and is past the half second in which nothing answers.
     async open(ask, context = null) {
         const page = await this.page(`/choice/${ask.id}`, context);
         await page.locator("h1").waitFor();
-        await page.waitForTimeout(DEAD_MS);
+        await answerable(page);
         return page;
     }
 

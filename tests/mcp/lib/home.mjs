@@ -18,16 +18,18 @@ const KEPT = ["PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"]; // no language, no termi
 
 export const scaled = (count) => Math.max(1, Math.floor(count * SCALE));
 
-// Polls, because most of what is waited for happens in another process. Returns the value.
+// Polls, because most of what is waited for happens in another process. Returns the value. Looks at most half of the time:
+// a look that starts a process, by many tests at once, would keep a busy machine from what they all wait for.
 export async function until(isSo, what, usual_ms = 60000) {
     const limit_ms = usual_ms * SLACK;
     const deadline = Date.now() + limit_ms;
     for (;;) {
+        const began = Date.now();
         const value = await isSo();
         if (value)
             return value;
         assert.ok(Date.now() < deadline, `waited ${limit_ms} ms in vain: ${what}`);
-        await sleep(10);
+        await sleep(Math.max(10, Date.now() - began));
     }
 }
 
@@ -53,6 +55,25 @@ function hasThreads(pid) {
         return readdirSync(`/proc/${pid}/task`).length > 1;
     } catch {
         return false;
+    }
+}
+
+// What still runs with this home may write into it: a hub, or a shell that keeps its history when its terminal goes.
+function processesOf(home) {
+    return readdirSync("/proc").filter((name) => {
+        try {
+            return /^\d+$/.test(name) && readFileSync(`/proc/${name}/environ`, "latin1").split("\0").includes(`HOME=${home}`);
+        } catch {
+            return false; // gone, or another user's
+        }
+    }).map(Number);
+}
+
+function kill(pid, signal = "SIGKILL") {
+    try {
+        process.kill(pid, signal);
+    } catch (problem) {
+        assert.equal(problem.code, "ESRCH"); // it has just ended
     }
 }
 
@@ -150,11 +171,7 @@ export class Home {
     async killHub(signal = "SIGKILL") {
         const pid = this.hubPid();
         assert.ok(pid, "there is no hub to end");
-        try {
-            process.kill(pid, signal);
-        } catch (problem) {
-            assert.equal(problem.code, "ESRCH");
-        }
+        kill(pid, signal);
         await until(() => this.hubPid() !== pid && !hasThreads(pid), `hub ${pid} is gone after ${signal}`);
     }
 
@@ -172,18 +189,30 @@ export class Home {
         return readFileSync("/proc/locks", "latin1").split("\n").some((line) => line.includes(`:${inode} `));
     }
 
+    // Each process is told to end once, so that a hub can still check its memory on the way out.
+    async endAll() {
+        const told = new Set();
+        try {
+            await until(() => {
+                const left = processesOf(this.path);
+                for (const pid of left.filter((one) => !told.has(one))) {
+                    kill(pid, "SIGTERM");
+                    told.add(pid);
+                }
+                return left.length === 0 && !this.isLocked();
+            }, "no process uses this home");
+        } finally {
+            processesOf(this.path).forEach((pid) => kill(pid));
+        }
+    }
+
     async stop() {
         if (!openHomes.delete(this))
             return;
         const problems = [];
         for (const end of this.endings.reverse())
             await Promise.resolve().then(end).catch((problem) => problems.push(problem));
-        await until(() => {
-            const pid = this.hubPid();
-            if (pid)
-                process.kill(pid, "SIGTERM");
-            return !pid && !this.isLocked();
-        }, "the hub is gone").catch(() => this.killHub());
+        await this.endAll().catch((problem) => problems.push(problem));
         const log = path.join(this.data, "hub.log");
         const said = existsSync(log) ? readFileSync(log, "utf8") : "";
         rmSync(this.path, { recursive: true, force: true });
