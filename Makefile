@@ -48,7 +48,7 @@ endef
 # In variables, because a comma in a call would begin the next argument.
 WITH_TESTS = -Dtests=$$(pkg-config --exists cmocka && echo true || echo false)
 SANITIZED = -Db_sanitize=address,undefined -Doptimization=1 -Dc_link_args=-fuse-ld=lld -Dcrash_points=true \
-    -Dconformance_fixture=true
+    -Dconformance_fixture=true -Dfuzz=true
 FUZZERS = -Db_sanitize=address,undefined -Dfuzz=true -Dtests=false -Db_lundef=false
 
 ##@ Everyday
@@ -60,7 +60,7 @@ build: ## the program: build/sayso
 run: packages-build build ## install what is missing, build, and run a demonstration
 	@exec tools/run_demo
 
-test: packages-test build-plain build-sanitized build-fuzzers build-simulator ## every test
+test: packages-test build-program build-sanitized build-simulator ## every test
 	@tools/run_tests
 
 check: build-plain ## the quick tests; SUITE=core, SUITE=lifecycle, SUITE=checks ... choose
@@ -124,10 +124,14 @@ help: ## this list
 packages-build packages-test packages-fuzz packages-soak packages-bench packages-deb:
 	@tools/install_packages $(@:packages-%=%)
 
-.PHONY: build-plain build-sanitized build-fuzzers build-threads build-simulator
+.PHONY: build-plain build-program build-sanitized build-fuzzers build-threads build-simulator
 build-plain:
 	@$(call configure,build,$(GCC),$(WITH_TESTS))
 	@$(call compile,build)
+
+build-program: # what the end-to-end tests use of the plain build; unit tests run sanitized
+	@$(call configure,build,$(GCC),$(WITH_TESTS))
+	@$(call compile,build,$(PROGRAM) $(LIBRARY) pages tests/unit/complexity tests/unit/print_access)
 
 build-sanitized:
 	@$(call configure,build-asan,$(GCC),$(SANITIZED))
