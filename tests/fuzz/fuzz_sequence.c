@@ -118,6 +118,20 @@ static int known_ask(const char *id)
     return -1;
 }
 
+/* Whether a decision with this pick (0: any) waits for its reply: the store may have it already,
+ * and who reads the ask there sees it before its sender is told. */
+static bool is_on_its_way(int ask, char pick)
+{
+    for (size_t i = 0; i < world.call_count; i++) {
+        const struct made *made = &world.calls[i];
+
+        if (made->kind == KIND_DECIDE && made->ask == ask && made->call.replies == 0 &&
+            (!pick || made->pick == pick))
+            return true;
+    }
+    return false;
+}
+
 /* What was confirmed is over for the agent: the same call is about something else. */
 static void check_again(const struct made *made, const struct known *ask)
 {
@@ -142,7 +156,8 @@ static void check_result(const struct made *made)
         world.asks[ask].is_given = true;
     if (made->call.is_final && call_is_yes(&made->call, "/explicit") && picked[0] &&
         !world.asks[ask].is_doubtful)
-        demand(strchr(world.asks[ask].picks, picked[0]) != NULL, "a result no one has answered");
+        demand(strchr(world.asks[ask].picks, picked[0]) || is_on_its_way(ask, picked[0]),
+               "a result no one has answered");
 }
 
 static void note_decision(const struct made *made)
@@ -152,8 +167,9 @@ static void note_decision(const struct made *made)
     if (!ask || made->call.err.code != ERROR_NONE)
         return;
     if (call_is_yes(&made->call, "/already")) {
-        demand(ask->is_doubtful ||
-                   (made->pick ? strchr(ask->picks, made->pick) != NULL : !ask->picks[0]),
+        demand(ask->is_doubtful || (made->pick ? strchr(ask->picks, made->pick) ||
+                                                     is_on_its_way(made->ask, made->pick)
+                                               : !ask->picks[0]),
                "what was decided otherwise is so already");
         return;
     }
@@ -180,6 +196,7 @@ static void look(struct made *made)
         world.asks[made->ask].confirmed_at = world.call_count;
     }
     if (made->kind == KIND_UNDO && made->call.err.code == ERROR_NONE && made->ask >= 0) {
+        world.asks[made->ask].is_doubtful |= is_on_its_way(made->ask, 0);
         demand(world.asks[made->ask].is_ended || world.asks[made->ask].is_doubtful,
                "what was not decided was undone");
         world.asks[made->ask].is_ended = false;
