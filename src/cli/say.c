@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -12,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/visible_text.h"
+#include "tui/facts.h"
 
 enum { SAY_LABEL_CELLS = 12 };
 
@@ -105,17 +107,20 @@ static void say_error_json(const struct error *err, const struct json *detail)
 }
 
 /* Who was faster, in words. False: the detail does not say. */
-static bool say_winner(const struct json *detail)
+static bool say_winner(const struct arguments *arguments, const struct json *detail)
 {
     const struct json *by = json_member(detail, "answered_by");
     const char *state = json_member_text(detail, "status");
     const char *person = json_member_text(by, "person"), *via = json_member_text(by, "via");
-    const char *when = json_member_text(detail, "answered_at");
+    const struct json *at = json_member(detail, "answered_at");
+    struct text when = { 0 };
 
-    if (!state || !person || !via || !when)
+    if (!state || !person || !via || !at)
         return false;
+    say_add_time(arguments, &when, at);
     say_problem(TEXT_CLI_TOO_LATE, "state", i18n_state(state_find(state)), "person", person, "via",
-                via, "time", when, NULL);
+                via, "time", text_string(&when), NULL);
+    text_release(&when);
     return true;
 }
 
@@ -176,7 +181,7 @@ void say_error(const struct arguments *arguments, const struct error *err,
 
     if (arguments->is_json)
         say_error_json(err, detail);
-    else if (err->code == ERROR_already_answered && say_winner(detail))
+    else if (err->code == ERROR_already_answered && say_winner(arguments, detail))
         return;
     else if (ended == STATE_TIMEOUT || ended == STATE_AUTO_SUBMITTED)
         say_problem(TEXT_ERROR_TIMED_OUT, NULL);
@@ -307,6 +312,16 @@ void say_add_agent(struct text *out, const struct json *ask)
                         (long long)json_member_integer(origin, "pid", 0));
     text_add_char(out, ')');
     text_release(&shown);
+}
+
+void say_add_time(const struct arguments *arguments, struct text *out, const struct json *given)
+{
+    int64_t utc_ms = facts_time(given);
+
+    if (utc_ms && !arguments_value(arguments, "utc"))
+        i18n_add_when(out, utc_ms, (int64_t)time(NULL) * 1000);
+    else if (json_text(given))
+        say_add_shown(out, json_text(given));
 }
 
 /* Columns our own labels take: Latin letters one, Chinese characters two. */

@@ -32,6 +32,8 @@ void say_add_shown(struct text *out, const char *words);
 void say_lines(const char *words, int indent);
 /* "claimed name" (what we know of it): a name can't fake the rest (R5.8). */
 void say_add_agent(struct text *out, const struct json *ask);
+/* A time of the hub as i18n_add_when writes it; with --utc as it came. */
+void say_add_time(const struct arguments *arguments, struct text *out, const struct json *given);
 void say_row(enum text_id label, const char *value); /* "Label:     value" */
 
 #endif

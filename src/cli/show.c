@@ -5,47 +5,24 @@
 #include <time.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "cli/call.h"
 #include "cli/say.h"
 #include "cli/show_form.h"
-
-/* "3 min", in the largest unit that fits. */
-static void add_duration(struct text *out, int64_t seconds)
-{
-    static const struct {
-        int64_t seconds;
-        enum text_id text;
-    } units[] = {
-        { 86400, TEXT_DURATION_DAYS },
-        { 3600, TEXT_DURATION_HOURS },
-        { 60, TEXT_DURATION_MINUTES },
-        { 1, TEXT_DURATION_SECONDS },
-    };
-    size_t unit = 0;
-    char count[24];
-
-    while (unit + 1 < ARRAY_LEN(units) && seconds < units[unit].seconds)
-        unit++;
-    snprintf(count, sizeof count, "%lld", (long long)(seconds / units[unit].seconds));
-    i18n_format(out, units[unit].text, "count", count, NULL);
-}
+#include "tui/facts.h"
 
 /* When it was asked and, while the agent waits, for how long that has been blocked (R5.8). */
-static void print_asked(const struct json *ask)
+static void print_asked(const struct arguments *arguments, const struct json *ask)
 {
-    const char *created = json_member_text(ask, "created_at");
+    const struct json *created = json_member(ask, "created_at");
+    int64_t since_s = (int64_t)time(NULL) - facts_time(created) / 1000;
     bool is_open = state_is_open(state_find(json_member_text(ask, "status")));
     struct text line = { 0 }, waited = { 0 };
-    struct tm parts = { 0 };
 
-    text_add_text(&line, created);
+    say_add_time(arguments, &line, created);
     if (is_open && json_is_yes(json_member(ask, "detached"))) {
         text_add_format(&line, "  %s", i18n_text(TEXT_LIST_DETACHED));
-    } else if (is_open && strptime(created, "%Y-%m-%dT%H:%M:%S", &parts)) {
-        int64_t since_s = (int64_t)(time(NULL) - timegm(&parts));
-
-        add_duration(&waited, since_s > 0 ? since_s : 0);
+    } else if (is_open) {
+        facts_add_duration(&waited, since_s > 0 ? since_s : 0);
         text_add_text(&line, "  ");
         i18n_format(&line, TEXT_BLOCKED, "time", text_string(&waited), NULL);
     }
@@ -54,7 +31,7 @@ static void print_asked(const struct json *ask)
     text_release(&waited);
 }
 
-static void print_facts(const struct json *ask)
+static void print_facts(const struct arguments *arguments, const struct json *ask)
 {
     const struct json *origin = json_member(ask, "origin");
     const char *status = json_member_text(ask, "status");
@@ -70,7 +47,7 @@ static void print_facts(const struct json *ask)
     say_row(TEXT_ROW_AGENT, text_string(&line));
     if (directory)
         say_row(TEXT_ROW_DIRECTORY, directory);
-    print_asked(ask);
+    print_asked(arguments, ask);
     if (json_member_integer(ask, "remaining_seconds", -1) >= 0) {
         snprintf(left, sizeof left, "%lld s",
                  (long long)json_member_integer(ask, "remaining_seconds", 0));
@@ -113,8 +90,8 @@ static void print_answers(const struct json *list)
     }
 }
 
-static void print_result(const struct json *ask, const struct json *result,
-                         const struct json *answer)
+static void print_result(const struct arguments *arguments, const struct json *ask,
+                         const struct json *result, const struct json *answer)
 {
     const struct json *inner = json_member(result, "selection");
     const struct json *selection = inner ? inner : result; /* the elicit tools have none */
@@ -151,7 +128,8 @@ static void print_result(const struct json *ask, const struct json *result,
             i18n_format(&line, TEXT_AGENT_TOKEN, "label", json_member_text(by, "token"), NULL);
         else
             text_add_format(&line, "pid %lld", (long long)json_member_integer(by, "pid", 0));
-        text_add_format(&line, ", %s", json_member_text(ask, "decided_at"));
+        text_add_text(&line, ", ");
+        say_add_time(arguments, &line, json_member(ask, "decided_at"));
         say_row(TEXT_ROW_BY, text_string(&line));
     }
     text_release(&line);
@@ -175,11 +153,12 @@ void show_whole(const struct arguments *arguments, const struct json *got)
         say_value(got);
         return;
     }
-    print_facts(json_member(got, "ask"));
+    print_facts(arguments, json_member(got, "ask"));
     show_limits(json_member(got, "form"));
     show_form(json_member(got, "form"));
     print_talk(json_member(got, "talk"));
-    print_result(json_member(got, "ask"), json_member(got, "result"), json_member(got, "answer"));
+    print_result(arguments, json_member(got, "ask"), json_member(got, "result"),
+                 json_member(got, "answer"));
 }
 
 static enum exit_code run_show(const struct arguments *arguments)
@@ -199,12 +178,13 @@ static enum exit_code run_show(const struct arguments *arguments)
     return ok ? EXIT_DONE : EXIT_ERROR;
 }
 
-static const char *const usage[] = { "show [ID]", NULL };
+static const struct verb_option options[] = { { "utc", 0, NULL, TEXT_OPT_UTC, false } };
+static const char *const usage[] = { "show [ID] [--utc]", NULL };
 static const char *const examples[] = { "show k3f7", "show k3f7 --json", NULL };
 const struct verb verb_show = {
     .name = "show",
     .about = TEXT_CLI_SHOW,
-    VERB_TEXTS,
+    VERB_TABLES,
     .most_words = 1,
     .may_go_far = true,
     .run = run_show,

@@ -29,6 +29,7 @@ const struct catalog catalog_zh = {
         [TEXT_DURATION_MINUTES] = "{count} 分钟",
         [TEXT_DURATION_HOURS] = "{count} 小时",
         [TEXT_DURATION_DAYS] = "{count} 天",
+        [TEXT_YESTERDAY] = "昨天 {time}",
         [TEXT_BLOCKED] = "已等待 {time}",
         [TEXT_NOBODY_WAITING] = "没有人在等你",
         [TEXT_ONE_AGENT_WAITING] = "1 个智能体在等你",
@@ -227,6 +228,7 @@ const struct catalog catalog_zh = {
         /* Command line: options */
         [TEXT_OPT_HELP] = "显示此命令的帮助。",
         [TEXT_OPT_JSON] = "输出供脚本使用的 JSON。",
+        [TEXT_OPT_UTC] = "以 UTC 输出完整时间，而不是本地时间。",
         [TEXT_OPT_PROMPT] = "完整的问题：任务背景以及为何需要选择（至少 20 个字符）。",
         [TEXT_OPT_OPTION] = "一个选项；每个选项写一次。返回的就是 id。",
         [TEXT_OPT_RECOMMEND] = "推荐的选项（有选项时必需）；可重复。",

@@ -4,6 +4,7 @@ Proves: R10.3 R2.3
 """
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import pwd
@@ -80,8 +81,18 @@ def answered_by(home: Home) -> None:
     assert by["uid"] == os.getuid() and by["pid"] == process.pid
     assert by["person"] == pwd.getpwuid(os.getuid()).pw_name and "same_process_tree" not in by
     assert TIME.fullmatch(result["answered_at"]) and result["explicit"] is True
-    shown = home.sayso("show", session_id).out
-    assert by["person"] in shown and str(process.pid) in shown and result["answered_at"][:10] in shown, shown
+    shown = home.sayso("show", session_id, env={"TZ": "UTC"}).out
+    assert by["person"] in shown and str(process.pid) in shown and result["answered_at"][11:16] + "\n" in shown, shown
+
+
+@test("show: times are local and short; --utc and JSON have them whole", "R10.3 R8.2")
+def local_times(home: Home) -> None:
+    session_id = ask(home, "T")
+    asked = row_of(home, session_id)["created_at"]
+    here = datetime.datetime.fromisoformat(asked.replace("Z", "+00:00")) + datetime.timedelta(hours=5, minutes=45)
+    local = home.sayso("show", env={"TZ": "XXX-5:45"}).out
+    assert re.search(rf"Asked: +({here:%Y-%m-%d} |yesterday )?{here:%H:%M}  ", local) and asked not in local, (asked, local)
+    assert f" {asked}  " in home.sayso("show", "--utc").out
 
 
 @test("show: previews, what is preselected, how many may be chosen, and how long the agent is blocked",
@@ -109,7 +120,7 @@ def show_whole(home: Home) -> None:
     expect_shown({"en": "Preview (c):", "zh": "预览 (c):"})
     english = shown({"en": ""})["en"]
     assert english.count("preselected") == 1 and "\x1b" not in english, english
-    wait_until(lambda: re.search(r"Asked: .*Z  blocked [1-9]\d* s", shown({"en": ""})["en"]), "a second has passed")
+    wait_until(lambda: re.search(r"Asked: .*:\d\d  blocked [1-9]\d* s", shown({"en": ""})["en"]), "a second has passed")
     expect_shown({"en": "blocked ", "zh": "已等待 "})
     expect(home.sayso("cancel"), DONE)
     end(home, process)
@@ -185,7 +196,7 @@ def too_late(home: Home) -> None:
     for words in (["answer", session_id, "--select", "eu"], ["answer", session_id, "--select", "us"],
                   ["answer", session_id, "--select", "nope"], ["cancel", session_id], ["decline", session_id]):
         line = one_line(expect(home.sayso(*words), FAILED).err)
-        assert "submitted" in line and person in line and TIME.search(line), line
+        assert "submitted" in line and person in line and re.search(r"\d\d:\d\d\)", line), line
         assert "cli" in line or "command line" in line, line
         assert "Nothing of yours was sent" in line, line
         error = error_of(home.sayso(*words, "--json"), "already_answered", "/session_id")

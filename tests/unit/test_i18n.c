@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -318,6 +319,47 @@ static void errors_are_found_by_their_english_words(void **state)
     text_release(&out);
 }
 
+static int64_t utc_ms(int day, int hour, int minute)
+{
+    struct tm parts = {
+        .tm_year = 126, .tm_mon = 2, .tm_mday = day, .tm_hour = hour, .tm_min = minute
+    };
+
+    return (int64_t)timegm(&parts) * 1000;
+}
+
+static void times_are_local_and_as_short_as_the_day_allows(void **state)
+{
+    static const struct {
+        int day, hour, minute;
+        const char *english, *chinese;
+    } cases[] = {
+        { 30, 10, 5, "12:05", "12:05" },
+        { 29, 22, 30, "00:30", "00:30" }, /* today there, yesterday in UTC */
+        { 29, 21, 59, "yesterday 23:59", "昨天 23:59" },
+        { 28, 23, 0, "yesterday 00:00", "昨天 00:00" },
+        { 28, 22, 59, "2026-03-28 23:59", "2026-03-28 23:59" },
+        { 31, 9, 0, "2026-03-31 11:00", "2026-03-31 11:00" },
+    };
+    struct text out = { 0 };
+
+    (void)state;
+    setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1); /* the 29th has 23 hours */
+    tzset();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        for (int language = LANGUAGE_EN; language <= LANGUAGE_ZH; language++) {
+            i18n_use((enum language)language);
+            text_clear(&out);
+            i18n_add_when(&out, utc_ms(cases[i].day, cases[i].hour, cases[i].minute),
+                          utc_ms(30, 11, 0));
+            assert_string_equal(text_string(&out),
+                                language == LANGUAGE_EN ? cases[i].english : cases[i].chinese);
+        }
+    }
+    text_release(&out);
+    i18n_use(LANGUAGE_EN);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -334,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_full_buffer_and_too_many_pairs_do_no_harm),
         cmocka_unit_test(languages_are_found_by_tag_and_locale),
         cmocka_unit_test(errors_are_found_by_their_english_words),
+        cmocka_unit_test(times_are_local_and_as_short_as_the_day_allows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
