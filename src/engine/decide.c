@@ -149,11 +149,12 @@ static void on_decided(void *context, const struct store_reply *reply)
     }
 }
 
+/* The window is for answers: whoever cancels or declines wants the agent to stop now. */
 static int64_t undo_window_ms(const struct decision *decision)
 {
     const char *via = decision->errand.visit->via;
 
-    if (decision->errand.visit->role != ROLE_PERSON ||
+    if (decision->event != EVENT_ANSWERED || decision->errand.visit->role != ROLE_PERSON ||
         (strcmp(via, "web") != 0 && strcmp(via, "terminal") != 0))
         return 0;
     return engine_setting(decision->errand.engine, SETTING_DELIVER_AFTER) * 1000;

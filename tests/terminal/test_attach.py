@@ -172,9 +172,9 @@ def filtering(home: Home) -> None:
     assert picks(home, session_id) == ["o1", "o17"]
 
 
-@test("Esc asks for a note and cancels; the ask is cancelled with it", "R6.1")
+@test("Esc asks for a note and cancels; the ask is cancelled with it, and the agent knows right away", "R6.1 R5.2")
 def cancelling(home: Home) -> None:
-    home.sayso("settings", "set", "deliver_after", "0")
+    home.sayso("settings", "set", "deliver_after", "60")
     session_id = ask(home)
     with Tmux(home) as tmux:
         tmux.start("attach", session_id)

@@ -57,6 +57,36 @@ static void test_windows_by_channel(void **state)
     }
 }
 
+/* The undo window is for answers: whoever cancels or declines wants the agent to stop now. */
+static void test_cancelling_reaches_the_agent_at_once(void **state)
+{
+    static const struct {
+        size_t act;
+        const char *status;
+    } cases[] = {
+        { offsetof(struct desk_ops, cancel), "cancelled" },
+        { offsetof(struct desk_ops, decline), "declined" },
+    };
+    static const char *const vias[] = { "terminal", "web", "cli" };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases) * ARRAY_LEN(vias); i++) {
+        struct scene scene;
+        desk_act *act;
+
+        scene_open(&scene, state, vias[i / ARRAY_LEN(cases)], "");
+        memcpy(&act, (const char *)scene.ops + cases[i % ARRAY_LEN(cases)].act, sizeof act);
+        scene_do(&scene, act, "");
+        assert_worked(&scene.did);
+        assert_int_equal(call_number(&scene.did, "/undo_ms"), -1);
+        assert_worked(&scene.asked);
+        assert_string_equal(call_text(&scene.asked, "/action_status"), "cancelled");
+        scene_do(&scene, scene.ops->undo, "");
+        assert_failed(&scene.did, ERROR_already_answered, "/session_id");
+        scene_assert(&scene, cases[i % ARRAY_LEN(cases)].status, 2);
+        scene_close(&scene);
+    }
+}
+
 static void test_undo_makes_it_a_draft_again(void **state)
 {
     struct scene scene;
@@ -91,7 +121,7 @@ static void test_undo_leaves_half_a_minute(void **state)
 
     scene_open(&scene, state, "terminal", ",'timeout_seconds':10");
     stage_advance(scene.stage, 9000);
-    scene_do(&scene, scene.ops->cancel, "");
+    scene_answer(&scene, "b");
     stage_advance(scene.stage, 4000);
     scene_do(&scene, scene.ops->undo, "");
     assert_worked(&scene.did);
@@ -177,24 +207,23 @@ static void test_undo_races_the_end_of_the_window(void **state)
 static void test_a_decision_right_after_an_undo(void **state)
 {
     static const struct {
-        size_t first, second;
+        size_t second;
         const char *status, *told;
+        int64_t undo_ms; /* -1: none */
     } cases[] = {
-        { offsetof(struct desk_ops, answer), offsetof(struct desk_ops, cancel), "cancelled",
-          "cancelled" },
-        { offsetof(struct desk_ops, cancel), offsetof(struct desk_ops, answer), "submitted",
-          "selected" },
+        { offsetof(struct desk_ops, cancel), "cancelled", "cancelled", -1 },
+        { offsetof(struct desk_ops, decline), "declined", "cancelled", -1 },
+        { offsetof(struct desk_ops, answer), "submitted", "selected", 5000 },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct call undo = { .label = "undo" };
         struct scene scene;
-        desk_act *first, *second;
+        desk_act *second;
 
         scene_open(&scene, state, "terminal", "");
-        memcpy(&first, (const char *)scene.ops + cases[i].first, sizeof first);
         memcpy(&second, (const char *)scene.ops + cases[i].second, sizeof second);
-        scene_do(&scene, first, ",'selected_ids':['a']");
+        scene_answer(&scene, "a");
         assert_worked(&scene.did);
         call_start(&undo, scene.person, scene.ops->undo, "{'session_id':'%s'}", scene.id);
         call_start(&scene.did, scene.person, second,
@@ -204,8 +233,9 @@ static void test_a_decision_right_after_an_undo(void **state)
         assert_worked(&undo);
         assert_worked(&scene.did);
         assert_string_equal(call_text(&scene.did, "/status"), cases[i].status);
-        assert_int_equal(call_number(&scene.did, "/undo_ms"), 5000);
-        stage_advance(scene.stage, 5000);
+        assert_int_equal(call_number(&scene.did, "/undo_ms"), cases[i].undo_ms);
+        if (cases[i].undo_ms > 0)
+            stage_advance(scene.stage, cases[i].undo_ms);
         assert_string_equal(call_text(&scene.asked, "/action_status"), cases[i].told);
         scene_assert(&scene, cases[i].status, 4);
         call_release(&undo);
@@ -509,6 +539,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_the_agent_hears_when_the_window_is_over),
         CASE(test_windows_by_channel),
+        CASE(test_cancelling_reaches_the_agent_at_once),
         CASE(test_undo_makes_it_a_draft_again),
         CASE(test_undo_leaves_half_a_minute),
         CASE(test_send_now),
