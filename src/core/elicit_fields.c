@@ -132,18 +132,24 @@ bool schema_fill_single(const struct property_values *values, struct field *fiel
 {
     const struct place preset = { .outer = place, .name = "default" };
     struct option_places places = { place, "enum", NULL, "enum", NULL };
+    const struct json *names = values->names ? values->names : values->labels;
+    const char *key = values->names ? "enumNames" : "enumLabels";
 
     field->kind = FIELD_SINGLE;
     field->min_selections = field->max_selections = 1;
-    if (values->names && json_length(values->names) != json_length(values->values))
-        return schema_refuse(place, "enumNames", ERROR_label_count_mismatch, err,
-                             "enumNames must have as many items as enum");
+    if (values->names && values->labels)
+        return schema_refuse(place, "enumLabels", ERROR_conflicting_arguments, err,
+                             "%s says the same as another argument: keep one of them",
+                             "enumLabels");
+    if (names && json_length(names) != json_length(values->values))
+        return schema_refuse(place, key, ERROR_label_count_mismatch, err,
+                             "%s must have as many items as enum", key);
     if (values->labelled) {
         places = (struct option_places){ place, "oneOf", "const", "oneOf", "title" };
         elicit_fill_labelled(field, values->labelled, "const", "title");
     } else {
-        places.labels = values->names ? "enumNames" : "enum";
-        elicit_fill_options(field, values->values, values->names);
+        places.labels = names ? key : "enum";
+        elicit_fill_options(field, values->values, names);
     }
     return check_options(field, &places, err) &&
            (!values->default_text || preselect(field, values->default_text, &preset, err));

@@ -27,6 +27,9 @@ static const struct argument labelled_rows[] = { ELICIT_PAIR("const", "title") }
         .unit = UNIT_ITEMS, .offset = place, .help = "1 to 100 of {const, title}",                 \
         .properties = labelled_rows, .property_count = ARRAY_LEN(labelled_rows)                    \
     }
+#define LABELS(place)                                                                              \
+    ARGUMENT_RANGE(TEXTS, 1, LIMIT_OPTIONS, ITEMS),                                                \
+        .offset = place, .properties = &elicit_label_row, .help = "labels of enum, as many"
 #define COUNT_ROW(key, lowest, highest, place)                                                     \
     {                                                                                              \
         .name = key, .type = ARGUMENT_INTEGER, .least = lowest, .most = highest,                   \
@@ -93,11 +96,8 @@ static const struct argument boolean_rows[] = {
 static const struct argument enum_rows[] = {
     PROPERTY_ROWS,
     ENUM_ROW(VALUE(values)),
-    { .name = "enumNames",
-      ARGUMENT_RANGE(TEXTS, 1, LIMIT_OPTIONS, ITEMS),
-      .offset = VALUE(names),
-      .help = "labels of enum, as many",
-      .properties = &elicit_label_row },
+    { .name = "enumNames", LABELS(VALUE(names)) },
+    { .name = "enumLabels", LABELS(VALUE(labels)), .is_hidden = true },
     DEFAULT_TEXT_ROW,
 };
 static const struct argument labelled_enum_rows[] = {

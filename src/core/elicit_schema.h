@@ -14,8 +14,8 @@ enum { SCHEMA_NOT_GIVEN = -1 };
 struct property_values {
     const char *type, *title, *description, *format, *default_text;
     int64_t min_chars, max_chars, min_items, max_items, default_yes;
-    const struct json *minimum, *maximum, *default_number, *values, *names, *labelled, *items;
-    const struct json *defaults, *secret;
+    const struct json *minimum, *maximum, *default_number, *values, *names, *labels, *labelled;
+    const struct json *items, *defaults, *secret;
 };
 struct items_values {
     const char *type;

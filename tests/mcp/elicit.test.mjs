@@ -19,6 +19,7 @@ const FORM = {
         ratio: { type: "number" },
         loud: { type: "boolean", default: true },
         colour: COLOURS,
+        key: { type: "string", enum: ["C", "Am"], enumLabels: ["C major", "A minor"] },
         size: { type: "string", oneOf: [{ const: "s", title: "Small" }, { const: "l", title: "Large" }], default: "l" },
         tags: { type: "array", items: { type: "string", enum: ["x", "y", "z"] }, minItems: 1, maxItems: 2 },
         more: { type: "array", items: { anyOf: [{ const: "p", title: "P" }, { const: "q", title: "Q" }] } },
@@ -38,8 +39,8 @@ const KIND_CASES = [
     ["elicit_number", { message: "Tempo?", minimum: 40, maximum: 200, unit: "BPM" }, ["--field", "value=92.5"], { value: 92.5 }],
     ["elicit_number", { message: "Stars?", style: "rating" }, ["--field", "value=4"], { value: 4 }],
     ["elicit_form", { message: "Details", requestedSchema: FORM },
-        ["--field", "name=Ada", "--field", "colour=blue", "--field", "tags=z,x", "--field", "loud=no"],
-        { content: { name: "Ada", count: 2, loud: false, colour: "blue", size: "l", tags: ["x", "z"] } }],
+        ["--field", "name=Ada", "--field", "colour=blue", "--field", "key=Am", "--field", "tags=z,x", "--field", "loud=no"],
+        { content: { name: "Ada", count: 2, loud: false, colour: "blue", key: "Am", size: "l", tags: ["x", "z"] } }],
 ];
 
 // A call, and a person who does `act` to its ask. Returns the call's result.

@@ -214,6 +214,13 @@ static const struct rule_case {
       AT_F "/enumNames" },
     { "elicit_form", TEXT(",'enum':['a','b'],'enumNames':['A','A']"), "ambiguous_label",
       AT_F "/enumNames/1" },
+    { "elicit_form", TEXT(",'enum':['a','b'],'enumLabels':['A','B']"), NULL, NULL },
+    { "elicit_form", TEXT(",'enum':['a','b'],'enumLabels':['A']"), "label_count_mismatch",
+      AT_F "/enumLabels" },
+    { "elicit_form", TEXT(",'enum':['a','b'],'enumLabels':['A','A']"), "ambiguous_label",
+      AT_F "/enumLabels/1" },
+    { "elicit_form", TEXT(",'enum':['a','b'],'enumNames':['A','B'],'enumLabels':['A','B']"),
+      "conflicting_arguments", AT_F "/enumLabels" },
     { "elicit_form", TEXT(",'oneOf':[{'const':'a','title':'A'},{'const':'b','title':'B'}]"), NULL,
       NULL },
     { "elicit_form", TEXT(",'oneOf':[{'const':'a'}]"), NO_SCHEMA, AT_F "/oneOf/0/title" },
@@ -409,6 +416,13 @@ static const struct {
     { "elicit_number", M ",'style':'field','minimum':1,'maximum':2}",
       "{'version':1,'title':'Say','prompt':'Say','fields':[{'name':'value','kind':'number',"
       "'required':true,'minimum':1,'maximum':2}],'allow_annotations':true}" },
+    { "elicit_form",
+      SCHEMA("'type':'object','properties':{'choice':{'type':'string','enum':['A','B'],"
+             "'enumLabels':['Variation A','Variation B']}},'required':['choice']"),
+      "{'version':1,'title':'Say','prompt':'Say','fields':[{'name':'choice','kind':'single',"
+      "'required':true,'options':[{'id':'A','label':'Variation A'},{'id':'B',"
+      "'label':'Variation B'}],'min_selections':1,'max_selections':1}],"
+      "'allow_annotations':true}" },
     { "elicit_form",
       SCHEMA("'type':'object','properties':{"
              "'t':{'type':'string','title':'T','description':'D','default':'x'},"
