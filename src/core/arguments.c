@@ -248,7 +248,7 @@ void arguments_fill(const struct argument *rows, size_t row_count, const struct 
 
         switch (argument_class_of(rows[i].type)->storage) {
         case STORE_TEXT:
-            *(const char **)slot = json_text(value);
+            *(const char **)slot = value ? json_text(value) : rows[i].otherwise_text;
             break;
         case STORE_NUMBER:
             *(int64_t *)slot = number_of(&rows[i], value);

@@ -53,6 +53,7 @@ struct argument {
     /* Not needed where that argument has this value; NULL: where it is given at all. */
     const char *spared_by, *spared_value;
     int64_t otherwise;                 /* a boolean's or integer's value when it is not given */
+    const char *otherwise_text;        /* a text's or word's; NULL: none */
     const struct argument *properties; /* OPTIONS: of each item; PREVIEW: of the object form */
     size_t property_count;
     bool is_hidden;  /* accepted or refused by a rule, but not offered */
@@ -120,7 +121,7 @@ bool arguments_read(const struct argument *rows, size_t row_count, const struct 
 /*
  * Fills a tool's struct from an object that has the right types. Stored are: texts as borrowed
  * `const char *`, booleans and integers as int64_t, all else as borrowed `const struct json *`;
- * NULL or `otherwise` where nothing was given.
+ * NULL or its `otherwise` where nothing was given.
  */
 void arguments_fill(const struct argument *rows, size_t row_count, const struct json *object,
                     void *values);

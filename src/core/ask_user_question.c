@@ -80,7 +80,8 @@ static const struct argument questions_arguments[] = {
       ARGUMENT_RANGE(QUESTIONS, 1, LIMIT_QUESTIONS, ITEMS),
       .is_needed = true,
       .offset = offsetof(struct questions_values, questions),
-      .help = "Needed: 1-4 questions {question, header?, options, multiSelect?}.",
+      .is_obvious = true,
+      .help = "1-4 questions {question, header?, options, multiSelect?}",
       ARGUMENT_PROPERTIES(question_properties) },
     ELICIT_REST,
 };

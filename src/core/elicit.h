@@ -23,7 +23,7 @@ struct elicit_values {
     {                                                                                              \
         .name = "message", .type = ARGUMENT_MARKDOWN, .least = 1, .most = LIMIT_MESSAGE_CHARS,     \
         .unit = UNIT_CHARS, .is_needed = true, .offset = ELICIT(message),                          \
-        .help = "Needed: the question, with what the person must know to answer it."               \
+        .help = "The question, with what the person must know to answer it."                       \
     }
 #define ELICIT_REST                                                                                \
     { .name = "title",                                                                             \

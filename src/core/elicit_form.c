@@ -15,7 +15,7 @@ static const struct argument form_arguments[] = {
       .type = ARGUMENT_OBJECT,
       .is_needed = true,
       .offset = offsetof(struct form_values, schema),
-      .help = "Needed: {type: object, properties, required}, 1 to 32 flat properties as MCP "
+      .help = "{type: object, properties, required}, 1 to 32 flat properties as MCP "
               "elicitation has them: string (minLength, maxLength, format), number, integer "
               "(minimum, maximum), boolean, enum or oneOf {const, title}, array of these; title, "
               "description, default. Never ask for secrets." },

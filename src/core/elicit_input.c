@@ -21,11 +21,13 @@ static const struct argument input_arguments[] = {
     ELICIT_MESSAGE,
     { .name = "field_name",
       ARGUMENT_RANGE(TEXT, 1, LIMIT_FIELD_NAME_BYTES, BYTES),
+      .otherwise_text = "input",
       .offset = VALUE(field_name),
-      .help = "Member of the result that holds the value, default input." },
+      .help = "Member of the result that holds the value." },
     { .name = "type",
       .type = ARGUMENT_ENUM,
       .choices = type_names,
+      .otherwise_text = "string",
       .offset = VALUE(type),
       .is_obvious = true,
       .help = "string (default), number or integer" },
@@ -63,19 +65,19 @@ static const struct argument input_arguments[] = {
 static bool build(const void *filled, struct ask_call *call, struct error *err)
 {
     const struct input_values *values = filled;
-    const char *type = values->type ? values->type : type_names[0];
     struct field *field;
 
     (void)err;
     elicit_begin(&values->common, 1, call);
     field = call->form.fields;
-    *field = (struct field){ .name = mem_text(values->field_name ? values->field_name : "input"),
-                             .kind = strcmp(type, "string") == 0 ? FIELD_TEXT : FIELD_NUMBER,
-                             .is_required = true,
-                             .is_integer = strcmp(type, "integer") == 0,
-                             .min_chars = values->min_chars,
-                             .max_chars = values->max_chars,
-                             .format = mem_text(values->format) };
+    *field =
+        (struct field){ .name = mem_text(values->field_name),
+                        .kind = strcmp(values->type, "string") == 0 ? FIELD_TEXT : FIELD_NUMBER,
+                        .is_required = true,
+                        .is_integer = strcmp(values->type, "integer") == 0,
+                        .min_chars = values->min_chars,
+                        .max_chars = values->max_chars,
+                        .format = mem_text(values->format) };
     elicit_fill_bounds(field, values->minimum, values->maximum);
     return true;
 }

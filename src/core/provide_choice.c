@@ -68,7 +68,7 @@ static const struct argument option_properties[] = {
     { .name = "annotation",
       ARGUMENT_RANGE(TEXT, 0, LIMIT_ANNOTATION_CHARS, CHARS),
       .offset = OPTION(annotation),
-      .help = "A note on this option, prefilled for the person, up to 2000 characters." },
+      .help = "A note on this option, prefilled for the person." },
     { .name = "preview",
       ARGUMENT_RANGE(PREVIEW, 0, LIMIT_PREVIEW_BYTES, BYTES),
       .offset = OPTION(preview),
@@ -178,7 +178,7 @@ static const struct argument choice_arguments[] = {
     { .name = "idempotency_key",
       ARGUMENT_RANGE(TEXT, 0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES),
       .offset = VALUE(idempotency_key),
-      .help = "Asking again with the same key gives the same ask; up to 128 bytes." },
+      .help = "Asking again with the same key gives the same ask." },
 };
 
 static void build_option(const struct json *given, struct option *option)

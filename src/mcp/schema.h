@@ -1,8 +1,9 @@
 /*
- * schema.h - prints JSON Schema from the same tables that check the arguments, so they cannot
- * disagree. Nothing is marked required: a call may carry session_id alone, and presence is checked
- * by us with a message that helps (R2.1); of a result, because there are clients that hold a bad
- * call's error against the schema too, and would hide it.
+ * schema.h - prints JSON Schema from the same tables that check the arguments, so they can't
+ * disagree. A tool that may also be called with session_id alone has no required arguments and no
+ * defaults: a client that fills those in would break the call that collects (R2.1). In results
+ * nothing is required, because some clients check an error against the schema too, and would hide
+ * it.
  */
 #ifndef MCP_SCHEMA_H
 #define MCP_SCHEMA_H

@@ -43,7 +43,27 @@ describe("protocol", { concurrency: 4 }, () => {
                     assert.ok(!("anyOf" in schema) && !("oneOf" in schema) && !("allOf" in schema), "clients flatten these");
                 }
             }
-            assert.ok(!("required" in tools[0].inputSchema), "session_id alone is a call too");
+            const schemas = Object.fromEntries(tools.map(({ name, inputSchema }) => [name, inputSchema]));
+            const required = Object.fromEntries(tools.map(({ name, inputSchema }) => [name, inputSchema.required]));
+            assert.deepEqual(required, {
+                provide_choice: undefined, // session_id alone is a call too
+                ask_user_question: ["questions"],
+                elicit_choice: ["message"], // and options or enum
+                elicit_input: ["message"], elicit_confirm: ["message"], elicit_number: ["message"],
+                elicit_form: ["message", "requestedSchema"],
+                get_answer: ["session_id"],
+                check_decision: undefined,
+            });
+            const defaultsOf = (name) => Object.fromEntries(Object.entries(schemas[name].properties)
+                .filter(([, schema]) => "default" in schema).map(([key, schema]) => [key, schema.default]));
+            assert.deepEqual(defaultsOf("provide_choice"), {}, "a client that filled them in could not collect");
+            assert.deepEqual(defaultsOf("elicit_input"), { field_name: "input", type: "string" });
+            assert.deepEqual(defaultsOf("elicit_confirm"), { destructive: false });
+            assert.deepEqual(defaultsOf("get_answer"), { wait_seconds: 30 });
+            const { questions } = schemas.ask_user_question.properties;
+            assert.deepEqual([questions.minItems, questions.items.properties.options.minItems], [1, 2]);
+            assert.equal(questions.items.properties.multiSelect.default, false);
+            assert.equal(schemas.elicit_choice.properties.options.minItems, 1);
             for (const tool of tools.filter(({ annotations }) => annotations)) {
                 assert.equal(tool.annotations.readOnlyHint, true);
                 assert.equal(tool.annotations.destructiveHint, false);
