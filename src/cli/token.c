@@ -87,20 +87,36 @@ static bool finish_new(const struct arguments *arguments, struct link *link,
     return true;
 }
 
+/* In a column of its own: never longer than its least width, but for Chinese. */
+static void print_times(const struct arguments *arguments, const struct json *token)
+{
+    const struct json *ends = json_member(token, "expires_at"),
+                      *used = json_member(token, "used_at");
+    struct text when = { 0 }, said = { 0 };
+
+    say_add_time(arguments, &when, ends);
+    printf("%-16s  ", json_text(ends) ? text_string(&when) : i18n_text(TEXT_TOKEN_NEVER));
+    text_clear(&when);
+    say_add_time(arguments, &when, used);
+    if (json_text(used))
+        i18n_format(&said, TEXT_TOKEN_USED, "time", text_string(&when), NULL);
+    printf("%-26s  ", json_text(used) ? text_string(&said) : i18n_text(TEXT_TOKEN_UNUSED));
+    text_release(&when);
+    text_release(&said);
+}
+
 static void print_list(const struct arguments *arguments, const struct json *result)
 {
     const struct json *tokens = json_member(result, "tokens");
 
-    (void)arguments;
     for (size_t i = 0; i < json_length(tokens); i++) {
         const struct json *token = json_item(tokens, i);
-        const char *expires = json_member_text(token, "expires_at");
         struct text label = { 0 };
 
         say_add_shown(&label, json_member_text(token, "label"));
-        printf("%.8s  %-7s %-24s  \"%s\"", json_member_text(token, "id"),
-               json_member_text(token, "kind"), expires ? expires : i18n_text(TEXT_TOKEN_NEVER),
-               text_string(&label));
+        printf("%.8s  %-7s ", json_member_text(token, "id"), json_member_text(token, "kind"));
+        print_times(arguments, token);
+        printf("\"%s\"", text_string(&label));
         if (json_is_yes(json_member(token, "sub_agent")))
             printf(" (%s)", i18n_text(TEXT_TOKEN_SUB_AGENT));
         if (json_is_yes(json_member(token, "may_answer")))

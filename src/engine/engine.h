@@ -54,8 +54,7 @@ bool engine_is_loaded(const struct engine *engine);
 struct desk *engine_desk(struct engine *engine);
 
 /* From memory; `hash` is of the secret (crypto/token.h). False: unknown, revoked or expired. */
-bool engine_find_token(const struct engine *engine, const uint8_t *hash,
-                       struct engine_token *ret_token);
+bool engine_find_token(struct engine *engine, const uint8_t *hash, struct engine_token *ret_token);
 
 /* Shows that we know the token of this id, without saying it: a keyed hash of `text`, in hex.
  * False: no live token has it. */

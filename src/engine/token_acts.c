@@ -49,6 +49,8 @@ static bool is_connected(const struct engine *engine, const struct token *token)
 static void write_token(const struct engine *engine, const struct token *token, const char *secret,
                         struct json_writer *writer)
 {
+    bool is_here = is_connected(engine, token);
+
     json_write_object(writer, NULL);
     json_write_text(writer, "id", token->id);
     json_write_text(writer, "kind", token->kind);
@@ -57,8 +59,9 @@ static void write_token(const struct engine *engine, const struct token *token, 
     json_write_bool_if(writer, "may_answer", token->may_answer);
     write_time(writer, "created_at", token->created_ms);
     write_time(writer, "expires_at", token->expires_ms);
+    write_time(writer, "used_at", is_here ? engine_utc_ms(engine) : token->used_ms);
     json_write_bool(writer, "expired", token_is_expired(engine, token));
-    json_write_bool_if(writer, "connected", is_connected(engine, token));
+    json_write_bool_if(writer, "connected", is_here);
     json_write_text_if(writer, "token", secret);
     json_write_end_object(writer);
 }

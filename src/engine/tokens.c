@@ -4,14 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "engine/inside.h"
+
+static const int64_t USED_EVERY_MS = 3600000;
 
 struct token *token_find(const struct engine *engine, const uint8_t *hash)
 {
     struct table_link *link = table_find(&engine->tokens, hash);
 
     return link ? TABLE_THING(token, link, link) : NULL;
+}
+
+struct token *token_find_id(const struct engine *engine, const char *id)
+{
+    struct table_link *link = NULL;
+
+    while ((link = table_each(&engine->tokens, link))) {
+        struct token *token = TABLE_THING(token, link, link);
+
+        if (strcmp(token->id, id) == 0 && !token_is_expired(engine, token))
+            return token;
+    }
+    return NULL;
 }
 
 void token_free(struct token *token)
@@ -24,6 +40,25 @@ void token_free(struct token *token)
 bool token_is_expired(const struct engine *engine, const struct token *token)
 {
     return token->expires_ms > 0 && engine_utc_ms(engine) >= token->expires_ms;
+}
+
+static void on_used(void *context, const struct store_reply *reply)
+{
+    (void)context;
+    if (reply->outcome == STORE_FAILED)
+        log_warning("token.use", "not kept: %s", error_name(reply->err.code));
+}
+
+/* A clock that was set back counts too. */
+void token_use(struct engine *engine, struct token *token)
+{
+    struct store *store = engine->parts.store;
+    int64_t now_ms = engine_utc_ms(engine);
+
+    if (now_ms >= token->used_ms && now_ms - token->used_ms < USED_EVERY_MS)
+        return;
+    token->used_ms = now_ms;
+    store->ops->use_token(store, token->hash, now_ms, on_used, NULL);
 }
 
 static void ring_for(struct engine *engine, const struct token *token)
@@ -73,6 +108,7 @@ void tokens_take_up(struct engine *engine, const struct store_token *stored)
     token->may_answer = stored->may_answer;
     token->created_ms = stored->created_ms;
     token->expires_ms = stored->expires_ms;
+    token->used_ms = stored->used_ms;
     token->is_found = true;
     table_insert(&engine->tokens, &token->link);
     ring_for(engine, token);
@@ -103,10 +139,13 @@ static void look_again(void *context, const struct store_token *stored)
     struct engine *engine = context;
     struct token *token = token_find(engine, stored->hash);
 
-    if (token)
-        token->is_found = true;
-    else
+    if (!token) {
         tokens_take_up(engine, stored);
+        return;
+    }
+    token->is_found = true;
+    if (stored->used_ms > token->used_ms)
+        token->used_ms = stored->used_ms;
 }
 
 void tokens_reload(struct engine *engine)
@@ -140,13 +179,13 @@ void tokens_release(struct engine *engine)
 }
 
 /* A clock tells nothing here: what is compared is the hash of what was sent. */
-bool engine_find_token(const struct engine *engine, const uint8_t *hash,
-                       struct engine_token *ret_token)
+bool engine_find_token(struct engine *engine, const uint8_t *hash, struct engine_token *ret_token)
 {
-    const struct token *token = token_find(engine, hash);
+    struct token *token = token_find(engine, hash);
 
     if (!token || token_is_expired(engine, token))
         return false;
+    token_use(engine, token);
     *ret_token = (struct engine_token){
         .kind = token->kind,
         .label = token->label,
@@ -160,19 +199,14 @@ bool engine_find_token(const struct engine *engine, const uint8_t *hash,
 bool engine_prove_token(const struct engine *engine, const char *id, const char *text,
                         struct text *out)
 {
+    const struct token *token = token_find_id(engine, id);
     uint8_t proof[HASH_BYTES];
     char hex[HASH_HEX_BYTES];
-    struct table_link *link = NULL;
 
-    while ((link = table_each(&engine->tokens, link))) {
-        const struct token *token = TABLE_THING(token, link, link);
-
-        if (strcmp(token->id, id) != 0 || token_is_expired(engine, token))
-            continue;
-        hash_keyed(token->hash, text, strlen(text), proof);
-        hash_hex(proof, sizeof proof, hex);
-        text_add_text(out, hex);
-        return true;
-    }
-    return false;
+    if (!token)
+        return false;
+    hash_keyed(token->hash, text, strlen(text), proof);
+    hash_hex(proof, sizeof proof, hex);
+    text_add_text(out, hex);
+    return true;
 }

@@ -25,6 +25,7 @@ struct token {
     bool is_over;  /* expired, and whoever came with it was sent away */
     bool is_found; /* in the store, when it was last looked at */
     int64_t created_ms, expires_ms;
+    int64_t used_ms; /* about; 0: never */
 };
 
 /* tokens.c: those that are alive */
@@ -36,8 +37,11 @@ void tokens_take_up(struct engine *engine, const struct store_token *stored);
 /* It is the caller's then; whoever came with it is sent away. */
 void tokens_remove(struct engine *engine, struct token *token);
 struct token *token_find(const struct engine *engine, const uint8_t *hash); /* may miss */
+struct token *token_find_id(const struct engine *engine, const char *id); /* NULL: or is expired */
 bool token_is_expired(const struct engine *engine, const struct token *token);
 void token_free(struct token *token);
+/* Somebody came with it. Told to the store once an hour at most. */
+void token_use(struct engine *engine, struct token *token);
 
 /* token_acts.c: what people do with them */
 desk_act token_new_act, token_list_act, token_revoke_act;

@@ -14,6 +14,7 @@
 #include "engine/inside.h"
 #include "engine/launch.h"
 #include "engine/submission.h"
+#include "engine/tokens.h"
 #include "engine/waits.h"
 
 /* Whose ask it is (spec 1): over HTTP the token, at whichever hub and whoever runs that, or the
@@ -116,8 +117,11 @@ void visit_leave(struct desk *desk, struct desk_visit *leaving)
 {
     struct engine *engine = engine_of(desk);
     struct visit *visit = (struct visit *)leaving;
+    struct token *token = visit->token_id ? token_find_id(engine, visit->token_id) : NULL;
 
     visit->is_gone = true;
+    if (token)
+        token_use(engine, token);
     if (visit->is_watching)
         (*watcher_count(engine, visit))--;
     if (visit->wants_remaining)

@@ -78,6 +78,8 @@ struct store_token {
     const char *label; /* what the person calls it */
     bool is_sub_agent, may_answer;
     int64_t created_ms, expires_ms; /* expires_ms 0: never */
+    int64_t used_ms;                /* about when it was used last; 0: never */
+    const char *browser; /* a device: "ORIGIN KEY", where it signs and with what; NULL: a secret */
 };
 typedef void store_token_each(void *context, const struct store_token *token);
 
@@ -256,6 +258,8 @@ struct store_ops {
     /* STORE_MISSING: there is none, or it was revoked before. */
     void (*revoke_token)(struct store *store, const uint8_t hash[32], int64_t now_ms,
                          store_done *done, void *context);
+    void (*use_token)(struct store *store, const uint8_t hash[32], int64_t now_ms, store_done *done,
+                      void *context); /* likewise; it was used then */
     /* STORE_LOST: one of that kind is in force. */
     void (*save_rule)(struct store *store, const struct store_rule *rule, store_done *done,
                       void *context);

@@ -18,6 +18,7 @@ static job_run *const runs[JOB_KINDS] = {
     [JOB_SETTING] = setting_run,
     [JOB_TOKEN] = token_run,
     [JOB_REVOKE] = revoke_run,
+    [JOB_USE] = revoke_run,
     [JOB_RULE] = rule_run,
     [JOB_RULE_REVOKE] = rule_revoke_run,
     [JOB_KEY] = key_run,

@@ -19,6 +19,7 @@ enum job_what {
     JOB_SETTING,
     JOB_TOKEN,
     JOB_REVOKE,
+    JOB_USE, /* of a token: as JOB_REVOKE */
     JOB_RULE,
     JOB_RULE_REVOKE,
     JOB_KEY,

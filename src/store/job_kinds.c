@@ -39,6 +39,7 @@ static const size_t setting_texts[] = {
 static const size_t token_texts[] = {
     offsetof(struct job, of.token.kind),
     offsetof(struct job, of.token.label),
+    offsetof(struct job, of.token.browser),
 };
 
 static const size_t rule_texts[] = {

@@ -82,6 +82,15 @@ void request_revoke_token(struct store *store, const uint8_t hash[32], int64_t n
     add(store, &job);
 }
 
+void request_use_token(struct store *store, const uint8_t hash[32], int64_t now_ms,
+                       store_done *done, void *context)
+{
+    struct job job = { JOB_OF(USE), .of.revoke.now_ms = now_ms };
+
+    memcpy(job.of.revoke.hash, hash, sizeof job.of.revoke.hash);
+    add(store, &job);
+}
+
 void request_save_rule(struct store *store, const struct store_rule *rule, store_done *done,
                        void *context)
 {

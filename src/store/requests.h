@@ -18,11 +18,11 @@ struct queued_store {
     .create = request_create, .change = request_change, .mark = request_mark,                      \
     .save_draft = request_save_draft, .save_setting = request_save_setting,                        \
     .save_token = request_save_token, .revoke_token = request_revoke_token,                        \
-    .save_rule = request_save_rule, .revoke_rule = request_revoke_rule,                            \
-    .save_key = request_save_key, .save_meta = request_save_meta,                                  \
-    .save_cut_off = request_save_cut_off, .save_form_fact = request_save_form_fact,                \
-    .forget_cut_offs = request_forget_cut_offs, .shift_deadlines = request_shift_deadlines,        \
-    .sweep = request_sweep, .index = request_index,                                                \
+    .use_token = request_use_token, .save_rule = request_save_rule,                                \
+    .revoke_rule = request_revoke_rule, .save_key = request_save_key,                              \
+    .save_meta = request_save_meta, .save_cut_off = request_save_cut_off,                          \
+    .save_form_fact = request_save_form_fact, .forget_cut_offs = request_forget_cut_offs,          \
+    .shift_deadlines = request_shift_deadlines, .sweep = request_sweep, .index = request_index,    \
     .create_conversation = request_create_conversation,                                            \
     .save_conversation = request_save_conversation
 /* And those that each has of its own, under the same names. */
@@ -52,6 +52,8 @@ void request_save_token(struct store *store, const struct store_token *token, st
                         void *context);
 void request_revoke_token(struct store *store, const uint8_t hash[32], int64_t now_ms,
                           store_done *done, void *context);
+void request_use_token(struct store *store, const uint8_t hash[32], int64_t now_ms,
+                       store_done *done, void *context);
 void request_save_rule(struct store *store, const struct store_rule *rule, store_done *done,
                        void *context);
 void request_revoke_rule(struct store *store, const char *id, int64_t now_ms, store_done *done,

@@ -143,6 +143,11 @@ static const char found_tables[] =
     "CREATE INDEX asks_undelivered ON asks (principal, number)"
     " WHERE delivered_ms = 0 AND (state = 3 OR state = 5 OR state = 6);";
 
+/* When a token was used last, and where a device that has no secret signs and with which key. */
+static const char token_columns[] =
+    "ALTER TABLE tokens ADD COLUMN used_ms INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE tokens ADD COLUMN browser TEXT;";
+
 enum { STEP_TEXTS = 4 };
 static const struct {
     const char *texts[STEP_TEXTS];
@@ -153,6 +158,7 @@ static const struct {
     { { conversation_tables } },
     { { search_settings } },
     { { found_tables } },
+    { { token_columns } },
 };
 
 int schema_version(void)

@@ -16,6 +16,8 @@ int token_run(struct write *write, struct job *job)
     statement_integer(&insert, token->may_answer);
     statement_integer(&insert, token->created_ms);
     statement_integer(&insert, token->expires_ms);
+    statement_integer(&insert, token->used_ms);
+    statement_text(&insert, token->browser);
     rc = statement_run(&insert);
     CRASH_POINT(store_token_written);
     return rc;
@@ -23,7 +25,8 @@ int token_run(struct write *write, struct job *job)
 
 int revoke_run(struct write *write, struct job *job)
 {
-    struct statement update = statement_of(&write->statements, WRITE_TOKEN_REVOKE);
+    struct statement update = statement_of(
+        &write->statements, job->what == JOB_USE ? WRITE_TOKEN_USE : WRITE_TOKEN_REVOKE);
 
     statement_blob(&update, job->of.revoke.hash, sizeof job->of.revoke.hash);
     statement_integer(&update, job->of.revoke.now_ms);

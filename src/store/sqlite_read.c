@@ -103,8 +103,8 @@ static const char *const read_sql[READ_COUNT] = {
               " WHERE kind IN (15, 16) AND said IS NOT NULL ORDER BY seq DESC LIMIT ?2)"
               " ORDER BY seq",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
-    [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms"
-                    " FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
+    [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms,"
+                    " used_ms, browser FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
                     " ORDER BY created_ms, hash",
     [READ_RULES] = "SELECT id, kind, facts, answer, actor, created_ms, expires_ms FROM rules"
                    " WHERE revoked_ms = 0 AND length(kind) = 32 ORDER BY created_ms, id",
@@ -373,6 +373,8 @@ void reader_list_tokens(struct reader *reader, store_token_each *each, void *con
             .may_answer = sqlite3_column_int(list.handle, 4) != 0,
             .created_ms = sqlite3_column_int64(list.handle, 5),
             .expires_ms = sqlite3_column_int64(list.handle, 6),
+            .used_ms = sqlite3_column_int64(list.handle, 7),
+            .browser = (const char *)sqlite3_column_text(list.handle, 8),
         };
 
         memcpy(token.hash, sqlite3_column_blob(list.handle, 0), sizeof token.hash);

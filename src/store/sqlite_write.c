@@ -74,9 +74,12 @@ const char *const write_sql[WRITE_COUNT] = {
                       " ON CONFLICT DO UPDATE SET value = excluded.value",
     [WRITE_SETTING_REMOVE] = "DELETE FROM settings WHERE person = ?1 AND name = ?2",
     [WRITE_TOKEN] = "INSERT INTO tokens (hash, kind, person, label, sub_agent, may_answer,"
-                    " created_ms, expires_ms) VALUES (?1, ?2, 'owner', ?3, ?4, ?5, ?6, ?7)",
+                    " created_ms, expires_ms, used_ms, browser)"
+                    " VALUES (?1, ?2, 'owner', ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     [WRITE_TOKEN_REVOKE] = "UPDATE tokens SET revoked_ms = ?2 WHERE hash = ?1 AND revoked_ms = 0"
                            " RETURNING 1",
+    [WRITE_TOKEN_USE] = "UPDATE tokens SET used_ms = max(used_ms, ?2)"
+                        " WHERE hash = ?1 AND revoked_ms = 0 RETURNING 1",
     [WRITE_RULE] = "INSERT INTO rules (id, kind, facts, answer, actor, created_ms, expires_ms)"
                    " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM rules"
                    " WHERE kind = ?2 AND revoked_ms = 0 AND expires_ms > ?6)",

@@ -57,6 +57,7 @@ enum write_statement {
     WRITE_SETTING_REMOVE,
     WRITE_TOKEN,
     WRITE_TOKEN_REVOKE,
+    WRITE_TOKEN_USE,
     WRITE_RULE,
     WRITE_RULE_REVOKE,
     WRITE_KEY,

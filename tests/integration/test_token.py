@@ -76,6 +76,24 @@ def into_files(home: Home) -> None:
     assert failed.code == 1 and len(home.sayso("token", "list", "--json").json) == count, failed
 
 
+@test("list and the store say when a token was used last, about: not at every request", "R12.1 R12.4")
+def last_used(home: Home) -> None:
+    with Site(home) as site:
+        rows = {row["kind"]: row for row in home.sayso("token", "list", "--json").json}
+        assert rows["agent"]["used_at"] is None and rows["person"]["used_at"] is None, rows
+        assert home.sayso("token", "list").out.count("  not used yet  ") == 2
+        for _ in range(5):
+            reply = ask("127.0.0.1", site.port, request("GET", "/api/asks", site.port, f"Authorization: Bearer {site.person}"))
+            assert reply.status == 200, reply
+        listed = home.sayso("token", "list").out
+        assert re.search(r"person .*  last used (yesterday )?\d\d:\d\d  ", listed) and listed.count("not used yet") == 1, listed
+        used = {row["kind"]: row["used_at"] for row in home.sayso("token", "list", "--json").json}
+        assert used["agent"] is None and used["person"] >= rows["person"]["created_at"], used
+        kept = lambda: home.rows("SELECT used_ms FROM tokens WHERE kind = 'person'")[0][0]
+        wait_until(lambda: kept() > 0, "the use is stored")
+        assert "最近使用" in home.sayso("token", "list", env={"CHOICE_LANG": "zh"}).out
+
+
 @test("labels that would act on a terminal or fake a line are shown harmless", "R12.1 R6.5 P13")
 def hostile_labels(home: Home) -> None:
     for label in HOSTILE:

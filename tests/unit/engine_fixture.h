@@ -57,7 +57,7 @@ struct stage_store {
     struct passage *failures; /* to be told at the next turn */
     size_t outstanding;       /* writes the inner store has */
     size_t reading;           /* reads it has not ended */
-    int creates, changes, drafts, sweeps, indexings, shifts;
+    int creates, changes, drafts, sweeps, indexings, shifts, uses;
 };
 
 struct stage {

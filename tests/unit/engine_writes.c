@@ -132,6 +132,17 @@ static void pass_revoke_token(struct store *port, const uint8_t *hash, int64_t n
         inner->ops->revoke_token(inner, hash, now_ms, stage_passed, passage);
 }
 
+static void pass_use_token(struct store *port, const uint8_t *hash, int64_t now_ms,
+                           store_done *done, void *context)
+{
+    struct store *inner = own(port)->inner;
+    struct passage *passage = stage_pass(own(port), own(port)->fails_tokens, "use", done, context);
+
+    own(port)->uses++;
+    if (passage)
+        inner->ops->use_token(inner, hash, now_ms, stage_passed, passage);
+}
+
 static void pass_save_rule(struct store *port, const struct store_rule *rule, store_done *done,
                            void *context)
 {
@@ -207,6 +218,7 @@ void stage_add_writes(struct store_ops *ops)
     ops->save_setting = pass_save_setting;
     ops->save_token = pass_save_token;
     ops->revoke_token = pass_revoke_token;
+    ops->use_token = pass_use_token;
     ops->save_rule = pass_save_rule;
     ops->revoke_rule = pass_revoke_rule;
     ops->save_key = pass_save_key;

@@ -125,6 +125,45 @@ static void test_expiry(void **state)
     room_close(&room);
 }
 
+/* When one was used last is kept about, not at every request. */
+static void test_use(void **state)
+{
+    char secret[TOKEN_BYTES], id[TOKEN_ID_BYTES], first[32];
+    struct engine_token found;
+    struct desk_room room;
+
+    room_open(&room, state);
+    make(&room, "{}", secret);
+    snprintf(id, sizeof id, "%s", call_text(&room.did, "/id"));
+    assert_string_equal(call_text(&room.did, "/used_at"), "");
+    stage_advance(room.stage, 1000);
+    for (int i = 0; i < 100; i++)
+        assert_true(is_known(&room, secret, &found));
+    stage_settle(room.stage);
+    assert_int_equal(room.stage->store.uses, 1);
+    assert_int_equal(count_listed(&room), 1);
+    snprintf(first, sizeof first, "%s", call_text(&room.did, "/tokens/0/used_at"));
+    assert_int_equal(strlen(first), strlen("2026-01-01T00:00:00.000Z"));
+    stage_advance(room.stage, 3599000);
+    assert_true(is_known(&room, secret, &found));
+    assert_int_equal(room.stage->store.uses, 1);
+    room_restart(&room);
+    assert_int_equal(count_listed(&room), 1);
+    assert_string_equal(call_text(&room.did, "/tokens/0/used_at"), first);
+    stage_advance(room.stage, 1000);
+    assert_true(is_known(&room, secret, &found));
+    stage_settle(room.stage);
+    room_restart(&room);
+    assert_int_equal(count_listed(&room), 1);
+    assert_true(strcmp(call_text(&room.did, "/tokens/0/used_at"), first) > 0);
+    call_run(&room.did, room.person, room.ops->token_revoke, "{'id':'%s'}", id);
+    assert_worked(&room.did);
+    stage_advance(room.stage, DAY_MS);
+    assert_false(is_known(&room, secret, &found));
+    assert_int_equal(count_listed(&room), 0);
+    room_close(&room);
+}
+
 static void test_bad_params(void **state)
 {
     static const struct {
@@ -367,11 +406,17 @@ static void test_seals_need_a_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_life),        CASE(test_expiry),
-        CASE(test_bad_params),  CASE(test_two_at_once),
-        CASE(test_store_fails), CASE(test_roles),
-        CASE(test_identity),    CASE(test_principals),
-        CASE(test_seals),       CASE(test_seals_need_a_disk),
+        CASE(test_life),
+        CASE(test_expiry),
+        CASE(test_use),
+        CASE(test_bad_params),
+        CASE(test_two_at_once),
+        CASE(test_store_fails),
+        CASE(test_roles),
+        CASE(test_identity),
+        CASE(test_principals),
+        CASE(test_seals),
+        CASE(test_seals_need_a_disk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

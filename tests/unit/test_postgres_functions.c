@@ -406,7 +406,7 @@ static void small_tables_and_conversations_are_marked(void **state)
         skip();
     begin(twin);
     done(twin, "SELECT sayso_setting('owner', 'a', 'b')");
-    done(twin, "SELECT sayso_token('\\x01', 'agent', '', false, true, 1, 0)");
+    done(twin, "SELECT sayso_token('\\x01', 'agent', '', false, true, 1, 0, 0, NULL)");
     done(twin, "SELECT sayso_token_revoke('\\x02', 5)"); /* there is none: nothing changed */
     assert_true(twin_send(twin, &job));
     commit(twin, "marked");

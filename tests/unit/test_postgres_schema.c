@@ -149,6 +149,8 @@ static void older_ones_are_brought_up_to_date(void **state)
     postgres_run(
         place->url,
         "DROP TABLE hubs; ALTER TABLE asks DROP COLUMN hub; UPDATE sayso SET version = 1;"
+        "ALTER TABLE tokens DROP COLUMN used_ms; ALTER TABLE tokens DROP COLUMN browser;"
+        "INSERT INTO tokens VALUES ('\\x07', 'tab', 'owner', 'old', 0, 0, 5, 6, 0);"
         "INSERT INTO asks (number, id, principal, digest, state, interface, flags, version,"
         " form_version, created_ms, deadline_ms, original_ms, hold_used_ms,"
         " deliver_after_ms, delivered_ms, decided_ms, ended_ms, seq, earlier_seq,"
@@ -157,6 +159,9 @@ static void older_ones_are_brought_up_to_date(void **state)
     make_done(place, "public");
     assert_int_equal(postgres_number(place->url, "SELECT version FROM sayso"),
                      postgres_schema_version());
+    assert_int_equal(postgres_number(place->url, "SELECT count(*) FROM tokens WHERE used_ms = 0"
+                                                 " AND browser IS NULL AND expires_ms = 6"),
+                     1);
     assert_int_equal(postgres_number(place->url, "SELECT count(*) FROM sayso_beat(7, 9)"), 0);
     postgres_run(place->url, "UPDATE hubs SET since_ms = 0");
     assert_int_equal(postgres_number(place->url, "SELECT count(*) FROM sayso_beat(7, 9) AS id"

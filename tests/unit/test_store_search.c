@@ -526,9 +526,15 @@ static void one_ask_is_found_however_long_ago(void **state)
     if (!chosen_is_postgres()) {
         assert_in_range(sql_number(place, "SELECT count(*) FROM by_id"), 1, COUNT - 1);
         close_store(place);
-        sql(place, "DROP TABLE by_id; DROP TABLE by_principal; DROP INDEX asks_undelivered;"
-                   " DROP TRIGGER search_moved; DROP TRIGGER ask_dropped; PRAGMA user_version = 5");
+        sql(place,
+            "DROP TABLE by_id; DROP TABLE by_principal; DROP INDEX asks_undelivered;"
+            " DROP TRIGGER search_moved; DROP TRIGGER ask_dropped; PRAGMA user_version = 5;"
+            " ALTER TABLE tokens DROP COLUMN used_ms; ALTER TABLE tokens DROP COLUMN browser;"
+            " INSERT INTO tokens VALUES (x'07', 'tab', 'owner', 'old', 0, 0, 5, 6, 0)");
         open_store(place);
+        assert_int_equal(sql_number(place, "SELECT count(*) FROM tokens WHERE used_ms = 0"
+                                           " AND browser IS NULL AND expires_ms = 6"),
+                         1);
         assert_in_range(sql_number(place, "SELECT count(*) FROM by_id"), 1, COUNT - 1);
         assert_all_found(place, COUNT);
     }

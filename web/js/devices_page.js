@@ -7,7 +7,7 @@ import { on } from "./signals.js";
 import { sayProblem } from "./problems.js";
 
 /** @typedef {{id: string, kind: string, label: string, created_at: string,
- *     expires_at: string|null, expired: boolean,
+ *     expires_at: string|null, used_at: string|null, expired: boolean,
  *     connected?: boolean}} Token */
 
 const PEOPLE_KINDS = ["tab", "device", "person"];
@@ -22,7 +22,10 @@ export function showDevices(main) {
         .then(load, (error) => setText(said, sayProblem(error)));
     const buildToken = (/** @type {Token} */ token) => {
         const isThis = token.id === line.tab;
+        const isHere = isThis || token.connected;
         const when = say("since", { time: sayWhen(token.created_at) }) +
+            (isHere ? "" : say("comma") + (token.used_at
+                ? say("used", { time: sayWhen(token.used_at) }) : say("unused"))) +
             (token.expires_at ? say("comma") + say(token.expired ? "expired" : "expires",
                 { time: sayWhen(token.expires_at) }) : "");
         const what = PEOPLE_KINDS.includes(token.kind) ? when : `${say("may_ask_only")} ${when}`;
@@ -32,7 +35,7 @@ export function showDevices(main) {
                 make("small", {}, what),
                 !isThis && make("small", {}, say("revoke_there"), " ",
                     make("code", {}, `sayso token revoke ${token.id.slice(0, 8)}`))),
-            (isThis || token.connected) &&
+            isHere &&
                 make("span", { class: "tag plain" }, say(isThis ? "this_tab" : "open_now")),
             isThis && button({ class: "small", "data-key": "sign-out", click: signOut },
                 say("sign_out")));

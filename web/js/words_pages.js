@@ -129,6 +129,8 @@ export const PAGE_WORDS = /** @type {const} */ ({
     since: ["since {time}", "自 {time}"],
     expires: ["until {time}", "至 {time}"],
     expired: ["expired {time}", "已于 {time} 过期"],
+    used: ["last used {time}", "最近使用：{time}"],
+    unused: ["not used yet", "尚未使用"],
     may_ask_only: ["May ask, may never answer;", "可以提问，不能答复；"],
     none_yet: ["None yet.", "还没有。"],
     new_token_there: ["Create a token on the hub’s machine:", "在中枢所在的机器上新建令牌："],

@@ -12,18 +12,19 @@
 #include "store/postgres/pool.h"
 #include "store/postgres/result.h"
 
-/* Which table, `at`, `until`, bytes, two flags, `name`, `second` and three texts: read_entry. */
+/* Which table, `at`, `until`, bytes, two flags, `name`, `second`, three texts, `used`: read_entry.
+ */
 const struct sql cache_sql = {
     "cache",
-    "SELECT 0, misc, 0, NULL::bytea, 0, 0, NULL, NULL, NULL, NULL, NULL FROM counter"
-    " UNION ALL SELECT 1, 0, 0, NULL, 0, 0, person, name, value, NULL, NULL FROM settings"
+    "SELECT 0, misc, 0, NULL::bytea, 0, 0, NULL, NULL, NULL, NULL, NULL, 0 FROM counter"
+    " UNION ALL SELECT 1, 0, 0, NULL, 0, 0, person, name, value, NULL, NULL, 0 FROM settings"
     " UNION ALL SELECT 2, created_ms, expires_ms, hash, sub_agent, may_answer, NULL, NULL, kind,"
-    " label, NULL FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
-    " UNION ALL SELECT 3, created_ms, expires_ms, kind, 0, 0, id, NULL, facts, answer, actor"
+    " label, browser, used_ms FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
+    " UNION ALL SELECT 3, created_ms, expires_ms, kind, 0, 0, id, NULL, facts, answer, actor, 0"
     " FROM rules WHERE revoked_ms = 0 AND length(kind) = 32"
-    " UNION ALL SELECT 4, id, created_ms, secret, 0, 0, NULL, NULL, purpose, NULL, NULL"
+    " UNION ALL SELECT 4, id, created_ms, secret, 0, 0, NULL, NULL, purpose, NULL, NULL, 0"
     " FROM keys WHERE length(secret) = 32"
-    " UNION ALL SELECT 5, 0, 0, NULL, 0, 0, name, NULL, value, NULL, NULL FROM meta"
+    " UNION ALL SELECT 5, 0, 0, NULL, 0, 0, name, NULL, value, NULL, NULL, 0 FROM meta"
 };
 
 static struct entry read_entry(const PGresult *result, int row)
@@ -36,6 +37,7 @@ static struct entry read_entry(const PGresult *result, int row)
         .may_answer = result_integer(result, row, 5) != 0,
         .name = result_text(result, row, 6),
         .second = result_text(result, row, 7),
+        .used = result_integer(result, row, 11),
     };
 
     result_bytes(result, row, 3, entry.bytes, sizeof entry.bytes);
@@ -72,7 +74,7 @@ int cache_compare(const void *left, const void *right)
 
 static bool is_same(const struct entry *a, const struct entry *b)
 {
-    bool same = cache_compare(a, b) == 0 && a->until == b->until &&
+    bool same = cache_compare(a, b) == 0 && a->until == b->until && a->used == b->used &&
                 memcmp(a->bytes, b->bytes, BYTES) == 0 && a->is_sub_agent == b->is_sub_agent &&
                 a->may_answer == b->may_answer;
 
@@ -204,6 +206,8 @@ void cache_list_tokens(const struct cache *cache, store_token_each *each, void *
             .may_answer = entry->may_answer,
             .created_ms = entry->at,
             .expires_ms = entry->until,
+            .used_ms = entry->used,
+            .browser = entry->texts[2],
         };
 
         memcpy(token.hash, entry->bytes, BYTES);

@@ -11,13 +11,14 @@ enum { BYTES = 32 };
 /*
  * A row of any of them. What it is sorted and known by are `at`, `name` and `second`, and a token's
  * bytes:
- *   setting: person, name; value            token: created_ms, hash; expires_ms, kind, label
+ *   setting: person, name; value            token: created_ms, hash; expires_ms, kind, label,
+ *   browser, used_ms
  *   rule: created_ms, id; kind as bytes, expires_ms, facts, answer, actor
  *   key: id; created_ms as `until`, secret, purpose          meta: name; value
  */
 struct entry {
     enum part part;
-    int64_t at, until;
+    int64_t at, until, used;
     uint8_t bytes[BYTES];
     bool is_sub_agent, may_answer;
     const char *name, *second, *texts[3]; /* owned */

@@ -78,9 +78,10 @@ static void put_token(struct cache *cache, const struct job *job)
         .part = PART_TOKEN,
         .at = token->created_ms,
         .until = token->expires_ms,
+        .used = token->used_ms,
         .is_sub_agent = token->is_sub_agent,
         .may_answer = token->may_answer,
-        .texts = { token->kind, token->label },
+        .texts = { token->kind, token->label, token->browser },
     };
 
     memcpy(entry.bytes, token->hash, BYTES);
@@ -128,6 +129,14 @@ static void drop_token(struct cache *cache, const struct job *job)
     drop(cache, job, is_token);
 }
 
+static void use_token(struct cache *cache, const struct job *job)
+{
+    for (size_t i = 0; i < cache->count; i++) {
+        if (is_token(&cache->entries[i], job))
+            cache->entries[i].used = job->of.revoke.now_ms;
+    }
+}
+
 static void drop_rule(struct cache *cache, const struct job *job)
 {
     drop(cache, job, is_rule);
@@ -138,7 +147,7 @@ void cache_apply(struct cache *cache, const struct job *job)
     static void (*const applies[JOB_KINDS])(struct cache * cache, const struct job *job) = {
         [JOB_SETTING] = put_setting, [JOB_TOKEN] = put_token,       [JOB_REVOKE] = drop_token,
         [JOB_RULE] = put_rule,       [JOB_RULE_REVOKE] = drop_rule, [JOB_KEY] = put_key,
-        [JOB_META] = put_meta,
+        [JOB_META] = put_meta,       [JOB_USE] = use_token,
     };
 
     if (!applies[job->what] || job->reply.outcome != STORE_DONE)

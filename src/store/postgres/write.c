@@ -198,6 +198,8 @@ static void bind_token(const struct job *job, struct params *out)
     params_flag(out, token->may_answer);
     params_integer(out, token->created_ms);
     params_integer(out, token->expires_ms);
+    params_integer(out, token->used_ms);
+    params_text(out, token->browser);
 }
 
 static void bind_revoke(const struct job *job, struct params *out)
@@ -314,8 +316,9 @@ static const struct {
     [JOB_MARK] = { CALL("sayso_mark", "$1, $2, $3"), bind_mark },
     [JOB_DRAFT] = { CALL("sayso_draft", "$1, $2, $3, $4"), bind_draft },
     [JOB_SETTING] = { CALL("sayso_setting", "$1, $2, $3"), bind_setting },
-    [JOB_TOKEN] = { CALL("sayso_token", FIVE ", $6, $7"), bind_token },
+    [JOB_TOKEN] = { CALL("sayso_token", FIVE ", $6, $7, $8, $9"), bind_token },
     [JOB_REVOKE] = { CALL("sayso_token_revoke", "$1, $2"), bind_revoke },
+    [JOB_USE] = { CALL("sayso_token_use", "$1, $2"), bind_revoke },
     [JOB_RULE] = { CALL("sayso_rule", FIVE ", $6, $7"), bind_rule },
     [JOB_RULE_REVOKE] = { CALL("sayso_rule_revoke", "$1, $2"), bind_rule_revoke },
     [JOB_KEY] = { CALL("sayso_key", "$1, $2, $3"), bind_key },

@@ -47,16 +47,17 @@ END $f$;
 
 CREATE FUNCTION sayso_token(p_hash bytea, p_kind text, p_label text, p_sub_agent boolean,
                             p_may_answer boolean, p_created_ms bigint, p_expires_ms bigint,
-                            OUT outcome integer, OUT seq bigint)
+                            p_used_ms bigint, p_browser text, OUT outcome integer, OUT seq bigint)
 LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
 DECLARE
   said text;
 BEGIN
   outcome := 0;
   seq := 0;
-  INSERT INTO tokens (hash, kind, person, label, sub_agent, may_answer, created_ms, expires_ms)
+  INSERT INTO tokens (hash, kind, person, label, sub_agent, may_answer, created_ms, expires_ms,
+      used_ms, browser)
     VALUES (p_hash, p_kind, 'owner', p_label, p_sub_agent::integer, p_may_answer::integer,
-      p_created_ms, p_expires_ms);
+      p_created_ms, p_expires_ms, p_used_ms, p_browser);
   PERFORM sayso_touched();
   said := sayso_said('D', 0);
 END $f$;
@@ -69,6 +70,23 @@ BEGIN
   outcome := 0;
   seq := 0;
   UPDATE tokens SET revoked_ms = p_now WHERE hash = p_hash AND revoked_ms = 0;
+  IF NOT FOUND THEN
+    outcome := 3;
+    said := sayso_said('M', 0);
+    RETURN;
+  END IF;
+  PERFORM sayso_touched();
+  said := sayso_said('D', 0);
+END $f$;
+
+CREATE FUNCTION sayso_token_use(p_hash bytea, p_now bigint, OUT outcome integer, OUT seq bigint)
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+DECLARE
+  said text;
+BEGIN
+  outcome := 0;
+  seq := 0;
+  UPDATE tokens SET used_ms = greatest(used_ms, p_now) WHERE hash = p_hash AND revoked_ms = 0;
   IF NOT FOUND THEN
     outcome := 3;
     said := sayso_said('M', 0);
