@@ -53,7 +53,8 @@ def documents(home: Home) -> None:
         status, headers, body = get(port, path)
         assert status == 200, (path, status)
         bodies.add(body)
-        assert headers["content-security-policy"] == POLICY, headers
+        fallback = re.search(r"<script>(.*?)</script>", body.decode(), re.S)[1]
+        assert headers["content-security-policy"] == POLICY.replace("script-src 'self'", f"script-src 'self' {source_hash(fallback)}"), headers
         assert headers["content-type"] == "text/html; charset=utf-8" and headers["cache-control"] == "no-store"
         assert headers["x-content-type-options"] == "nosniff" and headers["referrer-policy"] == "no-referrer"
         assert headers["x-frame-options"] == "DENY" and headers["cross-origin-opener-policy"] == "same-origin"
@@ -71,14 +72,15 @@ def documents(home: Home) -> None:
 def bundle(home: Home) -> None:
     port = start_hub(home)
     document = get(port, "/")[2].decode()
-    css = re.search(r'<link rel="stylesheet" href="(/static/app\.([0-9a-f]{16})\.css)">', document)
-    js = re.search(r'<script type="module" src="(/static/app\.([0-9a-f]{16})\.js)"></script>', document)
+    css = re.search(r'<link rel="stylesheet" href="(/static/app\.([0-9a-f]{16})\.css)" integrity="([^"]+)">', document)
+    js = re.search(r'<script type="module" src="(/static/app\.([0-9a-f]{16})\.js)" integrity="([^"]+)"></script>', document)
     assert css and js, document
     names = manifest()[""]
     for found, kind, suffix in ((css, "text/css; charset=utf-8", ".css"), (js, "text/javascript; charset=utf-8", ".js")):
         status, headers, body = get(port, found[1])
         assert status == 200 and headers["content-type"] == kind
         assert hashlib.sha256(body).hexdigest()[:16] == found[2] and headers["etag"] == f'"{found[2]}"'
+        assert source_hash(body.decode()) == f"'{found[3]}'", "what is not this bundle is not run"
         assert headers["cache-control"] == "public, max-age=31536000, immutable"
         assert headers["x-content-type-options"] == "nosniff" and headers["vary"] == "Accept-Encoding"
         packed = get(port, found[1], {"Accept-Encoding": "br, gzip;q=0.8"})

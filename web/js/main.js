@@ -226,4 +226,5 @@ function start() {
     startLine();
 }
 
-start();
+if (!("leaves" in document.documentElement.dataset)) /* it is being replaced (tools/bundle_web) */
+    start();
