@@ -11,6 +11,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SUITE ?=
 ONLY ?=
+SCALE ?=
 FUZZ_SECONDS ?= 60
 SOAK_SCALE ?= 10
 SOAK_FUZZ_SECONDS ?= 1800
@@ -80,7 +81,7 @@ deb: packages-deb ## Debian packages of the files as they are: build/deb/*.deb
 	@tools/package deb
 
 ##@ Longer looks
-.PHONY: coverage fuzz simulate soak bench
+.PHONY: coverage fuzz simulate soak bench clients
 coverage: packages-test ## lines (100 %) and branches (95 %) of src/core seen by the unit tests
 	@$(call configure,build-cov,$(GCC),-Db_coverage=true -Dbuildtype=debug -Dc_args=-U_FORTIFY_SOURCE)
 	@$(call compile,build-cov)
@@ -104,6 +105,9 @@ soak: packages-soak build-plain build-sanitized build-threads build-fuzzers buil
 	@SAYSO_SCALE=$(SOAK_SCALE) tools/run_tests --soak --fuzz-seconds $(SOAK_FUZZ_SECONDS) --fuzz-seed 0 \
 	    $(if $(SUITE),--suite $(SUITE)) $(if $(ONLY),--only '$(ONLY)') --record docs/soak.md
 
+clients: packages-clients build ## the real clients, installed from npm, with a scripted model; docs/clients.md has the table
+	@ONLY='$(ONLY)' SCALE='$(SCALE)' tests/clients/run
+
 bench: packages-bench build ## the benchmarks of bench/
 	@if [ -x bench/run ]; then exec bench/run; else echo "there are no benchmarks yet"; fi
 
@@ -120,8 +124,8 @@ help: ## this list
 	    /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # Steps the targets above share.
-.PHONY: packages-build packages-test packages-fuzz packages-soak packages-bench packages-deb
-packages-build packages-test packages-fuzz packages-soak packages-bench packages-deb:
+.PHONY: packages-build packages-test packages-fuzz packages-soak packages-bench packages-deb packages-clients
+packages-build packages-test packages-fuzz packages-soak packages-bench packages-deb packages-clients:
 	@tools/install_packages $(@:packages-%=%)
 
 .PHONY: build-plain build-program build-sanitized build-fuzzers build-threads build-simulator

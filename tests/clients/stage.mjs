@@ -1,0 +1,167 @@
+// stage.mjs - one client in a home of its own, beside the scripted model it talks to and the program it asks with.
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { BIN, Home, ROOT, until } from "../mcp/lib/home.mjs";
+import { GOOD } from "../mcp/lib/asks.mjs";
+import { Tmux } from "../terminal/tmux.mjs";
+import { Model, resultIn } from "./model.mjs";
+
+export const PLACE = path.join(ROOT, "build/clients");
+const NODE = path.join(PLACE, "node/node_modules/.bin");
+const PROMPT = "Use sayso to ask me which target to release to.";
+const HANG_MS = 180000; // only catches hangs: clients take their time to start on a busy machine
+export const ANSWER = "b";
+
+// Clients wait beside each other, but start one after the other: starting is what they need the machine for.
+let lastStart = Promise.resolve();
+export function startTurn() {
+    const before = lastStart;
+    let done;
+    lastStart = new Promise((resolve) => { done = resolve; });
+    return before.then(() => done);
+}
+
+export const programOf = ({ name, bin }) => path.join(PLACE, name, "node_modules/.bin", bin);
+
+export class Stage {
+    // `ask`: what differs from the usual ask.
+    static async open(client, ask = {}) {
+        const stage = new Stage();
+        stage.client = client;
+        stage.home = await Home.made();
+        stage.model = await new Model({ ...GOOD, ...ask }).open();
+        stage.work = path.join(stage.home.path, "work");
+        mkdirSync(stage.work);
+        stage.env = {
+            ...stage.home.env,
+            TERM: "xterm-256color",
+            LANG: "C.UTF-8",
+            PATH: `${NODE}:${process.env.PATH}`,
+            ...client.env(stage.model.url),
+        };
+        await stage.connect();
+        return stage;
+    }
+
+    put(files) {
+        for (const [name, text] of Object.entries(files)) {
+            const file = path.join(this.home.path, name);
+            mkdirSync(path.dirname(file), { recursive: true });
+            writeFileSync(file, text);
+        }
+    }
+
+    // The client as somebody has it who has used it before; then sayso is installed into it, by hand where we can't.
+    async connect() {
+        const { files, first, entry, name } = this.client;
+        const { url } = this.model;
+        this.put(files?.(url, this.home.path) ?? {});
+        if (first) {
+            await this.start(first(url));
+            await this.ended;
+        }
+        if (entry)
+            this.put(entry(BIN, url));
+        else
+            await this.home.must("install", name, "--yes");
+    }
+
+    start(args) {
+        const child = this.home.spawn(args, { cwd: this.work, env: this.env, detached: true, stdio: ["ignore", "pipe", "pipe"] },
+                                      programOf(this.client));
+        this.child = child;
+        this.output = "";
+        child.stdout.on("data", (bytes) => { this.output += bytes; });
+        child.stderr.on("data", (bytes) => { this.output += bytes; });
+        this.hasEnded = false;
+        this.ended = new Promise((resolve) => child.on("close", resolve)).then(() => { this.hasEnded = true; });
+        this.home.endings.push(() => this.kill());
+    }
+
+    // With everything it has started.
+    kill() {
+        try {
+            process.kill(-this.child.pid, "SIGKILL");
+        } catch {
+            // it has ended
+        }
+    }
+
+    // Without a window. `isAllowed`: with the flags that let it use our tools.
+    startHeadless(isAllowed) {
+        const { headless, direct, allow } = this.client;
+        if (direct)
+            this.callDirectly(direct);
+        else
+            this.start([...headless(PROMPT, this.home.path), ...isAllowed ? allow : []]);
+    }
+
+    // A client without a model: the calls that a model would make are made here, each in a run of its own.
+    callDirectly(direct) {
+        const { model } = this;
+        model.said = null;
+        const calls = async () => {
+            for (let tool = ["provide_choice", model.ask], result; ;) {
+                model.calls++;
+                this.start(direct(BIN, ...tool));
+                await this.ended;
+                result = resultIn(this.output);
+                if (result?.status !== "pending")
+                    return model.say(this.output, result);
+                tool = ["get_answer", { session_id: result.id }];
+            }
+        };
+        calls();
+    }
+
+    // In a terminal, until its form stands there.
+    async openForm() {
+        const { form, allow } = this.client;
+        const { PATH, ...env } = this.env;
+        this.tmux = new Tmux(this.home, env);
+        this.tmux.run("resize-window", "-x", "110", "-y", "40");
+        await this.tmux.wait(/ready\$/);
+        const words = [programOf(this.client), ...form.args(PROMPT), ...allow].map((word) => `'${word}'`);
+        this.tmux.line(`cd ${this.work}; PATH=${PATH} ${words.join(" ")}`);
+        await until(() => form.shows.test(this.tmux.text()), `${form.shows} on the screen: ${this.tmux.text()}`, HANG_MS);
+        return this.asked();
+    }
+
+    // The row of the one ask; fails as soon as it can't come any more.
+    asked() {
+        return until(async () => {
+            const rows = this.home.hubPid() ? await this.home.list("--active") : [];
+            if (rows.length === 0) {
+                assert.ok(!this.model.said, `not asked: ${this.model.said?.text}`);
+                assert.ok(!this.hasEnded, `the client has ended: ${this.output}`);
+            }
+            return rows[0];
+        }, "an ask", HANG_MS);
+    }
+
+    async answer({ session_id }) {
+        await this.home.must("answer", session_id, "--select", ANSWER);
+        this.answeredAt = Date.now();
+    }
+
+    // What the model heard in the end.
+    async heard(limit_ms = HANG_MS) {
+        await until(() => this.model.said, "the model hears of it", limit_ms);
+        return this.model.said;
+    }
+
+    // The answer reached the model: that one, and asked for once.
+    async heardAnswer(limit_ms) {
+        const { text, result, at } = await this.heard(limit_ms);
+        assert.equal(result?.selected, ANSWER, `the model heard: ${text.slice(0, 300)}`);
+        assert.equal((await this.home.list()).length, 1, "asked once");
+        return { seconds: Math.max(0, at - this.answeredAt) / 1000, calls: this.model.calls };
+    }
+
+    async stop() {
+        await this.home.stop();
+        await this.model.close();
+    }
+}
