@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cli/call.h"
 #include "cli/say.h"
+#include "core/answer.h"
 
 /* How much of a list between commas is its first id: ids may have commas in them. */
 static size_t first_id(const struct json *field, const char *commas)
@@ -235,7 +236,8 @@ static bool read_code(const struct arguments *arguments, const char *id, const c
     if (!tty) {
         error_set(
             &err, ERROR_wrong_state, "/session_id",
-            "this ask is destructive: answer it in a terminal of your own (sayso answer %.8s)", id);
+            "this answer is destructive: give it in a terminal of your own (sayso answer %.8s)",
+            id);
         if (arguments->is_json)
             say_error(arguments, &err, NULL);
         else
@@ -307,6 +309,16 @@ static void report(const struct arguments *arguments, struct link *link, const c
     free(params);
 }
 
+/* As the hub will judge it; a form of a later hub is not ours to judge, and the hub says so. */
+static bool needs_code(const struct json *form, const struct text *answer)
+{
+    struct form read = { 0 };
+    bool needs = form_read(form, &read, NULL) && answer_will_need_code(&read, text_string(answer));
+
+    form_release(&read);
+    return needs;
+}
+
 static bool send_answer(const struct arguments *arguments, struct link *link,
                         const struct json *got)
 {
@@ -320,9 +332,12 @@ static bool send_answer(const struct arguments *arguments, struct link *link,
     struct wire_message reply = { 0 };
     bool ok = true;
 
-    if (json_is_yes(json_member(ask, "destructive")) && is_open)
+    write_answer(arguments, id, NULL, json_member(got, "form"), &params);
+    if (is_open && needs_code(json_member(got, "form"), &params)) {
         ok = second_act(arguments, link, id, title, typed, sizeof typed);
-    write_answer(arguments, id, typed[0] ? typed : NULL, json_member(got, "form"), &params);
+        text_clear(&params);
+        write_answer(arguments, id, typed, json_member(got, "form"), &params);
+    }
     ok = ok && call_hub(arguments, link, "ask/answer", text_string(&params), &reply);
     if (ok)
         report(arguments, link, id, reply.result);

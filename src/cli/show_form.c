@@ -35,6 +35,8 @@ static void print_option(const struct json *option)
     }
     if (json_is_yes(json_member(option, "recommended")))
         text_add_format(&line, "  (%s)", i18n_text(TEXT_RECOMMENDED));
+    if (json_is_yes(json_member(option, "destructive")))
+        text_add_format(&line, "  (%s)", i18n_text(TEXT_DESTRUCTIVE));
     if (json_is_yes(json_member(option, "default")))
         text_add_format(&line, "  (%s)", i18n_text(TEXT_SHOW_DEFAULT));
     printf("  - %s\n", text_string(&line));

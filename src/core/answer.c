@@ -38,6 +38,40 @@ void answer_from_defaults(const struct form *form, struct answer *ret_answer)
     }
 }
 
+static bool value_needs_code(const struct form *form, const struct field *field,
+                             const struct field_value *value)
+{
+    bool is_safe = value->has_confirm && !value->confirmed;
+
+    for (size_t i = 0; i < value->option_count; i++) {
+        if (value->is_selected[i] && form_option_destroys(form, &field->options[i]))
+            return true;
+        is_safe = is_safe || value->is_selected[i];
+    }
+    return form->is_destructive && (!is_safe || value->text);
+}
+
+bool answer_needs_code(const struct form *form, const struct answer *answer)
+{
+    for (size_t i = 0; i < form->field_count; i++) {
+        if (value_needs_code(form, &form->fields[i], &answer->values[i]))
+            return true;
+    }
+    return false;
+}
+
+bool answer_will_need_code(const struct form *form, const char *given)
+{
+    struct answer answer = { 0 };
+    struct json *value = NULL;
+    bool needs = json_parse(given, strlen(given), &value, NULL) &&
+                 answer_check(form, value, &answer, NULL) && answer_needs_code(form, &answer);
+
+    answer_release(&answer);
+    json_free(value);
+    return needs;
+}
+
 void answer_release(struct answer *answer)
 {
     if (!answer)

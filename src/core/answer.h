@@ -44,6 +44,14 @@ void answer_release(struct answer *answer);
  */
 bool answer_check(const struct form *form, const struct json *given, struct answer *ret_answer,
                   struct error *err);
+/*
+ * Whether it takes the confirmation code: anything destructive chosen; and where the form is so as
+ * a whole, whatever is not a no or a choice of safe options alone. The one rule of all channels:
+ * the hub judges by it, the others ask for the code by it.
+ */
+bool answer_needs_code(const struct form *form, const struct answer *answer);
+/* The same of an answer still to be sent; false of one that the hub will refuse anyway. */
+bool answer_will_need_code(const struct form *form, const char *given);
 /* The answer made of the form's defaults alone, for auto-submission. */
 void answer_from_defaults(const struct form *form, struct answer *ret_answer);
 

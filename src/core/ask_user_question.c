@@ -27,6 +27,7 @@ struct question_values {
 struct option_values {
     const char *label, *description;
     const struct json *preview;
+    int64_t destructive;
 };
 #define QUESTION(name) offsetof(struct question_values, name)
 #define OPTION(name)   offsetof(struct option_values, name)
@@ -49,6 +50,11 @@ static const struct argument option_properties[] = {
       .is_obvious = true,
       .help = "a text, or {type, text, language}; up to 64 KiB",
       ARGUMENT_PROPERTIES(preview_properties) },
+    { .name = "destructive",
+      .type = ARGUMENT_BOOL,
+      .offset = OPTION(destructive),
+      .is_obvious = true,
+      .help = "true: choosing it takes a confirmation code" },
 };
 
 static const struct argument question_properties[] = {
@@ -94,6 +100,7 @@ static void build_option(const struct json *given, struct option *option)
     option->id = mem_text(values.label);
     option->label = mem_text(values.label);
     option->description = arguments_copy_if_any(values.description);
+    option->is_destructive = values.destructive;
     preview_build(values.preview, &option->preview);
 }
 

@@ -93,6 +93,9 @@ void elicit_fill_labelled(struct field *field, const struct json *items, const c
     for (size_t i = 0; i < json_length(items); i++)
         add_option(field, json_member_text(json_item(items, i), value_key),
                    json_member_text(json_item(items, i), label_key));
+    for (size_t i = 0; i < json_length(items); i++)
+        field->options[i].is_destructive =
+            json_is_yes(json_member(json_item(items, i), "destructive"));
 }
 
 void elicit_fill_bounds(struct field *field, const struct json *minimum, const struct json *maximum)

@@ -10,7 +10,13 @@ struct choice_values {
 };
 #define VALUE(name) offsetof(struct choice_values, name)
 
-static const struct argument option_properties[] = { ELICIT_PAIR("value", "label") };
+static const struct argument option_properties[] = {
+    ELICIT_PAIR("value", "label"),
+    { .name = "destructive",
+      .type = ARGUMENT_BOOL,
+      .is_obvious = true,
+      .help = "true: choosing it takes a confirmation code" },
+};
 
 static const struct argument choice_arguments[] = {
     ELICIT_MESSAGE,
@@ -19,7 +25,7 @@ static const struct argument choice_arguments[] = {
       .is_needed = true,
       .spared_by = "enum",
       .offset = VALUE(options),
-      .help = "Needed, or enum: 1 to 100 {value, label}.",
+      .help = "Needed, or enum: 1 to 100 {value, label, destructive}.",
       ARGUMENT_PROPERTIES(option_properties) },
     { .name = "enum",
       ARGUMENT_RANGE(TEXTS, 1, LIMIT_OPTIONS, ITEMS),
@@ -57,7 +63,7 @@ static bool build(const void *filled, struct ask_call *call, struct error *err)
         elicit_fill_labelled(field, values->options, "value", "label");
     else
         elicit_fill_options(field, values->values, values->names ? values->names : values->labels);
-    call->form.single_submit = true;
+    call->form.single_submit = !form_may_destroy(&call->form);
     return true;
 }
 

@@ -131,6 +131,27 @@ bool form_has_confirm(const struct form *form)
     return false;
 }
 
+static bool marks_options(const struct form *form)
+{
+    for (size_t i = 0; i < form->field_count; i++) {
+        for (size_t k = 0; k < form->fields[i].option_count; k++) {
+            if (form->fields[i].options[k].is_destructive)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool form_may_destroy(const struct form *form)
+{
+    return form->is_destructive || marks_options(form);
+}
+
+bool form_option_destroys(const struct form *form, const struct option *option)
+{
+    return option->is_destructive || (form->is_destructive && !marks_options(form));
+}
+
 static int64_t count_defaults(const struct field *field)
 {
     int64_t count = 0;
@@ -151,7 +172,7 @@ bool form_has_enough_defaults(const struct form *form)
 {
     bool has_any = false;
 
-    if (form->is_destructive || form_has_confirm(form))
+    if (form_may_destroy(form) || form_has_confirm(form))
         return false;
     for (size_t i = 0; i < form->field_count; i++) {
         const struct field *field = &form->fields[i];

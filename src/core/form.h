@@ -34,7 +34,8 @@ struct preview {
 struct option {
     char *id, *label, *description, *annotation; /* owned; the last two may be NULL */
     bool is_recommended;
-    bool is_default; /* preselected; never in a destructive ask */
+    bool is_default;     /* preselected; never where form_may_destroy */
+    bool is_destructive; /* choosing it takes the confirmation code */
     struct preview preview;
 };
 
@@ -70,6 +71,7 @@ struct form {
     bool allow_annotations;
     char *global_annotation; /* prefilled note; may be NULL */
     bool single_submit;      /* picking sends at once */
+    /* Every answer takes the code but a no and, where options say which, the others. */
     bool is_destructive;
 };
 
@@ -91,6 +93,10 @@ bool field_find_same_labels(const struct field *field, size_t *ret_first, size_t
 /* Enough defaults that a person's own setting may submit them at the deadline (R5.6). */
 bool form_has_enough_defaults(const struct form *form);
 bool form_has_confirm(const struct form *form);
+/* Some answer takes the confirmation code: nothing is preselected, hidden or sent by picking. */
+bool form_may_destroy(const struct form *form);
+/* Fail closed: where the whole is destructive and no option says which, all are. */
+bool form_option_destroys(const struct form *form, const struct option *option);
 /* Something stands there beforehand, so that leaving it alone says something. */
 bool field_has_default(const struct field *field);
 const char *field_kind_name(enum field_kind kind); /* "single" "multi" "text" "hybrid" … */

@@ -69,6 +69,7 @@ static const struct member option_members[] = {
     { .key = "annotation", .type = MEMBER_TEXT, .offset = OPTION(annotation) },
     { .key = "recommended", .type = MEMBER_BOOL, .offset = OPTION(is_recommended) },
     { .key = "default", .type = MEMBER_BOOL, .offset = OPTION(is_default) },
+    { .key = "destructive", .type = MEMBER_BOOL, .offset = OPTION(is_destructive) },
     { .key = "preview", .type = MEMBER_OBJECT, .offset = OPTION(preview), .shape = &preview_shape },
 };
 static const struct shape option_shape = SHAPE(option);

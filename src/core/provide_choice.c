@@ -34,6 +34,7 @@ struct choice_values {
 struct option_values {
     const char *id, *label, *description;
     int64_t recommended;
+    int64_t destructive; /* or NOT_GIVEN: as the whole says */
     const char *annotation;
     const struct json *preview;
 };
@@ -65,6 +66,11 @@ static const struct argument option_properties[] = {
       .type = ARGUMENT_BOOL,
       .offset = OPTION(recommended),
       .help = "true for what you would choose: at least one option, exactly one in single." },
+    { .name = "destructive",
+      .type = ARGUMENT_BOOL,
+      .otherwise = NOT_GIVEN,
+      .offset = OPTION(destructive),
+      .help = "true: can't be undone; choosing it takes a confirmation code, the others do not." },
     { .name = "annotation",
       ARGUMENT_RANGE(TEXT, 0, LIMIT_ANNOTATION_CHARS, CHARS),
       .offset = OPTION(annotation),
@@ -157,8 +163,9 @@ static const struct argument choice_arguments[] = {
     { .name = "destructive",
       .type = ARGUMENT_BOOL,
       .offset = VALUE(destructive),
-      .help = "true when something may be lost: nothing is chosen beforehand and the person "
-              "confirms by a second act. Default false." },
+      .help = "true when something may be lost: every option but the recommended one, which must "
+              "be the safe one, takes a confirmation code, and nothing is chosen beforehand. "
+              "Default false." },
     { .name = "allow_cancel",
       .type = ARGUMENT_BOOL,
       .otherwise = NOT_GIVEN,
@@ -181,7 +188,7 @@ static const struct argument choice_arguments[] = {
       .help = "Asking again with the same key gives the same ask." },
 };
 
-static void build_option(const struct json *given, struct option *option)
+static void build_option(const struct json *given, bool is_destructive, struct option *option)
 {
     struct option_values values = { 0 };
 
@@ -191,6 +198,9 @@ static void build_option(const struct json *given, struct option *option)
     option->description = arguments_copy_if_any(values.description);
     option->annotation = arguments_copy_if_any(values.annotation);
     option->is_recommended = values.recommended;
+    option->is_destructive = values.destructive != NOT_GIVEN
+                                 ? values.destructive
+                                 : is_destructive && !values.recommended;
     preview_build(values.preview, &option->preview);
 }
 
@@ -201,9 +211,12 @@ static void build_options(const struct choice_values *values, struct field *fiel
         return;
     field->options = mem_new(field->option_count * sizeof *field->options);
     for (size_t i = 0; i < field->option_count; i++)
-        build_option(json_item(values->options, i), &field->options[i]);
-    for (size_t i = 0; !values->destructive && i < json_length(values->default_selection_ids);
-         i++) {
+        build_option(json_item(values->options, i), values->destructive, &field->options[i]);
+}
+
+static void build_defaults(const struct choice_values *values, struct field *field)
+{
+    for (size_t i = 0; i < json_length(values->default_selection_ids); i++) {
         const char *id = json_text(json_item(values->default_selection_ids, i));
         const struct option *option = field_find_option(field, id);
 
@@ -248,9 +261,11 @@ static void build_form(const struct choice_values *values, struct form *form)
                            .global_annotation = arguments_copy_if_any(values->global_annotation),
                            .is_destructive = values->destructive };
     build_field(values, &form->fields[0]);
+    if (!form_may_destroy(form))
+        build_defaults(values, &form->fields[0]);
     is_single = form->fields[0].kind == FIELD_SINGLE;
     form->single_submit =
-        !values->destructive &&
+        !form_may_destroy(form) &&
         (values->single_submit_mode == NOT_GIVEN ? is_single : values->single_submit_mode);
 }
 
@@ -264,13 +279,14 @@ static bool build_choice(const void *filled, struct ask_call *call, struct error
         .timeout_s = values->timeout_s,
         .interface = interface_find(values->interface),
         .idempotency_key = arguments_copy_if_any(values->idempotency_key),
-        .defaults_ignored = values->destructive && json_length(values->default_selection_ids) > 0,
         .cancel_always_available = values->allow_cancel != NOT_GIVEN,
     };
     if (values->session_id)
         memcpy(call->session_id, values->session_id, sizeof call->session_id);
     else
         build_form(values, &call->form);
+    call->defaults_ignored =
+        form_may_destroy(&call->form) && json_length(values->default_selection_ids) > 0;
     return true;
 }
 

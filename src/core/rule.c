@@ -46,7 +46,7 @@ void rule_write_kind(const struct rule_subject *subject, bool any_prompt, struct
 
 bool rule_check(const struct rule_subject *subject, bool any_prompt, struct error *err)
 {
-    if (subject->form->is_destructive)
+    if (form_may_destroy(subject->form))
         return error_set(err, ERROR_wrong_state, "/session_id",
                          "a destructive ask is decided each time anew");
     if (any_prompt && strcmp(subject->tool, "provide_choice") != 0)

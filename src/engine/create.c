@@ -125,7 +125,7 @@ static bool route(struct submission *submission, struct error *err)
         .terminal_built = engine->parts.terminal_built,
         /* a client's form takes no second, deliberate act (R2) */
         .client_form_works =
-            !submission->call->form.is_destructive &&
+            !form_may_destroy(&submission->call->form) &&
             form_fact_may_show(engine, submission->errand.visit, &submission->terms.client),
         .page_connected = engine->page_count > 0,
         .inbox_connected = engine->inbox_count > 0,
@@ -186,7 +186,7 @@ static void fill_ask(struct submission *submission)
     if (ask->deadline_ms && DELIBERATE_FAULT(deadline_early))
         ask->deadline_ms -= 3600000;
     ask->joins = follow_is_shared(engine) && !submission->is_question && !submission->is_anothers;
-    ask->flags |= call->form.is_destructive ? ASK_DESTRUCTIVE : 0;
+    ask->flags |= form_may_destroy(&call->form) ? ASK_DESTRUCTIVE : 0;
     ask->flags |= call->defaults_ignored ? ASK_DEFAULTS_IGNORED : 0;
     ask->flags |= call->cancel_always_available ? ASK_CANCEL_ALWAYS : 0;
 }

@@ -24,6 +24,7 @@ struct decision {
     const char *via;
     bool is_client;                /* the agent's own client brought it */
     bool is_host;                  /* or the host of its conversation */
+    bool needs_code;               /* the answer it brings does */
     struct json *params, *content; /* the latter of such a client's form */
     struct lifecycle_facts facts;
     struct lifecycle_step step;
@@ -213,19 +214,19 @@ static void save_decision(struct decision *decision, const struct store_row *row
     engine->parts.store->ops->change(engine->parts.store, change, on_decided, decision);
 }
 
-/* R12.1 and R2: a destructive ask wants a person, in the portal or at a terminal of their own, who
- * typed the code just shown. */
+/* R12.1 and R2: a destructive answer wants a person, in the portal or at a terminal of their own,
+ * who typed the code just shown. */
 static bool may_destroy(struct decision *decision, const struct store_row *row, struct error *err)
 {
     const struct visit *visit = decision->errand.visit;
     struct asker asker = asker_of(decision, row);
 
-    if (!(row->ask.flags & ASK_DESTRUCTIVE) || !state_is_open(row->ask.state))
+    if (!decision->needs_code || !state_is_open(row->ask.state))
         return true;
     if (strcmp(decision->via, "client") == 0 || strcmp(decision->via, "api") == 0 ||
         (strcmp(decision->via, "web") != 0 && !visit->tty))
         return error_set(err, ERROR_wrong_state, "/session_id",
-                         "this ask is destructive: answer it in a terminal of your own "
+                         "this answer is destructive: give it in a terminal of your own "
                          "(sayso answer %.8s) or in the portal",
                          row->ask.id);
     return own_may_destroy(decision->errand.engine, decision->errand.visit, &asker, row->ask.id,
@@ -276,6 +277,7 @@ static bool encode_by_form(struct decision *decision, const struct form *form, s
                              : answer_check(&asked, decision->params, &decision->answer, err);
     if (!ok)
         return false;
+    decision->needs_code = answer_needs_code(&asked, &decision->answer);
     answer_encode(&asked, &decision->answer, &json);
     decision->answer_json = text_take(&json);
     decision->known.answer = &decision->answer;

@@ -140,7 +140,7 @@ static bool may_hide(const struct hiding *hiding, const struct ask *ask, const s
     const struct field *field = &form->fields[0];
     int64_t left = 0, least = field->min_selections > 1 ? field->min_selections : 1;
 
-    if (form->is_destructive)
+    if (form_may_destroy(form))
         return error_set(err, ERROR_wrong_state, "/session_id",
                          "nothing is hidden from a destructive ask");
     if (!field_find_option(field, hiding->option_id))

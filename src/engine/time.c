@@ -158,7 +158,7 @@ static void on_expiring_row(void *context, const struct store_reply *reply)
 
     if (reply->outcome == STORE_DONE &&
         form_parse(reply->row->ask.form_json, strlen(reply->row->ask.form_json), &form, NULL)) {
-        if (form_has_enough_defaults(&form) && !form_has_confirm(&form) && !form.is_destructive) {
+        if (form_has_enough_defaults(&form)) {
             struct answer answer;
             struct text json = { 0 };
 

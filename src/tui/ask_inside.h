@@ -160,6 +160,7 @@ void ask_take_end(struct ask_screen *screen, const struct json *whole); /* other
 
 /* ask_send.c */
 void ask_send(struct ask_screen *screen);
+bool ask_needs_code(const struct ask_screen *screen); /* what is chosen now */
 void ask_cancel(struct ask_screen *screen);
 void ask_take_code(struct ask_screen *screen);
 void ask_leave_code(struct ask_screen *screen);

@@ -241,7 +241,7 @@ static void hide(struct ask_screen *screen)
     size_t left = 0, item;
     int64_t least;
 
-    if (state != screen->fields || !is_list(state) || screen->form.is_destructive ||
+    if (state != screen->fields || !is_list(state) || form_may_destroy(&screen->form) ||
         state->cursor >= state->field->option_count)
         return;
     item = state->cursor;

@@ -80,13 +80,13 @@ static void init_options(struct ask_screen *screen, struct field_state *state)
     for (size_t i = field->option_count; i-- > 0;) {
         const struct option *option = &field->options[i];
 
-        state->is_picked[i] = option->is_default && !screen->form.is_destructive;
+        state->is_picked[i] = option->is_default && !form_may_destroy(&screen->form);
         if (option->is_recommended && !list_picked_count(state))
             state->cursor = i;
         if (state->is_picked[i])
             state->cursor = i;
     }
-    if (screen->form.is_destructive) /* nothing is suggested, not even by the cursor */
+    if (form_may_destroy(&screen->form)) /* nothing is suggested, not even by the cursor */
         state->cursor = 0;
 }
 
@@ -112,7 +112,7 @@ static void init_field(struct ask_screen *screen, size_t i)
         state->previews[option] = markup_of_preview(&field->options[option].preview);
     state->has_number = field->has_default_number;
     state->number = field->default_number;
-    state->confirm = screen->form.is_destructive ? CONFIRM_OPEN : field->default_confirm;
+    state->confirm = form_may_destroy(&screen->form) ? CONFIRM_OPEN : field->default_confirm;
     if (field->kind == FIELD_NUMBER && field->style != NUMBER_FIELD && !state->has_number)
         state->number = field->has_minimum ? field->minimum : 0;
     state->cursor =
@@ -144,7 +144,7 @@ static void read_hidden(struct ask_screen *screen, const struct json *hidden)
         const char *id = json_text(json_item(hidden, i));
         const struct option *option = id ? field_find_option(state->field, id) : NULL;
 
-        if (!option || screen->form.is_destructive)
+        if (!option || form_may_destroy(&screen->form))
             continue;
         state->is_hidden[option - state->field->options] = true;
         if (!screen->shows_hidden)
@@ -353,7 +353,7 @@ bool ask_sends_at_once(const struct ask_screen *screen)
     if (ask_has_notes(screen) &&
         (has_note_text(screen) || preferences_is_on(&screen->preferences, SETTING_NOTE_FOCUS)))
         is_once = false;
-    return is_once && screen->form.field_count == 1 && !screen->form.is_destructive &&
+    return is_once && screen->form.field_count == 1 && !form_may_destroy(&screen->form) &&
            kind != FIELD_TEXT && kind != FIELD_NUMBER && kind != FIELD_CONFIRM;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "core/answer.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/canvas.h"
@@ -70,9 +71,21 @@ static void begin_second_act(struct ask_screen *screen)
     }
     if (screen->is_challenged)
         return;
+    describe_all(screen);
     screen->is_challenged = true;
     screen->challenge[0] = '\0';
     ask_emit_kind(screen, EFFECT_CHALLENGE);
+}
+
+bool ask_needs_code(const struct ask_screen *screen)
+{
+    struct text answer = { 0 };
+    bool needs;
+
+    ask_write_answer(screen, NULL, &answer);
+    needs = answer_will_need_code(&screen->form, text_string(&answer));
+    text_release(&answer);
+    return needs;
 }
 
 void ask_send(struct ask_screen *screen)
@@ -89,7 +102,7 @@ void ask_send(struct ask_screen *screen)
         screen->focus = kind == FIELD_TEXT ? FOCUS_WORDS : FOCUS_LIST;
         return;
     }
-    if (screen->form.is_destructive)
+    if (ask_needs_code(screen))
         begin_second_act(screen);
     else
         ask_submit(screen, NULL);

@@ -85,9 +85,9 @@ bool draw_cuts_title(const struct ask_screen *screen, const struct pen *pen)
     int column = pen->left;
     bool is_cut;
 
-    if (screen->form.is_destructive && is_narrow)
+    if (form_may_destroy(&screen->form) && is_narrow)
         return false; /* it has rows of its own */
-    if (screen->form.is_destructive)
+    if (form_may_destroy(&screen->form))
         column += 2 + glyph_columns(flag, strlen(flag)) + 2;
     add_clock(screen, &clock);
     add_asked(screen, &asked);
@@ -99,7 +99,7 @@ bool draw_cuts_title(const struct ask_screen *screen, const struct pen *pen)
 
 void draw_header(const struct ask_screen *screen, struct pen *pen)
 {
-    bool is_narrow = pen->end < SCREEN_NARROW, is_flagged = screen->form.is_destructive;
+    bool is_narrow = pen->end < SCREEN_NARROW, is_flagged = form_may_destroy(&screen->form);
     struct text clock = { 0 }, asked = { 0 };
     int end, column = pen->left;
 
@@ -190,7 +190,7 @@ void draw_facts(const struct ask_screen *screen, struct pen *pen)
 
 static enum text_id sending_words(const struct ask_screen *screen, bool is_narrow)
 {
-    if (screen->form.is_destructive)
+    if (form_may_destroy(&screen->form))
         return TEXT_TUI_TWO_ACTS;
     if (ask_sends_at_once(screen))
         return is_narrow ? TEXT_TUI_AT_ONCE : TEXT_TUI_SENDS_AT_ONCE;

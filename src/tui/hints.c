@@ -104,7 +104,7 @@ static void add_send(const struct ask_screen *screen, const struct field_state *
 
     if (screen->form.field_count > 1)
         text_add_text(out, say(TEXT_TUI_KEY_NEXT));
-    else if (screen->form.is_destructive)
+    else if (ask_needs_code(screen))
         text_add_text(out, say(TEXT_TUI_KEY_GO_ON));
     else if (state->field->kind == FIELD_MULTI)
         i18n_format(out, TEXT_TUI_KEY_SEND_COUNT, "count",
@@ -292,8 +292,7 @@ static bool sends_defaults(const struct ask_screen *screen)
 {
     const char *action = preferences_value(&screen->preferences, SETTING_TIMEOUT_ACTION);
 
-    return strcmp(action, "submit_defaults") == 0 && form_has_enough_defaults(&screen->form) &&
-           !form_has_confirm(&screen->form) && !screen->form.is_destructive;
+    return strcmp(action, "submit_defaults") == 0 && form_has_enough_defaults(&screen->form);
 }
 
 /* Under ten seconds the keys give way to what will happen, and the key against it. */

@@ -45,7 +45,7 @@ static bool fits_filter(const struct ask_screen *screen, const struct field_stat
 static bool is_away(const struct ask_screen *screen, const struct field_state *state, size_t item)
 {
     return item < state->field->option_count && state->is_hidden[item] && !screen->shows_hidden &&
-           !screen->form.is_destructive;
+           !form_may_destroy(&screen->form);
 }
 
 size_t list_items(const struct ask_screen *screen, const struct field_state *state,

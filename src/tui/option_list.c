@@ -84,6 +84,17 @@ static void draw_recommended(struct pen *pen, struct columns columns, int column
     }
 }
 
+/* A word behind the label; where there is no room, below it. */
+static int draw_word(struct pen *pen, struct columns columns, int column, enum ink ink,
+                     const char *word)
+{
+    if (column + 2 + glyph_columns(word, strlen(word)) > pen->end) {
+        pen->row++;
+        column = columns.label - 2;
+    }
+    return pen_at(pen, column + 2, ink, word);
+}
+
 /* In a destructive ask each option shows its id: labels can be written to mislead. */
 static void draw_id(struct pen *pen, struct columns columns, int column,
                     const struct option *option)
@@ -92,7 +103,9 @@ static void draw_id(struct pen *pen, struct columns columns, int column,
 
     if (pen->end >= SCREEN_NARROW) {
         if (option->is_recommended)
-            column = pen_at(pen, column + 2, INK_ACCENT, i18n_text(TEXT_RECOMMENDED));
+            column = draw_word(pen, columns, column, INK_ACCENT, i18n_text(TEXT_RECOMMENDED));
+        if (option->is_destructive)
+            column = draw_word(pen, columns, column, INK_DANGER, i18n_text(TEXT_DESTRUCTIVE));
         if (column + 2 + width > pen->end)
             pen->row++;
         pen_right(pen, INK_QUIET, option->id);
@@ -102,8 +115,10 @@ static void draw_id(struct pen *pen, struct columns columns, int column,
     column = pen_wrap(pen, columns.label, INK_QUIET, option->id, strlen(option->id));
     if (option->is_recommended) {
         column = pen_at(pen, column, INK_QUIET, ", ");
-        pen_at(pen, column, INK_ACCENT, i18n_text(TEXT_RECOMMENDED));
+        column = pen_at(pen, column, INK_ACCENT, i18n_text(TEXT_RECOMMENDED));
     }
+    if (option->is_destructive)
+        draw_word(pen, columns, column, INK_DANGER, i18n_text(TEXT_DESTRUCTIVE));
 }
 
 static void draw_note(struct ask_screen *screen, struct pen *pen, int column, size_t item)
@@ -167,12 +182,12 @@ static void draw_item(struct ask_screen *screen, struct field_state *state, stru
 
     canvas_need_row(pen->canvas, pen->row);
     draw_mark(screen, state, pen, columns, item);
-    if (screen->is_tight && !is_cursor && !screen->form.is_destructive)
+    if (screen->is_tight && !is_cursor && !form_may_destroy(&screen->form))
         column = pen_cut(pen, columns.label, pen->end, INK_PLAIN, label, screen->marks->cut_end);
     else
         column =
             pen_wrap(pen, columns.label, is_cursor ? INK_STRONG : INK_PLAIN, label, strlen(label));
-    if (option && screen->form.is_destructive)
+    if (option && form_may_destroy(&screen->form))
         draw_id(pen, columns, column, option);
     else if (option && option->is_recommended && (!screen->is_tight || column + 9 < pen->end))
         draw_recommended(pen, columns, column, has_more);

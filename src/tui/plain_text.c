@@ -102,7 +102,7 @@ void plain_add_question(const struct plain_screen *screen, struct text *out)
     if (ask->is_sensitive)
         add_lines(out, 0, i18n_text(TEXT_MENTIONS_SECRET));
     text_add_char(out, '\n');
-    if (ask->form.is_destructive)
+    if (form_may_destroy(&ask->form))
         add_lines(out, 0, i18n_text(TEXT_DESTRUCTIVE_TWO_ACTS));
     add_lines(out, 0, ask->shown.title);
     if (ask->prompt) {
@@ -117,11 +117,13 @@ static void add_option(const struct ask_screen *ask, const struct option *option
     struct text line = { 0 };
 
     text_add_format(&line, "%zu. %s", number, option->label);
-    if (ask->form.is_destructive)
+    if (form_may_destroy(&ask->form))
         text_add_format(&line, " [%s]", option->id);
     if (option->is_recommended)
         text_add_format(&line, " (%s)", i18n_text(TEXT_RECOMMENDED));
-    if (option->is_default && !ask->form.is_destructive)
+    if (option->is_destructive)
+        text_add_format(&line, " (%s)", i18n_text(TEXT_DESTRUCTIVE));
+    if (option->is_default && !form_may_destroy(&ask->form))
         text_add_format(&line, " (%s)", i18n_text(TEXT_SHOW_DEFAULT));
     add_lines(out, 0, text_string(&line));
     if (option->description)

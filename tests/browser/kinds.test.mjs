@@ -186,7 +186,7 @@ test("R2 R12.1 a destructive ask takes two acts, shows ids, and cannot be sent b
     const { asked, page } = await open(choice({ title: "Delete 3 volumes?", destructive: true, default_selection_ids: ["redis"] }));
     assert.equal(await page.locator(".opt input:checked").count(), 0);
     assert.deepEqual(await page.locator(".opt .id").allTextContents(), ["redis", "view", "none"]);
-    await option(page, "Redis").click();
+    await option(page, "Materialized view").click();
     await sendButton(page).click();
     const code = await page.locator(".second .code").textContent();
     assert.match(code, /^\d{3}$/);
@@ -203,8 +203,35 @@ test("R2 R12.1 a destructive ask takes two acts, shows ids, and cannot be sent b
     await page.locator(".code-in").fill(fresh);
     await page.locator(".second .danger").click();
     await sendNow(page);
-    assert.deepEqual((await asked.result).selection.selected_ids, ["redis"]);
+    assert.deepEqual((await asked.result).selection.selected_ids, ["view"]);
     await page.close();
+});
+
+test("R2 only what is dangerous takes the code: the safe option, and a no, are sent by the button", async () => {
+    const options = [{ id: "keep", label: "Keep it", recommended: true }, { id: "move", label: "Move it" },
+        { id: "drop", label: "Drop it", destructive: true }];
+    const { asked, page } = await open(choice({ title: "The old table?", options }));
+    assert.deepEqual(await page.locator(".opt .danger-t").allTextContents(), ["destructive"]);
+    await option(page, "Drop it").click();
+    assert.match(await sendButton(page).textContent(), /Go on/);
+    await sendButton(page).click();
+    await page.locator(".second .code").waitFor();
+    await page.locator("[data-key=second-back]").click();
+    await answerable(page);
+    await option(page, "Move it").click();
+    assert.match(await sendButton(page).textContent(), /Send/);
+    await answerable(page);
+    await sendButton(page).click();
+    await sendNow(page);
+    assert.deepEqual((await asked.result).selection.selected_ids, ["move"]);
+    await page.close();
+    const confirm = await open({ message: "Delete 5 artifacts?", destructive: true }, "elicit_confirm");
+    await option(confirm.page, "No").click();
+    await answerable(confirm.page);
+    await sendButton(confirm.page).click();
+    await sendNow(confirm.page);
+    assert.equal((await confirm.asked.result).confirmed, false);
+    await confirm.page.close();
 });
 
 test("B3 a destructive ask stays off until the end of its text was on screen", async () => {
@@ -212,7 +239,7 @@ test("B3 a destructive ask stays off until the end of its text was on screen", a
         title: "Delete everything?", destructive: true,
         prompt: Array.from({ length: 90 }, (_, i) => `Line ${i} of what will be deleted.`).join("\n\n"),
     }));
-    await page.locator(".opt input").nth(0).evaluate((node) => node.click());
+    await page.locator(".opt input").nth(1).evaluate((node) => node.click());
     assert.ok(await sendButton(page).isDisabled());
     assert.match(await page.locator(".tally").textContent(), /Read to the end/);
     await page.locator("#prompt-end").scrollIntoViewIfNeeded();

@@ -34,6 +34,25 @@ def destructive_without_tty(home: Home) -> None:
     expect(home.sayso("cancel", session_id), DONE)  # refusing needs no second act
 
 
+@test("only the dangerous option takes the code: a script may say no, and picks the others", "R12.1 R10.3")
+def safe_answers(home: Home) -> None:
+    options = [{"id": "keep", "label": "Keep it", "recommended": True}, {"id": "archive", "label": "Archive it"},
+               {"id": "drop", "label": "Drop it", "destructive": True}]
+    def answer(session_id: str, pick: str) -> Result:
+        return end(home, home.spawn("answer", session_id, "--select", pick, "--json", stdin=subprocess.DEVNULL,
+                                    start_new_session=True))
+    for number, pick in enumerate(("keep", "archive")):
+        session_id = ask_json(home, title=f"Part {number}?", options=options).json["session_id"]
+        row = row_of(home, session_id)
+        assert row["destructive"] is True and row["status"] == "pending", row
+        assert "Drop it  (destructive)" in home.sayso("show", session_id).out
+        error_of(answer(session_id, "drop"), "wrong_state", "/session_id")
+        expect(answer(session_id, pick), DONE)
+        assert collect(home, session_id).json["selection"]["selected_ids"] == [pick]
+    whole = destructive(home, "All of it?")  # "eu" is the recommended one
+    expect(answer(whole, "eu"), DONE)
+
+
 @test("on a terminal the code is shown there and typed there; the right one answers", "R12.1 R10.3")
 def destructive_right_code(home: Home) -> None:
     session_id = destructive(home, "Drop\x1b[2J it?")

@@ -177,6 +177,10 @@ def destructive(home: Home) -> None:
     assert collect(home, session_id).json["confirmed"] is True
     refused = ask_and_leave(home, "elicit_confirm", {**question, "idempotency_key": "2"})
     expect(home.sayso("decline", refused), DONE)
+    no = ask_and_leave(home, "elicit_confirm", {**question, "idempotency_key": "3"})
+    expect(end(home, home.spawn("answer", no, "--field", "confirmed=no", stdin=subprocess.DEVNULL,
+                                start_new_session=True)), DONE)
+    assert collect(home, no).json["confirmed"] is False
 
 
 HOSTILE = "k\u202e\x1b[2J\u200b"
@@ -253,7 +257,7 @@ def wire(home: Home) -> None:
             assert error.data["code"] == "bad_enum", error
 
 
-@test("over REST: fields by name, refused with their place, a destructive yes not at all", "R10.4 R4.1 R12.1")
+@test("over REST: fields by name, refused with their place, a destructive yes not at all, a no at once", "R10.4 R4.1 R12.1")
 def rest() -> None:
     with Office() as office:
         def answer(session_id: str, **fields: Any) -> Any:
@@ -271,6 +275,8 @@ def rest() -> None:
         refused = answer(delete, confirmed=True)
         assert refused.status >= 400 and refused.error["code"] == "wrong_state", refused
         assert "confirmed" not in office.whole(delete)["result"]
+        assert answer(delete, confirmed=False).status == 200
+        assert office.whole(delete)["result"]["confirmed"] is False
 
 
 run()

@@ -83,6 +83,10 @@ def the_ask(home: Home) -> str:
 
 
 def decide(home: Home, session_id: str, pick: str, *more: str) -> None:
+    if pick == "deny":  # no terminal, no code
+        denied = home.spawn("answer", session_id, "--select", pick, *more, stdin=subprocess.DEVNULL, start_new_session=True)
+        expect(end(home, denied), DONE)
+        return
     with Tty() as tty:
         process = tty.start(home, "answer", session_id, "--select", pick, *more)
         tty.type(tty.read_until(r"Type (\d{3}) ")[1] + "\n")

@@ -186,17 +186,17 @@ def undo() -> None:
         assert got["selection"]["selected_ids"] == ["b"], got
 
 
-@test("a destructive ask is not answered here, and the refusal says where", "R10.4 R12.1")
+@test("what is destructive is not answered here, and the refusal says where; the safe option is", "R10.4 R12.1")
 def destructive() -> None:
     with Office() as office:
         id = office.ask(destructive=True)
         assert office.whole(id)["ask"]["destructive"] is True
-        reply = office.answer(id)
+        reply = office.answer(id, "b")
         assert reply.status == 409 and reply.error["code"] == "wrong_state", reply
         assert f"sayso answer {id[:8]}" in reply.error["message"], reply
-        assert office.post(f"/api/asks/{id}/answer", {"selected_ids": ["a"], "code": "123"}).status == 422
+        assert office.post(f"/api/asks/{id}/answer", {"selected_ids": ["b"], "code": "123"}).status == 422
         assert office.whole(id)["ask"]["status"] == "pending"
-        assert office.post(f"/api/asks/{id}/cancel").status == 200
+        assert office.answer(id).status == 200  # the safe one
 
 
 @test("agents' tokens, strangers and pages answer nothing; unknown and malformed ids look alike", "R12.1 R10.4 P12")

@@ -57,7 +57,7 @@ REFUSALS = [
     Refusal("the agent took it back", taken_back, "wrong_state", "took this ask back", "智能体已撤回"),
     Refusal("it is over", over, "already_answered", "this ask is over", "此请求已结束"),
     Refusal("it changed meanwhile", lambda home, page, ask: answer(page, ask, version=99), "wrong_state", "changed meanwhile", "在此期间已改变"),
-    Refusal("a code is wanted", lambda home, page, ask: answer(page, ask, code="000"), "wrong_state", "type the code", "请输入所显示的代码", {"destructive": True}),
+    Refusal("a code is wanted", lambda home, page, ask: answer(page, ask, selected_ids=["b"], code="000"), "wrong_state", "type the code", "请输入所显示的代码", {"destructive": True}),
     Refusal("a note is too long", lambda home, page, ask: answer(page, ask, global_annotation="x" * 5000), "too_long", "2000", "最多 2000"),
     Refusal("a question back is too long", lambda home, page, ask: page.call("ask/back", session_id=ask, text="x" * 2001), "too_long", "2000", "最多 2000"),
     Refusal("a question back is empty", lambda home, page, ask: page.call("ask/back", session_id=ask, text=" "), "empty_text", "nothing to read", "没有可读的内容"),

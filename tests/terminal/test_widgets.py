@@ -95,6 +95,12 @@ def confirmation(home: Home) -> None:
         tmux.keys("Enter")
         tmux.end(0)
     assert answer_of(home, second)["confirmed"] is True
+    third = elicit(home, "confirm", message="Drop the other table?", destructive=True)
+    with Tmux(home) as tmux:
+        tmux.start("attach", third, shows=r"Drop the other table\?")
+        tmux.keys("2", "Enter")  # a no takes no code
+        tmux.end(0)
+    assert answer_of(home, third)["confirmed"] is False
 
 
 @test("a form: each field its kind of widget, checked where it is written, reviewed and sent", "R4.6 R6.1")
@@ -187,7 +193,7 @@ def prompt(home: Home) -> None:
     with Tmux(home) as tmux:
         shown = tmux.start("attach", session_id, shows=r"Drop it all\?")
         assert "m more" in shown and "Paragraph 29" not in shown, shown
-        tmux.keys("1", "Enter")
+        tmux.keys("2", "Enter")
         tmux.wait("read the question to its end first")
         tmux.keys("m")
         tmux.wait("Paragraph 5")
@@ -200,7 +206,7 @@ def prompt(home: Home) -> None:
         tmux.type(code)
         tmux.keys("Enter")
         tmux.end(0)
-    assert result_of(home, session_id)["selection"]["selected_ids"] == ["redis"]
+    assert result_of(home, session_id)["selection"]["selected_ids"] == ["view"]
 
 
 @test("a question too long for the title's row is read whole: without a prompt, where it destroys, and with m", "R6.1")

@@ -55,7 +55,7 @@ static void test_destructive_asks_want_a_code(void **state)
         snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
         assert_int_equal(strlen(code), 3);
         call_run(&scene.did, person, scene.ops->answer,
-                 "{'session_id':'%s','selected_ids':['a'],'code':'%s'}", scene.id,
+                 "{'session_id':'%s','selected_ids':['b'],'code':'%s'}", scene.id,
                  destroyers[i].has_code ? code : "");
         if ((scene.did.err.code == ERROR_NONE) != destroyers[i].answers)
             fail_msg("%s: %s", destroyers[i].name, scene.did.err.message);
@@ -65,6 +65,58 @@ static void test_destructive_asks_want_a_code(void **state)
         if (!destroyers[i].answers)
             assert_worked(&scene.did); /* stopping is never refused */
         caller_leave(person);
+        scene_close(&scene);
+    }
+}
+
+/* A destructive yes or no. */
+static void open_confirm(struct call *call, struct stage *stage, size_t number, char id[])
+{
+    struct desk_visitor bot = visitor_agent("another bot");
+    struct caller *agent = caller_enter(stage, "another agent", &bot);
+    struct json *created;
+
+    call_start(call, agent, stage->desk->ops->submit,
+               "{'tool':'elicit_confirm','arguments':{'message':'Delete %zu?','destructive':true},"
+               "'wait_seconds':-1,'tag':'t'}",
+               number);
+    stage_settle(stage);
+    created = caller_event(agent, "ask/created");
+    assert_non_null(created);
+    snprintf(id, ASK_ID_BYTES, "%s", json_text(json_at(created, "/params/session_id")));
+    json_free(created);
+}
+
+/* Whatever the channel, and whatever the form: a no, and the option recommended as the safe one. */
+static void test_saying_no_takes_no_code(void **state)
+{
+    static const struct {
+        const char *via, *tty;
+    } ways[] = { { "cli", "" }, { "terminal", "" }, { "web", "" }, { "api", "" } };
+    struct caller *person;
+    struct scene scene;
+    char id[ASK_ID_BYTES];
+
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        struct call asked = { .label = "ask" };
+
+        scene_open(&scene, state, "cli", ",'destructive':true");
+        person = enter_person(scene.stage, "person", ways[i].via, ways[i].tty);
+        call_run(&scene.did, person, scene.ops->answer, "{'session_id':'%s','selected_ids':['b']}",
+                 scene.id);
+        assert_string_equal(error_name(scene.did.err.code), "wrong_state");
+        call_run(&scene.did, person, scene.ops->answer, "{'session_id':'%s','selected_ids':['a']}",
+                 scene.id);
+        assert_worked(&scene.did);
+        open_confirm(&asked, scene.stage, i, id);
+        call_run(&scene.did, person, scene.ops->answer,
+                 "{'session_id':'%s','fields':{'confirmed':true}}", id);
+        assert_string_equal(error_name(scene.did.err.code), "wrong_state");
+        call_run(&scene.did, person, scene.ops->answer,
+                 "{'session_id':'%s','fields':{'confirmed':false}}", id);
+        assert_worked(&scene.did);
+        caller_leave(person);
+        call_release(&asked);
         scene_close(&scene);
     }
 }
@@ -79,21 +131,21 @@ static void test_a_code_is_one_persons_and_good_once(void **state)
     scene_open(&scene, state, "cli", ",'destructive':true");
     mine = enter_person(scene.stage, "mine", "cli", "/dev/pts/1");
     yours = enter_person(scene.stage, "yours", "cli", "/dev/pts/2");
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", "");
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "b", "");
     assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* none was shown */
     call_run(&scene.did, mine, scene.ops->challenge, "{}");
     snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
-    call_run(&scene.did, yours, scene.ops->answer, params, scene.id, "a", code);
+    call_run(&scene.did, yours, scene.ops->answer, params, scene.id, "b", code);
     assert_failed(&scene.did, ERROR_wrong_state, "/code");
     scene.stage->store.fails_events = 1U << EVENT_ANSWERED;
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", code);
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "b", code);
     assert_failed(&scene.did, ERROR_storage_failed, "");
     scene.stage->store.fails_events = 0;
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", code);
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "b", code);
     assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* spent */
     call_run(&scene.did, mine, scene.ops->challenge, "{}");
     snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "a", code);
+    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "b", code);
     assert_worked(&scene.did);
     call_run(&scene.did, mine, scene.ops->challenge, "{'session_id':'%s'}", scene.id);
     assert_failed(&scene.did, ERROR_already_answered, "/session_id");
@@ -115,7 +167,7 @@ static void test_a_code_goes_with_its_connection(void **state)
     for (int i = 0; i < 20; i++) {
         next = enter_person(scene.stage, "next", "cli", "/dev/pts/1");
         call_run(&scene.did, next, scene.ops->answer,
-                 "{'session_id':'%s','selected_ids':['a'],'code':'%s'}", scene.id, code);
+                 "{'session_id':'%s','selected_ids':['b'],'code':'%s'}", scene.id, code);
         assert_failed(&scene.did, ERROR_wrong_state, "/code");
         caller_leave(next);
     }
@@ -126,7 +178,7 @@ static void test_a_code_expires(void **state)
 {
     struct scene scene;
     char code[8];
-    const char *params = "{'session_id':'%s','selected_ids':['a'],'code':'%s'}";
+    const char *params = "{'session_id':'%s','selected_ids':['b'],'code':'%s'}";
 
     for (int is_late = 0; is_late < 2; is_late++) {
         struct caller *person;
@@ -154,7 +206,7 @@ static void test_wrong_codes_count(void **state)
     struct scene scene;
     struct caller *person, *other;
     char code[8], wrong[8];
-    const char *params = "{'session_id':'%s','selected_ids':['a'],'code':'%s'}";
+    const char *params = "{'session_id':'%s','selected_ids':['b'],'code':'%s'}";
 
     scene_open(&scene, state, "cli", ",'destructive':true");
     person = enter_person(scene.stage, "person", "cli", "/dev/pts/1");
@@ -194,7 +246,7 @@ static void test_a_code_is_left_alone_by_others(void **state)
     struct caller *mine, *yours;
     char code[8], old[8], others[8], second[ASK_ID_BYTES], second_code[8];
     struct call asked = { 0 };
-    const char *params = "{'session_id':'%s','selected_ids':['a'],'code':'%s'}";
+    const char *params = "{'session_id':'%s','selected_ids':['b'],'code':'%s'}";
 
     scene_open(&scene, state, "cli", ",'destructive':true");
     ask_open(&asked, scene.agent, "Another one", ",'destructive':true", second);
@@ -252,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_destructive_asks_want_a_code),
+        CASE(test_saying_no_takes_no_code),
         CASE(test_a_code_is_one_persons_and_good_once),
         CASE(test_a_code_goes_with_its_connection),
         CASE(test_a_code_expires),

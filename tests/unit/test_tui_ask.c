@@ -79,6 +79,7 @@ static const struct {
     { "hybrid: none of them, where none is enough", endpoint_form, "o" CTRL_D,
       "ANSWER {\"selected_ids\":[],\"custom_input\":\"\"}\n" },
     { "destructive: Enter asks for a code", volumes_form, "3\r", "CHALLENGE\n" },
+    { "destructive: the safe one takes no code", volumes_form, "1\r", ANSWER("\"keep-all\"") },
     { "destructive: a digit only picks", volumes_form, "3", "" },
     { "destructive: once is enough", volumes_form, "3\r\r\r", "CHALLENGE\n" },
     { "three questions: Enter goes on, the review sends", release_form,

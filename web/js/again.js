@@ -2,6 +2,7 @@
  * again.js - a draft that came too late serves when the agent asks the same again. It is filled in,
  * never sent by itself, and never into something destructive; kept by this tab alone.
  */
+import { mayDestroy } from "./values.js";
 
 /**
  * @typedef {import("./model.js").Ask} Ask
@@ -48,7 +49,7 @@ export function keepForAgain(ask, form, draft) {
 export function takeForAgain(ask, form) {
     const name = questionName(ask, form);
     const kept = readKept();
-    const found = form.destructive ? undefined : kept.find(([other]) => other === name);
+    const found = mayDestroy(form) ? undefined : kept.find(([other]) => other === name);
     if (found)
         writeKept(kept.filter((row) => row !== found));
     return found?.[1] ?? null;

@@ -3,7 +3,7 @@ import { button, foreign, icon, key, make, setText } from "./dom.js";
 import { buildTalk } from "./talk.js";
 import { say, sayCount } from "./language.js";
 import { hasNotes, hasSteps } from "./entry.js";
-import { describeValue, judge, pickedLabels, shownOf } from "./values.js";
+import { describeValue, judge, mayDestroy, pickedLabels, shownOf } from "./values.js";
 import { buildField } from "./fields.js";
 import { buildMarks, sayRule } from "./field_options.js";
 import { buildBlocks } from "./markup.js";
@@ -64,7 +64,7 @@ function buildHead(entry) {
     const { form } = entry;
     const isSecret = form.shown?.mentions_secret;
     return [
-        form.destructive &&
+        mayDestroy(form) &&
             make("p", { class: "flag" }, icon("warn"), make("b", {}, say("destructive")), " ",
             make("span", {}, say("two_acts"))),
         make("h1", { tabindex: -1 }, foreign(shownOf(form, "title")),

@@ -2,7 +2,7 @@
 import { button, foreign, icon, key, make, ring, select, setText } from "./dom.js";
 import { say, sayTime, sayDuration } from "./language.js";
 import { asks, saveSetting, setting, urgentAsk } from "./model.js";
-import { describeValue, readValues, shownOf } from "./values.js";
+import { describeValue, mayDestroy, readValues, shownOf } from "./values.js";
 import { sayAgent } from "./ask_bar.js";
 import { keepForAgain } from "./again.js";
 import { buildMuteOffer } from "./mute.js";
@@ -124,7 +124,7 @@ function buildKept(entry) {
                     setText(copied, say("selected_copy"));
                 }
             } }, icon("copy"), say("copy")),
-            entry.ask.status === "timeout" && entry.kept && !entry.form.destructive &&
+            entry.ask.status === "timeout" && entry.kept && !mayDestroy(entry.form) &&
                 button({ class: "small", "data-key": "use-again", click: () => {
                     keepForAgain(entry.ask, entry.form, entry.kept);
                     setText(copied, say("used_again"));
@@ -145,7 +145,7 @@ function buildStanding({ ask, form }) {
             "data-key": "standing" }, say("standing")));
     if (ask.status !== "submitted")
         return null;
-    return make("p", { class: "stand hint" }, form.destructive ? say("never_stands")
+    return make("p", { class: "stand hint" }, mayDestroy(form) ? say("never_stands")
         : make("a", { class: "btn small", href: `/standing?from=${ask.session_id}`,
             "data-key": "let-stand" }, say("let_stand")));
 }

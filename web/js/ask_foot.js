@@ -3,7 +3,7 @@ import { button, icon, key, make, setText } from "./dom.js";
 import { say, sayCount } from "./language.js";
 import { isOn, setting } from "./model.js";
 import { line } from "./wire.js";
-import { judge } from "./values.js";
+import { judge, needsCode } from "./values.js";
 import { hasSteps, picksSend, whyWaits } from "./entry.js";
 
 /**
@@ -26,11 +26,11 @@ function findProblem(entry) {
     return shown.map((field) => judge(field, entry.values.fields[field.name])).find(Boolean) ?? "";
 }
 
-/** A destructive ask is off until the end of its text has been on screen.
+/** A destructive answer is off until the end of its text has been on screen.
  * @param {Entry} entry
  */
 function isUnread(entry) {
-    return !!entry.form.destructive && !entry.has_seen_end;
+    return !entry.has_seen_end && needsCode(entry.form, entry.values);
 }
 
 /**
@@ -66,6 +66,7 @@ export function syncFoot(page) {
     const problem = findProblem(entry);
     send.disabled = line.state !== "open" || entry.is_sending || problem !== "" || isUnread(entry);
     send.hidden = entry.code !== "";
+    setText(send.querySelector("span"), saySend(entry));
     setText(page.tally, sayBeside(entry, problem));
 }
 
@@ -73,12 +74,13 @@ export function syncFoot(page) {
  * @param {Entry} entry
  */
 function saySend(entry) {
-    const { fields, destructive } = entry.form;
-    if (isReview(entry))
+    const { fields } = entry.form;
+    const needs = needsCode(entry.form, entry.values);
+    if (isReview(entry) && !needs)
         return sayCount(fields.length, "send_all", "send_all");
-    if (hasSteps(entry))
+    if (hasSteps(entry) && !isReview(entry))
         return say(entry.step === fields.length - 1 ? "on_to_review" : "next_question");
-    return say(destructive ? "go_on" : "send_answer");
+    return say(needs ? "go_on" : "send_answer");
 }
 
 /**

@@ -7,7 +7,7 @@ import { asks, isOpen, secondsLeft } from "./model.js";
 import { call, line } from "./wire.js";
 import { announce } from "./announce.js";
 import { isTooEarly } from "./guard.js";
-import { describeValues } from "./values.js";
+import { describeValues, mayDestroy, needsCode } from "./values.js";
 import { answerOf, dropDraft, hasNotes, hasSteps } from "./entry.js";
 import { sayAgent } from "./ask_bar.js";
 import { openAskBack, openCancel, openLater } from "./dialogs.js";
@@ -141,7 +141,7 @@ export function send(page, how) {
         announce(page.tally.textContent ?? "", true);
     else if (hasSteps(entry) && entry.step < entry.form.fields.length)
         goToStep(page, entry.step + 1);
-    else if (entry.form.destructive)
+    else if (needsCode(entry.form, entry.values))
         beginSecondAct(page);
     else
         deliver(page, "");
@@ -216,7 +216,7 @@ export async function hideOption(page) {
     const entry = openEntry(page);
     const row = document.activeElement?.closest(".opt:not(.own)");
     const id = /** @type {HTMLInputElement|null|undefined} */ (row?.querySelector("input"))?.value;
-    if (!entry || !id || entry.form.destructive)
+    if (!entry || !id || mayDestroy(entry.form))
         return;
     const hidden = !entry.hidden.has(id);
     if (!await act(page, "ask/hide", { option_id: id, hidden }))

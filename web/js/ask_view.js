@@ -9,7 +9,7 @@ import { call, line } from "./wire.js";
 import { on } from "./signals.js";
 import { announce, keepFocus } from "./announce.js";
 import { armGuard, isTooEarly } from "./guard.js";
-import { assignValues, describeValues, readValues } from "./values.js";
+import { assignValues, describeValues, mayDestroy, readValues } from "./values.js";
 import { answerOf, dropDraft, keepDraft, newEntry, picksSend, resendDraft, whyWaits }
     from "./entry.js";
 import { buildBar } from "./ask_bar.js";
@@ -140,7 +140,7 @@ function buildInside(page) {
 function watchEnd(page) {
     const { entry } = page;
     const end = page.main.querySelector("#prompt-end");
-    if (!entry || !end || entry.has_seen_end || !entry.form.destructive)
+    if (!entry || !end || entry.has_seen_end || !mayDestroy(entry.form))
         return;
     const watcher = new IntersectionObserver((rows) => {
         if (!rows.some((row) => row.isIntersecting))

@@ -4,7 +4,7 @@
  */
 import { call, line } from "./wire.js";
 import { asks, isOn, isOpen, setting } from "./model.js";
-import { describeValue, describeValues, judge, readValues, takesPicks, writeAnswer }
+import { describeValue, describeValues, judge, mayDestroy, readValues, takesPicks, writeAnswer }
     from "./values.js";
 import { tell } from "./signals.js";
 import { takeForAgain } from "./again.js";
@@ -55,7 +55,7 @@ export function newEntry(id, got) {
     const draft = kept ? JSON.parse(kept) : got.draft;
 
     joinShown(got.form, got.shown);
-    const hidden = new Set(got.form.destructive ? [] : got.hidden ?? []);
+    const hidden = new Set(mayDestroy(got.form) ? [] : got.hidden ?? []);
     const earlier = isOpen(ask) && !draft ? takeForAgain(ask, got.form) : null;
     const values = readValues(got.form, isOpen(ask) ? draft ?? earlier : got.answer);
     if (isOpen(ask) && !draft) {
@@ -98,10 +98,11 @@ export function hasNotes(entry) {
  */
 export function picksSend(entry) {
     const wish = setting("single_submit");
-    const { fields, destructive, single_submit } = entry.form;
+    const { fields, single_submit } = entry.form;
     const field = fields[0];
 
-    if (destructive || fields.length > 1 || !(takesPicks(field) || field.kind === "confirm") ||
+    if (mayDestroy(entry.form) || fields.length > 1 ||
+        !(takesPicks(field) || field.kind === "confirm") ||
         wish === "batch" || isOn("note_focus") || (field.min_selections ?? 0) > 1)
         return false;
     return wish === "single" ? field.kind === "single" : !!single_submit;

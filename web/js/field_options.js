@@ -1,6 +1,6 @@
 /* field_options.js - single, multi and hybrid: one bordered list, each row as a whole its label. */
 import { foreign, icon, key, make, setText } from "./dom.js";
-import { isOneOf, judge, shownOf } from "./values.js";
+import { isOneOf, judge, mayDestroy, shownOf } from "./values.js";
 import { say, sayCount } from "./language.js";
 import { hasNotes, hasSteps } from "./entry.js";
 import { isOn } from "./model.js";
@@ -104,9 +104,11 @@ function buildRow(entry, field, option, at, base, told) {
         make("label", { for: id },
             make("span", { class: "txt" }, foreign(shownOf(option, "label"))),
             option.recommended && make("em", { class: "tag" }, icon("rec"), say("recommended")),
+            option.destructive && make("em", { class: "tag danger-t" }, icon("warn"),
+                say("destructive_word")),
             buildMarks(option.shown, "label")),
         make("span", { class: "opt-end" },
-            entry.form.destructive &&
+            mayDestroy(entry.form) &&
                 make("code", { class: "id", dir: "auto" }, shownOf(option, "id")),
             noteButton, at < DIGITS && key(String(at + 1))),
         description &&

@@ -17,8 +17,10 @@ const CODE_DIGITS = 3;
 export function buildSecondAct(entry, acts) {
     const field = entry.form.fields[0];
     const value = entry.values.fields[field.name];
-    const act = describeValue(field, value);
-    const ids = value.confirm === null ? [...value.picks] : [String(value.confirm)];
+    const act = entry.form.fields.map((each) => describeValue(each, entry.values.fields[each.name]))
+        .filter(Boolean).join("; ");
+    const ids = entry.form.fields.length > 1 ? []
+        : value.confirm === null ? [...value.picks] : [String(value.confirm)];
     const problem = make("output", { class: "hint wrong" });
     const input = make("input", {
         class: "code-in", "aria-label": say("code"), inputmode: "numeric", autocomplete: "off",

@@ -6,7 +6,8 @@ import { say, sayCount, sayNumber } from "./language.js";
 
 /**
  * @typedef {{id: string, label: string, description?: string, annotation?: string,
- *     recommended?: boolean, default?: boolean, preview?: any, shown?: any}} Option
+ *     recommended?: boolean, default?: boolean, destructive?: boolean, preview?: any,
+ *     shown?: any}} Option
  * @typedef {{name: string, label?: string, description?: string, kind: string, required?: boolean,
  *     options?: Option[], min_selections?: number, max_selections?: number, placeholder?: string,
  *     placeholder_visible?: boolean, min_chars?: number, max_chars?: number, format?: string,
@@ -21,6 +22,34 @@ import { say, sayCount, sayNumber } from "./language.js";
  * @typedef {{fields: Record<string, Value>, notes: Record<string, string>,
  *     field_notes: Record<string, string>, note: string}} Values
  */
+
+/** Some answer takes the confirmation code (core/form.h): nothing is preselected, hidden or sent
+ * by picking.
+ * @param {Form} form
+ */
+export function mayDestroy(form) {
+    return !!form.destructive || marksOptions(form);
+}
+
+/** @param {Form} form */
+function marksOptions(form) {
+    return form.fields.some(({ options }) => (options ?? []).some((option) => option.destructive));
+}
+
+/** The same rule as the hub's (core/answer.h), which judges again.
+ * @param {Form} form
+ * @param {Values} values
+ */
+export function needsCode(form, values) {
+    const hasMarks = marksOptions(form);
+    return form.fields.some((field) => {
+        const value = values.fields[field.name];
+        const picked = (field.options ?? []).filter((option) => value.picks.has(option.id));
+        const isSafe = picked.length > 0 || value.confirm === false;
+        return picked.some((option) => option.destructive || (form.destructive && !hasMarks)) ||
+            (form.destructive && (!isSafe || value.words.trim() !== ""));
+    });
+}
 
 /** @param {Field} field */
 export function takesPicks(field) {
@@ -64,7 +93,7 @@ export function defaultValues(form) {
     /** @type {Values} */
     const values = { fields: {}, notes: {}, field_notes: {}, note: form.global_annotation ?? "" };
     for (const field of form.fields)
-        values.fields[field.name] = defaultValue(field, !!form.destructive);
+        values.fields[field.name] = defaultValue(field, mayDestroy(form));
     for (const option of form.fields[0].options ?? []) {
         if (option.annotation)
             values.notes[option.id] = option.annotation;

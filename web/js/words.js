@@ -172,7 +172,7 @@ export const WORDS = /** @type {const} */ ({
     /* destructive */
     destructive: ["Destructive.", "破坏性操作。"],
     destructive_word: ["destructive", "破坏性操作"],
-    two_acts: ["This can’t be undone, so it takes two separate acts.", "无法撤销，需要两步确认。"],
+    two_acts: ["What can’t be undone needs a confirmation code.", "无法撤销的答复需要输入确认码。"],
     second_act: ["Second act:", "第二步："],
     type_code_before: ["Type", "输入"],
     type_code_after: ["to show that you mean it.", "以确认。"],
