@@ -70,6 +70,8 @@ struct field_state {
     size_t cursor; /* an item, see list.h */
     size_t top;    /* first item drawn, where the list is longer than its place */
     bool is_touched;
+    bool is_emptied;          /* its last tick was taken away, and the cursor has not moved since */
+    bool is_empty_told;       /* the person was told that nothing is chosen */
     struct text problem;      /* why it cannot be sent; "" */
     struct markup **previews; /* of its options; NULL where none */
     struct edit note;         /* to this question, where there are several */
@@ -173,6 +175,7 @@ void ask_take_digits(struct ask_screen *screen);
 bool ask_key_in_field(struct ask_screen *screen, const struct key *key);
 void ask_step(struct ask_screen *screen, int by); /* to another question */
 void ask_send_or_go_on(struct ask_screen *screen);
+bool ask_enter_ticks(const struct ask_screen *screen, const struct field_state *state);
 bool ask_scrolls(struct ask_screen *screen, const struct key *key); /* the key was for that */
 void ask_extend(struct ask_screen *screen, int64_t by_s);
 void ask_add_written(const struct ask_screen *screen, struct text *out);

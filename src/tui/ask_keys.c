@@ -288,7 +288,7 @@ static const struct {
     { 'E', open_minutes }, { 'm', open_prompt },   { 'q', open_cancel },       { '[', go_before },
     { ']', go_behind },    { 'a', tick_all },      { 'x', tick_none },         { 'H', show_hidden },
     { '-', hide },         { 'r', reconnect },     { '?', open_help },         { 'l', open_later },
-    { 'b', open_back },
+    { 'b', open_back },    { 'h', hide },
 };
 
 /* Defaults that nobody has looked at are not sent by one key. */
@@ -305,13 +305,36 @@ static bool needs_second_enter(struct ask_screen *screen, const struct field_sta
     return true;
 }
 
+/* An empty answer to a list is sent by a second key only: the first says that nothing is chosen. */
+static bool needs_meaning(struct ask_screen *screen)
+{
+    struct field_state *state = ask_field(screen);
+
+    if (!is_list(state) || state->is_empty_told || state->field->min_selections > 0 ||
+        (state->field->kind != FIELD_MULTI && state->field->kind != FIELD_HYBRID) ||
+        list_picked_count(state) > 0 || (state->has_own && state->words.text.used > 0))
+        return false;
+    state->is_empty_told = true;
+    ask_say(screen, INK_ACCENT, i18n_text(TEXT_TUI_NOTHING_CHOSEN));
+    return true;
+}
+
 /* Of several questions only the review sends. */
 void ask_send_or_go_on(struct ask_screen *screen)
 {
+    if (needs_meaning(screen))
+        return;
     if (ask_field(screen) && screen->form.field_count > 1)
         ask_step(screen, 1);
     else
         ask_send(screen);
+}
+
+/* With nothing ticked Enter ticks, unless the person has just taken all ticks away. */
+bool ask_enter_ticks(const struct ask_screen *screen, const struct field_state *state)
+{
+    return is_many(state) && list_picked_count(state) == 0 && !state->is_emptied &&
+           !list_is_own(state, state->cursor) && list_is_shown(screen, state, state->cursor);
 }
 
 static void enter(struct ask_screen *screen)
@@ -327,6 +350,11 @@ static void enter(struct ask_screen *screen)
     if (is_list(state) && list_is_own(state, state->cursor) &&
         (!state->has_own || state->words.text.used == 0)) {
         open_words(screen);
+        return;
+    }
+    if (ask_enter_ticks(screen, state)) {
+        list_toggle(screen, state, state->cursor);
+        ask_say(screen, INK_ACCENT, i18n_text(TEXT_TUI_TICKED));
         return;
     }
     if (is_list(state) && list_is_one_of_many(state))
@@ -352,21 +380,10 @@ static void tick(struct ask_screen *screen)
         list_toggle(screen, state, state->cursor);
 }
 
-static bool is_shown(const struct ask_screen *screen, const struct field_state *state, size_t item)
-{
-    size_t items[LIST_MOST], count = list_items(screen, state, items);
-
-    for (size_t i = 0; i < count; i++) {
-        if (items[i] == item)
-            return true;
-    }
-    return false;
-}
-
 static void pick_number(struct ask_screen *screen, struct field_state *state, size_t number)
 {
     if (number == 0 || number > list_item_count(state) - (state->field->kind == FIELD_HYBRID) ||
-        !is_shown(screen, state, number - 1))
+        !list_is_shown(screen, state, number - 1))
         return;
     state->cursor = number - 1;
     if (list_toggle(screen, state, number - 1) && ask_sends_at_once(screen))
@@ -400,6 +417,20 @@ static void take_digit(struct ask_screen *screen, size_t digit)
     }
 }
 
+/* y and n answer, as Enter on Yes or No does; who wants to send by a key of its own only picks. */
+static bool takes_yes_no(struct ask_screen *screen, char letter)
+{
+    struct field_state *state = ask_field(screen);
+    const char *wish = preferences_value(&screen->preferences, SETTING_SINGLE_SUBMIT);
+
+    if (!state || state->field->kind != FIELD_CONFIRM || (letter != 'y' && letter != 'n'))
+        return false;
+    list_pick(screen, state, letter == 'y' ? 0 : 1);
+    if (screen->form.field_count > 1 || strcmp(wish, "batch") != 0)
+        ask_send_or_go_on(screen);
+    return true;
+}
+
 static void take_letter(struct ask_screen *screen, char letter)
 {
     bool is_off = !preferences_is_on(&screen->preferences, SETTING_SINGLE_KEYS);
@@ -412,6 +443,8 @@ static void take_letter(struct ask_screen *screen, char letter)
         take_digit(screen, (size_t)(letter - '0'));
         return;
     }
+    if (!is_off && takes_yes_no(screen, letter))
+        return;
     for (size_t i = 0; i < ARRAY_LEN(letters); i++) {
         if (letters[i].letter == letter && (!is_off || letter == '?' || letter == 'r'))
             letters[i].act(screen);

@@ -141,6 +141,7 @@ void ask_touch(struct ask_screen *screen)
 
     if (state) {
         state->is_touched = true;
+        state->is_empty_told = false;
         text_clear(&state->problem);
     }
     screen->is_draft_dirty = true;

@@ -11,19 +11,19 @@ static const struct {
     const char *keys;
     enum text_id words;
 } rows[] = {
-    { "j k", TEXT_TUI_HELP_MOVE },         { "1-9", TEXT_TUI_HELP_PICK },
-    { "Space", TEXT_TUI_HELP_TICK },       { "Enter", TEXT_TUI_HELP_SEND },
-    { "Ctrl-D", TEXT_TUI_HELP_SEND_TEXT }, { "Tab", TEXT_TUI_HELP_NOTE },
-    { "n", TEXT_TUI_HELP_COMMON },         { "o", TEXT_TUI_HELP_OWN },
-    { "/", TEXT_TUI_HELP_FILTER },         { "a x", TEXT_TUI_HELP_ALL },
-    { "- H", TEXT_TUI_HELP_HIDE },         { "m", TEXT_TUI_HELP_PROMPT },
-    { "p v", TEXT_TUI_HELP_PREVIEW },      { "e E", TEXT_TUI_HELP_TIME },
-    { "s", TEXT_TUI_HELP_SETTINGS },       { "w", TEXT_TUI_HELP_BROWSER },
-    { "l", TEXT_TUI_HELP_LATER },          { "b", TEXT_TUI_HELP_BACK },
-    { "[ ]", TEXT_TUI_HELP_NEIGHBOUR },    { "c h", TEXT_TUI_HELP_INBOX },
-    { "a", TEXT_TUI_HELP_STANDING },       { "u", TEXT_TUI_HELP_UNDO },
-    { "Esc q", TEXT_TUI_HELP_CANCEL },     { "Ctrl-C", TEXT_TUI_HELP_LEAVE },
-    { "Ctrl-Z", TEXT_TUI_HELP_SUSPEND },
+    { "j k", TEXT_TUI_HELP_MOVE },     { "1-9", TEXT_TUI_HELP_PICK },
+    { "y n", TEXT_TUI_HELP_YES_NO },   { "Space", TEXT_TUI_HELP_TICK },
+    { "Enter", TEXT_TUI_HELP_SEND },   { "Ctrl-D", TEXT_TUI_HELP_SEND_TEXT },
+    { "Tab", TEXT_TUI_HELP_NOTE },     { "n", TEXT_TUI_HELP_COMMON },
+    { "o", TEXT_TUI_HELP_OWN },        { "/", TEXT_TUI_HELP_FILTER },
+    { "a x", TEXT_TUI_HELP_ALL },      { "- H", TEXT_TUI_HELP_HIDE },
+    { "m", TEXT_TUI_HELP_PROMPT },     { "p v", TEXT_TUI_HELP_PREVIEW },
+    { "e E", TEXT_TUI_HELP_TIME },     { "s", TEXT_TUI_HELP_SETTINGS },
+    { "w", TEXT_TUI_HELP_BROWSER },    { "l", TEXT_TUI_HELP_LATER },
+    { "b", TEXT_TUI_HELP_BACK },       { "[ ]", TEXT_TUI_HELP_NEIGHBOUR },
+    { "c h", TEXT_TUI_HELP_INBOX },    { "a", TEXT_TUI_HELP_STANDING },
+    { "u", TEXT_TUI_HELP_UNDO },       { "Esc q", TEXT_TUI_HELP_CANCEL },
+    { "Ctrl-C", TEXT_TUI_HELP_LEAVE }, { "Ctrl-Z", TEXT_TUI_HELP_SUSPEND },
 };
 
 int draw_help(struct pen *pen, int rows_most, int scroll)

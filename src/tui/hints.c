@@ -102,7 +102,9 @@ static void add_send(const struct ask_screen *screen, const struct field_state *
 {
     char count[TEXT_INTEGER_BYTES];
 
-    if (screen->form.field_count > 1)
+    if (ask_enter_ticks(screen, state))
+        text_add_text(out, say(TEXT_TUI_KEY_TICK));
+    else if (screen->form.field_count > 1)
         text_add_text(out, say(TEXT_TUI_KEY_NEXT));
     else if (ask_needs_code(screen))
         text_add_text(out, say(TEXT_TUI_KEY_GO_ON));
@@ -129,13 +131,15 @@ static void list_hints(const struct ask_screen *screen, const struct field_state
 {
     bool is_many = !list_is_one_of_many(state), is_step = screen->form.field_count > 1;
     bool has_preview = ask_preview(screen) != NULL, has_notes = ask_has_notes(screen);
-    bool is_narrow = pen->end < SCREEN_NARROW;
+    bool is_narrow = pen->end < SCREEN_NARROW, is_confirm = state->field->kind == FIELD_CONFIRM;
+    bool has_letters = preferences_is_on(&screen->preferences, SETTING_SINGLE_KEYS);
     int options = (int)list_item_count(state) - (state->field->kind == FIELD_HYBRID);
     struct text send = { 0 }, range = { 0 };
     struct row row = { .count = 0 };
 
     add_send(screen, state, &send);
     text_add_format(&range, "1-%d", options);
+    add(&row, is_confirm && has_letters, "y n", say(TEXT_TUI_KEY_ANSWER), 9);
     add(&row, is_many, say(TEXT_TUI_SPACE), say(TEXT_TUI_KEY_TICK), 9);
     add(&row, true,
         !is_step    ? "Enter"
@@ -147,10 +151,11 @@ static void list_hints(const struct ask_screen *screen, const struct field_state
         7);
     add(&row, has_preview, "v", say(is_narrow ? TEXT_TUI_KEY_FULL_SHORT : TEXT_TUI_KEY_FULL), 6);
     add(&row, has_preview && !is_narrow, "< >", say(TEXT_TUI_KEY_RESIZE), 2);
-    add(&row, !has_preview && !is_many && !is_step, text_string(&range), say(TEXT_TUI_KEY_PICK), 3);
+    add(&row, !has_preview && !is_many && !is_step && !is_confirm, text_string(&range),
+        say(TEXT_TUI_KEY_PICK), 3);
     add(&row, !has_preview && has_notes, "Tab", say(TEXT_TUI_KEY_NOTE), 6);
-    add(&row, !has_preview && has_notes && !is_many && !is_step, "n", say(TEXT_TUI_KEY_COMMON_NOTE),
-        2);
+    add(&row, !has_preview && has_notes && !is_many && !is_step && !is_confirm, "n",
+        say(TEXT_TUI_KEY_COMMON_NOTE), 2);
     add(&row, !has_preview && is_many && !is_step, "a", say(TEXT_TUI_KEY_ALL), 2);
     add(&row, !has_preview && is_many && !is_step, "x", say(TEXT_TUI_KEY_NONE), 2);
     add(&row, !has_preview && !is_many && !is_step && ask_has_portal(screen), "w",

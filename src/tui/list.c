@@ -60,6 +60,17 @@ size_t list_items(const struct ask_screen *screen, const struct field_state *sta
     return count;
 }
 
+bool list_is_shown(const struct ask_screen *screen, const struct field_state *state, size_t item)
+{
+    size_t items[LIST_MOST], count = list_items(screen, state, items);
+
+    for (size_t i = 0; i < count; i++) {
+        if (items[i] == item)
+            return true;
+    }
+    return false;
+}
+
 size_t list_hidden_count(const struct ask_screen *screen, const struct field_state *state)
 {
     size_t count = 0;
@@ -131,6 +142,7 @@ bool list_toggle(struct ask_screen *screen, struct field_state *state, size_t it
         return false;
     }
     set(state, item, !is_on);
+    state->is_emptied = is_on && list_picked_count(state) == 0;
     ask_touch(screen);
     return true;
 }
@@ -150,6 +162,7 @@ void list_move(struct ask_screen *screen, struct field_state *state, int by)
     else
         at = at + (size_t)by < count ? at + (size_t)by : by == 1 ? 0 : count - 1;
     state->cursor = items[at];
+    state->is_emptied = state->is_empty_told = false;
     screen->scroll = 0;
 }
 
@@ -175,6 +188,7 @@ void list_tick_all(struct ask_screen *screen, struct field_state *state, bool is
         if (!list_toggle(screen, state, items[i]))
             return;
     }
+    state->is_emptied = list_picked_count(state) == 0;
 }
 
 static size_t count_unseen(const struct ask_screen *screen, const struct field_state *state)

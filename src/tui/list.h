@@ -18,6 +18,7 @@ enum { LIST_MOST = LIMIT_OPTIONS + 2 };
 /* Those that are shown now, in their order: not hidden, not filtered out. */
 size_t list_items(const struct ask_screen *screen, const struct field_state *state,
                   size_t items[LIST_MOST]);
+bool list_is_shown(const struct ask_screen *screen, const struct field_state *state, size_t item);
 size_t list_item_count(const struct field_state *state); /* of all */
 size_t list_hidden_count(const struct ask_screen *screen, const struct field_state *state);
 size_t list_picked_count(const struct field_state *state); /* of options */

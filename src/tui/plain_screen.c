@@ -53,7 +53,19 @@ static void set_words(struct edit *edit, const char *words)
     edit_init(edit, has_lines, most, strlen(words) <= most ? words : "");
 }
 
-/* "1 3" or "1,3"; false: some of it is no number of an option. */
+static bool is_yes(const char *line)
+{
+    return strcmp(line, "y") == 0 || strcmp(line, "Y") == 0 || strcmp(line, "yes") == 0 ||
+           strcmp(line, "是") == 0;
+}
+
+static bool is_no(const char *line)
+{
+    return strcmp(line, "n") == 0 || strcmp(line, "N") == 0 || strcmp(line, "no") == 0 ||
+           strcmp(line, "否") == 0;
+}
+
+/* "1 3" or "1,3"; yes or no; false: some of it is no number of an option. */
 static bool take_numbers(struct plain_screen *screen, struct field_state *state, const char *line)
 {
     size_t picked = 0;
@@ -63,6 +75,8 @@ static bool take_numbers(struct plain_screen *screen, struct field_state *state,
     for (size_t i = 0; i < state->field->option_count; i++)
         state->is_picked[i] = false;
     state->confirm = CONFIRM_OPEN;
+    if (state->field->kind == FIELD_CONFIRM && (is_yes(line) || is_no(line)))
+        line = is_yes(line) ? "1" : "2";
     while (*line) {
         char *end;
         long number = strtol(line, &end, 10);
@@ -129,12 +143,6 @@ static void take_note(struct plain_screen *screen, const char *line, struct text
 {
     set_words(&screen->ask->common, line);
     ask_for(screen, PLAIN_SEND, out);
-}
-
-static bool is_yes(const char *line)
-{
-    return strcmp(line, "y") == 0 || strcmp(line, "Y") == 0 || strcmp(line, "yes") == 0 ||
-           strcmp(line, "是") == 0;
 }
 
 static void begin_again(struct plain_screen *screen, struct text *out)

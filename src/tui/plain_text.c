@@ -188,8 +188,11 @@ static void add_value_prompt(struct plain_screen *screen, struct text *out)
         text_add_text(out, ": ");
         return;
     }
-    i18n_format(out, list_is_one_of_many(state) ? TEXT_PLAIN_CHOICE : TEXT_PLAIN_CHOICES, "most",
-                text_of_integer((int64_t)count, most), NULL);
+    i18n_format(out,
+                state->field->kind == FIELD_CONFIRM ? TEXT_PLAIN_YES_NO
+                : list_is_one_of_many(state)        ? TEXT_PLAIN_CHOICE
+                                                    : TEXT_PLAIN_CHOICES,
+                "most", text_of_integer((int64_t)count, most), NULL);
     text_add_char(out, ' ');
 }
 

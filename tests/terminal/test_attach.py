@@ -62,9 +62,10 @@ def several(home: Home) -> None:
     with Tmux(home) as tmux:
         tmux.start("attach", session_id)
         tmux.wait("Choose 1 to 2")
-        tmux.keys("Enter")  # nothing is chosen: nothing is sent
-        tmux.keys("Space")
-        tmux.wait(r"\[✓\] 1")
+        tmux.wait("Enter tick")
+        tmux.keys("Enter")  # nothing is ticked: it ticks, and sends nothing
+        shown = tmux.wait(r"\[✓\] 1")
+        assert "Ticked. Press Enter again" in shown and "Enter send 1" in shown, shown
         tmux.keys("Down", "Space")
         tmux.wait(r"\[✓\] 2")
         tmux.keys("Down", "Space")  # a third is too many
@@ -73,6 +74,39 @@ def several(home: Home) -> None:
         tmux.keys("Enter")
         tmux.end(0)
     assert picks(home, session_id) == ["redis", "view"]
+
+
+@test("an empty answer is meant: x, Enter says that nothing is chosen, the next Enter sends it", "R6.1 R2.3")
+def nothing(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    session_id = ask(home, selection_mode="multi")
+    with Tmux(home) as tmux:
+        tmux.start("attach", session_id)
+        tmux.wait("Enter tick")
+        tmux.keys("x", "Enter")
+        tmux.wait("Nothing is chosen. Press again to send an empty answer.")
+        tmux.keys("Enter")
+        tmux.end(0)
+    assert picks(home, session_id) == []
+
+
+@test("options and own words: o writes, Esc keeps the text, Enter in the list ticks and sends", "R6.1")
+def mixed(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    session_id = ask(home, selection_mode="hybrid")
+    with Tmux(home) as tmux:
+        tmux.start("attach", session_id)
+        tmux.keys("o")
+        tmux.type("with care")
+        tmux.keys("Escape")
+        tmux.wait(r"Enter send")
+        tmux.keys("Up", "Enter")
+        shown = tmux.wait(r"\[✓\] 3")
+        assert "with care" in shown, shown
+        tmux.keys("Enter")
+        tmux.end(0)
+    selection = result_of(home, session_id)["selection"]
+    assert selection["selected_ids"] == ["none"] and selection["custom_input"] == "with care", selection
 
 
 @test("a note with Tab: picking waits for Ctrl-D then; the common note with n", "R6.1")

@@ -103,6 +103,18 @@ def confirmation(home: Home) -> None:
     assert answer_of(home, third)["confirmed"] is False
 
 
+@test("y and n answer a confirmation, and the key line says so", "R4.6 R6.1")
+def yes_no(home: Home) -> None:
+    home.sayso("settings", "set", "deliver_after", "0")
+    for key, confirmed in (("y", True), ("n", False)):
+        session_id = elicit(home, "confirm", message=f"Deploy {key}?")
+        with Tmux(home) as tmux:
+            tmux.start("attach", session_id, shows=r"y n answer")
+            tmux.keys(key)
+            tmux.end(0)
+        assert answer_of(home, session_id)["confirmed"] is confirmed, key
+
+
 @test("a form: each field its kind of widget, checked where it is written, reviewed and sent", "R4.6 R6.1")
 def form(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "0")

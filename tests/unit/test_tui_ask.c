@@ -20,17 +20,32 @@
 #include "tui_fixture.h"
 #include "tui_forms.h"
 
-#define LEFT       "\033[D"
-#define RIGHT      "\033[C"
-#define UP         "\033[A"
-#define DOWN       "\033[B"
-#define ESC        "\033"
-#define CTRL_C     "\003"
-#define CTRL_D     "\004"
-#define CTRL_Z     "\032"
-#define ENTER      "\r"
-#define PASTE(it)  "\033[200~" it "\033[201~"
-#define ANSWER(it) "ANSWER {\"selected_ids\":[" it "]}\n"
+#define LEFT              "\033[D"
+#define RIGHT             "\033[C"
+#define UP                "\033[A"
+#define DOWN              "\033[B"
+#define ESC               "\033"
+#define CTRL_C            "\003"
+#define CTRL_D            "\004"
+#define CTRL_Z            "\032"
+#define ENTER             "\r"
+#define PASTE(it)         "\033[200~" it "\033[201~"
+#define ANSWER(it)        "ANSWER {\"selected_ids\":[" it "]}\n"
+#define MIXED(ids, words) "ANSWER {\"selected_ids\":[" ids "],\"custom_input\":\"" words "\"}\n"
+#define REGIONS(kind)                                                                              \
+    FORM("Where?", "Where?",                                                                       \
+         "{\"name\":\"choice\",\"kind\":\"" kind "\",\"required\":true,\"options\":["              \
+         "{\"id\":\"eu\",\"label\":\"Europe\"},{\"id\":\"us\",\"label\":\"United States\"}],"      \
+         "\"max_selections\":2}",                                                                  \
+         "")
+
+static const char regions_form[] = REGIONS("multi"), mixed_form[] = REGIONS("hybrid");
+static const char sure_form[] =
+    FORM("Sure?", "Sure?", "{\"name\":\"ok\",\"kind\":\"confirm\",\"required\":true}", "");
+static const char both_form[] = FORM("Sure?", "Sure?",
+                                     "{\"name\":\"ok\",\"kind\":\"confirm\",\"required\":true},"
+                                     "{\"name\":\"again\",\"kind\":\"confirm\",\"required\":true}",
+                                     "");
 
 static const struct {
     const char *name, *form, *keys, *acts;
@@ -76,8 +91,36 @@ static const struct {
       "ANSWER {\"selected_ids\":[\"b\"],\"custom_input\":\"\"}\n" },
     { "hybrid: a paste is text", endpoint_form, "o" PASTE("a\r\nb") CTRL_D,
       "ANSWER {\"selected_ids\":[],\"custom_input\":\"a\\nb\"}\n" },
-    { "hybrid: none of them, where none is enough", endpoint_form, "o" CTRL_D,
-      "ANSWER {\"selected_ids\":[],\"custom_input\":\"\"}\n" },
+    { "hybrid: none of them, where none is enough, is meant by a second key", endpoint_form,
+      "o" CTRL_D CTRL_D, MIXED("", "") },
+    { "hybrid: and not by one", endpoint_form, "o" CTRL_D, "" },
+    { "multi: with nothing ticked Enter ticks", regions_form, "j" ENTER, "" },
+    { "multi: and the next sends", regions_form, "j" ENTER ENTER, ANSWER("\"us\"") },
+    { "multi: none of them is said first", regions_form, "x" ENTER, "" },
+    { "multi: and then meant", regions_form, "x" ENTER ENTER, ANSWER("") },
+    { "multi: the last tick taken away is none of them too", regions_form, "  " ENTER ENTER,
+      ANSWER("") },
+    { "multi: until the cursor moves", regions_form, "xj" ENTER ENTER, ANSWER("\"us\"") },
+    { "multi: what was said counts once", regions_form, "x" ENTER "1 x" ENTER, "" },
+    { "multi: Ctrl-D sends nothing without being meant", regions_form, CTRL_D, "" },
+    { "multi: and again it does", regions_form, CTRL_D CTRL_D, ANSWER("") },
+    { "multi: Enter ticks nothing that the filter hides", regions_form, "/zzz\r\r\r", ANSWER("") },
+    { "hybrid: Enter ticks in the list", mixed_form, ENTER ENTER, MIXED("\"eu\"", "") },
+    { "hybrid: also while a text is there", mixed_form, "oboth" ESC "kk" ENTER ENTER,
+      MIXED("\"eu\"", "both") },
+    { "hybrid: Enter on the text sends it alone", mixed_form, "oboth" ESC ENTER,
+      MIXED("", "both") },
+    { "hybrid: o goes on with the text that Esc kept", mixed_form, "obo" ESC "kkoth" CTRL_D,
+      MIXED("", "both") },
+    { "hybrid: one of many is picked and sent at once", endpoint_form, "oGET" ESC "k" ENTER,
+      MIXED("\"c\"", "") },
+    { "confirm: y", sure_form, "y", "ANSWER {\"fields\":{\"ok\":true}}\n" },
+    { "confirm: n", sure_form, "n", "ANSWER {\"fields\":{\"ok\":false}}\n" },
+    { "confirm: the note is behind Tab", sure_form, "\tyn\rn",
+      "ANSWER {\"fields\":{\"ok\":false},\"global_annotation\":\"yn\"}\n" },
+    { "two confirmations: each has its key, the review sends", both_form, "yn\r",
+      "ANSWER {\"fields\":{\"ok\":true,\"again\":false}}\n" },
+    { "y and n are no answers elsewhere", cache_form, "y", "" },
     { "destructive: Enter asks for a code", volumes_form, "3\r", "CHALLENGE\n" },
     { "destructive: the safe one takes no code", volumes_form, "1\r", ANSWER("\"keep-all\"") },
     { "destructive: a digit only picks", volumes_form, "3", "" },
@@ -87,7 +130,7 @@ static const struct {
             "2\r\r",
       "ANSWER {\"fields\":{\"version\":\"3.0.0\",\"audience\":{\"selected_ids\":[\"team\"],"
       "\"custom_input\":\"\"},\"rollout\":[\"fast\"]}}\n" },
-    { "three questions: none of many is an answer too", release_form, ENTER ENTER "2\r\r",
+    { "three questions: none of many is an answer too", release_form, ENTER "x\r\r2\r\r",
       "ANSWER {\"fields\":{\"version\":\"3.0.0\",\"audience\":{\"selected_ids\":[],"
       "\"custom_input\":\"\"},\"rollout\":[\"fast\"]}}\n" },
 };
