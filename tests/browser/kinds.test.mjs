@@ -355,6 +355,96 @@ test("R7.5 everything by keyboard: move, tick, own words, note, cancel, help", a
     await page.close();
 });
 
+test("R7.5 Enter ticks where nothing is ticked; an empty answer is meant by a second press", async () => {
+    const { asked, page } = await open(choice({ selection_mode: "multi" }));
+    await page.keyboard.press("Enter"); /* no row has the keyboard: the first gets it */
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator("#tally").textContent(), "Ticked. Press Enter again to continue.");
+    assert.deepEqual(await page.locator(".opt input:checked").evaluateAll((rows) => rows.map((row) => row.value)), ["view"]);
+    await page.keyboard.press("x");
+    assert.equal(await page.locator(".opt input:checked").count(), 0);
+    await page.keyboard.press("Enter");
+    assert.match(await page.locator("#tally").textContent(), /Nothing is chosen/);
+    await page.keyboard.press("k"); /* elsewhere again: it is not meant any more */
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator(".opt input:checked").count(), 1);
+    await page.keyboard.press("Enter");
+    await sendNow(page);
+    assert.deepEqual((await asked.result).selection.selected_ids, ["redis"]);
+    await page.close();
+
+    const none = await open(choice({ selection_mode: "multi", title: "None of them" }));
+    await sendButton(none.page).click();
+    assert.match(await none.page.locator("#tally").textContent(), /Nothing is chosen/);
+    await sendButton(none.page).click();
+    await sendNow(none.page);
+    assert.deepEqual((await none.asked.result).selection.selected_ids, []);
+    await none.page.close();
+});
+
+test("R7.5 options and own words: o writes, Esc keeps the text, Enter in the list as if there were no field", async () => {
+    for (const [max_selections, picked, custom_input] of [[1, ["view"], undefined], [3, ["view"], "with care"]]) {
+        const { asked, page } = await open(choice({ selection_mode: "hybrid", max_selections, title: `Up to ${max_selections}` }));
+        await page.keyboard.press("o");
+        await page.keyboard.type("with care");
+        await page.keyboard.press("Escape");
+        assert.equal(await page.locator(".opt.own input:checked").count(), 1);
+        assert.equal(await page.evaluate(() => document.activeElement.closest(".own") !== null), true);
+        await page.locator(".opt input[value=view]").focus();
+        await page.keyboard.press("Enter");
+        if (max_selections > 1)
+            await page.keyboard.press("Enter");
+        assert.equal(await page.locator(".opt.own textarea").count() === 0 ||
+            await page.locator(".opt.own textarea").inputValue() === "with care", true);
+        await sendNow(page);
+        const { selection } = await asked.result;
+        assert.deepEqual([selection.selected_ids, selection.custom_input], [picked, custom_input]);
+        await page.close();
+    }
+});
+
+test("R4.6 R7.5 y and n answer a confirmation; with a Send of its own they pick", async () => {
+    for (const [pressed, confirmed] of [["y", true], ["n", false]]) {
+        const { asked, page } = await open({ message: `Restart, ${pressed}?` }, "elicit_confirm");
+        await page.keyboard.press(pressed);
+        await sendNow(page);
+        assert.equal((await asked.result).confirmed, confirmed);
+        await page.close();
+    }
+    await stage.home.must("settings", "set", "single_submit", "batch");
+    const { asked, page } = await open({ message: "Restart, by Send?" }, "elicit_confirm");
+    await page.keyboard.press("n");
+    assert.equal(await page.locator(".opt input:checked").count(), 1);
+    await sendButton(page).click();
+    await sendNow(page);
+    assert.equal((await asked.result).confirmed, false);
+    await page.close();
+    await stage.home.must("settings", "reset", "single_submit");
+});
+
+test("R6.4 an option is hidden and shown again by the mouse alone, never below what must be chosen", async () => {
+    const { asked, page } = await open(choice({ ...WAITS, title: "By mouse" }));
+    const hide = (label) => page.getByRole("button", { name: `Hide “${label}” from now on` });
+    const count = () => page.locator(".ask .opt:visible").count();
+    await hide("Leave it as it is").click();
+    await until(async () => await count() === 2, "it is away");
+    await hide("Redis, write-through").click();
+    await until(async () => await count() === 1, "this one too");
+    await hide("Materialized view").click();
+    assert.match(await page.locator("#tally").textContent(), /have to stay visible/);
+    await page.getByRole("button", { name: /2 options hidden/ }).click();
+    assert.equal(await count(), 3);
+    await page.getByRole("button", { name: "Show “Leave it as it is” again" }).click();
+    await hide("Leave it as it is").waitFor();
+    await page.getByRole("button", { name: "Leave out what is hidden" }).click();
+    assert.equal(await count(), 2);
+    await page.keyboard.press("Shift+H");
+    assert.equal(await count(), 3);
+    await stage.home.must("cancel", asked.id);
+    await page.close();
+});
+
 test("R6.4 a hidden option stays hidden in the next ask like it, with a way to reveal", async () => {
     const { asked, page } = await open(choice({ ...WAITS, title: "Hide some of these" }));
     await page.locator(".opt input").nth(2).focus();

@@ -108,7 +108,6 @@ test("R3.5 R7.5 all of it by keyboard: digits, arrows between questions, own wor
     await press("ArrowRight", async () => /Which tests/.test(await current(page)));
     await page.keyboard.press("2");
     await page.keyboard.press("o");
-    await page.keyboard.press("Space");
     await page.keyboard.type("and a look");
     await page.keyboard.press("Control+Enter");
     await until(async () => /Retry/.test(await current(page)), "Ctrl+Enter goes on");

@@ -3,7 +3,7 @@ import { button, foreign, icon, key, make, setText } from "./dom.js";
 import { buildTalk } from "./talk.js";
 import { say, sayCount } from "./language.js";
 import { hasNotes, hasSteps } from "./entry.js";
-import { describeValue, judge, mayDestroy, pickedLabels, shownOf } from "./values.js";
+import { describeValue, judge, mayDestroy, pickedLabels, shownOf, wordsOf } from "./values.js";
 import { buildField } from "./fields.js";
 import { buildMarks, sayRule } from "./field_options.js";
 import { buildBlocks } from "./markup.js";
@@ -111,7 +111,7 @@ function buildStepsNav(entry, go) {
 function buildReviewed(entry, field) {
     const value = entry.values.fields[field.name];
     const labels = pickedLabels(field, value).join("; ");
-    const words = value.words.trim();
+    const words = wordsOf(field, value).trim();
     const note = entry.values.field_notes[field.name]?.trim();
     return [foreign(labels || (words ? "" : say("nothing"))), labels && words ? "; " : "",
         words && make("q", { class: "plain", dir: "auto" }, words),

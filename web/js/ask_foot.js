@@ -43,6 +43,8 @@ function sayBeside(entry, problem) {
         return say(entry.has_unsaved ? "kept_here" : "send_when_back");
     if (isUnread(entry))
         return say("read_to_end");
+    if (entry.told)
+        return entry.told;
     const waits = whyWaits(entry);
     const sends = () => waits ? say(waits) : say("click_sends", undo);
     if (problem)

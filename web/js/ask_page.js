@@ -40,6 +40,16 @@ export function complain(page, text) {
     announce(text, true);
 }
 
+/** The same, until something is changed.
+ * @param {AskPage} page
+ * @param {string} text
+ */
+export function keepSaying(page, text) {
+    if (page.entry)
+        page.entry.told = text;
+    complain(page, text);
+}
+
 /** @param {AskPage} page */
 export function syncParts(page) {
     for (const part of page.parts)

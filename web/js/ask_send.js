@@ -7,12 +7,12 @@ import { asks, isOpen, secondsLeft } from "./model.js";
 import { call, line } from "./wire.js";
 import { announce } from "./announce.js";
 import { isTooEarly } from "./guard.js";
-import { describeValues, mayDestroy, needsCode } from "./values.js";
+import { describeValue, describeValues, mayDestroy, needsCode } from "./values.js";
 import { answerOf, dropDraft, hasNotes, hasSteps } from "./entry.js";
 import { sayAgent } from "./ask_bar.js";
 import { openAskBack, openCancel, openLater } from "./dialogs.js";
 import { sayProblem } from "./problems.js";
-import { complain, focusIn } from "./ask_page.js";
+import { complain, focusIn, keepSaying } from "./ask_page.js";
 import { syncFoot } from "./ask_foot.js";
 
 /**
@@ -117,10 +117,25 @@ export function goToStep(page, step) {
     if (!page.entry)
         return;
     page.entry.step = Math.max(0, Math.min(step, page.entry.form.fields.length));
+    page.entry.is_empty_told = false;
+    page.entry.told = "";
     page.render();
     page.main.querySelector(".steps")?.scrollIntoView({ block: "nearest" });
     focusIn(page, page.main.querySelector(".opt input:checked")
         ? ".opt input:checked" : ".opt input, .review button");
+}
+
+/** An empty answer to a list is sent by a second press: the first says that nothing is chosen.
+ * @param {Entry} entry
+ */
+function needsMeaning(entry) {
+    const { fields } = entry.form;
+    const field = hasSteps(entry) ? fields[entry.step] : fields.length === 1 ? fields[0] : null;
+    if (!field || entry.is_empty_told || !["multi", "hybrid"].includes(field.kind) ||
+        describeValue(field, entry.values.fields[field.name]) !== "")
+        return false;
+    entry.is_empty_told = true;
+    return true;
 }
 
 /**
@@ -139,6 +154,8 @@ export function send(page, how) {
         page.send?.focus(); /* defaults nobody looked at are not sent by a key */
     else if (!page.send || page.send.disabled)
         announce(page.tally.textContent ?? "", true);
+    else if (needsMeaning(entry))
+        keepSaying(page, say("nothing_chosen"));
     else if (hasSteps(entry) && entry.step < entry.form.fields.length)
         goToStep(page, entry.step + 1);
     else if (needsCode(entry.form, entry.values))
@@ -209,23 +226,28 @@ export async function toTerminal(page) {
     page.redraw();
 }
 
-/** Hides the option that has the keyboard from now on, or shows it again.
+/** Hides an option from now on, or shows it again; never so that too few are left.
  * @param {AskPage} page
+ * @param {string} id
  */
-export async function hideOption(page) {
+export async function hideOption(page, id) {
     const entry = openEntry(page);
-    const row = document.activeElement?.closest(".opt:not(.own)");
-    const id = /** @type {HTMLInputElement|null|undefined} */ (row?.querySelector("input"))?.value;
-    if (!entry || !id || mayDestroy(entry.form))
+    const [field] = entry?.form.fields ?? [];
+    if (!entry || !field.options?.some((option) => option.id === id) || mayDestroy(entry.form))
         return;
     const hidden = !entry.hidden.has(id);
+    const left = field.options.filter((option) => !entry.hidden.has(option.id)).length;
+    if (hidden && left <= Math.max(1, field.min_selections ?? 0)) {
+        complain(page, say("hide_refused"));
+        return;
+    }
     if (!await act(page, "ask/hide", { option_id: id, hidden }))
         return;
     if (hidden)
         entry.hidden.add(id);
     else
         entry.hidden.delete(id);
-    entry.values.fields[entry.form.fields[0].name].picks.delete(id);
-    entry.reveals = false;
+    if (hidden)
+        entry.values.fields[field.name].picks.delete(id);
     page.redraw();
 }

@@ -21,7 +21,7 @@ import { buildAskedBackBanner, buildDetachedBanner, buildEarlierBanner, buildOff
     from "./banners.js";
 import { buildContext } from "./ask_context.js";
 import { buildSettings } from "./settings_form.js";
-import { complain, newAskPage, syncParts } from "./ask_page.js";
+import { complain, keepSaying, newAskPage, syncParts } from "./ask_page.js";
 import { buildFoot, syncFoot } from "./ask_foot.js";
 import { askBack, cancel, deliver, extend, goToStep, hideOption, later, leaveSecondAct, send,
     sendNow, toTerminal, undo }
@@ -55,7 +55,8 @@ function changed(page) {
  */
 function stopEarlyClick(page, event) {
     const target = /** @type {HTMLElement} */ (event.target);
-    if (!isTooEarly() || target.closest("textarea, .code-in, .strip, [type=search], [type=number]"))
+    if (!isTooEarly() || target.closest(
+        "textarea, .code-in, .strip, .row-btn, .more, [type=search], [type=number]"))
         return;
     event.preventDefault();
     event.stopPropagation();
@@ -73,6 +74,7 @@ function buildForm(page) {
         },
         go: (step) => goToStep(page, step),
         askBack: () => askBack(page),
+        hide: (option) => void hideOption(page, option),
     });
     const second = entry.code ? buildSecondAct(entry, {
         send: (code) => deliver(page, code), back: () => leaveSecondAct(page),
@@ -324,7 +326,8 @@ export function showAsk(main, id, shell) {
             undo: () => page.entry && isUndoable(page.entry) && undo(page),
             extend: () => extend(page), cancel: () => cancel(page), later: () => later(page),
             askBack: () => askBack(page), toTerminal: () => void toTerminal(page),
-            hide: () => void hideOption(page),
+            hide: (/** @type {string} */ option) => void hideOption(page, option),
+            say: (/** @type {string} */ words) => keepSaying(page, words),
         }),
     };
 }

@@ -19,8 +19,8 @@ import { takeForAgain } from "./again.js";
  *     is_mine: boolean, undo_until: number, step: number, code: string, has_seen_end: boolean,
  *     reveals: boolean, one_at_a_time: boolean, keeps: string, problem: string,
  *     answer_key: string, passed_settings: boolean, attach: string, looked_at: string,
- *     has_scrolled: boolean, has_panel: boolean, kept: any, is_from_earlier: boolean,
- *     talk: import("./talk.js").Said[]}} Entry
+ *     is_empty_told: boolean, told: string, has_scrolled: boolean, has_panel: boolean, kept: any,
+ *     is_from_earlier: boolean, talk: import("./talk.js").Said[]}} Entry
  */
 
 const DRAFT_EVERY_MS = 1000;
@@ -76,7 +76,7 @@ export function newEntry(id, got) {
         keeps: !isOpen(ask) && draft ? describeValues(got.form, readValues(got.form, draft)) : "",
         kept: !isOpen(ask) ? draft : null, is_from_earlier: !!earlier, talk: got.talk ?? [],
         problem: "", answer_key: "", passed_settings: false, attach: "", looked_at: "",
-        has_scrolled: false, has_panel: false,
+        has_scrolled: false, is_empty_told: false, told: "", has_panel: false,
     };
 }
 
@@ -162,6 +162,8 @@ function sendDraft() {
 export function keepDraft(entry) {
     entry.is_touched = true;
     entry.has_unsaved = true;
+    entry.is_empty_told = false;
+    entry.told = "";
     entry.answer_key = ""; /* another answer is another attempt */
     sessionStorage.setItem(keptKey(entry.id), JSON.stringify(answerOf(entry)));
     draftOf = entry;

@@ -12,7 +12,8 @@ import { buildPreview } from "./previews.js";
  * @typedef {import("./values.js").Field} Field
  * @typedef {import("./values.js").Option} Option
  * @typedef {{node: HTMLElement, sync: () => void, field: Field}} Part
- * @typedef {{changed: () => void, picked: (row: Element) => void}} Told
+ * @typedef {{changed: () => void, picked: (row: Element) => void,
+ *     hide: (option: string) => void}} Told
  */
 
 const FILTER_FROM = 10;
@@ -67,6 +68,29 @@ function buildNote(entry, option, told) {
     return { text, node: make("div", { class: "note" }, icon("note"), text) };
 }
 
+/** Hides an option from now on; on one that was hidden and is looked at, shows it again.
+ * @param {Entry} entry
+ * @param {Option} option
+ * @param {Told} told
+ */
+function buildHide(entry, option, told) {
+    const label = shownOf(option, "label");
+    const node = make("button", { type: "button", class: "row-btn hide-btn",
+        "data-key": `hide-${option.id}`, click: () => told.hide(option.id) });
+    const sync = () => {
+        const isHidden = entry.hidden.has(option.id);
+        if (node.dataset.hidden === String(isHidden))
+            return;
+        node.dataset.hidden = String(isHidden);
+        node.setAttribute("aria-label",
+            say(isHidden ? "show_option" : "hide_option", { label }));
+        node.title = say(isHidden ? "show_again" : "key_hide");
+        node.replaceChildren(icon(isHidden ? "eye" : "hide"),
+            make("span", {}, isHidden ? say("show_again") : ""));
+    };
+    return { node, sync };
+}
+
 /**
  * @param {Entry} entry
  * @param {Field} field
@@ -94,11 +118,13 @@ function buildRow(entry, field, option, at, base, told) {
     const canClear = isOne && !field.required;
     const note = hasNotes(entry) && isLone ? buildNote(entry, option, told) : null;
     const noteButton = note && make("button", {
-        type: "button", class: "note-btn",
+        type: "button", class: "row-btn note-btn",
         "aria-label": say("note_on", { label: shownOf(option, "label") }),
         "data-key": `open-note-${option.id}`,
         click: () => openNote(),
     }, icon("note"), make("span", {}, say("note")));
+    const hideButton = base === "f0" && !mayDestroy(entry.form)
+        ? buildHide(entry, option, told) : null;
     const row = make("div", { class: "opt" },
         input,
         make("label", { for: id },
@@ -110,7 +136,7 @@ function buildRow(entry, field, option, at, base, told) {
         make("span", { class: "opt-end" },
             mayDestroy(entry.form) &&
                 make("code", { class: "id", dir: "auto" }, shownOf(option, "id")),
-            noteButton, at < DIGITS && key(String(at + 1))),
+            noteButton, hideButton?.node, at < DIGITS && key(String(at + 1))),
         description &&
             make("p", { class: "desc", id: `${id}-d` }, make("span", { dir: "auto" }, description),
             buildMarks(option.shown, "description")),
@@ -136,6 +162,7 @@ function buildRow(entry, field, option, at, base, told) {
         else
             input.removeAttribute("aria-describedby");
         row.classList.toggle("full", isFull);
+        hideButton?.sync();
         row.classList.toggle("now", entry.looked_at === id);
         if (!note || !noteButton)
             return;
@@ -159,12 +186,14 @@ function buildRow(entry, field, option, at, base, told) {
             value.picks.add(option.id);
         else
             value.picks.delete(option.id);
+        value.emptied = value.picks.size === 0;
         told.changed();
     });
     row.addEventListener("focusin", () => {
         if (entry.looked_at === id)
             return;
         entry.looked_at = id;
+        value.emptied = false;
         for (const other of row.parentElement?.children ?? [])
             other.classList.toggle("now", other === row);
     });
@@ -194,8 +223,6 @@ function buildOwnRow(entry, field, base, told) {
             value.own = input.checked;
             if (isOne)
                 value.picks.clear();
-            if (!input.checked)
-                value.words = "";
             told.changed();
             if (input.checked)
                 text.focus();
@@ -220,7 +247,7 @@ function buildOwnRow(entry, field, base, told) {
         input.checked = value.own;
         if (document.activeElement !== text)
             text.value = value.words;
-        note.hidden = !value.own && value.words === "";
+        note.hidden = !value.own && value.words === "" && document.activeElement !== text;
     };
     const note = make("div", { class: "note" }, text);
     const row = make("div", { class: "opt own" }, input,
@@ -250,7 +277,7 @@ export function buildOptions(entry, field, at, told) {
     const more = make("button", {
         type: "button", class: "more", "data-key": "reveal",
         click: () => {
-            entry.reveals = true;
+            entry.reveals = !entry.reveals;
             sync();
         },
     }, icon("chev"), make("span"));
@@ -275,15 +302,17 @@ export function buildOptions(entry, field, at, told) {
             label && make("span", {}, rule), count),
         filter, rows.map(({ row }) => row), own?.row, more);
     const sync = () => {
-        let hidden = 0;
+        let hidden = 0, revealed = 0;
         for (const { row, sync: syncRow, option } of rows) {
             syncRow();
             row.hidden = isHidden(option);
             hidden += row.hidden ? 1 : 0;
+            revealed += entry.reveals && !row.hidden && entry.hidden.has(option.id) ? 1 : 0;
         }
         own?.sync();
-        more.hidden = hidden === 0;
-        setText(more.querySelector("span"), sayCount(hidden, "one_hidden", "many_hidden"));
+        more.hidden = hidden === 0 && revealed === 0;
+        setText(more.querySelector("span"), revealed ? say("hide_hidden")
+            : sayCount(hidden, "one_hidden", "many_hidden"));
         if (!isOneOf(field)) {
             const left = (field.max_selections ?? options.length) - value.picks.size;
             const isBound = (field.max_selections ?? options.length) < options.length;

@@ -264,7 +264,7 @@ function buildConfirm(entry, field, at, told) {
             input.checked = value.confirm === isYes;
     };
     const label = shownOf(field, "label");
-    const node = make("fieldset", { class: "opts", id: `f${at}` },
+    const node = make("fieldset", { class: "opts yes-no", id: `f${at}` },
         make("legend", {},
             make("span", { class: "leg" }, label ? foreign(label) : say("yes_or_no")),
             !field.required && make("span", {}, say("optional"))),

@@ -12,11 +12,13 @@ export function KEY_GROUPS() {
         [{ name: say("keys_answer"), rows: [
             [say("key_move"), ["↑", "↓", "J", "K"]],
             [say("key_pick"), ["1", "–", "9"]],
+            [say("key_yes_no"), ["Y", "N"]],
             [say("key_tick"), ["Space"]],
+            [say("key_all_none"), ["A", "X"]],
             [say("key_send"), ["⏎"]],
             [say("key_send_field"), ["Ctrl", "⏎"]],
             [say("key_own"), ["O"]],
-            [say("key_cancel"), ["Esc"]],
+            [say("key_cancel"), ["Esc", "Q"]],
             [say("undo"), ["U"]],
         ] }],
         [{ name: say("keys_notes"), rows: [
@@ -24,7 +26,8 @@ export function KEY_GROUPS() {
             [say("note_to_agent"), ["N"]],
             [say("key_preview"), ["P"]],
             [say("filter_options"), ["/"]],
-            [say("key_hide"), ["H"]],
+            [say("key_hide"), ["-"]],
+            [say("key_show_hidden"), ["Shift", "H"]],
         ] }, { name: say("keys_time"), rows: [
             [say("key_more_time"), ["E"]],
             [say("answer_later"), ["L"]],

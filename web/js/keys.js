@@ -3,7 +3,7 @@
  * where the person switched them off; Ctrl+Enter and Enter always work.
  */
 import { all } from "./dom.js";
-import { isOn, activeAsks, urgentAsk } from "./model.js";
+import { isOn, activeAsks, setting, urgentAsk } from "./model.js";
 import { isComposing, isTooEarly } from "./guard.js";
 import { hasDialog, openKeys } from "./dialogs.js";
 import { isOneOf, takesPicks } from "./values.js";
@@ -46,8 +46,7 @@ function move(by) {
  * @param {import("./entry.js").Entry} entry
  */
 function isNeeded(input, entry) {
-    const at = Number(input.name.slice(1)); /* f0, f1 … */
-    return !!entry.form.fields[at]?.required;
+    return !!entry.form.fields[fieldAt(input)]?.required;
 }
 
 /** @param {number} digit
@@ -62,9 +61,7 @@ function pick(digit, ask) {
         return;
     }
     const stars = /** @type {HTMLInputElement[]} */ (all(document, ".ask .star input"));
-    const rows = /** @type {HTMLInputElement[]} */ (all(document,
-        ".ask .opt:not(.own):not([hidden]) > input"))
-        .filter((input) => input.closest("fieldset") === firstGroup());
+    const rows = rowsOf(":not([hidden])");
     const input = stars.length
         ? stars.find((star) => star.value === String(digit)) : rows[digit - 1];
     if (!input)
@@ -85,6 +82,95 @@ function firstGroup() {
         document.querySelector(".ask fieldset.opts, .ask fieldset.cmp");
 }
 
+/** Options of the list with the keyboard, else of the first.
+ * @param {string} which
+ * @returns {HTMLInputElement[]}
+ */
+function rowsOf(which) {
+    return /** @type {HTMLInputElement[]} */ (all(document,
+        `.ask .opt:not(.own)${which} > input`))
+        .filter((input) => input.closest("fieldset") === firstGroup());
+}
+
+/** Those that are in sight. */
+function rowsShown() {
+    return rowsOf(":not([hidden]):not(.filtered)");
+}
+
+/** Ticks all that may be ticked, or none.
+ * @param {boolean} isOn
+ * @param {AskKeys} ask
+ */
+function tickAll(isOn, ask) {
+    const rows = rowsShown().filter((input) => input.type === "checkbox");
+    for (const input of rows) {
+        if (input.checked !== isOn && !input.hasAttribute("aria-disabled"))
+            input.click();
+    }
+    const field = rows.length && ask.entry ? ask.entry.form.fields[fieldAt(rows[0])] : null;
+    if (field && !isOn && ask.entry)
+        ask.entry.values.fields[field.name].emptied = true;
+}
+
+/** @param {HTMLInputElement} input */
+function fieldAt(input) {
+    return Number(input.name.slice(1)); /* f0, f1 … */
+}
+
+/** With nothing ticked Enter ticks the row that has the keyboard, or goes to the first; a row of
+ * which only one can be picked is picked, and what was asked for goes on.
+ * @param {EventTarget|null} target
+ * @param {AskKeys} ask
+ * @returns {boolean} that was all
+ */
+function enterTicks(target, ask) {
+    const rows = rowsShown();
+    const at = rows.indexOf(/** @type {HTMLInputElement} */ (target));
+    const { entry } = ask;
+    if (!entry || rows.length === 0 || rows.some((input) => input.checked))
+        return false;
+    const field = entry.form.fields[fieldAt(rows[0])];
+    const value = entry.values.fields[field?.name];
+    if (!value || !takesPicks(field) || value.picks.size > 0)
+        return false;
+    if (rows[0].type === "radio") {
+        if (at >= 0 && !(target instanceof HTMLElement && target.closest(".own")))
+            rows[at].click();
+        return false;
+    }
+    if (value.emptied || (at < 0 && (value.own || target !== document.body)))
+        return false;
+    if (at < 0) {
+        rows[0].focus();
+        return true;
+    }
+    rows[at].click();
+    ask.say(say("ticked"));
+    return true;
+}
+
+/** Where y and n answer: the confirmation with the keyboard, or the one there is.
+ * @param {AskKeys|null} ask
+ */
+function confirmation(ask) {
+    const group = document.activeElement?.closest(".ask fieldset.yes-no");
+    const { fields } = ask?.entry?.form ?? { fields: [] };
+    return group ?? (fields.length === 1 && fields[0].kind === "confirm"
+        ? document.querySelector(".ask fieldset.yes-no") : null);
+}
+
+/** @param {Element} group
+ * @param {boolean} isYes
+ * @param {AskKeys} ask */
+function answer(group, isYes, ask) {
+    const input = /** @type {HTMLInputElement} */ (all(group, ".opt > input")[isYes ? 0 : 1]);
+    input.focus();
+    if (!input.checked)
+        input.click();
+    if (ask.entry?.form.fields.length === 1 && setting("single_submit") !== "batch")
+        ask.send("pick");
+}
+
 /** @param {string} selector */
 function focusOn(selector) {
     /** @type {HTMLElement|null} */ (document.querySelector(selector))?.focus();
@@ -102,6 +188,13 @@ function otherAsk(by, shell) {
         shell.go(`/choice/${next}`);
 }
 
+/** Own words are entered; typing picks them. */
+function openOwn() {
+    const row = (firstGroup() ?? document).querySelector(".opt.own");
+    row?.querySelector(".note")?.removeAttribute("hidden");
+    row?.querySelector("textarea")?.focus();
+}
+
 /**
  * Keys that only make sense with a question.
  * @param {string} name
@@ -109,12 +202,26 @@ function otherAsk(by, shell) {
  * @returns {boolean} done
  */
 function askKey(name, ask) {
+    const group = confirmation(ask);
+    if (group && (name === "y" || name === "n")) {
+        answer(group, name === "y", ask);
+        return true;
+    }
+    const hide = () => {
+        const input = /** @type {HTMLInputElement|null|undefined} */ (
+            document.activeElement?.closest(".opt:not(.own)")?.querySelector("input"));
+        if (input)
+            ask.hide(input.value);
+    };
     /** @type {Record<string, () => void>} */
     const acts = {
         j: () => move(1), k: () => move(-1),
-        o: () => focusOn(".ask .own input"), n: () => focusOn("#gn, #fn"),
+        o: openOwn, n: () => focusOn("#gn, #fn"), a: () => tickAll(true, ask),
+        x: () => tickAll(false, ask), q: ask.cancel, "-": hide, h: hide,
+        H: () => /** @type {HTMLElement|null} */ (
+            document.querySelector(".ask .more:not([hidden])"))?.click(),
         p: () => focusOn(".ask .pv [tabindex]"), e: ask.extend, t: ask.toTerminal, l: ask.later,
-        h: ask.hide, b: ask.askBack,
+        b: ask.askBack,
         "/": () => focusOn(".opt-find input"),
         ArrowRight: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step + 1),
         ArrowLeft: () => ask.entry && hasSteps(ask.entry) && ask.go(ask.entry.step - 1),
@@ -125,6 +232,16 @@ function askKey(name, ask) {
     }
     acts[name]?.();
     return name in acts;
+}
+
+/** Back to the row of the list it belongs to, or to the page; what was written stays.
+ * @param {HTMLElement} field
+ */
+function leaveField(field) {
+    const row = /** @type {HTMLInputElement|null|undefined} */ (
+        field.closest(".opt")?.querySelector(":scope > input"));
+    field.blur();
+    row?.focus();
 }
 
 /**
@@ -172,7 +289,7 @@ export function startKeys(shell) {
         if (event.key === "Escape") {
             event.preventDefault(); /* or it would close the very dialog it opens */
             if (isField(target))
-                /** @type {HTMLElement} */ (target).blur();
+                leaveField(/** @type {HTMLElement} */ (target));
             else if (shell.hasPanel())
                 shell.toggleSettings();
             else if (ask?.isOpen)
@@ -181,7 +298,8 @@ export function startKeys(shell) {
         }
         if (isField(target))
             return;
-        const isPress = event.key === "Enter" || event.key === " " || /^[1-9]$/.test(event.key);
+        const isPress = event.key === "Enter" || event.key === " " || /^[1-9]$/.test(event.key) ||
+            (/^[yn]$/i.test(event.key) && isOn("single_keys") && !!confirmation(ask));
         if (isPress && ask?.isOpen && isTooEarly() && !(target instanceof HTMLAnchorElement)) {
             event.preventDefault();
             announce(say("too_early"), true);
@@ -202,7 +320,8 @@ export function startKeys(shell) {
         if (event.key === "Enter" && ask?.isOpen &&
             !(target instanceof HTMLElement && target.matches("button, a, summary"))) {
             event.preventDefault();
-            ask.send("enter");
+            if (!enterTicks(target, ask))
+                ask.send("enter");
             return;
         }
         if (event.key === "Enter" && !ask && target === document.body) {
@@ -212,7 +331,8 @@ export function startKeys(shell) {
         }
         if (!isOn("single_keys"))
             return;
-        const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+        const name = event.key.length === 1 && event.key !== "H"
+            ? event.key.toLowerCase() : event.key;
         const isSideways = /^Arrow(Left|Right)$/.test(name) && !!ask?.entry && hasSteps(ask.entry);
         const isArrowInGroup = name.startsWith("Arrow") && target instanceof HTMLInputElement &&
             !isSideways;

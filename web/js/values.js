@@ -18,7 +18,7 @@ import { say, sayCount, sayNumber } from "./language.js";
  *     global_annotation?: string, single_submit?: boolean, destructive?: boolean,
  *     shown?: any}} Form
  * @typedef {{picks: Set<string>, words: string, number: string, confirm: boolean|null,
- *     own: boolean}} Value
+ *     own: boolean, emptied?: boolean}} Value
  * @typedef {{fields: Record<string, Value>, notes: Record<string, string>,
  *     field_notes: Record<string, string>, note: string}} Values
  */
@@ -47,7 +47,7 @@ export function needsCode(form, values) {
         const picked = (field.options ?? []).filter((option) => value.picks.has(option.id));
         const isSafe = picked.length > 0 || value.confirm === false;
         return picked.some((option) => option.destructive || (form.destructive && !hasMarks)) ||
-            (form.destructive && (!isSafe || value.words.trim() !== ""));
+            (form.destructive && (!isSafe || wordsOf(field, value).trim() !== ""));
     });
 }
 
@@ -59,6 +59,14 @@ export function takesPicks(field) {
 /** @param {Field} field */
 export function takesWords(field) {
     return field.kind === "text" || field.kind === "hybrid";
+}
+
+/** The words that would be sent: in hybrid they are a row of the list, which must be picked.
+ * @param {Field} field
+ * @param {Value} value
+ */
+export function wordsOf(field, value) {
+    return takesWords(field) && (field.kind === "text" || value.own) ? value.words : "";
 }
 
 /** At most one can be picked.
@@ -160,7 +168,7 @@ function writeValue(field, value) {
     const picks = (field.options ?? []).map((option) => option.id)
         .filter((id) => value.picks.has(id));
     if (field.kind === "hybrid")
-        return value.words.trim() ? { selected_ids: picks, custom_input: value.words }
+        return wordsOf(field, value).trim() ? { selected_ids: picks, custom_input: value.words }
             : { selected_ids: picks };
     if (takesPicks(field))
         return picks;
@@ -202,7 +210,7 @@ function judgePicks(field, value) {
     const count = value.picks.size;
     const least = field.min_selections ?? 0;
     const most = field.max_selections ?? Infinity;
-    const hasWords = field.kind === "hybrid" && value.words.trim() !== "";
+    const hasWords = wordsOf(field, value).trim() !== "";
 
     if (count === 0 && (hasWords || !field.required))
         return value.own && !hasWords ? say("write_own") : "";
@@ -290,7 +298,8 @@ export function pickedLabels(field, value) {
  */
 export function describeValue(field, value) {
     if (takesPicks(field))
-        return [...pickedLabels(field, value), value.words.trim()].filter(Boolean).join("; ");
+        return [...pickedLabels(field, value), wordsOf(field, value).trim()].filter(Boolean)
+            .join("; ");
     if (field.kind === "text")
         return value.words.trim();
     if (field.kind === "number")
@@ -306,7 +315,8 @@ export function describeValue(field, value) {
  */
 export function describeValues(form, values) {
     const lines = form.fields.map((field) => {
-        const text = [describeValue(field, values.fields[field.name]),
+        const value = values.fields[field.name];
+        const text = [describeValue(field, value), wordsOf(field, value) ? "" : value.words.trim(),
             values.field_notes[field.name]?.trim()].filter(Boolean).join("\n");
         return text && form.fields.length > 1
             ? `${shownOf(field, "label") || field.name}: ${text}` : text;

@@ -62,6 +62,17 @@ export const WORDS = /** @type {const} */ ({
     own_words: ["In your own words", "自行填写"],
     other: ["Other", "其他"],
     one_hidden: ["1 option hidden by your settings", "1 个选项已按你的设置隐藏"],
+    hide_option: ["Hide “{label}” from now on", "以后隐藏“{label}”"],
+    show_option: ["Show “{label}” again", "重新显示“{label}”"],
+    show_again: ["Show again", "重新显示"],
+    hide_hidden: ["Leave out what is hidden", "不显示已隐藏的选项"],
+    hide_refused: [
+        "As many options as must be chosen have to stay visible", "必须保留足够的可选项",
+    ],
+    ticked: ["Ticked. Press Enter again to continue.", "已勾选。再按 Enter 继续。"],
+    nothing_chosen: [
+        "Nothing is chosen. Press again to send an empty answer.", "未选择任何选项。再按一次将发送空答复。",
+    ],
     many_hidden: ["{count} options hidden by your settings", "{count} 个选项已按你的设置隐藏"],
     filter_options: ["Filter options", "筛选选项"],
     hidden_characters: ["hidden characters", "含隐藏字符"],
