@@ -43,6 +43,7 @@ struct stdio {
     struct loop_timer *timer;
     struct desk *desk;
     struct mcp *mcp;
+    const char *tools; /* that are listed; NULL: the setting says */
     uv_poll_t in_poll, out_poll;
     uv_idle_t in_idle; /* for files, which are always ready */
     bool is_polled, is_reading, is_ended, is_told_to_go;
@@ -89,6 +90,14 @@ static int64_t hold_limit_s(void *context, const char *client_name)
     struct stdio *stdio = context;
 
     return settings_hold_limit_s(current_settings(&stdio->settings), client_name);
+}
+
+static const char *tools(void *context)
+{
+    struct stdio *stdio = context;
+
+    return stdio->tools ? stdio->tools
+                        : settings_text(current_settings(&stdio->settings), SETTING_TOOLS);
 }
 
 static bool refuses(void *context, struct error *err)
@@ -324,7 +333,8 @@ static void before_sleep(void *context)
 void stdio_run(const struct stdio_options *options)
 {
     struct stdio stdio = { .clock = { stdio_boot_ms, stdio_utc_ms, stdio_wake_at, 0 },
-                           .stream = { .ops = &stream_ops } };
+                           .stream = { .ops = &stream_ops },
+                           .tools = options->tools };
     struct mcp_parts parts = {
         .clock = &stdio.clock,
         .uid = geteuid(),
@@ -335,6 +345,7 @@ void stdio_run(const struct stdio_options *options)
         .transport = "stdio",
         .context = &stdio,
         .hold_limit_s = hold_limit_s,
+        .tools = tools,
     };
 
     stdio.loop = loop_new();

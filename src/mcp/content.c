@@ -1,5 +1,10 @@
 /* content.c - what both eras say alike: tools, instructions, capabilities. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/offered_tools.h"
 #include "mcp/inside.h"
 #include "mcp/offer.h"
 #include "mcp/tools/tool.h"
@@ -7,10 +12,23 @@
 const char content_instructions[] =
     "sayso puts your questions to the person you work for and returns exactly what they answered. "
     "Ask with provide_choice when there are more than two viable paths, before anything "
-    "destructive, and when configuration is missing; check_decision tells whether you must. "
+    "destructive, and when configuration is missing. "
     "Say in prompt what the task is and why a choice is needed. Silence is not consent: on "
     "cancelled stop this subtask, on timeout nothing was chosen, on pending collect the answer "
     "with get_answer and its session_id instead of asking again.";
+
+static const char *tools_of(const struct mcp_parts *parts)
+{
+    return parts->tools ? parts->tools(parts->context) : "all";
+}
+
+/* What an offer has beside ours was asked for by a setting of its own. */
+static bool is_offered(const struct mcp_parts *parts, const struct tool *tool)
+{
+    return (!tool->ask || ask_tool_allows(tool->ask, parts->is_sub_agent, NULL)) &&
+           (!tool_find(tool_rows, tool->name, strlen(tool->name)) ||
+            offered_tools_have(tools_of(parts), tool->name));
+}
 
 enum content_shape { SHAPE_PLAIN, SHAPE_ANNOTATED, SHAPE_STRUCTURED };
 
@@ -54,7 +72,7 @@ void content_write_tools(struct json_writer *writer, const struct mcp_request *r
     *writer = result_begin(revision, writer->out);
     json_write_list(writer, "tools");
     for (const struct tool *const *rows = parts->offer->tools; *rows; rows++) {
-        if (!(*rows)->ask || ask_tool_allows((*rows)->ask, parts->is_sub_agent, NULL))
+        if (is_offered(parts, *rows))
             write_tool(writer, *rows, shape);
     }
     json_write_end_list(writer);
@@ -67,9 +85,12 @@ const char *content_make(struct content_made *made, const struct mcp_request *re
 {
     const struct mcp_parts *parts = &request->to.mcp->parts;
     struct text *json = &made->json[parts->is_sub_agent];
+    char **tools = &made->tools[parts->is_sub_agent];
     struct json_writer writer = json_writer_to(json);
 
-    if (made->offer[parts->is_sub_agent] != parts->offer) {
+    if (made->offer[parts->is_sub_agent] != parts->offer || strcmp(*tools, tools_of(parts)) != 0) {
+        free(*tools);
+        *tools = mem_text(tools_of(parts));
         made->offer[parts->is_sub_agent] = parts->offer;
         text_clear(json);
         write(&writer, request);

@@ -239,16 +239,17 @@ void subscribe_take_note(struct mcp *mcp, const char *uri, const char *value);
 void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params);
 
 /* content.c: what both eras say alike */
-/* What is asked for often and never another is written once for each offer, and once more for
- * sub-agents. */
+/* What is asked for often and never another is written once for each offer and list of
+ * tools, and once more for sub-agents. */
 struct content_made {
     const struct mcp_offer *offer[2];
+    char *tools[2];
     struct text json[2];
 };
 const char *content_make(struct content_made *made, const struct mcp_request *request,
                          void (*write)(struct json_writer *writer,
                                        const struct mcp_request *request));
-extern const char content_instructions[];
+extern const char content_instructions[]; /* names no tool that may not be listed */
 void content_write_server_info(struct json_writer *writer, const char *key, bool has_title);
 void content_write_capabilities(struct json_writer *writer, enum mcp_revision revision);
 /* tools/list, as the request's revision has it. */

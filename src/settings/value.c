@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/offered_tools.h"
 #include "settings/inside.h"
 #include "settings/settings.h"
 
@@ -270,6 +271,7 @@ static const struct {
 } forms[SETTING_COUNT] = {
     [SETTING_STORE] = { is_store, TEXT_SETTING_TAKES_STORE },
     [SETTING_LISTEN] = { is_listen, TEXT_SETTING_TAKES_LISTEN },
+    [SETTING_TOOLS] = { offered_tools_are_valid, TEXT_SETTING_TAKES_TOOLS },
 };
 
 enum error_code setting_read(enum setting_id id, const char *text, struct setting_value *ret_value)

@@ -264,7 +264,7 @@ def asking(home: Home) -> None:
     refused = install(home, client, code=FAILED)
     assert "--yes" in refused.err and listing(home) == {client.file}
     assert "等待 3600 秒" in install(home, client, "--print", env={"CHOICE_LANG": "zh"}).err
-    for typed, code in ((b"n\n", REFUSED), (b"\n", REFUSED), (b"y\n", DONE)):
+    for tools, typed, code in ((b"\n", b"n\n", REFUSED), (b"\n", b"\n", REFUSED), (b"nothing\n", b"", USAGE), (b"all\n", b"y\n", DONE)):
         controller, terminal = pty.openpty()
 
         def take_terminal() -> None:
@@ -274,18 +274,33 @@ def asking(home: Home) -> None:
         process = home.spawn("install", "claude", stdin=terminal, preexec_fn=take_terminal)
         os.close(terminal)
         said = b""
-        while b"[y/N]" not in said:
-            said += os.read(controller, 4096)
-        os.write(controller, typed)
+        for question, answer in ((b"(Enter:", tools), (b"[y/N]", typed)):
+            while answer and question not in said:
+                said += os.read(controller, 4096)
+            os.write(controller, answer)
         out, err = process.communicate(timeout=HANG_S)
         home.spawned.remove(process)
         os.close(controller)
         assert process.returncode == code, (typed, out, err)
         assert ("sayso" in path.read_text()) == (code == DONE), typed
+    assert entry_of(home, client)["args"] == ["mcp", "--tools", "all"]
     as_json = install(home, client, "--undo", "--yes", "--json").json
     assert as_json["act"] == "restored" and as_json["backup"] is None and "-    \"sayso\"" in as_json["diff"], as_json
     assert install(home, client, "--yes", "--json").json["timeout_seconds"] == 3600
     assert "已" in install(home, client, "--undo", "--yes", env={"CHOICE_LANG": "zh"}).out
+
+
+@test("--tools chooses what one client lists; no tool of that name, and over HTTP, are refused", "R10.5 R8.1")
+def tools(home: Home) -> None:
+    client = BY_NAME["codex"]
+    install(home, client, "--yes", "--tools", "ask,elicit_form")
+    assert entry_of(home, client)["args"] == ["mcp", "--tools", "ask,elicit_form"]
+    install(home, client, "--yes")
+    assert entry_of(home, client)["args"] == ["mcp"]
+    assert "check_decision" not in install(home, client, "--yes", "--tools", "provide", code=USAGE).err
+    assert "settings set tools" in install(home, client, "--yes", "--http", "--tools", "all", code=USAGE).err
+    assert "--gate" in install(home, client, "--yes", "--gate", "--tools", "all", code=USAGE).err
+    expect(home.sayso("mcp", "--tools", "all,most"), USAGE, "--tools")
 
 
 @test("undo after others changed the file takes out our entry alone and says so", "R10.5")

@@ -172,6 +172,16 @@ def compat(home: Home) -> None:
     assert tools() == few
 
 
+def tools(home: Home) -> None:
+    def names() -> list[str]:
+        with Mcp(home, "2025-11-25") as client:
+            return [tool["name"] for tool in client.call("tools/list")["tools"]]
+    few = names()
+    with set_to(home, "tools", "elicit_form"):
+        assert names() == ["elicit_form", "get_answer"]
+    assert names() == few
+
+
 def gated(name: str, value: str, command: str, tool: str = "Bash") -> tuple[str, Callable[[Home], None]]:
     def act(home: Home) -> None:
         given = json.dumps({"session_id": "s", "transcript_path": "/t", "cwd": "/", "permission_mode": "default",
@@ -252,7 +262,7 @@ def idle_exit_seconds(home: Home) -> None:
 SHOWN = dict([
     *((act.__name__, act) for act in (
         cli_answers, notify_command, notify_webhook, desktop, browser, list_count, max_pending, asks_per_minute,
-        hold_limits, come_back, compat, store, mcp_auth, listen, log_level, max_sessions)),
+        hold_limits, come_back, tools, compat, store, mcp_auth, listen, log_level, max_sessions)),
     gated("gate_commands", "frobnicate", "frobnicate all"),
     gated("gate_words", "staging", "ls staging"),
     gated("gate_paths", "~/.private/", "cat ~/.private/x"),

@@ -119,6 +119,8 @@ static inline void good_value(enum setting_id id, char *out, size_t size)
         snprintf(out, size, "postgres://host/database");
     else if (id == SETTING_LISTEN)
         snprintf(out, size, "[::1]:7443");
+    else if (id == SETTING_TOOLS)
+        snprintf(out, size, "all");
     else if (row->type == SETTING_TYPE_BOOL)
         snprintf(out, size, "%s", strcmp(row->built_in, "on") == 0 ? "off" : "on");
     else if (row->type == SETTING_TYPE_ENUM)

@@ -98,6 +98,10 @@ static void write_command(const struct client *client, const struct entry_option
         json_write_text(writer, NULL, "--as");
         json_write_text(writer, NULL, options->as_name);
     }
+    if (options->tools && *options->tools) {
+        json_write_text(writer, NULL, "--tools");
+        json_write_text(writer, NULL, options->tools);
+    }
     json_write_end_list(writer);
     if (!client->strips)
         return;

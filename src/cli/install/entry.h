@@ -12,6 +12,7 @@ struct text;
 struct entry_options {
     const char *program; /* absolute path */
     const char *as_name; /* NULL: none */
+    const char *tools;   /* "" or NULL: the setting says */
     int port;            /* 0: on standard input and output; else over HTTP */
     bool needs_token;
     /* One that stands there: its program, arguments, environment and address are taken. */

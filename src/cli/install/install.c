@@ -13,6 +13,7 @@
 #include "cli/install/diff.h"
 #include "cli/install/job.h"
 #include "cli/say.h"
+#include "core/offered_tools.h"
 #include "settings/settings.h"
 #include "wire/place.h"
 
@@ -40,7 +41,7 @@ static void read_flags(const struct arguments *arguments, struct job *job)
 /* A hook has neither a name nor an address. */
 static bool read_gate(const struct arguments *arguments, struct job *job)
 {
-    static const char *const others[] = { "name", "as", "http" };
+    static const char *const others[] = { "name", "as", "http", "tools" };
 
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         if (arguments_value(arguments, others[i])) {
@@ -57,6 +58,41 @@ static bool read_gate(const struct arguments *arguments, struct job *job)
     job->name = "sayso gate";
     read_flags(arguments, job);
     return true;
+}
+
+/* The line that is typed, without its end. False: there is no terminal. */
+static bool ask_line(enum text_id question, char *typed, size_t size)
+{
+    int fd = isatty(STDIN_FILENO) ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
+    FILE *tty = fd < 0 ? NULL : fdopen(fd, "r+");
+
+    if (!tty)
+        return false;
+    fprintf(tty, "%s ", i18n_text(question));
+    fflush(tty);
+    if (!fgets(typed, (int)size, tty))
+        typed[0] = '\0';
+    typed[strcspn(typed, "\n")] = '\0';
+    fclose(tty);
+    return true;
+}
+
+/* What the flag says, or whoever is there to be asked; over HTTP it is the hub's to say. */
+static bool read_tools(struct job *job)
+{
+    const char *given = arguments_value(job->arguments, "tools");
+    bool is_http = arguments_value(job->arguments, "http");
+
+    job->entry.tools = given ? given : job->tools;
+    if (!given && !is_http && !job->is_undo && !job->is_print && !job->is_yes)
+        ask_line(TEXT_CLI_INSTALL_ASK_TOOLS, job->tools, sizeof job->tools);
+    if (given && is_http)
+        say_problem(TEXT_CLI_INSTALL_HTTP_TOOLS, NULL);
+    else if (!offered_tools_are_valid(job->entry.tools))
+        say_problem(TEXT_SETTING_TAKES_TOOLS, "name", "--tools", NULL);
+    else
+        return true;
+    return false;
 }
 
 static bool read_arguments(const struct arguments *arguments, struct job *job)
@@ -104,7 +140,7 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         return false;
     }
     read_flags(arguments, job);
-    return true;
+    return read_tools(job);
 }
 
 static void choose_address(struct job *job)
@@ -140,20 +176,12 @@ static bool read_file(struct job *job)
 /* EXIT_DONE: yes. Without a terminal nobody can say so. */
 static enum exit_code ask(const struct job *job)
 {
-    int fd = isatty(STDIN_FILENO) ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
-    FILE *tty = fd < 0 ? NULL : fdopen(fd, "r+");
-    char typed[16] = "";
-    bool is_yes;
+    char typed[16];
 
-    if (!tty) {
-        job_refuse(job, ERROR_unavailable, TEXT_CLI_INSTALL_NEEDS_YES, "");
-        return EXIT_ERROR;
-    }
-    fprintf(tty, "%s ", i18n_text(TEXT_CLI_INSTALL_ASK));
-    fflush(tty);
-    is_yes = fgets(typed, sizeof typed, tty) && (typed[0] == 'y' || typed[0] == 'Y');
-    fclose(tty);
-    return is_yes ? EXIT_DONE : EXIT_REFUSED;
+    if (ask_line(TEXT_CLI_INSTALL_ASK, typed, sizeof typed))
+        return typed[0] == 'y' || typed[0] == 'Y' ? EXIT_DONE : EXIT_REFUSED;
+    job_refuse(job, ERROR_unavailable, TEXT_CLI_INSTALL_NEEDS_YES, "");
+    return EXIT_ERROR;
 }
 
 static bool write_change(struct job *job)
@@ -287,6 +315,7 @@ static const struct verb_option options[] = {
     { "project", 0, NULL, TEXT_OPT_INSTALL_PROJECT, false },
     { "name", 0, "NAME", TEXT_OPT_INSTALL_NAME, false },
     { "as", 0, "NAME", TEXT_OPT_AS, false },
+    { "tools", 0, "LIST", TEXT_OPT_TOOLS, false },
     { "http", 0, NULL, TEXT_OPT_INSTALL_HTTP, false },
     { "gate", 0, NULL, TEXT_OPT_INSTALL_GATE, false },
     { "yes", 'y', NULL, TEXT_OPT_INSTALL_YES, false },
@@ -294,12 +323,14 @@ static const struct verb_option options[] = {
     { "undo", 0, NULL, TEXT_OPT_INSTALL_UNDO, false },
 };
 static const char *const usage[] = {
-    "install CLIENT [--project] [--name NAME] [--as NAME] [--http] [--yes] [--print]",
+    "install CLIENT [--project] [--name NAME] [--as NAME] [--tools LIST] [--http] [--yes] "
+    "[--print]",
     "install CLIENT --gate [--project] [--yes] [--print]",
     "install CLIENT --undo [--gate] [--project] [--name NAME] [--yes] [--print]", NULL
 };
 static const char *const examples[] = { "install claude",
                                         "install codex --yes",
+                                        "install codex --tools all",
                                         "install vscode --project",
                                         "install gemini --print",
                                         "install claude --gate",

@@ -26,6 +26,7 @@ struct job {
     bool is_undo, is_print, is_yes, is_project;
     struct entry_options entry;
     char program[CLIENT_PATH_BYTES];
+    char tools[1024]; /* as typed */
     struct config_file file;
     struct text after;
     bool keeps_backup, is_restored, is_file_removed;

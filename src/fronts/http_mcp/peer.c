@@ -61,6 +61,11 @@ static void peer_wants_wake(struct clock *clock, int64_t boot_ms)
         peer_wake_at(peer->front, boot_ms);
 }
 
+static const char *tools(void *context)
+{
+    return settings_text(((struct peer *)context)->front->parts.settings, SETTING_TOOLS);
+}
+
 static int64_t hold_limit_s(void *context, const char *client_name)
 {
     const struct peer *peer = context;
@@ -183,6 +188,7 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
                                                                          : NULL,
         .context = peer,
         .hold_limit_s = hold_limit_s,
+        .tools = tools,
         .seal = front->parts.seal ? seal : NULL,
         .unseal = front->parts.unseal ? unseal : NULL,
         .note = front->parts.note ? note : NULL,

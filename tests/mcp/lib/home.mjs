@@ -99,6 +99,7 @@ export class Home {
             XDG_DATA_HOME: path.join(this.path, ".local/share"),
             XDG_CONFIG_HOME: path.join(this.path, ".config"),
             XDG_RUNTIME_DIR: path.join(this.path, "run"),
+            SAYSO_TOOLS: "all", // results are held against what is listed; the default has tests of its own (tools.test.mjs)
             SAYSO_PORT: "0", // any that is free: many hubs run at once
             ...env,
         };
