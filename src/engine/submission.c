@@ -64,7 +64,7 @@ void submission_tell_created(const struct submission *submission, const char *id
 {
     struct engine *engine = submission->errand.engine;
     const struct live *live;
-    struct text line;
+    struct text line, url = { 0 };
     struct json_writer writer = json_writer_to(&line);
 
     if (!submission->tag)
@@ -80,6 +80,9 @@ void submission_tell_created(const struct submission *submission, const char *id
     if (live && live->deadline.place && state_is_open(live->state))
         json_write_integer(&writer, "remaining_ms",
                            live->deadline.boot_ms - engine_boot_ms(engine));
+    if (live && state_is_open(live->state) && portal_write_url(engine, id, &url))
+        json_write_text(&writer, "url", text_string(&url));
+    text_release(&url);
     write_state(submission, id, &writer);
     json_write_end_object(&writer);
     json_write_end_object(&writer);

@@ -200,7 +200,7 @@ static void on_done(void *context, const struct desk_reply *reply)
         delivery_return(stream->deliveries);
 }
 
-static void log_news(struct mcp_call *call, const char *event, int64_t left_ms)
+static void log_news(struct mcp_call *call, const char *event, const char *url, int64_t left_ms)
 {
     struct text data = { 0 };
     struct json_writer writer = json_writer_to(&data);
@@ -210,6 +210,7 @@ static void log_news(struct mcp_call *call, const char *event, int64_t left_ms)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "event", event);
     json_write_text(&writer, "session_id", call->session_id);
+    json_write_text_if(&writer, "url", url);
     if (left_ms >= 0)
         json_write_integer(&writer, "remaining_seconds", (left_ms + 999) / 1000);
     json_write_end_object(&writer);
@@ -227,7 +228,19 @@ static void learn(struct mcp_call *call, const char *event, const char *id,
     text_put(call->session_id, sizeof call->session_id, id);
     if (left_ms >= 0)
         call->deadline_boot_ms = clock->boot_ms(clock) + left_ms;
-    log_news(call, event, left_ms);
+    log_news(call, event, json_member_text(params, "url"), left_ms);
+}
+
+/* Where the person answers, and with what the answer is collected should this call not live to
+ * bring it. */
+static void tell_asked(struct mcp_call *call, const char *url)
+{
+    struct text message = { 0 };
+
+    text_add_format(&message, "waiting for the person: session_id %s%s%s", call->session_id,
+                    url ? ", " : "", url ? url : "");
+    call_progress(call, 0, 0, text_string(&message));
+    text_release(&message);
 }
 
 static void take_ask_event(struct mcp *mcp, const struct json *params)
@@ -240,6 +253,7 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
         text_put(call->session_id, sizeof call->session_id, id);
         elsewhere_tell_stream(call);
         learn(call, "asked", id, params);
+        tell_asked(call, json_member_text(params, "url"));
         come_back_learn(call, params);
         if (!call->to.stream || call->is_away)
             call_detach_soon(call);

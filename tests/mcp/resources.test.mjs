@@ -131,6 +131,7 @@ for (const [way, open] of Object.entries(WAYS)) {
                 const said = client.messages.filter(({ method }) => method === "notifications/message");
                 assert.deepEqual(said.map(({ params }) => [params.level, params.data.event, params.data.session_id]),
                     [["info", "asked", session_id]]);
+                assert.match(said[0].params.data.url, new RegExp(`^http://127\\.0\\.0\\.1:\\d+/choice/${session_id}$`));
             }));
         }
     });

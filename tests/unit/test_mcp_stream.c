@@ -340,14 +340,16 @@ static void progress_goes_where_its_call_came_from(void **state)
     ask(pair, &pair->one, 1, ",\"_meta\":{\"progressToken\":0}");
     ask(pair, &pair->two, 2, "");
     stage_name(&pair->stage, 0, id_a);
+    assert_int_equal(pair->one.count, 1); /* at once: what the answer is collected with */
+    assert_non_null(strstr(pair->one.lines[0], id_a));
     stage_name(&pair->stage, 1, id_b);
     stage_pass(&pair->stage, 46000);
-    assert_int_equal(pair->one.count, 3);
-    assert_int_equal(pair->one.kinds[2], MCP_NOTIFICATION);
+    assert_int_equal(pair->one.count, 4);
+    assert_int_equal(pair->one.kinds[3], MCP_NOTIFICATION);
     assert_int_equal(pair->two.count, 0);
     stage_answer(&pair->stage, 0, true);
     stage_pass(&pair->stage, 30000);
-    assert_int_equal(pair->one.count, 4);
+    assert_int_equal(pair->one.count, 5);
 }
 
 static void a_desk_that_hangs_is_answered_for_and_then_ignored(void **state)
