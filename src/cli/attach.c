@@ -11,7 +11,9 @@ static enum exit_code run_attach(const struct arguments *arguments)
 {
     const char *id = arguments->word_count ? arguments->words[0] : NULL;
     const char *launch = arguments_value(arguments, "launch");
-    const char *const words[] = { "attach", launch ? "--launch" : id, launch, NULL };
+    const char *hub = arguments_value(arguments, "hub");
+    const char *words[8] = { "attach" };
+    size_t count = 1;
     const struct seat_options options = {
         .session_id = id,
         .launch = launch,
@@ -21,9 +23,15 @@ static enum exit_code run_attach(const struct arguments *arguments)
     struct json *whole = NULL;
     enum exit_code code;
 
-    if (id && launch) {
-        say_problem(TEXT_CLI_TOO_MANY, "verb", "attach", "name", id, NULL);
-        return EXIT_USAGE;
+    if (id)
+        words[count++] = id;
+    if (hub) {
+        words[count++] = "--hub";
+        words[count++] = hub;
+    }
+    if (launch) {
+        words[count++] = "--launch";
+        words[count++] = launch;
     }
     if (!seat_is_there(arguments, words, &code))
         return code;
@@ -41,7 +49,7 @@ static const struct verb_option options[] = {
     { "launch", 0, "CODE", TEXT_OPT_LAUNCH, false },
     { "plain", 0, NULL, TEXT_OPT_PLAIN, false },
 };
-static const char *const usage[] = { "attach [--plain] [ID]", "attach [--plain] --launch CODE",
+static const char *const usage[] = { "attach [--plain] [ID]", "attach [--plain] [ID] --launch CODE",
                                      NULL };
 static const char *const examples[] = { "attach", "attach k7qm", "attach --plain", NULL };
 const struct verb verb_attach = {

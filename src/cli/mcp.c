@@ -1,31 +1,20 @@
 /* mcp.c - `sayso mcp`: an MCP server on standard input and output. */
-#include <string.h>
-
 #include "cli/say.h"
 #include "core/offered_tools.h"
 #include "fronts/stdio.h"
-#include "wire/far_hub.h"
 
 static enum exit_code run_mcp(const struct arguments *arguments)
 {
-    static const char unix_prefix[] = "unix:";
-    const char *hub = far_hub_is_chosen() ? NULL : arguments_value(arguments, "hub");
     struct stdio_options options = {
         .as_name = arguments_value(arguments, "as"),
         .tools = arguments_value(arguments, "tools"),
         .is_sub_agent = arguments_value(arguments, "sub-agent") != NULL,
     };
 
-    if (hub && strncmp(hub, unix_prefix, sizeof unix_prefix - 1) != 0) {
-        say_problem(TEXT_CLI_BAD_HUB, "name", hub, NULL);
-        return EXIT_USAGE;
-    }
     if (options.tools && !offered_tools_are_valid(options.tools)) {
         say_problem(TEXT_SETTING_TAKES_TOOLS, "name", "--tools", NULL);
         return EXIT_USAGE;
     }
-    if (hub)
-        options.socket_path = hub + sizeof unix_prefix - 1;
     stdio_run(&options);
     return EXIT_DONE;
 }
@@ -34,7 +23,7 @@ static const struct verb_option options[] = {
     { "as", 0, "NAME", TEXT_OPT_AS, false },
     { "tools", 0, "LIST", TEXT_OPT_TOOLS, false },
     { "sub-agent", 0, NULL, TEXT_OPT_SUB_AGENT, false },
-    { "hub", 0, "URL", TEXT_OPT_HUB, false }, /* it takes unix:PATH too */
+    { "hub", 0, "URL", TEXT_OPT_HUB, false },
     { "token-file", 0, "FILE", TEXT_OPT_TOKEN_FILE, false },
     { "ca-file", 0, "FILE", TEXT_OPT_CA_FILE, false },
 };

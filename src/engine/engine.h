@@ -29,6 +29,7 @@ struct engine_parts {
     const char *settings_path; /* the host's settings file; NULL: not saved */
     bool portal_built, terminal_built;
     const char *program; /* absolute path of ours, for the command of a launch */
+    const char *socket;  /* ours, for the same; NULL: none */
     /* A token was revoked: whoever came with it is to be cut off. May be NULL. */
     void (*on_revoked)(void *context, const uint8_t *hash);
     /* A link to be opened in the person's browser, where there is one. May be NULL. */

@@ -84,6 +84,27 @@ bool launch_is_usable(const struct engine *engine)
     return engine->parts.terminal_built && settings_is_on(engine->parts.settings, SETTING_TERMINAL);
 }
 
+/* It names its hub, since a terminal's environment may lead to another one, and its ask, so that a
+ * hub that does not have it can say so. On another machine our program has a place of its own. */
+static void write_command(const struct engine *engine, const struct visit *visit,
+                          const struct live *live, const char *code, struct text *out)
+{
+    bool is_far = visit->uid < 0;
+    const char *socket = engine->parts.socket;
+    const char *place = is_far ? engine->public_url : socket ? socket : "";
+    struct text hub = { 0 };
+
+    text_add_shell_word(out, is_far || !engine->parts.program ? "sayso" : engine->parts.program);
+    text_add_format(out, " attach %s", live->id);
+    if (*place) {
+        text_add_format(&hub, "%s%s", is_far ? "" : "unix:", place);
+        text_add_text(out, " --hub ");
+        text_add_shell_word(out, text_string(&hub));
+    }
+    text_add_format(out, " --launch %s", code);
+    text_release(&hub);
+}
+
 void launch_reply(struct engine *engine, struct visit *visit, const struct live *live,
                   const struct launch_code *code, desk_done *done, void *context)
 {
@@ -91,8 +112,7 @@ void launch_reply(struct engine *engine, struct visit *visit, const struct live 
     struct store_row row = live_row(live);
     struct desk_reply reply = { .session_id = live->id };
 
-    text_add_shell_word(&command, engine->parts.program ? engine->parts.program : "sayso");
-    text_add_format(&command, " attach --launch %s", code->text);
+    write_command(engine, visit, live, code->text, &command);
     reply.kind = describe_open(engine, &row, text_string(&command), NULL, &result);
     reply.json = text_string(&result);
     if (!visit->is_gone)
@@ -238,7 +258,38 @@ static void attach_found(struct errand *errand)
         show(errand, false);
 }
 
-static void attach_by_code(struct errand *errand, const char *code, const char *key)
+static void on_spent(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_FAILED)
+        errand_fail(errand, &reply->err, NULL);
+    else if (reply->outcome != STORE_DONE)
+        errand_refuse(errand, ERROR_not_found, "/launch",
+                      "this hub does not have the ask of this command: it belongs to another hub, "
+                      "or was removed since. Run the whole command as it was given");
+    else
+        errand_refuse(
+            errand, ERROR_wrong_state, "/launch",
+            "this command was used before, was replaced by a newer one, or its ask is over: "
+            "it works once. The agent can be told to ask for a fresh one; sayso list shows "
+            "what waits, sayso attach ID opens it");
+}
+
+/* `id` NULL: of an older hub's command, which named no ask. */
+static void refuse_code(struct errand *errand, const char *id)
+{
+    struct store *store = errand->engine->parts.store;
+
+    if (!id || !ask_id_is_valid(id)) {
+        on_spent(errand, &(struct store_reply){ .outcome = STORE_DONE });
+        return;
+    }
+    text_put(errand->id, sizeof errand->id, id);
+    store->ops->get(store, id, on_spent, errand);
+}
+
+static void attach_by_code(struct errand *errand, const char *code, const char *key, const char *id)
 {
     uint8_t unused[DIGEST_BYTES], opened[DIGEST_BYTES];
     struct live *live;
@@ -249,11 +300,7 @@ static void attach_by_code(struct errand *errand, const char *code, const char *
     if (!live)
         live = find(errand->engine, opened);
     if (!live || !live->is_stored) {
-        errand_refuse(
-            errand, ERROR_wrong_state, "/launch",
-            "this command was used before, was replaced by a newer one, or its ask is over: "
-            "it works once. The agent can be told to ask for a fresh one; sayso list shows "
-            "what waits, sayso attach ID opens it");
+        refuse_code(errand, id);
         return;
     }
     memcpy(errand->id, live->id, sizeof errand->id);
@@ -283,7 +330,8 @@ void attach_act(struct desk *desk, struct desk_visit *visit, const struct json *
             (int)sizeof opening->fresh.text - 1);
         return;
     }
-    attach_by_code(&opening->errand, code, key && strlen(key) <= LAUNCH_KEY_BYTES ? key : "");
+    attach_by_code(&opening->errand, code, key && strlen(key) <= LAUNCH_KEY_BYTES ? key : "",
+                   json_member_text(params, "session_id"));
 }
 
 static void on_lost(void *context, const struct store_reply *reply)

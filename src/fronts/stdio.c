@@ -352,7 +352,7 @@ void stdio_run(const struct stdio_options *options)
     loop_on_signal(stdio.loop, on_signal, &stdio);
     loop_before_sleep(stdio.loop, before_sleep, &stdio);
     stdio.timer = loop_timer_new(stdio.loop, on_time, &stdio);
-    stdio.desk = remote_desk_new(stdio.loop, options->socket_path, refuses, &stdio);
+    stdio.desk = remote_desk_new(stdio.loop, NULL, refuses, &stdio);
     if (os_working_directory(stdio.directory, sizeof stdio.directory))
         parts.directory = stdio.directory;
     parts.desk = stdio.desk;

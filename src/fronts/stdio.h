@@ -8,9 +8,8 @@
 #include <stdbool.h>
 
 struct stdio_options {
-    const char *as_name;     /* NULL: none */
-    const char *socket_path; /* NULL: the user's own hub */
-    const char *tools;       /* that are listed; NULL: the setting says */
+    const char *as_name; /* NULL: none */
+    const char *tools;   /* that are listed; NULL: the setting says */
     bool is_sub_agent;
 };
 /* Returns when the client is gone. */

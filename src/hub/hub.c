@@ -192,6 +192,7 @@ static bool open_parts(struct hub *hub, struct error *err)
         .portal_built = true,
         .terminal_built = true,
         .program = hub->program,
+        .socket = hub->note.socket,
         .on_revoked = on_revoked,
         .open_browser = open_browser,
         .announce = announce_ask,

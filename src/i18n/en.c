@@ -344,9 +344,8 @@ const struct catalog catalog_en = {
 
         /* Command line: mcp */
         [TEXT_CLI_MCP] = "Speak MCP with an agent's client on standard input and output.",
-        [TEXT_CLI_BAD_HUB] = "\"{name}\" is no hub: give https://NAME[:PORT], or unix:PATH.",
         [TEXT_OPT_SUB_AGENT] = "This front is a sub-agent's.",
-        [TEXT_OPT_HUB] = "Use this hub instead of your own: https://NAME[:PORT] of another machine (SAYSO_HUB).",
+        [TEXT_OPT_HUB] = "Use this hub instead of your own: https://NAME[:PORT] of another machine, or unix:PATH (SAYSO_HUB).",
 
         /* Command line: tokens and HTTP */
         [TEXT_CLI_TOKEN] = "Make, list and revoke tokens for those who come over HTTP.",
@@ -383,6 +382,7 @@ const struct catalog catalog_en = {
         [TEXT_CLI_ALREADY_OVER] = "Nothing left to answer: {state}.",
         [TEXT_CLI_RUN_LAUNCH] = "Waiting for a terminal. Run this once, where the person sees it: {command}",
         [TEXT_CLI_ASK_WAITS] = "an ask waits for you",
+        [TEXT_REASON_LAUNCH_ELSEWHERE] = "this hub does not have the ask of this command: it belongs to another hub, or was removed since. Run the whole command as it was given",
         [TEXT_REASON_LAUNCH_SPENT] = "this command was used before, was replaced by a newer one, or its ask is over: it works once. The agent can be told to ask for a fresh one; sayso list shows what waits, sayso attach ID opens it",
         [TEXT_REASON_LAUNCH_TAKEN] = "this command was used by another terminal a moment ago: it works once",
         [TEXT_REASON_LAUNCH_FORMAT] = "a launch code has {count} characters of a-z and 2-7: run the command as it was given",

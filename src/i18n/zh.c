@@ -344,9 +344,8 @@ const struct catalog catalog_zh = {
 
         /* Command line: mcp */
         [TEXT_CLI_MCP] = "在标准输入输出上与智能体的客户端以 MCP 通信。",
-        [TEXT_CLI_BAD_HUB] = "“{name}”不是中枢地址：请使用 https://名称[:端口] 或 unix:路径。",
         [TEXT_OPT_SUB_AGENT] = "此前端属于子智能体。",
-        [TEXT_OPT_HUB] = "使用此中枢而不是自己的：其他机器的 https://名称[:端口]（SAYSO_HUB）。",
+        [TEXT_OPT_HUB] = "使用此中枢而不是自己的：其他机器的 https://名称[:端口]，或 unix:路径（SAYSO_HUB）。",
 
         /* Command line: tokens and HTTP */
         [TEXT_CLI_TOKEN] = "创建、列出和吊销通过 HTTP 连接所用的令牌。",
@@ -383,6 +382,7 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_ALREADY_OVER] = "无需再答复：{state}。",
         [TEXT_CLI_RUN_LAUNCH] = "正在等待终端。请在对方能看到的地方运行一次：{command}",
         [TEXT_CLI_ASK_WAITS] = "有请求在等你",
+        [TEXT_REASON_LAUNCH_ELSEWHERE] = "此中枢没有该命令的请求：它属于另一个中枢，或已被删除。请完整运行所给的命令",
         [TEXT_REASON_LAUNCH_SPENT] = "此命令已被使用、已被新命令取代，或其请求已结束：它只能使用一次。可让智能体索取新命令；sayso list 列出等待中的请求，sayso attach ID 打开它",
         [TEXT_REASON_LAUNCH_TAKEN] = "此命令刚刚被另一个终端使用：它只能使用一次",
         [TEXT_REASON_LAUNCH_FORMAT] = "启动代码由 {count} 个 a-z 和 2-7 的字符组成：请按给出的原样运行命令",

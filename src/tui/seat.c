@@ -216,9 +216,8 @@ void seat_attach(struct seat *seat)
     if (!seat->shown[0] && options->launch) {
         json_write_text(&writer, "launch", options->launch);
         json_write_text(&writer, "key", seat->key);
-    } else {
-        json_write_text_if(&writer, "session_id", id);
     }
+    json_write_text_if(&writer, "session_id", id);
     json_write_end_object(&writer);
     phone_call(seat->person, "ask/attach", text_string(&params),
                options->is_inbox ? on_inner_whole : on_whole, seat);

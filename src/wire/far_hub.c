@@ -13,6 +13,18 @@ bool far_hub_choose(const char *url, const char *token_file, const char *ca_file
     return tunnel_check(&chosen, err);
 }
 
+static const char *chosen_socket;
+
+void far_hub_choose_socket(const char *path)
+{
+    chosen_socket = path;
+}
+
+const char *far_hub_socket(void)
+{
+    return chosen_socket;
+}
+
 bool far_hub_is_chosen(void)
 {
     return chosen.url != NULL;

@@ -104,9 +104,14 @@ static bool next_message(struct link *link, int limit_ms, struct wire_message *r
     }
 }
 
+static const char *socket_of(const struct link_identity *identity)
+{
+    return identity->socket_path ? identity->socket_path : far_hub_socket();
+}
+
 static bool is_far(const struct link_identity *identity)
 {
-    return !identity->socket_path && far_hub_is_chosen();
+    return !socket_of(identity) && far_hub_is_chosen();
 }
 
 static void take_note(struct link *link, const struct wire_message *note)
@@ -303,8 +308,8 @@ static bool try_once(const struct place *place, const struct link_identity *iden
     int fd = -1;
 
     *ret_is_final = false;
-    if (identity->socket_path)
-        fd = place_connect(identity->socket_path, 0);
+    if (socket_of(identity))
+        fd = place_connect(socket_of(identity), 0);
     else if (place_read_note(place, &note, NULL) &&
              (start == LINK_MAY_START || !doorbell_is(note.socket) || os_is_locked(place->lock)))
         fd = place_connect(note.socket, 0);
@@ -338,7 +343,7 @@ static bool try_once(const struct place *place, const struct link_identity *iden
 static bool prepare_next_try(const struct place *place, const struct link_identity *identity,
                              int try, int *failed_starts, struct error *err)
 {
-    if (identity->socket_path)
+    if (socket_of(identity))
         return identity->was_reached;
     return try < (identity->is_retired ? LINK_RETIRED_TRIES : 0) || start_hub(place, err) ||
            ++*failed_starts < LINK_START_TRIES;
@@ -347,8 +352,8 @@ static bool prepare_next_try(const struct place *place, const struct link_identi
 static bool fail_to_reach(const struct place *place, const struct link_identity *identity,
                           struct error *err)
 {
-    if (identity->socket_path)
-        return error_set(err, ERROR_unavailable, "", "no hub listens on %s", identity->socket_path);
+    if (socket_of(identity))
+        return error_set(err, ERROR_unavailable, "", "no hub listens on %s", socket_of(identity));
     return error_set(err, ERROR_unavailable, "",
                      "the hub could not be reached; its last words are in %s", place->log);
 }
@@ -397,14 +402,14 @@ static bool open_far(const struct link_identity *identity, struct link **ret_lin
 bool link_open(const struct link_identity *identity, enum link_start start, struct link **ret_link,
                struct error *err)
 {
-    struct place place;
+    struct place place = { 0 };
     int64_t until_ms = loop_boot_ms() + LINK_PATIENCE_MS;
     int failed_starts = 0;
     bool is_final;
 
     if (is_far(identity))
         return open_far(identity, ret_link, err);
-    if (!place_find(&place, err))
+    if (!socket_of(identity) && !place_find(&place, err))
         return false;
     for (int try = 0; try < LINK_TRIES || loop_boot_ms() < until_ms; try++) {
         if (try_once(&place, identity, start, ret_link, &is_final, err))
@@ -413,7 +418,7 @@ bool link_open(const struct link_identity *identity, enum link_start start, stru
             return false;
         if (err->code == ERROR_not_found &&
             !prepare_next_try(&place, identity, try, &failed_starts, err))
-            return identity->socket_path ? fail_to_reach(&place, identity, err) : false;
+            return socket_of(identity) ? fail_to_reach(&place, identity, err) : false;
         pause_before(try);
     }
     return fail_to_reach(&place, identity, err);

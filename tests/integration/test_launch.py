@@ -21,8 +21,9 @@ def handed(home: Home, title: str = "Deploy?", **more: object) -> dict:
 
 def code_of(result: dict) -> str:
     words = shlex.split(result["terminal_command"])
-    assert words[1:3] == ["attach", "--launch"] and len(words) == 4, words
-    return words[3]
+    assert words[1:4] == ["attach", result["session_id"], "--hub"] and words[4].startswith("unix:/"), words
+    assert words[5] == "--launch" and len(words) == 7, words
+    return words[6]
 
 
 def attach(wire: Wire, code: str, key: str) -> dict | None:
@@ -45,7 +46,7 @@ def command(home: Home) -> None:
     result = handed(home, "$(touch /tmp/owned); `id`")
     words = shlex.split(result["terminal_command"])
     assert words[0] == os.path.realpath(BIN) and result["selection"]["summary"] == result["terminal_command"], result
-    assert "touch" not in result["terminal_command"] and result["session_id"] not in words[3]
+    assert "touch" not in result["terminal_command"] and result["session_id"] not in words[6]
     assert "session_id" in result["instructions"] and "Do not parse" in result["instructions"]
     again = collect(home, result["session_id"])
     assert again.json["action_status"] == "pending_terminal_launch", again
@@ -55,6 +56,40 @@ def command(home: Home) -> None:
         assert not attach(person, code_of(result), "k"), "the old code died"
         assert attach(person, code_of(fresh.json), "k")
     assert collect(home, result["session_id"]).json["action_status"] == "pending"
+
+
+@test("a command used twice and a command of another hub are told apart, also after a restart", "R6.2")
+def told_apart(home: Home) -> None:
+    result = handed(home)
+    with terminal(home) as person:
+        assert attach(person, code_of(result), "k")
+    home.sayso("stop")
+    home.sayso("list")
+    with terminal(home) as person:
+        for more, code, words in (({"session_id": result["session_id"]}, "wrong_state", "works once"),
+                                  ({"session_id": "a" * 26}, "not_found", "another hub"),
+                                  ({}, "wrong_state", "works once")):
+            try:
+                person.call("ask/attach", launch=code_of(result), key="other", **more)
+            except WireError as refusal:
+                assert refusal.data["code"] == code and words in str(refusal), (more, refusal, refusal.data)
+            else:
+                raise AssertionError(more)
+
+
+@test("the command finds its hub under any environment, and says where none listens", "R6.2 R10.2")
+def anywhere(home: Home) -> None:
+    result = handed(home)
+    words = shlex.split(result["terminal_command"])[1:]
+    bare = {"XDG_RUNTIME_DIR": "", "XDG_DATA_HOME": str(home.path / "else"), "XDG_CONFIG_HOME": "", "SAYSO_HUB": "https://sayso.example"}
+    shown = home.sayso("show", result["session_id"], "--hub", words[3], "--json", env=bare)
+    assert shown.json["ask"]["session_id"] == result["session_id"], shown
+    no_terminal = home.sayso(*words, "--json", env=bare)
+    assert no_terminal.code == PENDING and words[3] in no_terminal.json["terminal_command"], no_terminal
+    assert not (home.path / "else").exists()
+    home.sayso("stop")
+    gone = home.sayso("show", result["session_id"], "--hub", words[3], env=bare)
+    assert gone.code == 1 and "no hub listens on" in gone.err, gone
 
 
 @test("two terminals with one code at the same moment: exactly one wins", "R6.2")

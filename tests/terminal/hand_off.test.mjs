@@ -20,6 +20,7 @@ async function handed(sdk, title = "Deploy") {
     assert.equal(result.action_status, "pending_terminal_launch");
     return result;
 }
+const COMMAND = /^\S+ attach [a-z2-7]{26} --hub unix:\/\S+ --launch [a-z2-7]{26}$/;
 const codeOf = ({ terminal_command }) => terminal_command.split(" ").at(-1);
 const kinds = ["SDK 1.x", "SDK 2.x", "SDK 2.x, auto", "SDK 2.x, auto, HTTP"];
 
@@ -30,11 +31,11 @@ describe("the hand-off", { concurrency: 4 }, () => {
             const tmux = new Tmux(home);
             await sdk.client.listTools(); // from here on the client checks results against outputSchema
             const result = await handed(sdk); // at once: a call that is held for 300 s fails by the client's own limit
-            assert.match(result.terminal_command, /^\S+ attach --launch [a-z2-7]{26}$/);
+            assert.match(result.terminal_command, COMMAND);
             assert.equal(result.terminal_command.split(" ")[0], realpathSync(BIN));
             assert.equal(result.selection.summary, result.terminal_command);
             assert.match(result.instructions, /works once[\s\S]*session_id[\s\S]*Do not parse/);
-            tmux.line(result.terminal_command);
+            tmux.line(`env -i HOME=/nowhere TERM=$TERM ${result.terminal_command}`); // it carries its hub
             await tmux.wait(/Alpha {2}recommended/);
             const pending = await sdk.ask({ session_id: result.session_id, wait_seconds: 0 });
             assert.equal(pending.action_status, "pending", "a terminal shows it now");
@@ -138,7 +139,7 @@ describe("the hand-off", { concurrency: 4 }, () => {
         const sdk = await Sdk.open(home, "SDK 1.x");
         const evil = "$(touch /tmp/owned); `id`; \u001b]0;x\u0007";
         const result = await sdk.ask({ ...GOOD, title: evil, interface: "terminal" });
-        assert.match(result.terminal_command, /^\S+ attach --launch [a-z2-7]{26}$/);
+        assert.match(result.terminal_command, COMMAND);
         await sdk.close();
     }));
 

@@ -17,7 +17,8 @@
 #include "base/mem.h"
 #include "base/os.h"
 
-#define COMMAND "/usr/bin/sayso attach --launch "
+#define COMMAND "/usr/bin/sayso attach "
+#define LAUNCH  " --launch "
 
 /* The code at the end of the command that an agent was given. */
 static const char *code_of(const struct call *call)
@@ -26,8 +27,12 @@ static const char *code_of(const struct call *call)
 
     if (strncmp(command, COMMAND, strlen(COMMAND)) != 0)
         fail_msg("no command: '%s'", command);
-    assert_int_equal(strlen(command + strlen(COMMAND)), 26);
-    return command + strlen(COMMAND);
+    command += strlen(COMMAND);
+    assert_int_equal(strcspn(command, " "), 26);
+    assert_int_equal(strncmp(command + 26, LAUNCH, strlen(LAUNCH)), 0);
+    command += 26 + strlen(LAUNCH);
+    assert_int_equal(strlen(command), 26);
+    return command;
 }
 
 static void build_terminal(struct stage *stage)
@@ -94,8 +99,8 @@ static void test_a_path_is_quoted_for_the_shell(void **state)
     stage->program = "/opt/it's here/sayso";
     build_terminal(stage);
     scene_open_handed(&scene, state, "");
-    assert_non_null(strstr(call_text(&scene.asked, "/terminal_command"),
-                           "'/opt/it'\\''s here/sayso' attach --launch "));
+    assert_non_null(
+        strstr(call_text(&scene.asked, "/terminal_command"), "'/opt/it'\\''s here/sayso' attach "));
     scene_close(&scene);
 }
 
