@@ -167,9 +167,10 @@ static void draw_second_act(struct ask_screen *screen, struct pen *pen)
 {
     struct field_state *state = &screen->fields[0];
     bool is_narrow = pen->end < SCREEN_NARROW;
-    struct text line = { 0 };
+    struct text words = { 0 }, line = { 0 };
     const char *id = "";
 
+    ask_describe_all(screen, &words);
     for (size_t i = 0; screen->form.field_count == 1 && i < state->field->option_count; i++) {
         if (state->is_picked[i] && form_option_destroys(&screen->form, &state->field->options[i]))
             id = state->shown->options[i].id;
@@ -178,7 +179,7 @@ static void draw_second_act(struct ask_screen *screen, struct pen *pen)
                 is_narrow ? TEXT_TUI_SECOND_ACT_SHORT
                 : *id     ? TEXT_TUI_SECOND_ACT
                           : TEXT_TUI_SECOND_ACT_PLAIN,
-                "answer", text_string(&screen->sent), "id", id, NULL);
+                "answer", text_string(&words), "id", id, NULL);
     pen->row++;
     pen_lines(pen, INK_DANGER, text_string(&line));
     text_clear(&line);
@@ -189,6 +190,7 @@ static void draw_second_act(struct ask_screen *screen, struct pen *pen)
         pen_lines(pen, (enum ink)screen->said_ink, text_string(&screen->said));
     }
     pen_lines(pen, INK_QUIET, i18n_text(is_narrow ? TEXT_TUI_CODE_BACK_SHORT : TEXT_TUI_CODE_BACK));
+    text_release(&words);
     text_release(&line);
 }
 

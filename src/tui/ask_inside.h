@@ -162,6 +162,7 @@ void ask_take_end(struct ask_screen *screen, const struct json *whole); /* other
 
 /* ask_send.c */
 void ask_send(struct ask_screen *screen);
+void ask_describe_all(const struct ask_screen *screen, struct text *out);
 bool ask_needs_code(const struct ask_screen *screen); /* what is chosen now */
 void ask_cancel(struct ask_screen *screen);
 void ask_take_code(struct ask_screen *screen);

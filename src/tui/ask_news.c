@@ -152,7 +152,8 @@ static void take_drafted(struct ask_screen *screen, const struct json *params)
         screen->is_draft_dirty ||
         (screen->is_typing && screen->now.mono_ms - screen->key_mono_ms < SCREEN_TYPING_MS);
 
-    if (id && strcmp(id, screen->facts.id) == 0 && screen->phase == PHASE_OPEN && !is_typing)
+    if (id && strcmp(id, screen->facts.id) == 0 && screen->phase == PHASE_OPEN && !is_typing &&
+        !screen->is_challenged) /* what the code was asked for is what it sends */
         ask_read_draft(screen, json_member(params, "draft"));
 }
 

@@ -7,14 +7,19 @@
 #include "tui/ask_inside.h"
 #include "tui/canvas.h"
 
-static void describe_all(struct ask_screen *screen)
+void ask_describe_all(const struct ask_screen *screen, struct text *out)
+{
+    for (size_t i = 0; i < screen->form.field_count; i++) {
+        if (out->used > 0 && ask_is_answered(screen, i))
+            text_add_text(out, "; ");
+        ask_describe(screen, i, out);
+    }
+}
+
+static void describe_sent(struct ask_screen *screen)
 {
     text_clear(&screen->sent);
-    for (size_t i = 0; i < screen->form.field_count; i++) {
-        if (screen->sent.used > 0 && ask_is_answered(screen, i))
-            text_add_text(&screen->sent, "; ");
-        ask_describe(screen, i, &screen->sent);
-    }
+    ask_describe_all(screen, &screen->sent);
     screen->has_sent_note = screen->common.text.used > 0;
     for (size_t i = 0; i < screen->form.field_count; i++)
         screen->has_sent_note = screen->has_sent_note || screen->fields[i].note.text.used > 0;
@@ -27,7 +32,7 @@ static void ask_submit(struct ask_screen *screen, const char *code)
 {
     text_clear(&screen->sending);
     ask_write_answer(screen, code, &screen->sending);
-    describe_all(screen);
+    describe_sent(screen);
     screen->is_cancelled = false;
     screen->sending_kind = EFFECT_ANSWER;
     screen->phase = PHASE_SENDING;
@@ -71,7 +76,6 @@ static void begin_second_act(struct ask_screen *screen)
     }
     if (screen->is_challenged)
         return;
-    describe_all(screen);
     screen->is_challenged = true;
     screen->challenge[0] = '\0';
     ask_emit_kind(screen, EFFECT_CHALLENGE);

@@ -196,14 +196,6 @@ static void add_value_prompt(struct plain_screen *screen, struct text *out)
     text_add_char(out, ' ');
 }
 
-static void add_all(const struct ask_screen *ask, struct text *out)
-{
-    for (size_t i = 0; i < ask->form.field_count; i++) {
-        text_add_text(out, i > 0 ? "; " : "");
-        ask_describe(ask, i, out);
-    }
-}
-
 void plain_add_prompt(struct plain_screen *screen, struct text *out)
 {
     struct ask_screen *ask = screen->ask;
@@ -223,7 +215,7 @@ void plain_add_prompt(struct plain_screen *screen, struct text *out)
         text_add_format(out, "%s ", i18n_text(TEXT_PLAIN_NOTE));
         return;
     case PLAIN_SEND:
-        add_all(ask, &words);
+        ask_describe_all(ask, &words);
         i18n_format(out, TEXT_PLAIN_SEND, "answer", text_string(&words), NULL);
         text_add_char(out, ' ');
         text_release(&words);

@@ -234,6 +234,28 @@ test("R2 only what is dangerous takes the code: the safe option, and a no, are s
     await confirm.page.close();
 });
 
+test("R12.1 a draft from elsewhere does not swap the answer while its code is typed", async () => {
+    const options = [{ id: "keep", label: "Keep both", recommended: true }, { id: "old", label: "Drop the old one", destructive: true },
+        { id: "new", label: "Drop the new one", destructive: true }];
+    const { asked, page } = await open(choice({ title: "Which table goes?", options }));
+    const other = await stage.open(asked, context);
+    await option(page, "Drop the old one").click();
+    await stage.drafted(asked, "old");
+    await answerable(page);
+    await sendButton(page).click();
+    const code = await page.locator(".second .code").textContent();
+    await option(other, "Drop the new one").click();
+    await stage.drafted(asked, "new");
+    await other.locator(".tally", { hasText: "Draft saved" }).waitFor();
+    await page.locator(".code-in").fill(code);
+    await answerable(page);
+    await page.locator(".second .danger").click();
+    await sendNow(page);
+    assert.deepEqual((await asked.result).selection.selected_ids, ["old"]);
+    await page.close();
+    await other.close();
+});
+
 test("B3 a destructive ask stays off until the end of its text was on screen", async () => {
     const { page } = await open(choice({
         title: "Delete everything?", destructive: true,

@@ -192,6 +192,23 @@ static void drafts(void **state)
     free(whole);
 }
 
+/* What the code was asked for is what it sends: nobody swaps the answer behind it. */
+static void drafts_wait_for_the_code(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, volumes_form);
+    stage_type(&stage, "3\r");
+    stage_wait(&stage, 4000);
+    stage_take(&stage, NEWS_CODE, "{\"code\":\"472\"}");
+    stage_take(&stage, NEWS_DRAFTED,
+               "{\"session_id\":\"abcd2345abcd2345abcd2345ab\",\"draft\":{\"selected_ids\":["
+               "\"backup-first\"]}}");
+    stage_expect_row(&stage, "Delete all three now\" (delete-now) can't be undone");
+    stage_close(&stage);
+}
+
 static void settings_in_force(void **state)
 {
     struct stage stage = { 0 };
@@ -257,6 +274,7 @@ int main(void)
         cmocka_unit_test(hub_gone_and_back),
         cmocka_unit_test(refused_by_the_hub),
         cmocka_unit_test(drafts),
+        cmocka_unit_test(drafts_wait_for_the_code),
         cmocka_unit_test(settings_in_force),
         cmocka_unit_test(times_beyond_any_range),
     };

@@ -287,7 +287,8 @@ export function showAsk(main, id, shell) {
         const { entry } = page;
         if (!entry || (saved ?? session_id) !== entry.id)
             return;
-        if (session_id && !entry.has_unsaved && isOpen(entry.ask)) {
+        /* what the code was asked for is what it sends */
+        if (session_id && !entry.has_unsaved && isOpen(entry.ask) && entry.code === "") {
             assignValues(entry.values, readValues(entry.form, draft));
             entry.is_touched = true;
             syncParts(page);
