@@ -1,7 +1,13 @@
 // clients.mjs - the clients under test, one row each: package and pinned version, how it is pointed at the scripted model, how
 // it is run, and what is known not to hold. `build/clients/NAME` is where it is installed.
-// `mostCalls`: what a ten-minute answer may cost, by the client's time limit (one less than half a minute over is not held):
-// ceil(600 s / limit) + 1, and 2 where progress extends the limit.
+// `mostCalls`: what an answer after ten minutes may cost: ceil(600 s / what `hold_limits` says of the client) + 1, and 2 where
+// progress extends the client's own limit.
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const PLACE = fileURLToPath(new URL("../../build/clients", import.meta.url));
+
 const KEY = "no-key-but-loopback";
 const MODEL = "scripted";
 
@@ -35,11 +41,17 @@ export const CLIENTS = [
         }),
         headless: (prompt) => ["-p", prompt],
         allow: ["--allowedTools", "mcp__sayso"],
-        form: { args: (prompt) => ["--permission-mode", "manual", prompt], shows: /requests your input/ },
+        form: {
+            args: (prompt) => ["--permission-mode", "manual", prompt],
+            shows: /requests your input/,
+            mayI: /Do you want to proceed/,
+        },
         known: {
             installed: "without a window it refuses tools that its settings don't allow",
+            terminal: "it asks whether it may use the tool before you see the question",
             elsewhere: "its dialog of revision 2026-07-28 can't be withdrawn: the model hears it only after somebody leaves the dialog",
             deadline: "its dialog of revision 2026-07-28 stays open after the deadline until somebody leaves it",
+            ten: "`get_answer` waits 30 s, also where the client would wait longer",
         },
     },
     {
@@ -66,6 +78,9 @@ wire_api = "responses"
         headless: (prompt) => ["exec", "--skip-git-repo-check", prompt],
         allow: [],
         form: { args: (prompt) => ["--no-daemon", prompt], shows: /Field 1\/1/ },
+        known: {
+            ten: "`get_answer` waits 30 s, also where the client would wait longer",
+        },
     },
     {
         name: "copilot",
@@ -88,6 +103,7 @@ wire_api = "responses"
         known: {
             elsewhere: "its dialog of revision 2026-07-28 can't be withdrawn: the model hears it only after somebody leaves the dialog",
             deadline: "its dialog of revision 2026-07-28 stays open after the deadline until somebody leaves it",
+            ten: "calls end at its time limit although progress extends it, and `get_answer` waits 30 s",
         },
     },
     {
@@ -136,6 +152,7 @@ wire_api = "responses"
         allow: ["--approval-mode", "yolo"],
         known: {
             installed: "without a window it refuses tools of servers that its settings don't trust",
+            ten: "calls end at its time limit although progress extends it, and `get_answer` waits 30 s",
         },
     },
     {
@@ -165,6 +182,9 @@ wire_api = "responses"
         }),
         headless: (prompt) => ["run", prompt],
         allow: [],
+        known: {
+            ten: "calls end at its time limit although progress extends it, and `get_answer` waits 30 s",
+        },
     },
     {
         name: "continue",
@@ -174,7 +194,7 @@ wire_api = "responses"
         version: "1.5.47",
         bin: "cn",
         env: () => ({ CONTINUE_TELEMETRY_ENABLED: "0", CONTINUE_CLI_ENABLE_TELEMETRY: "0" }),
-        entry: (program, url) => ({
+        entry: ({ program, url: address, token }, url) => ({
             ".continue/config.yaml": `name: scripted
 version: 1.0.0
 schema: v1
@@ -188,12 +208,19 @@ models:
     capabilities: [tool_use]
 mcpServers:
   - name: sayso
-    command: ${program}
-    args: [mcp]
+${program ? `    command: ${program}
+    args: [mcp]` : `    type: streamable-http
+    url: ${address}
+    requestOptions:
+      headers:
+        Authorization: Bearer ${token}`}
 `,
         }),
         headless: (prompt, home) => ["--config", `${home}/.continue/config.yaml`, "-p", prompt],
         allow: ["--auto"],
+        known: {
+            ten: "`get_answer` waits 30 s, also where the client would wait longer",
+        },
     },
     {
         name: "cline",
@@ -204,11 +231,20 @@ mcpServers:
         bin: "cline",
         env: () => ({ CLINE_TELEMETRY_DISABLED: "1", CLINE_NO_AUTO_UPDATE: "1", DO_NOT_TRACK: "1" }),
         first: (url) => ["auth", "-p", "openai", "-k", KEY, "-m", MODEL, "-b", `${url}/v1`],
-        entry: (program) => ({
-            ".cline/data/settings/cline_mcp_settings.json": json({ mcpServers: { sayso: { command: program, args: ["mcp"] } } }),
+        entry: ({ program, url, token }) => ({
+            ".cline/data/settings/cline_mcp_settings.json": json({
+                mcpServers: {
+                    sayso: program ? { command: program, args: ["mcp"] }
+                        : { type: "streamableHttp", url, headers: { Authorization: `Bearer ${token}` } },
+                },
+            }),
         }),
         headless: (prompt) => [prompt],
         allow: [],
+        known: {
+            late: "it ends its run at the fifth identical call in a row, about 170 s after the ask",
+            ten: "it ends its run at the fifth identical call in a row, about 170 s after the ask",
+        },
     },
     {
         name: "inspector",
@@ -219,10 +255,23 @@ mcpServers:
         bin: "mcp-inspector",
         env: () => ({}),
         entry: () => ({}),
-        direct: (program, tool, args) => [
-            "--cli", program, "mcp", "--method", "tools/call", "--tool-name", tool,
-            ...Object.entries(args).flatMap(([name, value]) => ["--tool-arg", `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`]),
+        direct: ({ program, url, token }, tool, args) => [
+            "--cli", ...program ? [program, "mcp"] : ["--server-url", url, "--transport", "http", "--header", `Authorization: Bearer ${token}`],
+            "--method", "tools/call", "--tool-name", tool,
+            ...Object.entries(args).flatMap(([name, value]) => ["--tool-arg", `${name}=${typeof value === "string" ? value : json(value)}`]),
         ],
         allow: [],
+        known: {
+            ten: "`get_answer` waits 30 s, also where the client would wait longer",
+        },
     },
 ];
+
+// In just this version.
+export function isInstalled({ name, package: wanted, version }) {
+    try {
+        return JSON.parse(readFileSync(path.join(PLACE, name, "node_modules", wanted, "package.json"))).version === version;
+    } catch {
+        return false;
+    }
+}

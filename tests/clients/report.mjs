@@ -62,5 +62,5 @@ function cell(client, row, fact, notes) {
     if (fact.holds)
         return fact.words;
     notes.push(`- ${client.title}, ${row.title}: ${client.known?.[row.name] ?? fact.words}\n`);
-    return "**no**";
+    return row.onlyWaits ? `**no**: ${fact.words}` : "**no**";
 }

@@ -1,6 +1,5 @@
 // rows.mjs - what is tried with each client: a row each, which returns what its cell of the table says, or throws.
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Stage, startTurn } from "./stage.mjs";
 
 const SOON_MS = 30000; // for what must come without anybody's help; the program itself takes milliseconds
@@ -10,8 +9,8 @@ const SHORT_ASK = { timeout_seconds: 15 };
 const second = (value) => `${value.toFixed(1)} s`;
 const counted = (calls) => `${calls} ${calls === 1 ? "call" : "calls"}`;
 
-async function staged(client, ask, body) {
-    const stage = await Stage.open(client, ask);
+async function staged(client, ask, body, isHttp = false) {
+    const stage = await Stage.open(client, ask, isHttp);
     try {
         return await body(stage);
     } finally {
@@ -20,17 +19,17 @@ async function staged(client, ask, body) {
 }
 
 // Headless, answered so many seconds after the ask; returns how long the model waited for that, and how many calls it cost.
-async function answeredAfter(client, wait_s, isAllowed = true) {
+async function answeredAfter(client, wait_s, { isAllowed = true, isHttp = false } = {}) {
     const started = await startTurn();
     try {
         return await staged(client, LONG_ASK, async (stage) => {
             stage.startHeadless(isAllowed);
             const row = await stage.asked();
             started();
-            await sleep(wait_s * 1000);
+            await stage.leave(wait_s);
             await stage.answer(row);
             return stage.heardAnswer();
-        });
+        }, isHttp);
     } finally {
         started();
     }
@@ -47,14 +46,33 @@ export const ROWS = [
         },
     },
     {
+        name: "http",
+        tells: "the same with the hub's address: `sayso install CLIENT --http --yes` and a token",
+        title: "quick answer over HTTP",
+        async run(client) {
+            const { seconds } = await answeredAfter(client, 0, { isHttp: true });
+            return second(seconds);
+        },
+    },
+    {
         name: "installed",
-        tells: "the same after `sayso install CLIENT --yes` alone, without a flag that allows tools",
+        tells: "a quick answer after `sayso install CLIENT --yes` alone, without a flag that allows tools",
         title: "as installed",
         applies: ({ entry }) => entry ? "by hand only" : null,
         async run(client) {
-            const { seconds } = await answeredAfter(client, 0, false);
+            const { seconds } = await answeredAfter(client, 0, { isAllowed: false });
             return second(seconds);
         },
+    },
+    {
+        name: "terminal",
+        tells: "after the same, in a terminal: the client's form opens and no permission is asked for first",
+        title: "as installed, in a terminal",
+        applies: ({ form }) => form ? null : "no form",
+        run: (client) => staged(client, LONG_ASK, async (stage) => {
+            await stage.openForm(false);
+            return "form";
+        }),
     },
     {
         name: "elsewhere",

@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { BIN, Home, ROOT, until } from "../mcp/lib/home.mjs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BIN, Home, until } from "../mcp/lib/home.mjs";
 import { GOOD } from "../mcp/lib/asks.mjs";
+import { web } from "../mcp/lib/web.mjs";
 import { Tmux } from "../terminal/tmux.mjs";
+import { PLACE } from "./clients.mjs";
 import { Model, resultIn } from "./model.mjs";
 
-export const PLACE = path.join(ROOT, "build/clients");
 const NODE = path.join(PLACE, "node/node_modules/.bin");
 const PROMPT = "Use sayso to ask me which target to release to.";
 const HANG_MS = 180000; // only catches hangs: clients take their time to start on a busy machine
@@ -23,13 +25,15 @@ export function startTurn() {
     return before.then(() => done);
 }
 
-export const programOf = ({ name, bin }) => path.join(PLACE, name, "node_modules/.bin", bin);
+const programOf = ({ name, bin }) => path.join(PLACE, name, "node_modules/.bin", bin);
 
 export class Stage {
-    // `ask`: what differs from the usual ask.
-    static async open(client, ask = {}) {
+    // `ask`: what differs from the usual ask. `isHttp`: the client talks to the hub's address instead of starting `sayso mcp`.
+    static async open(client, ask = {}, isHttp = false) {
         const stage = new Stage();
         stage.client = client;
+        stage.output = ""; // of the client's last run
+        stage.hasEnded = false;
         stage.home = await Home.made();
         stage.model = await new Model({ ...GOOD, ...ask }).open();
         stage.work = path.join(stage.home.path, "work");
@@ -41,7 +45,12 @@ export class Stage {
             PATH: `${NODE}:${process.env.PATH}`,
             ...client.env(stage.model.url),
         };
-        await stage.connect();
+        try {
+            await stage.connect(isHttp);
+        } catch (problem) {
+            await stage.stop();
+            throw problem;
+        }
         return stage;
     }
 
@@ -54,7 +63,7 @@ export class Stage {
     }
 
     // The client as somebody has it who has used it before; then sayso is installed into it, by hand where we can't.
-    async connect() {
+    async connect(isHttp) {
         const { files, first, entry, name } = this.client;
         const { url } = this.model;
         this.put(files?.(url, this.home.path) ?? {});
@@ -62,10 +71,16 @@ export class Stage {
             await this.start(first(url));
             await this.ended;
         }
+        this.server = { program: BIN };
+        if (isHttp) {
+            this.server = await web(this.home);
+            this.home.env.SAYSO_PORT = `${this.server.port}`;
+            this.env.MCP_SAYSO_TOKEN = this.server.token;
+        }
         if (entry)
-            this.put(entry(BIN, url));
+            this.put(entry(this.server, url));
         else
-            await this.home.must("install", name, "--yes");
+            await this.home.must("install", name, "--yes", ...isHttp ? ["--http"] : []);
     }
 
     start(args) {
@@ -105,7 +120,7 @@ export class Stage {
         const calls = async () => {
             for (let tool = ["provide_choice", model.ask], result; ;) {
                 model.calls++;
-                this.start(direct(BIN, ...tool));
+                this.start(direct(this.server, ...tool));
                 await this.ended;
                 result = resultIn(this.output);
                 if (result?.status !== "pending")
@@ -116,16 +131,24 @@ export class Stage {
         calls();
     }
 
-    // In a terminal, until its form stands there.
-    async openForm() {
+    // In a terminal, until its form is open; fails as soon as the client asks for a permission instead.
+    async openForm(isAllowed = true) {
         const { form, allow } = this.client;
         const { PATH, ...env } = this.env;
         this.tmux = new Tmux(this.home, env);
         this.tmux.run("resize-window", "-x", "110", "-y", "40");
         await this.tmux.wait(/ready\$/);
-        const words = [programOf(this.client), ...form.args(PROMPT), ...allow].map((word) => `'${word}'`);
+        const words = [programOf(this.client), ...form.args(PROMPT), ...isAllowed ? allow : []].map((word) => `'${word}'`);
         this.tmux.line(`cd ${this.work}; PATH=${PATH} ${words.join(" ")}`);
-        await until(() => form.shows.test(this.tmux.text()), `${form.shows} on the screen: ${this.tmux.text()}`, HANG_MS);
+        let text;
+        await until(() => {
+            text = this.tmux.text();
+            assert.ok(!form.mayI?.test(text), `the client asks for a permission first\n${text}`);
+            return form.shows.test(text);
+        }, `${form.shows} on the screen`, HANG_MS).catch((problem) => {
+            problem.message += `\n${text}`;
+            throw problem;
+        });
         return this.asked();
     }
 
@@ -135,10 +158,21 @@ export class Stage {
             const rows = this.home.hubPid() ? await this.home.list("--active") : [];
             if (rows.length === 0) {
                 assert.ok(!this.model.said, `not asked: ${this.model.said?.text}`);
-                assert.ok(!this.hasEnded, `the client has ended: ${this.output}`);
+                this.mustGoOn();
             }
             return rows[0];
         }, "an ask", HANG_MS);
+    }
+
+    // Nobody answers for so long; fails if the client does not go on till then.
+    async leave(wait_s) {
+        const over = sleep(wait_s * 1000, undefined, { ref: false });
+        await (this.client.direct ? over : Promise.race([over, this.ended]));
+        this.mustGoOn();
+    }
+
+    mustGoOn() {
+        assert.ok(!this.hasEnded || this.client.direct, `the client ended before the answer\n${this.output.slice(-1000)}`);
     }
 
     async answer({ session_id }) {
@@ -148,7 +182,12 @@ export class Stage {
 
     // What the model heard in the end.
     async heard(limit_ms = HANG_MS) {
-        await until(() => this.model.said, "the model hears of it", limit_ms);
+        const { model } = this;
+        await until(() => {
+            if (!model.said)
+                this.mustGoOn();
+            return model.said;
+        }, "the model hears of it", limit_ms);
         return this.model.said;
     }
 
