@@ -1,234 +1,41 @@
 /*
  * answer.c - `sayso answer`: a person answers from the command line. What is destructive needs a
- * terminal and a second act: the code shown there, typed there.
+ * terminal and a second act: the code shown there, typed there. Without a choice nothing is sent.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/json_writer.h"
 #include "base/mem.h"
+#include "cli/answer_words.h"
 #include "cli/call.h"
 #include "cli/say.h"
+#include "cli/seat.h"
+#include "cli/show_form.h"
 #include "core/answer.h"
 
-/* How much of a list between commas is its first id: ids may have commas in them. */
-static size_t first_id(const struct json *field, const char *commas)
-{
-    const struct json *options = json_member(field, "options");
-    size_t longest = 0;
+enum { MISTAKES_MOST = 16 };
 
-    for (size_t i = 0; i < json_length(options); i++) {
-        const char *id = json_member_text(json_item(options, i), "id");
-        size_t length = id ? strlen(id) : 0;
-
-        if (length > longest && strncmp(commas, id, length) == 0 &&
-            (commas[length] == ',' || commas[length] == '\0'))
-            longest = length;
-    }
-    return longest ? longest : strcspn(commas, ",");
-}
-
-static void write_ids(struct json_writer *writer, const char *key, const struct json *field,
-                      const char *commas)
-{
-    json_write_list(writer, key);
-    while (*commas) {
-        size_t length = first_id(field, commas);
-
-        if (length)
-            json_write_text_n(writer, NULL, commas, length);
-        commas += length + (commas[length] == ',');
-    }
-    json_write_end_list(writer);
-}
-
-/* The field that NAME=VALUE speaks of: its name may have = in it. NULL: none. */
-static const struct json *find_field(const struct json *form, const char *pair)
-{
-    const struct json *fields = json_member(form, "fields");
-
-    for (size_t i = 0; i < json_length(fields); i++) {
-        const char *name = json_member_text(json_item(fields, i), "name");
-        size_t length = name ? strlen(name) : 0;
-
-        if (name && strncmp(pair, name, length) == 0 && pair[length] == '=')
-            return json_item(fields, i);
-    }
-    return NULL;
-}
-
-static const char *yes_or_no(const char *value)
-{
-    static const char *const words[][2] = {
-        { "yes", "true" },
-        { "y", "true" },
-        { "no", "false" },
-        { "n", "false" },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strcasecmp(value, words[i][0]) == 0)
-            return words[i][1];
-    }
-    return value;
-}
-
-/* A value as the field wants it: a list of ids, a number, yes or no; else the text itself. */
-static void write_value(struct json_writer *writer, const struct json *field, const char *value)
-{
-    const char *known = json_member_text(field, "kind"), *kind = known ? known : "";
-    struct json *json = NULL;
-
-    if (strcmp(kind, "confirm") == 0)
-        value = yes_or_no(value);
-    if (strcmp(kind, "multi") == 0) {
-        write_ids(writer, NULL, field, value);
-    } else if ((strcmp(kind, "number") == 0 || strcmp(kind, "confirm") == 0) &&
-               json_parse(value, strlen(value), &json, NULL) && json_kind(json) != KIND_TEXT) {
-        json_write_raw(writer, NULL, value);
-    } else {
-        json_write_text(writer, NULL, value);
-    }
-    json_free(json);
-}
-
-/* NAME=VALUE at its =, which check_pairs saw to. The name is the caller's to free. */
-static char *split_pair(const struct json *form, const char *pair, const char **ret_value)
-{
-    const char *known = json_member_text(find_field(form, pair), "name");
-    size_t length = known ? strlen(known) : strcspn(pair, "=");
-
-    *ret_value = pair + length + 1;
-    return mem_text_n(pair, length);
-}
-
-/* Repeated NAME=TEXT as an object; the names are those of the form's fields, if there is one. */
-static void write_texts(const struct arguments *arguments, const char *option, const char *key,
-                        const struct json *form, struct json_writer *writer)
-{
-    const char *pair, *value;
-    size_t at = 0;
-
-    if (!arguments_value(arguments, option))
-        return;
-    json_write_object(writer, key);
-    while ((pair = arguments_next(arguments, option, &at))) {
-        char *name = split_pair(form, pair, &value);
-
-        json_write_foreign_key(writer, name);
-        json_write_text(writer, NULL, value);
-        free(name);
-    }
-    json_write_end_object(writer);
-}
-
-/* What an option says of the field of this name; NULL: nothing. */
-static const char *said_of(const struct arguments *arguments, const char *option,
-                           const struct json *form, const char *wanted)
-{
-    const char *pair, *value, *found = NULL;
-    size_t at = 0;
-
-    while (!found && (pair = arguments_next(arguments, option, &at))) {
-        char *name = split_pair(form, pair, &value);
-
-        if (strcmp(name, wanted) == 0)
-            found = value;
-        free(name);
-    }
-    return found;
-}
-
-static bool is_hybrid(const struct json *field)
-{
-    const char *kind = json_member_text(field, "kind");
-
-    return kind && strcmp(kind, "hybrid") == 0;
-}
-
-/* Options, own words, or both; where neither is said, what stood there stays. */
-static void write_hybrid(struct json_writer *writer, const struct json *field, const char *picks,
-                         const char *words)
-{
-    json_write_object(writer, NULL);
-    if (picks)
-        write_ids(writer, "selected_ids", field, picks);
-    if (words)
-        json_write_text(writer, "custom_input", words);
-    json_write_end_object(writer);
-}
-
-static void write_fields(const struct arguments *arguments, const struct json *form,
-                         struct json_writer *writer)
-{
-    const char *pair, *value;
-    size_t at = 0;
-
-    if (!arguments_value(arguments, "field") && !arguments_value(arguments, "other"))
-        return;
-    json_write_object(writer, "fields");
-    while ((pair = arguments_next(arguments, "field", &at))) {
-        const struct json *field = find_field(form, pair);
-        char *name = split_pair(form, pair, &value);
-
-        json_write_foreign_key(writer, name);
-        if (is_hybrid(field))
-            write_hybrid(writer, field, value, said_of(arguments, "other", form, name));
-        else
-            write_value(writer, field, value);
-        free(name);
-    }
-    for (at = 0; (pair = arguments_next(arguments, "other", &at));) {
-        const struct json *field = find_field(form, pair);
-        char *name = split_pair(form, pair, &value);
-
-        if (!is_hybrid(field) || !said_of(arguments, "field", form, name)) {
-            json_write_foreign_key(writer, name);
-            write_hybrid(writer, field, NULL, value);
-        }
-        free(name);
-    }
-    json_write_end_object(writer);
-}
-
-static void write_answer(const struct arguments *arguments, const char *id, const char *code,
-                         const struct json *form, struct text *out)
-{
-    struct json_writer writer = json_writer_to(out);
-    const char *select = arguments_value(arguments, "select");
-    const char *text = arguments_value(arguments, "text");
-    const char *note = arguments_value(arguments, "note");
-
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", id);
-    if (select)
-        write_ids(&writer, "selected_ids", json_item(json_member(form, "fields"), 0), select);
-    if (text)
-        json_write_text(&writer, "custom_input", text);
-    if (note)
-        json_write_text(&writer, "global_annotation", note);
-    if (code)
-        json_write_text(&writer, "code", code);
-    write_fields(arguments, form, &writer);
-    write_texts(arguments, "option-note", "option_annotations", NULL, &writer);
-    write_texts(arguments, "field-note", "field_annotations", form, &writer);
-    json_write_end_object(&writer);
-}
+struct answering {
+    const struct arguments *arguments;
+    struct link *link;
+    struct wire_message got; /* of ask/get */
+    const struct json *ask;
+    const char *id;
+    struct form form;
+    struct answer_words words;
+};
 
 /* Only what the terminal itself types counts; a pipe cannot do the second act. */
-static bool read_code(const struct arguments *arguments, const char *id, const char *title,
-                      const char *code, char *typed, size_t size)
+static bool read_code(const struct answering *answering, const char *code,
+                      const struct json *chosen, char *typed, size_t size)
 {
-    static const char *const values[] = { "field", "other" };
+    static const char *const parts[] = { "selected_ids", "custom_input", "fields" };
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     FILE *tty = fd < 0 ? NULL : fdopen(fd, "r+");
-    const char *chosen = arguments_value(arguments, "select"), *pair;
-    size_t at;
     struct text line = { 0 };
     struct error err;
     bool ok;
@@ -237,27 +44,25 @@ static bool read_code(const struct arguments *arguments, const char *id, const c
         error_set(
             &err, ERROR_wrong_state, "/session_id",
             "this answer is destructive: give it in a terminal of your own (sayso answer %.8s)",
-            id);
-        if (arguments->is_json)
-            say_error(arguments, &err, NULL);
+            answering->id);
+        if (answering->arguments->is_json)
+            say_error(answering->arguments, &err, NULL);
         else
             say_problem(TEXT_CLI_NO_TERMINAL, NULL);
         return false;
     }
-    say_add_shown(&line, title);
+    say_add_shown(&line, answering->form.title);
     fprintf(tty, "! %s\n  %s\n", i18n_text(TEXT_CLI_DESTRUCTIVE), text_string(&line));
     text_clear(&line);
-    if (chosen) { /* the ids, not the agent's words for them: this is what it will get */
-        say_add_shown(&line, chosen);
-        fprintf(tty, "  > %s\n", text_string(&line));
-        text_clear(&line);
-    }
-    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
-        for (at = 0; (pair = arguments_next(arguments, values[i], &at));) {
-            say_add_shown(&line, pair);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) { /* ids, not the agent's words for them */
+        const struct json *part = json_member(chosen, parts[i]);
+        char *json = json_length(part) > 0 ? json_encode(part) : NULL;
+
+        say_add_shown(&line, json ? json : "");
+        if (json)
             fprintf(tty, "  > %s\n", text_string(&line));
-            text_clear(&line);
-        }
+        text_clear(&line);
+        free(json);
     }
     i18n_format(&line, TEXT_CLI_TYPE_CODE, "code", code, NULL);
     fprintf(tty, "%s ", text_string(&line));
@@ -272,32 +77,31 @@ static bool read_code(const struct arguments *arguments, const char *id, const c
     return false;
 }
 
-static bool second_act(const struct arguments *arguments, struct link *link, const char *id,
-                       const char *title, char *typed, size_t size)
+static bool second_act(const struct answering *answering, const struct json *chosen, char *typed,
+                       size_t size)
 {
-    char *params = call_id_params(id);
+    char *params = call_id_params(answering->id);
     struct wire_message reply;
     const char *code;
-    bool ok = call_hub(arguments, link, "ask/challenge", params, &reply);
+    bool ok = call_hub(answering->arguments, answering->link, "ask/challenge", params, &reply);
 
     code = ok ? json_member_text(reply.result, "code") : NULL;
-    ok = code && read_code(arguments, id, title, code, typed, size);
+    ok = code && read_code(answering, code, chosen, typed, size);
     wire_release(&reply);
     free(params);
     return ok;
 }
 
-static void report(const struct arguments *arguments, struct link *link, const char *id,
-                   const struct json *ack)
+static void report(const struct answering *answering, const struct json *ack)
 {
-    char *params = call_id_params(id);
+    char *params = call_id_params(answering->id);
     struct wire_message got;
     const struct json *result;
     const char *summary;
 
-    if (arguments->is_json) {
+    if (answering->arguments->is_json) {
         say_value(ack);
-    } else if (call_hub(arguments, link, "ask/get", params, &got)) {
+    } else if (call_hub(answering->arguments, answering->link, "ask/get", params, &got)) {
         result = json_member(got.result, "result");
         summary = json_member_text(result, "summary");
         if (!summary)
@@ -309,40 +113,121 @@ static void report(const struct arguments *arguments, struct link *link, const c
     free(params);
 }
 
-/* As the hub will judge it; a form of a later hub is not ours to judge, and the hub says so. */
-static bool needs_code(const struct json *form, const struct text *answer)
+/* By the option to use, in the person's language; for scripts as the hub says it. */
+static void say_mistake(const struct answering *answering, const struct json *given,
+                        const struct error *err)
 {
-    struct form read = { 0 };
-    bool needs = form_read(form, &read, NULL) && answer_will_need_code(&read, text_string(answer));
+    struct text line = { 0 };
 
-    form_release(&read);
-    return needs;
+    if (answering->arguments->is_json) {
+        say_error(answering->arguments, err, NULL);
+        return;
+    }
+    answer_words_add_flag(given, err->path, &line);
+    say_wrong(text_string(&line), err);
+    text_release(&line);
 }
 
-static bool send_answer(const struct arguments *arguments, struct link *link,
-                        const struct json *got)
+/* Before anything is sent, so that all mistakes are told together. */
+static bool check_answer(const struct answering *answering, const struct json *given)
 {
-    const struct json *ask = json_member(got, "ask");
-    const char *id = json_member_text(ask, "session_id");
-    const char *title = json_member_text(ask, "title");
-    const char *status = json_member_text(ask, "status");
-    bool is_open = status && state_is_open(state_find(status));
-    char typed[32] = "";
-    struct text params = { 0 };
-    struct wire_message reply = { 0 };
-    bool ok = true;
+    struct error errors[MISTAKES_MOST];
+    struct answer answer = { 0 };
+    size_t count = answer_read(&answering->form, given, &answer, errors, ARRAY_LEN(errors));
+    bool is_none = arguments_value(answering->arguments, "none"), is_empty = true;
 
-    write_answer(arguments, id, NULL, json_member(got, "form"), &params);
-    if (is_open && needs_code(json_member(got, "form"), &params)) {
-        ok = second_act(arguments, link, id, title, typed, sizeof typed);
-        text_clear(&params);
-        write_answer(arguments, id, typed, json_member(got, "form"), &params);
+    for (size_t i = 0; i < answer.value_count; i++)
+        is_empty = is_empty && !answer_has_value(&answer.values[i]);
+    if (is_none ? answer_words_count(answering->arguments, answering->words.first) > 1
+                : count == 0 && is_empty)
+        count = !error_set(&errors[0], ERROR_missing_property, "",
+                           "nothing is chosen or written: if you mean that, use --none alone");
+    answer_release(&answer);
+    for (size_t i = 0; i < count && (i == 0 || !answering->arguments->is_json); i++)
+        say_mistake(answering, given, &errors[i]);
+    return count == 0;
+}
+
+static bool send_answer(struct answering *answering)
+{
+    const char *status = json_member_text(answering->ask, "status");
+    bool is_open = status && state_is_open(state_find(status)), ok = true;
+    struct wire_message reply = { 0 };
+    struct text params = { 0 };
+    struct json *given = NULL;
+    char typed[32] = "";
+    struct error err;
+
+    if (!answer_words_write(&answering->words, answering->id, NULL, &params, &err) ||
+        !json_parse(params.bytes, params.used, &given, &err)) {
+        say_mistake(answering, given, &err);
+        ok = false;
     }
-    ok = ok && call_hub(arguments, link, "ask/answer", text_string(&params), &reply);
-    if (ok)
-        report(arguments, link, id, reply.result);
+    ok = ok && (!is_open || check_answer(answering, given));
+    if (ok && is_open && answer_will_need_code(&answering->form, text_string(&params))) {
+        ok = second_act(answering, given, typed, sizeof typed);
+        text_clear(&params);
+        answer_words_write(&answering->words, answering->id, typed, &params, &err);
+    }
+    if (ok && link_call(answering->link, "ask/answer", text_string(&params), &reply, &err)) {
+        report(answering, reply.result);
+    } else if (ok) {
+        const struct json *detail = json_member(json_member(reply.error, "data"), "detail");
+
+        ok = false;
+        if (err.code == ERROR_unsupported_flag)
+            say_mistake(answering, given, &err); /* what a setting switched off */
+        else
+            say_error(answering->arguments, &err, detail);
+    }
+    json_free(given);
     wire_release(&reply);
     text_release(&params);
+    return ok;
+}
+
+/* Where nothing was chosen: the question and the commands that answer it. On a person's terminal it
+ * is opened instead; notes are not dropped by that. */
+static enum exit_code show_question(struct answering *answering)
+{
+    const struct arguments *arguments = answering->arguments;
+    const struct arguments attach = { .verb = &verb_attach,
+                                      .words = { answering->id },
+                                      .word_count = 1 };
+    struct error err;
+
+    if (arguments->given_count == 0 && isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
+        return verb_attach.run(&attach);
+    error_set(&err, ERROR_missing_property, "", "nothing is chosen: say what you answer");
+    if (!arguments->is_json) {
+        show_whole(arguments, answering->got.result);
+        printf("\n");
+        answer_words_print_commands(&answering->form, answering->id);
+        fflush(stdout);
+    }
+    say_mistake(answering, NULL, &err);
+    return EXIT_USAGE;
+}
+
+/* The first word is an ID where an ask has it, else an answer to the only ask there is. */
+static bool find_ask(struct answering *answering)
+{
+    const struct arguments *arguments = answering->arguments;
+    char *params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
+    struct error err, other;
+    bool ok = link_call(answering->link, "ask/get", params, &answering->got, &err);
+
+    free(params);
+    answering->words.first = ok && arguments->word_count > 0;
+    if (!ok && arguments->word_count > 0 &&
+        (err.code == ERROR_not_found || err.code == ERROR_bad_format)) {
+        wire_release(&answering->got);
+        ok = link_call(answering->link, "ask/get", "{}", &answering->got, &other);
+        if (err.code == ERROR_bad_format)
+            err = other;
+    }
+    if (!ok)
+        say_error(arguments, &err, NULL);
     return ok;
 }
 
@@ -365,47 +250,56 @@ static bool check_pairs(const struct arguments *arguments, const char *option)
 
 static enum exit_code run_answer(const struct arguments *arguments)
 {
-    char *params;
-    bool ok;
     static const char *const pairs[] = { "field", "other", "field-note", "option-note" };
-    struct wire_message got = { 0 };
-    struct link *link = NULL;
+    struct answering answering = { .arguments = arguments };
+    enum exit_code code = EXIT_ERROR;
+    struct error err;
 
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
         if (!check_pairs(arguments, pairs[i]))
             return EXIT_USAGE;
     }
-    params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
-    ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
-         call_hub(arguments, link, "ask/get", params, &got) &&
-         send_answer(arguments, link, got.result);
-
-    wire_release(&got);
-    link_close(link);
-    free(params);
-    return ok ? EXIT_DONE : EXIT_ERROR;
+    answering.words = (struct answer_words){ arguments, &answering.form, 0 };
+    if (call_open(arguments, &call_person, LINK_MAY_START, &answering.link) &&
+        find_ask(&answering)) {
+        answering.ask = json_member(answering.got.result, "ask");
+        answering.id = json_member_text(answering.ask, "session_id");
+        if (!form_read(json_member(answering.got.result, "form"), &answering.form, &err))
+            say_error(arguments, &err, NULL);
+        else if (answer_words_count(arguments, answering.words.first) == 0)
+            code = show_question(&answering);
+        else
+            code = send_answer(&answering) ? EXIT_DONE : EXIT_ERROR;
+    }
+    form_release(&answering.form);
+    wire_release(&answering.got);
+    link_close(answering.link);
+    return code;
 }
 
 static const struct verb_option options[] = {
-    { "select", 's', "ID[,ID...]", TEXT_OPT_SELECT, false },
+    { "select", 's', "CHOICE[,CHOICE...]", TEXT_OPT_SELECT, false },
     { "text", 't', "TEXT", TEXT_OPT_TEXT, false },
     { "field", 'F', "NAME=VALUE", TEXT_OPT_FIELD, false },
     { "other", 'O', "NAME=TEXT", TEXT_OPT_OTHER, false },
     { "field-note", 0, "NAME=TEXT", TEXT_OPT_FIELD_NOTE, false },
+    { "none", 0, NULL, TEXT_OPT_NONE, false },
     { "note", 'n', "TEXT", TEXT_OPT_NOTE, false },
     { "option-note", 'N', "ID=TEXT", TEXT_OPT_OPTION_NOTE, false },
 };
 static const char *const usage[] = {
-    "answer [ID] --select ID[,ID...] [--note TEXT]",
+    "answer [ID] CHOICE... [--note TEXT]",
     "answer [ID] --text TEXT",
     "answer [ID] --field NAME=VALUE [--field NAME=VALUE...] [--other NAME=TEXT...]",
+    "answer [ID] --none",
     NULL,
 };
 static const char *const examples[] = {
-    "answer --select eu",
-    "answer k3f7 --select unit,lint --note 'lint may stay a warning'",
+    "answer yes",
+    "answer k3f7 Europe",
+    "answer k3f7 2",
+    "answer k3f7 unit lint --note 'lint may stay a warning'",
     "answer k3f7 --text 'Call it Heron'",
-    "answer k3f7 --field confirmed=yes",
     "answer k3f7 --field q1=Redis --field q2=Unit,Lint --other q3='neither, ask Ada'",
     NULL,
 };
@@ -413,7 +307,7 @@ const struct verb verb_answer = {
     .name = "answer",
     .about = TEXT_CLI_ANSWER,
     VERB_TABLES,
-    .most_words = 1,
+    .most_words = 8,
     .may_go_far = true,
     .run = run_answer,
 };

@@ -124,43 +124,20 @@ static bool say_winner(const struct arguments *arguments, const struct json *det
     return true;
 }
 
-/* In the person's language; where that lacks the words, what kind of error it is and
- * then the hub's English. */
-void say_failure(const struct error *err)
+void say_wrong(const char *place, const struct error *err)
 {
-    static const struct {
-        enum error_code code;
-        enum text_id text;
-    } rows[] = {
-        { ERROR_bad_enum, TEXT_ERROR_BAD_CHOICE },
-        { ERROR_bad_format, TEXT_ERROR_BAD_FORM },
-        { ERROR_bad_type, TEXT_ERROR_BAD_FORM },
-        { ERROR_out_of_range, TEXT_ERROR_BAD_COUNT },
-        { ERROR_missing_property, TEXT_ERROR_MISSING },
-        { ERROR_empty_text, TEXT_ERROR_MISSING },
-        { ERROR_too_long, TEXT_ERROR_TOO_LONG },
-        { ERROR_unsupported_flag, TEXT_ERROR_NOT_HERE },
-        { ERROR_wrong_state, TEXT_ERROR_REFUSED },
-        { ERROR_rate_limited, TEXT_ERROR_REFUSED },
-        { ERROR_wrong_role, TEXT_ERROR_REFUSED },
-        { ERROR_not_allowed, TEXT_ERROR_REFUSED },
-        { ERROR_unavailable, TEXT_ERROR_UNREACHABLE },
-    };
-    enum text_id text = TEXT_ERROR_OTHER;
     struct text detail = { 0 };
 
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (rows[i].code == err->code)
-            text = rows[i].text;
-    }
-    text_add_format(&detail, "%s%s", err->path, err->path[0] ? ": " : "");
-    if (i18n_reason(&detail, err->message))
-        text = TEXT_ERROR_KNOWN;
-    else
+    text_add_format(&detail, "%s%s", place, place[0] ? ": " : "");
+    if (!i18n_reason(&detail, err->message))
         text_add_text(&detail, err->message);
-    text_add_format(&detail, " (%s)", error_name(err->code));
-    say_problem(text, "detail", text_string(&detail), NULL);
+    say_problem(TEXT_ERROR_KNOWN, "detail", text_string(&detail), NULL);
     text_release(&detail);
+}
+
+void say_failure(const struct error *err)
+{
+    say_wrong(err->path, err);
 }
 
 static void say_unsaved(const struct error *err)

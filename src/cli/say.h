@@ -21,6 +21,8 @@ void say_result(enum text_id id, ...); /* on stdout */
 void say_error(const struct arguments *arguments, const struct error *err,
                const struct json *detail);
 void say_failure(const struct error *err); /* a sentence on stderr, also with --json */
+/* The same in the person's language, where that has the words, behind what it is about. */
+void say_wrong(const char *place, const struct error *err);
 /* JSON for scripts, with everything that could act on a terminal written as \uNNNN. */
 void say_json(const char *json);
 void say_value(const struct json *value);

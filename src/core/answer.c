@@ -194,7 +194,7 @@ static bool said_by_answer(const struct field *field, const struct json *given,
                          "this ask takes no text of one's own");
     if (value && (said->picks || said->words)) {
         error_set(err, ERROR_conflicting_arguments, "",
-                  "selected_ids and custom_input speak of this field too; give it once");
+                  "this question is answered twice: give its answer once");
         return answer_error_below(err, "/fields", field->name);
     }
     return true;
@@ -219,37 +219,52 @@ static bool read_field(const struct form *form, size_t index, const struct json 
     return ok || (!said.is_top && answer_error_below(err, "/fields", field->name));
 }
 
-static bool check_field_names(const struct form *form, const struct json *fields, struct error *err)
+/* How many fields that were named are in no form; those that fit into `ret_errors` are reported. */
+static size_t find_strangers(const struct form *form, const struct json *fields,
+                             struct error *ret_errors, size_t most)
 {
+    size_t count = 0;
+
     if (fields && json_kind(fields) != KIND_OBJECT)
-        return answer_refuse_type(fields, "/fields", "an object", err);
-    for (void *it = json_first(fields); it; it = json_next(fields, it)) {
+        return !answer_refuse_type(fields, "/fields", "an object", ret_errors);
+    for (void *it = json_first(fields); it && count < most; it = json_next(fields, it)) {
+        struct error *err = ret_errors ? &ret_errors[count] : NULL;
+
         if (form_find_field(form, json_key(it)))
             continue;
         error_set(err, ERROR_unknown_property, "", "the form has no field of this name");
-        return answer_error_below(err, "/fields", json_key(it));
+        answer_error_below(err, "/fields", json_key(it));
+        count++;
     }
-    return true;
+    return count;
+}
+
+size_t answer_read(const struct form *form, const struct json *given, struct answer *ret_answer,
+                   struct error *ret_errors, size_t most)
+{
+    struct answer answer;
+    size_t count;
+
+    if (json_kind(given) != KIND_OBJECT)
+        return !answer_refuse_type(given, "", "an object", ret_errors);
+    answer_from_defaults(form, &answer);
+    count = find_strangers(form, json_member(given, "fields"), ret_errors, most);
+    for (size_t i = 0; i < form->field_count && count < most; i++)
+        count +=
+            !read_field(form, i, given, &answer.values[i], ret_errors ? &ret_errors[count] : NULL);
+    if (count < most)
+        count += !answer_read_notes(form, given, &answer, ret_errors ? &ret_errors[count] : NULL);
+    if (count == 0)
+        *ret_answer = answer;
+    else
+        answer_release(&answer);
+    return count;
 }
 
 bool answer_check(const struct form *form, const struct json *given, struct answer *ret_answer,
                   struct error *err)
 {
-    struct answer answer;
-    bool ok;
-
-    if (json_kind(given) != KIND_OBJECT)
-        return answer_refuse_type(given, "", "an object", err);
-    answer_from_defaults(form, &answer);
-    ok = check_field_names(form, json_member(given, "fields"), err);
-    for (size_t i = 0; ok && i < form->field_count; i++)
-        ok = read_field(form, i, given, &answer.values[i], err);
-    ok = ok && answer_read_notes(form, given, &answer, err);
-    if (ok)
-        *ret_answer = answer;
-    else
-        answer_release(&answer);
-    return ok;
+    return answer_read(form, given, ret_answer, err, 1) == 0;
 }
 
 bool answer_is_text_only(const struct answer *answer)

@@ -56,19 +56,9 @@ const struct catalog catalog_en = {
         [TEXT_MENTIONS_SECRET] = "This question speaks of a secret. Never type passwords, tokens or keys into an answer: the agent reads them.",
         [TEXT_OTHER] = "Other",
         [TEXT_NOTE] = "Note",
-        [TEXT_NOTE_TO_AGENT] = "Note to the agent",
-        [TEXT_HELD] = "held while you type",
 
         /* What became of an ask */
         [TEXT_SAVED_GOES_IN] = "Saved. Goes to the agent in {seconds} s",
-        [TEXT_TIME_RAN_OUT] = "Time ran out. Nothing was chosen for you",
-        [TEXT_ANSWERED_IN_TERMINAL] = "Answered in the terminal",
-        [TEXT_ANSWERED_IN_BROWSER] = "Answered in the browser",
-        [TEXT_ANSWERED_IN_CLIENT] = "Answered in the agent’s client",
-        [TEXT_ANSWERED_ON_COMMAND_LINE] = "Answered on the command line",
-        [TEXT_TEXT_KEPT] = "Your text is kept",
-        [TEXT_AGENT_STOPPED_WAITING] = "The agent stopped waiting {time} ago. You can still answer",
-        [TEXT_CONFIRM_BY_CODE] = "Type {code} to show that you mean it",
         [TEXT_DESTRUCTIVE_TWO_ACTS] = "Destructive: what can’t be undone needs a confirmation code.",
 
         /* Names of settings, a person's */
@@ -199,7 +189,7 @@ const struct catalog catalog_en = {
         [TEXT_CLI_EXIT_CODES] = "Exit codes: 0 submitted or done, 1 error, 2 usage, 3 cancelled, declined or withdrawn, 4 timed out, 5 still pending.",
         [TEXT_CLI_MORE_HELP] = "sayso COMMAND --help tells more about one.",
         [TEXT_CLI_ASK] = "Ask a person and wait for the answer; prints the ids chosen or the text.",
-        [TEXT_CLI_ANSWER] = "Answer an ask; ID may be left out when only one is pending.",
+        [TEXT_CLI_ANSWER] = "Answer an ask; without a choice, open it. ID may be left out when only one is pending.",
         [TEXT_CLI_CANCEL] = "Cancel an ask: the agent is told to stop this subtask.",
         [TEXT_CLI_DECLINE] = "Decline an ask: say no to it.",
         [TEXT_CLI_EXTEND] = "Set how many seconds are left, counted from now.",
@@ -225,7 +215,6 @@ const struct catalog catalog_en = {
         [TEXT_MAN_HOST_SETTINGS] = "Settings of this machine's hub.",
         [TEXT_MAN_SEE_ALSO] = "SEE ALSO",
         [TEXT_CLI_VERSION] = "Print the version.",
-        [TEXT_CLI_HELP] = "Print this help.",
 
         /* Command line: options */
         [TEXT_OPT_HELP] = "Print help on this command.",
@@ -245,8 +234,8 @@ const struct catalog catalog_en = {
         [TEXT_OPT_WAIT] = "Wait at most so many seconds, then exit with 5 and print the id.",
         [TEXT_OPT_DESTRUCTIVE] = "What you ask for can't be undone: the person must type a code.",
         [TEXT_OPT_KEY] = "Repeating a call with the same key never asks twice.",
-        [TEXT_OPT_SELECT] = "The ids to choose, separated by commas.",
-        [TEXT_OPT_TEXT] = "Your own words.",
+        [TEXT_OPT_SELECT] = "Choose options by id, number, or the beginning of a label; separate several with commas.",
+        [TEXT_OPT_TEXT] = "Your own words, or the value of the only question.",
         [TEXT_OPT_FIELD] = "The value of a named field; may be repeated.",
         [TEXT_OPT_OTHER] = "Your own words for a named question; may be repeated.",
         [TEXT_OPT_FIELD_NOTE] = "A note on a named field or question; may be repeated.",
@@ -306,7 +295,6 @@ const struct catalog catalog_en = {
         [TEXT_CLI_RECOVERED] = "The database was damaged and has been set aside as {file}; a new one was started.",
         [TEXT_CLI_HIDDEN_CHARACTERS] = "hidden characters",
         [TEXT_CLI_MIXED_SCRIPTS] = "mixed scripts",
-        [TEXT_CLI_SECONDS_LEFT] = "{seconds} s",
 
         /* Command line: labels */
         [TEXT_ROW_STATUS] = "Status",
@@ -400,15 +388,6 @@ const struct catalog catalog_en = {
 
         /* Errors; where the reasons below lack their words, the hub's English stands behind ours */
         [TEXT_ERROR_KNOWN] = "{detail}",
-        [TEXT_ERROR_OTHER] = "{detail}",
-        [TEXT_ERROR_BAD_CHOICE] = "{detail}",
-        [TEXT_ERROR_BAD_FORM] = "{detail}",
-        [TEXT_ERROR_BAD_COUNT] = "{detail}",
-        [TEXT_ERROR_MISSING] = "{detail}",
-        [TEXT_ERROR_TOO_LONG] = "{detail}",
-        [TEXT_ERROR_NOT_HERE] = "{detail}",
-        [TEXT_ERROR_REFUSED] = "{detail}",
-        [TEXT_ERROR_UNREACHABLE] = "{detail}",
 
         /* Reasons, found by their English words in an error's message: see reason.c */
         [TEXT_REASON_LOST] = "the connection to the hub was lost",
@@ -501,7 +480,7 @@ const struct catalog catalog_en = {
         [TEXT_REASON_STEPS] = "must go in steps of {step}",
         [TEXT_REASON_NOTHING_TO_SELECT] = "there is nothing to select in this ask",
         [TEXT_REASON_NO_OWN_TEXT] = "this ask takes no text of one's own",
-        [TEXT_REASON_GIVEN_TWICE] = "selected_ids and custom_input speak of this field too; give it once",
+        [TEXT_REASON_GIVEN_TWICE] = "this question is answered twice: give its answer once",
         [TEXT_REASON_NO_FIELD] = "the form has no field of this name",
         [TEXT_REASON_NOTE_TWICE] = "this option has a note already",
         [TEXT_REASON_NO_NOTES] = "notes are switched off in this ask",

@@ -56,19 +56,9 @@ const struct catalog catalog_zh = {
         [TEXT_MENTIONS_SECRET] = "此问题提到了机密信息。请勿在答复中输入密码、令牌或密钥：智能体会读到它们。",
         [TEXT_OTHER] = "其他",
         [TEXT_NOTE] = "备注",
-        [TEXT_NOTE_TO_AGENT] = "给智能体的备注",
-        [TEXT_HELD] = "输入时暂停计时",
 
         /* What became of an ask */
         [TEXT_SAVED_GOES_IN] = "已保存，{seconds} 秒后交给智能体",
-        [TEXT_TIME_RAN_OUT] = "已超时。没有替你做任何选择",
-        [TEXT_ANSWERED_IN_TERMINAL] = "已在终端答复",
-        [TEXT_ANSWERED_IN_BROWSER] = "已在浏览器答复",
-        [TEXT_ANSWERED_IN_CLIENT] = "已在智能体的客户端答复",
-        [TEXT_ANSWERED_ON_COMMAND_LINE] = "已在命令行答复",
-        [TEXT_TEXT_KEPT] = "你的文字已保留",
-        [TEXT_AGENT_STOPPED_WAITING] = "智能体在 {time}前停止等待。仍可答复",
-        [TEXT_CONFIRM_BY_CODE] = "输入 {code} 以确认",
         [TEXT_DESTRUCTIVE_TWO_ACTS] = "破坏性操作：无法撤销的答复需要输入确认码。",
 
         /* Names of settings, a person's */
@@ -199,7 +189,7 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_EXIT_CODES] = "退出码：0 已提交或完成，1 出错，2 用法错误，3 已取消、拒绝或撤回，4 已超时，5 仍在等待。",
         [TEXT_CLI_MORE_HELP] = "sayso 命令 --help 显示该命令的详细说明。",
         [TEXT_CLI_ASK] = "向人提问并等待答复；输出所选的 id 或文字。",
-        [TEXT_CLI_ANSWER] = "答复一个请求；只有一个待答时可省略 ID。",
+        [TEXT_CLI_ANSWER] = "答复一个请求；未给出选择时打开它。仅有一个等待时可省略 id。",
         [TEXT_CLI_CANCEL] = "取消一个请求：智能体会被告知停止该子任务。",
         [TEXT_CLI_DECLINE] = "拒绝一个请求：对它说不。",
         [TEXT_CLI_EXTEND] = "设定剩余秒数，从现在起计算。",
@@ -225,7 +215,6 @@ const struct catalog catalog_zh = {
         [TEXT_MAN_HOST_SETTINGS] = "本机中枢的设置。",
         [TEXT_MAN_SEE_ALSO] = "另请参阅",
         [TEXT_CLI_VERSION] = "显示版本。",
-        [TEXT_CLI_HELP] = "显示此帮助。",
 
         /* Command line: options */
         [TEXT_OPT_HELP] = "显示此命令的帮助。",
@@ -245,8 +234,8 @@ const struct catalog catalog_zh = {
         [TEXT_OPT_WAIT] = "最多等待多少秒，然后以 5 退出并输出 id。",
         [TEXT_OPT_DESTRUCTIVE] = "所请求的操作无法撤销：回答者必须输入验证码。",
         [TEXT_OPT_KEY] = "用同一个键重复调用不会重复提问。",
-        [TEXT_OPT_SELECT] = "要选择的 id，用逗号分隔。",
-        [TEXT_OPT_TEXT] = "自行填写的文字。",
+        [TEXT_OPT_SELECT] = "按 id、序号或标签开头选择选项；多个用逗号分隔。",
+        [TEXT_OPT_TEXT] = "自行填写的文字，或唯一问题的值。",
         [TEXT_OPT_FIELD] = "某个字段的值；可重复。",
         [TEXT_OPT_OTHER] = "对某个问题的自由作答；可重复。",
         [TEXT_OPT_FIELD_NOTE] = "对某个字段或问题的备注；可重复。",
@@ -306,7 +295,6 @@ const struct catalog catalog_zh = {
         [TEXT_CLI_RECOVERED] = "数据库已损坏，已另存为 {file}，并新建了一个。",
         [TEXT_CLI_HIDDEN_CHARACTERS] = "含隐藏字符",
         [TEXT_CLI_MIXED_SCRIPTS] = "混用文字",
-        [TEXT_CLI_SECONDS_LEFT] = "{seconds} 秒",
 
         /* Command line: labels */
         [TEXT_ROW_STATUS] = "状态",
@@ -400,15 +388,6 @@ const struct catalog catalog_zh = {
 
         /* Errors; where the reasons below lack their words, the hub's English stands behind ours */
         [TEXT_ERROR_KNOWN] = "{detail}",
-        [TEXT_ERROR_OTHER] = "出错：{detail}",
-        [TEXT_ERROR_BAD_CHOICE] = "没有这个选项：{detail}",
-        [TEXT_ERROR_BAD_FORM] = "格式不对：{detail}",
-        [TEXT_ERROR_BAD_COUNT] = "数量或数值超出范围：{detail}",
-        [TEXT_ERROR_MISSING] = "缺少内容：{detail}",
-        [TEXT_ERROR_TOO_LONG] = "内容过长：{detail}",
-        [TEXT_ERROR_NOT_HERE] = "此处不接受：{detail}",
-        [TEXT_ERROR_REFUSED] = "现在不能这样做：{detail}",
-        [TEXT_ERROR_UNREACHABLE] = "无法连接中枢：{detail}",
 
         /* Reasons, found by their English words in an error's message: see reason.c */
         [TEXT_REASON_LOST] = "与中枢的连接已断开",
@@ -501,7 +480,7 @@ const struct catalog catalog_zh = {
         [TEXT_REASON_STEPS] = "必须是 {step} 的步进",
         [TEXT_REASON_NOTHING_TO_SELECT] = "此请求没有可选的选项",
         [TEXT_REASON_NO_OWN_TEXT] = "此请求不接受自行填写",
-        [TEXT_REASON_GIVEN_TWICE] = "selected_ids 和 custom_input 已涉及此项；请只给出一次",
+        [TEXT_REASON_GIVEN_TWICE] = "此问题被答复了两次：请只给出一次",
         [TEXT_REASON_NO_FIELD] = "表单中没有这个名称的项",
         [TEXT_REASON_NOTE_TWICE] = "此选项已有备注",
         [TEXT_REASON_NO_NOTES] = "此请求不接受备注",

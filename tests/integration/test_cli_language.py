@@ -126,7 +126,7 @@ def refused_in_chinese(home: Home) -> None:
         (["answer", single, "--select", "nope"], "没有选项使用这个 id；可用的 id 有：eu, us, as", "no option has this id"),
         (["answer", single, "--text", "x"], "此请求不接受自行填写", "takes no text"),
         (["answer", single, "--select", "eu,us"], "请选择 1 项", "choose 1"),
-        (["answer", single], "请选择一项", "choose one option"),
+        (["answer", single, "--none"], "请选择一项", "choose one option"),
         (["answer", several, "--select", "eu"], "请选择 2 项", "choose 2"),
         (["cancel", single, "--note", "n" * 9000], "备注最多", "a note has at most"),
         (["show", "zz"], "编号有 26 个字符，由 a-z 和 2-7 组成；可以只给出前 4 个或更多", "an id has 26 characters"),

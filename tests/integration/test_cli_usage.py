@@ -74,7 +74,7 @@ MISUSES = [
     (["ask", "T", *WORDS, "--timeout", "2592001"], "2592000"), (["ask", "T", *WORDS, "--wait", "-1"], "--wait"),
     (["ask", "T", *WORDS, "--wait", "9" * 30], "--wait"), (["ask", "T", *WORDS, "--wait", ""], "--wait"),
     (["ask", "T", "-p", PROMPT, "-o", "noequals"], "--option"),
-    (["answer", "a", "b"], "b"), (["answer", "--select"], "--select"),
+    (["answer", *"abcdefghi"], "i"), (["answer", "--select"], "--select"),
     (["answer", "--field", "noequals"], "--field"), (["answer", "--option-note", "noequals"], "--option-note"),
     (["cancel", "a", "b"], "b"), (["cancel", "--note"], "--note"), (["decline", "--nope"], "--nope"),
     (["extend"], "SECONDS"), (["extend", "abcd"], "SECONDS"), (["extend", "abcd", "x"], "SECONDS"),
@@ -220,7 +220,8 @@ def json_errors(home: Home) -> None:
     for words in (["show"], ["cancel"], ["decline"], ["answer"]):
         error_of(home.sayso(*words, "--json"), "not_found", "/session_id")
         error_of(home.sayso(*words, "zzzz", "--json"), "not_found", "/session_id")
-        error_of(home.sayso(*words, "zz", "--json"), "bad_format", "/session_id")
+        if words != ["answer"]:  # there it would be an answer
+            error_of(home.sayso(*words, "zz", "--json"), "bad_format", "/session_id")
     error_of(home.sayso("extend", "zzzz", "5", "--json"), "not_found")
     error_of(home.sayso("withdraw", "z" * 26, "--json"), "not_found", "/session_id")
     error_of(home.sayso("settings", "set", "port", "high", "--json"), "bad_type", "/port")

@@ -72,16 +72,17 @@ def readme(home: Home) -> None:
 
 def open_ask(home: Home, words: list[str]) -> str:
     field = words[words.index("--field") + 1].split("=")[0] if "--field" in words else ""
+    field = field or {"120": "value", "yes": "confirmed"}.get(words[-1], "")
     if field in ("value", "confirmed"):
         tool, name = ({"message": "How fast?", "minimum": 40, "maximum": 200}, "elicit_number") if field == "value" else \
             ({"message": "Go?"}, "elicit_confirm")
         return home.sayso("ask", "--tool", name, "--from", "-", "--json", "--wait", "0", input=json.dumps(tool)).json["session_id"]
     tool = {"title": "T", "prompt": PROMPT}
-    picked = words[words.index("--select") + 1].split(",")[-1] if "--select" in words else "eu"
+    picked = words[words.index("--select") + 1].split(",")[-1] if "--select" in words else "b" if words[-1] == "b" else "eu"
     if "--text" in words:
         tool |= {"selection_mode": "text_input"}
     else:
-        tool |= {"selection_mode": "multi", "options": [{"id": "a", "label": "A", "recommended": True}, {"id": picked if picked != "a" else "b", "label": "B"}]}
+        tool |= {"selection_mode": "multi", "options": [{"id": "a", "label": "A", "recommended": True}, {"id": picked if picked != "a" else "b", "label": "Europe"}]}
     if "--launch" in words:
         tool["interface"] = "terminal"
     asker = ["--as", words[words.index("--as") + 1]] if "--as" in words else []
@@ -128,7 +129,7 @@ def filled(home: Home, words: list[str]) -> list[str]:
     names = {"--client": "claude", "--tool": "elicit_confirm", "--as": "bot", "settings": "theme", "--other": "q", "--name": "mine"}
     values = {"TITLE": "T", "PROMPT": PROMPT, "ID=LABEL": "a=A", "TEXT": "words", "SECONDS": "60", "CLIENT": "claude", "VALUE": "dark",
               "FILE": "arguments.json", "COMMAND": "ask", "N": "0", "DAYS": "3", "ID,ID": "a,eu", "NAME=VALUE": "choice=a", "COUNT": "3",
-              "WORD": "cluster", "STATUS": "submitted", "CHANNEL": "cli", "TIME": "7d"}
+              "WORD": "cluster", "CHOICE": "a", "STATUS": "submitted", "CHANNEL": "cli", "TIME": "7d"}
     out: list[str] = []
     for word in words:
         before = out[-1] if out else ""

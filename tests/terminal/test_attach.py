@@ -36,6 +36,20 @@ def moves(home: Home) -> None:
     assert picks(home, session_id) == ["none"]
 
 
+@test("`sayso answer` without a choice opens the question, with nothing sent; a note alone is not lost by that", "R10.3 R6.1")
+def answer_opens(home: Home) -> None:
+    session_id = ask(home, selection_mode="multi", default_selection_ids=["redis"])
+    for words in (["answer"], ["answer", session_id[:5]]):
+        with Tmux(home) as tmux:
+            tmux.start(*words)
+            tmux.keys("C-c")
+            tmux.end(5)
+        assert home.sayso("show", session_id, "--json").json["ask"]["status"] == "pending"
+    with Tmux(home) as tmux:
+        tmux.command("answer", "--note", "x")
+        assert "nothing is chosen" in tmux.end(2)
+
+
 @test("a digit picks and sends; within the time to undo `u` takes it back", "R6.1 R5.2 R7.9")
 def digits(home: Home) -> None:
     session_id = ask(home)
