@@ -27,10 +27,11 @@ bool client_form_read(const struct form *form, const struct json *content, struc
                       struct error *err);
 
 /* What a client's reply means. Nobody reads a question and refuses it within 2 s: then nobody was
- * there, or nothing was shown. */
+ * there, or nothing was shown; except for a decline by a client that never declines by itself. */
 enum { CLIENT_FORM_SEEN_MS = 2000 };
 enum client_verdict { CLIENT_FAILED, CLIENT_ANSWERS, CLIENT_DECLINES, CLIENT_CANCELS };
-enum client_verdict client_form_judge(const char *action, int64_t shown_ms);
+enum client_verdict client_form_judge(const char *client_name, const char *action,
+                                      int64_t shown_ms);
 
 /*
  * What is known of a client's form: CLIENT_FORM_WORKS once a person has used it, which nothing

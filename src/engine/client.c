@@ -231,7 +231,14 @@ static void ignore(void *context, const struct desk_reply *reply)
     (void)reply;
 }
 
-enum client_failure { CLIENT_REFUSED, CLIENT_BROKEN, CLIENT_INVALID };
+/* Somebody filled the form in, but not all of it: it works. */
+static bool is_unfinished(const struct error *err)
+{
+    return err->path[0] && (err->code == ERROR_missing_property || err->code == ERROR_empty_text ||
+                            err->code == ERROR_too_short || err->code == ERROR_out_of_range);
+}
+
+enum client_failure { CLIENT_REFUSED, CLIENT_BROKEN, CLIENT_INVALID, CLIENT_UNFINISHED };
 /* The ask goes on elsewhere; where there is nothing else, its call learns why. `refusal` is the
  * event of CLIENT_REFUSED. */
 static void give_up(struct engine *engine, struct visit *visit, const char *id,
@@ -240,7 +247,8 @@ static void give_up(struct engine *engine, struct visit *visit, const char *id,
     struct live *live = live_find(engine, id);
     struct error err;
 
-    form_fact_learn(engine, visit, false);
+    if (why != CLIENT_UNFINISHED)
+        form_fact_learn(engine, visit, false);
     if (!live || !state_is_open(live->state))
         return;
     end_showing(engine, live, visit);
@@ -250,7 +258,7 @@ static void give_up(struct engine *engine, struct visit *visit, const char *id,
         decide_by_client(refusal, engine, visit, id, NULL, ignore, NULL);
         return;
     }
-    if (why == CLIENT_INVALID)
+    if (why == CLIENT_INVALID || why == CLIENT_UNFINISHED)
         error_set(&err, ERROR_validation_failed, "",
                   "what the client's form returned does not answer the question, and nobody can be "
                   "reached otherwise; the ask stays open");
@@ -277,7 +285,8 @@ static void on_decided(void *context, const struct desk_reply *reply)
         form_fact_learn(errand->engine, errand->visit, true);
     else if (is_about_content(reply->err.code) &&
              !(live && round_ask_again(errand->engine, live, errand->visit)))
-        give_up(errand->engine, errand->visit, errand->id, CLIENT_INVALID, EVENT_CANCELLED);
+        give_up(errand->engine, errand->visit, errand->id,
+                is_unfinished(&reply->err) ? CLIENT_UNFINISHED : CLIENT_INVALID, EVENT_CANCELLED);
     else if (reply->err.code == ERROR_storage_failed && live)
         wait_fail_visit(errand->engine, live, errand->visit, &reply->err);
     errand_ok(errand, "{}");
@@ -302,7 +311,7 @@ static struct live *find_open(struct errand *errand, const struct json *params)
 void client_take(struct errand *errand, const char *action, const struct json *content,
                  int64_t shown_ms)
 {
-    enum client_verdict verdict = client_form_judge(action, shown_ms);
+    enum client_verdict verdict = client_form_judge(errand->visit->name, action, shown_ms);
     bool is_decline = action && strcmp(action, "decline") == 0;
     enum ask_event refusal = is_decline ? EVENT_DECLINED : EVENT_CANCELLED;
     bool is_refusal = is_decline || (action && strcmp(action, "cancel") == 0);

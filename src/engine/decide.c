@@ -320,6 +320,25 @@ static bool encode_note(struct decision *decision, struct error *err)
     return true;
 }
 
+/* What stood in a client's form that was refused, or lacks something, is the person's draft. */
+static void keep_typed(struct decision *decision, const struct store_row *row,
+                       const struct form *form)
+{
+    struct engine *engine = decision->errand.engine;
+    struct live *live = live_find(engine, decision->errand.id);
+    struct text typed = { 0 };
+    struct error err;
+
+    if (!form &&
+        (decision->form.fields ||
+         form_parse(row->ask.form_json, strlen(row->ask.form_json), &decision->form, &err)))
+        form = &decision->form;
+    if (form && live && state_is_open(live->state) &&
+        client_form_read(form, decision->content, &typed, &err))
+        draft_keep(engine, live, text_string(&typed));
+    text_release(&typed);
+}
+
 static void decide_row(struct decision *decision, const struct store_row *row,
                        const struct form *form)
 {
@@ -341,6 +360,8 @@ static void decide_row(struct decision *decision, const struct store_row *row,
         ok = encode_answer(decision, row, form, &err) && may_destroy(decision, row, &err);
     else if (decision->event != EVENT_AGENT_WITHDREW)
         ok = encode_note(decision, &err);
+    if (decision->is_client && (decision->event != EVENT_ANSWERED || !ok))
+        keep_typed(decision, row, form);
     if (ok)
         save_decision(decision, row);
     else if (state_is_open(row->ask.state))

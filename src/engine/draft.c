@@ -102,6 +102,18 @@ static void share_draft(const struct engine *engine, const struct live *live,
     text_release(&line);
 }
 
+void draft_keep(struct engine *engine, struct live *live, const char *json)
+{
+    struct attention *attention = live_attend(live);
+
+    if (strlen(json) > DRAFT_MAX_BYTES)
+        return;
+    free(attention->draft);
+    attention->draft = mem_text(json);
+    share_draft(engine, live, NULL);
+    draft_save_now(engine, live);
+}
+
 struct drafting {
     struct errand errand; /* first */
     char *json;

@@ -197,6 +197,8 @@ void deadline_ring(struct engine *engine, struct alarm *alarm);
 /* draft.c */
 void draft_ring(struct engine *engine, struct alarm *alarm);
 void draft_save_now(struct engine *engine, struct live *live);
+/* Typed elsewhere than with us: saved now, and shown to who has the ask open. */
+void draft_keep(struct engine *engine, struct live *live, const char *json);
 
 /* effects.c */
 /* After a SAVE that worked: performs the rest of the step on the ask and on who waits. `ack` may

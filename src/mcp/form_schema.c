@@ -25,6 +25,7 @@ static const struct client {
 } clients[] = {
     { "codex-mcp-client", false, false, false, false, true, true },
     { "claude-code", true, true, true, true, false, true },
+    { "copilot-cli", true, true, true, true, false, false },
     { "github-copilot-developer", true, true, true, true, false, false },
     { NULL, true, true, true, false, false, false },
 };
@@ -127,21 +128,27 @@ static void begin_property(struct writing *writing, const char *key, const char 
     }
 }
 
+static void add_title(const struct writing *writing, const struct field *field, struct text *out)
+{
+    const char *title = field->label;
+
+    if (!title && writing->form->field_count == 1)
+        title = writing->form->title;
+    if (field->header) {
+        add_shown(out, field->header, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        text_add_text(out, ": ");
+    }
+    add_shown(out, title ? title : field->name, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+}
+
 /* `before` stands in front; "" for nothing. */
 static void write_title_after(struct writing *writing, const struct field *field,
                               const char *before)
 {
-    const char *title = field->label ? field->label : NULL;
     struct text out = { 0 };
 
-    if (!title && writing->form->field_count == 1)
-        title = writing->form->title;
     text_add_text(&out, before);
-    if (field->header) {
-        add_shown(&out, field->header, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
-        text_add_text(&out, ": ");
-    }
-    add_shown(&out, title ? title : field->name, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    add_title(writing, field, &out);
     json_write_text(&writing->json, "title", text_string(&out));
     text_release(&out);
 }
@@ -158,14 +165,17 @@ static bool is_long_question(const struct writing *writing, const struct field *
            text_count(field->label, strlen(field->label)) > FORM_LABEL_CHARS;
 }
 
-/* The agent's words about the field, then ours about what it takes. */
+/* The agent's words about the field, then ours about what it takes. `names_question`: the title
+ * says something else, and the dialog may show this field alone. */
 static void write_description(struct writing *writing, const struct field *field,
-                              const struct text *hint)
+                              bool names_question, const struct text *hint)
 {
     struct text out = { 0 };
 
     if (is_long_question(writing, field))
         add_shown(&out, field->label, VISIBLE_LINES, FORM_MESSAGE_CHARS);
+    else if (names_question)
+        add_title(writing, field, &out);
     if (field->description && out.used)
         text_add_text(&out, " · ");
     if (field->description)
@@ -233,7 +243,7 @@ static void write_single(struct writing *writing, size_t index, bool is_required
 
     begin_property(writing, field->name, "string", is_required);
     write_title(writing, field);
-    write_description(writing, field, NULL);
+    write_description(writing, field, false, NULL);
     if (writing->revision >= REVISION_2025_11_25 || writing->client->wants_one_of)
         write_pairs(writing, "oneOf", field);
     else
@@ -261,7 +271,7 @@ static void write_list(struct writing *writing, size_t index, int64_t least, boo
     begin_property(writing, field->name, "array", is_required);
     write_title(writing, field);
     hint_count(writing, field, &hint);
-    write_description(writing, field, &hint);
+    write_description(writing, field, false, &hint);
     text_release(&hint);
     json_write_object(&writing->json, "items");
     write_pairs(writing, "anyOf", field);
@@ -293,7 +303,7 @@ static void write_yeses(struct writing *writing, size_t index)
         begin_property(writing, text_string(&key), "boolean", false);
         write_label(writing, "title", &field->options[i]);
         hint_count(writing, field, &hint);
-        write_description(writing, field, &hint);
+        write_description(writing, field, true, &hint);
         json_write_bool_if(&writing->json, "default", field->options[i].is_default);
         json_write_end_object(&writing->json);
         text_release(&hint);
@@ -352,7 +362,7 @@ static void write_text(struct writing *writing, size_t index)
     write_title(writing, field);
     if (field->placeholder && field->placeholder_visible)
         add_shown(&hint, field->placeholder, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
-    write_description(writing, field, &hint);
+    write_description(writing, field, false, &hint);
     text_release(&hint);
     if (field->min_chars > 0)
         json_write_integer(&writing->json, "minLength", field->min_chars);
@@ -402,7 +412,7 @@ static void write_number(struct writing *writing, size_t index)
                    field->is_required);
     write_title(writing, field);
     hint_number(writing, field, &hint);
-    write_description(writing, field, &hint);
+    write_description(writing, field, false, &hint);
     text_release(&hint);
     if (field->has_minimum && !is_text)
         json_write_number(&writing->json, "minimum",
@@ -421,7 +431,7 @@ static void write_confirm(struct writing *writing, size_t index)
 
     begin_property(writing, field->name, "boolean", field->is_required);
     write_title(writing, field);
-    write_description(writing, field, NULL);
+    write_description(writing, field, false, NULL);
     if (field->default_confirm != CONFIRM_OPEN)
         json_write_bool(&writing->json, "default", field->default_confirm == CONFIRM_YES);
     json_write_end_object(&writing->json);

@@ -187,7 +187,29 @@ static void test_quick_refusals_are_nobodys(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
-        assert_int_equal(client_form_judge(rules[i].action, rules[i].shown_ms), rules[i].verdict);
+        assert_int_equal(client_form_judge("somebody", rules[i].action, rules[i].shown_ms),
+                         rules[i].verdict);
+}
+
+/* The table of R4.3: a quick no is a person's where the client was never seen to say it by itself.
+ */
+static void test_who_declines_only_for_a_person(void **state)
+{
+    static const struct {
+        const char *name;
+        enum client_verdict decline;
+    } clients[] = {
+        { "claude-code", CLIENT_DECLINES },    { "codex-mcp-client", CLIENT_FAILED },
+        { "copilot-cli", CLIENT_FAILED },      { "github-copilot-developer", CLIENT_FAILED },
+        { "claude-code-like", CLIENT_FAILED }, { "", CLIENT_FAILED },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+        assert_int_equal(client_form_judge(clients[i].name, "decline", 3), clients[i].decline);
+        assert_int_equal(client_form_judge(clients[i].name, "decline", 2000), CLIENT_DECLINES);
+        assert_int_equal(client_form_judge(clients[i].name, "cancel", 3), CLIENT_FAILED);
+    }
 }
 
 static void test_what_is_learnt_of_a_form(void **state)
@@ -211,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_content_is_read_or_refused),
         cmocka_unit_test(test_quick_refusals_are_nobodys),
+        cmocka_unit_test(test_who_declines_only_for_a_person),
         cmocka_unit_test(test_what_is_learnt_of_a_form),
     };
 

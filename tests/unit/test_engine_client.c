@@ -96,6 +96,64 @@ static void test_the_two_seconds(void **state)
     }
 }
 
+/* By its name: this one was never seen to decline without a person. */
+static void test_a_quick_no_of_a_client_that_shows_its_forms(void **state)
+{
+    struct stage *stage = *state;
+    struct desk_visitor claude = visitor_agent("claude-code");
+    struct caller *client;
+    struct call asked = { 0 };
+
+    claude.version = "2";
+    claude.transport = "stdio";
+    client = caller_enter(stage, "client", &claude);
+    ask(&asked, client, "One", "", LEGACY);
+    return_form(client, shown_id(client), "'action':'decline','shown_ms':900");
+    assert_string_equal(call_text(&asked, "/action_status"), "cancelled");
+    assert_true(call_is_yes(&asked, "/declined"));
+    ask(&asked, client, "Two", "", LEGACY);
+    return_form(client, shown_id(client), "'action':'cancel','shown_ms':900");
+    assert_int_equal(asked.replies, 0); /* which it does by itself */
+    call_release(&asked);
+}
+
+static void ask_form(struct call *asked, struct caller *client, const char *message)
+{
+    *asked = (struct call){ 0 };
+    call_start(asked, client, client->stage->desk->ops->submit,
+               "{'tool':'elicit_form','arguments':{'message':'%s','requestedSchema':{'type':"
+               "'object','properties':{'name':{'type':'string'},'size':{'type':'string','enum':["
+               "'a','b']}},'required':['name','size']}},'wait_seconds':50,'tag':'7'," LEGACY "}",
+               message);
+    stage_settle(client->stage);
+}
+
+/* Somebody was there: what they typed waits for them elsewhere, and their client is asked again. */
+static void test_what_was_typed_is_kept(void **state)
+{
+    struct stage *stage = *state;
+    struct caller *client = enter_client(stage, "1"), *person = enter_person(stage, "cli");
+    struct call asked = { 0 }, got = { 0 };
+    char id[ASK_ID_BYTES];
+
+    ask_form(&asked, client, "One");
+    snprintf(id, sizeof id, "%s", shown_id(client));
+    return_form(client, id, "'action':'accept','content':{'size':'b'},'shown_ms':9000");
+    assert_int_equal(asked.replies, 0);
+    call_run(&got, person, stage->desk->ops->get, "{'session_id':'%s'}", id);
+    assert_string_equal(call_text(&got, "/draft/fields/size/0"), "b");
+    call_release(&asked);
+    ask_form(&asked, client, "Two");
+    assert_int_equal(caller_count(client, "client/present"), 2);
+    snprintf(id, sizeof id, "%s", shown_id(client));
+    return_form(client, id, "'action':'decline','content':{'name':'Ada'},'shown_ms':9000");
+    assert_string_equal(call_text(&asked, "/action"), "decline");
+    call_run(&got, person, stage->desk->ops->get, "{'session_id':'%s'}", id);
+    assert_string_equal(call_text(&got, "/draft/fields/name"), "Ada");
+    call_release(&asked);
+    call_release(&got);
+}
+
 /* What was learnt keeps the next ask from a client, until a day has passed or it is another one. */
 static void test_a_form_that_does_not_work_is_not_shown_again(void **state)
 {
@@ -385,6 +443,8 @@ int main(void)
         CASE(test_a_form_is_shown_and_its_answer_is_the_persons),
         CASE(test_who_declares_nothing_is_not_asked),
         CASE(test_the_two_seconds),
+        CASE(test_a_quick_no_of_a_client_that_shows_its_forms),
+        CASE(test_what_was_typed_is_kept),
         CASE(test_a_form_that_does_not_work_is_not_shown_again),
         CASE(test_an_ask_waits_until_its_client_is_known),
         CASE(test_bad_content_is_never_kept_and_the_ask_goes_on),
