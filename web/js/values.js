@@ -109,6 +109,23 @@ export function defaultValues(form) {
     return values;
 }
 
+/* A draft may be what an agent's client returned of its own form: anything. */
+
+/** @param {any} said */
+function textOf(said) {
+    return typeof said === "string" ? said : "";
+}
+
+/**
+ * @param {Field} field
+ * @param {any} said
+ * @returns {Set<string>}
+ */
+function picksOf(field, said) {
+    const ids = Array.isArray(said) ? said : [said];
+    return new Set((field.options ?? []).map(({ id }) => id).filter((id) => ids.includes(id)));
+}
+
 /**
  * @param {Field} field
  * @param {any} said a value as agents and drafts write it
@@ -116,17 +133,17 @@ export function defaultValues(form) {
  */
 function readValue(field, said, value) {
     if (field.kind === "hybrid" && said && typeof said === "object" && !Array.isArray(said)) {
-        value.picks = new Set(said.selected_ids ?? []);
-        value.words = said.custom_input ?? "";
+        value.picks = picksOf(field, said.selected_ids);
+        value.words = textOf(said.custom_input);
         value.own = value.words !== "";
     } else if (takesPicks(field)) {
-        value.picks = new Set(Array.isArray(said) ? said : said ? [said] : []);
+        value.picks = picksOf(field, said);
     } else if (field.kind === "text") {
-        value.words = said ?? "";
+        value.words = textOf(said);
     } else if (field.kind === "number") {
-        value.number = said === null ? "" : String(said);
+        value.number = typeof said === "number" ? String(said) : "";
     } else {
-        value.confirm = said;
+        value.confirm = typeof said === "boolean" ? said : null;
     }
 }
 
@@ -156,7 +173,7 @@ export function readValues(form, said) {
     }
     values.notes = { ...said.option_annotations };
     values.field_notes = { ...said.field_annotations };
-    values.note = said.global_annotation ?? "";
+    values.note = textOf(said.global_annotation);
     return values;
 }
 
