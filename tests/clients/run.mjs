@@ -19,7 +19,7 @@ function tell(client, row, holds, words, isExpected = true) {
     count[holds ? "passed" : reason ? "known" : "failed"]++;
     const ending = reason ? ` # TODO ${reason}` : "";
     console.log(`${holds ? "ok" : "not ok"} ${++count.all} - ${client.name} ${row.name}${ending}`);
-    console.log(words.split("\n").map((line) => `#   ${line}`).join("\n"));
+    console.log(words.split("\n").filter((line) => line.trim()).map((line) => `#   ${line}`).join("\n"));
     if (holds && reason)
         console.log("#   this holds: if it does with SCALE=full too, take it out of `known` in tests/clients/clients.mjs");
 }
