@@ -181,6 +181,8 @@ static void on_done(void *context, const struct desk_reply *reply)
     bool is_over = reply->kind == REPLY_FINAL;
 
     call->is_at_desk = call->is_let_go = false;
+    if (reply->session_id) /* the reply may name the ask before an event does */
+        text_put(call->session_id, sizeof call->session_id, reply->session_id);
     if (stream && !is_over && reply->err.code == ERROR_NONE && (is_away || is_let_go)) {
         if (!is_away) /* it was back before the desk had said so */
             tool_wait_again(call);
