@@ -58,7 +58,7 @@ def readme(home: Home) -> None:
         assert "attach" in command or "answer" in command or "Which cluster gets the release?" in out, (command, out)
     out, err = asking.communicate(timeout=HANG_S)
     assert out == "target=eu\n", (out, err)
-    assert "mcpServers" in on_terminal(home, connecting.split("#")[0].strip(), "y\n") and "sayso" in (home.path / ".claude.json").read_text()
+    assert "mcpServers" in on_terminal(home, connecting.split("#")[0].strip(), "\ny\n") and "sayso" in (home.path / ".claude.json").read_text()
     servers = [json.loads(block) for block in blocks("README.md", "json")]
     entry = servers[0]["mcpServers"]["sayso"]
     hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
