@@ -244,15 +244,21 @@ void show_form(const struct json *form)
     const struct json *fields = json_member(form, "fields");
     const char *title = json_member_text(form, "title");
     const char *prompt = json_member_text(form, "prompt");
+    const char *note = json_member_text(form, "global_annotation");
     struct text line = { 0 };
 
     say_add_shown(&line, title);
     printf("\n  %s\n\n", text_string(&line));
-    text_release(&line);
     if (*prompt && strcmp(title, prompt) != 0) { /* else one line was all there was to say */
         say_lines(prompt, 2);
         printf("\n");
     }
     for (size_t i = 0; i < json_length(fields); i++)
         print_field(json_item(fields, i), json_length(fields) > 1);
+    if (note && *note) {
+        text_clear(&line);
+        say_add_shown(&line, note);
+        printf("  %s: %s\n", i18n_text(TEXT_ROW_NOTE), text_string(&line));
+    }
+    text_release(&line);
 }

@@ -29,7 +29,8 @@ struct answer {
     size_t value_count;
     char **option_notes; /* one per option of the first field, NULL where none; NULL if no notes */
     size_t option_note_count;
-    char *global_note; /* NULL: none */
+    char *global_note;      /* NULL: none */
+    bool hides_placeholder; /* the person has switched the agent's hints off; kept, not read */
 };
 
 void answer_release(struct answer *answer);
@@ -56,6 +57,9 @@ bool answer_will_need_code(const struct form *form, const char *given);
  * reported. One for each field, and one for the notes. */
 size_t answer_read(const struct form *form, const struct json *given, struct answer *ret_answer,
                    struct error *ret_errors, size_t most);
+/* Notes that the agent wrote beforehand stay where `given` says nothing of them, for chosen options
+ * alone; an empty one was taken away. For an answer as it comes in: what is stored says all. */
+void answer_keep_notes(const struct form *form, const struct json *given, struct answer *answer);
 /* The answer made of the form's defaults alone, for auto-submission. */
 void answer_from_defaults(const struct form *form, struct answer *ret_answer);
 

@@ -89,6 +89,34 @@ static void write_stored(struct json_writer *writer, const struct field *field,
     }
 }
 
+/* As answer_write_notes, but what the agent wrote beforehand and is gone is written as gone: an
+ * answer that is undone becomes a draft, in which leaving it out would mean that it is there. */
+static void write_stored_notes(struct json_writer *writer, const struct form *form,
+                               const struct answer *answer)
+{
+    const struct field *field = &form->fields[0];
+    bool has_any = false;
+
+    for (size_t i = 0; form->allow_annotations && i < field->option_count; i++) {
+        const char *note = answer->option_notes ? answer->option_notes[i] : NULL;
+        bool is_gone = !note && field->options[i].annotation && answer->values[0].is_selected[i];
+
+        if (!note && !is_gone)
+            continue;
+        if (!has_any)
+            json_write_object(writer, "option_annotations");
+        has_any = true;
+        json_write_text(writer, field->options[i].id, note ? note : "");
+    }
+    if (has_any)
+        json_write_end_object(writer);
+    if (answer->global_note || (form->allow_annotations && form->global_annotation))
+        json_write_text(writer, "global_annotation",
+                        answer->global_note ? answer->global_note : "");
+    if (answer->hides_placeholder)
+        json_write_bool(writer, "placeholder_visible", false);
+}
+
 /* What stood there beforehand and is gone is written as gone: leaving it out would mean the
  * defaults. */
 void answer_encode(const struct form *form, const struct answer *answer, struct text *out)
@@ -111,6 +139,6 @@ void answer_encode(const struct form *form, const struct answer *answer, struct 
         json_write_end_object(&writer);
     }
     answer_write_field_notes(&writer, form, answer);
-    answer_write_notes(&writer, form, answer);
+    write_stored_notes(&writer, form, answer);
     json_write_end_object(&writer);
 }

@@ -1,5 +1,6 @@
 /* answer_notes.c - the notes of an answer: one for all, one for each option or field. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -69,6 +70,51 @@ static bool read_field_notes(const struct form *form, const struct json *notes,
             return answer_error_below(err, "/field_annotations", json_key(it));
     }
     return true;
+}
+
+static bool has_notes(const struct answer *answer)
+{
+    for (size_t i = 0; i < answer->option_note_count; i++) {
+        if (answer->option_notes[i])
+            return true;
+    }
+    return false;
+}
+
+static void keep_option_note(const struct option *option, bool is_chosen, bool is_said, char **note)
+{
+    if (is_chosen && !is_said) {
+        *note = mem_text(option->annotation);
+    } else if (!is_chosen && *note && strcmp(*note, option->annotation) == 0) {
+        free(*note); /* it only stood there */
+        *note = NULL;
+    }
+}
+
+void answer_keep_notes(const struct form *form, const struct json *given, struct answer *answer)
+{
+    const struct field *field = &form->fields[0];
+    const struct json *notes = json_member(given, "option_annotations");
+    const char *common = form->global_annotation;
+
+    if (!form->allow_annotations)
+        return;
+    if (!answer->option_notes && field->option_count > 0) {
+        answer->option_notes = mem_new(field->option_count * sizeof *answer->option_notes);
+        answer->option_note_count = field->option_count;
+    }
+    for (size_t i = 0; i < field->option_count; i++) {
+        if (field->options[i].annotation && *field->options[i].annotation)
+            keep_option_note(&field->options[i], answer->values[0].is_selected[i],
+                             json_member(notes, field->options[i].id), &answer->option_notes[i]);
+    }
+    if (!has_notes(answer)) {
+        free(answer->option_notes);
+        answer->option_notes = NULL;
+        answer->option_note_count = 0;
+    }
+    if (common && *common && !json_member(given, "global_annotation"))
+        answer->global_note = mem_text(common);
 }
 
 bool answer_read_notes(const struct form *form, const struct json *given, struct answer *answer,

@@ -212,7 +212,9 @@ static void write_selection(struct json_writer *writer, const struct response_fa
     }
     write_notes(writer, facts);
     if (has_words)
-        json_write_bool(writer, "placeholder_visible", form->fields[0].placeholder_visible);
+        json_write_bool(writer, "placeholder_visible",
+                        form->fields[0].placeholder && *form->fields[0].placeholder &&
+                            form->fields[0].placeholder_visible && !facts->hides_placeholder);
     json_write_text_if(writer, "interface", interface_name(facts->interface));
     write_summary(writer, facts);
     if (outcome_find(facts)->ending == ENDING_PENDING)

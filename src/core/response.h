@@ -47,6 +47,7 @@ struct response_facts {
     const struct form *form;     /* may be NULL while pending */
     const struct answer *answer; /* NULL: none */
     const char *cancel_note;     /* what the person wrote on cancelling; NULL: none */
+    bool hides_placeholder;      /* of the person's own setting, when it was decided */
     struct answered_by by;
     int64_t answered_ms; /* UTC; 0: not yet */
     bool is_replayed;

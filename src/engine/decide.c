@@ -252,13 +252,30 @@ static bool may_answer(const struct decision *decision, struct error *err)
     return true;
 }
 
+/* Portal and terminal leave the hints out of their fields then; a client's form knows no settings.
+ */
+static bool hides_placeholder(const struct decision *decision)
+{
+    return !decision->is_client && !engine_setting(decision->errand.engine, SETTING_PLACEHOLDER);
+}
+
+/* The one place where notes that stood there beforehand join an answer, whatever brought it. */
+static bool check_given(struct decision *decision, const struct form *form,
+                        const struct json *given, struct error *err)
+{
+    if (!answer_check(form, given, &decision->answer, err))
+        return false;
+    answer_keep_notes(form, given, &decision->answer);
+    return true;
+}
+
 static bool check_content(struct decision *decision, const struct form *form, struct error *err)
 {
     struct text given = { 0 };
     struct json *value = NULL;
     bool ok = client_form_read(form, decision->content, &given, err) &&
               json_parse(given.bytes, given.used, &value, err) &&
-              answer_check(form, value, &decision->answer, err);
+              check_given(decision, form, value, err);
 
     json_free(value);
     text_release(&given);
@@ -274,10 +291,12 @@ static bool encode_by_form(struct decision *decision, const struct form *form, s
     asked.allow_annotations =
         form->allow_annotations && engine_setting(decision->errand.engine, SETTING_NOTES);
     ok = decision->is_client ? check_content(decision, &asked, err)
-                             : answer_check(&asked, decision->params, &decision->answer, err);
+                             : check_given(decision, &asked, decision->params, err);
     if (!ok)
         return false;
     decision->needs_code = answer_needs_code(&asked, &decision->answer);
+    decision->answer.hides_placeholder = decision->known.hides_placeholder =
+        form->fields[0].placeholder && hides_placeholder(decision);
     answer_encode(&asked, &decision->answer, &json);
     decision->answer_json = text_take(&json);
     decision->known.answer = &decision->answer;
@@ -314,6 +333,9 @@ static bool encode_note(struct decision *decision, struct error *err)
                          "a note has at most %d characters", LIMIT_ANNOTATION_CHARS);
     json_write_object(&writer, NULL);
     json_write_text_if(&writer, "global_annotation", text);
+    decision->known.hides_placeholder = hides_placeholder(decision);
+    if (decision->known.hides_placeholder)
+        json_write_bool(&writer, "placeholder_visible", false);
     json_write_end_object(&writer);
     decision->known.cancel_note = text && *text ? text : NULL;
     decision->answer_json = text_take(&json);

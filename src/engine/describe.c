@@ -242,6 +242,11 @@ struct readings {
     struct json *answer_json, *actor_json;
 };
 
+static bool is_no(const struct json *value)
+{
+    return json_kind(value) == KIND_BOOL && !json_is_yes(value);
+}
+
 static void read_row(const struct store_row *row, struct readings *readings,
                      struct response_facts *facts)
 {
@@ -254,6 +259,7 @@ static void read_row(const struct store_row *row, struct readings *readings,
     facts->rule = json_member_text(readings->actor_json, "rule");
     if (!answer || !json_parse(answer, strlen(answer), &readings->answer_json, NULL))
         return;
+    facts->hides_placeholder = is_no(json_member(readings->answer_json, "placeholder_visible"));
     if (row->ask.state == STATE_CANCELLED || row->ask.state == STATE_DECLINED)
         facts->cancel_note = json_member_text(readings->answer_json, "global_annotation");
     else if (facts->form &&
@@ -293,6 +299,7 @@ enum reply_kind describe_result(const struct engine *engine, const struct store_
     if (known) {
         facts.answer = known->answer;
         facts.cancel_note = known->cancel_note;
+        facts.hides_placeholder = known->hides_placeholder;
         facts.by = known->by;
     } else {
         read_row(row, &readings, &facts);

@@ -23,6 +23,7 @@ void describe_live(const struct engine *engine, const struct live *live, struct 
 struct known {
     const struct answer *answer; /* NULL: cancelled or declined */
     const char *cancel_note;
+    bool hides_placeholder;
     struct answered_by by;
     const struct form *form; /* as it was read to check the answer; NULL: it was not */
 };

@@ -92,13 +92,23 @@ static void write_field_notes(struct json_writer *writer, const struct ask_scree
         json_write_end_object(writer);
 }
 
+/* What the agent wrote beforehand is left to the hub while it is as it was; taken away it is "". */
+static bool is_said(const struct edit *note, const char *preset)
+{
+    char *visible = facts_visible(preset ? preset : "", false);
+    bool is_same = strcmp(text_string(&note->text), visible) == 0;
+
+    free(visible);
+    return !is_same;
+}
+
 static void write_notes(struct json_writer *writer, const struct ask_screen *screen)
 {
     const struct field *field = &screen->form.fields[0];
     bool has_any = false;
 
     for (size_t i = 0; i < field->option_count; i++) {
-        if (screen->notes[i].text.used == 0)
+        if (!is_said(&screen->notes[i], field->options[i].annotation))
             continue;
         if (!has_any)
             json_write_object(writer, "option_annotations");
@@ -110,7 +120,7 @@ static void write_notes(struct json_writer *writer, const struct ask_screen *scr
     if (has_any)
         json_write_end_object(writer);
     write_field_notes(writer, screen);
-    if (screen->common.text.used > 0)
+    if (is_said(&screen->common, screen->form.global_annotation))
         json_write_text(writer, "global_annotation", text_string(&screen->common.text));
 }
 

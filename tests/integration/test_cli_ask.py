@@ -99,7 +99,7 @@ def text(home: Home) -> None:
     assert collected["action_status"] == "custom_input" and collected["explicit"] is True
     selection = collected["selection"]
     assert selection["custom_input"] == "Heron,\n  or Égret 白鹭" and selection["selected_ids"] == [], selection
-    assert selection["placeholder_visible"] is True
+    assert selection["placeholder_visible"] is False  # there was none
     long = ask(home, "A long one", "--text")
     expect(home.sayso("answer", long, "--text", "word " * 100 + "end"), DONE)
     assert "word " * 100 + "end" in home.sayso("show", long).out, "show cuts the answer short"

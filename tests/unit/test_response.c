@@ -34,6 +34,7 @@ static struct form make_form(enum field_kind kind)
                              .is_required = true,
                              .min_selections = kind == FIELD_SINGLE,
                              .max_selections = kind == FIELD_SINGLE ? 1 : 3,
+                             .placeholder = mem_text("a word"),
                              .placeholder_visible = true };
     if (kind != FIELD_SINGLE && kind != FIELD_MULTI && kind != FIELD_HYBRID)
         return form;
