@@ -116,7 +116,10 @@ static void draw_question(const struct ask_screen *screen, const struct field_st
         list_add_rule(state, &rule);
     if (glyph_columns(words, strlen(words)) + draw_columns(&rule) + 2 < pen->end - pen->left)
         pen_right(pen, INK_QUIET, text_string(&rule));
-    pen_lines(pen, INK_STRONG, words);
+    if (ask_title(screen) != words || draw_cuts_title(screen, pen))
+        pen_lines(pen, INK_STRONG, words);
+    else if (rule.used > 0)
+        pen->row++;
     text_release(&rule);
 }
 
@@ -444,6 +447,7 @@ static void draw_settings(struct ask_screen *screen, struct pen *pen)
         { "0-9", i18n_text(TEXT_TUI_KEY_TYPE_SHORT), 4, false }, /* first: not always there */
         { i18n_text(TEXT_TUI_SIDEWAYS), i18n_text(TEXT_TUI_KEY_CHANGE), 9, false },
         { "r", i18n_text(is_narrow ? TEXT_TUI_KEY_RESET : TEXT_TUI_KEY_BUILT_IN), 5, false },
+        { "w", i18n_text(TEXT_TUI_KEY_BROWSER), ask_has_portal(screen) ? 3 : 0, false },
         { is_narrow ? "Esc" : i18n_text(TEXT_TUI_ESC_OR_S),
           i18n_text(is_narrow ? TEXT_TUI_KEY_BACK : TEXT_TUI_KEY_TO_QUESTION), 8, false },
     };

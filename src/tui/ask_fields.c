@@ -262,6 +262,8 @@ static void key_in_settings(struct ask_screen *screen, const struct key *key)
             screen->panel = PANEL_NONE;
             screen->focus = FOCUS_TIME;
         }
+        if (is_letter(key, 'w'))
+            ask_go_to_browser(screen);
         break;
     default:
         break;

@@ -179,6 +179,7 @@ void ask_send_or_go_on(struct ask_screen *screen);
 bool ask_enter_ticks(const struct ask_screen *screen, const struct field_state *state);
 bool ask_scrolls(struct ask_screen *screen, const struct key *key); /* the key was for that */
 void ask_extend(struct ask_screen *screen, int64_t by_s);
+void ask_go_to_browser(struct ask_screen *screen);
 void ask_add_written(const struct ask_screen *screen, struct text *out);
 void ask_copy_written(struct ask_screen *screen);
 
@@ -191,6 +192,9 @@ const struct markup *ask_preview(const struct ask_screen *screen);
 
 /* stepper.c: the words of a question of several */
 const char *ask_question(const struct field *shown);
+/* What stands in the title's row: where the title is only one of the questions, that of the step.
+ */
+const char *ask_title(const struct ask_screen *screen);
 
 /* number.c */
 void ask_number_key(struct ask_screen *screen, struct field_state *state, enum key_code code);

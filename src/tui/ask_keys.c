@@ -158,7 +158,7 @@ static void extend(struct ask_screen *screen)
     ask_extend(screen, SCREEN_EXTEND_S);
 }
 
-static void go_to_browser(struct ask_screen *screen)
+void ask_go_to_browser(struct ask_screen *screen)
 {
     if (!ask_has_portal(screen)) {
         ask_say(screen, INK_QUIET, i18n_text(TEXT_TUI_NO_PORTAL));
@@ -284,7 +284,7 @@ static const struct {
 } letters[] = {
     { 'j', move_down },    { 'k', move_up },       { 'n', open_common_note },  { 'o', open_words },
     { '/', open_filter },  { 'p', open_preview },  { 'v', open_full_preview }, { '>', widen_list },
-    { '<', narrow_list },  { 's', open_settings }, { 'w', go_to_browser },     { 'e', extend },
+    { '<', narrow_list },  { 's', open_settings }, { 'w', ask_go_to_browser }, { 'e', extend },
     { 'E', open_minutes }, { 'm', open_prompt },   { 'q', open_cancel },       { '[', go_before },
     { ']', go_behind },    { 'a', tick_all },      { 'x', tick_none },         { 'H', show_hidden },
     { '-', hide },         { 'r', reconnect },     { '?', open_help },         { 'l', open_later },

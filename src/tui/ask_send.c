@@ -191,8 +191,7 @@ void ask_pass_time(struct ask_screen *screen, struct screen_time now)
         !screen->is_lost) {
         screen->has_rung = true;
         if (preferences_is_on(&screen->preferences, SETTING_NOTIFICATIONS) &&
-            preferences_is_on(&screen->preferences, SETTING_SOUND) &&
-            !preferences_is_quiet(&screen->preferences, now.utc_ms))
+            preferences_is_on(&screen->preferences, SETTING_SOUND)) /* no later moment: not held */
             ask_emit_kind(screen, EFFECT_BELL);
     }
     if (left_ms >= 10000)

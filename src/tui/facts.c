@@ -131,6 +131,7 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
     facts->pid = json_member_integer(origin, "pid", 0);
     facts->uid = json_member_integer(origin, "uid", -1);
     facts->state = state_find(json_member_text(ask, "status"));
+    facts->interface = interface_find(json_member_text(ask, "interface"));
     facts->version = json_member_integer(ask, "version", 0);
     facts->created_utc_ms = facts_time(json_member(ask, "created_at"));
     facts->decided_utc_ms = facts_time(json_member(ask, "decided_at"));
@@ -141,6 +142,20 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
     facts->quiet_until_mono_ms = now.mono_ms + json_member_span(ask, "quiet_seconds", 0) * 1000;
     facts->deadline_mono_ms = left_s < 0 ? -1 : now.mono_ms + left_s * 1000;
     facts->total_ms = left_s < 0 ? 0 : left_s * 1000 + now.utc_ms - facts->created_utc_ms;
+}
+
+const char *facts_interface(const struct facts *facts)
+{
+    switch (facts->interface) {
+    case INTERFACE_WEB:
+        return i18n_text(TEXT_CHANNEL_WEB);
+    case INTERFACE_TERMINAL:
+        return i18n_text(TEXT_CHANNEL_TERMINAL);
+    case INTERFACE_CLIENT:
+        return i18n_text(TEXT_CHANNEL_CLIENT);
+    default:
+        return i18n_text(TEXT_TUI_AUTO);
+    }
 }
 
 int64_t facts_left_ms(const struct facts *facts, struct screen_time now)

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "core/lifecycle.h"
+#include "core/routing.h"
 #include "tui/screen.h"
 
 struct json;
@@ -18,6 +19,7 @@ struct facts {
     char *title, *agent, *directory, *token; /* owned; visible; "" where unknown */
     int64_t pid, uid;
     enum ask_state state;
+    enum ask_interface interface; /* where it is announced */
     int64_t version;
     int64_t created_utc_ms, decided_utc_ms;
     int64_t deadline_mono_ms; /* -1: none */
@@ -46,6 +48,7 @@ int64_t facts_time(const struct json *value);                   /* as the hub wr
 void facts_add_clock(struct text *out, int64_t ms);
 void facts_add_duration(struct text *out, int64_t s); /* "48 s", "12 min", in words */
 void facts_add_time_of_day(struct text *out, int64_t utc_ms);
+const char *facts_interface(const struct facts *facts);                   /* in words */
 int64_t facts_left_ms(const struct facts *facts, struct screen_time now); /* -1: no deadline */
 
 #endif

@@ -80,7 +80,7 @@ static int title_end(const struct pen *pen, const struct text *clock, const stru
 bool draw_cuts_title(const struct ask_screen *screen, const struct pen *pen)
 {
     bool is_narrow = pen->end < SCREEN_NARROW;
-    const char *flag = i18n_text(TEXT_TUI_DESTRUCTIVE), *title = screen->shown.title;
+    const char *flag = i18n_text(TEXT_TUI_DESTRUCTIVE), *title = ask_title(screen);
     struct text clock = { 0 }, asked = { 0 };
     int column = pen->left;
     bool is_cut;
@@ -114,11 +114,11 @@ void draw_header(const struct ask_screen *screen, struct pen *pen)
                         i18n_text(TEXT_TUI_DESTRUCTIVE)) +
                  2;
     if (!is_flagged || !is_narrow)
-        pen_cut(pen, column, end, INK_STRONG, screen->shown.title, screen->marks->cut_end);
+        pen_cut(pen, column, end, INK_STRONG, ask_title(screen), screen->marks->cut_end);
     pen->row++;
     draw_rail(screen, pen, false);
     if (is_flagged && is_narrow)
-        pen_lines(pen, INK_STRONG, screen->shown.title);
+        pen_lines(pen, INK_STRONG, ask_title(screen));
     text_release(&clock);
     text_release(&asked);
 }
@@ -197,20 +197,7 @@ static enum text_id sending_words(const struct ask_screen *screen, bool is_narro
     return is_narrow ? TEXT_TUI_ENTER : TEXT_TUI_WAITS_FOR_ENTER;
 }
 
-static const char *interface_words(const struct ask_screen *screen)
-{
-    const char *value = preferences_value(&screen->preferences, SETTING_INTERFACE);
-
-    if (strcmp(value, "web") == 0)
-        return i18n_text(TEXT_CHANNEL_WEB);
-    if (strcmp(value, "terminal") == 0)
-        return i18n_text(TEXT_CHANNEL_TERMINAL);
-    if (strcmp(value, "client") == 0)
-        return i18n_text(TEXT_CHANNEL_CLIENT);
-    return i18n_text(TEXT_TUI_AUTO);
-}
-
-/* What is in force and the key that changes it. */
+/* What is in force for this ask and the key that changes it. */
 void draw_strip(const struct ask_screen *screen, struct pen *pen)
 {
     bool is_narrow = pen->end < SCREEN_NARROW;
@@ -223,7 +210,7 @@ void draw_strip(const struct ask_screen *screen, struct pen *pen)
     else
         text_add_text(&time, "-");
     i18n_format(&line, is_narrow ? TEXT_TUI_STRIP_NARROW : TEXT_TUI_STRIP, "interface",
-                interface_words(screen), "time", text_string(&time), "sending",
+                facts_interface(&screen->facts), "time", text_string(&time), "sending",
                 i18n_text(sending_words(screen, is_narrow)), "notes",
                 is_narrow ? i18n_text(ask_has_notes(screen) ? TEXT_TUI_NOTES_ON_SHORT
                                                             : TEXT_TUI_NOTES_OFF_SHORT)

@@ -138,8 +138,8 @@ static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t co
     int agents = agent_columns(rows, count), room = pen->end - TITLE_COLUMN - agents - 2 - 12;
     int titles = is_narrow ? pen->end - TITLE_COLUMN : title_columns(rows, count, room), column;
     const char *directory = base_name(facts->directory), *cut = screen->marks->cut_end;
-    const char *later = i18n_text(TEXT_TUI_LATER);
-    int end = pen->end;
+    const char *later = i18n_text(TEXT_TUI_LATER), *badge = facts_interface(facts);
+    int end = pen->end - glyph_columns(badge, strlen(badge)) - 2;
     struct text agent = { 0 };
 
     text_add_format(&agent, "\"%s\"", *facts->agent ? facts->agent : "?");
@@ -153,14 +153,16 @@ static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t co
     column = TITLE_COLUMN + titles + 2;
     if (is_narrow) {
         pen->row++;
-        column = pen_cut(pen, TITLE_COLUMN, pen->end, INK_QUIET, text_string(&agent), cut);
+        column = pen_cut(pen, TITLE_COLUMN, end, INK_QUIET, text_string(&agent), cut);
     } else {
         pen_cut(pen, column, column + agents, INK_QUIET, text_string(&agent), cut);
         column += agents;
     }
+    pen_right(pen, INK_QUIET, badge);
     if (facts->later_utc_ms > screen->now.utc_ms) {
-        end -= glyph_columns(later, strlen(later)) + 2;
-        pen_right(pen, INK_QUIET, later);
+        end -= glyph_columns(later, strlen(later));
+        pen_at(pen, end, INK_QUIET, later);
+        end -= 2;
     }
     pen_cut(pen, column + 1, end, INK_QUIET, directory, cut);
     pen->row++;
@@ -204,7 +206,8 @@ static void draw_finished(struct inbox_screen *screen, const struct facts *facts
         pen_at(pen, AGE_COLUMN, INK_QUIET, text_string(&age));
         pen_cut(pen, AGE_COLUMN + AGE_COLUMNS, end, INK_PLAIN, facts->title, cut);
         pen_cut(pen, end + 2, end + 18, INK_QUIET, i18n_state(facts->state), cut);
-        pen_cut(pen, end + 19, pen->end, INK_QUIET, via_words(facts->via), cut);
+        pen_cut(pen, end + 19, pen->end, INK_QUIET,
+                *facts->via ? via_words(facts->via) : facts_interface(facts), cut);
     }
     pen->row++;
     text_release(&age);

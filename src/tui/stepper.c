@@ -24,6 +24,21 @@ const char *ask_question(const struct field *shown)
                                                      : shown->name;
 }
 
+const char *ask_title(const struct ask_screen *screen)
+{
+    const char *title = screen->form.title, *first = screen->form.fields[0].label;
+    struct text counted = { 0 };
+    bool is_question = false;
+
+    text_add_format(&counted, "%s (+%zu)", first ? first : "", screen->form.field_count - 1);
+    for (size_t i = 0; i < screen->form.field_count; i++)
+        is_question = is_question || strcmp(ask_question(&screen->form.fields[i]), title) == 0;
+    is_question = screen->form.field_count > 1 && ask_field(screen) &&
+                  (is_question || strcmp(text_string(&counted), title) == 0);
+    text_release(&counted);
+    return is_question ? ask_question(ask_field(screen)->shown) : screen->shown.title;
+}
+
 static int draw_tab(const struct ask_screen *screen, struct pen *pen, int column, size_t i)
 {
     bool is_here = screen->step == i, is_answered = ask_is_answered(screen, i);

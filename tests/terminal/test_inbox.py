@@ -225,7 +225,7 @@ def later(home: Home) -> None:
         tmux.wait("Enter answer")
         assert "later_until" not in home.sayso("show", session_id, "--json").json["ask"]
         tmux.keys("l", "2")
-        tmux.wait(r"Not now .*  later$")
+        tmux.wait(r"Not now .*  later  auto$")
         row = home.sayso("show", session_id, "--json").json["ask"]
         assert row["status"] == "pending" and row["later_until"], row
         tmux.keys("q")

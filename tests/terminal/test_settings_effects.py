@@ -41,6 +41,14 @@ def looks(name: str, value: str, before: str, after: str | None) -> tuple[str, C
     return name, lambda scene: differs(scene, name, value, before, after)
 
 
+def interface(scene: Scene) -> None:
+    scene.terminal.wait("interface auto")
+    scene.terminal.keys("s")
+    differs(scene, "interface", "web", r"Interface +(< )?auto", r"Interface +(< )?web")
+    scene.terminal.keys("Escape")
+    scene.terminal.wait("interface auto")  # the line is about this ask alone
+
+
 def timeout_seconds(scene: Scene) -> None:
     scene.terminal.keys("s")
     differs(scene, "timeout_seconds", "7777", r"\b300 .*built in", r"\b7777 .*saved")
@@ -110,11 +118,11 @@ def deliver_after(scene: Scene) -> None:
 
 QUESTION = dict([
     looks("language", "zh", "Enter send", "Enter 发送"),
-    looks("interface", "web", "interface auto", "interface web"),
     looks("single_submit", "batch", "sends at once", "waits for Enter"),
     looks("notes", "off", "notes on", "notes off"),
     looks("navigation_hints", "off", "1-3 pick", None),
     looks("portal", "off", "w browser", None),
+    ("interface", interface),
     ("timeout_seconds", timeout_seconds),
     ("note_focus", note_focus),
     ("theme", theme),

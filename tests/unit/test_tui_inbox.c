@@ -66,13 +66,13 @@ static void the_list(void **state)
         &stage, 80, 24,
         " sayso  3 waiting                                        http://localhost:7297/\n"
         "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌\n"
-        " ▸  4:12   Which cache should the product page use?  \"claude-code\" shop-api\n"
-        "    9:40 ! Delete 3 unused database volumes?         \"codex\"       infra\n"
-        "    0:42   Three questions before the release        \"gemini-cli\"  docs-site\n"
+        " ▸  4:12   Which cache should the product page use?  \"claude-code\" shop-›  auto\n"
+        "    9:40 ! Delete 3 unused database volumes?         \"codex\"       infra   auto\n"
+        "    0:42   Three questions before the release        \"gemini-cli\"  docs-›  auto\n"
         "\n"
         " Latest finished\n"
         "   ✓ 12 min  Keep the old /v1 routes?          submitted        terminal\n"
-        "   - 31 min  Pick a colour for the error page  timed out\n"
+        "   - 31 min  Pick a colour for the error page  timed out        auto\n"
         "   ✓ 1 h     Lint rule set for new packages    auto-submitted   web\n"
         "   ✗ 2 h     Rename UserDto to Account?        cancelled        client\n"
         "   ✗ 3 h     Force-push to main?               declined         terminal\n"
@@ -82,11 +82,11 @@ static void the_list(void **state)
                         " sayso  3 waiting                 :7297\n"
                         "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌\n"
                         " ▸  4:12   Which cache should the prod›\n"
-                        "           \"claude-code\" shop-api\n"
+                        "           \"claude-code\" shop-api  auto\n"
                         "    9:40 ! Delete 3 unused database vo›\n"
-                        "           \"codex\" infra\n"
+                        "           \"codex\" infra           auto\n"
                         "    0:42   Three questions before the›\n"
-                        "           \"gemini-cli\" docs-site\n"
+                        "           \"gemini-cli\" docs-site  auto\n"
                         "\n"
                         " Latest finished\n"
                         "   ✓ Keep the old /v1 routes?\n"
@@ -332,12 +332,12 @@ static void put_off_it_rings_again_at_its_time(void **state)
                "{\"ask\":" ASK("aaaa", "Which cache should the product page use?", "pending",
                                "claude-code", "src/shop-api", "14:02:59",
                                LEFT_S("1000") ",\"later_until\":\"2026-07-28T14:13:11.000Z\"") "}");
-    stage_expect_row(&stage, "shop›  later");
+    stage_expect_row(&stage, "later  auto");
     stage_wait(&stage, 590000);
     stage_expect(&stage, "");
     stage_wait(&stage, 11000);
     stage_expect(&stage, "BELL\n");
-    stage_expect_no_row(&stage, "shop›  later");
+    stage_expect_no_row(&stage, "later  auto");
     stage_close(&stage);
 }
 

@@ -265,9 +265,67 @@ static void times_beyond_any_range(void **state)
     facts_release(&facts);
 }
 
+/* The title's row has the question of the step where the title is only the first of them. */
+static void a_question_is_said_once(void **state)
+{
+    static const char form[] = FORM(
+        "Which way? (+1)", "Which way? (+1)",
+        "{\"name\":\"way\",\"kind\":\"single\",\"required\":true,\"label\":\"Which way?\","
+        "\"header\":\"Way\",\"options\":[{\"id\":\"l\",\"label\":\"Left\"}],\"max_selections\":1},"
+        "{\"name\":\"gear\",\"kind\":\"single\",\"required\":true,\"label\":\"Which gear?\","
+        "\"header\":\"Gear\",\"options\":[{\"id\":\"l\",\"label\":\"Low\"}],\"max_selections\":1}",
+        "");
+    static const char *const questions[] = { "Which way?", "Which gear?" };
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, form);
+    for (size_t i = 0; i < ARRAY_LEN(questions); i++) {
+        const char *shown = stage_draw(&stage, 80, 24), *at = strstr(shown, questions[i]);
+
+        assert_non_null(at);
+        assert_null(strstr(at + 1, questions[i]));
+        assert_null(strstr(shown, questions[1 - i]));
+        stage_type(&stage, RIGHT);
+    }
+    stage_close(&stage);
+}
+
+/* There is no later moment: that less than ten seconds are left rings in quiet times too. */
+static void the_last_seconds_ring(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_take(&stage, NEWS_SETTINGS,
+               "{\"settings\":[{\"name\":\"sound\",\"value\":true},"
+               "{\"name\":\"do_not_disturb\",\"value\":true}]}");
+    text_clear(&stage.effects);
+    stage_wait(&stage, 241000);
+    stage_expect(&stage, "");
+    stage_wait(&stage, 2000);
+    stage_expect(&stage, "BELL\n");
+    stage_close(&stage);
+}
+
+static void the_panel_leads_to_the_browser(void **state)
+{
+    struct stage stage = { 0 };
+
+    (void)state;
+    stage_open(&stage, cache_form);
+    stage_type(&stage, "sw");
+    stage_expect_acts(&stage, "BROWSER\n");
+    stage_close(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_question_is_said_once),
+        cmocka_unit_test(the_last_seconds_ring),
+        cmocka_unit_test(the_panel_leads_to_the_browser),
         cmocka_unit_test(undo),
         cmocka_unit_test(somebody_was_faster),
         cmocka_unit_test(timed_out_while_typing),
