@@ -211,6 +211,37 @@ test("B4 five refusals in five minutes: the page offers to be silent about this 
     await page.close();
 });
 
+test("R7.2 that less than 10 s are left is told at once: neither the pause nor quiet time holds it back", async () => {
+    const page = await stage.page("/", context);
+    await page.evaluate(() => {
+        window.shown = [];
+        window.Notification = class extends EventTarget {
+            static permission = "granted";
+            constructor(title, options) {
+                super();
+                window.shown.push(`${title}: ${options.body}`);
+            }
+            close() {}
+        };
+        Document.prototype.hasFocus = () => false;
+    });
+    const said = () => page.evaluate(() => window.shown.join("\n"));
+    const first = await agent.ask(choice({ title: "First of two", timeout_seconds: 600 }));
+    await until(async () => /First of two/.test(await said()), "the first is told, and the pause begins");
+    const second = await agent.ask(choice({ title: "Second of two", timeout_seconds: 600 }));
+    await page.locator(".row", { hasText: "Second of two" }).waitFor();
+    await stage.home.must("settings", "set", "do_not_disturb", "on");
+    for (const { id } of [first, second])
+        await stage.home.must("extend", id, "4");
+    for (const { result } of [first, second]) {
+        assert.equal((await result).action_status, "timeout");
+        assert.match(await said(), /Less than 10 s left: .*First of two/);
+        assert.match(await said(), /Less than 10 s left: .*Second of two/);
+    }
+    await stage.home.must("settings", "reset", "do_not_disturb");
+    await page.close();
+});
+
 test("R7.2 notifications: less than 10 s left, time has run out; each once, and with a sound where wanted", async () => {
     const page = await stage.page("/", context);
     await stage.home.must("settings", "set", "sound", "on");

@@ -171,6 +171,48 @@ test("R8.2 R7.4 language switches in the middle of a question and keeps what was
     await page.close();
 });
 
+test("R6.4 R7.4 the panel switches this ask to terminal or web; the strip shows what is in force for it", async () => {
+    const asked = await agent.ask(choice({ title: "Elsewhere", timeout_seconds: 600 }));
+    const page = await stage.open(asked, context);
+    const strip = (name) => page.locator(`[data-key=strip-${name}] b`).textContent();
+    assert.deepEqual([await strip("interface"), await strip("timeout_seconds")], ["auto", "10 min"]);
+    await stage.home.must("extend", asked.id, "1800");
+    await until(async () => await strip("timeout_seconds") === "30 min", "its own time, as it was set");
+    await page.locator(".strip-go").click();
+    await page.getByLabel("Interface of this ask").selectOption("terminal");
+    await page.locator("aside.panel").getByText(`sayso attach ${asked.id.slice(0, 8)}`).waitFor();
+    await until(async () => await strip("interface") === "terminal", "the strip has it");
+    assert.match(await page.locator(`.row[href$=${asked.id}] .badge`).textContent(), /terminal/);
+    await page.getByLabel("Interface of this ask").selectOption("web");
+    await until(async () => await strip("interface") === "web", "and back");
+    await page.locator("[data-key=close-settings]").click();
+    await stage.home.must("extend", asked.id, "1");
+    assert.equal((await asked.result).action_status, "timeout");
+    await page.getByText("Completed").click();
+    await until(async () => /web/.test(await page.locator(`.row[href$=${asked.id}] .badge`).textContent()), "timed out: where it was announced");
+    await page.close();
+});
+
+test("R7.3 the empty page: commands are copied by a button and broken between words only", async () => {
+    const page = await stage.page("/", context);
+    await page.getByRole("heading", { name: "Nobody is waiting for you" }).waitFor();
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy sayso inbox" }).click();
+    await page.getByText("Copied").waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "sayso inbox");
+    for (const width of [1280, 390, 320]) {
+        await page.setViewportSize({ width, height: 800 });
+        const [words, broken, isWide] = await page.evaluate(() => {
+            const all = [...document.querySelectorAll(".cmd .word")];
+            return [all.length, all.filter((word) => word.getClientRects().length !== 1).length,
+                document.documentElement.scrollWidth > innerWidth];
+        });
+        assert.ok(words > 10);
+        assert.deepEqual([broken, isWide], [0, false], `at ${width}`);
+    }
+    await page.close();
+});
+
 test("R7.8 statistics as SVG, with the figures as a table", async () => {
     const page = await stage.page("/statistics", context);
     await page.locator(".plot").waitFor();

@@ -90,6 +90,28 @@ test("R3.5 R3.1 tabs by their short names, Other, notes, previews and several la
     await page.close();
 });
 
+test("R3.5 a question is said once: as the page's title, and per step where the title is only the first", async () => {
+    const visible = (page, text) => page.locator(".ask").getByText(text, { exact: true })
+        .evaluateAll((nodes) => nodes.filter((node) => !node.closest(".vh, .steps")).length);
+    const options = [{ label: "Left" }, { label: "Right" }];
+    const one = await agent.ask({ questions: [{ question: "Which way?", header: "Way", options }] }, "ask_user_question");
+    let page = await stage.open(one, context);
+    assert.equal(await page.locator("h1").textContent(), "Which way?");
+    assert.equal(await visible(page, "Which way?"), 1);
+    assert.equal(await page.getByRole("group", { name: "Which way?" }).count(), 1);
+    await stage.home.must("cancel", one.id);
+    await page.close();
+    const two = await agent.ask({ questions: [{ question: "Which way?", header: "Way", options },
+        { question: "Which gear?", header: "Gear", options }] }, "ask_user_question");
+    page = await stage.open(two, context);
+    assert.deepEqual([await page.locator("h1").textContent(), await visible(page, "Which way?")], ["Which way?", 1]);
+    await page.keyboard.press("ArrowRight");
+    await until(async () => await page.locator("h1").textContent() === "Which gear?", "the title is that of the step");
+    assert.deepEqual([await visible(page, "Which way?"), await visible(page, "Which gear?")], [0, 1]);
+    await stage.home.must("cancel", two.id);
+    await page.close();
+});
+
 test("R3.5 R7.5 all of it by keyboard: digits, arrows between questions, own words, note, review", async () => {
     const { ask, page } = await open();
     const press = async (key, ready) => {

@@ -66,13 +66,25 @@ const becomes = (name, value, isSo) => [name, async (page) => {
     await until(async () => !await isSo(page), `${name} is as it was`);
 }];
 const strip = (name, words) => async (page) => words.test(await page.locator(`[data-key=strip-${name}]`).textContent());
+// What is for asks to come is not in the strip of this one; the open settings show it.
+const inPanel = (name, value) => {
+    const [, check] = becomes(name, value, async (page) => await page.locator(`#set-${name}`).inputValue() === value);
+    return [name, async (page, asked) => {
+        const before = await page.locator(`[data-key=strip-${name}]`).textContent();
+        await page.locator(".strip-go").click();
+        await check(page, asked);
+        assert.equal(await page.locator(`[data-key=strip-${name}]`).textContent(), before, "this ask is as it was");
+        await page.locator("[data-key=close-settings]").click();
+        await page.locator("aside.panel").waitFor({ state: "detached" });
+    }];
+};
 const isGone = (find) => async (page) => await find(page).count() === 0;
 const root = (key, value) => (page) => page.evaluate(([key, value]) =>
     document.documentElement.dataset[key] === value, [key, value]);
 
 const QUESTION = new Map([
-    becomes("interface", "web", strip("interface", /browser|web|portal/i)),
-    becomes("timeout_seconds", "7200", strip("timeout_seconds", /2 h/)),
+    inPanel("interface", "web"),
+    inPanel("timeout_seconds", "7200"),
     becomes("single_submit", "batch", strip("single_submit", /waits/)),
     becomes("notes", "off", isGone((page) => page.getByLabel("Note to the agent"))),
     becomes("navigation_hints", "off", root("hints", "off")),

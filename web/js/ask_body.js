@@ -2,7 +2,7 @@
 import { button, foreign, icon, key, make, setText } from "./dom.js";
 import { buildTalk } from "./talk.js";
 import { say, sayCount } from "./language.js";
-import { hasNotes, hasSteps } from "./entry.js";
+import { hasNotes, hasSteps, titleField } from "./entry.js";
 import { describeValue, judge, mayDestroy, pickedLabels, shownOf, wordsOf } from "./values.js";
 import { buildField } from "./fields.js";
 import { buildMarks, sayRule } from "./field_options.js";
@@ -62,13 +62,15 @@ function buildStepNote(entry, changed) {
 /** @param {Entry} entry */
 function buildHead(entry) {
     const { form } = entry;
+    const field = titleField(entry);
     const isSecret = form.shown?.mentions_secret;
     return [
         mayDestroy(form) &&
             make("p", { class: "flag" }, icon("warn"), make("b", {}, say("destructive")), " ",
             make("span", {}, say("two_acts"))),
-        make("h1", { tabindex: -1 }, foreign(shownOf(form, "title")),
-            buildMarks(form.shown, "title")),
+        make("h1", { tabindex: -1 }, field
+            ? [foreign(shownOf(field, "label")), ...buildMarks(field.shown, "label")]
+            : [foreign(shownOf(form, "title")), ...buildMarks(form.shown, "title")]),
         isSecret &&
             make("p", { class: "flag" }, icon("warn"), make("span", {}, say("mentions_secret"))),
         form.title !== form.prompt && make("div", { class: "prose", id: "prompt" },
@@ -148,7 +150,7 @@ function buildCompareHead(entry, redraw) {
         },
     }), make("span", {}, say(one ? "one_at_a_time" : "side_by_side")));
     const field = fieldShown(entry);
-    const label = shownOf(field, "label");
+    const label = titleField(entry) ? "" : shownOf(field, "label");
     return make("div", { class: "cmp-head" },
         make("h2", { class: "sub" }, label && [foreign(label), " "],
             make("span", { class: label ? "rule" : "" }, sayRule(field))),

@@ -77,7 +77,7 @@ function sayEnd(entry) {
 function buildSummary(entry) {
     const { form, answer, ask } = entry;
     const isAnswer = answer && ["submitted", "auto_submitted"].includes(ask.status);
-    const values = isAnswer ? readValues(form, answer) : null;
+    const values = isAnswer ? readValues(form, answer, true) : null;
     const row = (/** @type {string} */ term, /** @type {any[]} */ ...inside) =>
         make("div", {}, make("dt", {}, term), make("dd", {}, ...inside));
     const rows = [row(say("question"), foreign(shownOf(form, "title")))];

@@ -11,7 +11,8 @@ import { announce } from "./announce.js";
  *     hasPanel: () => boolean,
  *     moved: (id: string) => void}} AskShell
  * @typedef {{main: HTMLElement, id: string, shell: AskShell, entry: Entry|null, is_closed: boolean,
- *     parts: {sync: () => void}[], lasting: {sync: () => void}|null, send: HTMLButtonElement|null,
+ *     parts: {sync: () => void}[], lasting: {sync: () => void}|null,
+ *     strip: {sync: () => void, node: HTMLElement}|null, send: HTMLButtonElement|null,
  *     tally: HTMLOutputElement,
  *     render: (toTitle?: boolean) => void, redraw: () => void,
  *     refetch: () => Promise<void>}} AskPage
@@ -25,7 +26,8 @@ import { announce } from "./announce.js";
  */
 export function newAskPage(main, id, shell) {
     return {
-        main, id, shell, entry: null, is_closed: false, parts: [], lasting: null, send: null,
+        main, id, shell, entry: null, is_closed: false, parts: [], lasting: null, strip: null,
+        send: null,
         tally: make("output", { class: "tally", id: "tally" }),
         render: () => {}, redraw: () => {}, refetch: async () => {},
     };

@@ -20,6 +20,7 @@ import { buildSecondAct } from "./second_act.js";
 import { buildAskedBackBanner, buildDetachedBanner, buildEarlierBanner, buildOfflineBanner }
     from "./banners.js";
 import { buildContext } from "./ask_context.js";
+import { buildCommand } from "./command.js";
 import { buildSettings } from "./settings_form.js";
 import { complain, keepSaying, newAskPage, syncParts } from "./ask_page.js";
 import { buildFoot, syncFoot } from "./ask_foot.js";
@@ -76,6 +77,7 @@ function buildForm(page) {
         askBack: () => askBack(page),
         hide: (option) => void hideOption(page, option),
     });
+    page.strip = buildStrip(entry, page.shell.openSettings);
     const second = entry.code ? buildSecondAct(entry, {
         send: (code) => deliver(page, code), back: () => leaveSecondAct(page),
     }) : null;
@@ -84,7 +86,7 @@ function buildForm(page) {
         class: `ask${hasPreviews(entry) ? " wide" : ""}`, novalidate: true,
         submit: (/** @type {Event} */ event) => event.preventDefault(),
     }, make("div", { class: "ask-in" },
-        buildStrip(entry, page.shell.openSettings), ...body.nodes, second?.node),
+        page.strip.node, ...body.nodes, second?.node),
     buildFoot(page, {
         send: () => send(page, "button"), cancel: () => cancel(page), later: () => later(page),
         toTerminal: () => void toTerminal(page),
@@ -112,7 +114,7 @@ function buildBanners(page) {
         entry.is_from_earlier && isOpen(entry.ask) && buildEarlierBanner(),
         entry.attach && make("div", { class: "banner info", role: "status" }, icon("term"),
             make("p", {}, make("b", {}, say("go_on_terminal")), " ",
-                make("code", {}, entry.attach)))]
+                buildCommand(entry.attach)))]
         .filter((node) => node instanceof Node);
 }
 
@@ -249,6 +251,7 @@ export function showAsk(main, id, shell) {
         entry.ask = asks.get(entry.id) ?? entry.ask;
         bar?.sync(entry.ask);
         page.lasting?.sync();
+        page.strip?.sync();
         if (!isOpen(entry.ask)) {
             if (entry.undo_until && !isUndoable(entry)) {
                 entry.undo_until = 0;

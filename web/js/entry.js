@@ -57,7 +57,8 @@ export function newEntry(id, got) {
     joinShown(got.form, got.shown);
     const hidden = new Set(mayDestroy(got.form) ? [] : got.hidden ?? []);
     const earlier = isOpen(ask) && !draft ? takeForAgain(ask, got.form) : null;
-    const values = readValues(got.form, isOpen(ask) ? draft ?? earlier : got.answer);
+    const values = isOpen(ask) ? readValues(got.form, draft ?? earlier)
+        : readValues(got.form, got.answer, true);
     if (isOpen(ask) && !draft) {
         for (const option of hidden) /* a hidden default is not chosen */
             values.fields[got.form.fields[0].name].picks.delete(option);
@@ -84,6 +85,22 @@ export function newEntry(id, got) {
 export function hasSteps(entry) {
     const { fields } = entry.form;
     return fields.length > 1 && fields.length <= STEPS_MOST && fields.every(takesPicks);
+}
+
+/** Where the title is only a question of the form, it is that of the step, and said once.
+ * @param {Entry} entry
+ * @returns {import("./values.js").Field|null} the field whose label is the title
+ */
+export function titleField(entry) {
+    const { form } = entry;
+    const [first] = form.fields;
+    const more = form.fields.length - 1;
+    const isQuestion = form.fields.some((field) => field.label && field.label === form.title) ||
+        (more > 0 && form.title === `${first.label} (+${more})`);
+    if (!isQuestion || !form.fields.every(takesPicks))
+        return null;
+    return form.fields.length === 1 ? first
+        : hasSteps(entry) ? form.fields[entry.step] ?? null : null;
 }
 
 /** Notes are there unless either side says no.

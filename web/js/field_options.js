@@ -2,7 +2,7 @@
 import { foreign, icon, key, make, setText } from "./dom.js";
 import { isOneOf, judge, mayDestroy, shownOf } from "./values.js";
 import { say, sayCount } from "./language.js";
-import { hasNotes, hasSteps } from "./entry.js";
+import { hasNotes, hasSteps, titleField } from "./entry.js";
 import { isOn } from "./model.js";
 import { followPicks } from "./guard.js";
 import { buildPreview } from "./previews.js";
@@ -274,6 +274,7 @@ export function buildOptions(entry, field, at, told) {
     const count = make("output", { id: `${base}-count` });
     const hasPreviews = options.some((option) => option.preview);
     const label = shownOf(field, "label");
+    const isTitle = titleField(entry) === field; /* said above: here for screen readers alone */
     const more = make("button", {
         type: "button", class: "more", "data-key": "reveal",
         click: () => {
@@ -298,8 +299,9 @@ export function buildOptions(entry, field, at, told) {
         class: hasPreviews ? "cmp" : "opts", id: base,
         "data-n": hasPreviews ? options.length : null,
     },
-        make("legend", {}, make("span", { class: "leg" }, label ? foreign(label) : rule),
-            label && make("span", {}, rule), count),
+        make("legend", {}, isTitle && make("span", { class: "vh" }, foreign(label)),
+            make("span", { class: "leg" }, label && !isTitle ? foreign(label) : rule),
+            label && !isTitle && make("span", {}, rule), count),
         filter, rows.map(({ row }) => row), own?.row, more);
     const sync = () => {
         let hidden = 0, revealed = 0;

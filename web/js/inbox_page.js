@@ -6,6 +6,7 @@ import { line, signInWith } from "./wire.js";
 import { on } from "./signals.js";
 import { buildNotifyBanner, buildOfflineBanner } from "./banners.js";
 import { keepFocus } from "./announce.js";
+import { buildCommand } from "./command.js";
 
 const SHORTLY_S = 60;
 const TOKEN_COMMAND = "sayso token new --kind person";
@@ -30,7 +31,7 @@ function buildEmpty() {
         make("h1", { tabindex: -1 }, say("nobody_waiting")),
         make("p", {}, say("nobody_waiting_more")),
         make("ul", { class: "cmds" }, commands.map(([words, command]) =>
-            make("li", {}, make("span", {}, words), make("code", {}, command)))));
+            make("li", {}, make("span", {}, words), buildCommand(command)))));
 }
 
 function buildWaiting() {
@@ -81,7 +82,7 @@ function buildTokenForm() {
         make("h1", { tabindex: -1 }, say("not_signed_in")),
         make("p", {}, say(line.was_in ? "token_unknown" : "token_wanted")),
         make("ul", { class: "cmds" }, make("li", {}, make("span", {}, say("run_this_there")),
-            make("code", {}, TOKEN_COMMAND))),
+            buildCommand(TOKEN_COMMAND))),
         make("form", { class: "new-token", submit: (/** @type {Event} */ event) => {
             event.preventDefault();
             signInWith(input.value);
@@ -101,7 +102,8 @@ export function showSignedOut(main) {
         make("p", {}, say(line.why === "code_spent" ? "link_spent"
             : line.was_in ? "was_signed_out_more" : "not_signed_in_more")),
         make("ul", { class: "cmds" },
-            make("li", {}, make("span", {}, say("run_this")), make("code", {}, openCommand()))),
+            make("li", {}, make("span", {}, say("run_this")),
+                buildCommand(openCommand()))),
         make("p", { class: "hint" }, icon("shield"), " ", say("why_sign_in")))));
     const openCommand = () => {
         const found = /^\/choice\/([a-z2-7]{4,26})/.exec(location.pathname);

@@ -27,9 +27,13 @@ export function buildVia(via) {
         make("span", {}, say(/** @type {any} */ (`channel_${via}`)))];
 }
 
-/** @param {Ask} ask */
-function whereShown(ask) {
-    return ask.interface === "auto" ? null : ask.interface;
+/** Where an ask is announced; once it is over, where it was answered.
+ * @param {Ask} ask
+ */
+function buildBadge(ask) {
+    const name = ask.answered_by?.via ?? ask.interface;
+    return make("span", { class: "badge" }, name === "auto"
+        ? [icon("inbox"), make("span", {}, say("interface_auto"))] : buildVia(name));
 }
 
 /** @param {Ask} ask */
@@ -37,7 +41,6 @@ function buildActive(ask) {
     const left = secondsLeft(ask);
     const tone = line.state === "open" ? urgency(left) : "";
     const folder = folderOf(ask).split("/").filter(Boolean).pop();
-    const shown = whereShown(ask);
     return [
         ring(line.state === "open" ? partLeft(ask) : 0, tone ? "soon" : ""),
         make("span", { class: "row-title" }, foreign(ask.shown?.title ?? ask.title)),
@@ -48,8 +51,8 @@ function buildActive(ask) {
                 make("span", { class: "danger-t" }, icon("warn"), say("destructive_word")),
             ask.detached && make("span", {}, say("state_detached")),
             isLater(ask) && make("span", {}, say("later")),
+            buildBadge(ask),
             make("span", {}, foreign(sayAgent(ask))),
-            shown && make("span", {}, buildVia(shown)),
             folder && make("span", {}, foreign(folder)),
             !ask.detached &&
                 make("span", {}, say("blocked", { time: sayDuration(secondsBlocked(ask)) }))),
@@ -59,7 +62,6 @@ function buildActive(ask) {
 /** @param {Ask} ask */
 function buildFinished(ask) {
     const [symbol, tone] = END_MARKS[ask.status] ?? ["done", ""];
-    const via = ask.answered_by?.via;
     const ago = (Date.now() - Date.parse(ask.decided_at ?? ask.created_at)) / 1000;
     return [
         icon(symbol, tone),
@@ -67,7 +69,7 @@ function buildFinished(ask) {
         make("span", { class: "row-left" }, sayDuration(ago)),
         make("span", { class: "row-meta" },
             make("span", {}, say(/** @type {any} */ (`state_${ask.status}`))),
-            via && make("span", {}, buildVia(via)), make("span", {}, foreign(sayAgent(ask)))),
+            buildBadge(ask), make("span", {}, foreign(sayAgent(ask)))),
     ];
 }
 

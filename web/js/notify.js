@@ -1,6 +1,7 @@
 /*
  * notify.js - telling a person who looks elsewhere: notification, title, favicon, sound. Never
- * while the page is in front, and at most one notification in ten seconds however many ask (B4).
+ * while the page is in front, and at most one notification in ten seconds however many ask (B4);
+ * that less than ten seconds are left is told at once, or it would be told too late.
  */
 import { say, sayCount } from "./language.js";
 import { activeAsks, isLater, isOn, isOpen, secondsLeft, setting } from "./model.js";
@@ -83,9 +84,14 @@ function flush() {
     if (rows.length === 0 || isInFront() || isQuiet())
         return;
     lastAt = performance.now();
+    show(rows);
+}
+
+/** @param {typeof waiting} rows */
+function show(rows) {
     const one = rows[rows.length - 1];
     const isOne = rows.length === 1;
-    if (isOn("sound"))
+    if (isOn("sound") && !isQuiet())
         ring2();
     if (!("Notification" in window) || Notification.permission !== "granted")
         return;
@@ -104,12 +110,19 @@ function flush() {
 /**
  * @param {string} title
  * @param {import("./model.js").Ask} ask
+ * @param {boolean} [isLast] there is no later moment: neither quiet nor the pause holds it back
  */
-function notify(title, ask) {
-    if (!isOn("notifications") || isQuiet() || isInFront() || isLater(ask) || isMuted(ask))
+function notify(title, ask, isLast = false) {
+    if (!isOn("notifications") || isInFront() || isMuted(ask) ||
+        (!isLast && (isQuiet() || isLater(ask))))
         return;
-    waiting.push({ title, body: `${sayAgent(ask)} ${ask.shown?.title ?? ask.title}`,
-        tag: ask.session_id, id: ask.session_id });
+    const row = { title, body: `${sayAgent(ask)} ${ask.shown?.title ?? ask.title}`,
+        tag: ask.session_id, id: ask.session_id };
+    if (isLast) {
+        show([row]);
+        return;
+    }
+    waiting.push(row);
     if (timer === undefined)
         timer = setTimeout(flush, Math.max(0, lastAt + EVERY_MS - performance.now()));
 }
@@ -144,7 +157,7 @@ export function startNotify() {
                 warned.delete(ask.session_id);
             } else if (!warned.has(ask.session_id)) {
                 warned.add(ask.session_id);
-                notify(say("notify_short"), ask);
+                notify(say("notify_short"), ask, true);
             }
         }
     });

@@ -5,6 +5,7 @@ import { isOn, isOpen, saveSetting, secondsLeft, setting, settingRow, settingRow
     from "./model.js";
 import { call } from "./wire.js";
 import { sayProblem } from "./problems.js";
+import { buildCommand } from "./command.js";
 
 /**
  * @typedef {import("./language.js").Word} Word
@@ -106,11 +107,29 @@ function buildControl(row, save) {
         }), make("span", {}, sayChoice(row.name, choice)))));
 }
 
+/** Where the ask that is open is announced; it may be answered anywhere.
+ * @param {import("./model.js").Ask} ask
+ * @param {(error: any) => void} failed
+ */
+function buildThisInterface(ask, failed) {
+    const known = [...new Set(["auto", "web", ...isOn("terminal") ? ["terminal"] : [],
+        ask.interface])];
+    return make("div", { class: "s" }, make("label", { for: "set-this-interface" },
+        say("this_interface"), ask.interface === "terminal" && make("small", {},
+            buildCommand(`sayso attach ${ask.session_id.slice(0, 8)}`))),
+    select({ id: "set-this-interface", "data-key": "set-this-interface",
+        change: (/** @type {Event} */ event) => {
+            const { value } = /** @type {HTMLSelectElement} */ (event.target);
+            call("ask/switch", { session_id: ask.session_id, interface: value }).catch(failed);
+        } }, known.map((value) =>
+        /** @type {[string, string]} */ ([value, sayChoice("interface", value)])), ask.interface));
+}
+
 /** The time of the ask that is open: it can be set to anything.
  * @param {import("./model.js").Ask} ask
  * @param {(error: any) => void} failed
  */
-function buildThisAsk(ask, failed) {
+function buildThisTime(ask, failed) {
     const left = secondsLeft(ask) ?? 0;
     const until = sayTime(new Date(Date.now() + left * 1000).toISOString());
     const choices = /** @type {[string, string][]} */ ([
@@ -118,15 +137,14 @@ function buildThisAsk(ask, failed) {
         ["300", say("plus_5_min")],
         ["1800", say("plus_30_min")], ["14400", say("plus_4_h")], ["now60", say("only_1_min")],
     ]);
-    return make("fieldset", {}, make("legend", {}, say("this_ask")), make("div", { class: "s" },
-        make("label", { for: "set-left" }, say("time_left")),
+    return make("div", { class: "s" }, make("label", { for: "set-left" }, say("time_left")),
         select({ id: "set-left", "data-key": "set-left", change: (/** @type {Event} */ event) => {
             const { value } = /** @type {HTMLSelectElement} */ (event.target);
             const seconds = value === "now60"
                 ? 60 : Math.ceil(secondsLeft(ask) ?? 0) + Number(value);
             if (value)
                 call("ask/extend", { session_id: ask.session_id, seconds }).catch(failed);
-        } }, choices, "")));
+        } }, choices, ""));
 }
 
 /**
@@ -160,7 +178,8 @@ export function buildSettings(ask = null) {
     return make("form",
         { class: "set", submit: (/** @type {Event} */ event) => event.preventDefault() },
         saved,
-        ask && isOpen(ask) && secondsLeft(ask) !== null && buildThisAsk(ask, fail),
+        ask && isOpen(ask) && make("fieldset", {}, make("legend", {}, say("this_ask")),
+            buildThisInterface(ask, fail), secondsLeft(ask) !== null && buildThisTime(ask, fail)),
         groups.map(([group, rows]) =>
             make("fieldset", {}, make("legend", {}, sayGroup(group)), rows.map((row) => {
             const small = [SMALL[row.name] && say(SMALL[row.name]), sayOrigin(row.name)]

@@ -148,12 +148,14 @@ function readValue(field, said, value) {
 }
 
 /**
- * What a draft or an answer says, over the defaults.
+ * What a draft or an answer says, over the defaults. A draft says nothing of notes that the agent
+ * wrote beforehand and that are still there; an answer says all.
  * @param {Form} form
  * @param {any} said
+ * @param {boolean} [isAnswer]
  * @returns {Values}
  */
-export function readValues(form, said) {
+export function readValues(form, said, isAnswer = false) {
     const values = defaultValues(form);
     const first = form.fields[0];
 
@@ -171,9 +173,9 @@ export function readValues(form, said) {
         if (said.fields && field.name in said.fields)
             readValue(field, said.fields[field.name], values.fields[field.name]);
     }
-    values.notes = { ...said.option_annotations };
+    values.notes = { ...isAnswer ? {} : values.notes, ...said.option_annotations };
     values.field_notes = { ...said.field_annotations };
-    values.note = textOf(said.global_annotation);
+    values.note = textOf(said.global_annotation ?? (isAnswer ? "" : values.note));
     return values;
 }
 
@@ -208,14 +210,19 @@ export function writeAnswer(form, values, withNotes) {
         answer.fields[field.name] = writeValue(field, values.fields[field.name]);
     if (!withNotes)
         return answer;
-    const written = (/** @type {Record<string, string>} */ notes) =>
-        Object.entries(notes).filter(([, text]) => text.trim());
-    if (written(values.notes).length)
-        answer.option_annotations = Object.fromEntries(written(values.notes));
-    if (written(values.field_notes).length)
-        answer.field_annotations = Object.fromEntries(written(values.field_notes));
-    if (values.note.trim())
-        answer.global_annotation = values.note;
+    const given = defaultValues(form); /* what the agent wrote: "" says that it was taken away */
+    const written = (/** @type {Record<string, string>} */ notes,
+        /** @type {Record<string, string>} */ before) =>
+        Object.entries(notes).filter(([id, text]) => text.trim() || before[id])
+            .map(([id, text]) => [id, text.trim() ? text : ""]);
+    const notes = written(values.notes, given.notes);
+    const fieldNotes = written(values.field_notes, given.field_notes);
+    if (notes.length)
+        answer.option_annotations = Object.fromEntries(notes);
+    if (fieldNotes.length)
+        answer.field_annotations = Object.fromEntries(fieldNotes);
+    if (values.note.trim() || given.note)
+        answer.global_annotation = values.note.trim() ? values.note : "";
     return answer;
 }
 

@@ -284,6 +284,7 @@ export const WORDS = /** @type {const} */ ({
     ],
     copy: ["Copy", "复制"],
     copied: ["Copied", "已复制"],
+    copy_command: ["Copy {command}", "复制 {command}"],
     selected_copy: ["Selected: press Ctrl+C", "已选中：按 Ctrl+C"],
     discard: ["Discard", "丢弃"],
     next_ask: ["Next:", "下一个："],

@@ -156,6 +156,7 @@ export const PAGE_WORDS = /** @type {const} */ ({
     from_environment: ["from the environment, not saved yet", "来自环境变量，尚未保存"],
     back_to_built_in: ["Back to built-in values", "恢复内置默认值"],
     on_to_question: ["On to the question", "前往问题"],
+    this_interface: ["Interface of this ask", "此请求的界面"],
     interface_auto: ["auto", "自动"],
     interface_web: ["web", "网页"],
     interface_terminal: ["terminal", "终端"],
