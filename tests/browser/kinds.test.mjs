@@ -2,7 +2,7 @@
 // Proves: R2.2 R2.3 R3.5 R4.1 R4.6 R5.2 R6.4 R7.2 R7.5 R7.6 R12.1
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Stage, answerable, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
+import { OPTIONS, Stage, answerable, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
 
 let stage;
 let agent;
@@ -375,6 +375,28 @@ test("R7.5 everything by keyboard: move, tick, own words, note, cancel, help", a
     assert.equal(result.action_status, "cancelled");
     assert.equal(result.selection.global_annotation, "not now");
     await page.close();
+});
+
+test("R2.2 notes written beforehand: those of chosen options come back, what was taken away does not", async () => {
+    const options = OPTIONS.map((row) => ({ ...row, annotation: `about ${row.id}` }));
+    for (const [removed, notes, common] of [[false, { redis: "about redis" }, "for all"], [true, undefined, undefined]]) {
+        const { asked, page } = await open(choice({ ...WAITS, title: `Prefilled ${removed}`, options, global_annotation: "for all" }));
+        assert.equal(await page.getByLabel("Note to the agent").inputValue(), "for all");
+        if (removed) {
+            await page.getByLabel("Note to the agent").fill("");
+            await page.locator("[data-key=note-redis]").fill("");
+        }
+        await option(page, "Redis").click();
+        await sendButton(page).click();
+        await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
+        await page.locator("[data-key=undo]").click(); /* also through the draft that an undone answer becomes */
+        await answerable(page);
+        await sendButton(page).click();
+        await sendNow(page);
+        const { selection } = await asked.result;
+        assert.deepEqual([selection.option_annotations, selection.global_annotation], [notes, common]);
+        await page.close();
+    }
 });
 
 test("R7.5 Enter ticks where nothing is ticked; an empty answer is meant by a second press", async () => {
