@@ -210,7 +210,8 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
     if "--undo" in words:
         assert home.sayso("install", "claude", "--yes", cwd=home.path).code == 0
     if verb == "install" and not {"--yes", "--print"} & set(words):
-        on_terminal(home, shlex.join(["sayso", *rest]), "\ny\n")
+        asks_tools = not {"--tools", "--http", "--gate", "--undo"} & set(words)
+        on_terminal(home, shlex.join(["sayso", *rest]), "\ny\n" if asks_tools else "y\n")
         return
     result: Result = home.sayso(*rest, input=given, cwd=home.path, env={"EDITOR": "true", "BROWSER": "true"})
     assert result.code == NO_TERMINAL.get(" ".join(words[1:3]), NO_TERMINAL.get(verb, 0)), (named, words, result)
