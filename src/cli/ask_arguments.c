@@ -44,6 +44,40 @@ static bool is_recommended(const struct arguments *arguments, const char *id)
     return false;
 }
 
+/* What --describe says of the option; NULL: nothing. */
+static const char *described(const struct arguments *arguments, const char *id)
+{
+    size_t at = 0, length = strlen(id);
+    const char *pair;
+
+    while ((pair = arguments_next(arguments, "describe", &at))) {
+        if (strncmp(pair, id, length) == 0 && pair[length] == '=')
+            return pair + length + 1;
+    }
+    return NULL;
+}
+
+/* Each --describe is of an option: a misspelt one would be dropped. */
+static bool check_descriptions(const struct arguments *arguments)
+{
+    size_t at = 0;
+    const char *pair;
+
+    while ((pair = arguments_next(arguments, "describe", &at))) {
+        size_t other = 0, length = strcspn(pair, "=");
+        const char *option;
+
+        while ((option = arguments_next(arguments, "option", &other)) &&
+               (strncmp(option, pair, length) != 0 || option[length] != '='))
+            continue;
+        if (!option || !pair[length]) {
+            say_problem(TEXT_CLI_BAD_DESCRIBE, "pair", pair, NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool write_options(const struct arguments *arguments, struct json_writer *writer)
 {
     struct text id = { 0 };
@@ -61,6 +95,7 @@ static bool write_options(const struct arguments *arguments, struct json_writer 
         json_write_object(writer, NULL);
         json_write_text(writer, "id", text_string(&id));
         json_write_text(writer, "label", label);
+        json_write_text_if(writer, "description", described(arguments, text_string(&id)));
         if (is_recommended(arguments, text_string(&id)))
             json_write_bool(writer, "recommended", true);
         json_write_end_object(writer);
@@ -97,9 +132,12 @@ bool ask_arguments_from_options(const struct arguments *arguments, struct text *
     struct json_writer writer = json_writer_to(out);
     const char *prompt = arguments_value(arguments, "prompt");
     const char *key = arguments_value(arguments, "key");
-    int64_t timeout_s = 0;
+    int64_t timeout_s = 0, least = -1, most = -1;
 
-    if (!arguments_integer(arguments, "timeout", 1, LIMIT_TIMEOUT_S, &timeout_s))
+    if (!arguments_integer(arguments, "timeout", 1, LIMIT_TIMEOUT_S, &timeout_s) ||
+        !arguments_integer(arguments, "min", 0, LIMIT_OPTIONS, &least) ||
+        !arguments_integer(arguments, "max", 1, LIMIT_OPTIONS, &most) ||
+        !check_descriptions(arguments))
         return false;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "title", arguments->words[0]);
@@ -113,6 +151,12 @@ bool ask_arguments_from_options(const struct arguments *arguments, struct text *
         json_write_integer(&writer, "timeout_seconds", timeout_s);
     if (arguments_value(arguments, "destructive"))
         json_write_bool(&writer, "destructive", true);
+    if (least >= 0)
+        json_write_integer(&writer, "min_selections", least);
+    if (most >= 0)
+        json_write_integer(&writer, "max_selections", most);
+    json_write_text_if(&writer, "placeholder", arguments_value(arguments, "placeholder"));
+    json_write_text_if(&writer, "interface", arguments_value(arguments, "interface"));
     if (key)
         json_write_text(&writer, "idempotency_key", key);
     json_write_end_object(&writer);

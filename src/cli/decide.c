@@ -57,18 +57,57 @@ static char *find_title(const struct decision *decision, struct link *link, cons
     return title;
 }
 
-static enum exit_code decide(const struct arguments *arguments, const struct decision *decision)
+/* Agents give whole ids to the hub; who types may give the beginning of one of their own. */
+static bool find_own(const struct arguments *arguments, struct link *link, const char *word,
+                     char id[LIMIT_ID_CHARS + 1])
 {
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    struct wire_message reply = { 0 };
+    const struct json *asks;
+    struct error err;
+    bool ok;
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "prefix", word);
+    json_write_integer(&writer, "limit", 2);
+    json_write_end_object(&writer);
+    ok = call_hub(arguments, link, "mine/list", text_string(&params), &reply);
+    asks = json_member(reply.result, "asks");
+    if (ok && json_length(asks) != 1) {
+        ok = json_length(asks) > 1
+                 ? error_set(&err, ERROR_conflicting_arguments, "/session_id", "%s",
+                             "more than one ask begins so: give the id, or more of it")
+                 : error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
+        say_error(arguments, &err, NULL);
+    }
+    if (ok)
+        snprintf(id, LIMIT_ID_CHARS + 1, "%s", json_member_text(json_item(asks, 0), "session_id"));
+    wire_release(&reply);
+    text_release(&params);
+    return ok;
+}
+
+static enum exit_code decide(const struct arguments *arguments, struct decision *decision)
+{
+    char own[LIMIT_ID_CHARS + 1];
     struct wire_message reply = { 0 };
     struct link *link = NULL;
     struct text params = { 0 };
     char seconds[24], *title = NULL;
-    bool ok;
+    size_t length = decision->id ? strlen(decision->id) : 0;
+    bool is_own_prefix = decision->identity != &call_person && length < LIMIT_ID_CHARS &&
+                         length >= LIMIT_ID_PREFIX_CHARS;
+    bool ok = true;
 
     if (!call_open(arguments, decision->identity, LINK_MAY_START, &link))
         return EXIT_ERROR;
+    if (is_own_prefix) {
+        ok = find_own(arguments, link, decision->id, own);
+        decision->id = own;
+    }
     write_params(arguments, decision, &params);
-    ok = call_hub(arguments, link, decision->method, text_string(&params), &reply);
+    ok = ok && call_hub(arguments, link, decision->method, text_string(&params), &reply);
     if (ok && arguments->is_json) {
         say_value(reply.result);
     } else if (ok) {
@@ -180,5 +219,4 @@ DECISION(decline, TEXT_CLI_DECLINE, note, 1, 1, "decline [ID] [--note TEXT]", "d
 DECISION(extend, TEXT_CLI_EXTEND, NULL, 0, 2, "extend ID SECONDS", "extend k3f7 600");
 DECISION(reply, TEXT_CLI_REPLY, NULL, 0, 2, "reply [ID] TEXT",
          "reply k3f7 'What happens to the old files?'");
-DECISION(withdraw, TEXT_CLI_WITHDRAW, as, 1, 1, "withdraw ID [--as NAME]",
-         "withdraw k3f7tz2mdq5xw4ua6rbn3cyhge");
+DECISION(withdraw, TEXT_CLI_WITHDRAW, as, 1, 1, "withdraw ID [--as NAME]", "withdraw k3f7");

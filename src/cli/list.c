@@ -1,43 +1,54 @@
 /* list.c - `sayso list`. */
 #include <stdio.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "cli/call.h"
+#include "cli/history/look_back.h"
 #include "cli/say.h"
+#include "tui/facts.h"
 
-static void print_left(const struct json *ask, char *out, size_t size)
+enum { LIST_AGE_CELLS = 8, LIST_LEFT_CELLS = 8, LIST_STATE_CELLS = 14 };
+
+/* What is left of its time; of one that is over where it was answered. */
+static void add_left(struct text *out, const struct json *ask)
 {
     int64_t left_s = json_member_integer(ask, "remaining_seconds", -1);
+    const char *via = json_member_text(json_member(ask, "answered_by"), "via");
 
     if (left_s < 0)
-        snprintf(out, size, "-");
+        text_add_text(out, via ? via : "-");
     else if (left_s < 3600)
-        snprintf(out, size, "%lld:%02lld", (long long)left_s / 60, (long long)left_s % 60);
+        text_add_format(out, "%lld:%02lld", (long long)left_s / 60, (long long)left_s % 60);
     else
-        snprintf(out, size, "%lld:%02lld:%02lld", (long long)left_s / 3600,
-                 (long long)left_s / 60 % 60, (long long)left_s % 60);
+        text_add_format(out, "%lld:%02lld:%02lld", (long long)left_s / 3600,
+                        (long long)left_s / 60 % 60, (long long)left_s % 60);
 }
 
 static void print_ask(const struct json *ask)
 {
     const char *title = json_member_text(ask, "title");
     const char *status = json_member_text(ask, "status");
-    struct text shown_title = { 0 }, shown_agent = { 0 };
-    char left[24];
+    int64_t age_s = (int64_t)time(NULL) - facts_time(json_member(ask, "created_at")) / 1000;
+    struct text line = { 0 }, cell = { 0 };
 
-    print_left(ask, left, sizeof left);
-    say_add_shown(&shown_title, title ? title : "");
-    say_add_agent(&shown_agent, ask);
-    printf("%.8s  %8s  %-14s%s  %s  %s", json_member_text(ask, "session_id"), left,
-           i18n_state(state_find(status)),
-           json_is_yes(json_member(ask, "destructive")) ? " !" : "  ", text_string(&shown_title),
-           text_string(&shown_agent));
+    facts_add_duration(&cell, age_s > 0 ? age_s : 0);
+    say_add_cell(&line, text_string(&cell), LIST_AGE_CELLS);
+    text_clear(&cell);
+    add_left(&cell, ask);
+    say_add_cell(&line, text_string(&cell), LIST_LEFT_CELLS);
+    say_add_cell(&line, i18n_state(state_find(status)), LIST_STATE_CELLS);
+    text_add_text(&line, json_is_yes(json_member(ask, "destructive")) ? "!  " : "   ");
+    say_add_shown(&line, title ? title : "");
+    text_add_text(&line, "  ");
+    say_add_agent(&line, ask);
     if (json_is_yes(json_member(ask, "detached")))
-        printf(" %s", i18n_text(TEXT_LIST_DETACHED));
-    printf("\n");
-    text_release(&shown_title);
-    text_release(&shown_agent);
+        text_add_format(&line, " %s", i18n_text(TEXT_LIST_DETACHED));
+    printf("%.8s  %s\n", json_member_text(ask, "session_id"), text_string(&line));
+    history_print_answer(ask);
+    text_release(&line);
+    text_release(&cell);
 }
 
 static void print_list(const struct arguments *arguments, const struct json *asks)
@@ -70,6 +81,8 @@ static enum exit_code run_list(const struct arguments *arguments)
         json_write_text(&writer, "which", "completed");
     if (limit)
         json_write_integer(&writer, "limit", limit);
+    if (!arguments->is_json)
+        json_write_bool(&writer, "answers", true);
     json_write_end_object(&writer);
     ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
          call_hub(arguments, link, "ask/list", text_string(&params), &reply);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/call.h"
 #include "cli/complete.h"
 #include "cli/far.h"
 #include "cli/gate/guard.h"
@@ -111,6 +112,7 @@ static int run(int count, char **texts)
     if (!are_utf8(count, texts))
         return EXIT_USAGE;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        call_speak_as_saved();
         print_help();
         return finish(EXIT_DONE);
     }
@@ -126,6 +128,7 @@ static int run(int count, char **texts)
     if (!arguments_parse(verb, count - 2, texts + 2, &arguments))
         return EXIT_USAGE;
     if (arguments_value(&arguments, "help")) {
+        call_speak_as_saved();
         verb_print_help(verb);
         return finish(EXIT_DONE);
     }

@@ -315,6 +315,13 @@ static int cells_of(const char *label)
     return cells;
 }
 
+void say_add_cell(struct text *out, const char *words, int cells)
+{
+    int blanks = cells - cells_of(words) + 2;
+
+    text_add_format(out, "%s%*s", words, blanks > 0 ? blanks : 0, "");
+}
+
 void say_row(enum text_id label, const char *value)
 {
     struct text shown = { 0 };

@@ -32,6 +32,8 @@ void say_add_json(struct text *out, const char *json); /* the same into a text *
 void say_add_shown(struct text *out, const char *words);
 /* Prints several lines, each after `indent` spaces, so that none looks like ours. */
 void say_lines(const char *words, int indent);
+/* A column: words of ours, and blanks up to so many cells and two more. */
+void say_add_cell(struct text *out, const char *words, int cells);
 /* "claimed name" (what we know of it): a name can't fake the rest (R5.8). */
 void say_add_agent(struct text *out, const struct json *ask);
 /* A time of the hub as i18n_add_when writes it; with --utc as it came. */

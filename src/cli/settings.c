@@ -81,6 +81,8 @@ static void print_reply(const struct arguments *arguments, const char *act,
         printf("%s\n", text);
     } else {
         text = settings_value_text(result);
+        if (strcmp(json_member_text(result, "name"), "language") == 0)
+            call_speak_as_saved();
         say_result(TEXT_CLI_SETTING_SET, "name", json_member_text(result, "name"), "value", text,
                    NULL);
     }

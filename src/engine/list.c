@@ -20,7 +20,7 @@ struct listing {
     struct json_writer writer;
     size_t limit, count;
     int64_t last_ms, last_number; /* of the newest row written: where the next page begins */
-    bool has_more;
+    bool has_more, has_answers;
 };
 
 static void listing_drop(struct errand *errand)
@@ -49,7 +49,11 @@ static void on_found(void *context, const struct store_row *row, int64_t looked_
         listing->count++;
         listing->last_ms = row->ask.created_ms;
         listing->last_number = row->number;
-        describe_summary(listing->errand.engine, row, &listing->writer, NULL);
+        json_write_object(&listing->writer, NULL);
+        describe_members(listing->errand.engine, row, &listing->writer);
+        if (listing->has_answers)
+            history_write_answer(&listing->writer, row);
+        json_write_end_object(&listing->writer);
         return;
     }
     if (err) {
@@ -151,13 +155,15 @@ void list_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
     }
     listing->limit = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
     query.list.limit = listing->limit + 1;
+    listing->has_answers = json_is_yes(json_member(params, "answers"));
     listing->writer = json_writer_to(&listing->out);
     json_write_object(&listing->writer, NULL);
     json_write_integer(&listing->writer, "seq", store->ops->last_seq(store));
     json_write_list(&listing->writer, "asks");
     /* No index helps to find these, so the store looks at a limited number of asks for a page. */
     if (query.list.which != STORE_LIST_OPEN &&
-        (query.list.states || (query.list.before_ms && !query.list.before_number)))
+        (query.list.states || listing->has_answers ||
+         (query.list.before_ms && !query.list.before_number)))
         store->ops->history(store, &query, on_found, listing);
     else
         store->ops->list(store, &query.list, on_listed, listing);

@@ -246,6 +246,16 @@ def withdraw(home: Home) -> None:
     error_of(home.sayso("withdraw", answered, "--json"), "already_answered")
 
 
+@test("withdraw takes the beginning of an id of one's own, of others none", "R10.3")
+def withdraw_prefix(home: Home) -> None:
+    own, foreign = ask(home, "Own"), ask(home, "Foreign", *OPTIONS, "--as", "other")
+    error_of(home.sayso("withdraw", foreign[:6], "--json"), "not_found", "/session_id")
+    assert "no such ask" in one_line(expect(home.sayso("withdraw", "zzzz"), FAILED).err)
+    error_of(home.sayso("withdraw", own[:3], "--json"), "bad_format", "/session_id")
+    assert expect(home.sayso("withdraw", own[:4]), DONE).out == f"Withdrawn: {own}\n"
+    expect(home.sayso("withdraw", foreign[:4], "--as", "other"), DONE)
+
+
 @test("extend sets the time left from now, up and down, and who waits keeps waiting", "R10.3")
 def extend(home: Home) -> None:
     with asking(home, "T", *WORDS, "--timeout", "30", "--json") as (session_id, process):
@@ -269,12 +279,22 @@ def lists(home: Home) -> None:
     assert listed() == ids[::-1] and listed("--active") == [ids[4], ids[2], ids[0]]
     assert listed("--completed") == [ids[3], ids[1]] and listed("--limit", "2") == [ids[4], ids[3]]
     lines = home.sayso("list").out.splitlines()
+    assert lines.pop(2).strip() == "= Europe"
     assert [line[:8] for line in lines] == [i[:8] for i in ids[::-1]] and len(lines) == 5
     assert "submitted" in lines[1] and "cancelled" in lines[3] and "pending" in lines[0], lines
     assert re.search(r" [45]:\d\d ", lines[0]), lines
     assert not [line for line in lines if line != line.rstrip()], "blanks at a line's end"
     columns = [line.index(f"T{number}") for number, line in zip((4, 3, 2, 1, 0), lines)]
     assert len(set(columns)) == 1, f"the titles stand in columns {columns}"
+
+
+@test("list: how old, through what and with which words it was answered", "R10.3")
+def list_rows(home: Home) -> None:
+    session_id = ask(home, "T")
+    expect(home.sayso("answer", session_id, "eu"), DONE)
+    for words in ([], ["--completed"]):
+        first, second = home.sayso("list", *words).out.splitlines()
+        assert re.match(rf"{session_id[:8]}  \d+ s +cli +submitted ", first) and second.strip() == "= Europe", (first, second)
 
 
 run()

@@ -222,7 +222,7 @@ def bad_asks(home: Home) -> None:
             (["T" * 201, *WORDS], "too_long", "/title")):
         error_of(home.sayso("ask", *words, "--json"), code, path)
         plain = home.sayso("ask", *words)
-        assert plain.code == FAILED and not plain.out and code in one_line(plain.err), plain
+        assert plain.code == FAILED and not plain.out and code not in one_line(plain.err), plain  # codes are for scripts
     assert not home.hub_pid()
 
 
@@ -242,6 +242,19 @@ def asked_back(home: Home) -> None:
     expect(home.sayso("reply", "why?"), DONE)
     out, err = told.communicate(timeout=HANG_S)
     assert told.returncode == PENDING and json.loads(out)["asked_back"] == "why?", (out, err)
+
+
+@test("--min, --max, --placeholder, --describe and --interface are arguments of the question", "R10.3")
+def more_options(home: Home) -> None:
+    session_id = ask(home, "T", *OPTIONS, "--hybrid", "--min", "1", "--max", "2", "--placeholder", "Or elsewhere", "--describe",
+                     "eu=Near = fast", "--interface", "web")
+    got = home.sayso("show", session_id, "--json").json
+    field = got["form"]["fields"][0]
+    assert (field["min_selections"], field["max_selections"], field["placeholder"]) == (1, 2, "Or elsewhere"), field
+    assert field["options"][0]["description"] == "Near = fast" and got["ask"]["interface"] == "web", got
+    for words in (["--describe", "mars=Far"], ["--describe", "eu"], ["--min", "-1"], ["--max", "many"]):
+        assert words[0] in home.sayso("ask", "T", *WORDS, *words).err, words
+    assert home.sayso("ask", "T", *WORDS, "--interface", "mail").code == FAILED
 
 
 run()

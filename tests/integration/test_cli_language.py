@@ -94,7 +94,9 @@ def language(home: Home) -> None:
         result = home.sayso("list", env={"CHOICE_LANG": value, "LANG": "zh_CN.UTF-8"})
         line = one_line(expect(result, DONE, "pending").err)
         assert "CHOICE_LANG" in line and "en" in line and "zh" in line, line
-    expect(home.sayso("settings", "set", "language", "zh"), DONE)
+    assert "现在是" in expect(home.sayso("settings", "set", "language", "zh"), DONE).out
+    for words in (["--help"], ["answer", "--help"]):
+        assert "用法" in expect(home.sayso(*words), DONE).out
     for env in ({}, {"CHOICE_LANG": "en"}, {"LANG": "en_US.UTF-8"}):
         for words in (["list"], ["show"], ["status"], ["settings"]):
             assert speaks_chinese(*words, **env), f"{words} with {env} does not speak the saved language"

@@ -207,6 +207,19 @@ def hub_dies(home: Home) -> None:
     expect_allow(CLAUDE, finish(home, process))
 
 
+@test("--wait N gives the person N seconds", "R11.3")
+def waits_whole(home: Home) -> None:
+    process = home.spawn("gate", "--client", "claude", "--wait", "60", stdin=subprocess.PIPE)
+    process.stdin.write(hook(CLAUDE, DANGEROUS).decode())
+    process.stdin.close()
+    process.stdin = None
+    rows = wait_until(lambda: home.data.exists() and home.sayso("list", "--active", "--json").json, "a person is asked")
+    assert 58 <= rows[0]["remaining_seconds"] <= 60, rows
+    expect_said = home.sayso("cancel", rows[0]["session_id"])
+    assert expect_said.code == DONE and process.wait(HANG_S) == 0
+    home.spawned.remove(process)
+
+
 @test("who asks back gets no answer from a hook, which waits on: no decision is made by asking", "R11.3 R2.2")
 def asked_back(home: Home) -> None:
     process = start(home, hook(CLAUDE, DANGEROUS))

@@ -18,8 +18,7 @@
 #include "i18n/i18n.h"
 
 enum {
-    TRIES = 3,    /* a hub that dies is started again, the ask taken up by its key */
-    MARGIN_S = 3, /* the deadline comes before the watchdog */
+    TRIES = 3, /* a hub that dies is started again, the ask taken up by its key */
     USE_ID_BYTES = 100,
 };
 
@@ -138,8 +137,7 @@ static bool write_params(const struct gate_question *question, struct text *out)
     json_write_text(&writer, "selection_mode", "single");
     write_options(&writer);
     json_write_bool(&writer, "destructive", true);
-    json_write_integer(&writer, "timeout_seconds",
-                       question->wait_s > MARGIN_S ? question->wait_s - MARGIN_S : 1);
+    json_write_integer(&writer, "timeout_seconds", question->wait_s);
     write_key(&writer, question->use_id);
     json_write_end_object(&writer);
     json_write_text(&writer, "tag", "gate");

@@ -25,7 +25,8 @@
 #include "wire/place.h"
 
 enum {
-    GATE_MARGIN_S = 5, /* before the client's patience ends */
+    GATE_REPLY_S = 3,  /* the person's deadline comes before the watchdog, */
+    GATE_MARGIN_S = 5, /* and that before the client's patience ends */
     GATE_WAIT_LEAST_S = 5,
     GATE_WAIT_MOST_S = 86400,
     GATE_UNKNOWN_S = 30, /* the shortest patience of all formats */
@@ -203,7 +204,7 @@ static int64_t wait_of(const struct hook_format *format, int64_t chosen_s)
 {
     int64_t patience_s = format ? format->patience_s : GATE_UNKNOWN_S;
 
-    return chosen_s ? chosen_s : patience_s - GATE_MARGIN_S;
+    return chosen_s ? chosen_s : patience_s - GATE_MARGIN_S - GATE_REPLY_S;
 }
 
 static enum exit_code run_gate(const struct arguments *arguments)
@@ -217,7 +218,7 @@ static enum exit_code run_gate(const struct arguments *arguments)
 
     if (!read_options(arguments, &hook.format, &chosen_s))
         return (enum exit_code)GATE_BLOCKS;
-    guard_watch(hook.format, wait_of(hook.format, chosen_s));
+    guard_watch(hook.format, wait_of(hook.format, chosen_s) + GATE_REPLY_S);
     if (!ask_arguments_from_file("-", &given, &err)) {
         code = deny(hook.format, err.message);
         text_release(&given);
@@ -226,7 +227,7 @@ static enum exit_code run_gate(const struct arguments *arguments)
     problem = read_hook(&hook, &given);
     text_release(&given);
     if (!problem)
-        guard_watch(hook.format, wait_of(hook.format, chosen_s));
+        guard_watch(hook.format, wait_of(hook.format, chosen_s) + GATE_REPLY_S);
     code = problem ? deny(hook.format, problem) : judge(&hook, wait_of(hook.format, chosen_s));
     json_free(hook.inner);
     json_free(hook.json);

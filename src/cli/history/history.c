@@ -10,7 +10,7 @@
 
 enum { HISTORY_DEFAULT = 20, HISTORY_MOST = 10000, HISTORY_PAGE = 200 };
 
-static void print_answer(const struct json *ask)
+void history_print_answer(const struct json *ask)
 {
     const char *summary = json_member_text(ask, "summary");
     const struct json *confirmed = json_member(ask, "confirmed");
@@ -41,7 +41,7 @@ static void print_ask(const struct json *ask)
            i18n_state(state_find(json_member_text(ask, "status"))),
            json_is_yes(json_member(ask, "destructive")) ? " !" : "  ", text_string(&shown_title),
            text_string(&shown_agent));
-    print_answer(ask);
+    history_print_answer(ask);
     text_release(&shown_title);
     text_release(&shown_agent);
 }

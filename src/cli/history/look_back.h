@@ -34,4 +34,7 @@ bool look_back_has_filters(const struct look_back *look);
 bool look_back_page(struct look_back *look, struct link *link, int64_t limit,
                     struct wire_message *ret_reply);
 
+/* history.c: what was answered, a line below the ask; nothing where it was not. */
+void history_print_answer(const struct json *ask);
+
 #endif
