@@ -145,7 +145,7 @@ enum os_browser {
     OS_BROWSER_CONTAINED,
     OS_BROWSER_NONE,
 };
-enum os_browser os_open_browser(const char *url);
+enum os_browser os_open_browser(const char *url); /* NULL: opens none, says what would be done */
 /* On the person's desktop; waits for it, up to a few seconds. */
 enum os_notify { OS_NOTIFY_SHOWN, OS_NOTIFY_NO_LIBRARY, OS_NOTIFY_NO_BUS, OS_NOTIFY_REFUSED };
 enum os_notify os_notify_desktop(const char *title, const char *body, bool is_urgent);

@@ -69,7 +69,7 @@ static bool start(const struct opener *opener, const char *url)
         count++;
     }
     arguments[count] = url;
-    return os_start_detached(program, arguments, passed_on);
+    return !url || os_start_detached(program, arguments, passed_on);
 }
 
 static bool start_one_of(const struct opener *rows, size_t count, const char *url)

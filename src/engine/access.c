@@ -67,6 +67,7 @@ static const struct access {
     { DESK_ACT(token_new), PEOPLE, NONE, "sayso token new" },
     { DESK_ACT(token_revoke), PEOPLE, PEOPLE, "sayso token revoke" }, /* itself */
     { DESK_ACT(portal_link), PEOPLE, NONE, "sayso open" },
+    { DESK_ACT(portal_open), PEOPLE, PEOPLE, NULL }, /* it looks itself whose process it is */
     { DESK_HUB_STATUS, BOTH, PEOPLE, "sayso status" },
     { DESK_HUB_STOP, PEOPLE, NONE, "sayso stop" },
     { DESK_HUB_RETIRE, BOTH, NONE, "sayso stop" },

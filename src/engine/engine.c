@@ -76,6 +76,7 @@ static const struct desk_ops engine_ops = {
     .token_list = token_list_act,
     .token_revoke = token_revoke_act,
     .portal_link = portal_link_act,
+    .portal_open = portal_open_act,
 };
 
 int64_t engine_boot_ms(const struct engine *engine)

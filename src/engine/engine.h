@@ -32,8 +32,9 @@ struct engine_parts {
     const char *socket;  /* ours, for the same; NULL: none */
     /* A token was revoked: whoever came with it is to be cut off. May be NULL. */
     void (*on_revoked)(void *context, const uint8_t *hash);
-    /* A link to be opened in the person's browser, where there is one. May be NULL. */
-    void (*open_browser)(void *context, const char *link);
+    /* A link to be opened in the person's browser; false: there is none here. Without a link it
+     * only says so. May be NULL. */
+    bool (*open_browser)(void *context, const char *link);
     /* To be told beside our own screens. May be NULL. */
     void (*announce)(void *context, const struct announcement *announcement);
     /* Another hub noted this of a session; `value` NULL: it holds no more. May be NULL. */

@@ -174,7 +174,7 @@ void session_notes_read(struct engine *engine); /* again: another hub wrote some
 void session_notes_release(struct engine *engine);
 
 /* portal.c: the way into the portal */
-desk_act portal_link_act;
+desk_act portal_link_act, portal_open_act;
 /* Where a browser finds this ask; false: there is no portal. */
 bool portal_write_url(const struct engine *engine, const char *id, struct text *out);
 void portal_open(struct engine *engine, const char *id);      /* in the person's browser */

@@ -18,6 +18,7 @@
 #include "engine/tokens.h"
 
 enum { PORTAL_CODE_S = 60 };
+static const int64_t OPEN_EVERY_MS = 10000;
 #define PORTAL_CODE_KIND  "code"
 #define PORTAL_CODE_START "sayso_c_"
 
@@ -186,20 +187,74 @@ void portal_link_act(struct desk *desk, struct desk_visit *visit, const struct j
         reply_link(errand);
 }
 
+static bool can_open(const struct engine *engine, const char *id, struct text *ret_url)
+{
+    return engine->parts.open_browser && settings_is_on(engine->parts.settings, SETTING_BROWSER) &&
+           write_own_url(engine, id, ret_url);
+}
+
+static bool open_link(struct engine *engine, struct text *url)
+{
+    bool is_opened;
+
+    add_code(engine, url);
+    engine->browser_boot_ms = engine_boot_ms(engine);
+    is_opened = engine->parts.open_browser(engine->parts.context, text_string(url));
+    explicit_bzero(url->bytes, url->used);
+    return is_opened;
+}
+
 /* A new window is as loud as it gets: not while the person wants quiet. */
 void portal_open(struct engine *engine, const char *id)
 {
-    const struct settings *settings = engine->parts.settings;
-    struct text link = { 0 };
+    struct text url = { 0 };
 
-    if (!engine->parts.open_browser || !settings_is_on(settings, SETTING_BROWSER) ||
-        settings_is_on(settings, SETTING_DO_NOT_DISTURB) || !write_own_url(engine, id, &link))
-        return;
-    add_code(engine, &link);
-    engine->browser_boot_ms = engine_boot_ms(engine);
-    engine->parts.open_browser(engine->parts.context, text_string(&link));
-    explicit_bzero(link.bytes, link.used);
-    text_release(&link);
+    if (!settings_is_on(engine->parts.settings, SETTING_DO_NOT_DISTURB) &&
+        can_open(engine, id, &url))
+        open_link(engine, &url);
+    text_release(&url);
+}
+
+/* Whom a window may be opened for. Who can't be told may be a browser on another machine, behind a
+ * relay: it learns nothing. */
+static bool may_open(struct engine *engine, struct visit *visit, struct error *err)
+{
+    own_look(visit);
+    if (visit->uid > 0 && visit->uid != engine->parts.uid)
+        return error_set(err, ERROR_not_allowed, "", "this portal is another user's");
+    return own_may_govern(engine, visit, err);
+}
+
+/* For a page that isn't signed in. The link goes to the browser that the hub starts, never to the
+ * page, which may be anybody's. */
+void portal_open_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    int64_t wait_ms = engine->asked_open_boot_ms + OPEN_EVERY_MS - engine_boot_ms(engine);
+    const char *id = json_member_text(params, "session_id");
+    struct text url = { 0 };
+    struct error err;
+    bool may = may_open(engine, errand->visit, &err);
+    bool can = can_open(engine, id ? id : "", &url) &&
+               engine->parts.open_browser(engine->parts.context, NULL);
+
+    if (json_is_yes(json_member(params, "only_look"))) {
+        errand_ok(errand, may && can ? "{\"can_open\":true}" : "{\"can_open\":false}");
+    } else if (!may) {
+        errand_fail(errand, &err, NULL);
+    } else if (can && engine->asked_open_boot_ms && wait_ms > 0) {
+        errand_refuse(errand, ERROR_rate_limited, "", "a link was opened a moment ago");
+    } else {
+        engine->asked_open_boot_ms = engine_boot_ms(engine);
+        if (can && open_link(engine, &url))
+            errand_ok(errand, "{\"opened\":true}");
+        else
+            errand_refuse(errand, ERROR_unavailable, "",
+                          "the hub can't open a browser here: run sayso open");
+    }
+    text_release(&url);
 }
 
 int64_t portal_since_browser_ms(const struct engine *engine)

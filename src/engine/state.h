@@ -311,6 +311,7 @@ struct engine {
     char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */
     char public_url[PUBLIC_URL_BYTES]; /* "": nobody comes from elsewhere */
     int64_t browser_boot_ms;           /* when one was opened last; 0: never */
+    int64_t asked_open_boot_ms;        /* likewise, for a page that asked for it */
     size_t page_count, inbox_count;    /* that watch */
     size_t ticking_count;              /* of these, who wants to know what time is left */
     struct alarm remaining_alarm;

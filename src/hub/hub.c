@@ -102,7 +102,7 @@ static void on_session_note(void *context, const char *session, const char *what
     door_take_note(((struct hub *)context)->door, session, what, value);
 }
 
-static void open_browser(void *context, const char *link)
+static bool open_browser(void *context, const char *link)
 {
     static const char *const said[] = {
         [OS_BROWSER_OPENED] = "opened",
@@ -111,8 +111,12 @@ static void open_browser(void *context, const char *link)
         [OS_BROWSER_NONE] = "none",
     };
 
+    enum os_browser outcome = os_open_browser(link);
+
     (void)context;
-    log_info("browser", "outcome=%s", said[os_open_browser(link)]); /* never the link */
+    if (link)
+        log_info("browser", "outcome=%s", said[outcome]); /* never the link */
+    return outcome == OS_BROWSER_OPENED;
 }
 
 static void announce_ask(void *context, const struct announcement *announcement)

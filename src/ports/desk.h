@@ -117,7 +117,8 @@ struct desk_ops {
         *token_new; /* {kind?, label?, expires_days?, sub_agent?, may_answer?}: its secret, once */
     desk_act *token_list;   /* {} */
     desk_act *token_revoke; /* {id}: whole, or its unique beginning */
-    desk_act *portal_link;  /* {session_id?}: an address with which a browser signs in, once */
+    desk_act *portal_open; /* {session_id?, only_look?}: such an address, in the person's browser */
+    desk_act *portal_link; /* {session_id?}: an address with which a browser signs in, once */
 };
 struct desk {
     const struct desk_ops *ops; /* the implementation's own struct begins with this */

@@ -178,6 +178,8 @@ def walk_routes(given: dict[str, Any]) -> dict[str, str]:
         _, method, path = row.split()
         path = path.replace("{id}", "a" * 26).replace("*", "nothing")
         more = {"Content-Type": "application/json"} if method == "POST" else {}
+        if path == "/portal/open":
+            more["Origin"] = f"http{'s' if given['door'] == 'tls' else ''}://127.0.0.1:{port}"
         peer.request(method, path, "{}" if method == "POST" else None, headers | more)
         reply = peer.getresponse()
         body = reply.read()

@@ -1,11 +1,12 @@
 /* inbox_page.js - who waits, in one sentence; and what a person sees who is not signed in. */
-import { draw, icon, key, make } from "./dom.js";
+import { button, draw, icon, key, make } from "./dom.js";
 import { say, sayCount } from "./language.js";
 import { activeAsks, isLater, model, secondsLeft, urgentAsk } from "./model.js";
 import { line, signInWith } from "./wire.js";
 import { on } from "./signals.js";
 import { buildNotifyBanner, buildOfflineBanner } from "./banners.js";
-import { keepFocus } from "./announce.js";
+import { announce, keepFocus } from "./announce.js";
+import { canOpen, openLink } from "./come_back.js";
 import { buildCommand } from "./command.js";
 
 const SHORTLY_S = 60;
@@ -95,21 +96,36 @@ function buildTokenForm() {
 
 /** @param {HTMLElement} main */
 export function showSignedOut(main) {
-    const show = () => main.replaceChildren(make("div", { class: "blank" },
-        location.protocol === "https:" ? buildTokenForm()
-        : make("div", { class: "empty" }, buildArt(),
+    const isFar = location.protocol === "https:";
+    const id = /^\/choice\/([a-z2-7]{4,26})/.exec(location.pathname)?.[1] ?? "";
+    let offers = false;
+    /** @type {import("./language.js").Word|""} */
+    let outcome = "";
+    const open = async () => {
+        outcome = await openLink(id);
+        show();
+        announce(say(outcome));
+    };
+    const buildOut = () => make("div", { class: "empty" }, buildArt(),
         make("h1", { tabindex: -1 }, say(line.was_in ? "was_signed_out" : "not_signed_in")),
         make("p", {}, say(line.why === "code_spent" ? "link_spent"
             : line.was_in ? "was_signed_out_more" : "not_signed_in_more")),
+        outcome && make("p", { class: "hint" }, say(outcome)),
+        offers && outcome !== "link_opened" && button({ class: "primary", "data-key": "open-link",
+            click: open }, say("open_link")),
         make("ul", { class: "cmds" },
-            make("li", {}, make("span", {}, say("run_this")),
-                buildCommand(openCommand()))),
-        make("p", { class: "hint" }, icon("shield"), " ", say("why_sign_in")))));
-    const openCommand = () => {
-        const found = /^\/choice\/([a-z2-7]{4,26})/.exec(location.pathname);
-        return found ? `sayso open ${found[1].slice(0, 8)}` : "sayso open";
-    };
+            make("li", {}, make("span", {}, say(offers ? "or_run_this" : "run_this")),
+                buildCommand(id ? `sayso open ${id.slice(0, 8)}` : "sayso open"))),
+        make("p", { class: "hint" }, icon("shield"), " ", say("why_sign_in")));
+    const show = () => keepFocus(main, () => main.replaceChildren(
+        make("div", { class: "blank" }, isFar ? buildTokenForm() : buildOut())));
     show();
+    if (!isFar)
+        canOpen().then((can) => {
+            offers = can;
+            if (can && line.state === "signed_out")
+                show();
+        });
     const ends = [on("language", show), on("line", show)]; /* also: refused once more */
     return { close: () => ends.forEach((end) => end()) };
 }

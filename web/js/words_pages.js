@@ -54,6 +54,10 @@ export const PAGE_WORDS = /** @type {const} */ ({
     ],
     link_spent: ["That link was used before or is too old. Make a new one.", "该链接已被使用或已过期，请重新生成。"],
     run_this: ["Run this", "运行"],
+    open_link: ["Open a signed-in tab", "打开已登录的标签页"],
+    or_run_this: ["Or run this", "或运行"],
+    link_opened: ["Opened in your browser. You can close this tab.", "已在浏览器中打开，你可以关闭此标签页。"],
+    link_not_opened: ["The browser couldn’t be opened. Run the command below.", "无法打开浏览器，请运行下面的命令。"],
     token_wanted: [
         "Only you may answer, so this page wants a token of yours. Nothing is lost meanwhile.",
         "只有你可以答复，因此此页面需要你的令牌。期间不会丢失任何内容。",

@@ -67,6 +67,10 @@ extern const struct guard_route guest_routes[];
 extern const size_t guest_route_count;
 void guest_enter(struct session *session, const struct json *params, const char *id_json);
 
+/* open.c */
+extern const struct guard_route open_routes[];
+extern const size_t open_route_count;
+
 /* pages.c */
 extern const struct guard_route page_routes[];
 extern const size_t page_route_count;

@@ -54,6 +54,7 @@ void web_add_routes(struct web *web, struct guard *guard)
 {
     guard_add_routes(guard, socket_routes, ARRAY_LEN(socket_routes), web);
     guard_add_routes(guard, guest_routes, guest_route_count, web);
+    guard_add_routes(guard, open_routes, open_route_count, web);
     guard_add_routes(guard, page_routes, page_route_count, web);
 }
 

@@ -106,7 +106,7 @@ export const choice = (more = {}) => ({
 export class Stage {
     static async open(env = {}) {
         const stage = new Stage();
-        stage.home = await Home.made({ CHOICE_LANG: "en", SAYSO_BROWSER: "off", ...env });
+        stage.home = await Home.made({ CHOICE_LANG: "en", SAYSO_BROWSER: "off", SAYSO_KEEP_SIGNED_IN: "off", ...env });
         stage.agents = [];
         await stage.serve();
         stage.browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox",
@@ -114,8 +114,8 @@ export class Stage {
         return stage;
     }
 
-    async serve() {
-        this.server = this.home.spawn(["serve", "--no-browser"], { stdio: ["ignore", "ignore", "ignore"] });
+    async serve(how = ["--no-browser"]) {
+        this.server = this.home.spawn(["serve", ...how], { stdio: ["ignore", "ignore", "ignore"] });
         await until(() => this.home.hub().port && this.home.hubPid(), "the hub is up");
         // the same port again after a restart, as on a person's machine
         this.home.env.SAYSO_PORT = String(this.home.hub().port);
