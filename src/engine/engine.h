@@ -70,10 +70,15 @@ void engine_set_public_url(struct engine *engine, const char *url);
 /* An address with which a browser signs in, once; false: there is no portal. */
 bool engine_make_link(struct engine *engine, struct text *out);
 /* A browser's one-time code for a tab's token: {id, label, token}. It is spent by the first who
- * shows it. Fails with not_found. Once `done` was called nothing more happens; it is called in any
- * case. */
-void engine_sign_in(struct engine *engine, const char *code, const char *label, desk_done *done,
-                    void *context);
+ * shows it. With `browser`, "PORT KEY", it becomes a device where browsers may stay signed in: {id,
+ * label, proof_key}; NULL: it can't. Fails with not_found. Once `done` was called nothing more
+ * happens; it is called in any case. */
+void engine_sign_in(struct engine *engine, const char *code, const char *label, const char *browser,
+                    desk_done *done, void *context);
+/* False: unknown, revoked, expired, enrolled at another port, or not signed by its key; or browsers
+ * don't stay signed in any more. */
+bool engine_know_device(struct engine *engine, const struct desk_device *shown,
+                        struct engine_token *ret_token);
 
 /* Texts that clients carry for us (crypto/seal.h): bound to what both calls name, good for
  * lifetime_ms. False: no key is on disk yet, or the payload is too long. */

@@ -233,11 +233,13 @@ void portal_open_act(struct desk *desk, struct desk_visit *visit, const struct j
     struct engine *engine = engine_of(desk);
     struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
     int64_t wait_ms = engine->asked_open_boot_ms + OPEN_EVERY_MS - engine_boot_ms(engine);
-    const char *id = json_member_text(params, "session_id");
+    const char *given = json_member_text(params, "session_id");
+    bool is_id = given && strlen(given) == ASK_ID_BYTES - 1 &&
+                 strspn(given, "abcdefghijklmnopqrstuvwxyz234567") == ASK_ID_BYTES - 1;
     struct text url = { 0 };
     struct error err;
     bool may = may_open(engine, errand->visit, &err);
-    bool can = can_open(engine, id ? id : "", &url) &&
+    bool can = can_open(engine, is_id ? given : "", &url) &&
                engine->parts.open_browser(engine->parts.context, NULL);
 
     if (json_is_yes(json_member(params, "only_look"))) {
@@ -282,7 +284,7 @@ static bool spend(struct engine *engine, const char *secret)
 
 struct signing {
     struct errand errand; /* first */
-    char *label;
+    char *label, *browser;
     uint8_t hash[HASH_BYTES];
     bool is_old;
 };
@@ -290,6 +292,7 @@ struct signing {
 static void signing_drop(struct errand *errand)
 {
     free(((struct signing *)errand)->label);
+    free(((struct signing *)errand)->browser);
 }
 
 /* One that is not at hand yet was made a moment ago. */
@@ -320,34 +323,37 @@ static void on_spent(void *context, const struct store_reply *reply)
     else if (reply->outcome != STORE_DONE || signing->is_old)
         refuse(signing->errand.done, signing->errand.context);
     else
-        tokens_add_tab(signing->errand.engine, signing->label, signing->errand.done,
-                       signing->errand.context);
+        tokens_add_tab(signing->errand.engine, signing->label, signing->browser,
+                       signing->errand.done, signing->errand.context);
     errand_end(&signing->errand);
 }
 
 static void spend_shared(struct engine *engine, const char *code, const char *label,
-                         desk_done *done, void *context)
+                         const char *browser, desk_done *done, void *context)
 {
     struct store *store = engine->parts.store;
     struct signing *signing = errand_new(sizeof *signing, engine, NULL, done, context);
 
     signing->errand.drop = signing_drop;
     signing->label = mem_text(label);
+    signing->browser = mem_text(browser);
     token_hash(code, signing->hash);
     store->ops->list_tokens(store, look_at_age, signing);
     errand_begin_write(&signing->errand);
     store->ops->revoke_token(store, signing->hash, engine_utc_ms(engine), on_spent, signing);
 }
 
-void engine_sign_in(struct engine *engine, const char *code, const char *label, desk_done *done,
-                    void *context)
+void engine_sign_in(struct engine *engine, const char *code, const char *label, const char *browser,
+                    desk_done *done, void *context)
 {
+    if (browser && !device_may_stay(engine))
+        browser = NULL;
     if (follow_is_shared(engine) && strncmp(code, PORTAL_CODE_START, 8) == 0) {
-        spend_shared(engine, code, label, done, context);
+        spend_shared(engine, code, label, browser, done, context);
         return;
     }
     if (spend(engine, code))
-        tokens_add_tab(engine, label, done, context);
+        tokens_add_tab(engine, label, browser, done, context);
     else
         refuse(done, context);
 }

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "core/response.h"
 #include "engine/inside.h"
 #include "engine/tokens.h"
@@ -62,7 +63,7 @@ static void write_token(const struct engine *engine, const struct token *token, 
     write_time(writer, "used_at", is_here ? engine_utc_ms(engine) : token->used_ms);
     json_write_bool(writer, "expired", token_is_expired(engine, token));
     json_write_bool_if(writer, "connected", is_here);
-    json_write_text_if(writer, "token", secret);
+    json_write_text_if(writer, token->browser ? "proof_key" : "token", secret);
     json_write_end_object(writer);
 }
 
@@ -80,10 +81,10 @@ static void reply_token(struct errand *errand, const struct token *token, const 
 struct token_errand {
     struct errand errand; /* first */
     struct store_token token;
-    char *label;
-    char secret[TOKEN_BYTES];
-    uint8_t hash[HASH_BYTES]; /* of the one to revoke, */
-    struct text said;         /* and what is said of it */
+    char *label, *browser;
+    char secret[HASH_HEX_BYTES]; /* or, of a device, its proof key */
+    uint8_t hash[HASH_BYTES];    /* of the one to revoke, */
+    struct text said;            /* and what is said of it */
 };
 
 static void token_errand_drop(struct errand *errand)
@@ -92,6 +93,7 @@ static void token_errand_drop(struct errand *errand)
 
     explicit_bzero(own->secret, sizeof own->secret);
     free(own->label);
+    free(own->browser);
     text_release(&own->said);
 }
 
@@ -204,7 +206,7 @@ static void revoke_quietly(struct engine *engine, const struct token *token);
 
 static bool is_tab(const struct token *token)
 {
-    return strcmp(token->kind, "tab") == 0;
+    return strcmp(token->kind, "tab") == 0 || token->browser;
 }
 
 /* Tabs come and go, and nobody signs out: those that signed in first make room. */
@@ -227,22 +229,31 @@ static void make_room_for_tab(struct engine *engine)
         revoke_quietly(engine, oldest);
 }
 
-void tokens_add_tab(struct engine *engine, const char *label, desk_done *done, void *context)
+void tokens_add_tab(struct engine *engine, const char *label, const char *browser, desk_done *done,
+                    void *context)
 {
     struct store *store = engine->parts.store;
     struct token_errand *own = errand_new(sizeof *own, engine, NULL, done, context);
+    struct store_token *token = &own->token;
 
     own->errand.drop = token_errand_drop;
     make_room_for_tab(engine);
     own->label = mem_text(label);
-    own->token.label = own->label;
-    own->token.kind = "tab";
-    own->token.created_ms = engine_utc_ms(engine);
-    own->token.expires_ms = own->token.created_ms + TOKENS_TAB_DAYS * DAY_MS;
-    token_make('t', own->secret);
-    token_hash(own->secret, own->token.hash);
+    own->browser = mem_text(browser);
+    token->label = own->label;
+    token->browser = own->browser;
+    token->kind = browser ? "device" : "tab";
+    token->created_ms = token->used_ms = engine_utc_ms(engine);
+    token->expires_ms = token->created_ms + TOKENS_TAB_DAYS * DAY_MS;
+    if (browser) { /* nothing has this hash, so nobody can come with it */
+        random_bytes(token->hash, sizeof token->hash);
+        hash_hex(token->hash, sizeof token->hash, own->secret);
+    } else {
+        token_make('t', own->secret);
+        token_hash(own->secret, token->hash);
+    }
     errand_begin_write(&own->errand);
-    store->ops->save_token(store, &own->token, on_saved, own);
+    store->ops->save_token(store, token, on_saved, own);
 }
 
 static int by_age(const void *a, const void *b)

@@ -34,6 +34,7 @@ void token_free(struct token *token)
 {
     free(token->kind);
     free(token->label);
+    free(token->browser);
     free(token);
 }
 
@@ -104,6 +105,7 @@ void tokens_take_up(struct engine *engine, const struct store_token *stored)
     token_id(token->hash, token->id);
     token->kind = mem_text(stored->kind);
     token->label = mem_text(stored->label);
+    token->browser = mem_text(stored->browser);
     token->is_sub_agent = stored->is_sub_agent;
     token->may_answer = stored->may_answer;
     token->created_ms = stored->created_ms;
@@ -183,7 +185,7 @@ bool engine_find_token(struct engine *engine, const uint8_t *hash, struct engine
 {
     struct token *token = token_find(engine, hash);
 
-    if (!token || token_is_expired(engine, token))
+    if (!token || token->browser || token_is_expired(engine, token))
         return false;
     token_use(engine, token);
     *ret_token = (struct engine_token){

@@ -21,6 +21,7 @@ struct token {
     uint8_t hash[HASH_BYTES];
     char id[TOKEN_ID_BYTES];
     char *kind, *label; /* owned */
+    char *browser;      /* owned: "PORT KEY", where a device signs and with what; NULL: no device */
     bool is_sub_agent, may_answer;
     bool is_over;  /* expired, and whoever came with it was sent away */
     bool is_found; /* in the store, when it was last looked at */
@@ -45,7 +46,12 @@ void token_use(struct engine *engine, struct token *token);
 
 /* token_acts.c: what people do with them */
 desk_act token_new_act, token_list_act, token_revoke_act;
-/* A tab's token, for who came with a code; the oldest of too many tabs is signed out. */
-void tokens_add_tab(struct engine *engine, const char *label, desk_done *done, void *context);
+/* A tab's token, for who came with a code; the oldest of too many tabs is signed out. With a
+ * browser it is a device's: without a secret, and with the key to prove the hub by. */
+void tokens_add_tab(struct engine *engine, const char *label, const char *browser, desk_done *done,
+                    void *context);
+
+/* device.c: whether browsers may stay signed in */
+bool device_may_stay(const struct engine *engine);
 
 #endif

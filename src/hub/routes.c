@@ -1,6 +1,7 @@
 /* routes.c - see routes.h. */
 #include "hub/routes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,12 +102,25 @@ static void write_metrics(void *context, struct text *out)
     web_write_metrics(routes->web, out);
 }
 
-static void sign_in(void *context, const char *code, const char *label, desk_done *done,
-                    void *done_context)
+static void sign_in(void *context, const char *code, const char *label, const char *browser,
+                    desk_done *done, void *done_context)
 {
     struct routes *routes = context;
 
-    engine_sign_in(routes->parts.engine, code, label, done, done_context);
+    engine_sign_in(routes->parts.engine, code, label, browser, done, done_context);
+}
+
+static bool know_device(void *context, const struct desk_device *shown,
+                        struct guard_identity *ret_who)
+{
+    struct engine_token token;
+
+    if (!engine_know_device(((struct routes *)context)->parts.engine, shown, &token))
+        return false;
+    *ret_who = (struct guard_identity){ .is_person = true };
+    snprintf(ret_who->token, sizeof ret_who->token, "%s", token.id);
+    snprintf(ret_who->label, sizeof ret_who->label, "%s", token.label);
+    return true;
 }
 
 static bool prove(void *context, const char *tab, const char *text, struct text *out)
@@ -155,6 +169,7 @@ struct routes *routes_open(const struct routes_parts *parts, struct guard *guard
         .guard = guard,
         .context = routes,
         .sign_in = sign_in,
+        .know_device = know_device,
         .prove = prove,
         .write_status = write_status,
         .is_portal_on = is_portal_on,

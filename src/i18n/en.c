@@ -88,6 +88,7 @@ const struct catalog catalog_en = {
         /* Names of settings, the host's */
         [TEXT_LABEL_PORTAL] = "Portal",
         [TEXT_LABEL_TERMINAL] = "Terminal",
+        [TEXT_LABEL_KEEP_SIGNED_IN] = "Keep browsers signed in",
         [TEXT_LABEL_BROWSER] = "Open the browser",
         [TEXT_LABEL_PORT] = "Port",
         [TEXT_LABEL_LISTEN] = "Address",
@@ -143,6 +144,8 @@ const struct catalog catalog_en = {
         /* Help on settings, the host's */
         [TEXT_HELP_PORTAL] = "Whether people are reached in the browser.",
         [TEXT_HELP_TERMINAL] = "Whether people are reached in the terminal.",
+        [TEXT_HELP_KEEP_SIGNED_IN] =
+            "Keep a browser that used a sign-in link signed in for 30 days. auto: only if you are the only user of this machine.",
         [TEXT_HELP_BROWSER] = "Opens a browser when an ask arrives and no page or inbox is open.",
         [TEXT_HELP_PORT] = "Port of the portal; if it is taken, the next free one. 0 takes any free one.",
         [TEXT_HELP_LISTEN] = "Address and port for other machines, 0.0.0.0:7443; empty means this machine only.",

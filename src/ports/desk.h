@@ -50,6 +50,14 @@ struct desk_visitor {
     void (*message)(void *context, const char *method, const struct json *params);
 };
 
+/* A browser that stays signed in shows its id, and that it signed the hub's challenge at this port.
+ */
+struct desk_device {
+    const char *id;
+    int port;
+    const char *challenge, *signature;
+};
+
 struct desk_reply {
     struct error err;       /* code ERROR_NONE: it worked */
     const char *json;       /* result, or data for the error; NULL: nothing to add */

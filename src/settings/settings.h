@@ -77,6 +77,7 @@ enum { CLI_ANSWERS_ANY, CLI_ANSWERS_TTY, CLI_ANSWERS_OFF };
 enum { THEME_SYSTEM, THEME_LIGHT, THEME_DARK };
 enum { MCP_AUTH_TOKEN, MCP_AUTH_NONE };
 enum { COME_BACK_AUTO, COME_BACK_ON, COME_BACK_OFF };
+enum { KEEP_SIGNED_IN_AUTO, KEEP_SIGNED_IN_ON, KEEP_SIGNED_IN_OFF };
 
 struct setting_value {
     int64_t number;      /* BOOL: 0 or 1; INTEGER, SECONDS; ENUM: place in the choices */

@@ -19,6 +19,7 @@ from typing import Any, Callable
 from cli_stage import DONE, FAILED, ask, collect, expect
 from effects_stage import ASKED, CLIENT, Mcp, check, put, set_to
 from harness import HANG_S, SLACK, Home, run, test, wait_until
+from web_stage import Page, code_of, hello, link_of
 
 
 def number(counted: list[int] = [0]) -> int:
@@ -153,6 +154,14 @@ def hold_limits(home: Home) -> None:
         assert time.monotonic() - began < HANG_S
 
 
+def keep_signed_in(home: Home) -> None:
+    key = "BBK5DDz09dxHnaKcyIpR5BS4SyTZx4HkBnrNVLa8HtsY0VsUv8twARIwwzswkLwMeA6bcTA185Z7k7slE31h8Oc"
+    for value, made in (("on", "proof_key"), ("off", "token")):
+        put(home, "keep_signed_in", value)
+        with Page(home.hub()["port"]) as page:
+            assert made in hello(page, code=code_of(link_of(home)), key=key), value
+
+
 def come_back(home: Home) -> None:
     put(home, "hold_limits", '{"*":1}')
     with Mcp(home, "2026-07-28") as client:
@@ -262,7 +271,7 @@ def idle_exit_seconds(home: Home) -> None:
 SHOWN = dict([
     *((act.__name__, act) for act in (
         cli_answers, notify_command, notify_webhook, desktop, browser, list_count, max_pending, asks_per_minute,
-        hold_limits, come_back, tools, compat, store, mcp_auth, listen, log_level, max_sessions)),
+        hold_limits, come_back, keep_signed_in, tools, compat, store, mcp_auth, listen, log_level, max_sessions)),
     gated("gate_commands", "frobnicate", "frobnicate all"),
     gated("gate_words", "staging", "ls staging"),
     gated("gate_paths", "~/.private/", "cat ~/.private/x"),

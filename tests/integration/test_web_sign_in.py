@@ -233,7 +233,8 @@ def proves(home: Home) -> None:
     with signed_in(home) as (_, token):
         tab, wanted = proof_of(token, port, "0123456789abcdef")
         with Page(port) as page, Page(port) as other:
-            assert page.call("hub/prove", tab=tab, nonce="0123456789abcdef") == {"proof": wanted}
+            proof = page.call("hub/prove", tab=tab, nonce="0123456789abcdef")
+            assert proof == {"proof": wanted, "challenge": proof["challenge"]} and len(proof["challenge"]) == 26
             assert other.call("hub/prove", tab=tab, nonce="another")["proof"] == proof_of(token, port, "another")[1] != wanted
             assert hello(page, token=token)["tab"] == tab, "hello goes on as ever"
             assert page.call("hub/prove", tab=tab, nonce="n")["proof"] == proof_of(token, port, "n")[1]

@@ -41,7 +41,7 @@ static struct signing sign_in(struct stage *stage, const char *code)
 {
     struct signing signing = { 0 };
 
-    engine_sign_in(stage->engine, code, "Firefox", on_signed_in, &signing);
+    engine_sign_in(stage->engine, code, "Firefox", NULL, on_signed_in, &signing);
     stage_settle(stage);
     assert_int_equal(signing.replies, 1);
     return signing;

@@ -1,5 +1,5 @@
-/* come_back.js - one click on a page that isn't signed in: the hub opens a fresh link in the person's browser. The
- * page is told that it did, and never the link. */
+/* come_back.js - one click on a page that isn't signed in: the hub opens a fresh link in the
+ * person's browser. The page is told that it did, and never the link. */
 
 /** Whether the hub can: it runs on this machine, has a screen, and we are no agent's process. */
 export async function canOpen() {

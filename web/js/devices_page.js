@@ -2,7 +2,7 @@
  * all else is done where the hub is, and the commands are shown. */
 import { button, foreign, icon, make, setText } from "./dom.js";
 import { say, sayWhen } from "./language.js";
-import { call, line } from "./wire.js";
+import { call, forgetThisBrowser, line } from "./wire.js";
 import { on } from "./signals.js";
 import { sayProblem } from "./problems.js";
 
@@ -19,24 +19,26 @@ export function showDevices(main) {
     const said = make("output", { class: "hint wrong" });
 
     const signOut = () => call("token/revoke", { id: line.tab })
-        .then(load, (error) => setText(said, sayProblem(error)));
+        .catch((error) => error.code !== 0 && Promise.reject(error)) /* the line may end first */
+        .then(forgetThisBrowser).then(load, (error) => setText(said, sayProblem(error)));
     const buildToken = (/** @type {Token} */ token) => {
         const isThis = token.id === line.tab;
         const isHere = isThis || token.connected;
         const when = say("since", { time: sayWhen(token.created_at) }) +
             (isHere ? "" : say("comma") + (token.used_at
                 ? say("used", { time: sayWhen(token.used_at) }) : say("unused"))) +
+            (token.kind === "device" ? say("comma") + say("stays_signed_in") : "") +
             (token.expires_at ? say("comma") + say(token.expired ? "expired" : "expires",
                 { time: sayWhen(token.expires_at) }) : "");
         const what = PEOPLE_KINDS.includes(token.kind) ? when : `${say("may_ask_only")} ${when}`;
-        return make("li", {}, icon(token.kind === "device"
-            ? "phone" : PEOPLE_KINDS.includes(token.kind) ? "web" : "plug"),
+        return make("li", {}, icon(PEOPLE_KINDS.includes(token.kind) ? "web" : "plug"),
             make("span", { class: "rt" }, make("b", {}, foreign(token.label || say("unnamed"))),
                 make("small", {}, what),
                 !isThis && make("small", {}, say("revoke_there"), " ",
                     make("code", {}, `sayso token revoke ${token.id.slice(0, 8)}`))),
             isHere &&
-                make("span", { class: "tag plain" }, say(isThis ? "this_tab" : "open_now")),
+                make("span", { class: "tag plain" }, say(!isThis ? "open_now"
+                    : token.kind === "device" ? "this_browser" : "this_tab")),
             isThis && button({ class: "small", "data-key": "sign-out", click: signOut },
                 say("sign_out")));
     };

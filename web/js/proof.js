@@ -19,17 +19,29 @@ function hashToken(token) {
     return crypto.subtle.digest("SHA-256", bytes);
 }
 
+/** The port as the hub knows it: no proof of another one counts here. */
+export function portHere() {
+    return location.port || (location.protocol === "https:" ? "443" : "80");
+}
+
+/**
+ * What the hub of this token must prove itself by.
+ * @param {string} token
+ * @returns {Promise<{id: string, proof: CryptoKey}>}
+ */
+export async function proverOf(token) {
+    const hash = await hashToken(token);
+    return { id: toHex(hash).slice(0, 16), proof: await crypto.subtle.importKey("raw", hash,
+        { name: "HMAC", hash: "SHA-256" }, false, ["sign"]) };
+}
+
 /**
  * A question that only the hub can answer.
- * @param {string} token
+ * @param {{id: string, proof: CryptoKey}} prover
  */
-export async function askForProof(token) {
-    const hash = await hashToken(token);
+export async function askForProof(prover) {
     const nonce = toHex(crypto.getRandomValues(new Uint8Array(16)).buffer);
-    const key = await crypto.subtle.importKey("raw", hash, { name: "HMAC", hash: "SHA-256" }, false,
-        ["sign"]);
-    const port = location.port || (location.protocol === "https:" ? "443" : "80");
-    const wanted = await crypto.subtle.sign("HMAC", key,
-        new TextEncoder().encode(`sayso hub ${port} ${nonce}`));
-    return { params: { tab: toHex(hash).slice(0, 16), nonce }, proof: toHex(wanted) };
+    const wanted = await crypto.subtle.sign("HMAC", prover.proof,
+        new TextEncoder().encode(`sayso hub ${portHere()} ${nonce}`));
+    return { params: { tab: prover.id, nonce }, proof: toHex(wanted) };
 }

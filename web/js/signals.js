@@ -20,6 +20,9 @@ export function on(name, told) {
  * @param {any} [detail]
  */
 export function tell(name, detail) {
-    for (const told of [...listeners.get(name) ?? []])
-        told(detail);
+    const set = listeners.get(name) ?? new Set();
+    for (const told of [...set]) {
+        if (set.has(told)) /* one before it may have ended it, as with the page it drew */
+            told(detail);
+    }
 }

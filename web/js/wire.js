@@ -3,7 +3,8 @@
  * belongs to this tab; it is never in an address, and a code is taken out of it at once. Whoever
  * answers shows first that it is the hub: until then it is told nothing (C5).
  */
-import { askForProof } from "./proof.js";
+import { forgetDevice, keepDevice, makeDevice, readDevice, signChallenge } from "./device.js";
+import { askForProof, portHere, proverOf } from "./proof.js";
 import { tell } from "./signals.js";
 
 /** @typedef {{code: number, message: string, data?: any}} WireError */
@@ -41,6 +42,12 @@ const calls = new Map();
 /** @type {Map<string, (params: any) => void>} */
 const events = new Map();
 let signInCode = "";
+/** This browser, where it stays signed in: all its tabs are one.
+ * @type {import("./device.js").Device|null} */
+let device = null;
+/** A key on its way to become that. @type {CryptoKeyPair|null} */
+let offeredKeys = null;
+const channel = new BroadcastChannel("sayso");
 
 /** Takes the one-time code out of the address before anything else can see it. */
 function takeCode() {
@@ -83,22 +90,34 @@ function post(id, method, params) {
     socket?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
 }
 
-function sayHello() {
-    const token = sessionStorage.getItem(TOKEN_KEY);
-    const secret = signInCode ? { code: signInCode } : { token: token ?? "" };
+/** @param {Record<string, string>} secret */
+function sayHello(secret) {
     awaited = HELLO_ID;
     post(HELLO_ID, "hello", { wire: WIRE_NUMBER, role: "person", name: deviceName(), ...secret });
 }
 
-/** A fresh link is of the hub that is there; a token may be older than what answers now.
+/** With a key, so that the hub can let this browser stay.
+ * @param {WebSocket} opened
+ */
+async function showCode(opened) {
+    const made = location.protocol === "http:" ? await makeDevice() : null;
+    if (socket !== opened)
+        return;
+    offeredKeys = made?.keys ?? null;
+    sayHello({ code: signInCode, ...made && { key: made.key } });
+}
+
+/** A browser that stays signed in needs no link. A fresh link is of the hub that is there; a token
+ * may be older than what answers now, and so may a device.
  * @param {WebSocket} opened
  */
 async function greet(opened) {
-    if (signInCode) {
-        sayHello();
+    if (signInCode && !device) {
+        showCode(opened);
         return;
     }
-    const { params, proof } = await askForProof(sessionStorage.getItem(TOKEN_KEY) ?? "");
+    const { params, proof } = await askForProof(
+        device ?? await proverOf(sessionStorage.getItem(TOKEN_KEY) ?? ""));
     if (socket !== opened)
         return;
     wantedProof = proof;
@@ -106,12 +125,28 @@ async function greet(opened) {
     post(PROVE_ID, "hub/prove", params);
 }
 
+/** As if it had no key: the link that was opened, or the tab's own token, may still do. */
+function goOnWithoutDevice() {
+    device = null;
+    socket?.close();
+    socket = null;
+    connect();
+}
+
 /** @param {{result?: any, error?: WireError}} message */
-function heardProof(message) {
+async function heardProof(message) {
+    const asked = socket;
+    awaited = Infinity;
     if (message.result?.proof === wantedProof) {
-        sayHello();
+        const signature = device &&
+            await signChallenge(device, String(message.result.challenge), portHere());
+        if (socket === asked)
+            sayHello(device && signature ? { device: device.id, signature }
+                : { token: sessionStorage.getItem(TOKEN_KEY) ?? "" });
+    } else if (device && (signInCode || sessionStorage.getItem(TOKEN_KEY))) {
+        goOnWithoutDevice(); /* the key stays: whoever said so has shown nothing */
     } else if (message.error?.data?.code === "unauthorized") {
-        line.why = "unauthorized"; /* the token stays: whoever said so has shown nothing */
+        line.why = "unauthorized"; /* so does the token */
         line.was_in = true;
         setState("signed_out");
     } else {
@@ -133,6 +168,13 @@ function refused(error) {
     }
     if (error.code !== NOT_SIGNED_IN || line.why === "rate_limited")
         return;
+    if (device) { /* revoked, or browsers don't stay: the hub has shown that it is the hub */
+        forgetThisBrowser();
+        if (signInCode || sessionStorage.getItem(TOKEN_KEY)) {
+            goOnWithoutDevice();
+            return;
+        }
+    }
     if (signInCode && sessionStorage.getItem(TOKEN_KEY)) { /* a spent link, but signed in before */
         signInCode = "";
         return;
@@ -143,12 +185,37 @@ function refused(error) {
     setState("signed_out");
 }
 
+/** What the code of a link became: a device, or a tab with a token. @param {any} welcome */
+function enrol(welcome) {
+    const keys = offeredKeys;
+    offeredKeys = null;
+    if (welcome.proof_key && keys) {
+        sessionStorage.removeItem(TOKEN_KEY);
+        keepDevice(keys, welcome.tab, welcome.proof_key).then((kept) => {
+            device = kept;
+            channel.postMessage("signed in");
+            if (line.state === "signed_out")
+                connect();
+        });
+    } else if (keys) {
+        forgetDevice();
+    }
+}
+
+/** This browser was signed out by its person. */
+export function forgetThisBrowser() {
+    line.was_in ||= !!device;
+    device = null;
+    return forgetDevice();
+}
+
 /** @param {{result?: any, error?: WireError}} message */
 function heardHello(message) {
     if (message.error) {
         refused(message.error);
         return;
     }
+    enrol(message.result);
     signInCode = "";
     failures = 0;
     line.why = "";
@@ -208,7 +275,7 @@ export function connect() {
     clearTimeout(retryTimer);
     if (socket)
         return;
-    if (!signInCode && !sessionStorage.getItem(TOKEN_KEY)) {
+    if (!device && !signInCode && !sessionStorage.getItem(TOKEN_KEY)) {
         setState("signed_out");
         return;
     }
@@ -255,7 +322,17 @@ export function hear(method, told) {
     events.set(method, told);
 }
 
-export function startLine() {
+/** Another tab of this browser signed in. */
+async function followOther() {
+    if (line.state === "open")
+        return;
+    device = await readDevice();
+    socket?.close(); /* the hub that refused may not have closed it yet */
+    socket = null;
+    connect();
+}
+
+export async function startLine() {
     takeCode();
     addEventListener("hashchange", () => { /* a fresh link opened in this very tab */
         takeCode();
@@ -267,5 +344,7 @@ export function startLine() {
         if (!document.hidden && line.state === "lost")
             connect();
     });
+    channel.addEventListener("message", followOther);
+    device = await readDevice();
     connect();
 }

@@ -56,8 +56,14 @@ export const PAGE_WORDS = /** @type {const} */ ({
     run_this: ["Run this", "运行"],
     open_link: ["Open a signed-in tab", "打开已登录的标签页"],
     or_run_this: ["Or run this", "或运行"],
-    link_opened: ["Opened in your browser. You can close this tab.", "已在浏览器中打开，你可以关闭此标签页。"],
-    link_not_opened: ["The browser couldn’t be opened. Run the command below.", "无法打开浏览器，请运行下面的命令。"],
+    link_opened: [
+        "Opened in your browser. You can close this tab.",
+        "已在浏览器中打开，你可以关闭此标签页。",
+    ],
+    link_not_opened: [
+        "The browser couldn’t be opened. Run the command below.",
+        "无法打开浏览器，请运行下面的命令。",
+    ],
     token_wanted: [
         "Only you may answer, so this page wants a token of yours. Nothing is lost meanwhile.",
         "只有你可以答复，因此此页面需要你的令牌。期间不会丢失任何内容。",
@@ -127,6 +133,8 @@ export const PAGE_WORDS = /** @type {const} */ ({
     agents_tokens: ["Agents’ tokens", "智能体令牌"],
     open_now: ["open now", "当前打开"],
     this_tab: ["this tab", "此标签页"],
+    this_browser: ["this browser", "此浏览器"],
+    stays_signed_in: ["stays signed in", "保持登录"],
     revoke_there: ["Revoke on the hub’s machine:", "在中枢所在的机器上吊销："],
     set_there: ["Change on the hub’s machine:", "在中枢所在的机器上设置："],
     sign_out: ["Sign out", "退出登录"],

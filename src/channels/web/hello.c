@@ -1,7 +1,7 @@
 /*
- * hello.c - the first message of a page: a token of a person, or the code of a link, which becomes
- * a token. A code is good only in the hands of this user's own processes, because addresses stand
- * in lists of processes that everybody can read.
+ * hello.c - the first message of a page: a token of a person, a device's signature, or the code of
+ * a link, which becomes one of the two. A code is good only in the hands of this user's own
+ * processes, because addresses stand in lists of processes that everybody can read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,14 @@
 #include "base/json_writer.h"
 #include "base/jsonrpc.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "channels/web/inside.h"
 #include "net/ws_parser.h"
 #include "wire/visitor.h"
 #include "wire/wire.h"
 
-enum { SECRET_BYTES = 128, NONCE_BYTES = 64 };
+enum { SECRET_BYTES = 128, NONCE_BYTES = 64, KEY_BYTES = 87, SIGNATURE_BYTES = 86 };
 
 /* A code on its way to the desk; outlives its page if that goes meanwhile. */
 struct sign_in {
@@ -47,8 +48,9 @@ static void refuse(struct session *session, const char *id_json, const char *cod
     ws_peer_close(session->peer, WS_CLOSE_POLICY, code);
 }
 
+/* `made`: what the code became, with its secret; NULL: nothing new. */
 static void welcome(struct session *session, const struct guard_identity *who, const char *name,
-                    const char *new_token, const char *id_json)
+                    const struct json *made, const char *id_json)
 {
     struct desk_visitor visitor = {
         .role = ROLE_PERSON,
@@ -73,7 +75,8 @@ static void welcome(struct session *session, const struct guard_identity *who, c
     json_write_list(&writer, "features");
     json_write_end_list(&writer);
     json_write_text(&writer, "tab", who->token);
-    json_write_text_if(&writer, "token", new_token);
+    json_write_text_if(&writer, "token", json_member_text(made, "token"));
+    json_write_text_if(&writer, "proof_key", json_member_text(made, "proof_key"));
     json_write_end_object(&writer);
     if (id_json) {
         jsonrpc_add_result(&line, id_json, text_string(&out));
@@ -119,7 +122,7 @@ static void on_signed_in(void *context, const struct desk_reply *reply)
         snprintf(who.token, sizeof who.token, "%s", json_member_text(token, "id"));
         snprintf(who.label, sizeof who.label, "%s", json_member_text(token, "label"));
         sign_in->web->signed_in++;
-        welcome(session, &who, sign_in->name, json_member_text(token, "token"), sign_in->id_json);
+        welcome(session, &who, sign_in->name, token, sign_in->id_json);
         json_free(token);
     }
     end_sign_in(sign_in);
@@ -134,11 +137,12 @@ static bool is_own_user(const struct session *session)
     return !ws_peer_user(session->peer, &uid) || uid == 0 || uid == (int64_t)geteuid();
 }
 
-static void try_code(struct session *session, const char *code, const char *name,
+static void try_code(struct session *session, const char *code, const char *key, const char *name,
                      const char *id_json)
 {
     const struct web_parts *parts = &session->web->parts;
     struct sign_in *sign_in;
+    char browser[KEY_BYTES + 16];
 
     if (session_door(session) == GUARD_PUBLIC) { /* from elsewhere nobody can say whose it is */
         refuse(session, id_json, "unauthorized",
@@ -157,7 +161,42 @@ static void try_code(struct session *session, const char *code, const char *name
     sign_in->id_json = id_json ? mem_text(id_json) : NULL;
     sign_in->name = mem_text(name);
     session->sign_in = sign_in;
-    parts->sign_in(parts->context, code, name, on_signed_in, sign_in);
+    snprintf(browser, sizeof browser, "%d %s", ws_peer_port(session->peer), key ? key : "");
+    parts->sign_in(parts->context, code, name, key ? browser : NULL, on_signed_in, sign_in);
+}
+
+/* A text of at most so many bytes without NUL; NULL: absent or not that. */
+static const char *read_text(const struct json *params, const char *key, size_t most)
+{
+    const struct json *given = json_member(params, key);
+    const char *text = json_text(given);
+
+    return text && strlen(text) == json_length(given) && strlen(text) <= most ? text : NULL;
+}
+
+/* The challenge is this connection's, for the few seconds before hello, and for one attempt. */
+static void try_device(struct session *session, const struct json *params, const char *id,
+                       const char *name, const char *id_json)
+{
+    const struct web_parts *parts = &session->web->parts;
+    struct desk_device shown = { .id = id,
+                                 .port = ws_peer_port(session->peer),
+                                 .challenge = session->challenge,
+                                 .signature = read_text(params, "signature", SIGNATURE_BYTES) };
+    struct guard_identity who;
+    bool is_known = shown.signature && session->challenge[0] &&
+                    session_door(session) == GUARD_LOCAL && is_own_user(session) &&
+                    parts->know_device(parts->context, &shown, &who);
+    int64_t retry_s = is_known ? 0 : guard_note_guess(parts->guard, session_door(session));
+
+    session->challenge[0] = '\0';
+    if (is_known)
+        welcome(session, &who, name, NULL, id_json);
+    else
+        refuse(session, id_json, retry_s ? "rate_limited" : "unauthorized",
+               retry_s ? "too many wrong signatures: try later"
+                       : "this browser is not signed in any more: run sayso open",
+               retry_s);
 }
 
 static void try_token(struct session *session, const char *token, const char *name,
@@ -177,21 +216,14 @@ static void try_token(struct session *session, const char *token, const char *na
         welcome(session, &who, name, NULL, id_json);
 }
 
-/* A text of at most so many bytes without NUL; NULL: absent or not that. */
-static const char *read_text(const struct json *params, const char *key, size_t most)
-{
-    const struct json *given = json_member(params, key);
-    const char *text = json_text(given);
-
-    return text && strlen(text) == json_length(given) && strlen(text) <= most ? text : NULL;
-}
-
 void hello_take(struct session *session, const struct json *params, const char *id_json)
 {
     const char *role = json_member_text(params, "role");
     const char *token = read_text(params, "token", SECRET_BYTES);
     const char *code = read_text(params, "code", SECRET_BYTES);
+    const char *device = read_text(params, "device", SECRET_BYTES);
     const char *name = read_text(params, "name", WEB_NAME_BYTES);
+    const char *key = read_text(params, "key", KEY_BYTES);
 
     if (session->visit || session->sign_in) {
         session_reply_error(session, id_json, JSONRPC_INVALID_REQUEST,
@@ -204,11 +236,16 @@ void hello_take(struct session *session, const struct json *params, const char *
         ws_peer_close(session->peer, WS_CLOSE_POLICY, "another wire number");
     } else if (session->guest) {
         guest_enter(session, params, id_json);
-    } else if (!role || strcmp(role, "person") != 0 || !token == !code) {
+    } else if (!role || strcmp(role, "person") != 0 || !!token + !!code + !!device != 1) {
         refuse(session, id_json, "unauthorized",
-               "hello needs role person and either the tab's token or the code of a link", 0);
+               "hello needs role person and either the tab's token, a device's signature or the "
+               "code of a link",
+               0);
     } else if (code) {
-        try_code(session, code, name && *name ? name : "browser", id_json);
+        try_code(session, code, key && strlen(key) == KEY_BYTES ? key : NULL,
+                 name && *name ? name : "browser", id_json);
+    } else if (device) {
+        try_device(session, params, device, name && *name ? name : "browser", id_json);
     } else {
         try_token(session, token, name && *name ? name : "browser", id_json);
     }
@@ -233,8 +270,10 @@ void hello_prove(struct session *session, const struct json *params, const char 
         refuse(session, id_json, "unauthorized", "this tab is not signed in: run sayso open", 0);
         return;
     }
+    random_id(session->challenge);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "proof", text_string(&proof));
+    json_write_text(&writer, "challenge", session->challenge);
     json_write_end_object(&writer);
     if (id_json) {
         jsonrpc_add_result(&line, id_json, text_string(&out));

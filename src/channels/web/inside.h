@@ -14,6 +14,7 @@ enum {
     WEB_CALLS = 1024,          /* of one page, under way at once */
     WEB_ID_BYTES = 256,
     WEB_NAME_BYTES = 128,
+    WEB_CHALLENGE_BYTES = 27, /* of random_id */
 };
 
 /* One page that is connected. */
@@ -30,6 +31,7 @@ struct session {
     uint8_t role; /* enum desk_role, from hello on */
     bool needs_resync;
     char token_id[17];
+    char challenge[WEB_CHALLENGE_BYTES]; /* to be signed, once; "": none */
 };
 
 struct web {

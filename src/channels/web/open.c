@@ -5,14 +5,11 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/json_writer.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "channels/web/inside.h"
 #include "net/http.h"
 
-enum { BODY_BYTES = 256, ID_LENGTH = 26 };
-static const char id_letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+enum { BODY_BYTES = 256 };
 
 static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
 {
@@ -41,7 +38,7 @@ static bool is_same_origin(struct http_exchange *exchange)
            strcmp(origin + strlen(scheme), host) == 0;
 }
 
-static void serve(struct web *web, struct http_exchange *exchange, bool only_look, const char *id)
+static void serve(struct web *web, struct http_exchange *exchange, const char *json, size_t length)
 {
     struct desk *desk = web->parts.desk;
     const struct desk_visitor visitor = { .role = ROLE_PERSON,
@@ -53,50 +50,39 @@ static void serve(struct web *web, struct http_exchange *exchange, bool only_loo
                                           .context = exchange,
                                           .locate = locate };
     struct desk_visit *visit;
-    struct text text = { 0 };
-    struct json_writer writer = json_writer_to(&text);
     struct json *params = NULL;
 
     if (http_site(exchange) || !web->parts.is_portal_on(web->parts.context)) {
         guard_refuse(exchange, 404, "not_found", "there is nothing at this path");
         return;
     }
-    json_write_object(&writer, NULL);
-    json_write_text_if(&writer, "session_id", id);
-    json_write_bool_if(&writer, "only_look", only_look);
-    json_write_end_object(&writer);
-    json_parse(text.bytes, text.used, &params, NULL);
+    json_parse(json, length, &params, NULL);
     visit = desk->ops->enter(desk, &visitor);
     desk_serve(desk, visit, DESK_ACT(portal_open), params, on_done, exchange); /* never later */
     desk->ops->leave(desk, visit);
     json_free(params);
-    text_release(&text);
 }
 
 static void serve_look(void *context, struct http_exchange *exchange,
                        const struct guard_match *match)
 {
+    static const char look[] = "{\"only_look\":true}";
+
     (void)match;
-    serve(context, exchange, true, NULL);
+    serve(context, exchange, look, strlen(look));
 }
 
 static void serve_open(void *context, struct http_exchange *exchange,
                        const struct guard_match *match)
 {
     size_t length;
-    const char *body = http_body(exchange, &length), *id;
-    struct json *params = NULL;
+    const char *body = http_body(exchange, &length);
 
     (void)match;
-    json_parse(body, length, &params, NULL);
-    id = json_member_text(params, "session_id");
-    if (id && (strlen(id) != ID_LENGTH || strspn(id, id_letters) != ID_LENGTH))
-        id = NULL;
     if (http_site(exchange) || is_same_origin(exchange))
-        serve(context, exchange, false, id);
+        serve(context, exchange, body, length);
     else
         guard_refuse(exchange, 403, "foreign_origin", "pages of other origins are not served");
-    json_free(params);
 }
 
 const struct guard_route open_routes[] = {

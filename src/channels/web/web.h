@@ -11,6 +11,7 @@
 #include "ports/desk.h"
 
 struct guard;
+struct guard_identity;
 struct http_taken;
 struct loop;
 struct text;
@@ -22,8 +23,11 @@ struct web_parts {
     struct desk *desk;
     struct guard *guard;
     void *context; /* of the ones below */
-    void (*sign_in)(void *context, const char *code, const char *label, desk_done *done,
-                    void *done_context);
+    /* `browser`: "PORT KEY", where its key is to count; NULL: it has none. */
+    void (*sign_in)(void *context, const char *code, const char *label, const char *browser,
+                    desk_done *done, void *done_context);
+    bool (*know_device)(void *context, const struct desk_device *shown,
+                        struct guard_identity *ret_who);
     /* Adds a keyed hash of `text` that only this hub and the tab of this id can make; false: there
      * is no such tab. */
     bool (*prove)(void *context, const char *tab, const char *text, struct text *out);
