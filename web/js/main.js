@@ -226,5 +226,10 @@ function start() {
     startLine();
 }
 
-if (!("leaves" in document.documentElement.dataset)) /* it is being replaced (tools/bundle_web) */
+/* Without its styles it is about to be replaced (tools/bundle_web), with its address as it is. */
+const styles = /** @type {HTMLLinkElement|null} */ (
+    document.querySelector("link[rel=stylesheet]"));
+if (!styles || styles.sheet)
     start();
+else
+    styles.addEventListener("load", start);
