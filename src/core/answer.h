@@ -57,8 +57,8 @@ bool answer_will_need_code(const struct form *form, const char *given);
  * reported. One for each field, and one for the notes. */
 size_t answer_read(const struct form *form, const struct json *given, struct answer *ret_answer,
                    struct error *ret_errors, size_t most);
-/* Notes that the agent wrote beforehand stay where `given` says nothing of them, for chosen options
- * alone; an empty one was taken away. For an answer as it comes in: what is stored says all. */
+/* Prefilled notes of chosen options stay unless `given` mentions them; an empty note there means
+ * that it was removed. Only for answers as they come in: a stored answer is complete. */
 void answer_keep_notes(const struct form *form, const struct json *given, struct answer *answer);
 /* The answer made of the form's defaults alone, for auto-submission. */
 void answer_from_defaults(const struct form *form, struct answer *ret_answer);

@@ -89,8 +89,8 @@ static void write_stored(struct json_writer *writer, const struct field *field,
     }
 }
 
-/* As answer_write_notes, but what the agent wrote beforehand and is gone is written as gone: an
- * answer that is undone becomes a draft, in which leaving it out would mean that it is there. */
+/* As answer_write_notes, but a prefilled note that was removed is written as an empty one: an
+ * answer that is undone becomes a draft, where a note that is left out counts as kept. */
 static void write_stored_notes(struct json_writer *writer, const struct form *form,
                                const struct answer *answer)
 {

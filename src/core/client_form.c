@@ -215,8 +215,7 @@ bool client_form_read(const struct form *form, const struct json *content, struc
     return true;
 }
 
-/* What clients were measured to return without a person (docs/clients.md); of others nobody knows.
- */
+/* What clients were measured to return without a person (docs/clients.md). */
 static const struct {
     const char *name;
     bool declines;

@@ -164,7 +164,7 @@ static const struct argument choice_arguments[] = {
       .type = ARGUMENT_BOOL,
       .offset = VALUE(destructive),
       .help = "true when something may be lost: every option but the recommended one, which must "
-              "be the safe one, takes a confirmation code, and nothing is chosen beforehand. "
+              "be the safe one, takes a confirmation code, and nothing is preselected. "
               "Default false." },
     { .name = "allow_cancel",
       .type = ARGUMENT_BOOL,

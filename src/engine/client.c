@@ -231,7 +231,7 @@ static void ignore(void *context, const struct desk_reply *reply)
     (void)reply;
 }
 
-/* Somebody filled the form in, but not all of it: it works. */
+/* A person filled in part of the form, so it works. */
 static bool is_unfinished(const struct error *err)
 {
     return err->path[0] && (err->code == ERROR_missing_property || err->code == ERROR_empty_text ||

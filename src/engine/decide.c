@@ -150,7 +150,7 @@ static void on_decided(void *context, const struct store_reply *reply)
     }
 }
 
-/* The window is for answers: whoever cancels or declines wants the agent to stop now. */
+/* The undo window is for answers; after cancel or decline the agent must stop immediately. */
 static int64_t undo_window_ms(const struct decision *decision)
 {
     const char *via = decision->errand.visit->via;
@@ -259,7 +259,7 @@ static bool hides_placeholder(const struct decision *decision)
     return !decision->is_client && !engine_setting(decision->errand.engine, SETTING_PLACEHOLDER);
 }
 
-/* The one place where notes that stood there beforehand join an answer, whatever brought it. */
+/* The one place where prefilled notes join an answer, for every channel. */
 static bool check_given(struct decision *decision, const struct form *form,
                         const struct json *given, struct error *err)
 {

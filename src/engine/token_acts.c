@@ -245,7 +245,7 @@ void tokens_add_tab(struct engine *engine, const char *label, const char *browse
     token->kind = browser ? "device" : "tab";
     token->created_ms = token->used_ms = engine_utc_ms(engine);
     token->expires_ms = token->created_ms + TOKENS_TAB_DAYS * DAY_MS;
-    if (browser) { /* nothing has this hash, so nobody can come with it */
+    if (browser) { /* no secret has this hash, so no connection can use it */
         random_bytes(token->hash, sizeof token->hash);
         hash_hex(token->hash, sizeof token->hash, own->secret);
     } else {

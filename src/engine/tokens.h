@@ -41,7 +41,7 @@ struct token *token_find(const struct engine *engine, const uint8_t *hash); /* m
 struct token *token_find_id(const struct engine *engine, const char *id); /* NULL: or is expired */
 bool token_is_expired(const struct engine *engine, const struct token *token);
 void token_free(struct token *token);
-/* Somebody came with it. Told to the store once an hour at most. */
+/* The token was used. The store is told at most once an hour. */
 void token_use(struct engine *engine, struct token *token);
 
 /* token_acts.c: what people do with them */

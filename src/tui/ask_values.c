@@ -92,7 +92,7 @@ static void write_field_notes(struct json_writer *writer, const struct ask_scree
         json_write_end_object(writer);
 }
 
-/* What the agent wrote beforehand is left to the hub while it is as it was; taken away it is "". */
+/* A prefilled note that was not changed is left to the hub; a removed one is sent as "". */
 static bool is_said(const struct edit *note, const char *preset)
 {
     char *visible = facts_visible(preset ? preset : "", false);

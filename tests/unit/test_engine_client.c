@@ -128,7 +128,7 @@ static void ask_form(struct call *asked, struct caller *client, const char *mess
     stage_settle(client->stage);
 }
 
-/* Somebody was there: what they typed waits for them elsewhere, and their client is asked again. */
+/* A person was there: what they typed is kept as a draft, and the client is asked again. */
 static void test_what_was_typed_is_kept(void **state)
 {
     struct stage *stage = *state;

@@ -57,7 +57,7 @@ static void test_windows_by_channel(void **state)
     }
 }
 
-/* The undo window is for answers: whoever cancels or declines wants the agent to stop now. */
+/* The undo window is for answers; after cancel or decline the agent must stop immediately. */
 static void test_cancelling_reaches_the_agent_at_once(void **state)
 {
     static const struct {

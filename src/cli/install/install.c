@@ -77,7 +77,7 @@ static bool ask_line(enum text_id question, char *typed, size_t size)
     return true;
 }
 
-/* What the flag says, or whoever is there to be asked; over HTTP it is the hub's to say. */
+/* The flag, else the user's reply on the terminal; over HTTP the hub's setting decides. */
 static bool read_tools(struct job *job)
 {
     const char *given = arguments_value(job->arguments, "tools");
