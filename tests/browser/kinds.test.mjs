@@ -9,6 +9,7 @@ let agent;
 let context;
 before(async () => {
     stage = await Stage.open();
+    await stage.home.must("settings", "set", "asks_per_minute", "300"); /* one agent asks all of them */
     agent = stage.agent();
     context = await stage.context();
 });
@@ -390,6 +391,7 @@ test("R2.2 notes written beforehand: those of chosen options come back, what was
         await sendButton(page).click();
         await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
         await page.locator("[data-key=undo]").click(); /* also through the draft that an undone answer becomes */
+        await sendButton(page).waitFor(); /* or the half second of the picture before is waited for */
         await answerable(page);
         await sendButton(page).click();
         await sendNow(page);
