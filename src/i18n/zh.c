@@ -145,7 +145,7 @@ const struct catalog catalog_zh = {
         [TEXT_HELP_PORTAL] = "是否通过浏览器联系你。",
         [TEXT_HELP_TERMINAL] = "是否通过终端联系你。",
         [TEXT_HELP_KEEP_SIGNED_IN] =
-            "使用过登录链接的浏览器保持登录 30 天。auto：仅当您是本机唯一的用户时。",
+            "使用过登录链接的浏览器保持登录 30 天。auto：仅当你是本机唯一的用户时。",
         [TEXT_HELP_BROWSER] = "有请求到达而没有打开的页面或收件箱时，打开浏览器。",
         [TEXT_HELP_PORT] = "网页门户的端口；被占用时取下一个空闲端口。0 表示任意空闲端口。",
         [TEXT_HELP_LISTEN] = "供其他机器使用的地址和端口，如 0.0.0.0:7443；留空表示仅限本机。",
