@@ -72,7 +72,6 @@ test("R3.5 R3.4 declined in the page the agent is idle", async () => {
     const { look, page } = await asked(QUESTIONS.slice(0, 1));
     await page.getByRole("button", { name: /Cancel…/ }).click();
     await page.getByRole("button", { name: /Decline/ }).click();
-    await sendNow(page);
     await until(async () => (await look()).state.type === "idle", "the agent is idle");
     assert.deepEqual((await look()).persisted, ["t1", "t2"]);
     await page.close();

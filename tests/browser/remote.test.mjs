@@ -18,7 +18,7 @@ test("R12.2 a browser of another machine is asked for a token, signs in with a p
         const agent = new Agent(hub);
         const asked = await agent.ask(choice({ title: "From afar", single_submit_mode: false }));
         await page.goto(`${hub.far.url}/choice/${asked.id}`);
-        const field = page.getByLabel("Token");
+        const field = page.getByLabel("Token", { exact: true });
         await field.waitFor();
         assert.equal(await page.locator(".cmds code").textContent(), "sayso token new --kind person");
         assert.equal(await field.getAttribute("type"), "password");
@@ -42,7 +42,7 @@ test("R12.2 a browser of another machine is asked for a token, signs in with a p
         await page.locator(".conn[data-conn=on]").waitFor();
         const tokens = JSON.parse(await hub.must("token", "list", "--json"));
         await hub.must("token", "revoke", (tokens.tokens ?? tokens).find(({ label }) => label === "far browser").id);
-        await page.getByLabel("Token").waitFor();
+        await page.getByLabel("Token", { exact: true }).waitFor();
         await until(() => context.complaints.length === 0, "no complaints");
         agent.leave();
         await context.close();

@@ -146,14 +146,18 @@ class Tour:
             person.call("ask/draft", session_id=id, draft={"selected_ids": ["ash"]})
             person.call("token/revoke", id=person.call("token/new", label=title)["id"])
             person.call("ask/answer", session_id=id, selected_ids=["birch"])
+            self.expect(agent, id, "pending")  # it can still be undone
             person.call("ask/undo", session_id=id)
             person.call("ask/cancel", session_id=id)
             self.left.clear()
+            self.expect(agent, id, "cancelled")  # which has no undo window
             self.hand_over(agent, person)
-            seen = agent.call("ask/wait", session_id=id, wait_seconds=0)
-            if seen["action_status"] != "pending":  # it can still be taken back
-                self.oracle.complain(f"too early: {title}: {seen}")
         time.sleep(0.05)
+
+    def expect(self, agent: Wire, id: str, status: str) -> None:
+        seen = agent.call("ask/wait", session_id=id, wait_seconds=0)
+        if seen["action_status"] != status:
+            self.oracle.complain(f"not {status}: {seen}")
 
     def hand_over(self, agent: Wire, person: Wire) -> None:
         """A command for a terminal works once, whatever died while it was used."""

@@ -25,7 +25,7 @@ async function answer(title) {
 
 try {
     await page.goto(url);
-    await page.getByLabel("Token").fill(process.env.SAYSO_TOKEN);
+    await page.getByLabel("Token", { exact: true }).fill(process.env.SAYSO_TOKEN);
     await page.getByRole("button", { name: "Sign in" }).click();
     for (const title of titles) {
         await page.locator(".conn[data-conn=on]").waitFor();
