@@ -161,9 +161,10 @@ class Site:
         return text.encode("latin-1")
 
     def memory(self) -> list[Any]:
-        """Everything that a request could have changed."""
-        return [self.home.rows(f"SELECT * FROM {table} ORDER BY 1")
-                for table in ("asks", "answers", "events", "tokens", "drafts", "settings")]
+        """Everything that a request could have changed, but when a token was last used."""
+        tokens = "SELECT hash, kind, person, label, sub_agent, may_answer, created_ms, expires_ms, revoked_ms FROM tokens ORDER BY 1"
+        return [self.home.rows(tokens), *(self.home.rows(f"SELECT * FROM {table} ORDER BY 1")
+                for table in ("asks", "answers", "events", "drafts", "settings"))]
 
     def is_well(self) -> bool:
         """Alive, and a good request on a new connection is answered."""

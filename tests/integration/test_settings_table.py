@@ -19,7 +19,8 @@ BAD = {"bool": "perhaps", "integer": "seven", "seconds": "7 weeks", "enum": "pur
        "period": "late", "limits": "[]"}
 TEXTS = {"text": ("words", "other words"), "period": ("22:00-07:00", "01:00-02:00"),
          "limits": ('{"x":9}', '{"x":8}')}
-NAMED = {"listen": ("127.0.0.1:0", "127.0.0.2:0")}  # a hub that is told to listen elsewhere does so, or does not start
+NAMED = {"listen": ("127.0.0.1:0", "127.0.0.2:0"),  # a hub that is told to listen elsewhere does so, or does not start
+         "tools": ("all", "provide_choice")}
 
 
 @functools.cache

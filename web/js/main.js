@@ -230,7 +230,7 @@ function start() {
 /* Without its styles it is about to be replaced (tools/bundle_web), with its address as it is. */
 const styles = /** @type {HTMLLinkElement|null} */ (
     document.querySelector("link[rel=stylesheet]"));
-if (!styles || styles.sheet)
+if (!styles || styles.sheet?.cssRules.length) /* one that failed may be there, and empty */
     start();
 else
     styles.addEventListener("load", start);
