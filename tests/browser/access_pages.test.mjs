@@ -43,7 +43,7 @@ for (const lookOf of LOOKS) {
         await page.locator("[data-key=close-settings]").click();
         await answerable(page);
         for (const [button, dialog] of [["cancel-open", "cancel"], ["later", "later"], ["ask-back", "ask-back"]]) {
-            await page.locator(`[data-key=${button}]`).click();
+            await page.locator(`[data-key="${button}"]`).click();
             await page.locator("dialog[open]").waitFor();
             await look(page, dialog, name);
             await page.keyboard.press("Escape");

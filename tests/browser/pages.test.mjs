@@ -182,14 +182,14 @@ test("R6.4 R7.4 the panel switches this ask to terminal or web; the strip shows 
     await page.getByLabel("Interface of this ask").selectOption("terminal");
     await page.locator("aside.panel").getByText(`sayso attach ${asked.id.slice(0, 8)}`).waitFor();
     await until(async () => await strip("interface") === "terminal", "the strip has it");
-    assert.match(await page.locator(`.row[href$=${asked.id}] .badge`).textContent(), /terminal/);
+    assert.match(await page.locator(`.row[href$="${asked.id}"] .badge`).textContent(), /terminal/);
     await page.getByLabel("Interface of this ask").selectOption("web");
     await until(async () => await strip("interface") === "web", "and back");
     await page.locator("[data-key=close-settings]").click();
     await stage.home.must("extend", asked.id, "1");
     assert.equal((await asked.result).action_status, "timeout");
     await page.getByText("Completed").click();
-    await until(async () => /web/.test(await page.locator(`.row[href$=${asked.id}] .badge`).textContent()), "timed out: where it was announced");
+    await until(async () => /web/.test(await page.locator(`.row[href$="${asked.id}"] .badge`).textContent()), "timed out: where it was announced");
     await page.close();
 });
 
