@@ -378,7 +378,7 @@ test("R7.5 everything by keyboard: move, tick, own words, note, cancel, help", a
     await page.close();
 });
 
-test("R2.2 notes written beforehand: those of chosen options come back, what was taken away does not", async () => {
+test("R2.2 prefilled notes: those of chosen options come back, what was taken away does not", async () => {
     const options = OPTIONS.map((row) => ({ ...row, annotation: `about ${row.id}` }));
     for (const [removed, notes, common] of [[false, { redis: "about redis" }, "for all"], [true, undefined, undefined]]) {
         const { asked, page } = await open(choice({ ...WAITS, title: `Prefilled ${removed}`, options, global_annotation: "for all" }));

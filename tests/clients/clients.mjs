@@ -49,8 +49,8 @@ export const CLIENTS = [
         known: {
             installed: "without a window it refuses tools that its settings don't allow",
             terminal: "it asks whether it may use the tool before you see the question",
-            elsewhere: "its dialog of revision 2026-07-28 can't be withdrawn: the model hears it only after somebody leaves the dialog",
-            deadline: "its dialog of revision 2026-07-28 stays open after the deadline until somebody leaves it",
+            elsewhere: "its dialog of revision 2026-07-28 can't be withdrawn: the model hears it only after the user leaves the dialog",
+            deadline: "its dialog of revision 2026-07-28 stays open after the deadline until the user leaves it",
             ten: "`get_answer` waits 30 s, also where the client would wait longer",
         },
     },
@@ -101,8 +101,8 @@ wire_api = "responses"
         allow: ["--allow-tool", "sayso"],
         form: { args: (prompt) => ["-i", prompt], shows: /needs information/ },
         known: {
-            elsewhere: "its dialog of revision 2026-07-28 can't be withdrawn: the model hears it only after somebody leaves the dialog",
-            deadline: "its dialog of revision 2026-07-28 stays open after the deadline until somebody leaves it",
+            elsewhere: "its dialog of revision 2026-07-28 can't be withdrawn: the model hears it only after the user leaves the dialog",
+            deadline: "its dialog of revision 2026-07-28 stays open after the deadline until the user leaves it",
             ten: "calls end at its time limit although progress extends it, and `get_answer` waits 30 s",
         },
     },

@@ -26,7 +26,7 @@ export class Model {
     constructor(ask) {
         this.ask = ask;
         this.calls = 0; // of our tools: the turns that the ask costs
-        this.said = null; // the model's last words, {text, result, at}
+        this.said = null; // the model's final message, {text, result, at}
         this.server = http.createServer((request, response) => this.take(request, response));
     }
 

@@ -62,7 +62,7 @@ export class Stage {
         }
     }
 
-    // The client as somebody has it who has used it before; then sayso is installed into it, by hand where we can't.
+    // The client after its first use; then sayso is installed into it, by hand where `sayso install` can't.
     async connect(isHttp) {
         const { files, first, entry, name } = this.client;
         const { url } = this.model;
@@ -164,7 +164,7 @@ export class Stage {
         }, "an ask", HANG_MS);
     }
 
-    // Nobody answers for so long; fails if the client does not go on till then.
+    // No answer comes for this long; fails if the client stops waiting earlier.
     async leave(wait_s) {
         const over = sleep(wait_s * 1000, undefined, { ref: false });
         await (this.client.direct ? over : Promise.race([over, this.ended]));

@@ -109,7 +109,7 @@ def replayed(home: Home) -> None:
         challenge = challenged(page, device)
         signature = key.sign(text_of(port, challenge))
         hello(page, device=device, signature=signature)
-        with Page(port) as again:  # heard by somebody else
+        with Page(port) as again:  # heard by another program
             assert challenged(again, device) != challenge
             refused(again, device=device, signature=signature)
         with Page(port) as unasked:
@@ -210,7 +210,7 @@ def revoked(home: Home) -> None:
 @test("another user of this machine can't come in with a right signature", "R12.2")
 def other_user(home: Home) -> None:
     if os.geteuid() != 0:
-        raise Skip("needs root to be somebody else")
+        raise Skip("needs root to become another user")
     port, key = serve(home), Key(home.path)
     device, _ = enrol(home, port, key)
     script = f"""

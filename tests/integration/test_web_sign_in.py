@@ -255,7 +255,7 @@ def proves(home: Home) -> None:
 @test("another user of this machine cannot use a link, though he may read it", "R12.2")
 def other_user(home: Home) -> None:
     if os.geteuid() != 0:
-        raise Skip("needs root to be somebody else")
+        raise Skip("needs root to become another user")
     port = start_hub(home)
     link = link_of(home)
     script = f"""
