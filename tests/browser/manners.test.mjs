@@ -21,6 +21,20 @@ const WAITS = { single_submit_mode: false };
 const note = (page) => page.getByLabel("Note to the agent");
 const checked = (page) => page.locator(".ask .opt input:checked").evaluateAll((nodes) => nodes.map((node) => node.value));
 
+// The page lies behind another window, and its notifications are kept in window.shown.
+const catchNotifications = (page) => page.evaluate(() => {
+    window.shown = [];
+    window.Notification = class extends EventTarget {
+        static permission = "granted";
+        constructor(title, options) {
+            super();
+            window.shown.push(`${title}: ${options.body}`);
+        }
+        close() {}
+    };
+    Document.prototype.hasFocus = () => false;
+});
+
 test("R4.1 what may be left empty can be unpicked: by a click, Space or its digit; what is needed cannot", async () => {
     const asked = await agent.ask({
         message: "Which plan shall the new service have, and may it be seen?",
@@ -211,20 +225,27 @@ test("B4 five refusals in five minutes: the page offers to be silent about this 
     await page.close();
 });
 
+test("R7.2 an ask that came while the page was cut off is notified after the reconnect", async () => {
+    const page = await stage.page("/", context);
+    await catchNotifications(page);
+    const said = () => page.evaluate(() => window.shown.join("\n"));
+    const known = await agent.ask(choice({ title: "Seen before" }));
+    await page.locator(".row", { hasText: "Seen before" }).waitFor();
+    await page.evaluate(() => { window.shown = []; });
+    await stage.home.must("settings", "set", "portal", "off");
+    await page.locator(".conn:not([data-conn=on])").waitFor();
+    const missed = await agent.ask(choice({ title: "Came unseen" }));
+    await stage.home.must("settings", "set", "portal", "on");
+    await until(async () => /Came unseen/.test(await said()), "the ask that came in between is notified");
+    assert.doesNotMatch(await said(), /Seen before/);
+    for (const { id } of [known, missed])
+        await stage.home.must("cancel", id);
+    await page.close();
+});
+
 test("R7.2 that less than 10 s are left is told at once: neither the pause nor quiet time holds it back", async () => {
     const page = await stage.page("/", context);
-    await page.evaluate(() => {
-        window.shown = [];
-        window.Notification = class extends EventTarget {
-            static permission = "granted";
-            constructor(title, options) {
-                super();
-                window.shown.push(`${title}: ${options.body}`);
-            }
-            close() {}
-        };
-        Document.prototype.hasFocus = () => false;
-    });
+    await catchNotifications(page);
     const said = () => page.evaluate(() => window.shown.join("\n"));
     const first = await agent.ask(choice({ title: "First of two", timeout_seconds: 600 }));
     await until(async () => /First of two/.test(await said()), "the first is told, and the pause begins");
@@ -245,23 +266,14 @@ test("R7.2 that less than 10 s are left is told at once: neither the pause nor q
 test("R7.2 notifications: less than 10 s left, time has run out; each once, and with a sound where wanted", async () => {
     const page = await stage.page("/", context);
     await stage.home.must("settings", "set", "sound", "on");
+    await catchNotifications(page);
     await page.evaluate(() => {
-        window.shown = [];
         window.tones = 0;
-        window.Notification = class extends EventTarget {
-            static permission = "granted";
-            constructor(title, options) {
-                super();
-                window.shown.push(`${title}: ${options.body}`);
-            }
-            close() {}
-        };
         const { createOscillator } = AudioContext.prototype;
         AudioContext.prototype.createOscillator = function () {
             window.tones++;
             return createOscillator.call(this);
         };
-        Document.prototype.hasFocus = () => false;
     });
     const skip = (seconds) => page.evaluate((ms) => { // on the page's clock: ten seconds lie between two notifications
         const now = performance.now.bind(performance);

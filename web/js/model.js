@@ -147,7 +147,8 @@ function takeSettings(rows) {
     tell("settings");
 }
 
-/** Everything anew: at first, after the line was cut, and when we fell behind. */
+/** Reads everything: at the start, after a reconnect, and when we fell behind. What happened since
+ * the last time is told ask by ask, so that a page which was cut off still notifies. */
 async function load() {
     const [watched, finished, all] = await Promise.all([
         call("ask/watch", { which: "active", limit: ACTIVE_MOST, remaining: true }),
@@ -162,6 +163,10 @@ async function load() {
         keep(ask);
     }
     takeSettings(all.settings);
+    for (const ask of model.is_ready ? asks.values() : []) {
+        if (before.get(ask.session_id)?.status !== ask.status)
+            tell("asks", { ask, before: before.get(ask.session_id) });
+    }
     model.is_ready = true;
     tell("asks", null);
 }

@@ -162,8 +162,10 @@ export class Stage {
         const page = await owner.newPage();
         await page.goto(await this.link(found?.[1]));
         await page.locator(".conn[data-conn=on]").waitFor();
-        if (path && !found)
+        if (path && !found) {
             await page.goto(this.origin + path);
+            await page.locator(".conn[data-conn=on]").waitFor();
+        }
         return page;
     }
 
