@@ -44,8 +44,8 @@ bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
 /* Whose process is at the other end of a TCP connection within this machine; -1: it is gone, or
  * can't be looked up now. False: it is on another machine, or this one has no such tables. */
 bool os_tcp_peer_user(int socket_fd, int64_t *ret_uid);
-/* Which process it is as well; pid 0: unknown. Looks at the descriptors of that user's processes,
- * so it is for what is rare. */
+/* Which process it is as well; pid 0: unknown, -1: it has hung up. Looks at the descriptors of that
+ * user's processes, so it is for what is rare. */
 bool os_tcp_peer_process(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
 /* What was written to a TCP socket and not yet acknowledged by the other side; -1: unknown. */
 int64_t os_unacknowledged_bytes(int socket_fd);

@@ -174,14 +174,11 @@ bool os_tcp_peer_process(int socket_fd, int64_t *ret_uid, int64_t *ret_pid)
     char socket_name[64];
     int links_left = LINKS_MOST;
     const struct dirent *entry;
-    DIR *processes;
+    bool is_found = find_owner(socket_fd, ret_uid, &inode) && *ret_uid >= 0;
+    DIR *processes = is_found ? opendir("/proc") : NULL;
 
-    *ret_uid = -1;
     *ret_pid = 0;
-    if (!find_owner(socket_fd, ret_uid, &inode) || *ret_uid < 0)
-        return false;
     snprintf(socket_name, sizeof socket_name, "socket:[%llu]", inode);
-    processes = opendir("/proc");
     while (processes && *ret_pid == 0 && links_left > 0 && (entry = readdir(processes))) {
         struct stat owner;
 
@@ -192,5 +189,7 @@ bool os_tcp_peer_process(int socket_fd, int64_t *ret_uid, int64_t *ret_pid)
     }
     if (processes)
         closedir(processes);
-    return true;
+    if (*ret_pid == 0 && !is_connected(socket_fd))
+        *ret_pid = -1;
+    return is_found;
 }

@@ -28,9 +28,8 @@ void own_look(struct visit *visit)
 
     if (visit->line)
         return;
-    if (visit->locate && !visit->is_gone &&
-        !visit->locate(visit->context, &visit->uid, &visit->pid))
-        visit->pid = 0;
+    if (visit->locate && !visit->is_gone)
+        visit->locate(visit->context, &visit->uid, &visit->pid);
     count = os_lineage(visit->pid, line);
     if (count && !visit->start)
         visit->start = line[0].start;

@@ -222,6 +222,8 @@ static bool may_open(struct engine *engine, struct visit *visit, struct error *e
     own_look(visit);
     if (visit->uid > 0 && visit->uid != engine->parts.uid)
         return error_set(err, ERROR_not_allowed, "", "this portal is another user's");
+    if (visit->pid < 0)
+        return error_set(err, ERROR_not_allowed, "", "the page that asked is gone");
     return own_may_govern(engine, visit, err);
 }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import signal
 import stat
 import subprocess
 import sys
@@ -122,6 +123,26 @@ def not_for_agents(home: Home) -> None:
                               timeout=HANG_S, check=False)
         assert "not_allowed" in done.stdout and done.stdout.endswith(" 403"), done
     assert len(links(note)) == before
+
+
+@test("who asks and is gone before the hub looks opens nothing: a page waits for its reply", "R12.1 R12.2")
+def gone(home: Home) -> None:
+    note = with_opener(home)
+    port = start_hub(home)
+    client = Client(home, [])
+    client.ask("Which one of the two?", interface="terminal")
+    before = len(links(note))
+    request = (f"POST /portal/open HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+               "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+    os.kill(home.hub_pid(), signal.SIGSTOP)
+    try:
+        code, said = client.run(sys.executable, "-c", f"import socket; s = socket.create_connection(('127.0.0.1', {port})); s.sendall({request!r}.encode())")
+        assert code == 0, said
+    finally:
+        os.kill(home.hub_pid(), signal.SIGCONT)
+    assert can_open(port)
+    assert len(links(note)) == before, links(note)
+    assert post(port)[0] == 200, "nor was it counted"
 
 
 run()
