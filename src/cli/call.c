@@ -6,24 +6,32 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "cli/say.h"
+#include "settings/settings.h"
 
 const struct link_identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
+
+static bool has_saved_language; /* of the person, so that no ask brings another */
 
 static void use_saved_language(struct link *link)
 {
     struct wire_message reply = { 0 };
     const struct json *setting;
-    enum language language;
+    const char *source;
     struct error err;
 
     if (link_call(link, "settings/list", "{\"name\":\"language\"}", &reply, &err)) {
         setting = json_item(json_member(reply.result, "settings"), 0);
-        if (json_member_text(setting, "source") &&
-            strcmp(json_member_text(setting, "source"), "saved") == 0 &&
-            language_find(json_member_text(setting, "value"), &language))
-            i18n_use(language);
+        source = json_member_text(setting, "source");
+        has_saved_language = source && strcmp(source, "saved") == 0;
+        settings_speak(json_member_text(setting, "value"), has_saved_language, NULL);
     }
     wire_release(&reply);
+}
+
+void call_speak_as_asked(const struct json *ask)
+{
+    if (!has_saved_language)
+        settings_speak(NULL, false, json_member_text(json_member(ask, "origin"), "language"));
 }
 
 void call_speak_as_saved(void)

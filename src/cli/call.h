@@ -22,6 +22,8 @@ bool call_open_running(const struct arguments *arguments, enum link_start start,
 /* In the language that the person saved, where a hub runs that knows it: for verbs that go on
  * without one. */
 void call_speak_as_saved(void);
+/* In the language of the agent's client, where the person has chosen none. */
+void call_speak_as_asked(const struct json *ask);
 /* {"session_id": word} or {} when `id` is NULL; the caller frees. */
 char *call_id_params(const char *id);
 /* Tells the hub that the agent has this result; once more on a connection of its own if `link` is

@@ -153,6 +153,7 @@ void show_whole(const struct arguments *arguments, const struct json *got)
         say_value(got);
         return;
     }
+    call_speak_as_asked(json_member(got, "ask"));
     print_facts(arguments, json_member(got, "ask"));
     show_limits(json_member(got, "form"));
     show_form(json_member(got, "form"));

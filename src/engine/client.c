@@ -47,6 +47,9 @@ static bool has_others(const struct engine *engine)
 void client_write_form(const struct engine *engine, const struct waiter *waiter,
                        struct json_writer *writer, const char *form_json)
 {
+    const struct settings *settings = engine->parts.settings;
+    bool is_saved = settings_source(settings, SETTING_LANGUAGE) == SETTING_SAVED;
+    const char *language = is_saved ? NULL : waiter->visit->language;
     struct text url = { 0 };
 
     json_write_raw(writer, "form", form_json);
@@ -55,7 +58,7 @@ void client_write_form(const struct engine *engine, const struct waiter *waiter,
         json_write_text(writer, "url", text_string(&url));
     }
     text_release(&url);
-    json_write_text(writer, "language", settings_language_tag(engine->parts.settings));
+    json_write_text(writer, "language", language ? language : settings_language_tag(settings));
     json_write_bool(writer, "notes", engine_setting(engine, SETTING_NOTES));
 }
 

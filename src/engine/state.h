@@ -217,11 +217,12 @@ struct visit {
     char principal[PRINCIPAL_BYTES];
     char *tty;                                                     /* owned; NULL: none */
     char *name, *version, *as_name, *directory, *token, *token_id; /* owned */
-    char *transport;    /* owned; NULL: no client's calls are held */
-    char *origin_json;  /* owned; NULL until it asks */
-    int64_t cut_off_ms; /* what is known of its patience */
-    int64_t form_fact;  /* and of its form (core/client_form.h) */
-    int loading;        /* how many of the two are being read; asks wait for them */
+    const char *language; /* of its asks, where the person has saved none; NULL: not said */
+    char *transport;      /* owned; NULL: no client's calls are held */
+    char *origin_json;    /* owned; NULL until it asks */
+    int64_t cut_off_ms;   /* what is known of its patience */
+    int64_t form_fact;    /* and of its form (core/client_form.h) */
+    int loading;          /* how many of the two are being read; asks wait for them */
     struct submission *held_back, **held_end; /* the asks that do, in order */
     bool is_hold_told;
     bool is_sub_agent, may_answer;

@@ -60,6 +60,7 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
 {
     struct engine *engine = engine_of(desk);
     struct visit *visit = pool_new(sizeof *visit);
+    enum language language;
 
     visit->references = 1;
     visit->role = visitor->role;
@@ -75,6 +76,8 @@ struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *vis
     visit->directory = mem_text(visitor->directory);
     visit->token = mem_text(visitor->token);
     visit->token_id = mem_text(visitor->token_id);
+    if (visitor->language && language_find(visitor->language, &language))
+        visit->language = language_tag(language);
     visit->transport = mem_text(visitor->transport);
     visit->is_sub_agent = visitor->is_sub_agent;
     visit->may_answer = visitor->may_answer;
@@ -202,6 +205,7 @@ static char *write_origin(const struct engine *engine, const struct visit *visit
     json_write_text_if(&writer, "version", visit->version);
     json_write_text_if(&writer, "as", visit->as_name);
     json_write_text_if(&writer, "directory", visit->directory);
+    json_write_text_if(&writer, "language", visit->language);
     json_write_integer(&writer, "uid", visit->uid);
     if (visit->token_id) {
         json_write_text(&writer, "via", "http");

@@ -58,6 +58,7 @@ bool hello_say(struct sayso *sayso)
     json_write_text(&writer, "version", SAYSO_VERSION);
     json_write_text(&writer, "role", "agent");
     write_who(&writer, sayso);
+    json_write_text_if(&writer, "language", wire_language());
     json_write_bool_if(&writer, "sub_agent", is_sub_agent && strcmp(is_sub_agent, "yes") == 0);
     json_write_list(&writer, "features");
     json_write_end_list(&writer);

@@ -36,6 +36,7 @@ struct desk_visitor {
     const char *token;          /* what the person called the token it came with; NULL: none */
     const char *token_id;       /* its id; "" over HTTP without a token; NULL: a local process */
     const char *directory;      /* working directory; may be NULL */
+    const char *language;       /* agents: what their asks are read in; NULL: not said */
     const char *transport; /* agents: how its client reaches us, "stdio"; NULL: it is no client */
     bool is_sub_agent;
     bool may_answer; /* a host: questions of its own conversations */

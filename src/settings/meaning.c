@@ -1,7 +1,9 @@
 /* meaning.c - settings whose value says more than a number or a word. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "settings/inside.h"
 #include "settings/settings.h"
 
@@ -28,6 +30,21 @@ enum language settings_language(const struct settings *settings)
 const char *settings_language_tag(const struct settings *settings)
 {
     return language_tag(settings_language(settings));
+}
+
+bool settings_speak(const char *value, bool is_saved, const char *asked)
+{
+    const char *const said[] = { is_saved ? value : NULL,
+                                 getenv(setting_row(SETTING_LANGUAGE)->environment), asked, value };
+    enum language language;
+
+    for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+        if (said[i] && language_find(said[i], &language)) {
+            i18n_use(language);
+            return true;
+        }
+    }
+    return false;
 }
 
 bool settings_is_quiet(const struct settings *settings, int minute_of_day)

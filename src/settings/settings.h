@@ -152,6 +152,10 @@ enum ask_interface settings_interface(const struct settings *settings);
 /* The language to speak: the setting, or for auto the locale seen by settings_load_environment. */
 enum language settings_language(const struct settings *settings);
 const char *settings_language_tag(const struct settings *settings);
+/* For a process that shows an ask: speaks what the person saved, else what CHOICE_LANG says here,
+ * else what it said where the agent's client runs (`asked`, or NULL), else the hub's `value`.
+ * False: none of them is a language. */
+bool settings_speak(const char *value, bool is_saved, const char *asked);
 /* do_not_disturb, or minute_of_day (local time, 0..1439) inside quiet_hours. */
 bool settings_is_quiet(const struct settings *settings, int minute_of_day);
 bool settings_is_within(const char *period, int minute_of_day); /* "22:00-07:00"; "" is never */

@@ -186,6 +186,14 @@ static void begin(struct ask_screen *screen, const struct json *whole)
         screen->panel = PANEL_SETTINGS;
 }
 
+static void speak(struct ask_screen *screen, const struct json *origin)
+{
+    const char *language = json_member_text(origin, "language");
+
+    text_put(screen->preferences.asked, sizeof screen->preferences.asked, language ? language : "");
+    preferences_speak(&screen->preferences);
+}
+
 bool ask_screen_new(const struct screen_setup *setup, const struct json *whole,
                     struct screen_time now, struct ask_screen **ret_screen, struct error *err)
 {
@@ -203,6 +211,7 @@ bool ask_screen_new(const struct screen_setup *setup, const struct json *whole,
         preferences_copy(&screen->preferences, setup->preferences);
     if (setup->settings)
         preferences_read(&screen->preferences, setup->settings);
+    speak(screen, json_member(json_member(whole, "ask"), "origin"));
     if (!read_form(screen, json_member(whole, "form"), err)) {
         ask_screen_free(screen);
         return false;

@@ -210,6 +210,7 @@ static void close_ask(struct inbox_screen *screen)
         ask_screen_free(screen->ask);
         screen->ask = NULL;
         screen->is_ask_done = false;
+        preferences_speak(&screen->preferences);
     }
 }
 

@@ -83,13 +83,18 @@ static void read_row(struct preferences *preferences, const struct json *row)
 void preferences_read(struct preferences *preferences, const struct json *settings)
 {
     const struct json *rows = json_member(settings, "settings");
-    enum language language = preferences->language;
 
     for (size_t i = 0; i < json_length(rows); i++)
         read_row(preferences, json_item(rows, i));
-    if (strcmp(preferences_value(preferences, SETTING_LANGUAGE), "auto") != 0)
-        language_find(preferences_value(preferences, SETTING_LANGUAGE), &language);
-    i18n_use(language);
+    preferences_speak(preferences);
+}
+
+void preferences_speak(const struct preferences *preferences)
+{
+    const struct preference *row = &preferences->rows[SETTING_LANGUAGE];
+
+    if (!settings_speak(row->value, row->source == SETTING_SAVED, preferences->asked))
+        i18n_use(preferences->language);
 }
 
 bool preferences_is_quiet(const struct preferences *preferences, int64_t utc_ms)

@@ -18,6 +18,7 @@ struct preference {
 };
 struct preferences {
     struct preference rows[SETTING_COUNT];
+    char asked[8];          /* of the ask that is shown, by its agent's client; "": not said */
     enum language language; /* where nothing is said: what the process spoke at the start */
 };
 void preferences_init(struct preferences *preferences); /* built-in values */
@@ -25,6 +26,7 @@ void preferences_release(struct preferences *preferences);
 void preferences_copy(struct preferences *preferences, const struct preferences *from);
 /* {settings: [{name, value, source}]}; what is not named stays. The language is spoken at once. */
 void preferences_read(struct preferences *preferences, const struct json *settings);
+void preferences_speak(const struct preferences *preferences);
 
 /* Do not disturb, or a time of day at which nobody is to be. */
 bool preferences_is_quiet(const struct preferences *preferences, int64_t utc_ms);

@@ -181,15 +181,11 @@ static void on_inner_whole(void *context, const struct error *err, const struct 
 static void on_settings(void *context, const struct error *err, const struct json *result)
 {
     struct seat *seat = context;
-    const char *name = seat_setting(result, "language");
-    enum language language;
 
     if (err)
         return;
     json_free(seat->settings);
     seat->settings = json_keep(result);
-    if (name && language_find(name, &language))
-        i18n_use(language);
     seat_take(seat, NEWS_SETTINGS, result);
 }
 

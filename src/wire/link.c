@@ -232,6 +232,8 @@ static enum hello_outcome say_hello(struct link *link, const struct link_identit
     json_write_text_if(&writer, "as", identity->as_name);
     if (identity->directory)
         write_directory(&writer, identity->directory);
+    if (strcmp(identity->role, "agent") == 0)
+        json_write_text_if(&writer, "language", wire_language());
     json_write_text_if(&writer, "client_version", identity->client_version);
     json_write_text_if(&writer, "transport", identity->transport);
     json_write_bool_if(&writer, "sub_agent", identity->is_sub_agent);

@@ -74,6 +74,7 @@ bool wire_read_visitor(const struct json *params, struct desk_visitor *visitor)
     visitor->version = version;
     visitor->as_name = as_name;
     visitor->directory = directory;
+    visitor->language = json_member_text(params, "language");
     visitor->transport = transport;
     visitor->is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
     return true;

@@ -19,6 +19,13 @@ int wire_number(void)
     return WIRE_NUMBER;
 }
 
+const char *wire_language(void)
+{
+    const char *language = getenv("CHOICE_LANG");
+
+    return language && text_is_utf8(language, strlen(language)) ? language : NULL;
+}
+
 bool wire_parse(const char *line, size_t length, struct wire_message *ret_message, int *ret_code)
 {
     struct jsonrpc_message message;

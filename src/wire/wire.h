@@ -28,6 +28,8 @@ enum wire_code {
 
 /* The number this process speaks: WIRE_NUMBER, or in test builds what SAYSO_WIRE says. */
 int wire_number(void);
+/* CHOICE_LANG of this process, an agent's side, for the asks it makes; NULL: not set. */
+const char *wire_language(void);
 
 struct wire_message {
     struct json *root;  /* owned; everything below is borrowed from it */

@@ -206,6 +206,26 @@ test("R8.2 R7.5 Chinese on a phone: every page and every kind of question, nothi
     assert.deepEqual(found, {});
 });
 
+test("R8.2 an ask speaks the language of its agent's client while it is shown; a saved one is stronger", async () => {
+    const asked = await stage.agent("claude-code", "/home/me", "en").ask(choice({ title: "Spoken" }));
+    const own = await stage.context({ locale: "zh-CN" });
+    const page = await stage.open(asked, own);
+    await page.getByRole("button", { name: "Cancel…" }).waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
+    const tongue = (tag) => page.locator(`html[lang="${tag}"]`).waitFor();
+    await page.locator("[data-place=history]").click();
+    await tongue("zh-CN");
+    await page.goBack();
+    await tongue("en");
+    await stage.home.must("settings", "set", "language", "zh");
+    await tongue("zh-CN");
+    await stage.home.must("settings", "reset", "language");
+    await tongue("en");
+    assert.deepEqual(own.complaints, []);
+    await own.close();
+    await stage.home.must("cancel", asked.id);
+});
+
 test("R8.2 what the hub refuses is said in the language of the page", async () => {
     const page = await context.newPage();
     await page.goto(await stage.link());

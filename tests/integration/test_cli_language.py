@@ -12,7 +12,7 @@ import sqlite3
 import stat
 from typing import Any
 
-from cli_stage import DONE, FAILED, OPTIONS, USAGE, ask, ask_json, error_of, expect, one_line, row_of
+from cli_stage import DONE, FAILED, OPTIONS, PENDING, PROMPT, USAGE, ask, ask_json, error_of, expect, one_line, row_of
 from harness import Home, needs_file, run, test
 
 
@@ -102,6 +102,27 @@ def language(home: Home) -> None:
             assert speaks_chinese(*words, **env), f"{words} with {env} does not speak the saved language"
     expect(home.sayso("settings", "set", "language", "en"), DONE)
     assert not speaks_chinese("list", CHOICE_LANG="zh")
+
+
+@test("CHOICE_LANG of an agent's client is the language of its asks, at a hub that runs too; what the person chose is stronger", "R8.2")
+def of_the_client(home: Home) -> None:
+    ask(home, "T")
+    zh, en, other = (expect(home.sayso("ask", title, "-p", PROMPT, *OPTIONS, "--wait", "0", env={"CHOICE_LANG": title}), PENDING).out.strip()
+                     for title in ("zh", "en", "xx"))
+    def speaks_chinese(session_id: str, **env: str) -> bool:
+        return any("\u4e00" <= c <= "\u9fff" for c in expect(home.sayso("show", session_id, env=env), DONE).out)
+    def check() -> None:
+        assert speaks_chinese(zh) and not speaks_chinese(en, LANG="zh_CN.UTF-8") and not speaks_chinese(other)
+        assert not speaks_chinese(zh, CHOICE_LANG="en"), "whoever looks has chosen"
+    check()
+    home.kill_hub()
+    check()
+    expect(home.sayso("settings", "set", "language", "en"), DONE)
+    assert not speaks_chinese(zh)
+    expect(home.sayso("settings", "set", "language", "zh"), DONE)
+    assert speaks_chinese(en)
+    expect(home.sayso("settings", "reset", "language"), DONE)
+    check()
 
 
 @test("in Chinese: every state, everything that comes too late or is not there", "R8.2")

@@ -50,6 +50,33 @@ def answer_opens(home: Home) -> None:
         assert "nothing is chosen" in tmux.end(2)
 
 
+@test("an ask speaks the language of its agent's client, in the inbox until it is left; a saved one is stronger", "R8.2 R6.3")
+def of_the_client(home: Home) -> None:
+    ask(home, "English?")
+    home.environment["CHOICE_LANG"] = "zh"
+    session_id = ask(home, "Which cache?")
+    del home.environment["CHOICE_LANG"]
+    with Tmux(home) as tmux:
+        assert "设置" in tmux.start("attach", session_id)
+        tmux.keys("C-c")
+        tmux.end(5)
+        shown = tmux.start("inbox", shows="Which cache")
+        assert "waiting" in shown and "设置" not in shown, shown
+        tmux.keys("Enter")
+        tmux.wait("设置")
+        let_answer()
+        tmux.keys("C-c")
+        tmux.wait("waiting")
+        tmux.keys("Enter")
+        tmux.wait("设置")
+        home.sayso("settings", "set", "language", "en")
+        assert "s settings" in tmux.wait_gone("设置")
+        tmux.keys("C-c")
+        tmux.wait("2 waiting")
+        tmux.keys("q")
+        tmux.end(0)
+
+
 @test("a digit picks and sends; within the time to undo `u` takes it back", "R6.1 R5.2 R7.9")
 def digits(home: Home) -> None:
     session_id = ask(home)

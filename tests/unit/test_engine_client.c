@@ -117,6 +117,34 @@ static void test_a_quick_no_of_a_client_that_shows_its_forms(void **state)
     call_release(&asked);
 }
 
+static void test_a_form_speaks_the_language_of_its_client(void **state)
+{
+    static const struct {
+        const char *said, *saved, *wanted;
+    } cases[] = {
+        { "zh", NULL, "zh" }, { NULL, NULL, "en" }, { "xx", NULL, "en" }, { "zh", "en", "en" }
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct desk_visitor visitor = visitor_agent("client");
+        struct call asked = { 0 };
+        struct caller *client;
+        struct json *event;
+
+        visitor.transport = "stdio";
+        visitor.language = cases[i].said;
+        if (cases[i].saved)
+            stage_set(*state, "language", cases[i].saved);
+        client = caller_enter(*state, "client", &visitor);
+        ask(&asked, client, "One", "", LEGACY);
+        event = caller_event(client, "client/present");
+        assert_string_equal(json_text(json_at(event, "/params/language")), cases[i].wanted);
+        json_free(event);
+        caller_leave(client);
+        call_release(&asked);
+    }
+}
+
 static void ask_form(struct call *asked, struct caller *client, const char *message)
 {
     *asked = (struct call){ 0 };
@@ -444,6 +472,7 @@ int main(void)
         CASE(test_who_declares_nothing_is_not_asked),
         CASE(test_the_two_seconds),
         CASE(test_a_quick_no_of_a_client_that_shows_its_forms),
+        CASE(test_a_form_speaks_the_language_of_its_client),
         CASE(test_what_was_typed_is_kept),
         CASE(test_a_form_that_does_not_work_is_not_shown_again),
         CASE(test_an_ask_waits_until_its_client_is_known),

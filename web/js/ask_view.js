@@ -4,7 +4,7 @@
  */
 import { button, icon, make } from "./dom.js";
 import { say, sayClock } from "./language.js";
-import { asks, isOn, isOpen, keep, secondsLeft } from "./model.js";
+import { asks, isOn, isOpen, keep, secondsLeft, speakFor } from "./model.js";
 import { call, line } from "./wire.js";
 import { on } from "./signals.js";
 import { announce, keepFocus } from "./announce.js";
@@ -170,6 +170,7 @@ function showMissing(page) {
 function takeUp(page, got) {
     const before = page.entry;
     keep(got.ask);
+    speakFor(got.ask);
     const next = newEntry(page.id, got);
     const wasOpen = !!before && isOpen(before.ask_shown);
     const isNowOpen = isOpen(next.ask);
@@ -319,6 +320,7 @@ export function showAsk(main, id, shell) {
     return {
         close: () => {
             page.is_closed = true;
+            speakFor(null);
             for (const end of ends)
                 end();
         },

@@ -131,13 +131,28 @@ export function saveSetting(name, value) {
     return call("settings/set", value === null ? { name } : { name, value });
 }
 
+let asked = "";
+
+function speak() {
+    const row = settings.get("language");
+    setLanguage(String((row?.source !== "saved" && asked) || (row?.value ?? "auto")));
+}
+
+/** While an ask is shown: what its agent's client speaks, where the person has saved nothing.
+ * @param {Ask|null} ask
+ */
+export function speakFor(ask) {
+    asked = ask?.origin?.language ?? "";
+    speak();
+}
+
 /** A change brings the value alone; what the row takes was told with the list.
  * @param {Setting[]} rows
  */
 function takeSettings(rows) {
     for (const row of rows)
         settings.set(row.name, /** @type {SettingRow} */ ({ ...settings.get(row.name), ...row }));
-    setLanguage(String(setting("language") ?? "auto"));
+    speak();
     const theme = setting("theme");
     if (theme === "light" || theme === "dark")
         document.documentElement.dataset.theme = theme;
