@@ -46,6 +46,11 @@ static bool is_decided(const struct outcome *outcome)
            outcome->ending == ENDING_CANCELLED;
 }
 
+static bool is_explicit(const struct outcome *outcome)
+{
+    return is_decided(outcome) && !outcome->is_auto;
+}
+
 static const struct response_shape *shape_of(const struct response_facts *facts)
 {
     return facts->shape ? facts->shape : &response_unknown;
@@ -213,8 +218,9 @@ static void write_selection(struct json_writer *writer, const struct response_fa
     write_notes(writer, facts);
     if (has_words)
         json_write_bool(writer, "placeholder_visible",
-                        form->fields[0].placeholder && *form->fields[0].placeholder &&
-                            form->fields[0].placeholder_visible && !facts->hides_placeholder);
+                        is_explicit(outcome_find(facts)) && form->fields[0].placeholder &&
+                            *form->fields[0].placeholder && form->fields[0].placeholder_visible &&
+                            !facts->hides_placeholder);
     json_write_text_if(writer, "interface", interface_name(facts->interface));
     write_summary(writer, facts);
     if (outcome_find(facts)->ending == ENDING_PENDING)
@@ -301,7 +307,7 @@ enum reply_kind response_write(const struct response_facts *facts, struct text *
         json_write_text(&writer, "status", outcome_words[outcome->ending].reply);
     json_write_text(&writer, "session_id", facts->session_id);
     shape->write_values(&writer, facts);
-    json_write_bool(&writer, "explicit", is_decided(outcome) && !outcome->is_auto);
+    json_write_bool(&writer, "explicit", is_explicit(outcome));
     json_write_bool_if(&writer, "auto_submitted", outcome->is_auto);
     json_write_bool_if(&writer, "declined",
                        outcome->ending == ENDING_DECLINED &&

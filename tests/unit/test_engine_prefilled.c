@@ -181,6 +181,26 @@ static void test_the_hint_as_it_was_seen(void **state)
     }
 }
 
+/* At a deadline there was nobody to see it. */
+static void test_a_hint_that_nobody_saw(void **state)
+{
+    static const char *const actions[] = { "none", "submit_defaults" };
+
+    for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
+        struct scene scene;
+
+        stage_set(*state, "timeout_action", actions[i]);
+        begin(&scene, state, "cli", "hybrid",
+              ",'placeholder':'a word','timeout_seconds':5,'default_selection_ids':['a']," OPTIONS);
+        assert_false(call_is_yes(&scene.asked, "/selection/placeholder_visible"));
+        stage_advance(scene.stage, 5000);
+        assert_worked(&scene.asked);
+        assert_int_equal(call_is_yes(&scene.asked, "/auto_submitted"), i);
+        assert_false(call_is_yes(&scene.asked, "/selection/placeholder_visible"));
+        scene_close(&scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +209,7 @@ int main(void)
         CASE(test_undone_notes_stay_away),
         CASE(test_notes_that_are_off_are_none),
         CASE(test_the_hint_as_it_was_seen),
+        CASE(test_a_hint_that_nobody_saw),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
