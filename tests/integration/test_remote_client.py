@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import random
+import shlex
 import signal
 import socket
 import ssl
@@ -123,6 +124,29 @@ def private():
         assert wrong.code == 1, wrong
         assert far.sayso(home, "person", "list", ca="nothing").code == 2
         assert far.tokens["person"] not in "".join(done.out + done.err for done in (wrong, done))
+
+
+@test("a command for a terminal on another machine names the hub; a person's token there opens the question", "R6.2 R13.2")
+def handed():
+    with Far() as far:
+        home = far.client()
+        asked = far.sayso(home, "agent", *ASK, "--interface", "terminal", "--json", "--wait", "0")
+        words = shlex.split(asked.json["terminal_command"])
+        assert words[:-1] == ["sayso", "attach", asked.json["session_id"], "--hub", far.url, "--launch"], words
+        words[0] = home.binary
+        env = {**home.environment, "SAYSO_TOKEN_FILE": str(home.path / "person"), "SAYSO_CA_FILE": far.papers.of("ca.pem"), "TERM": "xterm"}
+        with subprocess.Popen(["script", "-qefc", shlex.join(words), "/dev/null"], env=env, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as terminal:
+            screen = b""
+            while b"Which one?" not in screen:
+                shown = terminal.stdout.read1(65536)
+                assert shown, screen
+                screen += shown
+            terminal.stdin.write(b"\x03")
+            terminal.stdin.close()
+            terminal.stdout.read()
+        again = home.sayso(*words[1:], "--json", env=env)
+        assert again.code == 5 and far.url in again.json["terminal_command"], again
 
 
 @test("a token that is revoked while its agent waits ends that, with the reason", "R12.1")
