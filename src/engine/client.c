@@ -59,6 +59,10 @@ void client_write_form(const struct engine *engine, const struct waiter *waiter,
     }
     text_release(&url);
     json_write_text(writer, "language", language ? language : settings_language_tag(settings));
+    if (waiter->lacks) {
+        json_write_text(writer, "lacks", waiter->lacks->message);
+        json_write_text(writer, "lacks_at", waiter->lacks->path);
+    }
     json_write_bool(writer, "notes", engine_setting(engine, SETTING_NOTES));
 }
 
@@ -283,13 +287,14 @@ static void on_decided(void *context, const struct desk_reply *reply)
 {
     struct errand *errand = context;
     struct live *live = live_find(errand->engine, errand->id);
+    const struct error *lacks = is_unfinished(&reply->err) ? &reply->err : NULL;
 
     if (reply->err.code == ERROR_NONE)
         form_fact_learn(errand->engine, errand->visit, true);
     else if (is_about_content(reply->err.code) &&
-             !(live && round_ask_again(errand->engine, live, errand->visit)))
+             !(live && round_ask_again(errand->engine, live, errand->visit, lacks)))
         give_up(errand->engine, errand->visit, errand->id,
-                is_unfinished(&reply->err) ? CLIENT_UNFINISHED : CLIENT_INVALID, EVENT_CANCELLED);
+                lacks ? CLIENT_UNFINISHED : CLIENT_INVALID, EVENT_CANCELLED);
     else if (reply->err.code == ERROR_storage_failed && live)
         wait_fail_visit(errand->engine, live, errand->visit, &reply->err);
     errand_ok(errand, "{}");

@@ -21,7 +21,7 @@ void client_end(struct engine *engine, struct live *live, enum ask_event event);
 /* What came back, to errand->id; `errand` ends. */
 void client_take(struct errand *errand, const char *action, const struct json *content,
                  int64_t shown_ms);
-/* {form, language, notes, url?}: members of what a front is told. */
+/* {form, language, notes, lacks?, lacks_at?, url?}: members of what a front is told. */
 void client_write_form(const struct engine *engine, const struct waiter *waiter,
                        struct json_writer *writer, const char *form_json);
 desk_act client_result_act, client_failed_act;
@@ -35,8 +35,10 @@ void form_fact_learn(struct engine *engine, const struct visit *visit, bool work
 
 /* round.c: calls that come back with what their client was asked for (MCP 2026-07-28) */
 void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json);
-/* Once more, because what came was no answer. False: it was asked often enough. */
-bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit);
+/* Once more, because what came was no answer. `lacks`: an unfinished one, and what is missing;
+ * else NULL, and only modern clients are asked. False: it was asked often enough. */
+bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit,
+                     const struct error *lacks);
 /* With what it brought, to an ask that is alive. */
 void round_resume(struct submission *submission, struct live *live);
 

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "engine/acts.h"
 #include "engine/client.h"
 #include "engine/inside.h"
@@ -44,13 +45,21 @@ void round_ask(struct engine *engine, struct waiter *waiter, const char *form_js
     text_release(&out);
 }
 
-bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit)
+bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit,
+                     const struct error *lacks)
 {
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
-        if (waiter->visit != visit || !waiter->done || waiter->round.number == 0 ||
-            waiter->round.is_bad || waiter->round.number >= ROUNDS_MOST)
+        bool is_legacy = waiter->round.number == 0;
+
+        if (waiter->visit != visit || !waiter->done || waiter->round.is_bad ||
+            (is_legacy && (!lacks || !waiter->shows_form)) || waiter->round.number >= ROUNDS_MOST)
             continue;
         waiter->round.is_bad = true;
+        waiter->shows_form = false;
+        if (lacks) {
+            waiter->lacks = mem_new(sizeof *lacks);
+            *waiter->lacks = *lacks;
+        }
         client_offer(engine, live, NULL);
         return true;
     }

@@ -90,11 +90,12 @@ struct waiter {
     void *context;
     struct round round;
     struct client_side client;
-    bool is_overdue; /* its time was up before its ask was stored */
-    bool is_owed;    /* counted in engine->under_way */
-    bool comes_back; /* its client is not shown that it is pending */
-    bool shows_form; /* a legacy client, until it answers */
-    bool is_url;     /* what its client shows is an address */
+    struct error *lacks; /* owned; what a form came back without; NULL: nothing */
+    bool is_overdue;     /* its time was up before its ask was stored */
+    bool is_owed;        /* counted in engine->under_way */
+    bool comes_back;     /* its client is not shown that it is pending */
+    bool shows_form;     /* a legacy client, until it answers */
+    bool is_url;         /* what its client shows is an address */
 };
 
 struct principal {

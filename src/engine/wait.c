@@ -43,6 +43,7 @@ static void free_waiter(struct engine *engine, struct waiter *waiter)
     if (waiter->visit_next)
         waiter->visit_next->visit_previous = waiter->visit_previous;
     visit_release(waiter->visit);
+    free(waiter->lacks);
     pool_free(waiter, sizeof *waiter);
 }
 

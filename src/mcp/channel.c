@@ -210,14 +210,14 @@ static bool write_elicitation(const struct mcp_call *call, const char *session_i
     if (url)
         form_schema_write_url(&form, session_id, url, out);
     else
-        form_schema_write(&form, call->revision, call->visit->name, language, out);
+        form_schema_write(&form, call->revision, call->visit->name, language, told, out);
     form_release(&form);
     return true;
 }
 
 /* The call it can be shown on; NULL: none, or it is shown already. */
 static struct mcp_call *find_call(const struct mcp_visit *visit, const char *session_id,
-                                  enum ability ability)
+                                  enum ability ability, bool is_again)
 {
     struct mcp_call *found = NULL;
 
@@ -226,7 +226,8 @@ static struct mcp_call *find_call(const struct mcp_visit *visit, const char *ses
             continue;
         if (call->shown)
             return NULL;
-        if (call->to.stream && !call->is_away && !call->has_returned && call_has(call, ability))
+        if (call->to.stream && !call->is_away && (is_again || !call->has_returned) &&
+            call_has(call, ability))
             found = call;
     }
     return found;
@@ -260,7 +261,8 @@ void channel_present(struct mcp_visit *visit, const struct json *params)
 {
     const char *session_id = json_member_text(params, "session_id");
     enum ability ability = ability_for(params);
-    struct mcp_call *call = session_id ? find_call(visit, session_id, ability) : NULL;
+    bool is_again = json_member(params, "lacks") != NULL;
+    struct mcp_call *call = session_id ? find_call(visit, session_id, ability, is_again) : NULL;
     struct text out = { 0 };
 
     if (call && write_elicitation(call, session_id, params, &out))

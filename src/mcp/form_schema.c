@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -97,12 +98,50 @@ static void write_shown(struct json_writer *json, const char *key, const char *t
     text_release(&shown);
 }
 
+static void add_title(const struct writing *writing, const struct field *field, struct text *out)
+{
+    const char *title = field->label;
+
+    if (!title && writing->form->field_count == 1)
+        title = writing->form->title;
+    if (field->header) {
+        add_shown(out, field->header, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        text_add_text(out, ": ");
+    }
+    add_shown(out, title ? title : field->name, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+}
+
+/* First of all: a dialog may cut the rest off. */
+static void add_lacks(const struct writing *writing, const struct json *told, struct text *out)
+{
+    static const char fields[] = "/fields/";
+    const char *lacks = json_member_text(told, "lacks"), *at = json_member_text(told, "lacks_at");
+
+    if (!lacks || !at)
+        return;
+    for (size_t i = 0; i < writing->form->field_count && writing->form->field_count > 1; i++) {
+        const struct field *field = &writing->form->fields[i];
+        size_t length = strlen(field->name);
+
+        if (strncmp(at, fields, sizeof fields - 1) == 0 &&
+            strncmp(at + sizeof fields - 1, field->name, length) == 0 &&
+            strchr("/", at[sizeof fields - 1 + length])) {
+            add_title(writing, field, out);
+            text_add_text(out, ": ");
+        }
+    }
+    if (!i18n_reason_in(writing->language, out, lacks))
+        text_add_text(out, lacks);
+    text_add_text(out, "\n\n");
+}
+
 /* What the elicit tools have no title for begins with its own first line. */
-static void write_message(struct json_writer *json, const struct form *form)
+static void write_message(struct json_writer *json, const struct form *form, const char *before)
 {
     struct text message = { 0 };
     size_t title = strlen(form->title);
 
+    text_add_text(&message, before);
     if (!form->prompt || strncmp(form->prompt, form->title, title) != 0) {
         add_shown(&message, form->title, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
         text_add_text(&message, form->prompt && *form->prompt ? "\n\n" : "");
@@ -126,19 +165,6 @@ static void begin_property(struct writing *writing, const char *key, const char 
         list.needs_comma = writing->required.used > 0;
         json_write_text(&list, NULL, key);
     }
-}
-
-static void add_title(const struct writing *writing, const struct field *field, struct text *out)
-{
-    const char *title = field->label;
-
-    if (!title && writing->form->field_count == 1)
-        title = writing->form->title;
-    if (field->header) {
-        add_shown(out, field->header, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
-        text_add_text(out, ": ");
-    }
-    add_shown(out, title ? title : field->name, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
 }
 
 /* `before` stands in front; "" for nothing. */
@@ -484,8 +510,9 @@ static void write_note(struct writing *writing)
 }
 
 void form_schema_write(const struct form *form, enum mcp_revision revision, const char *client_name,
-                       enum language language, struct text *out)
+                       enum language language, const struct json *told, struct text *out)
 {
+    struct text lacks = { 0 };
     struct writing writing = {
         .form = form,
         .client = client_find(client_name),
@@ -498,7 +525,9 @@ void form_schema_write(const struct form *form, enum mcp_revision revision, cons
     json_write_object(json, NULL);
     if (revision >= REVISION_2025_11_25)
         json_write_text(json, "mode", "form");
-    write_message(json, form);
+    add_lacks(&writing, told, &lacks);
+    write_message(json, form, text_string(&lacks));
+    text_release(&lacks);
     json_write_object(json, "requestedSchema");
     json_write_text(json, "type", "object");
     json_write_object(json, "properties");
@@ -520,7 +549,7 @@ void form_schema_write_url(const struct form *form, const char *id, const char *
 
     json_write_object(&json, NULL);
     json_write_text(&json, "mode", "url");
-    write_message(&json, form);
+    write_message(&json, form, "");
     json_write_text(&json, "url", url);
     json_write_text(&json, "elicitationId", id);
     json_write_end_object(&json);

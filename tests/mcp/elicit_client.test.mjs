@@ -87,6 +87,31 @@ for (const kind of Object.keys(KINDS)) {
             assert.deepEqual([no.action, no.confirmed], ["decline", false]);
         }));
 
+        test(`${kind}: an unfinished form comes back once and says what is missing; then it is the draft, and the next ask is shown again`, inHome(async (home) => {
+            const messages = [], contents = [];
+            const sdk = await opened(home, kind, ({ message }) => {
+                messages.push(message);
+                return accept(contents.shift());
+            });
+            const form = (message) => sdk.call("elicit_form", { message, requestedSchema: { type: "object", required: ["who", "size"], properties: {
+                who: { type: "string", title: "Your name" }, size: { type: "string", enum: ["s", "m"] } } } });
+            contents.push({ size: "m" }, { size: "m", who: "Ada" });
+            const { structuredContent: whole } = await form("Details?");
+            assert.deepEqual([whole.action, whole.content], ["accept", { who: "Ada", size: "m" }]);
+            assert.equal(messages.length, 2);
+            assert.match(messages[1], /^Your name: [^\n]+\n\nDetails\?$/);
+            contents.push({ size: "m" }, { size: "s" });
+            const asked = form("Once more?");
+            const [{ session_id }] = await home.opened();
+            const draft = async () => JSON.parse(await home.must("show", session_id, "--json")).draft;
+            await until(async () => (await draft())?.fields?.size === "s", "what was typed is kept");
+            assert.equal(messages.length, 4);
+            await home.must("answer", session_id, "--field", "who=Bob", "--field", "size=s");
+            assert.equal((await asked).structuredContent.answered_by.via, "cli");
+            contents.push({ size: "s", who: "Eve" });
+            assert.equal((await form("And now?")).structuredContent.content.who, "Eve");
+        }));
+
         test(`${kind}: answered elsewhere while the form is open: that answer, and the form is withdrawn`, inHome(async (home) => {
             let withdrawn = null;
             const answered = {};

@@ -162,17 +162,26 @@ static void test_what_was_typed_is_kept(void **state)
     struct stage *stage = *state;
     struct caller *client = enter_client(stage, "1"), *person = enter_person(stage, "cli");
     struct call asked = { 0 }, got = { 0 };
+    struct json *event;
     char id[ASK_ID_BYTES];
 
     ask_form(&asked, client, "One");
     snprintf(id, sizeof id, "%s", shown_id(client));
+    return_form(client, id, "'action':'accept','content':{'size':'a'},'shown_ms':9000");
+    assert_int_equal(caller_count(client, "client/present"), 2); /* with what is missing */
+    event = caller_event(client, "client/present");
+    assert_string_equal(json_text(json_at(event, "/params/lacks_at")), "/fields/name");
+    assert_string_equal(json_text(json_at(event, "/params/lacks")),
+                        "write something that can be seen");
+    json_free(event);
     return_form(client, id, "'action':'accept','content':{'size':'b'},'shown_ms':9000");
+    assert_int_equal(caller_count(client, "client/present"), 2); /* once */
     assert_int_equal(asked.replies, 0);
     call_run(&got, person, stage->desk->ops->get, "{'session_id':'%s'}", id);
     assert_string_equal(call_text(&got, "/draft/fields/size"), "b");
     call_release(&asked);
     ask_form(&asked, client, "Two");
-    assert_int_equal(caller_count(client, "client/present"), 2);
+    assert_int_equal(caller_count(client, "client/present"), 3);
     snprintf(id, sizeof id, "%s", shown_id(client));
     return_form(client, id, "'action':'decline','content':{'name':'Ada'},'shown_ms':9000");
     assert_string_equal(call_text(&asked, "/action"), "decline");

@@ -157,7 +157,7 @@ static struct json *written(const char *tool, const char *arguments, const char 
     struct json *params = NULL;
 
     make_form(tool, arguments, &call);
-    form_schema_write(&call.form, revision, client, language, &out);
+    form_schema_write(&call.form, revision, client, language, NULL, &out);
     if (!json_parse(text_string(&out), out.used, &params, NULL))
         fail_msg("%s", text_string(&out));
     ask_call_release(&call);
