@@ -490,6 +490,26 @@ test("R6.4 an option is hidden and shown again by the mouse alone, never below w
     await page.close();
 });
 
+test("R6.4 R7.5 an option is hidden and shown again by touch", async () => {
+    const asked = await agent.ask(choice({ ...WAITS, title: "By touch" }));
+    const hand = await stage.context({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    const page = await hand.newPage();
+    await page.goto(await stage.link(asked.id));
+    await page.locator("h1").waitFor();
+    await answerable(page);
+    const hide = page.getByRole("button", { name: "Hide “Leave it as it is” from now on" });
+    const { width, height } = await hide.boundingBox();
+    assert.ok(width >= 44 && height >= 44, `${width} x ${height}`);
+    await hide.tap();
+    await until(async () => await page.locator(".ask .opt:visible").count() === 2, "it is away");
+    await page.getByRole("button", { name: /1 option.* hidden/ }).tap();
+    await page.getByRole("button", { name: "Show “Leave it as it is” again" }).tap();
+    await hide.waitFor();
+    assert.deepEqual(hand.complaints, []);
+    await hand.close();
+    await stage.home.must("cancel", asked.id);
+});
+
 test("R6.4 a hidden option stays hidden in the next ask like it, with a way to reveal", async () => {
     const { asked, page } = await open(choice({ ...WAITS, title: "Hide some of these" }));
     await page.locator(".opt input").nth(2).focus();

@@ -263,6 +263,28 @@ test("R7.2 that less than 10 s are left is told at once: neither the pause nor q
     await page.close();
 });
 
+test("R7.2 a browser that slows the timers of a tab nobody looks at does not hold it back: the hub's word is enough", async () => {
+    const slow = await stage.context();
+    await slow.addInitScript(() => {
+        window.setInterval = () => 0;
+        window.shown = [];
+        window.Notification = class extends EventTarget {
+            static permission = "granted";
+            constructor(title, options) {
+                super();
+                window.shown.push(`${title}: ${options.body}`);
+            }
+            close() {}
+        };
+        Document.prototype.hasFocus = () => false;
+    });
+    const page = await stage.page("/", slow);
+    const { result } = await agent.ask(choice({ title: "Slow tab", timeout_seconds: 14 }));
+    assert.equal((await result).action_status, "timeout");
+    assert.equal((await page.evaluate(() => window.shown)).filter((said) => /^Less than 10 s left: .*Slow tab/.test(said)).length, 1);
+    await slow.close();
+});
+
 test("R7.2 notifications: less than 10 s left, time has run out; each once, and with a sound where wanted", async () => {
     const page = await stage.page("/", context);
     await stage.home.must("settings", "set", "sound", "on");

@@ -150,7 +150,7 @@ export function startNotify() {
         if (!isOpen(ask))
             warned.delete(ask.session_id);
     });
-    on("tick", () => {
+    const warn = () => {
         for (const ask of activeAsks()) {
             const left = secondsLeft(ask);
             if (left === null || left >= SHORT_S) {
@@ -160,5 +160,7 @@ export function startNotify() {
                 notify(say("notify_short"), ask, true);
             }
         }
-    });
+    };
+    on("tick", warn);
+    on("time", warn); /* browsers slow the ticks of a tab that is not looked at */
 }
