@@ -186,18 +186,12 @@ static void begin(struct ask_screen *screen, const struct json *whole)
         screen->panel = PANEL_SETTINGS;
 }
 
-static void speak(struct ask_screen *screen, const struct json *origin)
-{
-    const char *language = json_member_text(origin, "language");
-
-    text_put(screen->preferences.asked, sizeof screen->preferences.asked, language ? language : "");
-    preferences_speak(&screen->preferences);
-}
-
 bool ask_screen_new(const struct screen_setup *setup, const struct json *whole,
                     struct screen_time now, struct ask_screen **ret_screen, struct error *err)
 {
     struct ask_screen *screen = mem_new(sizeof *screen);
+    const struct json *origin = json_member(json_member(whole, "ask"), "origin");
+    const char *language = json_member_text(origin, "language");
 
     screen->setup = *setup;
     screen->setup.settings = NULL;
@@ -211,7 +205,8 @@ bool ask_screen_new(const struct screen_setup *setup, const struct json *whole,
         preferences_copy(&screen->preferences, setup->preferences);
     if (setup->settings)
         preferences_read(&screen->preferences, setup->settings);
-    speak(screen, json_member(json_member(whole, "ask"), "origin"));
+    text_put(screen->preferences.asked, sizeof screen->preferences.asked, language ? language : "");
+    preferences_speak(&screen->preferences);
     if (!read_form(screen, json_member(whole, "form"), err)) {
         ask_screen_free(screen);
         return false;

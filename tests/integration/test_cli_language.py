@@ -113,10 +113,12 @@ def of_the_client(home: Home) -> None:
         return any("\u4e00" <= c <= "\u9fff" for c in expect(home.sayso("show", session_id, env=env), DONE).out)
     def check() -> None:
         assert speaks_chinese(zh) and not speaks_chinese(en, LANG="zh_CN.UTF-8") and not speaks_chinese(other)
-        assert not speaks_chinese(zh, CHOICE_LANG="en"), "whoever looks has chosen"
+        assert not speaks_chinese(zh, CHOICE_LANG="en") and speaks_chinese(en, CHOICE_LANG="zh"), "who looks has chosen"
     check()
     home.kill_hub()
+    expect(home.sayso("list", env={"CHOICE_LANG": "en"}), DONE)  # starts a hub that an agent may have started as well
     check()
+    assert "等待答复" in expect(home.sayso("list", env={"CHOICE_LANG": "zh"}), DONE).out
     expect(home.sayso("settings", "set", "language", "en"), DONE)
     assert not speaks_chinese(zh)
     expect(home.sayso("settings", "set", "language", "zh"), DONE)

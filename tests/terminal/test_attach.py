@@ -52,6 +52,7 @@ def answer_opens(home: Home) -> None:
 
 @test("an ask speaks the language of its agent's client, in the inbox until it is left; a saved one is stronger", "R8.2 R6.3")
 def of_the_client(home: Home) -> None:
+    home.sayso("list", env={"CHOICE_LANG": "en"})  # the hub's own is weaker
     ask(home, "English?")
     home.environment["CHOICE_LANG"] = "zh"
     session_id = ask(home, "Which cache?")
