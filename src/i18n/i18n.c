@@ -8,15 +8,19 @@
 
 #include "base/text.h"
 
-static const struct catalog *const catalogs[LANGUAGE_COUNT] = {
-#define LANGUAGE(id, tag, pages) [LANGUAGE_##id] = &catalog_##tag,
+static const struct {
+    const char *tag, *name;
+} languages[LANGUAGE_COUNT] = {
+#define LANGUAGE(id, tag, name, pages) [LANGUAGE_##id] = { #tag, name },
 #include "i18n/languages.def"
 #undef LANGUAGE
 };
-static const char *const keys[TEXT_COUNT] = {
-#define TEXT(name) [TEXT_##name] = #name,
+static const struct {
+    const char *key, *in[LANGUAGE_COUNT];
+} texts[TEXT_COUNT] = {
+#define SPOKEN(name, english, chinese) [TEXT_##name] = { #name, { english, chinese } },
 #include "i18n/texts.def"
-#undef TEXT
+#undef SPOKEN
 };
 static const enum text_id state_texts[STATE_COUNT] = {
     [STATE_NEW] = TEXT_STATE_PENDING,
@@ -45,9 +49,7 @@ enum language i18n_language(void)
 
 const char *i18n_text_in(enum language language, enum text_id id)
 {
-    const char *text = catalogs[language]->texts[id];
-
-    return text ? text : catalog_en.texts[id];
+    return texts[id].in[language];
 }
 
 const char *i18n_text(enum text_id id)
@@ -57,7 +59,7 @@ const char *i18n_text(enum text_id id)
 
 const char *i18n_key(enum text_id id)
 {
-    return keys[id];
+    return texts[id].key;
 }
 
 const char *i18n_state(enum ask_state state)
@@ -139,12 +141,12 @@ void i18n_format_in(enum language language, struct text *out, enum text_id id, .
 
 const char *language_tag(enum language language)
 {
-    return catalogs[language]->tag;
+    return languages[language].tag;
 }
 
 const char *language_name(enum language language)
 {
-    return catalogs[language]->name;
+    return languages[language].name;
 }
 
 bool language_find(const char *tag, enum language *ret_language)
@@ -156,7 +158,7 @@ bool language_find(const char *tag, enum language *ret_language)
         return true;
     }
     for (int language = 0; language < LANGUAGE_COUNT; language++) {
-        const char *ours = catalogs[language]->tag;
+        const char *ours = languages[language].tag;
 
         if (strlen(ours) == length && strncasecmp(ours, tag, length) == 0) {
             *ret_language = (enum language)language;

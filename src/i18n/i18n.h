@@ -1,8 +1,8 @@
 /*
  * i18n.h - every word a person reads, in every language (R8.2).
- * To add a text: one line in texts.def and one in each language's file. Placeholders are {named},
- * since word order differs and a translation must never be a printf format. What only agents and
- * logs read is English and not here.
+ * To add a text: one row, in texts.def or a file it includes. Placeholders are {named}, since word
+ * order differs and a translation must never be a printf format. What only agents and logs read is
+ * English and not here.
  */
 #ifndef I18N_I18N_H
 #define I18N_I18N_H
@@ -14,28 +14,18 @@
 struct text;
 
 enum text_id {
-#define TEXT(name) TEXT_##name,
+#define SPOKEN(name, english, chinese) TEXT_##name,
 #include "i18n/texts.def"
-#undef TEXT
+#undef SPOKEN
     TEXT_COUNT,
 };
 
 enum language {
-#define LANGUAGE(id, tag, pages) LANGUAGE_##id,
+#define LANGUAGE(id, tag, name, pages) LANGUAGE_##id,
 #include "i18n/languages.def"
 #undef LANGUAGE
     LANGUAGE_COUNT,
 };
-
-/* One file a language; an empty cell falls back to English. */
-struct catalog {
-    const char *tag;  /* "zh" */
-    const char *name; /* of the language in itself */
-    const char *texts[TEXT_COUNT];
-};
-#define LANGUAGE(id, tag, pages) extern const struct catalog catalog_##tag;
-#include "i18n/languages.def"
-#undef LANGUAGE
 
 /* The language of this process, English until said otherwise; to be called by its one thread that
  * speaks with people. */

@@ -18,14 +18,13 @@
 
 static void every_language_fills_every_text(void **state)
 {
-    static const struct catalog *const all[] = { &catalog_en, &catalog_zh };
-
     (void)state;
-    assert_int_equal(ARRAY_LEN(all), LANGUAGE_COUNT);
-    for (size_t l = 0; l < ARRAY_LEN(all); l++) {
+    for (int l = 0; l < LANGUAGE_COUNT; l++) {
         for (int id = 0; id < TEXT_COUNT; id++) {
-            if (!all[l]->texts[id] || !*all[l]->texts[id])
-                fail_msg("%s lacks %s", all[l]->tag, i18n_key((enum text_id)id));
+            const char *text = i18n_text_in((enum language)l, (enum text_id)id);
+
+            if (!text || !*text)
+                fail_msg("%s lacks %s", language_tag((enum language)l), i18n_key((enum text_id)id));
         }
     }
 }
