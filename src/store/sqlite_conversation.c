@@ -265,18 +265,20 @@ static void answer_one(struct reader *reader, struct statement *get, store_conve
     each(context, NULL, reader_end(reader, get, &err) ? NULL : &err);
 }
 
-void reader_get_conversation(struct reader *reader, const char *id, store_conversation_each *each,
+void reader_get_conversation(struct store *store, const char *id, store_conversation_each *each,
                              void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement get = statement_of(&reader->conversations, CONVERSATION_GET);
 
     statement_text(&get, id);
     answer_one(reader, &get, each, context);
 }
 
-void reader_find_conversation(struct reader *reader, const char *principal, const char *key,
+void reader_find_conversation(struct store *store, const char *principal, const char *key,
                               store_conversation_each *each, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement find = statement_of(&reader->conversations, CONVERSATION_FIND);
 
     statement_text(&find, principal);
@@ -284,16 +286,17 @@ void reader_find_conversation(struct reader *reader, const char *principal, cons
     answer_one(reader, &find, each, context);
 }
 
-void reader_list_conversations(struct reader *reader, const struct store_conversation_query *query,
+void reader_list_conversations(struct store *store, const struct store_conversation_query *query,
                                store_conversation_each *each, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->conversations, CONVERSATION_LIST);
     struct error err = { 0 };
 
     statement_text(&list, query->principal);
     statement_text(&list, query->state);
     statement_text(&list, query->before_id);
-    statement_integer(&list, query->limit < INT32_MAX ? (int64_t)query->limit : INT32_MAX);
+    statement_integer(&list, request_limit(query->limit));
     while (statement_step(&list)) {
         struct store_conversation conversation = read_conversation(list.handle);
 
@@ -302,16 +305,17 @@ void reader_list_conversations(struct reader *reader, const struct store_convers
     each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }
 
-void reader_list_conversation_events(struct reader *reader, const char *id, int64_t after,
-                                     int64_t limit, store_conversation_event_each *each,
+void reader_list_conversation_events(struct store *store, const char *id, int64_t after,
+                                     size_t limit, store_conversation_event_each *each,
                                      void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->conversations, CONVERSATION_EVENTS);
     struct error err = { 0 };
 
     statement_text(&list, id);
     statement_integer(&list, after);
-    statement_integer(&list, limit);
+    statement_integer(&list, (int64_t)limit);
     while (statement_step(&list)) {
         struct store_conversation_event event = {
             .number = sqlite3_column_int64(list.handle, 0),

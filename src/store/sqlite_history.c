@@ -229,9 +229,10 @@ static int64_t read_next(struct reader *reader)
     return next;
 }
 
-void reader_history(struct reader *reader, const struct store_history_query *query,
-                    store_found *each, void *context)
+void reader_history(struct store *store, const struct store_history_query *query, store_found *each,
+                    void *context)
 {
+    struct reader *reader = reader_of(store);
     struct looking looking = { reader, query, each, context, .count = 0 };
     int64_t before = query->list.before_number ? query->list.before_number : INT64_MAX;
     bool is_begun = reader_begin(reader);

@@ -189,17 +189,19 @@ static void answer_one(struct reader *reader, struct statement *statement, store
     done(context, &reply);
 }
 
-void reader_get(struct reader *reader, const char *ask_id, store_done *done, void *context)
+void reader_get(struct store *store, const char *ask_id, store_done *done, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement get = statement_of(&reader->statements, READ_GET);
 
     statement_text(&get, ask_id);
     answer_one(reader, &get, done, context);
 }
 
-void reader_find_undelivered(struct reader *reader, const char *principal, const uint8_t *digest,
+void reader_find_undelivered(struct store *store, const char *principal, const uint8_t *digest,
                              const char *idempotency_key, store_done *done, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement find = statement_of(&reader->statements,
                                          idempotency_key ? READ_UNDELIVERED_KEY : READ_UNDELIVERED);
 
@@ -233,13 +235,14 @@ static void answer_rows(struct reader *reader, struct statement *statement, stor
     each(context, NULL, hand_on_rows(reader, statement, each, context, &count, &err) ? NULL : &err);
 }
 
-void reader_list_undelivered(struct reader *reader, const char *principal, int64_t limit,
+void reader_list_undelivered(struct store *store, const char *principal, size_t limit,
                              store_each *each, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_UNDELIVERED_ALL);
 
     statement_text(&list, principal);
-    statement_integer(&list, limit);
+    statement_integer(&list, request_limit(limit));
     answer_rows(reader, &list, each, context);
 }
 
@@ -248,7 +251,7 @@ static struct statement bind_list(struct reader *reader, size_t which,
 {
     struct statement list = statement_of(&reader->statements, which);
 
-    statement_integer(&list, limit < INT32_MAX ? (int64_t)limit : INT32_MAX);
+    statement_integer(&list, request_limit(limit));
     statement_integer(&list,
                       query->before_number || !query->before_ms ? INT64_MAX : query->before_ms);
     statement_integer(&list, query->before_number ? query->before_number : INT64_MAX);
@@ -281,9 +284,10 @@ static void list_of_agent(struct reader *reader, const struct store_list_query *
     each(context, NULL, ok ? NULL : &err);
 }
 
-void reader_list(struct reader *reader, const struct store_list_query *query, store_each *each,
+void reader_list(struct store *store, const struct store_list_query *query, store_each *each,
                  void *context)
 {
+    struct reader *reader = reader_of(store);
     size_t which = query->which == STORE_LIST_OPEN ? READ_LIST_OPEN
                    : query->id_prefix              ? READ_LIST_PREFIX
                                                    : READ_LIST;
@@ -297,8 +301,9 @@ void reader_list(struct reader *reader, const struct store_list_query *query, st
     answer_rows(reader, &list, each, context);
 }
 
-void reader_list_live(struct reader *reader, int64_t now_ms, store_each *each, void *context)
+void reader_list_live(struct store *store, int64_t now_ms, store_each *each, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_LIVE);
 
     statement_integer(&list, now_ms);
@@ -314,9 +319,10 @@ static void answer_pairs(struct reader *reader, struct statement *statement, sto
     reader_end(reader, statement, NULL);
 }
 
-void reader_get_draft(struct reader *reader, const char *ask_id, const char *person,
+void reader_get_draft(struct store *store, const char *ask_id, const char *person,
                       store_draft_done *done, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement get = statement_of(&reader->statements, READ_DRAFT);
     struct error err = { 0 };
     bool is_there;
@@ -332,9 +338,9 @@ void reader_get_draft(struct reader *reader, const char *ask_id, const char *per
         done(context, NULL, NULL);
 }
 
-void reader_list_said(struct reader *reader, const char *ask_id, store_said_each *each,
-                      void *context)
+void reader_list_said(struct store *store, const char *ask_id, store_said_each *each, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_SAID);
     struct error err = { 0 };
 
@@ -352,17 +358,18 @@ void reader_list_said(struct reader *reader, const char *ask_id, store_said_each
     each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }
 
-void reader_list_settings(struct reader *reader, const char *person, store_pair *each,
-                          void *context)
+void reader_list_settings(struct store *store, const char *person, store_pair *each, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_SETTINGS);
 
     statement_text(&list, person);
     answer_pairs(reader, &list, each, context);
 }
 
-void reader_list_tokens(struct reader *reader, store_token_each *each, void *context)
+void reader_list_tokens(struct store *store, store_token_each *each, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_TOKENS);
 
     while (statement_step(&list)) {
@@ -383,8 +390,9 @@ void reader_list_tokens(struct reader *reader, store_token_each *each, void *con
     reader_end(reader, &list, NULL);
 }
 
-void reader_list_rules(struct reader *reader, store_rule_each *each, void *context)
+void reader_list_rules(struct store *store, store_rule_each *each, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_RULES);
 
     while (statement_step(&list)) {
@@ -403,9 +411,9 @@ void reader_list_rules(struct reader *reader, store_rule_each *each, void *conte
     reader_end(reader, &list, NULL);
 }
 
-void reader_list_keys(struct reader *reader, const char *purpose, store_key_each *each,
-                      void *context)
+void reader_list_keys(struct store *store, const char *purpose, store_key_each *each, void *context)
 {
+    struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_KEYS);
 
     statement_text(&list, purpose);
@@ -440,20 +448,23 @@ static void get_fact(struct reader *reader, int which, const struct store_client
     done(context, &reply);
 }
 
-void reader_get_cut_off(struct reader *reader, const struct store_client *client, store_done *done,
+void reader_get_cut_off(struct store *store, const struct store_client *client, store_done *done,
                         void *context)
 {
+    struct reader *reader = reader_of(store);
     get_fact(reader, READ_CUT_OFF, client, done, context);
 }
 
-void reader_get_form_fact(struct reader *reader, const struct store_client *client,
-                          store_done *done, void *context)
+void reader_get_form_fact(struct store *store, const struct store_client *client, store_done *done,
+                          void *context)
 {
+    struct reader *reader = reader_of(store);
     get_fact(reader, READ_FORM_FACT, client, done, context);
 }
 
-const char *reader_meta(struct reader *reader, const char *name)
+const char *reader_meta(struct store *store, const char *name)
 {
+    struct reader *reader = reader_of(store);
     struct statement get = statement_of(&reader->statements, READ_META);
 
     text_clear(&reader->meta);
