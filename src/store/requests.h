@@ -25,19 +25,6 @@ struct queued_store {
     .shift_deadlines = request_shift_deadlines, .sweep = request_sweep, .index = request_index,    \
     .create_conversation = request_create_conversation,                                            \
     .save_conversation = request_save_conversation
-/* And those that each has of its own, under the same names. */
-#define STORE_OPS                                                                                  \
-    .close = store_close, .get = store_get, .find_undelivered = store_find_undelivered,            \
-    .list_undelivered = store_list_undelivered, .list = store_list, .history = store_history,      \
-    .list_live = store_list_live, .get_conversation = store_get_conversation,                      \
-    .find_conversation = store_find_conversation, .list_conversations = store_list_conversations,  \
-    .list_conversation_events = store_list_conversation_events, .get_draft = store_get_draft,      \
-    .list_said = store_list_said, .list_settings = store_list_settings,                            \
-    .list_tokens = store_list_tokens, .list_rules = store_list_rules,                              \
-    .list_keys = store_list_keys, .get_cut_off = store_get_cut_off,                                \
-    .get_form_fact = store_get_form_fact, .meta = store_meta, .is_broken = store_is_broken,        \
-    .last_seq = store_last_seq, .write_metrics = store_write_metrics
-
 void request_create(struct store *store, const struct ask *ask,
                     const struct store_principal *principal, store_done *done, void *context);
 void request_change(struct store *store, const struct store_change *change, store_done *done,

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "postgres_fixture.h"
 #include "store/postgres/pool.h"
+#include "store/postgres/read.h"
 
 struct staged_read;
 struct staged_pool {
@@ -29,6 +30,8 @@ struct stage {
     char url[POSTGRES_URL_BYTES];
     struct staged_pool pool;
     struct pool *reads; /* the same, for who reads */
+    struct pg_store of_reads;
+    struct store *store; /* that, whose only functions are those of read.h */
 };
 #define STAGED(name) cmocka_unit_test_setup_teardown(name, stage_set_up, stage_tear_down)
 int stage_set_up(void **state); /* *state NULL: there is no server */

@@ -62,7 +62,7 @@ static struct finds look(struct stage *stage, struct store_history_query query, 
     query.search = terms.count ? &terms : NULL;
     query.list.agent = agent;
     query.via = via;
-    pg_history(stage->reads, &query, on_found, &found);
+    pg_history(stage->store, &query, on_found, &found);
     search_terms_release(&terms);
     free(agent);
     free(via);
@@ -298,22 +298,22 @@ static void indices_are_used(void **state)
     stage_run(stage, "VACUUM ANALYZE");
     stage->pool.explains = true;
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        pg_list(stage->reads, &lists[i].query, nothing, NULL);
+        pg_list(stage->store, &lists[i].query, nothing, NULL);
         assert_plans(stage, lists[i].name, lists[i].index);
     }
     for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
         look(stage, looks[i].query, looks[i].words);
         assert_plans(stage, looks[i].name, looks[i].index);
     }
-    pg_get(stage->reads, "xxxx", ignore, NULL);
+    pg_get(stage->store, "xxxx", ignore, NULL);
     assert_plans(stage, "get", "asks_id");
-    pg_list_live(stage->reads, 5, nothing, NULL);
+    pg_list_live(stage->store, 5, nothing, NULL);
     assert_plans(stage, "live", "asks_unsettled");
-    pg_list_undelivered(stage->reads, "p3", 50, nothing, NULL);
+    pg_list_undelivered(stage->store, "p3", 50, nothing, NULL);
     assert_plans(stage, "undelivered", "asks_un");
-    pg_find_undelivered(stage->reads, "p3", digest, NULL, ignore, NULL);
+    pg_find_undelivered(stage->store, "p3", digest, NULL, ignore, NULL);
     assert_plans(stage, "find undelivered", "asks_un");
-    pg_list_said(stage->reads, "xxxx", ignore_said, NULL);
+    pg_list_said(stage->store, "xxxx", ignore_said, NULL);
     assert_plans(stage, "said", "asks_id");
     assert_follow_plans(stage);
 }

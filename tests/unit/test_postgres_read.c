@@ -62,7 +62,7 @@ static struct seen get(struct stage *stage, const char *id)
     struct seen seen = { 0 };
     char *gone = mem_text(id);
 
-    pg_get(stage->reads, gone, on_reply, &seen);
+    pg_get(stage->store, gone, on_reply, &seen);
     memset(gone, 'x', strlen(gone));
     free(gone);
     assert_int_equal(seen.count, 0);
@@ -110,7 +110,7 @@ static void what_another_commits_meanwhile_is_seen(void **state)
     stage_ask(stage, &(struct staged_ask){ .number = 1, .state = 3, .answer = "{}" });
     stage_run(stage, "UPDATE asks SET deliver_after_ms = sayso_now() - 1");
     stage_id(id, 1);
-    pg_get(stage->reads, id, on_reply, &seen);
+    pg_get(stage->store, id, on_reply, &seen);
     assert_true(pool_step(&stage->pool));
     assert_int_equal(seen.count, 0);
     stage_run(stage, "UPDATE asks SET state = 2, answer_seq = -answer_seq");
@@ -167,7 +167,7 @@ static void what_is_asked_with_is_copied(void **state)
 
     stage_ask(stage, &(struct staged_ask){ .number = 1, .agent = "boss", .principal = principal });
     stage_ask(stage, &(struct staged_ask){ .number = 2, .agent = "bot", .principal = principal });
-    pg_list(stage->reads, &query, on_row, &listed);
+    pg_list(stage->store, &query, on_row, &listed);
     memset(prefix, 'x', strlen(prefix));
     memset(agent, 'x', strlen(agent));
     memset(principal, 'x', strlen(principal));
@@ -181,7 +181,7 @@ static struct listed list_live(struct stage *stage, int64_t now_ms)
 {
     struct listed listed = { 0 };
 
-    pg_list_live(stage->reads, now_ms, on_row, &listed);
+    pg_list_live(stage->store, now_ms, on_row, &listed);
     pool_run(&stage->pool);
     assert_int_equal(listed.ends, 1);
     return listed;
@@ -253,21 +253,21 @@ static void what_was_said_is_found_along_the_chain(void **state)
               " (5, 'x', 16, '', '{\"at\":13,\"said\":\"because\"}', 3, '', 1),"
               " (6, 'x', 16, '', '{\"at\":14}', 5, '', 1), (7, 'x', 16, NULL, NULL, 6, '', 1)");
     stage_run(stage, "UPDATE asks SET seq = 7");
-    pg_list_said(stage->reads, id, on_said, &out);
-    pg_list_said(stage->reads, "nobody", on_said, &out);
+    pg_list_said(stage->store, id, on_said, &out);
+    pg_list_said(stage->store, "nobody", on_said, &out);
     pool_run(&stage->pool);
     assert_string_equal(text_string(&out), "1 why \"so\"? 10, 0 because 13, ..");
     text_clear(&out);
     stage_run(stage, "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash, hub)"
                      " SELECT n, 'x', 16, '', '{\"at\":1,\"said\":\"s' || n || '\"}', n - 1, '', 1"
                      " FROM generate_series(8, 300) n; UPDATE asks SET seq = 300");
-    pg_list_said(stage->reads, id, on_said, &out);
+    pg_list_said(stage->store, id, on_said, &out);
     pool_run(&stage->pool);
     snprintf(first, sizeof first, "0 s%d 1, ", 301 - LIMIT_TALK);
     assert_int_equal(strncmp(text_string(&out), first, strlen(first)), 0);
     text_clear(&out);
     stage->pool.fail_at = stage->pool.reads + 1;
-    pg_list_said(stage->reads, id, on_said, &out);
+    pg_list_said(stage->store, id, on_said, &out);
     pool_run(&stage->pool);
     assert_string_equal(text_string(&out), "failed");
     text_release(&out);
@@ -345,16 +345,16 @@ static void conversations_are_found_and_listed(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct found listed = { 0 };
 
-        pg_list_conversations(stage->reads, &cases[i].query, on_conversation, &listed);
+        pg_list_conversations(stage->store, &cases[i].query, on_conversation, &listed);
         pool_run(&stage->pool);
         assert_string_equal(listed.ids, cases[i].expected);
         assert_int_equal(listed.ends, 1);
     }
-    pg_get_conversation(stage->reads, "a", on_conversation, &found[0]);
-    pg_get_conversation(stage->reads, "never", on_conversation, &found[1]);
-    pg_find_conversation(stage->reads, "q", "k", on_conversation, &found[2]);
+    pg_get_conversation(stage->store, "a", on_conversation, &found[0]);
+    pg_get_conversation(stage->store, "never", on_conversation, &found[1]);
+    pg_find_conversation(stage->store, "q", "k", on_conversation, &found[2]);
     stage->pool.fail_at = stage->pool.reads + 4;
-    pg_find_conversation(stage->reads, "p", "k", on_conversation, &found[3]);
+    pg_find_conversation(stage->store, "p", "k", on_conversation, &found[3]);
     pool_run(&stage->pool);
     assert_string_equal(found[0].ids, "ak7 ");
     assert_int_equal(found[0].ends, 0); /* called once */
@@ -379,12 +379,12 @@ static void what_fails_is_told(void **state)
     stage_ask(stage, &(struct staged_ask){ .number = 1 });
     stage_run(stage, "INSERT INTO drafts VALUES ('ask', 'owner', '{\"a\":1}', 1, 1)");
     make_conversations(stage);
-    pg_get(stage->reads, id, on_reply, &seen[0]);
-    pg_get_cut_off(stage->reads, &client, on_reply, &seen[1]);
-    pg_get_form_fact(stage->reads, &client, on_reply, &seen[2]);
-    pg_list(stage->reads, &query, on_row, &listed);
-    pg_get_draft(stage->reads, "ask", "owner", on_draft, &told);
-    pg_list_conversation_events(stage->reads, "a", 0, 10, on_event, &events);
+    pg_get(stage->store, id, on_reply, &seen[0]);
+    pg_get_cut_off(stage->store, &client, on_reply, &seen[1]);
+    pg_get_form_fact(stage->store, &client, on_reply, &seen[2]);
+    pg_list(stage->store, &query, on_row, &listed);
+    pg_get_draft(stage->store, "ask", "owner", on_draft, &told);
+    pg_list_conversation_events(stage->store, "a", 0, 10, on_event, &events);
     do
         stage->pool.fail_at = stage->pool.reads + 1;
     while (pool_step(&stage->pool));

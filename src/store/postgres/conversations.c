@@ -77,26 +77,28 @@ static void on_conversations(void *context, const PGresult *result, const struct
     free(reading);
 }
 
-void pg_get_conversation(struct pool *pool, const char *id, store_conversation_each *each,
+void pg_get_conversation(struct store *store, const char *id, store_conversation_each *each,
                          void *context)
 {
     struct params params = { 0 };
 
     params_text(&params, id);
-    pool_read(pool, &get_sql, &params, on_conversations, reading_new(each, NULL, context));
+    pool_read(pool_of(store), &get_sql, &params, on_conversations,
+              reading_new(each, NULL, context));
 }
 
-void pg_find_conversation(struct pool *pool, const char *principal, const char *key,
+void pg_find_conversation(struct store *store, const char *principal, const char *key,
                           store_conversation_each *each, void *context)
 {
     struct params params = { 0 };
 
     params_text(&params, principal);
     params_text(&params, key);
-    pool_read(pool, &find_sql, &params, on_conversations, reading_new(each, NULL, context));
+    pool_read(pool_of(store), &find_sql, &params, on_conversations,
+              reading_new(each, NULL, context));
 }
 
-void pg_list_conversations(struct pool *pool, const struct store_conversation_query *query,
+void pg_list_conversations(struct store *store, const struct store_conversation_query *query,
                            store_conversation_each *each, void *context)
 {
     struct reading *reading = reading_new(each, NULL, context);
@@ -107,7 +109,7 @@ void pg_list_conversations(struct pool *pool, const struct store_conversation_qu
     params_text(&params, query->state);
     params_text(&params, query->before_id);
     params_integer(&params, request_limit(query->limit));
-    pool_read(pool, &list_sql, &params, on_conversations, reading);
+    pool_read(pool_of(store), &list_sql, &params, on_conversations, reading);
 }
 
 static void on_events(void *context, const PGresult *result, const struct error *err)
@@ -127,7 +129,7 @@ static void on_events(void *context, const PGresult *result, const struct error 
     free(reading);
 }
 
-void pg_list_conversation_events(struct pool *pool, const char *id, int64_t after, size_t limit,
+void pg_list_conversation_events(struct store *store, const char *id, int64_t after, size_t limit,
                                  store_conversation_event_each *each, void *context)
 {
     struct params params = { 0 };
@@ -135,5 +137,5 @@ void pg_list_conversation_events(struct pool *pool, const char *id, int64_t afte
     params_text(&params, id);
     params_integer(&params, after);
     params_integer(&params, request_limit(limit));
-    pool_read(pool, &events_sql, &params, on_events, reading_new(NULL, each, context));
+    pool_read(pool_of(store), &events_sql, &params, on_events, reading_new(NULL, each, context));
 }

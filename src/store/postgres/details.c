@@ -60,8 +60,8 @@ static void on_draft(void *context, const PGresult *result, const struct error *
     free(details);
 }
 
-void pg_get_draft(struct pool *pool, const char *ask_id, const char *person, store_draft_done *done,
-                  void *context)
+void pg_get_draft(struct store *store, const char *ask_id, const char *person,
+                  store_draft_done *done, void *context)
 {
     struct details *details = details_new(context);
     struct params params = { 0 };
@@ -69,7 +69,7 @@ void pg_get_draft(struct pool *pool, const char *ask_id, const char *person, sto
     details->tell.draft = done;
     params_text(&params, ask_id);
     params_text(&params, person);
-    pool_read(pool, &draft_sql, &params, on_draft, details);
+    pool_read(pool_of(store), &draft_sql, &params, on_draft, details);
 }
 
 static void on_said(void *context, const PGresult *result, const struct error *err)
@@ -89,7 +89,7 @@ static void on_said(void *context, const PGresult *result, const struct error *e
     free(details);
 }
 
-void pg_list_said(struct pool *pool, const char *ask_id, store_said_each *each, void *context)
+void pg_list_said(struct store *store, const char *ask_id, store_said_each *each, void *context)
 {
     struct details *details = details_new(context);
     struct params params = { 0 };
@@ -97,7 +97,7 @@ void pg_list_said(struct pool *pool, const char *ask_id, store_said_each *each, 
     details->tell.said = each;
     params_text(&params, ask_id);
     params_integer(&params, LIMIT_TALK);
-    pool_read(pool, &said_sql, &params, on_said, details);
+    pool_read(pool_of(store), &said_sql, &params, on_said, details);
 }
 
 static void on_fact(void *context, const PGresult *result, const struct error *err)
@@ -129,14 +129,14 @@ static void get_fact(struct pool *pool, const struct sql *sql, const struct stor
     pool_read(pool, sql, &params, on_fact, details);
 }
 
-void pg_get_cut_off(struct pool *pool, const struct store_client *client, store_done *done,
+void pg_get_cut_off(struct store *store, const struct store_client *client, store_done *done,
                     void *context)
 {
-    get_fact(pool, &cut_off_sql, client, done, context);
+    get_fact(pool_of(store), &cut_off_sql, client, done, context);
 }
 
-void pg_get_form_fact(struct pool *pool, const struct store_client *client, store_done *done,
+void pg_get_form_fact(struct store *store, const struct store_client *client, store_done *done,
                       void *context)
 {
-    get_fact(pool, &form_fact_sql, client, done, context);
+    get_fact(pool_of(store), &form_fact_sql, client, done, context);
 }

@@ -300,12 +300,14 @@ static bool fits_few(const struct store_history_query *query)
     return query->search || query->via || query->list.states || query->since_ms || until_of(query);
 }
 
-void pg_history(struct pool *pool, const struct store_history_query *query, store_found *each,
+void pg_history(struct store *store, const struct store_history_query *query, store_found *each,
                 void *context)
 {
     struct looking *looking = mem_new(sizeof *looking);
 
-    *looking = (struct looking){ .pool = pool, .each = each, .context = context, .query = *query };
+    *looking = (struct looking){
+        .pool = pool_of(store), .each = each, .context = context, .query = *query
+    };
     looking->query.list.agent = mem_text(query->list.agent);
     looking->query.via = mem_text(query->via);
     looking->before = query->list.before_number ? query->list.before_number : INT64_MAX;

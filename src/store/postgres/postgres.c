@@ -34,10 +34,9 @@ enum {
 };
 
 struct postgres_store {
-    struct queued_store queued; /* first: a struct store * is one of these */
+    struct pg_store reads; /* first: a struct store * is one of these */
     struct loop *loop;
     struct address *address;
-    struct pool *pool;
     struct batch_queue *queue; /* NULL: closing */
     struct listener *listener;
     struct cache *cache;
@@ -73,7 +72,7 @@ static void sweep(struct postgres_store *store, struct job *take_job)
     const struct sql *sql;
 
     write_bind(take_job, &sql, &params);
-    pool_read(store->pool, sql, &params, on_swept, take_job);
+    pool_read(store->reads.pool, sql, &params, on_swept, take_job);
 }
 
 /* The index is not part of what has to be right, so it is no part of the queue either. */
@@ -82,8 +81,8 @@ static void add(struct queued_store *queued, struct job *take_job)
     struct postgres_store *store = (struct postgres_store *)queued;
 
     if (take_job->what == JOB_INDEX) {
-        postgres_index(store->pool, take_job->of.index.now_ms, (size_t)take_job->of.index.batch,
-                       take_job->done, take_job->context);
+        postgres_index(store->reads.pool, take_job->of.index.now_ms,
+                       (size_t)take_job->of.index.batch, take_job->done, take_job->context);
         job_free(take_job);
     } else if (take_job->what == JOB_SWEEP) {
         sweep(store, take_job);
@@ -123,91 +122,6 @@ static void on_time(void *context)
 
     follow_look(store->follow);
     loop_timer_at(store->timer, loop_boot_ms() + LOOK_MS);
-}
-
-static void store_get(struct store *store, const char *ask_id, store_done *done, void *context)
-{
-    pg_get(own(store)->pool, ask_id, done, context);
-}
-
-static void store_find_undelivered(struct store *store, const char *principal,
-                                   const uint8_t *digest, const char *idempotency_key,
-                                   store_done *done, void *context)
-{
-    pg_find_undelivered(own(store)->pool, principal, digest, idempotency_key, done, context);
-}
-
-static void store_list_undelivered(struct store *store, const char *principal, size_t limit,
-                                   store_each *each, void *context)
-{
-    pg_list_undelivered(own(store)->pool, principal, limit, each, context);
-}
-
-static void store_list(struct store *store, const struct store_list_query *query, store_each *each,
-                       void *context)
-{
-    pg_list(own(store)->pool, query, each, context);
-}
-
-static void store_history(struct store *store, const struct store_history_query *query,
-                          store_found *each, void *context)
-{
-    pg_history(own(store)->pool, query, each, context);
-}
-
-static void store_list_live(struct store *store, int64_t now_ms, store_each *each, void *context)
-{
-    pg_list_live(own(store)->pool, now_ms, each, context);
-}
-
-static void store_get_conversation(struct store *store, const char *id,
-                                   store_conversation_each *each, void *context)
-{
-    pg_get_conversation(own(store)->pool, id, each, context);
-}
-
-static void store_find_conversation(struct store *store, const char *principal, const char *key,
-                                    store_conversation_each *each, void *context)
-{
-    pg_find_conversation(own(store)->pool, principal, key, each, context);
-}
-
-static void store_list_conversations(struct store *store,
-                                     const struct store_conversation_query *query,
-                                     store_conversation_each *each, void *context)
-{
-    pg_list_conversations(own(store)->pool, query, each, context);
-}
-
-static void store_list_conversation_events(struct store *store, const char *id, int64_t after,
-                                           size_t limit, store_conversation_event_each *each,
-                                           void *context)
-{
-    pg_list_conversation_events(own(store)->pool, id, after, limit, each, context);
-}
-
-static void store_get_draft(struct store *store, const char *ask_id, const char *person,
-                            store_draft_done *done, void *context)
-{
-    pg_get_draft(own(store)->pool, ask_id, person, done, context);
-}
-
-static void store_list_said(struct store *store, const char *ask_id, store_said_each *each,
-                            void *context)
-{
-    pg_list_said(own(store)->pool, ask_id, each, context);
-}
-
-static void store_get_cut_off(struct store *store, const struct store_client *client,
-                              store_done *done, void *context)
-{
-    pg_get_cut_off(own(store)->pool, client, done, context);
-}
-
-static void store_get_form_fact(struct store *store, const struct store_client *client,
-                                store_done *done, void *context)
-{
-    pg_get_form_fact(own(store)->pool, client, done, context);
 }
 
 static void store_list_settings(struct store *store, const char *person, store_pair *each,
@@ -278,7 +192,7 @@ static void store_write_metrics(struct store *store, struct text *out)
                       "1: what other hubs write is heard of at once.",
                       listener_is_hearing(postgres->listener));
     metrics_write_one(out, "sayso_store_reader_connects_total", "counter",
-                      "Connections made for reading.", pool_connects(postgres->pool));
+                      "Connections made for reading.", pool_connects(postgres->reads.pool));
 }
 
 /* Closing ---------------------------------------------------------------------------------------
@@ -312,7 +226,7 @@ static void leave(struct postgres_store *store)
 {
     int64_t before;
 
-    if (!store->beat || !pool_is_ready(store->pool))
+    if (!store->beat || !pool_is_ready(store->reads.pool))
         return;
     beat_leave(store->beat);
     do
@@ -333,22 +247,44 @@ static void store_close(struct store *port)
     store->queue = NULL;
     batch_queue_close(queue);
     do {
-        if (store->pool)
-            pool_stop(store->pool);
+        if (store->reads.pool)
+            pool_stop(store->reads.pool);
         fail_late(store);
-    } while (store->pool && !pool_is_empty(store->pool));
+    } while (store->reads.pool && !pool_is_empty(store->reads.pool));
     listener_close(store->listener);
     beat_free(store->beat);
     follow_free(store->follow);
     cache_free(store->cache);
-    pool_free_all(store->pool);
+    pool_free_all(store->reads.pool);
     address_free(store->address);
     free(store);
 }
 
 static const struct store_ops postgres_ops = {
     REQUEST_OPS,
-    STORE_OPS,
+    .close = store_close,
+    .get = pg_get,
+    .find_undelivered = pg_find_undelivered,
+    .list_undelivered = pg_list_undelivered,
+    .list = pg_list,
+    .list_live = pg_list_live,
+    .get_draft = pg_get_draft,
+    .list_said = pg_list_said,
+    .get_cut_off = pg_get_cut_off,
+    .get_form_fact = pg_get_form_fact,
+    .history = pg_history,
+    .get_conversation = pg_get_conversation,
+    .find_conversation = pg_find_conversation,
+    .list_conversations = pg_list_conversations,
+    .list_conversation_events = pg_list_conversation_events,
+    .list_settings = store_list_settings,
+    .list_tokens = store_list_tokens,
+    .list_rules = store_list_rules,
+    .list_keys = store_list_keys,
+    .meta = store_meta,
+    .is_broken = store_is_broken,
+    .last_seq = store_last_seq,
+    .write_metrics = store_write_metrics,
     .follow = store_follow,
     .utc_ms = store_utc_ms,
     .is_reachable = store_is_reachable,
@@ -416,7 +352,7 @@ static bool is_connected(void *context)
 {
     struct postgres_store *store = context;
 
-    return batch_queue_is_ready(store->queue) && pool_is_ready(store->pool);
+    return batch_queue_is_ready(store->queue) && pool_is_ready(store->reads.pool);
 }
 
 static bool connect_parts(struct postgres_store *store, struct error *err)
@@ -424,14 +360,14 @@ static bool connect_parts(struct postgres_store *store, struct error *err)
     const struct batch_parts writer = { store->loop, store->address, store->hub, on_stored, store };
     const struct listener_parts listener = { .loop = store->loop,
                                              .address = store->address,
-                                             .pool = store->pool,
+                                             .pool = store->reads.pool,
                                              .on_news = on_news,
                                              .is_own = is_own,
                                              .context = store };
 
     store->queue = batch_queue_open(&writer);
     store->listener = listener_open(&listener);
-    store->beat = beat_new(store->loop, store->pool, store->hub);
+    store->beat = beat_new(store->loop, store->reads.pool, store->hub);
     store->timer = loop_timer_new(store->loop, on_time, store);
     loop_timer_at(store->timer, loop_boot_ms() + LOOK_MS);
     if (loop_run_until(store->loop, is_connected, store, loop_boot_ms() + OPEN_MS))
@@ -451,19 +387,19 @@ bool postgres_store_open(struct loop *loop, const char *url, struct store **ret_
     if (!libpq_load(err) || !address_parse(url, &address, err))
         return false;
     store = mem_new(sizeof *store);
-    store->queued = (struct queued_store){ { &postgres_ops }, add };
+    store->reads.queued = (struct queued_store){ { &postgres_ops }, add };
     store->loop = loop;
     store->address = address;
     random_bytes(&store->hub, sizeof store->hub);
     store->hub &= INT64_MAX;
     store->cache = cache_new();
-    store->pool = pool_open(loop, address);
-    store->follow = follow_new(store->pool, store->cache, store->hub);
+    store->reads.pool = pool_open(loop, address);
+    store->follow = follow_new(store->reads.pool, store->cache, store->hub);
     if (!prepare(store, err) || !connect_parts(store, err)) {
-        store_close(&store->queued.port);
+        store_close(&store->reads.queued.port);
         return false;
     }
-    *ret_store = &store->queued.port;
+    *ret_store = &store->reads.queued.port;
     return true;
 }
 

@@ -151,15 +151,15 @@ static void on_got(void *context, const PGresult *result, const struct error *er
     pool_read(one->pool, &get_lock_sql, &params, on_locked, one);
 }
 
-void pg_get(struct pool *pool, const char *ask_id, store_done *done, void *context)
+void pg_get(struct store *store, const char *ask_id, store_done *done, void *context)
 {
-    get_by_id(one_new(pool, ask_id, done, context));
+    get_by_id(one_new(pool_of(store), ask_id, done, context));
 }
 
-void pg_find_undelivered(struct pool *pool, const char *principal, const uint8_t *digest,
+void pg_find_undelivered(struct store *store, const char *principal, const uint8_t *digest,
                          const char *idempotency_key, store_done *done, void *context)
 {
-    struct one *one = one_new(pool, NULL, done, context);
+    struct one *one = one_new(pool_of(store), NULL, done, context);
     struct params params = { 0 };
 
     params_text(&params, principal);
@@ -167,8 +167,8 @@ void pg_find_undelivered(struct pool *pool, const char *principal, const uint8_t
         params_text(&params, idempotency_key);
     else
         params_bytes(&params, digest, DIGEST_BYTES);
-    pool_read(pool, idempotency_key ? &undelivered_key_sql : &undelivered_sql, &params, on_one,
-              one);
+    pool_read(pool_of(store), idempotency_key ? &undelivered_key_sql : &undelivered_sql, &params,
+              on_one, one);
 }
 
 /* Lists -----------------------------------------------------------------------------------------
@@ -214,17 +214,18 @@ static void on_listed(void *context, const PGresult *result, const struct error 
     listing_end(context, err);
 }
 
-void pg_list_undelivered(struct pool *pool, const char *principal, size_t limit, store_each *each,
+void pg_list_undelivered(struct store *store, const char *principal, size_t limit, store_each *each,
                          void *context)
 {
     struct params params = { 0 };
 
     params_text(&params, principal);
     params_integer(&params, request_limit(limit));
-    pool_read(pool, &undelivered_all_sql, &params, on_listed, listing_new(pool, each, context));
+    pool_read(pool_of(store), &undelivered_all_sql, &params, on_listed,
+              listing_new(pool_of(store), each, context));
 }
 
-void pg_list(struct pool *pool, const struct store_list_query *query, store_each *each,
+void pg_list(struct store *store, const struct store_list_query *query, store_each *each,
              void *context)
 {
     bool is_prefix = query->id_prefix && query->which != STORE_LIST_OPEN;
@@ -239,8 +240,8 @@ void pg_list(struct pool *pool, const struct store_list_query *query, store_each
     params_text(&params, query->agent);
     params_text(&params, query->id_prefix);
     params_integer(&params, query->which);
-    pool_read(pool, is_prefix ? &list_prefix_sql : &list_sql, &params, on_listed,
-              listing_new(pool, each, context));
+    pool_read(pool_of(store), is_prefix ? &list_prefix_sql : &list_sql, &params, on_listed,
+              listing_new(pool_of(store), each, context));
 }
 
 static void on_live(void *context, const PGresult *result, const struct error *err);
@@ -265,9 +266,9 @@ static void on_live(void *context, const PGresult *result, const struct error *e
         list_live_after(context, last);
 }
 
-void pg_list_live(struct pool *pool, int64_t now_ms, store_each *each, void *context)
+void pg_list_live(struct store *store, int64_t now_ms, store_each *each, void *context)
 {
-    struct listing *listing = listing_new(pool, each, context);
+    struct listing *listing = listing_new(pool_of(store), each, context);
 
     listing->now_ms = now_ms;
     list_live_after(listing, 0);
