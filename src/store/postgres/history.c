@@ -8,13 +8,13 @@
  * numbers that are then looked up. Of asks that no index knows yet the texts themselves are read
  * and looked at here.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
-#include "store/postgres/patterns.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
 #include "store/postgres/result.h"
@@ -90,6 +90,71 @@ struct looking {
     int64_t hits[HITS];         /* numbers the index knows, */
     int hit_count, hits_looked; /* and how many of them were looked at */
 };
+
+/* What is looked for, as PostgreSQL takes it: arrays of texts ------------------------------------
+ */
+
+/* As an element of an array of texts, behind the others. */
+static void add_element(struct text *array, const char *bytes, size_t length)
+{
+    text_add_text(array, array->used ? ",\"" : "{\"");
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] == '"' || bytes[i] == '\\')
+            text_add_char(array, '\\');
+        text_add_char(array, bytes[i]);
+    }
+    text_add_char(array, '"');
+}
+
+static void add_pattern(struct text *array, const char *term)
+{
+    struct text pattern = { 0 };
+
+    text_add_char(&pattern, '%');
+    for (; *term; term++) {
+        if (strchr("%_\\", *term))
+            text_add_char(&pattern, '\\');
+        text_add_char(&pattern, *term);
+    }
+    text_add_char(&pattern, '%');
+    add_element(array, text_string(&pattern), pattern.used);
+    text_release(&pattern);
+}
+
+static bool step(const char **at, const char *end)
+{
+    return *at < end && text_decode(at, end) >= 0;
+}
+
+/* Every three characters of the term; a shorter one has none. */
+static void add_threes(struct text *array, const char *term)
+{
+    const char *first = term, *end = term + strlen(term), *behind = term;
+
+    for (int i = 0; i < 2; i++) {
+        if (!step(&behind, end))
+            return;
+    }
+    while (step(&behind, end)) {
+        add_element(array, first, (size_t)(behind - first));
+        step(&first, end);
+    }
+}
+
+/* Patterns for LIKE, one a term; and every three characters of the terms that have three, as
+ * threes_of() makes them of a text (sql/step_1.sql). An array that would be empty is "". */
+static void patterns_write(const struct search_terms *search, struct text *patterns,
+                           struct text *threes)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        add_pattern(patterns, search->terms[i]);
+        add_threes(threes, search->terms[i]);
+    }
+    if (patterns->used)
+        text_add_char(patterns, '}');
+    if (threes->used)
+        text_add_char(threes, '}');
+}
 
 static void take_search(struct looking *looking, const struct search_terms *search)
 {
