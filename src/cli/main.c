@@ -1,6 +1,7 @@
 /* main.c - finds the verb, in the language of the person. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,11 +11,11 @@
 #include "base/text.h"
 #include "cli/call.h"
 #include "cli/complete.h"
-#include "cli/far.h"
 #include "cli/gate/guard.h"
 #include "cli/say.h"
 #include "cli/verb.h"
 #include "settings/settings.h"
+#include "wire/far_hub.h"
 #include "wire/place.h"
 
 static const struct verb *const verbs[] = {
@@ -73,6 +74,54 @@ static bool read_settings(bool is_quiet, struct error *ret_problem)
     has_problem = settings_problem(settings, ret_problem);
     settings_free(settings);
     return has_problem;
+}
+
+/* An empty variable counts as unset. */
+static const char *value_of(const struct arguments *arguments, const char *name,
+                            const char *variable)
+{
+    const char *given = arguments_value(arguments, name), *set = getenv(variable);
+
+    if (given)
+        return given;
+    return set && *set ? set : NULL;
+}
+
+/* That hub is found as ever, and started where it does not run. */
+static bool is_own_socket(const char *path)
+{
+    char directory[PLACE_PATH_BYTES], own[PLACE_PATH_BYTES + 32];
+    struct place place;
+
+    return place_find(&place, NULL) && place_socket_name(&place, directory, own, NULL) &&
+           strcmp(own, path) == 0;
+}
+
+/* The hub of another machine: --hub, --token-file and --ca-file, else SAYSO_HUB, SAYSO_TOKEN_FILE
+ * and SAYSO_CA_FILE. False: it was said what is wrong. */
+static bool far_choose(const struct arguments *arguments)
+{
+    const char *hub = value_of(arguments, "hub", "SAYSO_HUB");
+    const char *token_file = value_of(arguments, "token-file", "SAYSO_TOKEN_FILE");
+    const char *ca_file = value_of(arguments, "ca-file", "SAYSO_CA_FILE");
+    static const char unix_prefix[] = "unix:";
+    struct error err;
+
+    if (!arguments->verb->may_go_far || !hub)
+        return true;
+    if (strncmp(hub, unix_prefix, sizeof unix_prefix - 1) == 0) {
+        if (!is_own_socket(hub + sizeof unix_prefix - 1))
+            far_hub_choose_socket(hub + sizeof unix_prefix - 1);
+        return true;
+    }
+    if (!token_file) {
+        say_problem(TEXT_CLI_NEEDS_TOKEN_FILE, NULL);
+        return false;
+    }
+    if (far_hub_choose(hub, token_file, ca_file, &err))
+        return true;
+    say_error(arguments, &err, NULL);
+    return false;
 }
 
 static int finish(enum exit_code code)

@@ -2,6 +2,8 @@
  * export.c - `sayso export`: asks and answers for other programs and for people, page by page, so
  * that memory does not grow with them; with --all the whole store as a backup.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,6 @@
 #include "base/text.h"
 #include "cli/history/backup.h"
 #include "cli/history/look_back.h"
-#include "cli/history/out_file.h"
 #include "cli/history/progress.h"
 #include "cli/history/record.h"
 #include "cli/say.h"
@@ -31,6 +32,59 @@ static const struct record_format *find_format(const char *name)
     }
     say_problem(TEXT_CLI_BAD_EXPORT_FORMAT, "name", name, NULL);
     return NULL;
+}
+
+/* Where an export goes: standard output, or a file that appears whole or not at all and that no
+ * other user can read. */
+struct out_file {
+    FILE *stream;        /* to write to */
+    char *path, *beside; /* owned; NULL: standard output */
+};
+
+static bool out_file_open(const char *path_or_null, struct out_file *ret_file, struct error *err)
+{
+    struct out_file file = { .stream = stdout };
+    int fd;
+
+    *ret_file = file;
+    if (!path_or_null)
+        return true;
+    file.path = mem_text(path_or_null);
+    file.beside = mem_format("%s.%ld.new", path_or_null, (long)getpid());
+    unlink(file.beside); /* left by a process that died here; ours alone, the name has our pid */
+    fd = open(file.beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    file.stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (file.stream) {
+        *ret_file = file;
+        return true;
+    }
+    error_set(err, ERROR_storage_failed, "", "can't write %s: %s", path_or_null, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    free(file.path);
+    free(file.beside);
+    return false;
+}
+
+/* False: something could not be written; what was begun is removed. `is_good` false: remove it. */
+static bool out_file_close(struct out_file *file, bool is_good, struct error *err)
+{
+    bool ok = fflush(file->stream) == 0 && !ferror(file->stream);
+    const char *path = file->path ? file->path : "standard output"; /* not for people */
+
+    if (file->path) {
+        ok = ok && (!is_good || fsync(fileno(file->stream)) == 0);
+        ok = fclose(file->stream) == 0 && ok;
+        ok = ok && (!is_good || rename(file->beside, file->path) == 0);
+    }
+    if (!ok)
+        error_set(err, ERROR_storage_failed, "", "can't write %s: %s", path, strerror(errno));
+    if (file->path && (!ok || !is_good))
+        unlink(file->beside);
+    free(file->path);
+    free(file->beside);
+    *file = (struct out_file){ 0 };
+    return ok;
 }
 
 static bool write_out(struct out_file *file, struct text *out)
