@@ -123,7 +123,7 @@ static void say_mistake(const struct answering *answering, const struct json *gi
         say_error(answering->arguments, err, NULL);
         return;
     }
-    answer_words_add_flag(given, err->path, &line);
+    answer_words_add_flag(&answering->words, given, err->path, &line);
     say_wrong(text_string(&line), err);
     text_release(&line);
 }

@@ -268,8 +268,13 @@ bool answer_words_write(const struct answer_words *words, const char *id, const 
     return !writing.has_failed;
 }
 
-void answer_words_add_flag(const struct json *given, const char *path, struct text *out)
+void answer_words_add_flag(const struct answer_words *words, const struct json *given,
+                           const char *path, struct text *out)
 {
+    const struct arguments *arguments = words->arguments;
+    bool is_only = words->form->field_count == 1 && !arguments_value(arguments, "field") &&
+                   strncmp(path, "/fields/", strlen("/fields/")) == 0;
+
     static const char *const rows[][2] = {
         { "/selected_ids", "--select" },           { "/custom_input", "--text" },
         { "/global_annotation", "--note" },        { "/option_annotations", "--option-note " },
@@ -277,6 +282,18 @@ void answer_words_add_flag(const struct json *given, const char *path, struct te
     };
     int64_t index;
 
+    if (is_only && arguments_value(arguments, "text")) { /* its name is not the person's */
+        text_add_text(out, "--text");
+        return;
+    }
+    if (is_only && arguments->word_count > words->first) {
+        text_add_text(out, arguments->words[arguments->word_count - 1]);
+        return;
+    }
+    if (is_only && arguments_value(arguments, "none")) {
+        text_add_text(out, "--none");
+        return;
+    }
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const char *rest = path + strlen(rows[i][0]) + 1;
 

@@ -26,7 +26,8 @@ size_t answer_words_count(const struct arguments *arguments, size_t first);
 bool answer_words_write(const struct answer_words *words, const char *id, const char *code,
                         struct text *out, struct error *err);
 /* By which option or word of what was given an error came about: "--field size". */
-void answer_words_add_flag(const struct json *given, const char *path, struct text *out);
+void answer_words_add_flag(const struct answer_words *words, const struct json *given,
+                           const char *path, struct text *out);
 /* The commands that answer this ask, one a line. */
 void answer_words_print_commands(const struct form *form, const char *id);
 

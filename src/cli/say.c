@@ -140,6 +140,22 @@ void say_failure(const struct error *err)
     say_wrong(err->path, err);
 }
 
+/* JSON pointers are for people who wrote JSON. Others read the names in it; that it is about the
+ * ask they know. */
+static void say_plainly(const struct arguments *arguments, const struct error *err)
+{
+    struct text place = { 0 };
+
+    if (arguments_value(arguments, "from"))
+        text_add_text(&place, err->path);
+    else if (err->path[0] && strcmp(err->path, "/session_id") != 0)
+        text_add_text(&place, err->path + 1);
+    for (char *at = place.bytes; at && *at && !arguments_value(arguments, "from"); at++)
+        *at = *at == '/' ? ' ' : *at;
+    say_wrong(text_string(&place), err);
+    text_release(&place);
+}
+
 static void say_unsaved(const struct error *err)
 {
     struct text words = { 0 };
@@ -175,7 +191,7 @@ void say_error(const struct arguments *arguments, const struct error *err,
     else if (err->code == ERROR_storage_failed)
         say_unsaved(err);
     else
-        say_failure(err);
+        say_plainly(arguments, err);
 }
 
 /* \uNNNN, as two surrogates above the first plane. */

@@ -120,7 +120,7 @@ def kinds(home: Home) -> None:
         expect(home.sayso("answer", session_id, *words), DONE)
         assert collect(home, session_id).json["value"] == 42, words
     session_id = number()
-    for words, flag in ((["many"], "--field value: "), (["--text", "many"], "--field value: "), (["101"], "must be at most 100"), (["1", "2"], "'2'"),
+    for words, flag in ((["many"], "sayso: many: "), (["--text", "many"], "sayso: --text: "), (["101"], "must be at most 100"), (["1", "2"], "'2'"),
                         (["1", "--text", "2"], "'1'")):
         assert flag in one_line(expect(home.sayso("answer", session_id, *words), FAILED).err), words
         assert is_open(home, session_id)
@@ -156,6 +156,8 @@ def mistakes(home: Home) -> None:
     assert [line.split(": ")[1] for line in lines] == ["--field nope", "--field place", "--field size", "--note"], result
     assert "_" not in result.err and "/" not in result.err, result
     assert "--field size" in one_line(home.sayso("answer", session_id, "--field", "place=eu").err)
+    assert "/" not in one_line(home.sayso("reply", session_id, "  ").err)
+    assert "/" not in one_line(home.sayso("ask", "T", "-p", "short", "-o", "a=A", "-r", "a").err)
     error_of(home.sayso("answer", session_id, "--field", "place=mars", "--field", "size=0", "--json"), "bad_enum", "/fields/place/0")
     chinese = home.sayso("answer", session_id, "--field", "size=0", "--field", "place=eu", env={"CHOICE_LANG": "zh"}).err
     assert "--field size: " in chinese and "must be" not in chinese, chinese
