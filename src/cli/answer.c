@@ -1,6 +1,7 @@
 /*
  * answer.c - `sayso answer`: a person answers from the command line. What is destructive needs a
  * terminal and a second act: the code shown there, typed there. Without a choice nothing is sent.
+ * `sayso tell` takes the same words for an ask that timed out. They decide nothing any more.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct answering {
     const char *id;
     struct form form;
     struct answer_words words;
+    bool is_late; /* `sayso tell` */
 };
 
 /* Only what the terminal itself types counts; a pipe cannot do the second act. */
@@ -101,6 +103,8 @@ static void report(const struct answering *answering, const struct json *ack)
 
     if (answering->arguments->is_json) {
         say_value(ack);
+    } else if (answering->is_late) {
+        say_note(TEXT_TOLD, NULL);
     } else if (call_hub(answering->arguments, answering->link, "ask/get", params, &got)) {
         result = json_member(got.result, "result");
         summary = json_member_text(result, "summary");
@@ -152,6 +156,7 @@ static bool send_answer(struct answering *answering)
 {
     const char *status = json_member_text(answering->ask, "status");
     bool is_open = status && state_is_open(state_find(status)), ok = true;
+    bool is_choice = answer_words_count(answering->arguments, answering->words.first) > 0;
     struct wire_message reply = { 0 };
     struct text params = { 0 };
     struct json *given = NULL;
@@ -163,13 +168,16 @@ static bool send_answer(struct answering *answering)
         say_mistake(answering, given, &err);
         ok = false;
     }
-    ok = ok && (!is_open || check_answer(answering, given));
-    if (ok && is_open && answer_will_need_code(&answering->form, text_string(&params))) {
+    ok = ok && (answering->is_late ? !is_choice || check_answer(answering, given)
+                                   : !is_open || check_answer(answering, given));
+    if (ok && is_open && !answering->is_late &&
+        answer_will_need_code(&answering->form, text_string(&params))) {
         ok = second_act(answering, given, typed, sizeof typed);
         text_clear(&params);
         answer_words_write(&answering->words, answering->id, typed, &params, &err);
     }
-    if (ok && link_call(answering->link, "ask/answer", text_string(&params), &reply, &err)) {
+    if (ok && link_call(answering->link, answering->is_late ? "ask/tell" : "ask/answer",
+                        text_string(&params), &reply, &err)) {
         report(answering, reply.result);
     } else if (ok) {
         const struct json *detail = json_member(json_member(reply.error, "data"), "detail");
@@ -219,7 +227,7 @@ static bool find_ask(struct answering *answering)
 
     free(params);
     answering->words.first = ok && arguments->word_count > 0;
-    if (!ok && arguments->word_count > 0 &&
+    if (!ok && arguments->word_count > 0 && !answering->is_late &&
         (err.code == ERROR_not_found || err.code == ERROR_bad_format)) {
         wire_release(&answering->got);
         ok = link_call(answering->link, "ask/get", "{}", &answering->got, &other);
@@ -248,10 +256,10 @@ static bool check_pairs(const struct arguments *arguments, const char *option)
     return true;
 }
 
-static enum exit_code run_answer(const struct arguments *arguments)
+static enum exit_code run(const struct arguments *arguments, bool is_late)
 {
     static const char *const pairs[] = { "field", "other", "field-note", "option-note" };
-    struct answering answering = { .arguments = arguments };
+    struct answering answering = { .arguments = arguments, .is_late = is_late };
     enum exit_code code = EXIT_ERROR;
     struct error err;
 
@@ -266,7 +274,7 @@ static enum exit_code run_answer(const struct arguments *arguments)
         answering.id = json_member_text(answering.ask, "session_id");
         if (!form_read(json_member(answering.got.result, "form"), &answering.form, &err))
             say_error(arguments, &err, NULL);
-        else if (answer_words_count(arguments, answering.words.first) == 0)
+        else if (!is_late && answer_words_count(arguments, answering.words.first) == 0)
             code = show_question(&answering);
         else
             code = send_answer(&answering) ? EXIT_DONE : EXIT_ERROR;
@@ -275,6 +283,19 @@ static enum exit_code run_answer(const struct arguments *arguments)
     wire_release(&answering.got);
     link_close(answering.link);
     return code;
+}
+
+static enum exit_code run_answer(const struct arguments *arguments)
+{
+    return run(arguments, false);
+}
+
+static enum exit_code run_tell(const struct arguments *arguments)
+{
+    if (arguments->word_count > 0)
+        return run(arguments, true);
+    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "tell", "name", "ID", NULL);
+    return EXIT_USAGE;
 }
 
 static const struct verb_option options[] = {
@@ -310,4 +331,26 @@ const struct verb verb_answer = {
     .most_words = 8,
     .may_go_far = true,
     .run = run_answer,
+};
+
+static const char *const tell_usage[] = {
+    "tell ID --note TEXT",
+    "tell ID CHOICE... [--note TEXT]",
+    NULL,
+};
+static const char *const tell_examples[] = {
+    "tell k3f7 --note 'I was away: ask me again'",
+    "tell k3f7 Europe",
+    NULL,
+};
+const struct verb verb_tell = {
+    .name = "tell",
+    .about = TEXT_CLI_TELL,
+    .usage = tell_usage,
+    .examples = tell_examples,
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .most_words = 8,
+    .may_go_far = true,
+    .run = run_tell,
 };

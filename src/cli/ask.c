@@ -160,6 +160,21 @@ static const struct {
 };
 _Static_assert(ENDING_COUNT == 7, "one that is not in the table would be an answer");
 
+/* What a person said after an earlier ask had timed out. */
+static void print_told(const struct json *notices)
+{
+    for (size_t i = 0; i < json_length(notices); i++) {
+        const struct json *notice = json_item(notices, i);
+        char *words =
+            json_encode(json_member(json_member(notice, "told_after_deadline"), "answer"));
+
+        if (words)
+            say_note(TEXT_CLI_TOLD_LATE, "title", json_member_text(notice, "title"), "words", words,
+                     NULL);
+        free(words);
+    }
+}
+
 static enum exit_code finish(struct asking *asking, enum reply_kind kind, const struct json *result)
 {
     const char *id = json_member_text(result, "session_id");
@@ -184,10 +199,12 @@ static enum exit_code finish(struct asking *asking, enum reply_kind kind, const 
         if (code == EXIT_REFUSED || code == EXIT_TIMEOUT)
             say_note(endings[ending].said, NULL);
     }
+    if (!asking->arguments->is_json)
+        print_told(json_member(result, "notices"));
     if (fflush(stdout) != 0 || ferror(stdout))
         return EXIT_ERROR; /* not delivered: kept for the next identical call */
     if (kind == REPLY_FINAL && id)
-        call_confirm(asking->link, &asking->identity, id);
+        call_confirm(asking->link, &asking->identity, id, true);
     return code;
 }
 

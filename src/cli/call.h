@@ -29,6 +29,7 @@ char *call_id_params(const char *id);
 /* Tells the hub that the agent has this result; once more on a connection of its own if `link` is
  * lost. Call it after the result was printed: an answer that was printed is never given to another
  * call, and one that was not is kept for the next. */
-void call_confirm(struct link *link, const struct link_identity *identity, const char *id);
+void call_confirm(struct link *link, const struct link_identity *identity, const char *id,
+                  bool has_notices);
 
 #endif

@@ -135,15 +135,22 @@ static void print_result(const struct arguments *arguments, const struct json *a
     text_release(&line);
 }
 
-/* What was asked back and explained, a line each; the hub made both harmless. */
+/* What was asked back, explained and told after the deadline, a line each; the hub made all
+ * harmless. */
 static void print_talk(const struct json *talk)
 {
     for (size_t i = 0; i < json_length(talk); i++) {
-        const struct json *said = json_item(talk, i);
-        const char *by = json_member_text(said, "by");
+        const struct json *said = json_item(talk, i), *yes = json_member(said, "confirmed");
+        bool is_late = json_is_yes(json_member(said, "after_deadline"));
+        const char *by = json_member_text(said, "by"), *text = json_member_text(said, "text");
 
-        say_row(by && strcmp(by, "agent") == 0 ? TEXT_ROW_EXPLAINED : TEXT_ROW_ASKED_BACK,
-                json_member_text(said, "text"));
+        if (yes)
+            say_row(TEXT_ROW_TOLD, i18n_text(json_is_yes(yes) ? TEXT_TUI_YES : TEXT_TUI_NO));
+        if (text && *text)
+            say_row(is_late                          ? TEXT_ROW_TOLD
+                    : by && strcmp(by, "agent") == 0 ? TEXT_ROW_EXPLAINED
+                                                     : TEXT_ROW_ASKED_BACK,
+                    text);
     }
 }
 

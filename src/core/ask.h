@@ -22,6 +22,9 @@ enum ask_flags {
     ASK_ASKED_BACK = 64, /* the person waits for an explanation */
     ASK_UNTOLD = 128,    /* the agent's own client shows it first: nobody else was told yet */
     ASK_REMINDED = 256,  /* people were told once more */
+    ASK_LOOKED_AT = 512, /* a person opened it while it was pending */
+    ASK_TOLD = 1024,     /* after the deadline a person told the agent something, once; */
+    ASK_HEARD = 2048,    /* and the agent has it */
 };
 
 struct ask {

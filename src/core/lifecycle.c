@@ -35,6 +35,7 @@ static const char *const event_names[EVENT_COUNT] = {
     [EVENT_ASKED_BACK] = "asked_back",
     [EVENT_FORM_CHANGED] = "form_changed",
     [EVENT_RULE_APPLIED] = "rule_applied",
+    [EVENT_TOLD] = "told",
 };
 
 /* What a cell leads to, by what kind of step it is; the cell only names the next state. */
@@ -112,7 +113,7 @@ struct cell {
         [EVENT_DELIVERED] = { CELL_DELIVERS, state },                                              \
         [EVENT_ASKED_BACK] = { CELL_TOO_LATE, state },                                             \
         [EVENT_FORM_CHANGED] = { CELL_TOO_LATE, state },                                           \
-        [EVENT_RULE_APPLIED] = { CELL_TOO_LATE, state },                                           \
+        [EVENT_RULE_APPLIED] = { CELL_TOO_LATE, state }, [EVENT_TOLD] = { CELL_WRONG, state },     \
     }
 
 static const struct cell cells[STATE_COUNT][EVENT_COUNT] = {
@@ -135,6 +136,7 @@ static const struct cell cells[STATE_COUNT][EVENT_COUNT] = {
         [EVENT_ASKED_BACK] = { CELL_WRONG, STATE_NEW },
         [EVENT_FORM_CHANGED] = { CELL_WRONG, STATE_NEW },
         [EVENT_RULE_APPLIED] = { CELL_WRONG, STATE_NEW },
+        [EVENT_TOLD] = { CELL_WRONG, STATE_NEW },
     },
     [WAITS] = {
         [EVENT_CREATED] = { CELL_WRONG, WAITS },
@@ -155,6 +157,7 @@ static const struct cell cells[STATE_COUNT][EVENT_COUNT] = {
         [EVENT_ASKED_BACK] = { CELL_RETIMES, WAITS },
         [EVENT_FORM_CHANGED] = { CELL_RETIMES, WAITS },
         [EVENT_RULE_APPLIED] = { CELL_ENDS, STATE_AUTO_SUBMITTED },
+        [EVENT_TOLD] = { CELL_WRONG, WAITS },
     },
     [OPEN] = {
         [EVENT_CREATED] = { CELL_WRONG, OPEN },
@@ -175,6 +178,7 @@ static const struct cell cells[STATE_COUNT][EVENT_COUNT] = {
         [EVENT_ASKED_BACK] = { CELL_RETIMES, OPEN },
         [EVENT_FORM_CHANGED] = { CELL_RETIMES, OPEN },
         [EVENT_RULE_APPLIED] = { CELL_ENDS, STATE_AUTO_SUBMITTED },
+        [EVENT_TOLD] = { CELL_WRONG, OPEN },
     },
     [STATE_SUBMITTED] = OVER_ROW(STATE_SUBMITTED),
     [STATE_AUTO_SUBMITTED] = OVER_ROW(STATE_AUTO_SUBMITTED),
@@ -189,7 +193,7 @@ static bool is_decision(enum ask_state state)
     return state == STATE_SUBMITTED || state == STATE_CANCELLED || state == STATE_DECLINED;
 }
 
-/* The five places where the next step depends on more than state and event. */
+/* The six places where the next step depends on more than state and event. */
 static struct cell refine(enum ask_state state, enum ask_event event, struct cell cell,
                           const struct lifecycle_facts *facts)
 {
@@ -204,6 +208,8 @@ static struct cell refine(enum ask_state state, enum ask_event event, struct cel
         cell.to = STATE_AUTO_SUBMITTED;
     if (event == EVENT_RULE_APPLIED && facts->is_destructive)
         return (struct cell){ CELL_WRONG, state };
+    if (event == EVENT_TOLD && state == STATE_TIMEOUT)
+        return (struct cell){ CELL_MOVES, state };
     return cell;
 }
 

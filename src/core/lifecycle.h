@@ -50,6 +50,7 @@ enum ask_event {
     EVENT_ASKED_BACK,
     EVENT_FORM_CHANGED,
     EVENT_RULE_APPLIED,
+    EVENT_TOLD, /* after the deadline a person told the agent something; it decides nothing */
     EVENT_COUNT,
 };
 enum ask_effect {

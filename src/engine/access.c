@@ -54,6 +54,9 @@ static const struct access {
     { DESK_ACT(history), PEOPLE, PEOPLE, NULL },
     { DESK_ACT(statistics), PEOPLE, PEOPLE, NULL },
     { DESK_ACT(ask_back), PEOPLE, PEOPLE, NULL },
+    { DESK_ACT(tell), PEOPLE, PEOPLE, NULL },
+    { DESK_ACT(unseen), PEOPLE, PEOPLE, NULL },
+    { DESK_ACT(seen), PEOPLE, PEOPLE, NULL }, /* it looks itself whose process it is */
     { DESK_ACT(later), PEOPLE, PEOPLE, NULL },
     { DESK_ACT(hide), PEOPLE, PEOPLE, NULL },
     { DESK_ACT(rule_preview), PEOPLE, PEOPLE, NULL },

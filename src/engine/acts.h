@@ -30,7 +30,7 @@ void decide_question(enum ask_event event, struct engine *engine, struct visit *
 /* The code of a destructive ask, as it came with an answer: good once, on the connection it was
  * shown on. On false `err` says why not. */
 bool challenge_takes(const struct errand *errand, const char *typed, struct error *err);
-desk_act answer_act, cancel_act, decline_act, withdraw_act, undo_act, challenge_act;
+desk_act answer_act, cancel_act, decline_act, withdraw_act, tell_act, undo_act, challenge_act;
 desk_act extend_act, send_now_act, switch_act;
 desk_act draft_act;
 desk_act list_act, get_act, watch_act;
@@ -69,6 +69,11 @@ void back_write(const struct store_said *said, struct json_writer *writer);
 desk_act history_act, statistics_act;
 /* `summary` and `confirmed`, where something was answered. */
 void history_write_answer(struct json_writer *writer, const struct store_row *row);
+
+/* unseen.c: asks that timed out and nobody looked */
+desk_act unseen_act, seen_act;
+/* A person opened this ask; an agent's own process is none. */
+void seen_mark(struct engine *engine, struct visit *visit, const char *id);
 
 /* later.c */
 desk_act later_act;

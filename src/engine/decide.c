@@ -2,6 +2,9 @@
  * decide.c - a person answers, cancels or declines; an agent takes its ask back.
  * One conditional update in the store decides (R5.3). Whoever comes too late learns who won, when
  * and how; whoever sends the same again is told "already so" as a success.
+ *
+ * Of an ask that timed out a person can tell its agent something all the same, once. That takes the
+ * same way and decides nothing: it is an event of the ask, which reaches the agent as a notice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +17,7 @@
 #include "core/client_form.h"
 #include "core/form.h"
 #include "core/limits.h"
+#include "core/visible_text.h"
 #include "engine/acts.h"
 #include "engine/describe.h"
 #include "engine/inside.h"
@@ -33,7 +37,7 @@ struct decision {
     char *answer_json, *answer_key;
     struct answer answer; /* where event is EVENT_ANSWERED; else empty */
     struct form form;     /* read back from the store for that; else empty */
-    struct text actor_json;
+    struct text actor_json, told_json;
     struct known known;
 };
 
@@ -48,6 +52,7 @@ static void decision_drop(struct errand *errand)
     free(decision->answer_json);
     free(decision->answer_key);
     text_release(&decision->actor_json);
+    text_release(&decision->told_json);
 }
 
 static void succeed_again(struct decision *decision, const struct store_row *row)
@@ -78,6 +83,12 @@ static bool is_already_so(const struct decision *decision, const struct store_ro
            strcmp(row->answer_json, decision->answer_json) == 0;
 }
 
+static bool refuse_again(struct error *err)
+{
+    return error_set(err, ERROR_already_answered, "/session_id",
+                     "the agent was told something already");
+}
+
 static void refuse_late(struct decision *decision, const struct store_row *row)
 {
     struct text winner = { 0 };
@@ -87,7 +98,9 @@ static void refuse_late(struct decision *decision, const struct store_row *row)
         succeed_again(decision, row);
         return;
     }
-    if (row->ask.state == STATE_TIMEOUT || row->ask.state == STATE_AUTO_SUBMITTED)
+    if (decision->event == EVENT_TOLD)
+        refuse_again(&err);
+    else if (row->ask.state == STATE_TIMEOUT || row->ask.state == STATE_AUTO_SUBMITTED)
         error_set(&err, ERROR_wrong_state, "/session_id",
                   "its time ran out, the agent was told that nobody answered");
     else if (row->ask.state == STATE_WITHDRAWN)
@@ -168,6 +181,27 @@ static struct asker asker_of(const struct decision *decision, const struct store
     return live ? live->origin->asker : own_read(decision->errand.engine, row->ask.origin_json);
 }
 
+/* The agent gets it as it is; people are shown the summary (back_write). */
+static void fill_told(struct decision *decision, const struct store_row *row,
+                      struct store_change *change)
+{
+    struct json_writer writer = json_writer_to(&decision->told_json);
+    struct store_row answered = *row;
+
+    answered.ask.state = STATE_SUBMITTED;
+    answered.answer_json = decision->answer_json;
+    json_write_object(&writer, NULL);
+    history_write_answer(&writer, &answered);
+    json_write_raw(&writer, "answer", decision->answer_json);
+    json_write_raw(&writer, "said_by", text_string(&decision->actor_json));
+    json_write_end_object(&writer);
+    change->said = text_string(&decision->told_json);
+    change->set_flags = ASK_TOLD | ASK_TALKED;
+    change->if_version = row->ask.version; /* of two people one tells it */
+    change->to_state = STORE_KEEP;
+    change->decided_ms = STORE_KEEP;
+}
+
 static void save_decision(struct decision *decision, const struct store_row *row)
 {
     struct engine *engine = decision->errand.engine;
@@ -204,7 +238,9 @@ static void save_decision(struct decision *decision, const struct store_row *row
     change->deliver_after_ms = window ? now + window : STORE_KEEP;
     change->actor_json = text_string(&decision->actor_json);
     change->skips_row = true;
-    if (decision->answer_json) {
+    if (decision->event == EVENT_TOLD) {
+        fill_told(decision, row, change);
+    } else if (decision->answer_json) {
         change->person = engine->parts.person;
         change->answer_json = decision->answer_json;
         change->answer_key = decision->answer_key;
@@ -337,7 +373,7 @@ static bool encode_note(struct decision *decision, struct error *err)
     if (decision->known.hides_placeholder)
         json_write_bool(&writer, "placeholder_visible", false);
     json_write_end_object(&writer);
-    decision->known.cancel_note = text && *text ? text : NULL;
+    decision->known.cancel_note = text && !visible_is_empty(text, strlen(text)) ? text : NULL;
     decision->answer_json = text_take(&json);
     return true;
 }
@@ -361,6 +397,35 @@ static void keep_typed(struct decision *decision, const struct store_row *row,
     text_release(&typed);
 }
 
+/* By the rules of answers. No code is asked for here: what takes one is refused, and for a
+ * destructive ask so are the agent's own processes, whatever they say. */
+static bool encode_told(struct decision *decision, const struct store_row *row, struct error *err)
+{
+    static const char *const choices[] = { "selected_ids", "custom_input", "fields" };
+    const struct asker asker = asker_of(decision, row);
+    bool has_choice = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(choices); i++)
+        has_choice = has_choice || json_length(json_member(decision->params, choices[i])) > 0;
+    if (row->ask.state != STATE_TIMEOUT)
+        return error_set(err, ERROR_wrong_state, "/session_id",
+                         "only an ask that timed out takes this");
+    if (row->ask.flags & ASK_TOLD)
+        return refuse_again(err);
+    if (row->ask.flags & ASK_DESTRUCTIVE &&
+        !own_may_destroy(decision->errand.engine, decision->errand.visit, &asker, row->ask.id, err))
+        return false;
+    if (!(has_choice ? encode_answer(decision, row, NULL, err) : encode_note(decision, err)))
+        return false;
+    if (decision->needs_code)
+        return error_set(err, ERROR_wrong_state, "/session_id",
+                         "this choice needs a confirmation code, so it can't be sent after the "
+                         "deadline: tell the agent in a note to ask again");
+    return has_choice || decision->known.cancel_note ||
+           error_set(err, ERROR_missing_property, "/global_annotation",
+                     "say what the agent is to know: a note, or what you would have answered");
+}
+
 static void decide_row(struct decision *decision, const struct store_row *row,
                        const struct form *form)
 {
@@ -380,13 +445,15 @@ static void decide_row(struct decision *decision, const struct store_row *row,
     }
     if (decision->event == EVENT_ANSWERED)
         ok = encode_answer(decision, row, form, &err) && may_destroy(decision, row, &err);
+    else if (decision->event == EVENT_TOLD)
+        ok = encode_told(decision, row, &err);
     else if (decision->event != EVENT_AGENT_WITHDREW)
         ok = encode_note(decision, &err);
     if (decision->is_client && (decision->event != EVENT_ANSWERED || !ok))
         keep_typed(decision, row, form);
     if (ok)
         save_decision(decision, row);
-    else if (state_is_open(row->ask.state))
+    else if (state_is_open(row->ask.state) || decision->event == EVENT_TOLD)
         errand_fail(&decision->errand, &err, NULL);
     else
         refuse_late(decision, row); /* that it is over matters more than what is wrong with it */
@@ -497,3 +564,4 @@ ACT(answer_act, decide, EVENT_ANSWERED)
 ACT(cancel_act, decide, EVENT_CANCELLED)
 ACT(decline_act, decide, EVENT_DECLINED)
 ACT(withdraw_act, decide, EVENT_AGENT_WITHDREW)
+ACT(tell_act, decide, EVENT_TOLD)

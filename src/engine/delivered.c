@@ -189,6 +189,7 @@ void delivered_act(struct desk *desk, struct desk_visit *visit, const struct jso
     const struct json *ids = json_member(params, "session_ids");
 
     delivered->errand.drop = delivered_drop;
+    notices_heard(engine_of(desk), (struct visit *)visit, json_member(params, "with_notices"));
     if (json_kind(ids) != KIND_LIST)
         ids = NULL;
     if (json_length(ids) > LIMIT_DELIVERED) {

@@ -151,6 +151,8 @@ static void write_members(const struct engine *engine, const struct store_row *r
     write_detached(engine, ask, writer);
     json_write_bool(writer, "destructive", ask->flags & ASK_DESTRUCTIVE);
     json_write_bool_if(writer, "asked_back", is_open && (ask->flags & ASK_ASKED_BACK));
+    json_write_bool_if(writer, "told", ask->flags & ASK_TOLD);
+    json_write_bool_if(writer, "heard", ask->flags & ASK_HEARD);
     write_time(writer, "decided_at", ask->decided_ms);
     if (ask->hold_used_ms > 0)
         json_write_integer(writer, "held_seconds", ask->hold_used_ms / 1000);

@@ -136,6 +136,7 @@ static void draft_found(struct errand *errand)
         errand_refuse(errand, ERROR_already_answered, "/session_id", "this ask is over");
         return;
     }
+    seen_mark(engine, errand->visit, errand->id);
     attention = live_attend(live);
     free(attention->draft);
     attention->draft = mem_text(drafting->json);

@@ -64,11 +64,12 @@ static void note_over(struct engine *engine, const struct ask *ask, const struct
 
     if (is_persons && ask->delivered_ms == 0) {
         undelivered_add(engine, ask->id, ask->principal, match->call);
-        if (follow_is_shared(engine))
-            notices_mark(engine, principal_get(engine, ask->principal));
     } else {
         undelivered_remove(engine, ask->id, ask->principal);
     }
+    if ((ask->flags & (ASK_TOLD | ASK_HEARD)) == ASK_TOLD ||
+        (is_persons && ask->delivered_ms == 0 && follow_is_shared(engine)))
+        notices_mark(engine, principal_get(engine, ask->principal));
 }
 
 struct live *follow_take_up(struct engine *engine, const struct store_row *row)

@@ -235,6 +235,8 @@ static void on_got(void *context, const struct store_reply *reply)
         errand_not_found(errand, reply);
         return;
     }
+    if (errand->visit->tty) /* a page may be open where nobody is */
+        seen_mark(engine, errand->visit, row->ask.id);
     view = mem_new(sizeof *view);
     view->errand = errand;
     view->has_talk = row->ask.flags & ASK_TALKED;

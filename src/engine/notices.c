@@ -2,21 +2,28 @@
  * notices.c - a late answer, decided while nobody waited for it, is announced in the results of its
  * principal's next calls (R5.7): once on each connection, until it is collected. The store is asked
  * only when there may be something new for that connection.
+ *
+ * What a person told the agent after a deadline (told.c) goes along as it is. The agent has heard
+ * it once its side confirms a result with the notices in it; else its next connection is told
+ * again.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/notice.h"
+#include "engine/acts.h"
 #include "engine/inside.h"
 #include "engine/waits.h"
 
 enum { NOTICES_LOOKED = 64 }; /* the newest; what is older is found by its id */
 
-/* What a connection was told of. */
+/* What a connection was told of, and with the result of which ask. */
 struct announced {
     char ids[NOTICES_LOOKED][ASK_ID_BYTES];
+    char with[NOTICES_LOOKED][ASK_ID_BYTES]; /* "": there is nothing to be heard */
     size_t next;
 };
 
@@ -37,6 +44,7 @@ static void announcement_drop(struct errand *errand)
     for (size_t i = 0; i < announcement->count; i++) {
         free((char *)announcement->notices[i].session_id);
         free((char *)announcement->notices[i].title);
+        free((char *)announcement->notices[i].told_json);
     }
     text_release(&announcement->result);
 }
@@ -62,22 +70,71 @@ static bool is_announced(const struct visit *visit, const char *id)
     return false;
 }
 
-static void remember(struct visit *visit, const char *id)
+static void remember(struct visit *visit, const struct notice *notice, const char *with)
 {
-    if (!visit->announced)
-        visit->announced = mem_new(sizeof *visit->announced);
-    memcpy(visit->announced->ids[visit->announced->next], id, ASK_ID_BYTES);
-    visit->announced->next = (visit->announced->next + 1) % NOTICES_LOOKED;
+    struct announced *announced = visit->announced;
+    size_t at;
+
+    if (!announced)
+        announced = visit->announced = mem_new(sizeof *visit->announced);
+    at = announced->next;
+    memcpy(announced->ids[at], notice->session_id, ASK_ID_BYTES);
+    memcpy(announced->with[at], notice->told_json ? with : "",
+           notice->told_json ? ASK_ID_BYTES : 1);
+    announced->next = (at + 1) % NOTICES_LOOKED;
 }
 
-/* Neither on its way to somebody, nor within its undo window, nor told before. */
-static bool is_news(const struct announcement *announcement, const char *id)
+static void on_heard(void *context, const struct store_reply *reply)
+{
+    (void)reply; /* where it failed, the agent's next connection is told again */
+    errand_end(context);
+}
+
+static void save_heard(struct engine *engine, const char *principal, const char *id)
+{
+    struct store_change change = store_change_of(id, EVENT_DELIVERED);
+    struct errand *errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+
+    change.from_states = state_bit(STATE_TIMEOUT);
+    change.principal = principal;
+    change.set_flags = ASK_HEARD;
+    change.now_ms = engine_utc_ms(engine);
+    change.skips_row = true;
+    errand_begin_write(errand);
+    engine->parts.store->ops->change(engine->parts.store, &change, on_heard, errand);
+}
+
+void notices_heard(struct engine *engine, struct visit *visit, const struct json *with)
+{
+    struct announced *announced = visit->announced;
+
+    for (size_t i = 0; announced && i < NOTICES_LOOKED; i++) {
+        bool is_heard = false;
+
+        for (size_t k = 0; announced->with[i][0] && k < json_length(with) && !is_heard; k++) {
+            const char *id = json_text(json_item(with, k));
+
+            is_heard = id && strcmp(id, announced->with[i]) == 0;
+        }
+        if (!is_heard)
+            continue;
+        announced->with[i][0] = '\0';
+        save_heard(engine, visit->principal, announced->ids[i]);
+    }
+}
+
+/* Neither on its way to somebody, nor within its undo window, nor told before. What is no answer
+ * can go along with the result of its own ask. */
+static bool is_news(const struct announcement *announcement, const struct ask *ask)
 {
     const struct engine *engine = announcement->errand.engine;
+    const char *id = ask->id;
 
-    return strcmp(announcement->errand.id, id) != 0 && !live_find(engine, id) &&
-           !handed_is_out(engine, id) && !wait_is_delivering(engine, id) &&
-           !is_announced(announcement->errand.visit, id);
+    if (is_announced(announcement->errand.visit, id))
+        return false;
+    return ask->state == STATE_TIMEOUT ||
+           (strcmp(announcement->errand.id, id) != 0 && !live_find(engine, id) &&
+            !handed_is_out(engine, id) && !wait_is_delivering(engine, id));
 }
 
 static void send(struct announcement *announcement)
@@ -86,7 +143,7 @@ static void send(struct announcement *announcement)
     struct desk_reply reply = { .session_id = announcement->errand.id, .kind = announcement->kind };
 
     for (size_t i = 0; i < announcement->count; i++)
-        remember(visit, announcement->notices[i].session_id);
+        remember(visit, &announcement->notices[i], announcement->errand.id);
     if (announcement->more == 0)
         visit->late_seen = announcement->late_count;
     notices_add(announcement->notices, announcement->count, announcement->more,
@@ -105,13 +162,14 @@ static void on_late(void *context, const struct store_row *row, const struct err
         announcement->late_count = announcement->errand.visit->late_seen;
     if (!row) {
         send(announcement);
-    } else if (is_news(announcement, row->ask.id)) {
+    } else if (is_news(announcement, &row->ask)) {
         if (announcement->count < NOTICES_MOST)
             announcement->notices[announcement->count++] = (struct notice){
                 .session_id = mem_text(row->ask.id),
                 .title = mem_text(row->ask.title),
                 .state = row->ask.state,
                 .decided_ms = row->ask.decided_ms,
+                .told_json = mem_text(row->answer_json),
             };
         else
             announcement->more++;

@@ -95,6 +95,8 @@ void handed_return_all(struct engine *engine, struct visit *visit);
 /* notices.c: late answers */
 void notices_mark(struct engine *engine, struct principal *principal); /* it has a new one */
 void notices_repeat(struct visit *visit); /* what it was told may not have arrived */
+/* The agent has what went along with the results of these asks. */
+void notices_heard(struct engine *engine, struct visit *visit, const struct json *with);
 /* Hands a result over, with what else there is to tell this visit. */
 void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, void *context,
                    const struct desk_reply *reply);

@@ -39,6 +39,7 @@ struct mcp_delivery {
     struct mcp_delivery *next;
     struct mcp_visit *visit;
     char session_id[27];
+    bool has_notices; /* which the client was shown */
 };
 
 enum { CANCELLED_KEPT = 8 };
@@ -173,7 +174,8 @@ void mcp_drop_batch(struct mcp_batch *batch);
 struct mcp_visit *visit_get(struct mcp_request *request);
 void visit_leave_all(struct mcp *mcp);
 char *visit_short_name(const char *name); /* as much of it as counts; the caller frees */
-void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id);
+void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id,
+                  bool has_notices);
 void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to);
 void delivery_return(const struct mcp_delivery *list);
 void delivery_drop(struct mcp_delivery **list);

@@ -125,7 +125,7 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
         channel_finish(call);
     if (is_over && reply->session_id)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->visit,
-                     reply->session_id);
+                     reply->session_id, !call->compat);
     if (is_good && call->compat && reply->json) {
         write_compat(&out, revision, call->compat, call->given, reply->json);
         to = call_let_go(call);

@@ -152,12 +152,14 @@ struct mcp_visit *visit_get(struct mcp_request *request)
     return visit;
 }
 
-void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id)
+void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id,
+                  bool has_notices)
 {
     struct mcp_delivery *delivery = mem_new(sizeof *delivery);
 
     text_put(delivery->session_id, sizeof delivery->session_id, session_id);
     delivery->visit = visit;
+    delivery->has_notices = has_notices;
     visit->uses++;
     visit->mcp->delivery_count++;
     delivery->next = *list;
@@ -196,10 +198,11 @@ void delivery_drop(struct mcp_delivery **list)
 
 static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
 {
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct text params = { 0 }, noticed = { 0 };
+    struct json_writer writer = json_writer_to(&params), notices = json_writer_to(&noticed);
     int count = 0;
 
+    json_write_list(&notices, NULL);
     json_write_object(&writer, NULL);
     json_write_list(&writer, "session_ids");
     while (*list && count < LIMIT_DELIVERED) {
@@ -211,15 +214,20 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
         }
         count++;
         json_write_text(&writer, NULL, delivery->session_id);
+        if (delivery->has_notices)
+            json_write_text(&notices, NULL, delivery->session_id);
         *list = delivery->next;
         visit->uses--;
         visit->mcp->delivery_count--;
         free(delivery);
     }
     json_write_end_list(&writer);
+    json_write_end_list(&notices);
+    json_write_raw(&writer, "with_notices", text_string(&noticed));
     json_write_end_object(&writer);
     tool_act(DESK_ACT(delivered), visit, &params, NULL, NULL);
     text_release(&params);
+    text_release(&noticed);
 }
 
 void delivery_confirm(struct mcp_delivery **list)

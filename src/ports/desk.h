@@ -84,11 +84,12 @@ struct desk_ops {
     /* agents */
     /* {tool, arguments, wait_seconds?, tag?, client?, state?, responses?}: parks until decided */
     desk_act *submit;
-    desk_act *wait;      /* {session_id, wait_seconds, client?, interface?, explanation?} */
-    desk_act *delivered; /* {session_ids}: the agent has these results */
-    desk_act *withdraw;  /* {session_id} */
-    desk_act *detach;    /* {session_id}: this visit waits for it no more */
-    desk_act *cut_off;   /* {held_ms, timed_out?}: its client gave up on a call after so long */
+    desk_act *wait; /* {session_id, wait_seconds, client?, interface?, explanation?} */
+    /* {session_ids, with_notices?}: the agent has these results, and the notices in those */
+    desk_act *delivered;
+    desk_act *withdraw; /* {session_id} */
+    desk_act *detach;   /* {session_id}: this visit waits for it no more */
+    desk_act *cut_off;  /* {held_ms, timed_out?}: its client gave up on a call after so long */
     desk_act
         *client_result; /* {session_id, action, content?, shown_ms}: of the client's own form */
     desk_act *client_failed; /* {session_id, why}: it could not show it */
@@ -119,8 +120,12 @@ struct desk_ops {
     desk_act *rule_list;    /* {} */
     desk_act *rule_remove;  /* {id}: whole, or its unique beginning */
     desk_act *rule_suggest; /* {}: what was answered again and again */
-    desk_act *later;        /* {session_id?, seconds}: silent until then; 0: not any more */
-    desk_act *hide;         /* {session_id?, option_id, hidden}: an option nobody wants to see */
+    /* {session_id, global_annotation?, and what an answer has}: of one that timed out */
+    desk_act *tell;
+    desk_act *unseen; /* {}: how many timed out and nobody looked, since the last visit */
+    desk_act *seen;   /* {session_id?}: a person looks at that ask, or at what unseen says */
+    desk_act *later;  /* {session_id?, seconds}: silent until then; 0: not any more */
+    desk_act *hide;   /* {session_id?, option_id, hidden}: an option nobody wants to see */
     desk_act *settings_list, *settings_set;
     desk_act
         *token_new; /* {kind?, label?, expires_days?, sub_agent?, may_answer?}: its secret, once */

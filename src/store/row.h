@@ -51,8 +51,13 @@ struct store_row;
 #define ROW_WHOLE                   ROW_ASK ROW_LONG_COLUMNS(ROW_SQL) ROW_ANSWER_COLUMNS(ROW_SQL)
 #define ROW_BRIEF                   ROW_ASK ROW_LONG_COLUMNS(ROW_NULL) ROW_ANSWER_COLUMNS(ROW_SQL)
 #define ROW_UNANSWERED              ROW_ASK ROW_LONG_COLUMNS(ROW_NULL) ROW_ANSWER_COLUMNS(ROW_NULL)
-#define ROW_JOIN_ANSWER             " LEFT JOIN events a ON a.seq = k.answer_seq "
-#define ROW_JOIN                    " JOIN events t ON t.seq = k.number" ROW_JOIN_ANSWER
+/* What was told after the deadline is the newest event of an ask; others have no answer here. */
+#define ROW_TOLD(body)                                                                             \
+    ROW_ASK ROW_LONG_COLUMNS(                                                                      \
+        ROW_NULL) "CASE WHEN k.state = 7 THEN " body " ->> 'said' END, NULL,"                      \
+                  " e.actor, 0, 0 FROM asks k JOIN events e ON e.seq = k.seq "
+#define ROW_JOIN_ANSWER " LEFT JOIN events a ON a.seq = k.answer_seq "
+#define ROW_JOIN        " JOIN events t ON t.seq = k.number" ROW_JOIN_ANSWER
 /* What its agent calls itself; NULL: it has no name. */
 #define ROW_AGENT                                                                                  \
     "CASE WHEN json_valid(k.origin) THEN COALESCE(k.origin ->> 'as', k.origin ->> 'name') END"

@@ -20,10 +20,11 @@
 
 #include "base/crash_point.h"
 #include "base/mem.h"
-#include "core/lifecycle.h"
+#include "core/ask.h"
 
 _Static_assert(STATE_PENDING_TERMINAL_LAUNCH == 1 && STATE_PENDING == 2 && STATE_SUBMITTED == 3,
                "the SQL below knows open and ended states by number");
+_Static_assert(ASK_TOLD == 1024 && ASK_HEARD == 2048, "SCHEMA_UNHEARD knows them");
 _Static_assert(STATE_AUTO_SUBMITTED == 4 && STATE_CANCELLED == 5 && STATE_DECLINED == 6,
                "the SQL below knows a person's answers by number");
 
@@ -148,6 +149,10 @@ static const char token_columns[] =
     "ALTER TABLE tokens ADD COLUMN used_ms INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE tokens ADD COLUMN browser TEXT;";
 
+/* Where a person told the agent something after the deadline, and it was not heard yet. */
+static const char unheard_index[] =
+    "CREATE INDEX asks_unheard ON asks (principal, number) WHERE " SCHEMA_UNHEARD ";";
+
 enum { STEP_TEXTS = 4 };
 static const struct {
     const char *texts[STEP_TEXTS];
@@ -159,6 +164,7 @@ static const struct {
     { { search_settings } },
     { { found_tables } },
     { { token_columns } },
+    { { unheard_index } },
 };
 
 int schema_version(void)

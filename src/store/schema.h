@@ -9,6 +9,9 @@
 
 #define SCHEMA_PART ">> 8" /* from the number of an ask to the part of the index its id is in */
 
+/* Of an ask: after its deadline a person told the agent something that it has not heard yet. */
+#define SCHEMA_UNHEARD "(flags & 3072) = 1024"
+
 /* "says", so that file(1) and we know our own. */
 enum { SCHEMA_APPLICATION_ID = 0x73617973 };
 

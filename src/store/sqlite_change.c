@@ -75,7 +75,7 @@ static struct statement bind_change(struct write *write, const struct store_chan
 static bool only_delivers(const struct store_change *change)
 {
     return change->event == EVENT_DELIVERED && change->to_state == STORE_KEEP &&
-           change->if_version == 0;
+           change->if_version == 0 && change->set_flags == 0;
 }
 
 static int update_found(struct write *write, const struct store_change *change,

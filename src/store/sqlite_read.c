@@ -8,7 +8,7 @@
 #include "store/failure.h"
 #include "store/row.h"
 
-_Static_assert(EVENT_ASKED_BACK == 15 && EVENT_FORM_CHANGED == 16,
+_Static_assert(EVENT_ASKED_BACK == 15 && EVENT_FORM_CHANGED == 16 && EVENT_TOLD == 18,
                "the SQL below knows what was said by number");
 
 enum read_statement {
@@ -79,7 +79,10 @@ static const char *const read_sql[READ_COUNT] = {
         "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED "AND k.digest = ?2 " NEWEST "1",
     [READ_UNDELIVERED_KEY] = "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED
                              "AND k.idempotency_key = ?2 " NEWEST "1",
-    [READ_UNDELIVERED_ALL] = "SELECT " ROW_UNANSWERED "0 FROM asks k " UNDELIVERED NEWEST "?2",
+    [READ_UNDELIVERED_ALL] = "SELECT " ROW_TOLD(
+        "e.body") "WHERE k.number IN (SELECT k.number FROM asks k " UNDELIVERED
+                  "UNION ALL SELECT number FROM asks WHERE principal = ?1 AND " SCHEMA_UNHEARD
+                  ") " NEWEST "?2",
     [READ_LIST] = LIST("1"),
     [READ_LIST_OPEN] = LIST(OPEN),
     [READ_LIST_PREFIX] = LIST(CANDIDATES),
@@ -100,7 +103,7 @@ static const char *const read_sql[READ_COUNT] = {
     [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
     [READ_SAID] =
         CHAIN "SELECT * FROM (SELECT seq, kind, body ->> 'said' AS said, body ->> 'at' FROM chain"
-              " WHERE kind IN (15, 16) AND said IS NOT NULL ORDER BY seq DESC LIMIT ?2)"
+              " WHERE kind IN (15, 16, 18) AND said IS NOT NULL ORDER BY seq DESC LIMIT ?2)"
               " ORDER BY seq",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
     [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms,"

@@ -141,9 +141,10 @@ const char *const write_sql[WRITE_COUNT] = {
                              " AND state > 2",
     [WRITE_SWEEP_OLD] = "SELECT number, seq FROM asks WHERE state > 2 AND ended_ms < ?1"
                         " ORDER BY ended_ms LIMIT ?2",
-    /* Timeouts (7) and withdrawals (8) hold no answer that somebody might still come for. */
+    /* Timeouts (7) and withdrawals (8) hold no answer that an agent might still come for. */
     [WRITE_SWEEP_MANY] = "SELECT number, seq FROM asks WHERE state > 2 AND ended_ms >= ?1"
-                         " AND (delivered_ms > 0 OR state IN (7, 8)) ORDER BY ended_ms LIMIT ?2",
+                         " AND (delivered_ms > 0 OR state IN (7, 8)) AND NOT " SCHEMA_UNHEARD
+                         " ORDER BY ended_ms LIMIT ?2",
     [WRITE_SWEEP_COUNT] = "SELECT count(*) FROM (SELECT 1 FROM asks WHERE state > 2 LIMIT ?1)",
     [WRITE_SWEEP_EVENT] =
         "UPDATE events SET actor = NULL, body = NULL, form = NULL, arguments = NULL,"

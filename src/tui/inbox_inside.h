@@ -19,6 +19,7 @@ struct ask_screen;
 struct canvas;
 struct json;
 struct key;
+struct pen;
 
 enum { INBOX_ROWS = 1000, INBOX_FINISHED = 5 };
 enum inbox_panel {
@@ -28,6 +29,15 @@ enum inbox_panel {
     INBOX_HISTORY,
     INBOX_LATER,
     INBOX_STANDING,
+    INBOX_MISSED,
+};
+
+/* What timed out while nobody looked: how many since the last visit, and the newest. */
+struct inbox_missed {
+    int64_t count, longer_s; /* longer_s 0: it is not offered */
+    char id[32];
+    char *title; /* owned */
+    struct edit note;
 };
 
 struct inbox_screen {
@@ -46,6 +56,7 @@ struct inbox_screen {
     int scroll, scroll_most; /* of the help */
     struct inbox_history history;
     struct inbox_standing standing;
+    struct inbox_missed missed;
     int64_t retry_mono_ms;
     char *url;
     struct text said;
@@ -63,6 +74,11 @@ void inbox_open_standing(struct inbox_screen *screen);
 /* What the hub says about answers that stand. */
 void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
                          const struct json *json);
+
+/* inbox_missed.c: a panel, and the line above the list */
+void inbox_missed_take(struct inbox_missed *missed, const struct json *unseen);
+void inbox_missed_key(struct inbox_screen *screen, const struct key *key);
+void inbox_missed_draw(struct inbox_screen *screen, struct pen *pen);
 
 /* The open ones that fit the filter, in the order drawn. */
 size_t inbox_open_rows(struct inbox_screen *screen, struct facts *rows[INBOX_ROWS]);

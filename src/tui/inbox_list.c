@@ -372,9 +372,17 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
                             screen->now, &pen, rows);
         return;
     }
+    if (screen->panel == INBOX_MISSED) {
+        inbox_missed_draw(screen, &pen);
+        if (screen->said.used > 0)
+            pen_lines(&pen, INK_ACCENT, text_string(&screen->said));
+        return;
+    }
     count = inbox_open_rows(screen, open);
     draw_head(screen, count, &pen);
-    draw_open(screen, open, count, rows - 4, &pen);
+    if (screen->missed.count > 0)
+        inbox_missed_draw(screen, &pen);
+    draw_open(screen, open, count, rows - 2 - pen.row, &pen);
     draw_latest(screen, &pen, rows - 2);
     draw_keys(screen, &pen);
 }

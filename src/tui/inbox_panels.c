@@ -195,6 +195,9 @@ void inbox_panel_key(struct inbox_screen *screen, const struct key *key)
     case INBOX_STANDING:
         key_in_standing(screen, key);
         break;
+    case INBOX_MISSED:
+        inbox_missed_key(screen, key);
+        break;
     case INBOX_LIST:
         break;
     }

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/limits.h"
 #include "i18n/i18n.h"
 #include "tui/ask_screen.h"
 #include "tui/inbox_inside.h"
@@ -140,6 +141,7 @@ struct inbox_screen *inbox_screen_new(const struct screen_setup *setup, const st
     screen->now = now;
     edit_init(&screen->filter, false, 100, "");
     inbox_history_init(&screen->history);
+    edit_init(&screen->missed.note, false, LIMIT_ANNOTATION_CHARS, "");
     preferences_init(&screen->preferences);
     if (setup->settings)
         preferences_read(&screen->preferences, setup->settings);
@@ -157,6 +159,8 @@ void inbox_screen_free(struct inbox_screen *screen)
     edit_release(&screen->filter);
     inbox_history_release(&screen->history);
     inbox_standing_release(&screen->standing);
+    edit_release(&screen->missed.note);
+    free(screen->missed.title);
     preferences_release(&screen->preferences);
     text_release(&screen->said);
     text_release(&screen->settings.typed);
@@ -254,6 +258,17 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
         break;
     case NEWS_CHANGED:
         take_ask(screen, json_member(json, "ask"), true);
+        if (state_find(json_member_text(json_member(json, "ask"), "status")) == STATE_TIMEOUT)
+            emit_kind(screen, EFFECT_UNSEEN);
+        break;
+    case NEWS_UNSEEN:
+        inbox_missed_take(&screen->missed, json);
+        break;
+    case NEWS_TOLD:
+        text_clear(&screen->missed.note.text);
+        screen->missed.note.at = 0;
+        inbox_say(screen, i18n_text(TEXT_TOLD));
+        emit_kind(screen, EFFECT_UNSEEN);
         break;
     case NEWS_SETTINGS:
         preferences_read(&screen->preferences, json);
@@ -372,6 +387,10 @@ static void take_letter(struct inbox_screen *screen, char letter)
     case 'l':
         if (inbox_open_rows(screen, rows) > 0)
             screen->panel = INBOX_LATER;
+        break;
+    case 't':
+        if (screen->missed.count > 0)
+            screen->panel = INBOX_MISSED;
         break;
     case 'r':
         if (screen->is_lost)

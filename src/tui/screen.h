@@ -49,6 +49,8 @@ enum screen_news {
     NEWS_STANDS,   /* result of rule/add */
     NEWS_REVOKED,  /* result of rule/remove */
     NEWS_RULED,    /* params of rule/changed: they are others now */
+    NEWS_UNSEEN,   /* result of ask/unseen */
+    NEWS_TOLD,     /* result of ask/tell */
     NEWS_LINK,     /* {words}: where the ask went on in a browser */
 };
 
@@ -77,6 +79,9 @@ enum screen_effect_kind {
     EFFECT_CASE,      /* json: params of rule/preview; its result comes back as NEWS_CASE */
     EFFECT_STAND,     /* json: params of rule/add; NEWS_STANDS */
     EFFECT_REVOKE,    /* json: params of rule/remove; NEWS_REVOKED */
+    EFFECT_UNSEEN,    /* inbox: ask/unseen, as NEWS_UNSEEN; also after each list */
+    EFFECT_SEEN,      /* inbox: what that said was shown, and the person went on: ask/seen */
+    EFFECT_TELL,      /* json: {global_annotation}: ask/tell, of one that timed out; NEWS_TOLD */
     EFFECT_SUSPEND,   /* Ctrl-Z */
     EFFECT_CLOSE,     /* this screen is done: see S_exit_code and the summary */
     EFFECT_QUIT,      /* Ctrl-C: leave, everything stays as it is in the hub */

@@ -165,6 +165,8 @@ static void on_list(void *context, const struct error *err, const struct json *l
         if (seat->status)
             seat_take(seat, NEWS_STATUS, seat->status);
     }
+    if (!err) /* again after each connection: it is no event */
+        wish_note(seat, &(struct screen_effect){ .kind = EFFECT_UNSEEN });
     seat_settle(seat);
 }
 

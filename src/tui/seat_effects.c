@@ -100,6 +100,8 @@ TAKES(on_case, NEWS_CASE)
 TAKES(on_stands, NEWS_STANDS)
 TAKES(on_revoked, NEWS_REVOKED)
 TAKES(on_undone, NEWS_UNDONE)
+TAKES(on_unseen, NEWS_UNSEEN)
+TAKES(on_told, NEWS_TOLD)
 
 /* A terminal that shows one ask has nothing more to show then; an inbox has. */
 static void on_later(void *context, const struct error *err, const struct json *json)
@@ -252,6 +254,9 @@ static const struct row {
     { EFFECT_CASE, "rule/preview", MEMBERS, on_case },
     { EFFECT_STAND, "rule/add", MEMBERS, on_stands },
     { EFFECT_REVOKE, "rule/remove", MEMBERS, on_revoked },
+    { EFFECT_UNSEEN, "ask/unseen", NOTHING, on_unseen },
+    { EFFECT_SEEN, "ask/seen", NOTHING, on_changed },
+    { EFFECT_TELL, "ask/tell", MEMBERS, on_told },
     { EFFECT_LOOK, "ask/get", NOTHING, on_whole },
     { EFFECT_OPEN, "ask/attach", NOTHING, on_whole },
 };

@@ -56,6 +56,9 @@ static const struct method {
     { "rule/list", DESK_ACT(rule_list) },
     { "rule/remove", DESK_ACT(rule_remove) },
     { "rule/suggest", DESK_ACT(rule_suggest) },
+    { "ask/tell", DESK_ACT(tell) },
+    { "ask/unseen", DESK_ACT(unseen) },
+    { "ask/seen", DESK_ACT(seen) },
     { "ask/later", DESK_ACT(later) },
     { "ask/hide", DESK_ACT(hide) },
     { "settings/list", DESK_ACT(settings_list) },
@@ -265,11 +268,11 @@ const char *wire_method_at(size_t index)
 
 bool wire_is_look(size_t act)
 {
-    static const size_t looks[] = { DESK_ACT(list),         DESK_ACT(get),
-                                    DESK_ACT(watch),        DESK_ACT(history),
-                                    DESK_ACT(statistics),   DESK_ACT(attach),
-                                    DESK_ACT(mine_list),    DESK_ACT(mine_get),
-                                    DESK_ACT(rule_preview), DESK_ACT(rule_suggest) };
+    static const size_t looks[] = {
+        DESK_ACT(list),         DESK_ACT(get),          DESK_ACT(watch),     DESK_ACT(history),
+        DESK_ACT(statistics),   DESK_ACT(attach),       DESK_ACT(mine_list), DESK_ACT(mine_get),
+        DESK_ACT(rule_preview), DESK_ACT(rule_suggest), DESK_ACT(unseen)
+    };
 
     for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
         if (looks[i] == act)

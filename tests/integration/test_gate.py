@@ -297,7 +297,7 @@ SHIPPED = {
     "drop table": "psql -c 'DROP TABLE users'", "prod": "kubectl --context prod apply -f x", "production": "deploy --to production",
     ".ssh/": "cat ~/.ssh/id_rsa", "git push :*": "git push origin :main", "find --delete": "find . -delete", "sayso* settings *set": "sayso settings set gate_commands ''",
     "sayso* install": "/usr/bin/sayso install claude --gate --undo --yes",
-    "sayso* answer !--help": "script -qec 'sayso answer k3f7 --select yes' /dev/null", "sayso* rule": "~/.local/bin/sayso rule add k3f7",
+    "sayso* answer !--help": "script -qec 'sayso answer k3f7 --select yes' /dev/null", "sayso* tell": "sayso tell k3f7 yes", "sayso* rule": "~/.local/bin/sayso rule add k3f7",
     "sayso* token": "env A=b sayso token new --kind person", "sayso* open": "./sayso open", "sayso* stop": "sh -c 'sayso stop'",
     ".copilot/hooks/": "rm ~/.copilot/hooks/sayso.json", ".codex/config.toml": "sed -i s/true/false/ ~/.codex/config.toml",
 }

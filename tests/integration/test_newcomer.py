@@ -165,6 +165,9 @@ def filled(home: Home, words: list[str]) -> list[str]:
             out.append(f"unix:{home.hub()['socket']}")
         else:
             out.append(values.get(word, re.sub(r"^~/", f"{home.path}/", word)))
+    if verb == "tell":
+        made = home.sayso("ask", "--from", "-", "--json", input=json.dumps(CHOICE | {"timeout_seconds": 1}), cwd=home.path).json["session_id"]
+        return [made if word == "@" else word for word in out]
     if verb in NEEDS_ASK or verb == "rule" and "@" in out:
         made = open_ask(home, out) if verb in NEEDS_ASK else answered_ask(home)
         out = [made if word == "@" else word for word in out]
@@ -220,7 +223,7 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
 def is_mention(text: str) -> bool:
     """Only the name of a command that wants more than its name."""
     words = text.split()
-    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion", "import", "migrate", "reply", "explain"} or \
+    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion", "import", "migrate", "reply", "explain", "tell"} or \
         text in ("sayso ask --json", "sayso ask --tool")
 
 

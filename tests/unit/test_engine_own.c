@@ -226,6 +226,42 @@ static void test_no_client_is_pushed_out(void **state)
     call_release(&asked);
 }
 
+/* After a deadline too: for a destructive ask an agent's process tells nothing; what it says about
+ * others is marked. It looks at nothing, and ends no visit. */
+static void test_what_an_agent_says_after_the_deadline(void **state)
+{
+    struct stage *stage = *state;
+    struct desk_visitor bot = visitor_at(visitor_agent("bot"), getpid());
+    struct desk_visitor visitor = visitor_at(visitor_person("cli"), getpid());
+    struct caller *agent = caller_enter(stage, "agent", &bot);
+    struct caller *own = caller_enter(stage, "own", &visitor);
+    struct call asked = { .label = "ask" }, did = { .label = "act" };
+    char ids[2][ASK_ID_BYTES];
+
+    for (int i = 0; i < 2; i++) {
+        ask_open(&asked, agent, i ? "Remove it?" : "Deploy", i ? ",'destructive':true" : "",
+                 ids[i]);
+        call_run(&did, own, stage->desk->ops->seen, "{'session_id':'%s'}", ids[i]);
+        stage_advance(stage, 301000);
+        call_run(&did, own, stage->desk->ops->unseen, "{}");
+        assert_int_equal(call_number(&did, "/count"), i + 1);
+    }
+    call_run(&did, own, stage->desk->ops->seen, "{}");
+    assert_failed(&did, ERROR_not_allowed, "");
+    call_run(&did, own, stage->desk->ops->tell, "{'session_id':'%s','global_annotation':'yes'}",
+             ids[1]);
+    assert_failed(&did, ERROR_wrong_state, "/session_id");
+    call_run(&did, own, stage->desk->ops->tell, "{'session_id':'%s','global_annotation':'yes'}",
+             ids[0]);
+    assert_worked(&did);
+    ask_start(&asked, agent, "Next", "", 0);
+    stage_settle(stage);
+    stage_advance(stage, 1);
+    assert_true(call_is_yes(&asked, "/notices/0/told_after_deadline/said_by/same_process_tree"));
+    call_release(&asked);
+    call_release(&did);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +270,7 @@ int main(void)
         CASE(test_whose_answers_count_is_not_an_agents_to_set),
         CASE(test_who_cannot_be_traced_is_an_agents),
         CASE(test_no_client_is_pushed_out),
+        CASE(test_what_an_agent_says_after_the_deadline),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -323,6 +323,7 @@ static const char *const asked_next[] = {
     "git push --dry-run --force --no-dry", "git clean -fdx -enode_modules", "git push -f -oci.none",
     "git clean -fd -e node -N", "rsync -aN --delete a b", "git restore -sS x",
     "sayso answer ID --select a --note --help", "sayso answer --note --help",
+    "sayso tell ID --note yes",
     "sayso answer ID --select --help", "sayso answer ID -n --help",
     /* what a protected path is in */
     "mv ~/.config x", "mv ~/.copilot x", "mv .github x", "mv ~/.local x", "mv ~/.local/share/ x",

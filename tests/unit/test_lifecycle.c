@@ -63,7 +63,7 @@ static const struct kind {
       .is_legal = true,
       .needs_sync = true,
       .effects = { DO_SAVE, DO_ACK, DO_PUBLISH } },
-    /* said by a person, and the state is another one */
+    /* said by a person, and the ask is another one by that */
     { .letter = 'm',
       .is_legal = true,
       .raises_version = true,
@@ -74,29 +74,29 @@ static const struct kind {
 };
 
 /* All that is over looks alike without facts: too late for everybody, fine for the agent's side. */
-#define OVER(letter)                                                                               \
+#define OVER(letter, told)                                                                         \
     {                                                                                              \
         "-" letter, "!" letter, "." letter, "!" letter, "!" letter, "-" letter, "!" letter,        \
             "!" letter, "." letter, "!" letter, "!" letter, "." letter, "." letter, "!" letter,    \
-            "h" letter, "!" letter, "!" letter, "!" letter                                         \
+            "h" letter, "!" letter, "!" letter, "!" letter, told letter                            \
     }
 
 /* Columns: created attached terminal_lost draft_changed answered undone, cancelled declined expired
  * extended interface_switched agent_detached, agent_reattached agent_withdrew delivered asked_back
- * form_changed rule_applied. */
+ * form_changed rule_applied told. */
 static const char *const wanted[STATE_COUNT][EVENT_COUNT] = {
     [STATE_NEW] = { "oP", "-N", "-N", "-N", "-N", "-N", "-N", "-N", "-N", "-N", "-N", "-N", "-N",
-                    "-N", "-N", "-N", "-N", "-N" },
+                    "-N", "-N", "-N", "-N", "-N", "-N" },
     [STATE_PENDING_TERMINAL_LAUNCH] = { "-L", "nP", ".L", "nL", "dS", "-L", "dC", "dD", "eT", "tL",
-                                        "mP", "nL", "nL", "dW", ".L", "tL", "tL", "eA" },
+                                        "mP", "nL", "nL", "dW", ".L", "tL", "tL", "eA", "-L" },
     [STATE_PENDING] = { "-P", "nP", "nP", "nP", "dS", "-P", "dC", "dD", "eT", "tP", "sP", "nP",
-                        "nP", "dW", ".P", "tP", "tP", "eA" },
-    [STATE_SUBMITTED] = OVER("S"),
-    [STATE_AUTO_SUBMITTED] = OVER("A"),
-    [STATE_CANCELLED] = OVER("C"),
-    [STATE_DECLINED] = OVER("D"),
-    [STATE_TIMEOUT] = OVER("T"),
-    [STATE_WITHDRAWN] = OVER("W"),
+                        "nP", "dW", ".P", "tP", "tP", "eA", "-P" },
+    [STATE_SUBMITTED] = OVER("S", "-"),
+    [STATE_AUTO_SUBMITTED] = OVER("A", "-"),
+    [STATE_CANCELLED] = OVER("C", "-"),
+    [STATE_DECLINED] = OVER("D", "-"),
+    [STATE_TIMEOUT] = OVER("T", "m"),
+    [STATE_WITHDRAWN] = OVER("W", "-"),
 };
 
 static const struct kind *find_kind(char letter)
@@ -340,7 +340,7 @@ static bool is_persons_act(enum ask_event event)
     static const bool acts[EVENT_COUNT] = {
         [EVENT_ANSWERED] = true,           [EVENT_UNDONE] = true,   [EVENT_CANCELLED] = true,
         [EVENT_DECLINED] = true,           [EVENT_EXTENDED] = true, [EVENT_ASKED_BACK] = true,
-        [EVENT_INTERFACE_SWITCHED] = true,
+        [EVENT_INTERFACE_SWITCHED] = true, [EVENT_TOLD] = true,
     };
 
     return acts[event];
@@ -353,8 +353,9 @@ static void check_rules(enum ask_state state, enum ask_event event,
 {
     bool is_launch = event == EVENT_INTERFACE_SWITCHED && facts->wait_for_terminal;
     bool changes_state = step->state != state && event != EVENT_ATTACHED && !is_launch;
-    bool changes_ask =
-        event == EVENT_EXTENDED || event == EVENT_FORM_CHANGED || event == EVENT_ASKED_BACK;
+    bool changes_ask = event == EVENT_EXTENDED || event == EVENT_FORM_CHANGED ||
+                       event == EVENT_ASKED_BACK ||
+                       event == EVENT_TOLD; /* so that of two people one tells it */
 
     if (!step->is_legal || step->is_ignored)
         return;
@@ -430,11 +431,25 @@ static void test_names(void **test_state)
         "withdrawn",
     };
     static const char *const events[EVENT_COUNT] = {
-        "created",          "attached",       "terminal_lost",      "draft_changed",
-        "answered",         "undone",         "cancelled",          "declined",
-        "expired",          "extended",       "interface_switched", "agent_detached",
-        "agent_reattached", "agent_withdrew", "delivered",          "asked_back",
-        "form_changed",     "rule_applied",
+        "created",
+        "attached",
+        "terminal_lost",
+        "draft_changed",
+        "answered",
+        "undone",
+        "cancelled",
+        "declined",
+        "expired",
+        "extended",
+        "interface_switched",
+        "agent_detached",
+        "agent_reattached",
+        "agent_withdrew",
+        "delivered",
+        "asked_back",
+        "form_changed",
+        "rule_applied",
+        "told",
     };
 
     (void)test_state;

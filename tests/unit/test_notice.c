@@ -32,8 +32,8 @@ static struct json *add_to(const char *result, const struct notice *notices, siz
 static void test_notices_follow_what_is_there(void **state)
 {
     static const struct notice notices[] = {
-        { "abcdefghijklmnopqrstuvwxyz", "Deploy", STATE_SUBMITTED, 1700000000123 },
-        { "bbcdefghijklmnopqrstuvwxyz", NULL, STATE_DECLINED, 0 },
+        { "abcdefghijklmnopqrstuvwxyz", "Deploy", STATE_SUBMITTED, 1700000000123, NULL },
+        { "bbcdefghijklmnopqrstuvwxyz", NULL, STATE_DECLINED, 0, NULL },
     };
     struct json *json = add_to("{\"action_status\":\"pending\"}", notices, ARRAY_LEN(notices), 3);
     const struct json *list = json_member(json, "notices");
@@ -76,7 +76,8 @@ static void test_titles_are_shown_not_obeyed(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct notice notice = { "abcdefghijklmnopqrstuvwxyz", cases[i].title, STATE_SUBMITTED, 1 };
+        struct notice notice = { "abcdefghijklmnopqrstuvwxyz", cases[i].title, STATE_SUBMITTED, 1,
+                                 NULL };
         struct json *json = add_to("{}", &notice, 1, 0);
         const struct json *first = json_item(json_member(json, "notices"), 0);
         const char *title = json_member_text(first, "title");

@@ -149,7 +149,8 @@ static void older_ones_are_brought_up_to_date(void **state)
     postgres_run(
         place->url,
         "DROP TABLE hubs; ALTER TABLE asks DROP COLUMN hub; UPDATE sayso SET version = 1;"
-        "ALTER TABLE tokens DROP COLUMN used_ms; ALTER TABLE tokens DROP COLUMN browser;"
+        "DROP INDEX asks_unheard; ALTER TABLE tokens DROP COLUMN used_ms; ALTER TABLE tokens DROP "
+        "COLUMN browser;"
         "INSERT INTO tokens VALUES ('\\x07', 'tab', 'owner', 'old', 0, 0, 5, 6, 0);"
         "INSERT INTO asks (number, id, principal, digest, state, interface, flags, version,"
         " form_version, created_ms, deadline_ms, original_ms, hold_used_ms,"

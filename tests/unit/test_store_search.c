@@ -528,6 +528,7 @@ static void one_ask_is_found_however_long_ago(void **state)
         close_store(place);
         sql(place,
             "DROP TABLE by_id; DROP TABLE by_principal; DROP INDEX asks_undelivered;"
+            " DROP INDEX asks_unheard;"
             " DROP TRIGGER search_moved; DROP TRIGGER ask_dropped; PRAGMA user_version = 5;"
             " ALTER TABLE tokens DROP COLUMN used_ms; ALTER TABLE tokens DROP COLUMN browser;"
             " INSERT INTO tokens VALUES (x'07', 'tab', 'owner', 'old', 0, 0, 5, 6, 0)");

@@ -424,6 +424,50 @@ static void looking_back(void **state)
     stage_close(&stage);
 }
 
+/* Back from coffee: how many timed out unseen, a note to the agent of one, and more time. */
+static void what_timed_out_unseen(void **state)
+{
+    static const char unseen[] = "{\"asks\":[" ASK(
+        "eeee", "Pick a colour", "timeout", "codex", "x", "13:27:00",
+        ENDED("13:32:11", "")) "," ASK("ffff", "Lint rules", "timeout", "codex", "x", "13:00:00",
+                                       ENDED("13:03:11",
+                                             "")) "]"
+                                                  ",\"count\":2,\"longer_seconds\":1200}";
+    struct stage stage = { 0 };
+
+    (void)state;
+    open_inbox(&stage);
+    stage_type(&stage, "t"); /* there is nothing to tell */
+    stage_expect_row(&stage, "3 waiting");
+    stage_take(&stage, NEWS_UNSEEN, unseen);
+    stage_expect_row(&stage, "2 asks timed out unseen");
+    stage_expect_row(&stage, "t tell the agent anyway");
+    stage_type(&stage, "t");
+    stage_expect_row(&stage, " Pick a colour");
+    stage_expect_row(&stage, "Tab give me longer next time (20 min)");
+    stage_type(&stage, "was away");
+    stage_expect_row(&stage, "Tell the agent: was away");
+    stage_type(&stage, "\r");
+    stage_expect(&stage, "TELL {\"global_annotation\":\"was away\"}\n");
+    stage_take(&stage, NEWS_TOLD, "{\"session_id\":\"ffff\"}");
+    stage_expect(&stage, "UNSEEN\n");
+    stage_expect_row(&stage, "The agent gets this with its next result.");
+    stage_type(&stage, "\t");
+    stage_expect(&stage, "SETTING timeout_seconds 1200\n");
+    stage_expect_no_row(&stage, "give me longer");
+    stage_type(&stage, "\r"); /* without a note the ask is opened */
+    stage_expect(&stage, "LOOK\n");
+    stage_type(&stage, "\033");
+    stage_expect(&stage, "SEEN\n");
+    stage_expect_no_row(&stage, "timed out unseen");
+    stage_take(&stage, NEWS_CHANGED,
+               "{\"ask\":" ASK("aaaa", "Which cache should the product page use?", "timeout",
+                               "claude-code", "src/shop-api", "14:02:59",
+                               ENDED("14:07:11", "")) "}");
+    stage_expect(&stage, "UNSEEN\n"); /* it may be one more */
+    stage_close(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +484,7 @@ int main(void)
         cmocka_unit_test(after_a_loss_only_news_rings),
         cmocka_unit_test(quiet_hours_of_the_person),
         cmocka_unit_test(looking_back),
+        cmocka_unit_test(what_timed_out_unseen),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,10 +24,12 @@ static const char *const kind_names[] = {
     [EFFECT_LOOK] = "LOOK",           [EFFECT_OPEN] = "OPEN",
     [EFFECT_RECONNECT] = "RECONNECT", [EFFECT_COPY] = "COPY",
     [EFFECT_BELL] = "BELL",           [EFFECT_NEIGHBOUR] = "NEIGHBOUR",
-    [EFFECT_HISTORY] = "HISTORY",     [EFFECT_RULES] = "RULES",
-    [EFFECT_CASE] = "CASE",           [EFFECT_STAND] = "STAND",
-    [EFFECT_REVOKE] = "REVOKE",       [EFFECT_SUSPEND] = "SUSPEND",
-    [EFFECT_CLOSE] = "CLOSE",         [EFFECT_QUIT] = "QUIT",
+    [EFFECT_UNSEEN] = "UNSEEN",       [EFFECT_SEEN] = "SEEN",
+    [EFFECT_TELL] = "TELL",           [EFFECT_HISTORY] = "HISTORY",
+    [EFFECT_RULES] = "RULES",         [EFFECT_CASE] = "CASE",
+    [EFFECT_STAND] = "STAND",         [EFFECT_REVOKE] = "REVOKE",
+    [EFFECT_SUSPEND] = "SUSPEND",     [EFFECT_CLOSE] = "CLOSE",
+    [EFFECT_QUIT] = "QUIT",
 };
 
 static void on_effect(void *context, const struct screen_effect *effect)

@@ -7,7 +7,7 @@
 #include "store/postgres/read.h"
 #include "store/postgres/result.h"
 
-_Static_assert(EVENT_ASKED_BACK == 15 && EVENT_FORM_CHANGED == 16,
+_Static_assert(EVENT_ASKED_BACK == 15 && EVENT_FORM_CHANGED == 16 && EVENT_TOLD == 18,
                "the SQL below knows what was said by number");
 
 static const struct sql draft_sql = {
@@ -21,7 +21,7 @@ static const struct sql said_sql = {
     " WHERE k.id = $1::text UNION ALL SELECT e.seq, e.kind, e.body, e.earlier_seq FROM chain c"
     " JOIN events e ON e.seq = c.earlier_seq),"
     " told (seq, kind, said, at) AS (SELECT seq, kind, body::json ->> 'said', body::json ->> 'at'"
-    " FROM chain WHERE kind IN (15, 16) AND body IS NOT NULL)"
+    " FROM chain WHERE kind IN (15, 16, 18) AND body IS NOT NULL)"
     " SELECT kind, said, at FROM (SELECT * FROM told WHERE said IS NOT NULL ORDER BY seq DESC"
     " LIMIT $2::bigint) AS newest ORDER BY seq"
 };

@@ -55,9 +55,13 @@ static const struct sql undelivered_key_sql = { "undelivered_key",
                                                 "SELECT " ROW_WHOLE
                                                 "0 FROM asks k" ROW_JOIN UNDELIVERED
                                                 "AND k.idempotency_key = $2::text " NEWEST "1" };
-static const struct sql undelivered_all_sql = { "undelivered_all",
-                                                "SELECT " ROW_UNANSWERED
-                                                "0 FROM asks k " UNDELIVERED NEWEST "$2::bigint" };
+static const struct sql undelivered_all_sql = {
+    "undelivered_all",
+    "SELECT " ROW_TOLD(
+        "e.body::json") "WHERE k.number = ANY (ARRAY(SELECT k.number FROM asks k " UNDELIVERED
+                        "UNION ALL SELECT number FROM asks WHERE principal = $1 AND " SCHEMA_UNHEARD
+                        ")) " NEWEST "$2::bigint"
+};
 static const struct sql list_sql = { NULL, LIST("true") };
 static const struct sql list_prefix_sql = { NULL, LIST(CANDIDATES) };
 static const struct sql live_sql = {

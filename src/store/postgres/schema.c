@@ -29,9 +29,9 @@ _Static_assert(EVENT_AGENT_DETACHED == 11, "hubs.sql knows it");
 
 /* Made of sql/ by tools/bundle_sql. */
 extern const char schema_open[], schema_drop[], schema_functions[], schema_step_1[],
-    schema_step_2[], schema_step_3[];
+    schema_step_2[], schema_step_3[], schema_step_4[];
 
-static const char *const steps[] = { schema_step_1, schema_step_2, schema_step_3 };
+static const char *const steps[] = { schema_step_1, schema_step_2, schema_step_3, schema_step_4 };
 
 /* What stands for the columns of struct store_row in the functions. */
 #define TYPE_CHARS                     "text"

@@ -103,7 +103,7 @@ static void bind_create(const struct job *job, struct params *out)
 static bool only_delivers(const struct store_change *change)
 {
     return change->event == EVENT_DELIVERED && change->to_state == STORE_KEEP &&
-           change->if_version == 0;
+           change->if_version == 0 && change->set_flags == 0;
 }
 
 static void bind_deliver(const struct store_change *change, struct params *out)

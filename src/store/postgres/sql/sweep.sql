@@ -82,6 +82,7 @@ BEGIN
   IF room > 0 THEN
     numbers := numbers || ARRAY(SELECT number FROM asks
       WHERE state > 2 AND ended_ms >= p_older AND (delivered_ms > 0 OR state IN (7, 8))
+        AND (flags & 3072) <> 1024
       ORDER BY ended_ms LIMIT room FOR UPDATE SKIP LOCKED);
   END IF;
   seq := cardinality(numbers);
