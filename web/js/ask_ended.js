@@ -6,10 +6,11 @@ import { describeValue, mayDestroy, readValues, shownOf } from "./values.js";
 import { sayAgent } from "./ask_bar.js";
 import { keepForAgain } from "./again.js";
 import { buildMuteOffer } from "./mute.js";
+import { buildTell } from "./missed.js";
 
 /**
  * @typedef {import("./entry.js").Entry} Entry
- * @typedef {{undo: () => void, sendNow: () => void}} Acts
+ * @typedef {{undo: () => void, sendNow: () => void, told: () => void}} Acts
  * @typedef {import("./language.js").Word} Word
  */
 
@@ -215,7 +216,8 @@ export function buildEnded(entry, acts) {
     return { sync: () => {}, node: make("div", { class: "ended" },
         make("div", { class: "end" }, icon(symbol, `big ${tone}`),
             make("div", {}, make("h1", { tabindex: -1 }, title), make("p", {}, what))),
-        buildSummary(entry), buildKept(entry), buildMuteOffer(entry.ask),
+        buildSummary(entry), buildKept(entry), buildTell(entry, acts.told),
+        buildMuteOffer(entry.ask),
         entry.ask.status === "timeout" && buildTimeForNew(), buildNext(),
         buildStanding(entry)) };
 }

@@ -123,7 +123,8 @@ function buildInside(page) {
     const entry = /** @type {Entry} */ (page.entry);
     if (!isOpen(entry.ask) || isUndoable(entry)) {
         const end =
-            buildEnded(entry, { undo: () => undo(page), sendNow: () => void sendNow(page) });
+            buildEnded(entry, { undo: () => undo(page), sendNow: () => void sendNow(page),
+                told: () => void page.refetch() });
         page.parts.push(end);
         return end.node;
     }

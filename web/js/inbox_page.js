@@ -8,6 +8,7 @@ import { buildNotifyBanner, buildOfflineBanner } from "./banners.js";
 import { announce, keepFocus } from "./announce.js";
 import { canOpen, openLink } from "./come_back.js";
 import { buildCommand } from "./command.js";
+import { buildMissed, missed } from "./missed.js";
 
 const SHORTLY_S = 60;
 const TOKEN_COMMAND = "sayso token new --kind person";
@@ -57,6 +58,7 @@ export function showInbox(main) {
         const waiting = activeAsks().filter((ask) => !isLater(ask));
         const soon = waiting.filter((ask) => (secondsLeft(ask) ?? Infinity) < SHORTLY_S).length;
         const now = [model.is_ready, waiting.length, soon, urgentAsk()?.session_id,
+            missed.count, missed.longer, missed.asks.map((ask) => ask.session_id).join(),
             document.documentElement.lang].join(" ");
         offline.sync();
         if (now === drawn)
@@ -64,14 +66,15 @@ export function showInbox(main) {
         drawn = now;
         const isEmpty = waiting.length === 0;
         keepFocus(main, () =>
-            main.replaceChildren(...[offline.node, isEmpty && model.is_ready && buildNotifyBanner(),
+            main.replaceChildren(...[offline.node, buildMissed(),
+            isEmpty && model.is_ready && buildNotifyBanner(),
             make("div", { class: `blank${isEmpty ? "" : " roomy"}` },
                 !model.is_ready ? null : isEmpty ? buildEmpty() : buildWaiting())]
                     .filter((node) => node instanceof Node)));
     };
     show();
     const ends = [on("asks", show), on("settings", show), on("language", show), on("tick", show),
-        on("line", show)];
+        on("line", show), on("missed", show)];
     return { close: () => ends.forEach((end) => end()) };
 }
 

@@ -3,11 +3,12 @@
  * moving what is under the pointer: rows are kept and only their words change.
  */
 import { foreign, icon, make, ring, setText } from "./dom.js";
-import { say, sayClock, sayDuration } from "./language.js";
+import { say, sayCount, sayClock, sayDuration } from "./language.js";
 import { activeAsks, asks, finishedAsks, isLater, isOpen, model, partLeft, secondsBlocked,
     secondsLeft } from "./model.js";
 import { line } from "./wire.js";
 import { END_MARKS } from "./ask_ended.js";
+import { missed } from "./missed.js";
 import { folderOf, sayAgent, urgency } from "./ask_bar.js";
 
 /** @typedef {import("./model.js").Ask} Ask */
@@ -139,6 +140,7 @@ export function buildList(shell) {
     const active = make("ul", { class: "asks" });
     const finished = make("ul", { class: "asks" });
     const none = make("p", { class: "none" });
+    const unseen = make("a", { class: "none", href: "/", "data-key": "unseen" });
     const head = make("h2", { class: "list-h" });
     const count = make("b", { class: "n" });
     const pick = (/** @type {string} */ name, /** @type {import("./language.js").Word} */ word,
@@ -154,7 +156,7 @@ export function buildList(shell) {
     const node = make("nav", { class: "list", "aria-label": say("asks") },
         make("fieldset", { class: "seg side-seg" }, make("legend", { class: "vh" }, say("show")),
             pick("active", "active", count), pick("completed", "completed", null)),
-        make("div", { class: "scroll", tabindex: -1 }, none, active, head, finished));
+        make("div", { class: "scroll", tabindex: -1 }, none, active, unseen, head, finished));
     let movedAt = -Infinity;
     const isHeld = () => performance.now() - movedAt < STILL_MS;
     for (const [name, at] of /** @type {[string, () => number][]} */ ([
@@ -177,6 +179,8 @@ export function buildList(shell) {
             : !isActive && done.length === 0 ? say("none_finished") : "");
         none.hidden = none.textContent === "";
         active.hidden = !isActive;
+        setText(unseen, sayCount(missed.count, "one_unseen", "many_unseen"));
+        unseen.hidden = missed.count === 0;
         setText(head, say("latest_finished"));
         head.hidden = !isActive || done.length === 0;
         syncRows(active, isHeld() ? inPlace(active, waiting) : waiting,

@@ -6,6 +6,7 @@ import { line, startLine } from "./wire.js";
 import { on, tell } from "./signals.js";
 import { startGuard } from "./guard.js";
 import { startNotify } from "./notify.js";
+import { startMissed } from "./missed.js";
 import { startMute } from "./mute.js";
 import { startKeys } from "./keys.js";
 import { keepFocus } from "./announce.js";
@@ -200,6 +201,7 @@ function start() {
     document.addEventListener("click", follow);
     addEventListener("popstate", () => focusRow(route()));
     on("asks", () => list.syncSoon());
+    on("missed", () => list.syncSoon());
     on("tick", () => list.syncSoon());
     on("time", () => list.syncSoon());
     on("language", () => {
@@ -220,6 +222,7 @@ function start() {
     });
     startGuard();
     startModel();
+    startMissed(() => current);
     startMute();
     startNotify();
     startKeys({ ask: () => view.keys?.() ?? null, current: () => current, go, toggleSettings,

@@ -8,7 +8,8 @@ import { setLanguage } from "./language.js";
  *     created_at: string, remaining_seconds: number|null, version: number, detached: boolean,
  *     detached_at?: string,
  *     destructive: boolean, decided_at: string|null, held_seconds?: number, undo_ms?: number,
- *     later_until?: string, asked_back?: boolean, origin: any, answered_by: any, shown?: any,
+ *     later_until?: string, asked_back?: boolean,
+ *     told?: boolean, heard?: boolean, origin: any, answered_by: any, shown?: any,
  *     ends?: number, whole?: number}} Ask
  * @typedef {{name: string, value: any, source: string, scope: string, built_in: string}} Setting
  * @typedef {Setting & {group: string, type: string, choices?: string[], least?: number,

@@ -4,7 +4,8 @@
 const listeners = new Map();
 
 /**
- * @param {"asks"|"ask"|"time"|"draft"|"settings"|"language"|"line"|"tick"|"page"|"rules"} name
+ * @param {"asks"|"ask"|"time"|"draft"|"settings"|"language"|"line"|"tick"|"page"|"rules"
+ *     |"missed"} name
  * @param {(detail: any) => void} told
  * @returns {() => void} ends it
  */

@@ -3,7 +3,8 @@ import { button, key, make } from "./dom.js";
 import { say, sayTime } from "./language.js";
 import { sayAgent } from "./ask_bar.js";
 
-/** @typedef {{by: "person"|"agent", text: string, at: string}} Said */
+/** @typedef {{by: "person"|"agent", text: string, at: string, after_deadline?: boolean,
+ *     confirmed?: boolean}} Said */
 
 /**
  * @param {import("./entry.js").Entry} entry
