@@ -416,6 +416,14 @@ enum exit_code asking_explain(const struct arguments *arguments, const char *ses
     return code;
 }
 
+/* The question itself comes on standard input; keys come from the terminal. */
+static bool is_piped(const struct arguments *arguments)
+{
+    const char *path = arguments_value(arguments, "from");
+
+    return path && strcmp(path, "-") == 0;
+}
+
 static enum exit_code run_ask(const struct arguments *arguments)
 {
     struct asking asking = { 0 };
@@ -425,7 +433,8 @@ static enum exit_code run_ask(const struct arguments *arguments)
         return EXIT_USAGE;
     if (!gather(&asking, &code))
         return code;
-    if (!asking.may_show || !seat_is_person_here() || !show_here(&asking, &code)) {
+    if (!asking.may_show || !seat_is_person_here(is_piped(arguments)) ||
+        !show_here(&asking, &code)) {
         while (!wait_once(&asking, &code))
             continue;
     }

@@ -138,9 +138,10 @@ bool seat_is_plain(const struct arguments *arguments)
     return arguments_value(arguments, "plain") || is_dumb();
 }
 
-bool seat_is_person_here(void)
+bool seat_is_person_here(bool is_input_read)
 {
-    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && tty_check() == TTY_FINE && !is_dumb();
+    return (is_input_read || isatty(STDIN_FILENO)) && isatty(STDERR_FILENO) &&
+           tty_check() == TTY_FINE && !is_dumb();
 }
 
 static enum exit_code finish_over(const struct arguments *arguments, const char *whole_json)

@@ -15,8 +15,9 @@ bool seat_is_there(const struct arguments *arguments, const char *const *words,
                    enum exit_code *ret_code);
 /* Asked for, or the terminal can do no more. */
 bool seat_is_plain(const struct arguments *arguments);
-/* Whether a person is looking: standard input and error are a terminal, and so is /dev/tty. */
-bool seat_is_person_here(void);
+/* Whether a person is looking: standard input and error are a terminal, and so is /dev/tty.
+ * `is_input_read`: standard input has something else, and keys come from /dev/tty all the same. */
+bool seat_is_person_here(bool is_input_read);
 /* How a seat ended, in words where there is something to say. Raises a signal again. */
 enum exit_code seat_finish(const struct arguments *arguments, const struct seat_result *result);
 

@@ -72,7 +72,7 @@ enum { SAID_BYTES = 1024 };
 static bool serve_may_show(const struct arguments *arguments)
 {
     return !arguments->is_json && !arguments_value(arguments, "no-inbox") &&
-           isatty(STDOUT_FILENO) && seat_is_person_here();
+           isatty(STDOUT_FILENO) && seat_is_person_here(false);
 }
 
 static void tell(int fd, const char *said)

@@ -163,13 +163,15 @@ static void on_decided(void *context, const struct store_reply *reply)
     }
 }
 
-/* The undo window is for answers; after cancel or decline the agent must stop immediately. */
-static int64_t undo_window_ms(const struct decision *decision)
+/* The undo window is for answers; after cancel or decline the agent must stop immediately. Nor is
+ * there one where no other process waits. */
+static int64_t undo_window_ms(const struct decision *decision, const struct asker *asker)
 {
     const char *via = decision->errand.visit->via;
 
     if (decision->event != EVENT_ANSWERED || decision->errand.visit->role != ROLE_PERSON ||
-        (strcmp(via, "web") != 0 && strcmp(via, "terminal") != 0))
+        (strcmp(via, "web") != 0 && strcmp(via, "terminal") != 0) ||
+        own_is_in_place(decision->errand.visit, asker))
         return 0;
     return engine_setting(decision->errand.engine, SETTING_DELIVER_AFTER) * 1000;
 }
@@ -206,8 +208,8 @@ static void save_decision(struct decision *decision, const struct store_row *row
 {
     struct engine *engine = decision->errand.engine;
     struct store_change *change = &decision->change;
-    int64_t now = engine_utc_ms(engine), window = undo_window_ms(decision);
     struct asker asker = asker_of(decision, row);
+    int64_t now = engine_utc_ms(engine), window = undo_window_ms(decision, &asker);
 
     decision->step = lifecycle_next(row->ask.state, decision->event, &decision->facts);
     if (!decision->step.is_legal) {

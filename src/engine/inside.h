@@ -94,6 +94,8 @@ void own_look(struct visit *visit); /* where it runs, as long as it is there */
 /* Members of an ask's origin, and back. */
 void own_write(const struct engine *engine, const struct asker *asker, struct json_writer *writer);
 struct asker own_read(const struct engine *engine, const char *origin_json);
+/* The process that asked, on its terminal. */
+bool own_is_in_place(const struct visit *visit, const struct asker *asker);
 /* It runs below the client that asked, and is not the person who asked and answers in place. */
 bool own_is_agents(const struct engine *engine, struct visit *visit, const struct asker *asker);
 /* False: a destructive ask is not for it, whose it may be. */

@@ -206,14 +206,16 @@ void own_load(struct engine *engine)
     engine->parts.store->ops->list(engine->parts.store, &query, on_asked, engine);
 }
 
+bool own_is_in_place(const struct visit *visit, const struct asker *asker)
+{
+    return visit->tty && visit->pid == asker->front.pid && visit->start == asker->front.start;
+}
+
 bool own_is_agents(const struct engine *engine, struct visit *visit, const struct asker *asker)
 {
-    bool is_in_place =
-        visit->tty && visit->pid == asker->front.pid && visit->start == asker->front.start;
-
     if (asker->client.pid <= 0 || !is_below(visit, &asker->client))
         return false;
-    return !is_in_place || find_known(engine, visit, true);
+    return !own_is_in_place(visit, asker) || find_known(engine, visit, true);
 }
 
 bool own_may_destroy(const struct engine *engine, struct visit *visit, const struct asker *asker,

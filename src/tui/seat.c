@@ -351,6 +351,9 @@ void seat_run(const struct seat_options *options, struct seat_result *ret_result
         ret_result->exit_code = ask_screen_exit_code(seat.ask);
     if (seat.plain)
         ret_result->exit_code = plain_screen_exit_code(seat.plain);
+    if (ret_result->end == SEAT_LEFT && !options->create_json &&
+        ret_result->exit_code != SEAT_EXIT_PENDING)
+        ret_result->end = SEAT_DONE; /* what was answered is: it does not wait to be undone */
     if (seat.tty) {
         leave_words(&seat);
         tty_close(seat.tty);

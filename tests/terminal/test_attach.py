@@ -97,6 +97,18 @@ def digits(home: Home) -> None:
     assert result["answered_by"]["tty"].startswith("/dev/"), result
 
 
+@test("Ctrl-C within the time to undo leaves an answer that was given: it says so, and the agent gets it", "R6.1 R5.2")
+def left_when_saved(home: Home) -> None:
+    session_id = ask(home)
+    with Tmux(home) as tmux:
+        tmux.start("attach", session_id)
+        tmux.keys("2")
+        tmux.wait(r"Saved: Materialized view.*u undo")
+        tmux.keys("C-c")
+        assert "stays open" not in tmux.end(0)
+    assert result_of(home, session_id)["selection"]["selected_ids"] == ["view"]
+
+
 @test("several: Space ticks, a and x take all and none, the bounds are told and kept", "R6.1 R2.3")
 def several(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "0")

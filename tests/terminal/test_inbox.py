@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import json
 import shlex
 import signal
 import subprocess
@@ -312,7 +313,7 @@ def serve(home: Home) -> None:
 
 @test("sayso ask on a terminal asks there; standard output gets the answer alone", "R6.3")
 def in_place(home: Home) -> None:
-    home.sayso("settings", "set", "deliver_after", "0")
+    home.sayso("settings", "set", "deliver_after", "60")  # for others who wait; no other process does
     out = home.path / "answer"
     with Tmux(home) as tmux:
         before = tmux.modes()
@@ -326,6 +327,21 @@ def in_place(home: Home) -> None:
         assert out.read_text() == "us\n"
         assert tmux.modes() == before
     assert not open_ids(home)
+
+
+@test("what came on standard input is asked on the terminal too", "R6.3 R10.3")
+def piped(home: Home) -> None:
+    question = home.path / "question.json"
+    question.write_text(json.dumps({"title": "Piped?", "prompt": QUESTION[1], "selection_mode": "single", "options": [
+        {"id": "eu", "label": "Europe", "recommended": True}, {"id": "us", "label": "America"}]}))
+    with Tmux(home) as tmux:
+        tmux.type(f"cat {question} | {shlex.join([home.binary, 'ask', '--from', '-'])} > {home.path / 'answer'}; echo over=$?")
+        tmux.keys("C-m")
+        tmux.wait("Europe  recommended")
+        let_answer()
+        tmux.keys("2")
+        tmux.wait("^over=0$")
+        assert (home.path / "answer").read_text() == "us\n"
 
 
 @test("left with Ctrl-C the ask stays, and asking again waits for the same; answered elsewhere it ends", "R6.3 R5.5")

@@ -149,6 +149,33 @@ static int64_t start_below(int depth, int hold[2])
     return pid;
 }
 
+/* Nobody else waits for what one's own script asked: it goes on at once (R5.2). */
+static void test_ones_own_script_has_no_undo_window(void **state)
+{
+    struct stage *stage = *state;
+    struct os_process self;
+    struct desk_visitor bot = visitor_agent("sayso ask"), person = visitor_person("terminal");
+    struct call asked = { .label = "ask" }, did = { .label = "act" };
+    char id[ASK_ID_BYTES];
+
+    assert_true(os_process(getpid(), &self));
+    person.tty = "/dev/pts/9";
+    person.pid = self.pid;
+    person.start = self.start;
+    for (int is_own = 0; is_own < 2; is_own++) {
+        bot.pid = is_own ? self.pid : getppid();
+        bot.start = is_own ? self.start : 1;
+        ask_open(&asked, caller_enter(stage, "agent", &bot), is_own ? "Own" : "Other", "", id);
+        call_run(&did, caller_enter(stage, "person", &person), stage->desk->ops->answer,
+                 "{'session_id':'%s','selected_ids':['a']}", id);
+        assert_worked(&did);
+        assert_int_equal(asked.replies, is_own);
+        assert_int_equal(call_number(&did, "/undo_ms") > 0, !is_own);
+    }
+    call_release(&asked);
+    call_release(&did);
+}
+
 static struct desk_visitor visitor_at(struct desk_visitor visitor, int64_t pid)
 {
     struct os_process process;
@@ -271,6 +298,7 @@ int main(void)
         CASE(test_who_cannot_be_traced_is_an_agents),
         CASE(test_no_client_is_pushed_out),
         CASE(test_what_an_agent_says_after_the_deadline),
+        CASE(test_ones_own_script_has_no_undo_window),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
