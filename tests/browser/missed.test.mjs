@@ -29,7 +29,7 @@ test("R5.7 a choice and a note for an ask that timed out are a notice of the age
     const page = await stage.page("", context);
     const id = await timedOut(agent, "Which cache?");
     await unseen(page).getByText("1 ask timed out unseen").waitFor(); // in the page that lay open
-    assert.equal(await page.locator(".list [data-key=unseen]").textContent(), "1 ask timed out unseen");
+    await page.locator(".list").getByText("1 ask timed out unseen").waitFor();
     assert.equal(await page.getByRole("button", { name: /Give me longer/ }).count(), 0);
     await shot(page, "one");
     await unseen(page).getByRole("link", { name: "Which cache?" }).click();

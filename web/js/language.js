@@ -7,6 +7,7 @@ import { tell } from "./signals.js";
 /**
  * @typedef {keyof typeof WORDS | keyof typeof SETTING_WORDS | keyof typeof PAGE_WORDS
  *     | keyof typeof import("./words_standing.js").STANDING_WORDS
+ *     | keyof typeof import("./words_tell.js").TELL_WORDS
  *     | keyof typeof import("./words_statistics.js").STATISTICS_WORDS} Word
  */
 

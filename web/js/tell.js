@@ -1,0 +1,72 @@
+/* tell.js - a word to the agent of an ask that timed out; loaded with the first of these. */
+import { button, foreign, make } from "./dom.js";
+import { addWords, say, sayTime } from "./language.js";
+import { isOneOf, mayDestroy, shownOf, takesPicks } from "./values.js";
+import { call } from "./wire.js";
+import { sayProblem } from "./problems.js";
+import { TELL_WORDS } from "./words_tell.js";
+
+/** @typedef {import("./entry.js").Entry} Entry */
+
+addWords(TELL_WORDS);
+
+/**
+ * @param {import("./values.js").Field} field
+ */
+function choicesOf(field) {
+    if (field.kind === "confirm")
+        return [{ id: "yes", label: say("yes") }, { id: "no", label: say("no") }];
+    return takesPicks(field)
+        ? (field.options ?? []).map((option) =>
+            ({ id: option.id, label: shownOf(option, "label") }))
+        : [];
+}
+
+/** What was told already, as the hub has it.
+ * @param {Entry} entry
+ */
+function buildTold({ ask, talk }) {
+    const said = talk.filter((one) => one.after_deadline)[0];
+    return [make("h2", {}, say("told_later")),
+        said && make("blockquote", { class: "plain", dir: "auto" },
+            [said.confirmed === undefined ? "" : say(said.confirmed ? "yes" : "no"), said.text]
+                .filter(Boolean).join("; ")),
+        make("p", {}, say(ask.heard ? "told_heard" : "told_more"),
+            " ", said && sayTime(said.at))].filter((node) => node instanceof Node);
+}
+
+/** A note, or what would have been chosen. What takes a code is not offered.
+ * @param {Entry} entry
+ * @param {() => void} done
+ * @param {Node|null} longer
+ */
+export function buildTelling(entry, done, longer) {
+    const { ask, form } = entry;
+    if (ask.told)
+        return buildTold(entry);
+    const field = form.fields[0];
+    const choices = form.fields.length > 1 || mayDestroy(form) ? [] : choicesOf(field);
+    const note = make("textarea", { id: "tell-note", rows: 2, maxlength: 2000 });
+    const wrong = make("output", { class: "hint wrong" });
+    const picks = choices.map(({ id, label }) => make("input", {
+        type: isOneOf(field) || field.kind === "confirm" ? "radio" : "checkbox", name: "tell",
+        value: id, "data-key": `tell-${id}`, "aria-label": label }));
+    const send = () => {
+        const chosen = picks.filter((pick) => pick.checked).map((pick) => pick.value);
+        call("ask/tell", {
+            session_id: ask.session_id,
+            ...note.value.trim() && { global_annotation: note.value },
+            ...chosen.length && (field.kind === "confirm"
+                ? { fields: { [field.name]: chosen[0] === "yes" } } : { selected_ids: chosen }),
+        }).then(done, (error) => wrong.replaceChildren(sayProblem(error)));
+    };
+    return [make("h2", {}, say("tell_anyway")),
+        make("p", {}, say("tell_anyway_more")),
+        choices.length > 0 && make("div", { class: "tell-choices" }, choices.map(({ label }, at) =>
+            make("label", { class: "inline" }, picks[at], foreign(label)))),
+        make("label", { for: "tell-note" }, say("note")),
+        note,
+        make("div", { class: "btns" }, button({ class: "small primary", "data-key": "tell",
+            click: send }, say("tell_send")), longer, wrong)]
+        .filter((node) => node instanceof Node);
+}
