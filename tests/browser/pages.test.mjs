@@ -182,7 +182,7 @@ test("R6.4 R7.4 the panel switches this ask to terminal or web; the strip shows 
     await page.getByLabel("Interface of this ask").selectOption("terminal");
     await page.locator("aside.panel").getByText(`sayso attach ${asked.id.slice(0, 8)}`).waitFor();
     await until(async () => await strip("interface") === "terminal", "the strip has it");
-    assert.match(await page.locator(`.row[href$="${asked.id}"] .badge`).textContent(), /terminal/);
+    await page.locator(`.row[href$="${asked.id}"] .badge`, { hasText: "terminal" }).waitFor();
     await page.getByLabel("Interface of this ask").selectOption("web");
     await until(async () => await strip("interface") === "web", "and back");
     await page.locator("[data-key=close-settings]").click();

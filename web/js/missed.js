@@ -3,9 +3,8 @@
  * agent all the same, and more time for what comes. Looked at is what lay open while a hand moved:
  * a page alone may have been opened by the hub, with nobody in front of it.
  */
-import { button, foreign, icon, make } from "./dom.js";
-import { say, sayCount, sayDuration } from "./language.js";
-import { asks, isOpen, saveSetting } from "./model.js";
+import { make } from "./dom.js";
+import { asks, isOpen } from "./model.js";
 import { call } from "./wire.js";
 import { on, tell } from "./signals.js";
 
@@ -45,30 +44,14 @@ export function startMissed(current) {
     });
 }
 
-function dismissMissed() {
-    call("ask/seen").catch(() => {});
-    missed.count = 0;
-    tell("missed");
-}
+const loadTell = () => import("./tell.js");
 
-/** For new asks; those that ran out had less. */
-function buildLonger() {
-    const seconds = missed.longer;
-    return seconds > 0 && button({ class: "small", "data-key": "longer", click: () => {
-        missed.longer = 0;
-        saveSetting("timeout_seconds", String(seconds)).then(() => tell("missed"), () => {});
-    } }, say("longer_next_time", { time: sayDuration(seconds) }));
-}
-
+/** The line above the inbox; like the rest its code comes when it is needed. */
 export function buildMissed() {
-    if (missed.count === 0)
-        return null;
-    return make("div", { class: "banner warn missed", role: "status" }, icon("clock"),
-        make("p", {}, make("b", {}, sayCount(missed.count, "one_unseen", "many_unseen")), " ",
-            missed.asks.map((ask) => [make("a", { href: `/choice/${ask.session_id}` },
-                foreign(ask.shown?.title ?? ask.title)), " "]).flat()),
-        buildLonger(),
-        button({ class: "small ghost", "data-key": "seen", click: dismissMissed }, say("got_it")));
+    const place = make("div", {});
+    if (missed.count > 0)
+        loadTell().then((part) => place.replaceWith(part.buildUnseen(missed)), () => {});
+    return missed.count > 0 ? place : null;
 }
 
 /** Behind the deadline of one that timed out; its code comes when it is needed.
@@ -79,9 +62,9 @@ export function buildTell(entry, done) {
     if (entry.ask.status !== "timeout")
         return null;
     const place = make("section", { class: "tell" });
-    import("./tell.js").then((part) => place.replaceChildren(...part.buildTelling(entry, () => {
+    loadTell().then((part) => place.replaceChildren(...part.buildTelling(entry, missed, () => {
         done();
         loadMissed().catch(() => {});
-    }, buildLonger() || null)), () => place.remove());
+    })), () => place.remove());
     return place;
 }

@@ -1,12 +1,15 @@
 /* tell.js - a word to the agent of an ask that timed out; loaded with the first of these. */
-import { button, foreign, make } from "./dom.js";
-import { addWords, say, sayTime } from "./language.js";
+import { button, foreign, icon, make } from "./dom.js";
+import { addWords, say, sayCount, sayDuration, sayTime } from "./language.js";
+import { saveSetting } from "./model.js";
+import { tell } from "./signals.js";
 import { isOneOf, mayDestroy, shownOf, takesPicks } from "./values.js";
 import { call } from "./wire.js";
 import { sayProblem } from "./problems.js";
 import { TELL_WORDS } from "./words_tell.js";
 
 /** @typedef {import("./entry.js").Entry} Entry */
+/** @typedef {typeof import("./missed.js").missed} Missed */
 
 addWords(TELL_WORDS);
 
@@ -35,12 +38,41 @@ function buildTold({ ask, talk }) {
             " ", said && sayTime(said.at))].filter((node) => node instanceof Node);
 }
 
+/** @param {Missed} missed */
+function dismissMissed(missed) {
+    call("ask/seen").catch(() => {});
+    missed.count = 0;
+    tell("missed");
+}
+
+/** For new asks; those that ran out had less.
+ * @param {Missed} missed
+ */
+function buildLonger(missed) {
+    const seconds = missed.longer;
+    return seconds > 0 && button({ class: "small", "data-key": "longer", click: () => {
+        missed.longer = 0;
+        saveSetting("timeout_seconds", String(seconds)).then(() => tell("missed"), () => {});
+    } }, say("longer_next_time", { time: sayDuration(seconds) }));
+}
+
+/** @param {Missed} missed */
+export function buildUnseen(missed) {
+    return make("div", { class: "banner warn missed", role: "status" }, icon("clock"),
+        make("p", {}, make("b", {}, sayCount(missed.count, "one_unseen", "many_unseen")), " ",
+            missed.asks.map((ask) => [make("a", { href: `/choice/${ask.session_id}` },
+                foreign(ask.shown?.title ?? ask.title)), " "]).flat()),
+        buildLonger(missed),
+        button({ class: "small ghost", "data-key": "seen",
+            click: () => dismissMissed(missed) }, say("got_it")));
+}
+
 /** A note, or what would have been chosen. What takes a code is not offered.
  * @param {Entry} entry
+ * @param {Missed} missed
  * @param {() => void} done
- * @param {Node|null} longer
  */
-export function buildTelling(entry, done, longer) {
+export function buildTelling(entry, missed, done) {
     const { ask, form } = entry;
     if (ask.told)
         return buildTold(entry);
@@ -67,6 +99,7 @@ export function buildTelling(entry, done, longer) {
         make("label", { for: "tell-note" }, say("note")),
         note,
         make("div", { class: "btns" }, button({ class: "small primary", "data-key": "tell",
-            click: send }, say("tell_send")), longer, wrong)]
+            click: send }, say("tell_send")),
+            buildLonger(missed), wrong)]
         .filter((node) => node instanceof Node);
 }

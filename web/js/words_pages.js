@@ -28,8 +28,6 @@ export const PAGE_WORDS = /** @type {const} */ ({
     /* what timed out unseen */
     one_unseen: ["{count} ask timed out unseen", "有 {count} 个请求在你未查看时超时"],
     many_unseen: ["{count} asks timed out unseen", "有 {count} 个请求在你未查看时超时"],
-    got_it: ["Got it", "知道了"],
-    longer_next_time: ["Give me longer next time ({time})", "下次给我更多时间（{time}）"],
 
     /* inbox */
     nobody_waiting: ["Nobody is waiting for you", "没有人在等你"],

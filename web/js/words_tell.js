@@ -1,6 +1,8 @@
 /* words_tell.js - what is said where an agent is told something after the deadline; as words.js. */
 
 export const TELL_WORDS = /** @type {const} */ ({
+    got_it: ["Got it", "知道了"],
+    longer_next_time: ["Give me longer next time ({time})", "下次给我更多时间（{time}）"],
     tell_anyway: ["Tell the agent anyway", "仍然告知智能体"],
     tell_anyway_more: [
         "The agent gets this with its next result, marked as after the deadline. " +
