@@ -384,6 +384,8 @@ def widths() -> None:
                 for session_id in asks:
                     tmux.start("attach", session_id, shows=rf"^[╍╌]{{{columns}}}$")
                     for key in "?", "Escape", "s", "s", "n":
+                        if key == "n" and session_id == asks[-1]:
+                            continue # here it means no
                         tmux.keys(key)
                         time.sleep(0.05)
                     shown = tmux.text()

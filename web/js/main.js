@@ -14,7 +14,6 @@ import { buildList } from "./list.js";
 import { buildPanel, buildSettings } from "./settings_form.js";
 import { showAsk } from "./ask_view.js";
 import { showInbox, showSignedOut } from "./inbox_page.js";
-import { showHistory } from "./history_page.js";
 import { showHelp } from "./help.js";
 import { buildStandingLink, laterPage } from "./parts.js";
 
@@ -42,8 +41,9 @@ const PLACES = /** @type {[string, string, string, import("./language.js").Word]
 
 /** @type {Record<string, (main: HTMLElement) => View>} */
 const PAGES = {
-    "/history": showHistory, "/help": showHelp,
-    "/settings": showSettings,
+    "/help": showHelp, "/settings": showSettings,
+    "/history": laterPage("history",
+        () => import("./history_page.js").then((part) => part.showHistory)),
     "/devices": laterPage("devices",
         () => import("./devices_page.js").then((part) => part.showDevices)),
     "/statistics": laterPage("statistics",

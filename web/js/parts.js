@@ -34,7 +34,7 @@ export function loadPart(address, hash, given) {
 
 /**
  * A page whose code comes when it is opened, from a hub that has shown who it is.
- * @param {"statistics"|"standing"|"devices"} title
+ * @param {"history"|"statistics"|"standing"|"devices"} title
  * @param {() => Promise<(main: HTMLElement) => View>} load
  * @returns {(main: HTMLElement) => View}
  */

@@ -164,7 +164,7 @@ export class Stage {
         await page.locator(".conn[data-conn=on]").waitFor();
         if (path && !found) {
             await page.goto(this.origin + path);
-            await page.locator(".conn[data-conn=on]").waitFor();
+            await page.locator(".conn[data-conn=on]").waitFor({ state: "attached" });
         }
         return page;
     }
