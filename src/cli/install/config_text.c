@@ -64,3 +64,48 @@ struct json *config_read_value(const char *bytes, size_t length)
         json_parse(nothing, sizeof nothing - 1, &value, NULL);
     return value;
 }
+
+/* The path to our item, or to the place after the last one; that item is NULL then. */
+static struct config_path find_place(const struct config_list *list, const struct text *text,
+                                     struct json **ret_item)
+{
+    struct json *items = list->format->find(text, &list->path);
+    size_t count = json_kind(items) == KIND_LIST ? json_length(items) : 0;
+    struct config_path path = list->path;
+
+    path.is_item = true;
+    while (path.item < count && !list->fits(json_item(items, path.item), list->context))
+        path.item++;
+    *ret_item = path.item < count ? json_keep(json_item(items, path.item)) : NULL;
+    json_free(items);
+    return path;
+}
+
+struct json *config_list_find(const struct config_list *list, const struct text *text)
+{
+    struct json *item;
+
+    find_place(list, text, &item);
+    return item;
+}
+
+bool config_list_put(const struct config_list *list, const struct json *item, struct text *text,
+                     struct error *err)
+{
+    struct json *old;
+    struct config_path path = find_place(list, text, &old);
+    bool ok = (old && json_same(old, item)) || list->format->set(text, &path, item, err);
+
+    json_free(old);
+    return ok;
+}
+
+bool config_list_drop(const struct config_list *list, struct text *text, struct error *err)
+{
+    struct json *old;
+    struct config_path path = find_place(list, text, &old);
+    bool ok = !old || list->format->drop(text, &path, err);
+
+    json_free(old);
+    return ok;
+}

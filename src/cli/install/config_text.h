@@ -38,6 +38,19 @@ extern const struct config_format config_json;  /* strict */
 extern const struct config_format config_jsonc; /* with comments and commas at the end */
 extern const struct config_format config_toml;
 
+/* A list in such a text, and which of its items is ours: the first that `fits`. */
+struct config_list {
+    const struct config_format *format;
+    struct config_path path;
+    bool (*fits)(const struct json *item, const void *context);
+    const void *context; /* borrowed */
+};
+struct json *config_list_find(const struct config_list *list, const struct text *text);
+/* Replaces ours, or adds it as the last item. */
+bool config_list_put(const struct config_list *list, const struct json *item, struct text *text,
+                     struct error *err);
+bool config_list_drop(const struct config_list *list, struct text *text, struct error *err);
+
 /* Puts `length` bytes in place of those from `from` to `to`. */
 void config_splice(struct text *text, size_t from, size_t to, const char *bytes, size_t length);
 /* "\r\n" if the first line ends so. */

@@ -217,74 +217,49 @@ char *hook_program(const struct hook *hook, const struct json *item)
     return mem_text(text_string(&before));
 }
 
-static bool is_ours(const struct hook *hook, const struct json *item)
+static bool is_ours(const struct json *item, const void *context)
 {
+    const struct hook *hook = context;
+
     return runs_gate(json_member_text(command_of(hook, item), hook->command_key));
 }
 
-static struct config_path path_of(const struct hook *hook)
+static struct config_list list_of(const struct hook *hook)
 {
-    return (struct config_path){ .keys = { "hooks", hook->event }, .count = 2 };
-}
-
-/* Which item is ours, or one behind the last; the list is the caller's to free. */
-static size_t find_place(const struct hook *hook, const struct text *text, struct json **ret_list)
-{
-    struct config_path path = path_of(hook);
-    size_t index = 0;
-
-    *ret_list = hook->format->find(text, &path);
-    if (json_kind(*ret_list) != KIND_LIST)
-        return 0;
-    while (index < json_length(*ret_list) && !is_ours(hook, json_item(*ret_list, index)))
-        index++;
-    return index;
+    return (struct config_list){ .format = hook->format,
+                                 .path = { .keys = { "hooks", hook->event }, .count = 2 },
+                                 .fits = is_ours,
+                                 .context = hook };
 }
 
 struct json *hook_find_item(const struct hook *hook, const struct text *text)
 {
-    struct json *list, *item = NULL;
-    size_t index = find_place(hook, text, &list);
+    struct config_list list = list_of(hook);
 
-    if (json_kind(list) == KIND_LIST && index < json_length(list))
-        item = json_keep(json_item(list, index));
-    json_free(list);
-    return item;
+    return config_list_find(&list, text);
 }
 
 bool hook_put(const struct hook *hook, const struct json *item, struct text *text,
               struct error *err)
 {
-    struct config_path path = path_of(hook), version = { .keys = { "version" }, .count = 1 };
-    struct json *list = NULL, *one = NULL, *found = NULL;
+    struct config_path version = { .keys = { "version" }, .count = 1 };
+    struct config_list list = list_of(hook);
+    struct json *one = NULL, *found = NULL;
     bool ok = true;
 
-    path.is_item = true;
-    path.item = find_place(hook, text, &list);
     if (hook->has_version && !(found = hook->format->find(text, &version))) {
         json_parse("1", 1, &one, NULL);
         ok = hook->format->set(text, &version, one, err);
     }
-    if (list && json_kind(list) != KIND_LIST)
-        ok = error_set(err, ERROR_bad_type, "", "%s is not a list", hook->event);
-    if (ok && !(path.item < json_length(list) && json_same(json_item(list, path.item), item)))
-        ok = hook->format->set(text, &path, item, err);
+    ok = ok && config_list_put(&list, item, text, err);
     json_free(found);
     json_free(one);
-    json_free(list);
     return ok;
 }
 
 bool hook_drop(const struct hook *hook, struct text *text, struct error *err)
 {
-    struct config_path path = path_of(hook);
-    struct json *list = NULL;
-    bool ok = true;
+    struct config_list list = list_of(hook);
 
-    path.is_item = true;
-    path.item = find_place(hook, text, &list);
-    if (json_kind(list) == KIND_LIST && path.item < json_length(list))
-        ok = hook->format->drop(text, &path, err);
-    json_free(list);
-    return ok;
+    return config_list_drop(&list, text, err);
 }
