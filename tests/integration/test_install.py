@@ -146,6 +146,10 @@ def updates_twice(home: Home) -> None:
         assert entry_of(home, client)["args"] == ["mcp", "--as", 'deploy "bot" \\ 机器人']
         install(home, client, "--undo", "--yes")
         assert path.read_bytes() == before
+        path.unlink()
+        for words in ((), ("--as", "me"), ()):
+            install(home, client, "--yes", *words)
+        assert "gone again" in install(home, client, "--undo", "--yes").out and listing(home) == set(), "one that sayso made"
 
 
 @test("an entry of that name that is not ours is refused with a remedy; another name is free", "R10.5")
@@ -446,9 +450,9 @@ def killed() -> None:
         for point in ("install_backed_up", "os_file_written:1", "os_file_written:2"):
             with Home(CRASH_BIN) as home:
                 path = put(home, client, before)
-                dead = home.sayso("install", client.name, "--yes", env={"SAYSO_CRASH_POINT": point})
+                dead = home.sayso("install", client.name, "--no-trust", "--yes", env={"SAYSO_CRASH_POINT": point})
                 assert dead.code == -signal.SIGKILL and path.read_bytes() == before, (point, dead)
-                install(home, client, "--yes")
+                install(home, client, "--no-trust", "--yes")
                 assert listing(home) == {client.file, client.file + ".before-sayso"}, (point, listing(home))
                 after = path.read_bytes()
                 parse(client, after)

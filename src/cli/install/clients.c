@@ -35,6 +35,7 @@ static const struct client clients[] = {
         .url_key = "url",
         .token_value = "Bearer ${" TOKEN_VARIABLE "}",
         .env_key = "env",
+        .has_rules = true,
     },
     {
         .name = "codex",
@@ -125,6 +126,7 @@ static const struct client clients[] = {
         .token_value = "Bearer ${" TOKEN_VARIABLE "}",
         .env_key = "env",
         .strips = true,
+        .trust_key = "trust",
     },
     {
         .name = "qwen",
@@ -142,6 +144,8 @@ static const struct client clients[] = {
         .url_key = "httpUrl",
         .token_value = "Bearer ${" TOKEN_VARIABLE "}",
         .env_key = "env",
+        .trust_key = "trust",
+        .extras = ",\"alwaysLoadTools\":true", /* else the model has to search for them */
     },
     {
         .name = "opencode",

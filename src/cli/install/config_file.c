@@ -172,14 +172,22 @@ static bool make_directories(const struct config_file *file, struct error *err)
     return ok;
 }
 
-int config_file_lock(const struct config_file *file, struct error *err)
+static bool are_same(int fd, int other)
+{
+    struct stat one, two;
+
+    return fstat(fd, &one) == 0 && fstat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+int config_file_lock(const struct config_file *file, int held, struct error *err)
 {
     char *directory = directory_of(file->path);
     int fd = -1;
 
     if (make_directories(file, err)) {
         fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0 || flock(fd, LOCK_EX) != 0) {
+        if (fd < 0 || (!are_same(fd, held) && flock(fd, LOCK_EX) != 0)) {
             error_set(err, ERROR_unavailable, "", "can't lock %s: %s", directory, strerror(errno));
             if (fd >= 0)
                 close(fd);
@@ -194,6 +202,11 @@ int config_file_lock(const struct config_file *file, struct error *err)
     return fd;
 }
 
+bool config_file_back_up(const struct config_file *file, struct error *err)
+{
+    return os_write_file(file->backup, text_string(&file->bytes), file->bytes.used, err);
+}
+
 bool config_file_write(const struct config_file *file, const struct text *bytes, bool keeps_backup,
                        struct error *err)
 {
@@ -203,8 +216,7 @@ bool config_file_write(const struct config_file *file, const struct text *bytes,
 
     if (!file->is_there && !keeps_backup)
         unlink(file->backup); /* of a file that is gone */
-    if (file->is_there && !keeps_backup &&
-        !os_write_file(file->backup, text_string(&file->bytes), file->bytes.used, err))
+    if (file->is_there && !keeps_backup && !config_file_back_up(file, err))
         return false;
     CRASH_POINT(install_backed_up);
     return os_write_file_as(file->path, text_string(bytes), bytes->used, mode,

@@ -31,9 +31,12 @@ void config_file_name_backup(struct config_file *file, const char *kind);
 /* False, and no error: there is no backup. */
 bool config_file_read_backup(const struct config_file *file, struct text *out);
 
-/* Nobody else who locks changes files of that directory meanwhile; made if missing. What one that
- * was killed left is gone. Ends with close(). -1: err says why. */
-int config_file_lock(const struct config_file *file, struct error *err);
+/* Locks the directory of the file against other runs, creates it if missing, and removes what a
+ * killed run left there. `held`: a lock of this process, -1 for none; its directory isn't locked
+ * twice. close() releases it. Returns -1 with `err`. */
+int config_file_lock(const struct config_file *file, int held, struct error *err);
+/* Keeps the file as it is now, although it doesn't change. */
+bool config_file_back_up(const struct config_file *file, struct error *err);
 /* One that is the file itself: left by somebody who was killed after restoring it. To be called
  * with the lock. */
 void config_file_drop_same_backup(const struct config_file *file);

@@ -147,6 +147,8 @@ struct json *entry_make(const struct client *client, const struct entry_options 
     if (options->like) {
         for (size_t i = 0; i < ARRAY_LEN(by_transport); i++)
             write_like(&writer, by_transport[i], options->like);
+        if (client->trust_key)
+            write_like(&writer, client->trust_key, options->like);
     } else if (is_remote) {
         write_address(client, options, &writer);
     } else {
@@ -154,6 +156,8 @@ struct json *entry_make(const struct client *client, const struct entry_options 
     }
     if (client->timeout_key)
         json_write_integer(&writer, client->timeout_key, CLIENT_TIMEOUT_S * client->timeout_per_s);
+    if (client->trust_key && options->is_trusted)
+        json_write_bool(&writer, client->trust_key, true);
     if (client->extras)
         text_add_text(&out, client->extras);
     json_write_end_object(&writer);

@@ -15,6 +15,7 @@ struct entry_options {
     const char *tools;   /* "" or NULL: the setting says */
     int port;            /* 0: on standard input and output; else over HTTP */
     bool needs_token;
+    bool is_trusted; /* its tools run without permission, where the entry says so */
     /* One that stands there: its program, arguments, environment and address are taken. */
     const struct json *like;
 };

@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ static void read_flags(const struct arguments *arguments, struct job *job)
 /* A hook has neither a name nor an address. */
 static bool read_gate(const struct arguments *arguments, struct job *job)
 {
-    static const char *const others[] = { "name", "as", "http", "tools" };
+    static const char *const others[] = { "name", "as", "http", "tools", "no-trust" };
 
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         if (arguments_value(arguments, others[i])) {
@@ -54,7 +55,6 @@ static bool read_gate(const struct arguments *arguments, struct job *job)
         say_problem(TEXT_CLI_INSTALL_NO_GATE, "client", job->client->title, NULL);
         return false;
     }
-    job->format = job->hook->format;
     job->name = "sayso gate";
     read_flags(arguments, job);
     return true;
@@ -116,7 +116,6 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
     }
     if (arguments_value(arguments, "gate"))
         return read_gate(arguments, job);
-    job->format = job->client->format;
     if (!job->name)
         job->name = "sayso";
     if (!*job->name || strlen(job->name) > MOST_NAME_BYTES ||
@@ -140,6 +139,7 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         return false;
     }
     read_flags(arguments, job);
+    job->entry.is_trusted = !arguments_value(arguments, "no-trust");
     return read_tools(job);
 }
 
@@ -156,21 +156,82 @@ static void choose_address(struct job *job)
     settings_free(settings);
 }
 
-static bool read_file(struct job *job)
+/* Which files it is about. */
+static void choose_changes(struct job *job)
+{
+    struct change *change = &job->changes[job->change_count++];
+
+    *change = (struct change){ .kind = job->hook ? CHANGE_HOOK : CHANGE_ENTRY,
+                               .format = job->hook ? job->hook->format : job->client->format,
+                               .name = job->name,
+                               .lock = -1 };
+    if (!job->hook && (job->is_undo || job->entry.is_trusted))
+        job->rule = permission_rule(job->client, job->name);
+    if (!job->rule)
+        return;
+    job->rules = permission_list(job->rule);
+    change = &job->changes[job->change_count++];
+    *change = (struct change){
+        .kind = CHANGE_RULE, .format = job->rules.format, .name = job->rule, .lock = -1
+    };
+}
+
+static bool find_file(const struct job *job, const struct change *change,
+                      char out[CLIENT_PATH_BYTES], struct error *err)
+{
+    return change->kind == CHANGE_ENTRY  ? client_file(job->client, job->is_project, out, err)
+           : change->kind == CHANGE_HOOK ? hook_file(job->hook, job->is_project, out, err)
+                                         : permission_file(job->client, job->is_project, out, err);
+}
+
+static bool read_file(struct job *job, struct change *change)
 {
     char path[CLIENT_PATH_BYTES];
     struct error err;
 
-    config_file_release(&job->file);
-    if (!(job->hook ? hook_file(job->hook, job->is_project, path, &err)
-                    : client_file(job->client, job->is_project, path, &err)) ||
-        !config_file_read(path, job->is_project, &job->file, &err))
+    config_file_release(&change->file);
+    if (!find_file(job, change, path, &err) ||
+        !config_file_read(path, job->is_project, &change->file, &err))
         return job_fail(job, &err);
-    if (job->hook)
-        config_file_name_backup(&job->file, "gate");
-    if (!job->format->check(&job->file.bytes, &err))
-        return job_refuse(job, ERROR_bad_json, TEXT_CLI_INSTALL_INVALID, err.path);
+    if (change->kind != CHANGE_ENTRY)
+        config_file_name_backup(&change->file, job->hook ? "gate" : job->rule);
+    if (!change->format->check(&change->file.bytes, &err))
+        return job_refuse(job, change, ERROR_bad_json, TEXT_CLI_INSTALL_INVALID, err.path);
     return true;
+}
+
+static bool read_files(struct job *job)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < job->change_count; i++)
+        ok = read_file(job, &job->changes[i]);
+    return ok;
+}
+
+static bool lock_files(struct job *job)
+{
+    struct error err;
+
+    for (size_t i = 0; i < job->change_count; i++) {
+        struct change *change = &job->changes[i];
+
+        if (job->is_undo && !change->file.is_there)
+            continue; /* nor is its directory made */
+        change->lock = config_file_lock(&change->file, i ? job->changes[0].lock : -1, &err);
+        if (change->lock < 0)
+            return job_fail(job, &err);
+    }
+    return true;
+}
+
+static bool has_change(const struct job *job)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < job->change_count; i++)
+        has_any = has_any || job_has_change(&job->changes[i]);
+    return has_any;
 }
 
 /* EXIT_DONE: yes. Without a terminal nobody can say so. */
@@ -180,62 +241,70 @@ static enum exit_code ask(const struct job *job)
 
     if (ask_line(TEXT_CLI_INSTALL_ASK, typed, sizeof typed))
         return typed[0] == 'y' || typed[0] == 'Y' ? EXIT_DONE : EXIT_REFUSED;
-    job_refuse(job, ERROR_unavailable, TEXT_CLI_INSTALL_NEEDS_YES, "");
+    job_refuse(job, &job->changes[0], ERROR_unavailable, TEXT_CLI_INSTALL_NEEDS_YES, "");
     return EXIT_ERROR;
 }
 
-static bool write_change(struct job *job)
+static bool write_change(const struct job *job, const struct change *change)
 {
     struct error err;
-    bool ok =
-        job->is_restored
-            ? config_file_restore(&job->file, job->is_file_removed ? NULL : &job->after, &err)
-            : config_file_write(&job->file, &job->after, job->keeps_backup || job->is_undo, &err);
+    bool ok = true;
 
+    if (change->is_theirs && job->is_undo)
+        unlink(change->file.backup);
+    else if (change->is_theirs)
+        ok = config_file_back_up(&change->file, &err);
+    else if (change->is_restored)
+        ok = config_file_restore(&change->file, change->is_file_removed ? NULL : &change->after,
+                                 &err);
+    else if (job_has_change(change))
+        ok = config_file_write(&change->file, &change->after, change->keeps_backup || job->is_undo,
+                               &err);
     return ok || job_fail(job, &err);
 }
 
-/* Nobody may have changed the file since it was shown. */
-static bool is_as_shown(const struct job *job)
+/* The file must not have changed since it was shown. */
+static bool is_as_shown(const struct job *job, const struct change *change)
 {
     struct config_file now;
     bool is_same = false;
 
-    if (config_file_read(job->file.path, job->is_project, &now,
+    if (config_file_read(change->file.path, job->is_project, &now,
                          NULL)) { /* its backup is not used */
         is_same =
-            now.is_there == job->file.is_there && now.bytes.used == job->file.bytes.used &&
-            memcmp(text_string(&now.bytes), text_string(&job->file.bytes), now.bytes.used) == 0;
+            now.is_there == change->file.is_there && now.bytes.used == change->file.bytes.used &&
+            memcmp(text_string(&now.bytes), text_string(&change->file.bytes), now.bytes.used) == 0;
         config_file_release(&now);
     }
-    return is_same || job_refuse(job, ERROR_wrong_state, TEXT_CLI_INSTALL_CHANGED, "");
+    return is_same || job_refuse(job, change, ERROR_wrong_state, TEXT_CLI_INSTALL_CHANGED, "");
 }
 
-static enum exit_code carry_out(struct job *job, int lock, const char *diff)
+static bool write_changes(struct job *job)
 {
-    bool ok = true;
-    struct error err;
+    bool ok = job->is_yes || lock_files(job); /* else they are locked already */
 
+    for (size_t i = 0; ok && !job->is_yes && i < job->change_count; i++)
+        ok = is_as_shown(job, &job->changes[i]);
+    for (size_t i = 0; ok && i < job->change_count; i++)
+        ok = write_change(job, &job->changes[i]);
+    return ok;
+}
+
+static enum exit_code carry_out(struct job *job, const char *diff)
+{
     if (!job->arguments->is_json) {
         say_lines(diff, 0);
         if (!job->is_undo)
-            job_tell_times(job);
+            job_tell_effects(job);
     }
     if (!job->is_print) {
-        if (!job->is_yes) {
-            enum exit_code code = ask(job);
+        enum exit_code code = job->is_yes ? EXIT_DONE : ask(job);
 
-            if (code != EXIT_DONE)
-                return code;
-            lock = config_file_lock(&job->file, &err);
-            ok = lock >= 0 ? is_as_shown(job) : job_fail(job, &err);
-        }
-        ok = ok && write_change(job);
-        if (!job->is_yes && lock >= 0)
-            close(lock);
+        if (code != EXIT_DONE)
+            return code;
+        if (!write_changes(job))
+            return EXIT_ERROR;
     }
-    if (!ok)
-        return EXIT_ERROR;
     if (job->arguments->is_json)
         job_print_json(job, diff);
     else if (!job->is_print)
@@ -243,30 +312,51 @@ static enum exit_code carry_out(struct job *job, int lock, const char *diff)
     return EXIT_DONE;
 }
 
-static enum exit_code change(struct job *job, int lock)
+static enum exit_code change_files(struct job *job)
 {
+    struct change *first = &job->changes[0];
     struct text diff = { 0 };
     enum exit_code code = EXIT_DONE;
 
-    if (!read_file(job) || !(job->is_undo ? job_plan_undo(job) : job_plan_install(job)))
+    if (!read_files(job))
         return EXIT_ERROR;
-    if (job_has_change(job)) {
-        diff_add(&diff, job->file.path, &job->file.bytes, &job->after);
-        code = carry_out(job, lock, text_string(&diff));
+    for (size_t i = 0; i < job->change_count; i++) {
+        struct change *change = &job->changes[i];
+
+        if (!(job->is_undo ? job_plan_undo(job, change) : job_plan_install(job, change)))
+            return EXIT_ERROR;
+        if (!job_has_change(change))
+            change->act = "unchanged";
+        diff_add(&diff, change->file.path, &change->file.bytes, &change->after);
+    }
+    if (has_change(job)) {
+        code = carry_out(job, text_string(&diff));
         text_release(&diff);
         return code;
     }
-    job->act = "unchanged";
-    if (job->is_undo && lock >= 0)
-        config_file_drop_same_backup(&job->file);
+    for (size_t i = 0; job->is_undo && i < job->change_count; i++) {
+        if (job->changes[i].lock >= 0)
+            config_file_drop_same_backup(&job->changes[i].file);
+    }
     if (job->arguments->is_json)
         job_print_json(job, "");
     else
         say_result(job->is_undo ? TEXT_CLI_INSTALL_NOTHING
                    : job->hook  ? TEXT_CLI_INSTALL_GATE_ALREADY
                                 : TEXT_CLI_INSTALL_ALREADY,
-                   "client", job->client->title, "file", job->file.path, "name", job->name, NULL);
+                   "client", job->client->title, "file", first->file.path, "name", job->name, NULL);
     return code;
+}
+
+static void release(struct job *job)
+{
+    for (size_t i = 0; i < job->change_count; i++) {
+        if (job->changes[i].lock >= 0)
+            close(job->changes[i].lock);
+        config_file_release(&job->changes[i].file);
+        text_release(&job->changes[i].after);
+    }
+    free(job->rule);
 }
 
 static bool find_program(struct job *job)
@@ -287,8 +377,6 @@ static enum exit_code run_install(const struct arguments *arguments)
 {
     struct job job = { .arguments = arguments };
     enum exit_code code = EXIT_ERROR;
-    struct error err;
-    int lock = -1;
 
     if (!read_arguments(arguments, &job))
         return EXIT_USAGE;
@@ -297,17 +385,11 @@ static enum exit_code run_install(const struct arguments *arguments)
     job.entry.program = job.program;
     if (arguments_value(arguments, "http"))
         choose_address(&job);
-    if (job.is_yes && !job.is_print && read_file(&job)) {
-        lock = config_file_lock(&job.file, &err); /* nobody is asked, so all of it is one act */
-        if (lock < 0)
-            job_fail(&job, &err);
-    }
-    if (lock >= 0 || !job.is_yes || job.is_print)
-        code = change(&job, lock);
-    if (lock >= 0)
-        close(lock);
-    config_file_release(&job.file);
-    text_release(&job.after);
+    choose_changes(&job);
+    /* Where no one is asked, reading and writing are one locked step. */
+    if (!job.is_yes || job.is_print || (read_files(&job) && lock_files(&job)))
+        code = change_files(&job);
+    release(&job);
     return code;
 }
 
@@ -317,14 +399,15 @@ static const struct verb_option options[] = {
     { "as", 0, "NAME", TEXT_OPT_AS, false },
     { "tools", 0, "LIST", TEXT_OPT_TOOLS, false },
     { "http", 0, NULL, TEXT_OPT_INSTALL_HTTP, false },
+    { "no-trust", 0, NULL, TEXT_OPT_INSTALL_NO_TRUST, false },
     { "gate", 0, NULL, TEXT_OPT_INSTALL_GATE, false },
     { "yes", 'y', NULL, TEXT_OPT_INSTALL_YES, false },
     { "print", 0, NULL, TEXT_OPT_INSTALL_PRINT, false },
     { "undo", 0, NULL, TEXT_OPT_INSTALL_UNDO, false },
 };
 static const char *const usage[] = {
-    "install CLIENT [--project] [--name NAME] [--as NAME] [--tools LIST] [--http] [--yes] "
-    "[--print]",
+    "install CLIENT [--project] [--name NAME] [--as NAME] [--tools LIST] [--http] [--no-trust] "
+    "[--yes] [--print]",
     "install CLIENT --gate [--project] [--yes] [--print]",
     "install CLIENT --undo [--gate] [--project] [--name NAME] [--yes] [--print]", NULL
 };

@@ -12,39 +12,54 @@
 #include "cli/install/config_file.h"
 #include "cli/install/entry.h"
 #include "cli/install/hook.h"
+#include "cli/install/permission.h"
 #include "i18n/i18n.h"
 
 struct arguments;
 struct settings;
 
+/* One file, and what of ours is in it. */
+struct change {
+    enum change_kind { CHANGE_ENTRY, CHANGE_HOOK, CHANGE_RULE } kind;
+    const struct config_format *format;
+    const char *name; /* of what is ours, for people */
+    struct config_file file;
+    struct text after;
+    bool keeps_backup, is_restored, is_file_removed;
+    bool is_theirs;  /* a rule that was there before us: a backup that has it says so */
+    const char *act; /* what became of it, for --json */
+    int lock;        /* -1: none */
+};
+
+enum { JOB_MOST_CHANGES = 2 };
 struct job {
     const struct arguments *arguments;
     const struct client *client;
-    const struct hook *hook; /* NULL: it is about the entry of an MCP server */
-    const struct config_format *format;
-    const char *name; /* of the entry */
+    const struct hook *hook;  /* NULL: it is about the entry of an MCP server */
+    const char *name;         /* of the entry */
+    char *rule;               /* owned; NULL: none for this client, or none is wanted */
+    struct config_list rules; /* where it is */
     bool is_undo, is_print, is_yes, is_project;
     struct entry_options entry;
     char program[CLIENT_PATH_BYTES];
     char tools[1024]; /* as typed */
-    struct config_file file;
-    struct text after;
-    bool keeps_backup, is_restored, is_file_removed;
-    const char *act; /* what became of it, for --json */
+    struct change changes[JOB_MOST_CHANGES];
+    size_t change_count;
 };
 
-/* plan.c: fills `after` and `act`. False: said why not. */
-bool job_plan_install(struct job *job);
-bool job_plan_undo(struct job *job);
-bool job_has_change(const struct job *job);
+/* plan.c: fills `after` and `act` of a change. False: said why not. */
+bool job_plan_install(struct job *job, struct change *change);
+bool job_plan_undo(struct job *job, struct change *change);
+bool job_has_change(const struct change *change);
 
 /* tell.c */
 bool job_fail(const struct job *job, const struct error *err); /* false */
 /* A sentence for people, an error for scripts; false. */
-bool job_refuse(const struct job *job, enum error_code code, enum text_id id, const char *more);
+bool job_refuse(const struct job *job, const struct change *change, enum error_code code,
+                enum text_id id, const char *more);
 void job_print_json(const struct job *job, const char *diff);
-/* Which time-out was set and why; what sayso does in any case. */
-void job_tell_times(const struct job *job);
+/* What a person should know before it is written: which timeout is set, what is allowed. */
+void job_tell_effects(const struct job *job);
 void job_tell_done(const struct job *job);
 struct settings *
 job_load_settings(void); /* as far as no hub is needed for them; the caller frees */

@@ -14,18 +14,20 @@ bool job_fail(const struct job *job, const struct error *err)
     return false;
 }
 
-bool job_refuse(const struct job *job, enum error_code code, enum text_id id, const char *more)
+bool job_refuse(const struct job *job, const struct change *change, enum error_code code,
+                enum text_id id, const char *more)
 {
+    const char *file = change->file.path ? change->file.path : "";
     struct error err = { 0 };
     struct text english = { 0 };
 
     if (!job->arguments->is_json) {
-        say_problem(id, "file", job->file.path ? job->file.path : "", "name", job->name, "client",
-                    job->client->title, "more", more, NULL);
+        say_problem(id, "file", file, "name", change->name, "client", job->client->title, "more",
+                    more, NULL);
         return false;
     }
-    i18n_format_in(LANGUAGE_EN, &english, id, "file", job->file.path ? job->file.path : "", "name",
-                   job->name, "client", job->client->title, "more", more, NULL);
+    i18n_format_in(LANGUAGE_EN, &english, id, "file", file, "name", change->name, "client",
+                   job->client->title, "more", more, NULL);
     error_set(&err, code, "", "%.470s", text_string(&english));
     text_release(&english);
     return job_fail(job, &err);
@@ -40,6 +42,14 @@ struct settings *job_load_settings(void)
     return settings;
 }
 
+static void write_change(struct json_writer *writer, const struct change *change)
+{
+    json_write_text(writer, "file", change->file.path);
+    json_write_text(writer, "act", change->act);
+    json_write_text(writer, "backup",
+                    access(change->file.backup, F_OK) == 0 ? change->file.backup : NULL);
+}
+
 void job_print_json(const struct job *job, const char *diff)
 {
     struct text out = { 0 };
@@ -49,12 +59,14 @@ void job_print_json(const struct job *job, const char *diff)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "client", job->client->name);
     json_write_text(&writer, "name", job->name);
-    json_write_text(&writer, "file", job->file.path);
-    json_write_text(&writer, "act", job->act);
+    write_change(&writer, &job->changes[0]);
     json_write_known(&writer, "timeout_seconds", job->hook ? HOOK_TIMEOUT_S : CLIENT_TIMEOUT_S,
                      has_timeout);
-    json_write_text(&writer, "backup",
-                    access(job->file.backup, F_OK) == 0 ? job->file.backup : NULL);
+    if (job->change_count > 1) {
+        json_write_object(&writer, "permission");
+        write_change(&writer, &job->changes[1]);
+        json_write_end_object(&writer);
+    }
     json_write_text(&writer, "diff", diff);
     json_write_end_object(&writer);
     say_json(text_string(&out));
@@ -74,7 +86,21 @@ static void tell_gate(const struct job *job)
         say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", job->client->title, NULL);
 }
 
-void job_tell_times(const struct job *job)
+/* Whether the client runs our tools without asking first. */
+static void tell_trust(const struct job *job)
+{
+    const struct client *client = job->client;
+
+    if (!client->trust_key && !client->has_rules)
+        return;
+    if (job->rule || (client->trust_key && job->entry.is_trusted))
+        say_note(TEXT_CLI_INSTALL_TRUST, "client", client->title, "key",
+                 client->trust_key ? client->trust_key : "permissions.allow", NULL);
+    else
+        say_note(TEXT_CLI_INSTALL_NO_TRUST, "client", client->title, NULL);
+}
+
+void job_tell_effects(const struct job *job)
 {
     const struct client *client = job->client;
     struct settings *settings = job_load_settings();
@@ -95,24 +121,35 @@ void job_tell_times(const struct job *job)
     else
         say_note(TEXT_CLI_INSTALL_NO_TIMEOUT, "client", client->title, NULL);
     say_note(TEXT_CLI_INSTALL_HOLD, "seconds", hold, NULL);
+    tell_trust(job);
     settings_free(settings);
+}
+
+static void tell_undone(const struct job *job, const struct change *change)
+{
+    enum text_id id = change->is_file_removed ? TEXT_CLI_INSTALL_FILE_REMOVED
+                      : change->is_restored   ? TEXT_CLI_INSTALL_RESTORED
+                                              : TEXT_CLI_INSTALL_REMOVED;
+
+    say_result(id, "client", job->client->title, "file", change->file.path, "name", change->name,
+               NULL);
 }
 
 void job_tell_done(const struct job *job)
 {
-    enum text_id id = job->hook ? TEXT_CLI_INSTALL_GATE_DONE : TEXT_CLI_INSTALL_DONE;
+    if (!job->is_undo)
+        say_result(job->hook ? TEXT_CLI_INSTALL_GATE_DONE : TEXT_CLI_INSTALL_DONE, "client",
+                   job->client->title, "file", job->changes[0].file.path, "name", job->name, NULL);
+    for (size_t i = 0; i < job->change_count; i++) {
+        const struct change *change = &job->changes[i];
 
-    if (job->is_file_removed)
-        id = TEXT_CLI_INSTALL_FILE_REMOVED;
-    else if (job->is_restored)
-        id = TEXT_CLI_INSTALL_RESTORED;
-    else if (job->is_undo)
-        id = TEXT_CLI_INSTALL_REMOVED;
-    say_result(id, "client", job->client->title, "file", job->file.path, "name", job->name, NULL);
+        if (job->is_undo && job_has_change(change))
+            tell_undone(job, change);
+        else if (!job->is_undo && access(change->file.backup, F_OK) == 0)
+            say_note(TEXT_CLI_INSTALL_BACKUP, "file", change->file.backup, NULL);
+    }
     if (job->is_undo)
         return;
-    if (access(job->file.backup, F_OK) == 0)
-        say_note(TEXT_CLI_INSTALL_BACKUP, "file", job->file.backup, NULL);
     if (job->entry.port > 0 && job->entry.needs_token)
         say_note(TEXT_CLI_INSTALL_TOKEN, "client", job->client->title, NULL);
     say_note(TEXT_CLI_INSTALL_RESTART, "client", job->client->title, NULL);
