@@ -47,8 +47,6 @@ export const CLIENTS = [
             mayI: /Do you want to proceed/,
         },
         known: {
-            installed: "without a window it refuses tools that its settings don't allow",
-            terminal: "it asks whether it may use the tool before you see the question",
             elsewhere: "its dialog of revision 2026-07-28 can't be withdrawn: the model hears it only after the user leaves the dialog",
             deadline: "its dialog of revision 2026-07-28 stays open after the deadline until the user leaves it",
             ten: "`get_answer` waits 30 s, also where the client would wait longer",
@@ -128,9 +126,6 @@ wire_api = "responses"
         }),
         headless: (prompt) => ["-p", prompt, "--skip-trust"],
         allow: ["--approval-mode", "yolo"],
-        known: {
-            installed: "without a window it offers the model no tools that it would have to ask about",
-        },
     },
     {
         name: "qwen",
@@ -151,7 +146,6 @@ wire_api = "responses"
         headless: (prompt) => ["-p", prompt],
         allow: ["--approval-mode", "yolo"],
         known: {
-            installed: "without a window it refuses tools of servers that its settings don't trust",
             ten: "calls end at its time limit although progress extends it, and `get_answer` waits 30 s",
         },
     },
@@ -231,12 +225,9 @@ ${program ? `    command: ${program}
         bin: "cline",
         env: () => ({ CLINE_TELEMETRY_DISABLED: "1", CLINE_NO_AUTO_UPDATE: "1", DO_NOT_TRACK: "1" }),
         first: (url) => ["auth", "-p", "openai", "-k", KEY, "-m", MODEL, "-b", `${url}/v1`],
-        entry: ({ program, url, token }) => ({
+        httpEntry: ({ url, token }) => ({
             ".cline/data/settings/cline_mcp_settings.json": json({
-                mcpServers: {
-                    sayso: program ? { command: program, args: ["mcp"] }
-                        : { type: "streamableHttp", url, headers: { Authorization: `Bearer ${token}` } },
-                },
+                mcpServers: { sayso: { type: "streamableHttp", url, headers: { Authorization: `Bearer ${token}` } } },
             }),
         }),
         headless: (prompt) => [prompt],

@@ -64,7 +64,8 @@ export class Stage {
 
     // The client after its first use; then sayso is installed into it, by hand where `sayso install` can't.
     async connect(isHttp) {
-        const { files, first, entry, name } = this.client;
+        const { files, first, entry, httpEntry = entry, name } = this.client;
+        const byHand = isHttp ? httpEntry : entry;
         const { url } = this.model;
         this.put(files?.(url, this.home.path) ?? {});
         if (first) {
@@ -77,8 +78,8 @@ export class Stage {
             this.home.env.SAYSO_PORT = `${this.server.port}`;
             this.env.MCP_SAYSO_TOKEN = this.server.token;
         }
-        if (entry)
-            this.put(entry(this.server, url));
+        if (byHand)
+            this.put(byHand(this.server, url));
         else
             await this.home.must("install", name, "--yes", ...isHttp ? ["--http"] : []);
     }

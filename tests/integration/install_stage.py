@@ -31,6 +31,7 @@ CLIENTS = [
            True),
     Client("qwen", ".qwen/settings.json", "mcpServers", ("timeout", 3600000), ".qwen/settings.json", "httpUrl", True),
     Client("opencode", ".config/opencode/opencode.json", "mcp", ("timeout", 3600000), "opencode.json", is_lenient=True),
+    Client("cline", ".cline/data/settings/cline_mcp_settings.json", "mcpServers", ("timeout", 3600), None, None),
     Client("claude-desktop", ".config/Claude/claude_desktop_config.json", "mcpServers", None, None, None),
 ]
 BY_NAME = {client.name: client for client in CLIENTS}

@@ -335,7 +335,7 @@ def environment(home: Home) -> None:
         install(home, client, "--yes", env=env)
         entry = entry_of(home, client)
         passed = entry.get("env", entry.get("environment"))
-        if client.name in ("claude", "qwen", "opencode"):
+        if client.name in ("claude", "qwen", "opencode", "cline"):
             assert passed is None, entry
             continue
         assert passed["XDG_DATA_HOME"] == env["XDG_DATA_HOME"] and passed["HOME"] == str(home.path), passed
