@@ -5,6 +5,15 @@
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 
+void hash_bytes(const void *bytes, size_t length, uint8_t out[HASH_BYTES])
+{
+    struct sha256_ctx context;
+
+    sha256_init(&context);
+    sha256_update(&context, length, bytes);
+    sha256_digest(&context, HASH_BYTES, out);
+}
+
 void hash_parts(const struct hash_part *parts, size_t count, uint8_t out[HASH_BYTES])
 {
     struct sha256_ctx context;

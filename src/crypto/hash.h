@@ -11,6 +11,7 @@ struct hash_part {
     const void *bytes;
     size_t length;
 };
+void hash_bytes(const void *bytes, size_t length, uint8_t out[HASH_BYTES]); /* plain SHA-256 */
 /* Each part is hashed with its length in front, so that no two lists of parts run together. */
 void hash_parts(const struct hash_part *parts, size_t count, uint8_t out[HASH_BYTES]);
 void hash_hex(const uint8_t *hash, size_t bytes, char *out); /* 2 * bytes + 1 characters */

@@ -15,7 +15,7 @@ from typing import Any
 
 from cli_stage import DONE, FAILED, ask
 from harness import HANG_S, Home, Skip, run, test, wait_until
-from install_stage import BY_NAME, entry_of, path_of, put
+from install_stage import BY_NAME, CLIENTS, entry_of, path_of, put
 
 CHECKS = ("program sandbox data_directory files socket hub lock store disk settings channels http listen tokens clients hooks service clock "
           "screen").split()
@@ -84,6 +84,16 @@ def healthy(home: Home) -> None:
         assert all_files(home) == before and home.hub_pid() == pid, step
     found = examine(home, env=env)
     assert str(pid) in found["hub"][0]["found"] and str(home.hub()["port"]) in found["http"][0]["found"]
+
+
+@test("with every client installed: each server is called as its client calls it, which starts no hub and writes nothing", "R10.5")
+def installed(home: Home) -> None:
+    for client in CLIENTS:
+        assert home.sayso("install", client.name, "--yes", "--as", "the bot").code == DONE
+    before = all_files(home)
+    found = examine(home, env={"BROWSER": "/bin/true"})
+    assert {row["state"] for rows in found.values() for row in rows} == {"ok"} and len(found["clients"]) == len(CLIENTS), found
+    assert all_files(home) == before and not home.hub_pid()
 
 
 @test("in the language that was saved, while a hub knows it", "R10.5 R8.2")
@@ -272,10 +282,15 @@ def clients(home: Home) -> None:
         program = entry_of(home, client)["command"]
         other = home.path / "bin/sayso"
         other.parent.mkdir(exist_ok=True)
-        other.write_text("#!/bin/sh\n")
+        silent = home.path / "silent/sayso"
+        silent.parent.mkdir(exist_ok=True)
+        for path_of_it, words in ((other, f"exec '{program}' \"$@\""), (silent, "exit 0")):
+            path_of_it.write_text(f"#!/bin/sh\n{words}\n")
+            path_of_it.chmod(0o755)
         for old, new, state, word in ((program, "/nowhere/sayso", "fault", "not there"), (program, str(other), "warning", "not this program"),
+                                      (program, str(silent), "fault", "answer as an MCP server"),
+                                      ('["mcp"]', '["mcp", "--tools", "none"]', "fault", "answer as an MCP server"),
                                       ("3600000" if name == "claude" else "3600", "30000" if name == "claude" else "30", "warning", "30 s")):
-            other.chmod(0o755)
             path.write_text(good.replace(old, new))
             expect(examine(home), "clients", state, word, f"sayso install {name}")
         path.write_text(good[:-10])

@@ -6,6 +6,7 @@ Proves: R10.5 R8.2 R6.1
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import json
 import os
 import pathlib
@@ -186,6 +187,59 @@ def hook_gone(client: str, name: str) -> Callable[[Home], Planted]:
     return plant
 
 
+def asks_first(client: str) -> Callable[[Home], Planted]:
+    def plant(home: Home) -> Planted:
+        assert home.sayso("install", client, "--no-trust", "--yes").code == 0
+        return Planted(mend=lambda: home.sayso("install", client, "--yes"))
+    return plant
+
+
+def denied(home: Home) -> Planted:
+    assert home.sayso("install", "claude", "--yes").code == 0
+    path = home.path / ".claude/settings.json"
+    good = path.read_text()
+    path.write_text('{"permissions": {"allow": ["mcp__sayso"], "deny": ["x", "mcp__sayso__*"]}}')
+    return Planted(mend=lambda: path.write_text(good))
+
+
+def bad_arguments(home: Home) -> Planted:
+    assert home.sayso("install", "opencode", "--yes").code == 0
+    path = home.path / ".config/opencode/opencode.json"
+    path.write_text(path.read_text().replace('"mcp"]', '"mcp", "--tools", "none"]'))
+    return Planted(mend=lambda: home.sayso("install", "opencode", "--yes"))
+
+
+def trust_in_codex(home: Home) -> pathlib.Path:
+    """As Codex 0.166.0 writes it after /hooks: a hash of the hook as canonical JSON, by the file and the place in it."""
+    path = home.path / ".codex/hooks.json"
+    items = json.loads(path.read_text())["hooks"]["PreToolUse"]
+    (place,) = [number for number, item in enumerate(items) if " gate --client codex" in item["hooks"][0]["command"]]
+    identity = {"event_name": "pre_tool_use", "matcher": items[place]["matcher"], "hooks": [{"async": False, **items[place]["hooks"][0]}]}
+    digest = hashlib.sha256(json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
+    config = path.with_name("config.toml")
+    config.write_text(f'model = "x"\n[hooks.state."{path}:pre_tool_use:{place}:0"]\ntrusted_hash = "sha256:{digest}"\n')
+    return config
+
+
+def untrusted(change: Callable[[pathlib.Path], Any], others: str = "") -> Callable[[Home], Planted]:
+    """A hook in Codex that was trusted, and then this was done to what Codex keeps of that."""
+    def plant(home: Home) -> Planted:
+        hooks = home.path / ".codex/hooks.json"
+        hooks.parent.mkdir()
+        hooks.write_text('{"hooks": {"PreToolUse": [%s]}}' % others)
+        assert home.sayso("install", "codex", "--gate", "--yes").code == 0
+        trust_in_codex(home)
+        assert {row["state"] for row in findings(home, Planted())} == {"ok"}, findings(home, Planted())
+        change(hooks.with_name("config.toml"))
+        return Planted(mend=lambda: trust_in_codex(home))
+    return plant
+
+
+def longer_wait(config: pathlib.Path) -> None:
+    hooks = config.with_name("hooks.json")
+    hooks.write_text(hooks.read_text().replace("--wait 570", "--wait 500"))
+
+
 def unit_gone(where: Callable[[Home], pathlib.Path], start: str) -> Callable[[Home], Planted]:
     def plant(home: Home) -> Planted:
         path = where(home) / "systemd/user/sayso.service"
@@ -316,6 +370,11 @@ FAULTS = [
     Fault("a backup that was not read to its end", "store", "fault", half_imported, ("sayso import --discard",)),
     Fault("a hook of Claude Code whose program is gone", "hooks", "fault", hook_gone("claude", ".claude/settings.json"), ("/no where/sayso", "install claude --gate")),
     Fault("a hook of Copilot whose program is gone", "hooks", "fault", hook_gone("copilot", ".copilot/hooks/sayso.json"), ("/no where/sayso", "install copilot --gate")),
+    Fault("a hook that Codex was never told to trust", "hooks", "fault", untrusted(lambda config: config.unlink()), ("skips the hook", "/hooks")),
+    Fault("a hook that was changed after Codex trusted it", "hooks", "fault", untrusted(longer_wait), ("skips the hook", "/hooks")),
+    Fault("a hook that was turned off in Codex", "hooks", "fault", untrusted(lambda config: config.write_text(config.read_text() + "enabled = false\n")), ("turned off", "/hooks")),
+    Fault("an untrusted hook among others of Codex", "hooks", "fault",
+          untrusted(lambda config: config.write_text(config.read_text().replace(":1:0", ":0:0")), '{"hooks": [{"type": "command", "command": "é"}]}'), ("skips the hook",)),
     Fault("a user's unit whose program is gone", "service", "fault", unit_gone(lambda home: home.path / ".config", "-/nowhere/sayso"), ("/nowhere/sayso", "daemon-reload")),
     Fault("a unit in the data directory, in quotes", "service", "fault", unit_gone(lambda home: home.path / ".local/share", '"/nowhere/sayso"'), ("/nowhere/sayso", "daemon-reload")),
     Fault("a settings file that is no JSON", "settings", "fault", bad_settings("{"), ("JSON",)),
@@ -337,6 +396,10 @@ FAULTS = [
     Fault("a hub that was not told to listen", "listen", "warning", listening(change=running_without), ("does not listen at 0.0.0.0", "sayso stop")),
     Fault("an expired token", "tokens", "warning", old_token, ("expired", "token revoke")),
     Fault("a client that starts a program that is gone", "clients", "fault", client_gone, ("/nowhere/sayso", "sayso install claude")),
+    Fault("a client whose server rejects its arguments", "clients", "fault", bad_arguments, ("opencode", "answer as an MCP server", "sayso install opencode")),
+    *(Fault(f"{name} without permission for our tools", "clients", "warning", asks_first(name), ("asks for permission", f"sayso install {name}"))
+      for name in ("claude", "gemini", "qwen")),
+    Fault("a rule of Claude Code that denies our tools", "clients", "warning", denied, ("asks for permission", "permissions.deny", ".claude/settings.json")),
     Fault("a client whose file is broken", "clients", "warning", client_broken, (".claude.json",)),
     Fault("a clock that was set back", "clock", "warning", from_the_future, ("timedatectl",)),
     Fault("a browser that is not there", "screen", "warning", environment(BROWSER="/nowhere/browser"), ("/nowhere/browser", "BROWSER")),

@@ -14,6 +14,7 @@
 #include "cli/install/config_file.h"
 #include "cli/install/config_text.h"
 #include "cli/install/entry.h"
+#include "cli/install/permission.h"
 #include "settings/settings.h"
 
 /* The servers of a client's own file; NULL: there is no file or it can't be read (then `ret_line`
@@ -48,15 +49,21 @@ static bool is_this_program(const char *path)
            theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }
 
-static void judge_program(struct doctor *doctor, const struct client *client, const char *program,
-                          bool *is_well)
+static void judge_program(struct doctor *doctor, const struct client *client,
+                          const struct json *entry, bool *is_well)
 {
-    if (program[0] != '/')
-        return; /* found by the client's own search path */
-    if (access(program, X_OK) != 0)
+    const char *program = entry_program(client, entry);
+    char found[DOCTOR_PATH_BYTES];
+
+    if (program[0] != '/' && !doctor_find_program(program, found))
+        return; /* the client's own search path may have it */
+    if (program[0] == '/' && access(program, X_OK) != 0)
         doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_CLIENT_GONE, TEXT_MEND_CLIENT, "client",
                       client->title, "program", program, "name", client->name, NULL);
-    else if (!is_this_program(program))
+    else if (!doctor_server_answers(client, entry))
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_CLIENT_SILENT, TEXT_MEND_CLIENT, "client",
+                      client->title, "program", program, "name", client->name, NULL);
+    else if (program[0] == '/' && !is_this_program(program))
         doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_OTHER, TEXT_MEND_CLIENT, "client",
                       client->title, "program", program, "name", client->name, NULL);
     else
@@ -84,16 +91,39 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
     *is_well = false;
 }
 
-static void judge_entry(struct doctor *doctor, const struct client *client,
+/* A client that wants permission first asks before the user sees the question, and headless it
+ * refuses. */
+static void judge_permission(struct doctor *doctor, const struct client *client, const char *name,
+                             const struct json *entry, bool *is_well)
+{
+    bool is_given = !client->trust_key || json_is_yes(json_member(entry, client->trust_key));
+    char path[CLIENT_PATH_BYTES] = "";
+    char *rule = permission_rule(client, name);
+    struct config_file file = { 0 };
+
+    if (rule)
+        is_given = permission_file(client, false, path, NULL) &&
+                   config_file_read(path, false, &file, NULL) &&
+                   config_json.check(&file.bytes, NULL) && permission_is_given(&file.bytes, rule);
+    free(rule);
+    config_file_release(&file);
+    if (is_given)
+        return;
+    doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_ASKS,
+                  path[0] ? TEXT_MEND_CLIENT_RULES : TEXT_MEND_CLIENT, "client", client->title,
+                  "name", client->name, "file", path, NULL);
+    *is_well = false;
+}
+
+static void judge_entry(struct doctor *doctor, const struct client *client, const char *name,
                         const struct json *entry, const char *file)
 {
-    const char *program = entry_program(client, entry);
     int port = entry_port(client, entry);
     char theirs[16], ours[16];
     bool is_well = true;
 
-    if (program)
-        judge_program(doctor, client, program, &is_well);
+    if (entry_program(client, entry))
+        judge_program(doctor, client, entry, &is_well);
     if (port && doctor->hub_port && port != doctor->hub_port) {
         snprintf(theirs, sizeof theirs, "%d", port);
         snprintf(ours, sizeof ours, "%d", doctor->hub_port);
@@ -103,6 +133,7 @@ static void judge_entry(struct doctor *doctor, const struct client *client,
         is_well = false;
     }
     judge_patience(doctor, client, entry, &is_well);
+    judge_permission(doctor, client, name, entry, &is_well);
     if (is_well)
         doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_CLIENT, DOCTOR_NO_REMEDY, "client",
                       client->title, "file", file, NULL);
@@ -128,7 +159,7 @@ static void check_client(struct doctor *doctor, const struct client *client, siz
          it = json_next(servers, it)) {
         if (!entry_is_ours(client, json_value(it)))
             continue;
-        judge_entry(doctor, client, json_value(it), file.path);
+        judge_entry(doctor, client, json_key(it), json_value(it), file.path);
         is_connected = true;
     }
     if (is_there && !is_connected)

@@ -14,8 +14,60 @@
 #include "cli/install/config_file.h"
 #include "cli/install/config_text.h"
 #include "cli/install/hook.h"
+#include "crypto/hash.h"
 
 enum { UNIT_LINE_BYTES = 4096 };
+
+/* The hash that Codex keeps for a hook it trusts: of canonical JSON (openai/codex, codex-rs/hooks
+ * and codex-rs/config, version_for_toml). */
+static void hash_hook(const struct json *item, char out[HASH_HEX_BYTES])
+{
+    const struct json *hook = json_item(json_member(item, "hooks"), 0);
+    char *matcher = json_encode(json_member(item, "matcher"));
+    char *command = json_encode(json_member(hook, "command"));
+    char *identity = mem_format(
+        "{\"event_name\":\"pre_tool_use\",\"hooks\":[{\"async\":false,\"command\":%s,"
+        "\"timeout\":%lld,\"type\":\"command\"}],\"matcher\":%s}",
+        command, (long long)json_member_integer(hook, "timeout", HOOK_TIMEOUT_S), matcher);
+    uint8_t hash[HASH_BYTES];
+
+    hash_bytes(identity, strlen(identity), hash);
+    hash_hex(hash, HASH_BYTES, out);
+    free(identity);
+    free(command);
+    free(matcher);
+}
+
+/* Whether Codex runs the hook: it passes over one that was not reviewed as it is now, or was turned
+ * off. It keeps that in its configuration, by the file of the hooks and the place in it. */
+static bool is_trusted(const struct client *client, const struct hook *hook,
+                       const struct config_file *hooks, const char *name, const struct json *item)
+{
+    struct config_path list = { .keys = { "hooks", hook->event }, .count = 2 };
+    struct config_path path = { .keys = { "hooks", "state" }, .count = 3 };
+    struct json *items = hook->format->find(&hooks->bytes, &list), *state = NULL;
+    char config[CLIENT_PATH_BYTES], hash[HASH_HEX_BYTES], *key;
+    struct config_file file = { 0 };
+    const char *trusted;
+    size_t index = 0;
+    bool is_so;
+
+    while (index < json_length(items) && !json_same(json_item(items, index), item))
+        index++;
+    path.keys[2] = key = mem_format("%s:pre_tool_use:%zu:0", name, index);
+    if (client_file(client, false, config, NULL) && config_file_read(config, false, &file, NULL) &&
+        client->format->check(&file.bytes, NULL))
+        state = client->format->find(&file.bytes, &path);
+    hash_hook(item, hash);
+    trusted = json_member_text(state, "trusted_hash");
+    is_so = trusted && strncmp(trusted, "sha256:", 7) == 0 && strcmp(trusted + 7, hash) == 0 &&
+            (!json_member(state, "enabled") || json_is_yes(json_member(state, "enabled")));
+    free(key);
+    json_free(state);
+    json_free(items);
+    config_file_release(&file);
+    return is_so;
+}
 
 /* False: this client has no hook of ours, or its file can't be read, which check_clients says where
  * it is the client's own. */
@@ -36,6 +88,9 @@ static bool judge_hook(struct doctor *doctor, const struct client *client, const
     if (program && program[0] == '/' && access(program, X_OK) != 0)
         doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_HOOK_GONE, TEXT_MEND_HOOK, "client",
                       client->title, "program", program, "name", client->name, NULL);
+    else if (program && hook->needs_trust && !is_trusted(client, hook, &file, name, item))
+        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_HOOK_UNTRUSTED, TEXT_MEND_HOOK_UNTRUSTED,
+                      "client", client->title, NULL);
     else if (program)
         doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HOOK, DOCTOR_NO_REMEDY, "client", client->title,
                       "file", name, NULL);

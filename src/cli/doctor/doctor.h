@@ -13,7 +13,9 @@
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAULT };
 
+struct client;
 struct error;
+struct json;
 struct json_writer;
 struct doctor {
     bool is_json;
@@ -66,6 +68,8 @@ void doctor_report_away(struct doctor *doctor, const struct hub_database *databa
 /* A database that a hub moved out of the way. */
 bool doctor_find_aside(const struct doctor *doctor, char out[DOCTOR_PATH_BYTES]);
 
+/* Whether the program of a client's entry, started as the client starts it, lists tools. */
+bool doctor_server_answers(const struct client *client, const struct json *entry);
 /* The first client whose entry of ours goes over HTTP with a token; NULL: none. */
 const char *doctor_http_client(void);
 
