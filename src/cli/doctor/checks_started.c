@@ -43,7 +43,7 @@ static void hash_hook(const struct json *item, char out[HASH_HEX_BYTES])
 static bool is_trusted(const struct client *client, const struct hook *hook,
                        const struct config_file *hooks, const char *name, const struct json *item)
 {
-    struct config_path list = { .keys = { "hooks", hook->event }, .count = 2 };
+    struct config_path list = hook_list(hook).path;
     struct config_path path = { .keys = { "hooks", "state" }, .count = 3 };
     struct json *items = hook->format->find(&hooks->bytes, &list), *state = NULL;
     char config[CLIENT_PATH_BYTES], hash[HASH_HEX_BYTES], *key;
@@ -74,6 +74,7 @@ static bool is_trusted(const struct client *client, const struct hook *hook,
 static bool judge_hook(struct doctor *doctor, const struct client *client, const struct hook *hook)
 {
     struct config_file file = { 0 };
+    struct config_list ours = hook_list(hook);
     char name[CLIENT_PATH_BYTES], *program = NULL;
     struct json *item = NULL;
     struct error err;
@@ -81,7 +82,7 @@ static bool judge_hook(struct doctor *doctor, const struct client *client, const
 
     if (hook_file(hook, false, name, NULL) && access(name, F_OK) == 0 &&
         config_file_read(name, false, &file, &err) && hook->format->check(&file.bytes, &err))
-        item = hook_find_item(hook, &file.bytes);
+        item = config_list_find(&ours, &file.bytes);
     is_there = item != NULL;
     if (is_there)
         program = hook_program(hook, item);

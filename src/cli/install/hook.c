@@ -224,7 +224,7 @@ static bool is_ours(const struct json *item, const void *context)
     return runs_gate(json_member_text(command_of(hook, item), hook->command_key));
 }
 
-static struct config_list list_of(const struct hook *hook)
+struct config_list hook_list(const struct hook *hook)
 {
     return (struct config_list){ .format = hook->format,
                                  .path = { .keys = { "hooks", hook->event }, .count = 2 },
@@ -232,18 +232,11 @@ static struct config_list list_of(const struct hook *hook)
                                  .context = hook };
 }
 
-struct json *hook_find_item(const struct hook *hook, const struct text *text)
-{
-    struct config_list list = list_of(hook);
-
-    return config_list_find(&list, text);
-}
-
 bool hook_put(const struct hook *hook, const struct json *item, struct text *text,
               struct error *err)
 {
     struct config_path version = { .keys = { "version" }, .count = 1 };
-    struct config_list list = list_of(hook);
+    struct config_list list = hook_list(hook);
     struct json *one = NULL, *found = NULL;
     bool ok = true;
 
@@ -255,11 +248,4 @@ bool hook_put(const struct hook *hook, const struct json *item, struct text *tex
     json_free(found);
     json_free(one);
     return ok;
-}
-
-bool hook_drop(const struct hook *hook, struct text *text, struct error *err)
-{
-    struct config_list list = list_of(hook);
-
-    return config_list_drop(&list, text, err);
 }

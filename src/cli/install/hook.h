@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "cli/install/clients.h"
+#include "cli/install/config_text.h"
 
-struct config_format;
 struct error;
 struct json;
 struct text;
@@ -35,13 +35,12 @@ bool hook_file(const struct hook *hook, bool is_project, char out[CLIENT_PATH_BY
 /* The item; `like` is one that stands there, whose command is taken, or NULL. */
 struct json *hook_make(const struct hook *hook, const struct client *client, const char *program,
                        const struct json *like);
-/* Ours alone, not one that runs other commands too; NULL: none. */
-struct json *hook_find_item(const struct hook *hook, const struct text *text);
+/* Where ours is, or goes: it alone, not one that runs other commands too. */
+struct config_list hook_list(const struct hook *hook);
 /* The program whose gate it runs; "": that can't be told. The caller frees. */
 char *hook_program(const struct hook *hook, const struct json *item);
 /* Adds or replaces it. False: this can't be done, err says why. */
 bool hook_put(const struct hook *hook, const struct json *item, struct text *text,
               struct error *err);
-bool hook_drop(const struct hook *hook, struct text *text, struct error *err);
 
 #endif

@@ -161,27 +161,27 @@ static void choose_changes(struct job *job)
 {
     struct change *change = &job->changes[job->change_count++];
 
-    *change = (struct change){ .kind = job->hook ? CHANGE_HOOK : CHANGE_ENTRY,
-                               .format = job->hook ? job->hook->format : job->client->format,
-                               .name = job->name,
-                               .lock = -1 };
-    if (!job->hook && (job->is_undo || job->entry.is_trusted))
+    *change = (struct change){ .format = job->client->format, .name = job->name, .lock = -1 };
+    if (job->hook) {
+        change->list = hook_list(job->hook);
+        change->format = job->hook->format;
+    } else if (job->is_undo || job->entry.is_trusted) {
         job->rule = permission_rule(job->client, job->name);
+    }
     if (!job->rule)
         return;
-    job->rules = permission_list(job->rule);
     change = &job->changes[job->change_count++];
-    *change = (struct change){
-        .kind = CHANGE_RULE, .format = job->rules.format, .name = job->rule, .lock = -1
-    };
+    *change = (struct change){ .name = job->rule, .lock = -1 };
+    change->list = permission_list(job->rule);
+    change->format = change->list.format;
 }
 
 static bool find_file(const struct job *job, const struct change *change,
                       char out[CLIENT_PATH_BYTES], struct error *err)
 {
-    return change->kind == CHANGE_ENTRY  ? client_file(job->client, job->is_project, out, err)
-           : change->kind == CHANGE_HOOK ? hook_file(job->hook, job->is_project, out, err)
-                                         : permission_file(job->client, job->is_project, out, err);
+    return job->hook             ? hook_file(job->hook, job->is_project, out, err)
+           : change->list.format ? permission_file(job->client, job->is_project, out, err)
+                                 : client_file(job->client, job->is_project, out, err);
 }
 
 static bool read_file(struct job *job, struct change *change)
@@ -193,7 +193,7 @@ static bool read_file(struct job *job, struct change *change)
     if (!find_file(job, change, path, &err) ||
         !config_file_read(path, job->is_project, &change->file, &err))
         return job_fail(job, &err);
-    if (change->kind != CHANGE_ENTRY)
+    if (change->list.format)
         config_file_name_backup(&change->file, job->hook ? "gate" : job->rule);
     if (!change->format->check(&change->file.bytes, &err))
         return job_refuse(job, change, ERROR_bad_json, TEXT_CLI_INSTALL_INVALID, err.path);

@@ -20,9 +20,9 @@ struct settings;
 
 /* One file, and what of ours is in it. */
 struct change {
-    enum change_kind { CHANGE_ENTRY, CHANGE_HOOK, CHANGE_RULE } kind;
     const struct config_format *format;
-    const char *name; /* of what is ours, for people */
+    struct config_list list; /* where ours is in a list, as hooks and rules are; else no format */
+    const char *name;        /* of what is ours, for people */
     struct config_file file;
     struct text after;
     bool keeps_backup, is_restored, is_file_removed;
@@ -35,10 +35,9 @@ enum { JOB_MOST_CHANGES = 2 };
 struct job {
     const struct arguments *arguments;
     const struct client *client;
-    const struct hook *hook;  /* NULL: it is about the entry of an MCP server */
-    const char *name;         /* of the entry */
-    char *rule;               /* owned; NULL: none for this client, or none is wanted */
-    struct config_list rules; /* where it is */
+    const struct hook *hook; /* NULL: it is about the entry of an MCP server */
+    const char *name;        /* of the entry */
+    char *rule;              /* owned; NULL: none for this client, or none is wanted */
     bool is_undo, is_print, is_yes, is_project;
     struct entry_options entry;
     char program[CLIENT_PATH_BYTES];

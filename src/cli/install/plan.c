@@ -10,28 +10,36 @@
 #include "cli/install/config_text.h"
 #include "cli/install/job.h"
 
+static bool is_entry(const struct change *change)
+{
+    return !change->list.format;
+}
+
+static bool is_rule(const struct job *job, const struct change *change)
+{
+    return !is_entry(change) && !job->hook;
+}
+
 static struct json *find_ours(const struct job *job, const struct change *change,
                               const struct text *text)
 {
-    return change->kind == CHANGE_ENTRY  ? entry_find(job->client, job->name, text)
-           : change->kind == CHANGE_HOOK ? hook_find_item(job->hook, text)
-                                         : config_list_find(&job->rules, text);
+    return is_entry(change) ? entry_find(job->client, job->name, text)
+                            : config_list_find(&change->list, text);
 }
 
 static bool put_ours(const struct job *job, const struct change *change, const struct json *ours,
                      struct text *text, struct error *err)
 {
-    return change->kind == CHANGE_ENTRY  ? entry_put(job->client, job->name, ours, text, err)
-           : change->kind == CHANGE_HOOK ? hook_put(job->hook, ours, text, err)
-                                         : config_list_put(&job->rules, ours, text, err);
+    return is_entry(change) ? entry_put(job->client, job->name, ours, text, err)
+           : job->hook      ? hook_put(job->hook, ours, text, err)
+                            : config_list_put(&change->list, ours, text, err);
 }
 
 static bool drop_ours(const struct job *job, const struct change *change, struct text *text,
                       struct error *err)
 {
-    return change->kind == CHANGE_ENTRY  ? entry_drop(job->client, job->name, text, err)
-           : change->kind == CHANGE_HOOK ? hook_drop(job->hook, text, err)
-                                         : config_list_drop(&job->rules, text, err);
+    return is_entry(change) ? entry_drop(job->client, job->name, text, err)
+                            : config_list_drop(&change->list, text, err);
 }
 
 /* `like` one that is there, or as this run wants it. */
@@ -40,9 +48,9 @@ static struct json *make_ours(const struct job *job, const struct change *change
 {
     struct entry_options options = job->entry;
 
-    if (change->kind == CHANGE_HOOK)
+    if (job->hook)
         return hook_make(job->hook, job->client, job->program, like);
-    if (change->kind == CHANGE_RULE)
+    if (is_rule(job, change))
         return permission_make(job->rule);
     if (like)
         options = (struct entry_options){ .like = like };
@@ -121,7 +129,7 @@ bool job_plan_install(struct job *job, struct change *change)
     bool ok = false;
 
     text_add(&change->after, text_string(&change->file.bytes), change->file.bytes.used);
-    if (old && change->kind == CHANGE_ENTRY && !entry_is_ours(job->client, old))
+    if (old && is_entry(change) && !entry_is_ours(job->client, old))
         job_refuse(job, change, ERROR_conflicting_arguments, TEXT_CLI_INSTALL_FOREIGN, "");
     else if (!put_ours(job, change, wanted, &change->after, &err))
         job_refuse(job, change, ERROR_bad_type, TEXT_CLI_INSTALL_SHAPE, err.message);
@@ -131,7 +139,7 @@ bool job_plan_install(struct job *job, struct change *change)
         ok = true;
     config_file_read_backup(&change->file, &backup); /* none: there was no file before us */
     change->keeps_backup = ok && old && led_here(job, change, old, &backup);
-    change->is_theirs = ok && old && change->kind == CHANGE_RULE &&
+    change->is_theirs = ok && old && is_rule(job, change) &&
                         !has_ours(job, &job->changes[0], &job->changes[0].file.bytes);
     change->act = "installed";
     text_release(&backup);
@@ -153,9 +161,9 @@ bool job_plan_undo(struct job *job, struct change *change)
         return true;
     }
     has_backup = config_file_read_backup(&change->file, &backup);
-    if (change->kind == CHANGE_ENTRY && !entry_is_ours(job->client, old)) {
+    if (is_entry(change) && !entry_is_ours(job->client, old)) {
         ok = job_refuse(job, change, ERROR_conflicting_arguments, TEXT_CLI_INSTALL_FOREIGN, "");
-    } else if (change->kind == CHANGE_RULE && has_ours(job, change, &backup)) {
+    } else if (is_rule(job, change) && has_ours(job, change, &backup)) {
         change->is_theirs = true;
         text_add(&change->after, text_string(&change->file.bytes), change->file.bytes.used);
     } else if (led_here(job, change, old, &backup)) {
