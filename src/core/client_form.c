@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/form.h"
+#include "core/known_clients.h"
 
 static void add_free_key(const struct form *form, struct text *key, struct text *out)
 {
@@ -215,26 +216,6 @@ bool client_form_read(const struct form *form, const struct json *content, struc
     return true;
 }
 
-/* What clients were measured to return without a person (docs/clients.md). */
-static const struct {
-    const char *name;
-    bool declines;
-} by_themselves[] = {
-    { "claude-code", false }, /* it cancels */
-    { "codex-mcp-client", true },
-    { "copilot-cli", true },
-    { "github-copilot-developer", true },
-};
-
-static bool may_decline_by_itself(const char *client_name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(by_themselves); i++) {
-        if (client_name && strcmp(by_themselves[i].name, client_name) == 0)
-            return by_themselves[i].declines;
-    }
-    return true;
-}
-
 enum client_verdict client_form_judge(const char *client_name, const char *action, int64_t shown_ms)
 {
     bool was_seen = shown_ms >= CLIENT_FORM_SEEN_MS;
@@ -242,7 +223,8 @@ enum client_verdict client_form_judge(const char *client_name, const char *actio
     if (action && strcmp(action, "accept") == 0)
         return CLIENT_ANSWERS;
     if (action && strcmp(action, "decline") == 0)
-        return was_seen || !may_decline_by_itself(client_name) ? CLIENT_DECLINES : CLIENT_FAILED;
+        return was_seen || known_client(client_name)->only_cancels ? CLIENT_DECLINES
+                                                                   : CLIENT_FAILED;
     if (action && strcmp(action, "cancel") == 0)
         return was_seen ? CLIENT_CANCELS : CLIENT_FAILED;
     return CLIENT_FAILED;

@@ -63,9 +63,3 @@ bool patience_is_time_up(const char *reason)
     return reason && (contains(reason, "timed out") || contains(reason, "timeout") ||
                       contains(reason, "time limit") || contains(reason, "-32001"));
 }
-
-bool patience_is_backgrounded(const char *client_name)
-{
-    /* after 120 s; what comes later is told to the model as no word of its user's */
-    return client_name && strcmp(client_name, "claude-code") == 0;
-}

@@ -16,7 +16,5 @@ int64_t patience_learn(int64_t known_ms, int64_t held_ms, bool says_time_was_up)
 int64_t patience_hold_ms(int64_t known_ms);
 /* Whether the reason a client gives for a cancellation is its own clock. */
 bool patience_is_time_up(const char *reason);
-/* Whether a client of this name puts a call aside that takes long, however it is kept alive. */
-bool patience_is_backgrounded(const char *client_name);
 
 #endif

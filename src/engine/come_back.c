@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/known_clients.h"
 #include "core/limits.h"
-#include "core/patience.h"
 #include "crypto/hash.h"
 #include "engine/waits.h"
 
@@ -26,7 +26,7 @@ bool come_back_may(const struct engine *engine, const struct visit *visit, int r
     if (round > COME_BACK_ROUNDS)
         return false;
     if (wish == COME_BACK_AUTO)
-        return !patience_is_backgrounded(visit->name);
+        return !known_client(visit->name)->backgrounds_calls;
     return wish == COME_BACK_ON;
 }
 

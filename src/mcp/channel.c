@@ -12,6 +12,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/form.h"
+#include "core/known_clients.h"
 #include "core/limits.h"
 #include "mcp/form_schema.h"
 #include "mcp/inside.h"
@@ -43,7 +44,7 @@ void channel_write_client(struct json_writer *writer, const struct mcp_call *cal
     json_write_text(writer, "era", call->revision == REVISION_2026_07_28 ? "modern" : "legacy");
     json_write_bool(writer, "form", call_has(call, ABILITY_FORM));
     json_write_bool(writer, "url", call_has(call, ABILITY_URL));
-    json_write_bool_if(writer, "stops_clock", form_schema_stops_clock(call->visit->name));
+    json_write_bool_if(writer, "stops_clock", known_client(call->visit->name)->stops_clock);
     json_write_end_object(writer);
 }
 
@@ -146,7 +147,7 @@ void channel_return(struct mcp_visit *visit, const struct form_return *form, boo
 /* Its clock runs again, where it stood still. */
 static void end_shown(struct mcp_call *call)
 {
-    if (form_schema_stops_clock(call->visit->name))
+    if (known_client(call->visit->name)->stops_clock)
         hold_until(call, boot_ms(call) + hold_limit_s(call->visit) * 1000);
     call->shown = NULL;
 }
@@ -244,7 +245,7 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
     text_put(shown->session_id, sizeof shown->session_id, session_id);
     shown->shown_boot_ms = boot_ms(call);
     call->shown = shown;
-    if (form_schema_stops_clock(call->visit->name) && call->deadline_boot_ms)
+    if (known_client(call->visit->name)->stops_clock && call->deadline_boot_ms)
         hold_until(call, call->deadline_boot_ms);
     elsewhere_tell_stream(call); /* who has this event need not be shown the form again */
     /* no end of its own: the ask's deadline ends the call, and the call the question */

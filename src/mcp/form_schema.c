@@ -11,44 +11,13 @@
 #include "base/text.h"
 #include "core/client_form.h"
 #include "core/form.h"
+#include "core/known_clients.h"
 #include "core/visible_text.h"
-
-/* What clients were seen to do with forms. The last row is for those nobody has looked at: they are
- * taken at their revision's word, but are given no field that is a mere courtesy. */
-static const struct client {
-    const char *name;
-    bool shows_lists;      /* arrays, where the revision has them */
-    bool shows_numbers;    /* else a dialog without fields is shown */
-    bool leaves_text_free; /* an optional text may stay empty */
-    bool shows_notes;
-    bool wants_one_of; /* for labelled choices, whatever its revision says */
-    bool stops_clock;  /* of the call, while a form is open */
-} clients[] = {
-    { "codex-mcp-client", false, false, false, false, true, true },
-    { "claude-code", true, true, true, true, false, true },
-    { "copilot-cli", true, true, true, true, false, false },
-    { "github-copilot-developer", true, true, true, true, false, false },
-    { NULL, true, true, true, false, false, false },
-};
-
-static const struct client *client_find(const char *name)
-{
-    const struct client *row = clients;
-
-    while (row->name && (!name || strcmp(row->name, name) != 0))
-        row++;
-    return row;
-}
-
-bool form_schema_stops_clock(const char *client_name)
-{
-    return client_find(client_name)->stops_clock;
-}
 
 /* One form being written. */
 struct writing {
     const struct form *form;
-    const struct client *client;
+    const struct known_client *client;
     enum mcp_revision revision;
     enum language language;
     struct json_writer json;
@@ -58,7 +27,7 @@ struct writing {
 
 static bool has_lists(const struct writing *writing)
 {
-    return writing->revision >= REVISION_2025_11_25 && writing->client->shows_lists;
+    return writing->revision >= REVISION_2025_11_25 && !writing->client->lacks_lists;
 }
 
 static bool has_defaults(const struct writing *writing)
@@ -352,7 +321,7 @@ static void write_multi(struct writing *writing, size_t index)
 static void write_hybrid(struct writing *writing, size_t index)
 {
     const struct field *field = &writing->form->fields[index];
-    bool has_words = writing->client->leaves_text_free;
+    bool has_words = !writing->client->needs_every_text;
     bool is_required = !has_words && field->min_selections > 0;
     struct text key = { 0 }, before = { 0 };
 
@@ -428,7 +397,7 @@ static void write_number(struct writing *writing, size_t index)
 {
     const struct field *field = &writing->form->fields[index];
     bool is_exact = writing->revision == REVISION_2026_07_28;
-    bool is_text = !writing->client->shows_numbers;
+    bool is_text = writing->client->lacks_numbers;
     struct text hint = { 0 };
 
     begin_property(writing, field->name,
@@ -477,9 +446,9 @@ static void (*const kinds[FIELD_KIND_COUNT])(struct writing *writing, size_t ind
 static bool is_trap(const struct writing *writing, const struct field *field)
 {
     bool is_text = field->kind == FIELD_TEXT ||
-                   (field->kind == FIELD_NUMBER && !writing->client->shows_numbers);
+                   (field->kind == FIELD_NUMBER && writing->client->lacks_numbers);
 
-    return is_text && !field->is_required && !writing->client->leaves_text_free;
+    return is_text && !field->is_required && writing->client->needs_every_text;
 }
 
 static void write_properties(struct writing *writing)
@@ -515,7 +484,7 @@ void form_schema_write(const struct form *form, enum mcp_revision revision, cons
     struct text lacks = { 0 };
     struct writing writing = {
         .form = form,
-        .client = client_find(client_name),
+        .client = known_client(client_name),
         .revision = revision,
         .language = language,
         .json = json_writer_to(out),

@@ -6,8 +6,6 @@
  */
 #ifndef MCP_FORM_SCHEMA_H
 #define MCP_FORM_SCHEMA_H
-#include <stdbool.h>
-
 #include "i18n/i18n.h"
 #include "mcp/revision.h"
 
@@ -25,7 +23,5 @@ void form_schema_write(const struct form *form, enum mcp_revision revision, cons
  * client fails without it where the revision has none. */
 void form_schema_write_url(const struct form *form, const char *id, const char *url,
                            struct text *out);
-/* Its clock for a call stands still while a form of ours is open there. */
-bool form_schema_stops_clock(const char *client_name);
 
 #endif

@@ -4,10 +4,9 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/known_clients.h"
 #include "settings/inside.h"
 #include "settings/settings.h"
-
-enum { HOLD_LIMIT_UNKNOWN_S = 50 }; /* below the 60 s after which most clients give up */
 
 enum ask_interface settings_interface(const struct settings *settings)
 {
@@ -64,10 +63,10 @@ bool settings_is_within(const char *period, int minute_of_day)
     return minute_of_day >= from || minute_of_day < to;
 }
 
-/* Of the longest key that ends in * and fits. */
+/* Of the longest key that ends in * and fits; 0: there is none. */
 static int64_t limit_by_beginning(const struct json *limits, const char *client_name)
 {
-    int64_t limit = HOLD_LIMIT_UNKNOWN_S;
+    int64_t limit = 0;
     size_t longest = 0;
 
     for (void *at = json_first(limits); at; at = json_next(limits, at)) {
@@ -77,7 +76,7 @@ static int64_t limit_by_beginning(const struct json *limits, const char *client_
         if (length > longest && key[length - 1] == '*' &&
             strncmp(key, client_name, length - 1) == 0) {
             longest = length;
-            limit = json_member_integer(limits, key, HOLD_LIMIT_UNKNOWN_S);
+            limit = json_member_integer(limits, key, 0);
         }
     }
     return limit;
@@ -88,5 +87,6 @@ int64_t settings_hold_limit_s(const struct settings *settings, const char *clien
     const struct json *limits = settings_limits(settings, SETTING_HOLD_LIMITS);
     int64_t limit = json_member_integer(limits, client_name, 0);
 
-    return limit ? limit : limit_by_beginning(limits, client_name);
+    limit = limit ? limit : limit_by_beginning(limits, client_name);
+    return limit ? limit : known_client(client_name)->hold_s;
 }

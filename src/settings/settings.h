@@ -159,8 +159,8 @@ bool settings_speak(const char *value, bool is_saved, const char *asked);
 /* do_not_disturb, or minute_of_day (local time, 0..1439) inside quiet_hours. */
 bool settings_is_quiet(const struct settings *settings, int minute_of_day);
 bool settings_is_within(const char *period, int minute_of_day); /* "22:00-07:00"; "" is never */
-/* How long a call of this client may be held open: by its name, else by the longest key "…*" it
- * begins with; "*" is for those not named. */
+/* How long a call of this client may be held open: what is set for its name, else for the longest
+ * "…*" that it begins with ("*" is for all others), else what was measured. */
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name);
 
 /* What was wrong with values we were given, oldest first, at most SETTINGS_MAX_WARNINGS. */

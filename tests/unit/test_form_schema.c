@@ -267,16 +267,6 @@ static void test_an_address_has_an_id_at_every_revision(void **state)
     text_release(&out);
 }
 
-static void test_whose_clock_stands_still(void **state)
-{
-    (void)state;
-    assert_true(form_schema_stops_clock("codex-mcp-client"));
-    assert_true(form_schema_stops_clock("claude-code"));
-    assert_false(form_schema_stops_clock("github-copilot-developer"));
-    assert_false(form_schema_stops_clock("claude"));
-    assert_false(form_schema_stops_clock(NULL));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,7 +275,6 @@ int main(void)
         cmocka_unit_test(test_an_agents_text_is_harmless_and_bounded),
         cmocka_unit_test(test_a_long_question_is_shown_whole),
         cmocka_unit_test(test_an_address_has_an_id_at_every_revision),
-        cmocka_unit_test(test_whose_clock_stands_still),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

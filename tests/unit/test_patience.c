@@ -84,22 +84,12 @@ static void test_reasons(void **state)
         assert_int_equal(patience_is_time_up(cases[i].reason), cases[i].is_time);
 }
 
-static void test_names(void **state)
-{
-    (void)state;
-    assert_true(patience_is_backgrounded("claude-code"));
-    assert_false(patience_is_backgrounded("claude-code-like"));
-    assert_false(patience_is_backgrounded(""));
-    assert_false(patience_is_backgrounded(NULL));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_learnt),
         cmocka_unit_test(test_calls_are_held_for_less),
         cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -427,8 +427,9 @@ static void interface_and_hold_limits_speak_for_themselves(void **state)
     assert_int_equal(settings_hold_limit_s(settings, "\xff unheard of"), 50);
     assert_true(settings_put_saved(settings, "hold_limits", "{\"*\":20}"));
     assert_int_equal(settings_hold_limit_s(settings, "claude-code"), 20);
-    assert_true(settings_put_saved(settings, "hold_limits", "{}"));
-    assert_int_equal(settings_hold_limit_s(settings, "claude-code"), 50);
+    assert_true(settings_put_saved(settings, "hold_limits", "{\"codex*\":3500}"));
+    assert_int_equal(settings_hold_limit_s(settings, "codex-mcp-client"), 3500);
+    assert_int_equal(settings_hold_limit_s(settings, "claude-code"), 110); /* as measured */
 }
 
 static void values_are_written_as_json_of_their_kind(void **state)
@@ -460,7 +461,8 @@ static void every_measured_client_is_answered_in_time(void **state)
     } clients[] = {
         { "Codex CLI", "codex-mcp-client", 300, 270 },
         { "Claude Code, TUI", "claude-code", 120, 100 },
-        { "Copilot CLI", "github-copilot-developer", 180, 160 },
+        { "Copilot CLI", "copilot-cli", 180, 160 },
+        { "Copilot, another surface", "github-copilot-developer", 180, 160 },
         { "Gemini CLI", "gemini-cli-mcp-client", 600, 540 },
         { "Gemini CLI, with the server's name", "gemini-cli-mcp-client-sayso", 600, 540 },
         { "Qwen Code", "qwen-code-mcp-client", 300, 270 },

@@ -15,6 +15,7 @@
 #include "cli/install/config_text.h"
 #include "cli/install/entry.h"
 #include "cli/install/permission.h"
+#include "core/known_clients.h"
 #include "settings/settings.h"
 
 /* The servers of a client's own file; NULL: there is no file or it can't be read (then `ret_line`
@@ -81,7 +82,7 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
     char seconds[24];
 
     settings_load(settings, doctor->has_place ? doctor->place.settings : NULL);
-    hold = settings_hold_limit_s(settings, client->mcp_name ? client->mcp_name : "");
+    hold = settings_hold_limit_s(settings, known_client_of_program(client->name)->name);
     settings_free(settings);
     if (!client->timeout_key || patience > hold)
         return;

@@ -16,7 +16,6 @@ enum { CLIENT_PATH_BYTES = 4096, CLIENT_TIMEOUT_S = 3600 };
 struct client {
     const char *name, *alias; /* on the command line */
     const char *title;        /* as people know it */
-    const char *mcp_name;     /* that it gives to servers: its row of hold_limits; NULL: unknown */
     const struct config_format *format;
     const char *container; /* the member that holds the servers */
 

@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "cli/install/job.h"
 #include "cli/say.h"
+#include "core/known_clients.h"
 #include "settings/settings.h"
 #include "wire/place.h"
 
@@ -113,8 +114,9 @@ void job_tell_effects(const struct job *job)
     }
     snprintf(limit, sizeof limit, "%d", CLIENT_TIMEOUT_S);
     snprintf(patience, sizeof patience, "%lld", (long long)client->patience_s);
-    snprintf(hold, sizeof hold, "%lld",
-             (long long)settings_hold_limit_s(settings, client->mcp_name ? client->mcp_name : ""));
+    snprintf(
+        hold, sizeof hold, "%lld",
+        (long long)settings_hold_limit_s(settings, known_client_of_program(client->name)->name));
     if (client->timeout_key)
         say_note(TEXT_CLI_INSTALL_TIMEOUT, "client", client->title, "key", client->timeout_key,
                  "seconds", limit, "patience", patience, NULL);

@@ -1,0 +1,112 @@
+/* known_clients.c - see known_clients.h. To add a client: a row, measured by `make clients`. */
+#include "core/known_clients.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const struct known_client clients[] = {
+    { .name = "*", .hold_s = 50 }, /* most clients and both SDKs give up after 60 s */
+    {
+        .name = "claude-code",
+        .measured = "2.1.325, 2026-11-16",
+        .program = "claude",
+        .hold_s = 110,
+        .backgrounds_calls = true,
+        .stops_clock = true,
+        .only_cancels = true,
+        .shows_notes = true,
+    },
+    {
+        .name = "codex-mcp-client",
+        .measured = "0.166.0, 2026-11-16",
+        .program = "codex",
+        .hold_s = 280,
+        .stops_clock = true,
+        .lacks_lists = true,
+        .lacks_numbers = true,
+        .needs_every_text = true,
+        .wants_one_of = true,
+    },
+    {
+        .name = "copilot-cli",
+        .measured = "1.0.102, 2026-11-16",
+        .program = "copilot",
+        .hold_s = 170,
+        .shows_notes = true,
+    },
+    {
+        .name = "github-copilot-developer", /* another surface of the same */
+        .measured = "2026-11-15",
+        .hold_s = 170,
+        .shows_notes = true,
+    },
+    {
+        .name = "gemini-cli-mcp-client*", /* some add the server's name to theirs */
+        .measured = "0.61.0, 2026-11-16",
+        .program = "gemini",
+        .hold_s = 580,
+    },
+    {
+        .name = "qwen-code-mcp-client*",
+        .measured = "0.24.4, 2026-11-16",
+        .program = "qwen",
+        .hold_s = 280,
+    },
+    {
+        .name = "qwen-cli-mcp-client*",
+        .measured = "0.24.4, 2026-11-16",
+        .hold_s = 280,
+    },
+    {
+        .name = "opencode",
+        .measured = "1.18.33, 2026-11-16",
+        .program = "opencode",
+        .hold_s = 50,
+    },
+    {
+        .name = "continue-cli-client",
+        .measured = "1.5.47, 2026-11-16",
+        .hold_s = 50,
+    },
+    {
+        .name = "@cline/core",
+        .measured = "3.0.65, 2026-11-19",
+        .program = "cline",
+        .hold_s = 50,
+    },
+    {
+        .name = "inspector-cli",
+        .measured = "2.12.0, 2026-11-16",
+        .hold_s = 50,
+    },
+};
+
+const struct known_client *known_client(const char *name)
+{
+    const struct known_client *found = clients;
+    size_t longest = 0;
+
+    for (size_t i = 1; name && i < ARRAY_LEN(clients); i++) {
+        size_t length = strlen(clients[i].name) - 1;
+
+        if (strcmp(clients[i].name, name) == 0)
+            return &clients[i];
+        if (clients[i].name[length] == '*' && length > longest &&
+            strncmp(clients[i].name, name, length) == 0) {
+            longest = length;
+            found = &clients[i];
+        }
+    }
+    return found;
+}
+
+const struct known_client *known_client_of_program(const char *program)
+{
+    for (size_t i = 1; i < ARRAY_LEN(clients); i++) {
+        if (clients[i].program && strcmp(clients[i].program, program) == 0)
+            return &clients[i];
+    }
+    return clients;
+}

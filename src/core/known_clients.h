@@ -1,0 +1,36 @@
+/*
+ * known_clients.h - what the clients of agents were measured to do (docs/clients.md), by the name
+ * they send in clientInfo. Every fact about a client is here and nowhere else; zero is what holds
+ * for a client that nobody has measured. Pure.
+ */
+#ifndef CORE_KNOWN_CLIENTS_H
+#define CORE_KNOWN_CLIENTS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct known_client {
+    const char *name;     /* "begin*": every name that begins so; "*": all others */
+    const char *measured; /* version and date */
+    const char *program;  /* as `sayso install` calls it; NULL: not known there */
+
+    /* Its calls. */
+    int64_t hold_s;         /* a call without a word from us is answered with `pending` by then */
+    bool backgrounds_calls; /* after 120 s; a later result is told to the model as hearsay */
+
+    /* Its forms. */
+    bool stops_clock;   /* of the call, while a form is open */
+    bool only_cancels;  /* without a person it cancels; so a decline is a person's, however fast */
+    bool lacks_lists;   /* no arrays, whatever its revision has */
+    bool lacks_numbers; /* a dialog without fields is shown instead */
+    bool needs_every_text; /* an optional text can't stay empty */
+    bool shows_notes;      /* the others are given no field that is a mere courtesy */
+    bool wants_one_of;     /* for labeled choices, whatever its revision says */
+};
+
+/* The row of this name, else the one with the longest beginning, else that of all others. NULL is a
+ * client without a name. */
+const struct known_client *known_client(const char *name);
+/* The same by what `sayso install` calls it. */
+const struct known_client *known_client_of_program(const char *program);
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * test_known_clients.c - the table of measured clients: which row a name has, and what it says.
+ * Proves: R4.2 R5.7
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/known_clients.h"
+
+static void test_which_row_a_name_has(void **state)
+{
+    static const struct {
+        const char *name, *row;
+    } cases[] = {
+        { "claude-code", "claude-code" },
+        { "claude-code-like", "*" },
+        { "claude", "*" },
+        { "copilot-cli", "copilot-cli" },
+        { "github-copilot-developer", "github-copilot-developer" },
+        { "gemini-cli-mcp-client", "gemini-cli-mcp-client*" },
+        { "gemini-cli-mcp-client-sayso", "gemini-cli-mcp-client*" },
+        { "gemini-cli", "*" },
+        { "qwen-cli-mcp-client-sayso", "qwen-cli-mcp-client*" },
+        { "", "*" },
+        { "*", "*" },
+        { "\xff", "*" },
+        { NULL, "*" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_string_equal(known_client(cases[i].name)->name, cases[i].row);
+}
+
+static void test_what_is_known_has_a_date(void **state)
+{
+    static const char *const names[] = { "claude-code",           "codex-mcp-client",
+                                         "copilot-cli",           "github-copilot-developer",
+                                         "gemini-cli-mcp-client", "qwen-code-mcp-client",
+                                         "qwen-cli-mcp-client",   "opencode",
+                                         "continue-cli-client",   "Cline",
+                                         "inspector-cli" };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        assert_non_null(strstr(known_client(names[i])->measured, "2026-"));
+    assert_null(known_client("somebody")->measured);
+}
+
+static void test_what_is_installed_has_its_row(void **state)
+{
+    (void)state;
+    assert_string_equal(known_client_of_program("copilot")->name, "copilot-cli");
+    assert_string_equal(known_client_of_program("claude")->name, "claude-code");
+    assert_string_equal(known_client_of_program("cursor")->name, "*");
+}
+
+static void test_what_the_rows_say(void **state)
+{
+    static const struct {
+        const char *name;
+        bool stops_clock, backgrounds_calls, shows_notes, lacks_lists;
+    } cases[] = {
+        { "claude-code", true, true, true, false },
+        { "codex-mcp-client", true, false, false, true },
+        { "copilot-cli", false, false, true, false },
+        { "github-copilot-developer", false, false, true, false },
+        { "somebody", false, false, false, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct known_client *row = known_client(cases[i].name);
+
+        assert_int_equal(row->stops_clock, cases[i].stops_clock);
+        assert_int_equal(row->backgrounds_calls, cases[i].backgrounds_calls);
+        assert_int_equal(row->shows_notes, cases[i].shows_notes);
+        assert_int_equal(row->lacks_lists, cases[i].lacks_lists);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_row_a_name_has),
+        cmocka_unit_test(test_what_is_known_has_a_date),
+        cmocka_unit_test(test_what_is_installed_has_its_row),
+        cmocka_unit_test(test_what_the_rows_say),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
