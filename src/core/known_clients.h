@@ -13,6 +13,9 @@ struct known_client {
     const char *measured; /* version and date */
     const char *program;  /* as `sayso install` calls it; NULL: not known there */
 
+    /* Its protocol. */
+    bool keeps_rounds_open; /* its dialog of a 2026-07-28 round can't be withdrawn */
+
     /* Its calls. */
     int64_t hold_s;         /* a call without a word from us is answered with `pending` by then */
     bool backgrounds_calls; /* after 120 s; a later result is told to the model as hearsay */

@@ -92,6 +92,13 @@ static int64_t hold_limit_s(void *context, const char *client_name)
     return settings_hold_limit_s(current_settings(&stdio->settings), client_name);
 }
 
+static bool offers_modern(void *context, const char *client_name)
+{
+    struct stdio *stdio = context;
+
+    return settings_offers_modern(current_settings(&stdio->settings), client_name);
+}
+
 static const char *tools(void *context)
 {
     struct stdio *stdio = context;
@@ -345,6 +352,7 @@ void stdio_run(const struct stdio_options *options)
         .transport = "stdio",
         .context = &stdio,
         .hold_limit_s = hold_limit_s,
+        .offers_modern = offers_modern,
         .tools = tools,
     };
 

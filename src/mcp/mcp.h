@@ -75,6 +75,8 @@ struct mcp_parts {
     void *context;
     /* How long a call of this client may be held open, in seconds. */
     int64_t (*hold_limit_s)(void *context, const char *client_name);
+    /* Whether 2026-07-28 is offered to this client; NULL: to all. */
+    bool (*offers_modern)(void *context, const char *client_name);
     /* Which tools are listed (core/offered_tools.h); NULL: all. */
     const char *(*tools)(void *context);
     /* State that travels with a client: only we can make and open it, and only for this principal

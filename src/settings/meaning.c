@@ -90,3 +90,11 @@ int64_t settings_hold_limit_s(const struct settings *settings, const char *clien
     limit = limit ? limit : limit_by_beginning(limits, client_name);
     return limit ? limit : known_client(client_name)->hold_s;
 }
+
+bool settings_offers_modern(const struct settings *settings, const char *client_name)
+{
+    int64_t wish = settings_integer(settings, SETTING_MCP_MODERN);
+
+    return wish == MCP_MODERN_AUTO ? !known_client(client_name)->keeps_rounds_open
+                                   : wish == MCP_MODERN_ON;
+}

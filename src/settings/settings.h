@@ -77,6 +77,7 @@ enum { CLI_ANSWERS_ANY, CLI_ANSWERS_TTY, CLI_ANSWERS_OFF };
 enum { THEME_SYSTEM, THEME_LIGHT, THEME_DARK };
 enum { MCP_AUTH_TOKEN, MCP_AUTH_NONE };
 enum { COME_BACK_AUTO, COME_BACK_ON, COME_BACK_OFF };
+enum { MCP_MODERN_AUTO, MCP_MODERN_ON, MCP_MODERN_OFF };
 enum { KEEP_SIGNED_IN_AUTO, KEEP_SIGNED_IN_ON, KEEP_SIGNED_IN_OFF };
 
 struct setting_value {
@@ -162,6 +163,9 @@ bool settings_is_within(const char *period, int minute_of_day); /* "22:00-07:00"
 /* How long a call of this client may be held open: what is set for its name, else for the longest
  * "…*" that it begins with ("*" is for all others), else what was measured. */
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name);
+
+/* Whether MCP 2026-07-28 is offered to this client; NULL: it has no name. */
+bool settings_offers_modern(const struct settings *settings, const char *client_name);
 
 /* What was wrong with values we were given, oldest first, at most SETTINGS_MAX_WARNINGS. */
 enum { SETTINGS_MAX_WARNINGS = 64, SETTING_NAME_BYTES = 64, SETTINGS_FILE_MAX_BYTES = 1048576 };

@@ -171,6 +171,17 @@ def come_back(home: Home) -> None:
         assert client.ask("Back").get("resultType") == "input_required"
 
 
+def mcp_modern(home: Home) -> None:
+    with Mcp(home, "2026-07-28") as client:
+        assert client.call("tools/list")["tools"]
+        with set_to(home, "mcp_modern", "off"):
+            listed = client.start("tools/list")
+            while listed not in client.replies:
+                client.read()
+            assert client.replies.pop(listed)["error"]["code"] == -32022
+        assert client.call("tools/list")["tools"]
+
+
 def compat(home: Home) -> None:
     def tools() -> int:
         with Mcp(home, "2025-11-25") as client:
@@ -271,7 +282,7 @@ def idle_exit_seconds(home: Home) -> None:
 SHOWN = dict([
     *((act.__name__, act) for act in (
         cli_answers, notify_command, notify_webhook, desktop, browser, list_count, max_pending, asks_per_minute,
-        hold_limits, come_back, keep_signed_in, tools, compat, store, mcp_auth, listen, log_level, max_sessions)),
+        hold_limits, come_back, mcp_modern, keep_signed_in, tools, compat, store, mcp_auth, listen, log_level, max_sessions)),
     gated("gate_commands", "frobnicate", "frobnicate all"),
     gated("gate_words", "staging", "ls staging"),
     gated("gate_paths", "~/.private/", "cat ~/.private/x"),

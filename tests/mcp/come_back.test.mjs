@@ -195,7 +195,7 @@ describe("rounds", { concurrency: 8 }, () => {
             client.name = "raw";
             await home.must("settings", "set", "come_back", "off");
             assert.equal((await client.tool("provide_choice", named("Off"))).action_status, "pending");
-        }, held(1)));
+        }, held(1, { SAYSO_MCP_MODERN: "on" })));
     }
 
     test("stdio: the hub dies while a round waits, and the round ends as if it had not", inHome(async (home) => {

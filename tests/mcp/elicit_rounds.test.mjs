@@ -111,7 +111,7 @@ for (const [way, enter] of Object.entries(WAYS)) {
                     await client.stop();
                 }
             }
-        }, { SAYSO_MAX_PENDING: "1000", SAYSO_ASKS_PER_MINUTE: "1000" }));
+        }, { SAYSO_MAX_PENDING: "1000", SAYSO_ASKS_PER_MINUTE: "1000", SAYSO_MCP_MODERN: "on" }));
     }
 
     describe(`${way}: rounds`, { concurrency: 3 }, () => {

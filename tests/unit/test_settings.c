@@ -485,6 +485,26 @@ static void every_measured_client_is_answered_in_time(void **state)
     }
 }
 
+/* 2026-07-28 is for whoever can withdraw its forms, unless the setting says for whom (R4.2). */
+static void the_newest_revision_is_not_for_everybody(void **state)
+{
+    static const struct {
+        const char *wish, *client;
+        bool is_offered;
+    } cases[] = {
+        { "auto", "claude-code", false }, { "auto", "copilot-cli", false },
+        { "auto", "somebody", true },     { "auto", NULL, true },
+        { "on", "claude-code", true },    { "on", NULL, true },
+        { "off", "claude-code", false },  { "off", "somebody", false },
+    };
+    struct settings *settings = ((struct place *)*state)->settings;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_true(settings_put_saved(settings, "mcp_modern", cases[i].wish));
+        assert_int_equal(settings_offers_modern(settings, cases[i].client), cases[i].is_offered);
+    }
+}
+
 static void the_longest_beginning_counts(void **state)
 {
     static const struct {
@@ -523,6 +543,7 @@ int main(void)
         CASE(interface_and_hold_limits_speak_for_themselves),
         CASE(values_are_written_as_json_of_their_kind),
         CASE(every_measured_client_is_answered_in_time),
+        CASE(the_newest_revision_is_not_for_everybody),
         CASE(the_longest_beginning_counts),
     };
 

@@ -73,6 +73,13 @@ static int64_t hold_limit_s(void *context, const char *client_name)
     return settings_hold_limit_s(peer->front->parts.settings, client_name);
 }
 
+static bool offers_modern(void *context, const char *client_name)
+{
+    const struct peer *peer = context;
+
+    return settings_offers_modern(peer->front->parts.settings, client_name);
+}
+
 /* What one session carries is of no use to another of the same token. */
 static char *bind_to(const struct peer *peer, const char *binding)
 {
@@ -188,6 +195,7 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
                                                                          : NULL,
         .context = peer,
         .hold_limit_s = hold_limit_s,
+        .offers_modern = offers_modern,
         .tools = tools,
         .seal = front->parts.seal ? seal : NULL,
         .unseal = front->parts.unseal ? unseal : NULL,

@@ -34,14 +34,22 @@ static const struct mcp_method methods[] = {
     { "subscriptions/listen", listen_to },
 };
 
-static void refuse_version(struct mcp_request *request, const char *asked)
+static bool is_offered(const struct mcp_request *request)
+{
+    const struct mcp_parts *parts = &request->to.mcp->parts;
+
+    return !parts->offers_modern || parts->offers_modern(parts->context, request->client_name);
+}
+
+static void refuse_version(struct mcp_request *request, const char *asked, int newest, int oldest)
 {
     struct text data = { 0 };
     struct json_writer writer = json_writer_to(&data);
 
     json_write_object(&writer, NULL);
     json_write_list(&writer, "supported");
-    json_write_text(&writer, NULL, revision_name(REVISION_2026_07_28));
+    for (int revision = newest; revision >= oldest; revision--)
+        json_write_text(&writer, NULL, revision_name((enum mcp_revision)revision));
     json_write_end_list(&writer);
     json_write_text(&writer, "requested", asked);
     json_write_end_object(&writer);
@@ -78,14 +86,23 @@ static bool check_envelope(struct mcp_request *request)
     return true;
 }
 
+/* To a client that is not offered it, we are a server that does not have it. */
 static bool check_version(struct mcp_request *request)
 {
     const struct json *meta = json_member(request->params, "_meta");
     const char *version = json_member_text(meta, META_PREFIX "protocolVersion");
 
+    if (!is_offered(request)) {
+        if (strcmp(request->method, "server/discover") == 0)
+            mcp_refuse(&request->to, MODERN_NO_METHOD, JSONRPC_METHOD_NOT_FOUND, "no such method",
+                       NULL);
+        else
+            refuse_version(request, version, REVISION_2025_11_25, REVISION_2024_11_05);
+        return false;
+    }
     if (strcmp(version, revision_name(REVISION_2026_07_28)) == 0)
         return true;
-    refuse_version(request, version);
+    refuse_version(request, version, REVISION_2026_07_28, REVISION_2026_07_28);
     return false;
 }
 
