@@ -87,10 +87,10 @@ struct ask_tool {
 
 /* What a good call comes to. */
 struct ask_call {
-    struct form form;             /* empty when collecting */
-    char session_id[27];          /* not "" : collect an earlier ask */
-    int64_t wait_s;               /* only with session_id; default 30 */
-    int64_t timeout_s;            /* 0: the agent named none */
+    struct form form;    /* empty when collecting */
+    char session_id[27]; /* not "" : collect an earlier ask */
+    int64_t wait_s;    /* only with session_id; default 30, but a client's own patience over MCP */
+    int64_t timeout_s; /* 0: the agent named none */
     enum ask_interface interface; /* INTERFACE_NONE: the agent named none */
     char *idempotency_key;        /* NULL: none */
     char *arguments_json;         /* canonical, as received less what clients add themselves */

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+enum { WITH_PROGRESS_S = 600 };
+
 static const struct known_client clients[] = {
     { .name = "*", .hold_s = 50 }, /* most clients and both SDKs give up after 60 s */
     {
@@ -36,6 +38,7 @@ static const struct known_client clients[] = {
         .program = "copilot",
         .keeps_rounds_open = true,
         .hold_s = 170,
+        .progress_extends = true,
         .shows_notes = true,
     },
     {
@@ -55,17 +58,20 @@ static const struct known_client clients[] = {
         .measured = "0.24.4, 2026-11-16",
         .program = "qwen",
         .hold_s = 280,
+        .progress_extends = true,
     },
     {
         .name = "qwen-cli-mcp-client*",
         .measured = "0.24.4, 2026-11-16",
         .hold_s = 280,
+        .progress_extends = true,
     },
     {
         .name = "opencode",
         .measured = "1.18.33, 2026-11-16",
         .program = "opencode",
         .hold_s = 50,
+        .progress_extends = true,
     },
     {
         .name = "continue-cli-client",
@@ -102,6 +108,13 @@ const struct known_client *known_client(const char *name)
         }
     }
     return found;
+}
+
+int64_t known_client_hold_s(const char *name, bool has_progress)
+{
+    const struct known_client *client = known_client(name);
+
+    return has_progress && client->progress_extends ? WITH_PROGRESS_S : client->hold_s;
 }
 
 const struct known_client *known_client_of_program(const char *program)

@@ -18,6 +18,7 @@ struct known_client {
 
     /* Its calls. */
     int64_t hold_s;         /* a call without a word from us is answered with `pending` by then */
+    bool progress_extends;  /* its limit: progress keeps a call alive for ten minutes at least */
     bool backgrounds_calls; /* after 120 s; a later result is told to the model as hearsay */
 
     /* Its forms. */
@@ -33,7 +34,9 @@ struct known_client {
 /* The row of this name, else the one with the longest beginning, else that of all others. NULL is a
  * client without a name. */
 const struct known_client *known_client(const char *name);
-/* The same by what `sayso install` calls it. */
+/* For how long it was measured to wait for a call, with progress or without a word. */
+int64_t known_client_hold_s(const char *name, bool has_progress);
+/* The row of what `sayso install` calls so. */
 const struct known_client *known_client_of_program(const char *program);
 
 #endif

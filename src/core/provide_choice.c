@@ -179,7 +179,7 @@ static const struct argument choice_arguments[] = {
       ARGUMENT_RANGE(INTEGER, 0, LIMIT_WAIT_S, NUMBER),
       .otherwise = DEFAULT_WAIT_S,
       .offset = VALUE(wait_s),
-      .help = "How long to wait for the answer when collecting, default 30; only with "
+      .help = "How long to wait when collecting, default as long as possible; only with "
               "session_id." },
     { .name = "idempotency_key",
       ARGUMENT_RANGE(TEXT, 0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES),

@@ -85,11 +85,11 @@ static void on_time(void *context)
     mcp_on_time(stdio->mcp);
 }
 
-static int64_t hold_limit_s(void *context, const char *client_name)
+static int64_t hold_limit_s(void *context, const char *client_name, bool has_progress)
 {
     struct stdio *stdio = context;
 
-    return settings_hold_limit_s(current_settings(&stdio->settings), client_name);
+    return settings_hold_limit_s(current_settings(&stdio->settings), client_name, has_progress);
 }
 
 static bool offers_modern(void *context, const char *client_name)

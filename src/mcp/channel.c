@@ -148,7 +148,7 @@ void channel_return(struct mcp_visit *visit, const struct form_return *form, boo
 static void end_shown(struct mcp_call *call)
 {
     if (known_client(call->visit->name)->stops_clock)
-        hold_until(call, boot_ms(call) + hold_limit_s(call->visit) * 1000);
+        hold_until(call, boot_ms(call) + hold_limit_s(call) * 1000);
     call->shown = NULL;
 }
 

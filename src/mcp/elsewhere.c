@@ -99,11 +99,10 @@ void elsewhere_tell_stream(struct mcp_call *call)
 }
 
 /* What is left of the client's patience. While it shows our form some have no end of it. */
-static int64_t left_s(const struct mcp *mcp, const struct mcp_visit *visit,
-                      const struct json *state)
+static int64_t left_s(const struct mcp_call *call, const struct json *state)
 {
-    int64_t limit_s = hold_limit_s(visit);
-    int64_t gone_s = (utc_ms(mcp) - json_member_integer(state, "began_ms", 0)) / 1000;
+    int64_t limit_s = hold_limit_s(call);
+    int64_t gone_s = (utc_ms(call->to.mcp) - json_member_integer(state, "began_ms", 0)) / 1000;
 
     if (json_is_yes(json_member(state, "shown")) || gone_s < 0)
         return limit_s;
@@ -140,7 +139,7 @@ static void wait_on(struct mcp_request *request, const struct json *state)
     set_tool(call, state);
     text_put(call->session_id, sizeof call->session_id, json_member_text(state, "ask"));
     call->has_returned = json_is_yes(json_member(state, "shown"));
-    wait_s = left_s(mcp, visit, state);
+    wait_s = left_s(call, state);
     hold_begin(call, wait_s);
     tool_wait(call, wait_s);
 }

@@ -10,17 +10,20 @@
 #include "core/patience.h"
 #include "mcp/inside.h"
 
-static const int64_t PROGRESS_EVERY_MS = 15000;
+static const int64_t PROGRESS_EVERY_MS = 10000;
 static const int64_t DESK_GRACE_MS = 2000; /* to say `pending` by itself */
 /* Wake-ups are this far apart: thousands of calls cost a look each, not a wake-up each. */
 static const int64_t WAKE_STEP_MS = 250;
 
-/* What is configured, or less where the client is known to give up earlier. */
-int64_t hold_limit_s(const struct mcp_visit *visit)
+/* What is configured, or less where the client is known to give up earlier: then its progress
+ * doesn't keep its calls alive either. */
+int64_t hold_limit_s(const struct mcp_call *call)
 {
+    const struct mcp_visit *visit = call->visit;
     const struct mcp_parts *parts = &visit->mcp->parts;
-    int64_t limit_s = parts->hold_limit_s(parts->context, visit->name);
     int64_t learnt_s = (visit->hold_ms + 999) / 1000;
+    bool has_progress = call->progress && learnt_s == 0;
+    int64_t limit_s = parts->hold_limit_s(parts->context, visit->name, has_progress);
 
     return learnt_s > 0 && learnt_s < limit_s ? learnt_s : limit_s;
 }

@@ -293,7 +293,7 @@ void call_detach_soon(struct mcp_call *call);
 void call_detach_due(struct mcp *mcp);
 
 /* hold.c: calls that are held open */
-int64_t hold_limit_s(const struct mcp_visit *visit);
+int64_t hold_limit_s(const struct mcp_call *call);
 void hold_begin(struct mcp_call *call, int64_t hold_s);
 /* From now on until then; for clients whose clock stood still, and runs again. */
 void hold_until(struct mcp_call *call, int64_t boot_ms);

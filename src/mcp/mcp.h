@@ -73,8 +73,8 @@ struct mcp_parts {
     size_t most_calls;             /* at once */
     const struct mcp_offer *offer; /* NULL: the product's */
     void *context;
-    /* How long a call of this client may be held open, in seconds. */
-    int64_t (*hold_limit_s)(void *context, const char *client_name);
+    /* How long a call of this client may be held open, in seconds, if it is told of progress. */
+    int64_t (*hold_limit_s)(void *context, const char *client_name, bool has_progress);
     /* Whether 2026-07-28 is offered to this client; NULL: to all. */
     bool (*offers_modern)(void *context, const char *client_name);
     /* Which tools are listed (core/offered_tools.h); NULL: all. */

@@ -378,10 +378,10 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     }
     if (!come_back_read(request, plan, &state))
         return;
-    hold_s = hold_limit_s(visit);
-    if (plan->wish == TOOL_COLLECTS && plan->wait_s < hold_s)
-        hold_s = plan->wait_s;
     call = call_begin(request, visit);
+    hold_s = hold_limit_s(call);
+    if (plan->wish == TOOL_COLLECTS && plan->wait_s >= 0 && plan->wait_s < hold_s)
+        hold_s = plan->wait_s;
     if (theirs) {
         call->compat = theirs->compat;
         call->given = json_encode(given);

@@ -287,10 +287,10 @@ static void world_take(struct mcp_stream *stream, const struct mcp_message *mess
 }
 static const struct mcp_stream_ops stream_ops = { .message = world_take };
 
-static int64_t world_hold_s(void *context, const char *client_name)
+static int64_t world_hold_s(void *context, const char *client_name, bool has_progress)
 {
     (void)context;
-    return (int64_t)strlen(client_name);
+    return (int64_t)strlen(client_name) + has_progress;
 }
 
 /* Input -------------------------------------------------------------------------------------- */

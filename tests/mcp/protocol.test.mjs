@@ -59,7 +59,7 @@ describe("protocol", { concurrency: 4 }, () => {
             assert.deepEqual(defaultsOf("provide_choice"), {}, "a client that filled them in could not collect");
             assert.deepEqual(defaultsOf("elicit_input"), { field_name: "input", type: "string" });
             assert.deepEqual(defaultsOf("elicit_confirm"), { destructive: false });
-            assert.deepEqual(defaultsOf("get_answer"), { wait_seconds: 30 });
+            assert.deepEqual(defaultsOf("get_answer"), {}, "it waits as long as its client does");
             const { questions } = schemas.ask_user_question.properties;
             assert.deepEqual([questions.minItems, questions.items.properties.options.minItems], [1, 2]);
             assert.equal(questions.items.properties.multiSelect.default, false);

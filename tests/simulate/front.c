@@ -177,9 +177,10 @@ static void on_time(void *context)
     mcp_on_time(((struct front *)context)->mcp);
 }
 
-static int64_t hold_limit_s(void *context, const char *client_name)
+static int64_t hold_limit_s(void *context, const char *client_name, bool has_progress)
 {
     (void)client_name;
+    (void)has_progress;
     return ((const struct front *)context)->hold_s;
 }
 

@@ -532,10 +532,11 @@ static void on_message(struct mcp_stream *stream, const struct mcp_message *mess
         printf("# %.*s", (int)(message->length > 300 ? 300 : message->length), message->line);
 }
 
-static int64_t hold_limit_s(void *context, const char *client_name)
+static int64_t hold_limit_s(void *context, const char *client_name, bool has_progress)
 {
     (void)context;
     (void)client_name;
+    (void)has_progress;
     return 50;
 }
 

@@ -193,10 +193,11 @@ static const struct desk_ops ops = {
     .mine_follow = follow,
 };
 
-static int64_t hold_limit_s(void *context, const char *client_name)
+static int64_t hold_limit_s(void *context, const char *client_name, bool has_progress)
 {
     (void)context;
     (void)client_name;
+    (void)has_progress;
     return 50;
 }
 
@@ -210,7 +211,8 @@ void stage_open(struct stage *stage, const struct mcp_parts *parts)
     all.desk = &stage->desk;
     all.clock = &stage->clock;
     all.most_calls = STAGE_ACTS;
-    all.hold_limit_s = hold_limit_s;
+    if (!all.hold_limit_s)
+        all.hold_limit_s = hold_limit_s;
     stage->mcp = mcp_new(&all);
 }
 

@@ -343,7 +343,7 @@ static void progress_goes_where_its_call_came_from(void **state)
     assert_int_equal(pair->one.count, 1); /* at once: what the answer is collected with */
     assert_non_null(strstr(pair->one.lines[0], id_a));
     stage_name(&pair->stage, 1, id_b);
-    stage_pass(&pair->stage, 46000);
+    stage_pass(&pair->stage, 31000);
     assert_int_equal(pair->one.count, 4);
     assert_int_equal(pair->one.kinds[3], MCP_NOTIFICATION);
     assert_int_equal(pair->two.count, 0);

@@ -423,13 +423,13 @@ static void interface_and_hold_limits_speak_for_themselves(void **state)
     assert_int_equal(settings_interface(settings), INTERFACE_AUTO);
     assert_true(settings_put_saved(settings, "interface", "client"));
     assert_int_equal(settings_interface(settings), INTERFACE_CLIENT);
-    assert_int_equal(settings_hold_limit_s(settings, "claude-code"), 110);
-    assert_int_equal(settings_hold_limit_s(settings, "\xff unheard of"), 50);
+    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false), 110);
+    assert_int_equal(settings_hold_limit_s(settings, "\xff unheard of", false), 50);
     assert_true(settings_put_saved(settings, "hold_limits", "{\"*\":20}"));
-    assert_int_equal(settings_hold_limit_s(settings, "claude-code"), 20);
+    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false), 20);
     assert_true(settings_put_saved(settings, "hold_limits", "{\"codex*\":3500}"));
-    assert_int_equal(settings_hold_limit_s(settings, "codex-mcp-client"), 3500);
-    assert_int_equal(settings_hold_limit_s(settings, "claude-code"), 110); /* as measured */
+    assert_int_equal(settings_hold_limit_s(settings, "codex-mcp-client", false), 3500);
+    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false), 110); /* as measured */
 }
 
 static void values_are_written_as_json_of_their_kind(void **state)
@@ -477,7 +477,7 @@ static void every_measured_client_is_answered_in_time(void **state)
     struct settings *settings = ((struct place *)*state)->settings;
 
     for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
-        int64_t limit_s = settings_hold_limit_s(settings, clients[i].name);
+        int64_t limit_s = settings_hold_limit_s(settings, clients[i].name, false);
 
         /* two seconds more are given to a hub that hangs */
         if (limit_s + 2 >= clients[i].cut_off_s || limit_s < clients[i].at_least_s)
@@ -505,6 +505,33 @@ static void the_newest_revision_is_not_for_everybody(void **state)
     }
 }
 
+/* Progress keeps the calls of some clients open; what is set counts with it and without. */
+static void progress_extends_what_was_measured(void **state)
+{
+    static const struct {
+        const char *client;
+        int64_t silent_s, told_s;
+    } cases[] = {
+        { "opencode", 50, 600 },
+        { "qwen-code-mcp-client", 280, 600 },
+        { "copilot-cli", 170, 600 },
+        { "codex-mcp-client", 280, 280 },
+        { "gemini-cli-mcp-client", 580, 580 },
+        { "claude-code", 110, 110 }, /* it moves the call to the background all the same */
+        { "somebody", 50, 50 },
+    };
+    struct settings *settings = ((struct place *)*state)->settings;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_int_equal(settings_hold_limit_s(settings, cases[i].client, false),
+                         cases[i].silent_s);
+        assert_int_equal(settings_hold_limit_s(settings, cases[i].client, true), cases[i].told_s);
+    }
+    assert_true(settings_put_saved(settings, "hold_limits", "{\"opencode\":20}"));
+    assert_int_equal(settings_hold_limit_s(settings, "opencode", true), 20);
+    assert_int_equal(settings_hold_limit_s(settings, "copilot-cli", true), 600);
+}
+
 static void the_longest_beginning_counts(void **state)
 {
     static const struct {
@@ -519,9 +546,9 @@ static void the_longest_beginning_counts(void **state)
     assert_true(settings_put_saved(settings, "hold_limits",
                                    "{\"ab*\":4,\"*\":5,\"ab\":1,\"abc*\":2,\"abcd\":3}"));
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        assert_int_equal(settings_hold_limit_s(settings, cases[i].name), cases[i].limit_s);
+        assert_int_equal(settings_hold_limit_s(settings, cases[i].name, false), cases[i].limit_s);
     assert_true(settings_put_saved(settings, "hold_limits", "{\"ab*\":4}"));
-    assert_int_equal(settings_hold_limit_s(settings, "x"), 50);
+    assert_int_equal(settings_hold_limit_s(settings, "x", false), 50);
 }
 
 int main(void)
@@ -544,6 +571,7 @@ int main(void)
         CASE(values_are_written_as_json_of_their_kind),
         CASE(every_measured_client_is_answered_in_time),
         CASE(the_newest_revision_is_not_for_everybody),
+        CASE(progress_extends_what_was_measured),
         CASE(the_longest_beginning_counts),
     };
 

@@ -66,11 +66,11 @@ static const char *tools(void *context)
     return settings_text(((struct peer *)context)->front->parts.settings, SETTING_TOOLS);
 }
 
-static int64_t hold_limit_s(void *context, const char *client_name)
+static int64_t hold_limit_s(void *context, const char *client_name, bool has_progress)
 {
     const struct peer *peer = context;
 
-    return settings_hold_limit_s(peer->front->parts.settings, client_name);
+    return settings_hold_limit_s(peer->front->parts.settings, client_name, has_progress);
 }
 
 static bool offers_modern(void *context, const char *client_name)

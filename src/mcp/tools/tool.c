@@ -23,13 +23,14 @@ const struct tool *tool_find(const struct tool *const *rows, const char *name, s
 static bool plan_ask(const struct tool *tool, const struct json *arguments,
                      struct tool_plan *ret_plan, struct error *err)
 {
+    const struct json *wait = json_member(arguments, "wait_seconds");
     struct ask_call call;
 
     if (!arguments_check(tool->ask, arguments, &call, err))
         return false;
     ret_plan->wish = call.session_id[0] ? TOOL_COLLECTS : TOOL_ASKS;
     memcpy(ret_plan->session_id, call.session_id, sizeof ret_plan->session_id);
-    ret_plan->wait_s = call.wait_s;
+    ret_plan->wait_s = wait && json_kind(wait) != KIND_NULL ? call.wait_s : -1;
     ret_plan->wants_launch = call.interface == INTERFACE_TERMINAL;
     ask_call_release(&call);
     return true;

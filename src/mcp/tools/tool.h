@@ -21,7 +21,7 @@ struct tool_plan {
     enum tool_wish wish;
     struct text result;  /* TOOL_ANSWERED: the structured result; the caller releases it */
     char session_id[27]; /* TOOL_COLLECTS */
-    int64_t wait_s;      /* TOOL_COLLECTS */
+    int64_t wait_s;      /* TOOL_COLLECTS; -1: as long as the client waits */
     bool wants_launch;   /* TOOL_COLLECTS: a command for a terminal, at once */
     /* TOOL_COLLECTS: for a person who asked back; "": none. The caller releases it. */
     struct text explanation;
