@@ -58,6 +58,9 @@ static void write_tool(struct json_writer *writer, const struct tool *tool,
         json_write_bool(writer, "openWorldHint", false);
         json_write_end_object(writer);
     }
+    /* else Claude Code, which has many tools, tells its model of ours only when it looks for one */
+    if (shape == SHAPE_STRUCTURED && offered_tools_have("ask", tool->name))
+        json_write_raw(writer, "_meta", "{\"anthropic/alwaysLoad\":true}");
     json_write_end_object(writer);
 }
 

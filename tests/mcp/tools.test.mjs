@@ -31,6 +31,15 @@ describe("tools", { concurrency: 3 }, () => {
         }, UNSET));
     }
 
+    for (const revision of REVISIONS) {
+        test(`${revision}: what every model needs is marked to be loaded from the start, the rest is not`, inHome(async (home) => {
+            const { tools } = (await (await opened(home, revision)).request("tools/list")).result;
+            const marked = tools.filter(({ _meta }) => _meta?.["anthropic/alwaysLoad"] === true).map(({ name }) => name);
+            assert.deepEqual(marked, revision >= "2025-06-18" ? ASK : []); // before, tools have no _meta
+            assert.equal(tools.length, TOOLS.length);
+        }));
+    }
+
     test("over HTTP the hub's setting counts, from the next list on", inHome(async (home) => {
         const client = await openedHttp(home, "2025-11-25");
         assert.deepEqual(await listed(client), ASK);
