@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "cli/call.h"
 #include "cli/say.h"
 #include "cli/show_form.h"
@@ -154,6 +155,44 @@ static void print_talk(const struct json *talk)
     }
 }
 
+/* What is chosen and written, whatever it is in; a comma between. */
+static void add_values(struct text *out, const struct json *value)
+{
+    bool is_list = json_kind(value) == KIND_LIST;
+    char *json = NULL;
+
+    for (size_t i = 0; is_list && i < json_length(value); i++)
+        add_values(out, json_item(value, i));
+    for (void *it = is_list ? NULL : json_first(value); it; it = json_next(value, it))
+        add_values(out, json_value(it));
+    if (is_list || json_kind(value) == KIND_OBJECT || json_kind(value) == KIND_NULL)
+        return;
+    if (!json_text(value))
+        json = json_encode(value);
+    if (json || *json_text(value))
+        text_add_format(out, "%s%s", out->used ? ", " : "", json ? json : json_text(value));
+    free(json);
+}
+
+/* Its agent may not have received what it was answered a moment ago. */
+static void print_earlier(const struct json *form, const struct json *draft)
+{
+    static const char *const members[] = { "selected_ids", "custom_input", "fields",
+                                           "global_annotation" };
+    struct text line = { 0 };
+
+    facts_add_answered(&line, json_member_integer(form, "answered_ms", 0),
+                       (int64_t)time(NULL) * 1000);
+    if (line.used && draft) {
+        printf("! %s\n", text_string(&line));
+        text_clear(&line);
+        for (size_t i = 0; i < ARRAY_LEN(members); i++)
+            add_values(&line, json_member(draft, members[i]));
+        say_row(TEXT_ROW_ANSWER, text_string(&line));
+    }
+    text_release(&line);
+}
+
 void show_whole(const struct arguments *arguments, const struct json *got)
 {
     if (arguments->is_json) {
@@ -163,6 +202,8 @@ void show_whole(const struct arguments *arguments, const struct json *got)
     call_speak_as_asked(json_member(got, "ask"));
     print_facts(arguments, json_member(got, "ask"));
     show_limits(json_member(got, "form"));
+    if (state_is_open(state_find(json_member_text(json_member(got, "ask"), "status"))))
+        print_earlier(json_member(got, "form"), json_member(got, "draft"));
     show_form(json_member(got, "form"));
     print_talk(json_member(got, "talk"));
     print_result(arguments, json_member(got, "ask"), json_member(got, "result"),

@@ -73,6 +73,7 @@ struct form {
     bool single_submit;      /* picking sends at once */
     /* Every answer takes the code but a no and, where options say which, the others. */
     bool is_destructive;
+    int64_t answered_ms; /* the same call, a moment ago, UTC; 0: it was not */
 };
 
 void form_release(struct form *form);

@@ -137,6 +137,7 @@ static const struct member form_members[] = {
     { .key = "global_annotation", .type = MEMBER_TEXT, .offset = FORM(global_annotation) },
     { .key = "single_submit", .type = MEMBER_BOOL, .offset = FORM(single_submit) },
     { .key = "destructive", .type = MEMBER_BOOL, .offset = FORM(is_destructive) },
+    { .key = "answered_ms", .type = MEMBER_COUNT, .offset = FORM(answered_ms) },
 };
 static const struct shape form_shape = SHAPE(form);
 

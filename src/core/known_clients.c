@@ -34,7 +34,7 @@ static const struct known_client clients[] = {
     },
     {
         .name = "copilot-cli",
-        .measured = "1.0.102, 2026-11-16",
+        .measured = "1.0.102, 2026-11-19", /* with a form open for 580 s, too */
         .program = "copilot",
         .keeps_rounds_open = true,
         .hold_s = 170,
@@ -52,6 +52,7 @@ static const struct known_client clients[] = {
         .measured = "0.61.0, 2026-11-16",
         .program = "gemini",
         .hold_s = 580,
+        .cancels_silently = true,
     },
     {
         .name = "qwen-code-mcp-client*",

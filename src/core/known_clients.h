@@ -21,6 +21,8 @@ struct known_client {
     bool progress_extends;  /* its limit: progress keeps a call alive for ten minutes at least */
     bool backgrounds_calls; /* after 120 s; a later result is told to the model as hearsay */
 
+    bool cancels_silently; /* Esc ends its call without a word: a result may reach nobody */
+
     /* Its forms. */
     bool stops_clock;   /* of the call, while a form is open */
     bool only_cancels;  /* without a person it cancels; so a decline is a person's, however fast */

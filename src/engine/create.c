@@ -22,6 +22,8 @@ static void present(const struct submission *submission, struct live *live)
 {
     struct engine *engine = submission->errand.engine;
 
+    if (submission->earlier_json)
+        draft_keep(engine, live, submission->earlier_json);
     live_mark_dirty(engine, live);
     client_offer(engine, live, submission->form_json.used ? submission->form_json.bytes : NULL);
     announce_new(engine, live);

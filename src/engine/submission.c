@@ -22,6 +22,7 @@ static void submission_drop(struct errand *errand)
     text_release(&submission->form_json);
     free(submission->tag);
     free(submission->state);
+    free(submission->earlier_json);
 }
 
 struct submission *submission_new(struct engine *engine, struct desk_visit *visit, desk_done *done,

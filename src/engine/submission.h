@@ -25,6 +25,8 @@ struct submission {
     struct text form_json;
     bool opens_browser;      /* once it is stored */
     char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
+    char *earlier_json;      /* the answer to the same call, a moment ago; NULL: none */
+    bool has_looked_back;    /* for that one */
     bool looks_again;        /* for an answer that came meanwhile; once */
     bool is_anothers;        /* the one it would join is in other hands: it is asked anew */
     bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */

@@ -8,11 +8,16 @@
 #include "base/mem.h"
 #include "core/arguments.h"
 #include "core/conversation.h"
+#include "core/known_clients.h"
 #include "core/limits.h"
 #include "engine/client.h"
 #include "engine/inside.h"
 #include "engine/submission.h"
 #include "engine/waits.h"
+
+/* So long after an answer the same call may be one that lost it, among so many. */
+static const int64_t LOST_MS = 120000;
+enum { LOST_ROWS = 64 };
 
 static bool is_same_call(const struct submission *submission, const uint8_t *digest,
                          struct error *err)
@@ -63,6 +68,50 @@ static void find_undelivered(struct submission *submission)
                                  submission->ask.idempotency_key, on_undelivered, submission);
 }
 
+/* Its client doesn't say that its person gave a call up, so that what it was told may have reached
+ * nobody: it asks again, and its person is shown the answer. What takes care to answer is answered
+ * without that. */
+static bool may_be_lost(const struct submission *submission)
+{
+    const struct visit *visit = submission->errand.visit;
+    const struct form *form = &submission->call->form;
+
+    return visit->transport && known_client(visit->name)->cancels_silently &&
+           !form_may_destroy(form) && !form_has_confirm(form);
+}
+
+static void on_earlier(void *context, const struct store_row *row, const struct error *err)
+{
+    struct submission *submission = context;
+    struct errand *errand = &submission->errand;
+
+    (void)err; /* then nothing is preselected */
+    if (row && !submission->earlier_json && row->ask.state == STATE_SUBMITTED && row->answer_json &&
+        memcmp(row->ask.digest, submission->ask.digest, DIGEST_BYTES) == 0 &&
+        row->answered_ms > engine_utc_ms(errand->engine) - LOST_MS) {
+        submission->earlier_json = mem_text(row->answer_json);
+        submission->call->form.answered_ms = row->answered_ms;
+    } else if (!row && errand->visit->is_gone) {
+        errand_end(errand);
+    } else if (!row) {
+        match_or_create(submission);
+    }
+}
+
+static void look_back(struct submission *submission)
+{
+    struct store *store = submission->errand.engine->parts.store;
+    const struct store_list_query query = {
+        .which = STORE_LIST_ENDED,
+        .principal = submission->ask.principal,
+        .states = state_bit(STATE_SUBMITTED),
+        .limit = LOST_ROWS,
+    };
+
+    submission->has_looked_back = true;
+    store->ops->list(store, &query, on_earlier, submission);
+}
+
 static void match_or_create(struct submission *submission)
 {
     struct engine *engine = submission->errand.engine;
@@ -74,6 +123,10 @@ static void match_or_create(struct submission *submission)
     if (visit->loading) { /* where it is shown depends on that */
         *(visit->held_back ? visit->held_end : &visit->held_back) = submission;
         visit->held_end = &submission->next_late;
+        return;
+    }
+    if (!live && !submission->has_looked_back && may_be_lost(submission)) {
+        look_back(submission);
         return;
     }
     if (!live && (submission->errand.has_looked ||

@@ -196,6 +196,18 @@ void facts_add_duration(struct text *out, int64_t s)
     i18n_format(out, unit, "count", text_of_integer(s, room), NULL);
 }
 
+void facts_add_answered(struct text *out, int64_t answered_utc_ms, int64_t now_utc_ms)
+{
+    int64_t ago_s = (now_utc_ms - answered_utc_ms) / 1000;
+    struct text time = { 0 };
+
+    if (answered_utc_ms == 0)
+        return;
+    facts_add_duration(&time, ago_s > 0 ? ago_s : 0);
+    i18n_format(out, TEXT_ANSWERED_BEFORE, "time", text_string(&time), NULL);
+    text_release(&time);
+}
+
 void facts_add_time_of_day(struct text *out, int64_t utc_ms)
 {
     time_t s = (time_t)(utc_ms / 1000);

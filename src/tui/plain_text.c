@@ -95,10 +95,15 @@ static void add_prose(const struct markup *markup, int indent, struct text *out)
 void plain_add_question(const struct plain_screen *screen, struct text *out)
 {
     const struct ask_screen *ask = screen->ask;
+    struct text answered = { 0 };
 
     add_facts(ask, out);
     plain_add_time(screen, out);
     add_lines(out, 0, i18n_text(TEXT_PLAIN_KEYS));
+    facts_add_answered(&answered, ask->form.answered_ms, ask->now.utc_ms);
+    if (answered.used)
+        add_lines(out, 0, text_string(&answered));
+    text_release(&answered);
     if (ask->is_sensitive)
         add_lines(out, 0, i18n_text(TEXT_MENTIONS_SECRET));
     text_add_char(out, '\n');

@@ -3,7 +3,7 @@
 // Proves: R3.1 R3.2 R3.5 R5.3 R5.9 R7.2
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Stage, answerable, option, sendButton, sendNow, until } from "./lib/stage.mjs";
+import { Stage, answerable, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
 
 const CACHE = "Which cache should the product page use?";
 const TESTS = "Which tests shall block a merge?";
@@ -191,4 +191,26 @@ test("R5.3 answered elsewhere in the middle of the questions: who, and every wor
     assert.match(await page.locator(".kept:not(.tell)").innerText(), /what I had in mind[\s\S]*and why/);
     assert.deepEqual((await ask.result).answers, { [CACHE]: "None", [TESTS]: "Lint, Load", [STYLE]: "In place" });
     await page.close();
+});
+
+test("R5.5 what a client may have lost is asked again: the page says so and shows the answer, which a person sends", async () => {
+    for (const [locale, said] of [["en", /^You answered this \d+ s ago\. The agent may not have received it\./], ["zh", /^你在 \d+ 秒前答复过此请求。/]]) {
+        await stage.home.must("settings", "set", "language", locale);
+        const silent = stage.agent("gemini-cli-mcp-client", "/home/me", { version: "1", transport: "stdio" });
+        const args = choice({ title: `Lost ${locale}`, selection_mode: "multi" });
+        const first = await silent.ask(args);
+        await stage.home.must("answer", first.id, "--select", "view,none", "--note", "soon");
+        await first.result;
+        const again = await silent.ask(args);
+        const page = await stage.open(again, context);
+        assert.match(await page.locator(".banner:visible").first().textContent(), said);
+        assert.deepEqual(await page.locator(".opt input:checked").evaluateAll((rows) => rows.map((row) => row.value)), ["view", "none"]);
+        await page.keyboard.press("Enter");
+        assert.equal((await stage.home.list("--active")).filter(({ session_id }) => session_id === again.id).length, 1, "no key has sent it");
+        await sendButton(page).click();
+        const result = await again.result;
+        assert.deepEqual([result.selection.selected_ids, result.selection.global_annotation], [["view", "none"], "soon"]);
+        await page.close();
+    }
+    await stage.home.must("settings", "reset", "language");
 });

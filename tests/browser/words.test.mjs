@@ -207,7 +207,7 @@ test("R8.2 R7.5 Chinese on a phone: every page and every kind of question, nothi
 });
 
 test("R8.2 an ask speaks the language of its agent's client while it is shown; a saved one is stronger", async () => {
-    const asked = await stage.agent("claude-code", "/home/me", "en").ask(choice({ title: "Spoken" }));
+    const asked = await stage.agent("claude-code", "/home/me", { language: "en" }).ask(choice({ title: "Spoken" }));
     const own = await stage.context({ locale: "zh-CN" });
     const page = await stage.open(asked, own);
     await page.getByRole("button", { name: "Cancel…" }).waitFor();

@@ -6,6 +6,8 @@ import { inHome, until } from "./lib/home.mjs";
 import { KINDS, Sdk } from "./lib/sdk.mjs";
 import { opened } from "./lib/raw.mjs";
 import { MODERN, REVISIONS } from "./lib/schema.mjs";
+import { openedHttp } from "./lib/web.mjs";
+import { Person } from "./lib/wire.mjs";
 import { GOOD, named } from "./lib/asks.mjs";
 
 const NO_LIMITS = { SAYSO_MAX_PENDING: "1000", SAYSO_ASKS_PER_MINUTE: "1000" };
@@ -144,6 +146,33 @@ describe("late answers", { concurrency: 4 }, () => {
             assert.deepEqual([old.session_id, old.replayed, old.selection.selected_ids], [session_id, true, ["b"]]);
             assert.notEqual(fresh.session_id, session_id, "one answer for two calls");
             assert.deepEqual([fresh.replayed, fresh.selection.selected_ids], [undefined, ["a"]]);
+        }));
+    }
+
+    for (const [way, open] of Object.entries({ stdio: opened, HTTP: openedHttp })) {
+        test(`${way}: a client that says nothing at Esc asks again: what it may have lost is shown, and nothing is replayed`, inHome(async (home) => {
+            const client = await open(home, "2025-11-25", { name: "gemini-cli-mcp-client-sayso" });
+            const args = { ...GOOD, selection_mode: "hybrid" };
+            const given = client.startTool("provide_choice", args); // and its person presses Esc, which we don't hear
+            const first = await openRow(home, args.title);
+            await home.must("answer", first.session_id, "--select", "b", "--text", "on Monday");
+            const lost = await client.collect(given);
+            assert.equal(lost.session_id, first.session_id);
+            const again = client.startTool("provide_choice", args);
+            const [second] = await until(async () => home.list("--active").then((rows) => rows.length && rows), "it is asked again");
+            assert.notEqual(second.session_id, first.session_id);
+            assert.match(await home.must("show", second.session_id), /^! You answered this \d+ s ago, and the agent may not have received it\./m);
+            for (const [language, said] of [["en", /^! You answered this \d+ s ago, and .*\nAnswer: +b, on Monday\n/m], ["zh", /^! 你在 \d+ 秒前答复过此请求.*\n答复: +b, on Monday\n/m]]) {
+                await home.must("settings", "set", "language", language);
+                assert.match((await home.sayso("answer", second.session_id)).out, said); // which asks for a choice
+            }
+            const person = await Person.at(home);
+            const got = await person.call("ask/get", { session_id: second.session_id });
+            assert.deepEqual([got.draft.selected_ids, got.draft.custom_input], [["b"], "on Monday"]);
+            person.close();
+            await home.must("answer", second.session_id, "--select", "a");
+            const result = await client.collect(again);
+            assert.deepEqual([result.session_id, result.selection.selected_ids, "replayed" in result], [second.session_id, ["a"], false]);
         }));
     }
 });

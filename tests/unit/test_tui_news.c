@@ -320,9 +320,35 @@ static void the_panel_leads_to_the_browser(void **state)
     stage_close(&stage);
 }
 
+/* The agent's client may have lost it: it stands there, and is sent by whoever wants to. */
+static void what_was_answered_before_is_said_and_chosen(void **state)
+{
+    static const char *const said[LANGUAGE_COUNT] = { "You answered this 40 s ago",
+                                                      "你在 40 秒前答复过此请求" };
+
+    (void)state;
+    for (int language = 0; language < LANGUAGE_COUNT; language++) {
+        struct stage stage = { 0 };
+        char *form = mem_format("%s,\"answered_ms\":1785247351000", cache_form);
+        char *whole = stage_whole(form, "", ",\"draft\":{\"selected_ids\":[\"view\"]}");
+
+        i18n_use((enum language)language);
+        stage_open_whole(&stage, whole);
+        stage_expect_row(&stage, said[language]);
+        stage_expect(&stage, "");
+        stage_type(&stage, CTRL_D);
+        stage_expect_acts(&stage, ANSWER("\"view\""));
+        stage_close(&stage);
+        free(whole);
+        free(form);
+    }
+    i18n_use(LANGUAGE_EN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_answered_before_is_said_and_chosen),
         cmocka_unit_test(a_question_is_said_once),
         cmocka_unit_test(the_last_seconds_ring),
         cmocka_unit_test(the_panel_leads_to_the_browser),

@@ -243,9 +243,22 @@ static void typed_ahead_answers_nothing(void **state)
     end(&talk);
 }
 
+static void what_was_answered_before_is_said(void **state)
+{
+    struct talk talk;
+    char *form = mem_format("%s,\"answered_ms\":1785247350400", cache_form);
+
+    (void)state;
+    begin(&talk, form);
+    expect_said(&talk, "\nYou answered this 40 s ago, and the agent may not have received it.");
+    end(&talk);
+    free(form);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_answered_before_is_said),
         cmocka_unit_test(a_whole_talk),
         cmocka_unit_test(several_and_wrong_numbers),
         cmocka_unit_test(own_words_end_with_a_dot),

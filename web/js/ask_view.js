@@ -17,7 +17,8 @@ import { buildStrip } from "./ask_strip.js";
 import { buildBody, hasPreviews } from "./ask_body.js";
 import { buildEnded, isUndoable } from "./ask_ended.js";
 import { buildSecondAct } from "./second_act.js";
-import { buildAskedBackBanner, buildDetachedBanner, buildEarlierBanner, buildOfflineBanner }
+import { buildAnsweredBanner, buildAskedBackBanner, buildDetachedBanner, buildEarlierBanner,
+    buildOfflineBanner }
     from "./banners.js";
 import { buildContext } from "./ask_context.js";
 import { buildCommand } from "./command.js";
@@ -112,6 +113,7 @@ function buildBanners(page) {
     page.lasting = detached;
     return [offline.node, detached?.node, waits && buildAskedBackBanner(),
         entry.is_from_earlier && isOpen(entry.ask) && buildEarlierBanner(),
+        entry.form.answered_ms && isOpen(entry.ask) && buildAnsweredBanner(entry.form.answered_ms),
         entry.attach && make("div", { class: "banner info", role: "status" }, icon("term"),
             make("p", {}, make("b", {}, say("go_on_terminal")), " ",
                 buildCommand(entry.attach)))]

@@ -50,6 +50,14 @@ export function buildEarlierBanner() {
     return buildBanner("info", "note", say("from_earlier"), say("from_earlier_more"));
 }
 
+/** @param {number} answered_ms when the same call was answered, a moment ago */
+export function buildAnsweredBanner(answered_ms) {
+    const node = buildBanner("info", "note", "", say("answered_before_more"));
+    const time = sayDuration(Math.max(0, Date.now() - answered_ms) / 1000);
+    setText(node.querySelector("b"), say("answered_before", { time }));
+    return node;
+}
+
 export function buildNotifyBanner() {
     if (!canAskPermission())
         return null;

@@ -69,7 +69,9 @@ export function newEntry(id, got) {
     return {
         id: got.ask.session_id, ask, ask_shown: { ...ask }, form: got.form, values,
         answer: got.answer, result: got.result,
-        hidden, is_touched: !!draft, has_unsaved: !!kept, is_sending: false, is_mine: false,
+        /* what was answered before is not sent by a key before it was looked at */
+        hidden, is_touched: !!draft && (!!kept || !got.form.answered_ms), has_unsaved: !!kept,
+        is_sending: false, is_mine: false,
         undo_until: ask.undo_ms ? performance.now() + ask.undo_ms : 0,
         /* a draft is gone on with where something is missing, or at the review */
         step: !draft ? 0 : missing < 0 ? got.form.fields.length : missing, code: "",

@@ -16,7 +16,7 @@ import { say, sayCount, sayNumber } from "./language.js";
  *     shown?: any}} Field
  * @typedef {{title: string, prompt: string, fields: Field[], allow_annotations?: boolean,
  *     global_annotation?: string, single_submit?: boolean, destructive?: boolean,
- *     shown?: any}} Form
+ *     answered_ms?: number, shown?: any}} Form
  * @typedef {{picks: Set<string>, words: string, number: string, confirm: boolean|null,
  *     own: boolean, emptied?: boolean}} Value
  * @typedef {{fields: Record<string, Value>, notes: Record<string, string>,

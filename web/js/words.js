@@ -271,6 +271,11 @@ export const WORDS = /** @type {const} */ ({
     text_kept: ["Your text from this page is kept", "此页的文字已保留"],
     use_again: ["Use it if asked again", "再次询问时使用"],
     used_again: ["Filled in when the agent asks this again", "智能体再次询问时会填入"],
+    answered_before: ["You answered this {time} ago.", "你在 {time}前答复过此请求。"],
+    answered_before_more: [
+        "The agent may not have received it. Send the answer again, or change it.",
+        "智能体可能没有收到。请重新发送该答复，或加以修改。",
+    ],
     from_earlier: ["From your earlier draft.", "来自你之前的草稿。"],
     from_earlier_more: ["Read it once more before you send it.", "发送前请再检查一遍。"],
     refused_often: [

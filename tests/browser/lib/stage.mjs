@@ -37,7 +37,7 @@ export function answerable(page) {
 
 // One agent on the hub's socket: asks, and is told what came of it.
 export class Agent {
-    constructor(home, name = "claude-code", directory = "/home/me/src/shop-api", language = undefined) {
+    constructor(home, name = "claude-code", directory = "/home/me/src/shop-api", more = {}) {
         this.replies = new Map();
         this.created = [];
         this.id = 0;
@@ -46,7 +46,7 @@ export class Agent {
         this.socket.setEncoding("utf8");
         this.socket.on("data", (text) => this.hear(text));
         this.socket.on("error", () => {});
-        this.ready = this.call("hello", { wire: 1, version: "0", role: "agent", name, directory, language });
+        this.ready = this.call("hello", { wire: 1, version: "0", role: "agent", name, directory, ...more });
     }
 
     hear(text) {
@@ -125,8 +125,9 @@ export class Stage {
         return `http://127.0.0.1:${this.home.hub().port}`;
     }
 
-    agent(name, directory, language) {
-        const agent = new Agent(this.home, name, directory, language);
+    // `more`: what else it says of itself, such as its transport or language.
+    agent(name, directory, more) {
+        const agent = new Agent(this.home, name, directory, more);
         this.agents.push(agent);
         return agent;
     }
