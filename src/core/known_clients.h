@@ -1,7 +1,7 @@
 /*
  * known_clients.h - what the clients of agents were measured to do (docs/clients.md), by the name
  * they send in clientInfo. Every fact about a client is here and nowhere else; zero is what holds
- * for a client that nobody has measured. Pure.
+ * for a client that was not measured. Pure.
  */
 #ifndef CORE_KNOWN_CLIENTS_H
 #define CORE_KNOWN_CLIENTS_H
@@ -21,7 +21,7 @@ struct known_client {
     bool progress_extends;  /* its limit: progress keeps a call alive for ten minutes at least */
     bool backgrounds_calls; /* after 120 s; a later result is told to the model as hearsay */
 
-    bool cancels_silently; /* Esc ends its call without a word: a result may reach nobody */
+    bool cancels_silently; /* at Esc: what its call is answered then is lost */
 
     /* Its forms. */
     bool stops_clock;   /* of the call, while a form is open */

@@ -68,9 +68,8 @@ static void find_undelivered(struct submission *submission)
                                  submission->ask.idempotency_key, on_undelivered, submission);
 }
 
-/* Its client doesn't say that its person gave a call up, so that what it was told may have reached
- * nobody: it asks again, and its person is shown the answer. What takes care to answer is answered
- * without that. */
+/* A client that cancels without a word has lost what its call was answered then. If it asks the
+ * same again, the person is shown that answer, unless it is one to be given with care. */
 static bool may_be_lost(const struct submission *submission)
 {
     const struct visit *visit = submission->errand.visit;

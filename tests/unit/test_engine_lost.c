@@ -171,7 +171,7 @@ static void test_the_latest_answer_is_kept(void **state)
     call_release(&got);
 }
 
-/* Nobody is shown a no, or what was not sent, as an answer. */
+/* A no is not shown as an answer. */
 static void test_only_answers_are_shown(void **state)
 {
     struct pair pair;

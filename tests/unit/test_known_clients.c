@@ -51,7 +51,7 @@ static void test_what_is_known_has_a_date(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         assert_non_null(strstr(known_client(names[i])->measured, "2026-"));
-    assert_null(known_client("somebody")->measured);
+    assert_null(known_client("unknown")->measured);
 }
 
 static void test_what_is_installed_has_its_row(void **state)
@@ -72,7 +72,7 @@ static void test_what_the_rows_say(void **state)
         { "codex-mcp-client", true, false, false, true },
         { "copilot-cli", false, false, true, false },
         { "github-copilot-developer", false, false, true, false },
-        { "somebody", false, false, false, false },
+        { "unknown", false, false, false, false },
     };
 
     (void)state;

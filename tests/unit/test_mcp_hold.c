@@ -24,7 +24,7 @@ static const struct {
     { "opencode", 50, 600 },     { "qwen-cli-mcp-client-sayso", 280, 600 },
     { "copilot-cli", 170, 600 }, { "codex-mcp-client", 280, 280 },
     { "claude-code", 110, 110 }, { "gemini-cli-mcp-client", 580, 580 },
-    { "Cline", 50, 50 },         { "somebody", 50, 50 },
+    { "Cline", 50, 50 },         { "unknown", 50, 50 },
 };
 
 struct held {

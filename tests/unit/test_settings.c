@@ -485,7 +485,8 @@ static void every_measured_client_is_answered_in_time(void **state)
     }
 }
 
-/* 2026-07-28 is for whoever can withdraw its forms, unless the setting says for whom (R4.2). */
+/* 2026-07-28 is for clients that can withdraw its forms, unless the setting says for whom (R4.2).
+ */
 static void the_newest_revision_is_not_for_everybody(void **state)
 {
     static const struct {
@@ -493,9 +494,9 @@ static void the_newest_revision_is_not_for_everybody(void **state)
         bool is_offered;
     } cases[] = {
         { "auto", "claude-code", false }, { "auto", "copilot-cli", false },
-        { "auto", "somebody", true },     { "auto", NULL, true },
+        { "auto", "unknown", true },      { "auto", NULL, true },
         { "on", "claude-code", true },    { "on", NULL, true },
-        { "off", "claude-code", false },  { "off", "somebody", false },
+        { "off", "claude-code", false },  { "off", "unknown", false },
     };
     struct settings *settings = ((struct place *)*state)->settings;
 
@@ -518,7 +519,7 @@ static void progress_extends_what_was_measured(void **state)
         { "codex-mcp-client", 280, 280 },
         { "gemini-cli-mcp-client", 580, 580 },
         { "claude-code", 110, 110 }, /* it moves the call to the background all the same */
-        { "somebody", 50, 50 },
+        { "unknown", 50, 50 },
     };
     struct settings *settings = ((struct place *)*state)->settings;
 

@@ -320,7 +320,7 @@ static void the_panel_leads_to_the_browser(void **state)
     stage_close(&stage);
 }
 
-/* The agent's client may have lost it: it stands there, and is sent by whoever wants to. */
+/* The agent's client may have lost it: it is filled in, and only a person sends it. */
 static void what_was_answered_before_is_said_and_chosen(void **state)
 {
     static const char *const said[LANGUAGE_COUNT] = { "You answered this 40 s ago",
