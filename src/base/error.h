@@ -5,6 +5,7 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct json_writer;
@@ -22,15 +23,26 @@ struct error {
     char path[160];        /* JSON pointer of the offending field; "" where there is none */
     char message[480];     /* what is wrong and how to mend it; plain ASCII or checked text */
     int64_t retry_after_s; /* only with rate_limited */
+    char more[1536];       /* error_add's: further mistakes; code, path, and message of each */
 };
 
 /* Always returns false, so that `return error_set(…)` reads as a failure. */
 bool error_set(struct error *err, enum error_code code, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Several mistakes of one call: `next` becomes the first in `err` or another one after it, one for
+ * each path; what does not fit is left for the next try. Always false. */
+bool error_add(struct error *err, const struct error *next);
+/* The first at 0, then those that were added. False: there are no more. */
+bool error_at(const struct error *err, size_t index, struct error *ret_one);
 /* For what is also linked where memory may be missing (mem.h); false, as error_set. */
 bool error_set_no_memory(struct error *err);
 bool error_is_no_memory(const struct error *err);
-/* Members code, path and, where there is one, retry_after_seconds of the object being written. */
+/* Member message: the first one's, then where the others are. */
+void error_write_message(const struct error *err, struct json_writer *writer);
+/* Member errors: all of them, where there are several. */
+void error_write_list(const struct error *err, struct json_writer *writer);
+/* Members code, path and, where there are any, retry_after_seconds and errors of the object being
+ * written. */
 void error_write(const struct error *err, struct json_writer *writer);
 const char *error_name(enum error_code code); /* "missing_property" */
 enum error_code error_find(const char *name); /* ERROR_NONE where unknown */

@@ -235,16 +235,23 @@ const struct json *json_value(void *iterator)
 void json_drop_member(struct json *object, const char *key)
 {
     const struct json *member = json_member(object, key);
-    size_t at;
 
-    if (!member)
-        return;
-    at = (size_t)(member - object->of.parts);
+    if (member)
+        json_drop_part(object, (size_t)(member - object->of.parts));
+}
+
+void json_drop_part(struct json *object, size_t index)
+{
     object->length--;
-    for (; at < object->length; at++) {
-        uint32_t place = object->of.parts[at].place;
+    for (; index < object->length; index++) {
+        uint32_t place = object->of.parts[index].place;
 
-        object->of.parts[at] = object->of.parts[at + 1];
-        object->of.parts[at].place = place;
+        object->of.parts[index] = object->of.parts[index + 1];
+        object->of.parts[index].place = place;
     }
+}
+
+struct json *json_part(struct json *value, size_t index)
+{
+    return &value->of.parts[index];
 }

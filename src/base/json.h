@@ -70,8 +70,10 @@ const char *json_key(void *iterator);
 size_t json_key_length(void *iterator);
 const struct json *json_value(void *iterator);
 
-/* The one change reading code needs: dropping what clients add by themselves. Members received
- * behind it move: look them up again. */
+/* The one change reading code needs: dropping members, by name or by place among those left.
+ * Members received after it move: look them up again. */
 void json_drop_member(struct json *object, const char *key);
+void json_drop_part(struct json *object, size_t index);
+struct json *json_part(struct json *value, size_t index); /* an item or member that is there */
 
 #endif

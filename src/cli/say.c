@@ -96,7 +96,7 @@ static void say_error_json(const struct error *err, const struct json *detail)
     json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
     error_write(err, &writer);
-    json_write_text(&writer, "message", err->message);
+    error_write_message(err, &writer);
     if (detail_json)
         json_write_raw(&writer, "detail", detail_json);
     json_write_end_object(&writer);
@@ -137,7 +137,10 @@ void say_wrong(const char *place, const struct error *err)
 
 void say_failure(const struct error *err)
 {
-    say_wrong(err->path, err);
+    struct error one;
+
+    for (size_t i = 0; error_at(err, i, &one); i++)
+        say_wrong(one.path, &one);
 }
 
 /* JSON pointers are for people who wrote JSON. Others read the names in it; that it is about the

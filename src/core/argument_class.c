@@ -15,6 +15,31 @@ bool argument_is_kind_in(const struct json *value, unsigned kinds)
     return kinds >> json_kind(value) & 1;
 }
 
+bool argument_is_empty(const struct json *value)
+{
+    enum json_kind kind = json_kind(value);
+
+    return kind == KIND_NULL || ((kind == KIND_TEXT || kind == KIND_LIST) && !json_length(value));
+}
+
+bool argument_says_nothing(const struct argument *row, const struct json *value)
+{
+    int64_t number;
+
+    switch (json_kind(value)) {
+    case KIND_TEXT:
+        return argument_is_empty(value) ||
+               (row->otherwise_text && strcmp(json_text(value), row->otherwise_text) == 0);
+    case KIND_BOOL:
+        return row->type == ARGUMENT_BOOL && json_is_yes(value) == row->otherwise;
+    case KIND_INTEGER:
+        return row->type == ARGUMENT_INTEGER && row->otherwise >= row->least &&
+               json_integer_of(value, &number) && number == row->otherwise;
+    default:
+        return argument_is_empty(value);
+    }
+}
+
 bool argument_whole_number(const struct json *value, int64_t *ret_number)
 {
     double number = json_number_of(value);

@@ -41,7 +41,9 @@ struct scope {
     size_t row_count;
     const struct json *object;
     const struct place *place;
-    bool is_collecting;
+    bool is_call;       /* as the tool was called, not an object in it */
+    bool is_collecting; /* an earlier ask: nothing is needed */
+    bool has_own_names; /* the members are the agent's own */
 };
 
 static size_t place_write(const struct place *place, char *out, size_t bytes)
@@ -60,13 +62,15 @@ bool argument_refuse(const struct place *place, enum error_code code, struct err
                      const char *format, ...)
 {
     char path[PATH_BYTES] = "", message[MESSAGE_BYTES];
+    struct error one;
     va_list arguments;
 
     place_write(place, path, sizeof path);
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return error_set(err, code, path, "%s", message);
+    error_set(&one, code, path, "%s", message);
+    return error_add(err, &one);
 }
 
 /* The shown form of a foreign text as far as it fits, and dots where it does not. */
@@ -115,6 +119,7 @@ static bool pass_inside(const struct given *given,
                            .row_count = given->row->property_count,
                            .object = given->value,
                            .place = given->place };
+    bool ok = true;
 
     if (!inner.rows || !argument_is_kind_in(given->value, given->class->kinds))
         return true;
@@ -126,22 +131,24 @@ static bool pass_inside(const struct given *given,
         inner.object = json_item(given->value, i);
         inner.place = &place;
         if (json_kind(inner.object) == KIND_OBJECT &&
-            argument_is_kind_in(inner.object, given->class->item_kinds) && !pass(&inner, err))
-            return false;
+            argument_is_kind_in(inner.object, given->class->item_kinds))
+            ok = pass(&inner, err) && ok;
     }
-    return true;
+    return ok;
 }
 
-static const struct argument *find_row(const struct scope *scope, const char *name)
+const struct argument *argument_find(const struct argument *rows, size_t count, const char *name)
 {
-    for (size_t i = 0; i < scope->row_count; i++) {
-        if (scope->rows[i].name[0] == name[0] && strcmp(scope->rows[i].name, name) == 0)
-            return &scope->rows[i];
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].name[0] == name[0] && strcmp(rows[i].name, name) == 0)
+            return &rows[i];
     }
     return NULL;
 }
 
-static bool refuse_unknown(const struct scope *scope, void *member, struct error *err)
+/* The first one here names those that are known. */
+static bool refuse_unknown(const struct scope *scope, void *member, bool is_first,
+                           struct error *err)
 {
     struct text names = { .max_bytes = MESSAGE_BYTES - 80 };
     char foreign[FOREIGN_BYTES];
@@ -153,7 +160,9 @@ static bool refuse_unknown(const struct scope *scope, void *member, struct error
             text_add_format(&names, "%s%s", names.used ? ", " : "", scope->rows[i].name);
     }
     argument_refuse(&place, ERROR_unknown_property, err,
-                    "no such property here: leave it out. Known are %s", text_string(&names));
+                    is_first ? "no such property here: leave it out. Known are %s"
+                             : "no such property here: leave it out",
+                    text_string(&names));
     text_release(&names);
     return false;
 }
@@ -169,9 +178,11 @@ static struct given given_at(const struct scope *scope, size_t i, struct place *
 
 static bool pass_unknown(const struct scope *scope, struct error *err)
 {
+    bool ok = true;
+
     for (void *it = json_first(scope->object); it; it = json_next(scope->object, it)) {
-        if (!find_row(scope, json_key(it)))
-            return refuse_unknown(scope, it, err);
+        if (!argument_find(scope->rows, scope->row_count, json_key(it)))
+            ok = refuse_unknown(scope, it, ok, err);
     }
     for (size_t i = 0; i < scope->row_count; i++) {
         struct place place;
@@ -180,52 +191,64 @@ static bool pass_unknown(const struct scope *scope, struct error *err)
         if (!scope->rows[i].properties)
             continue;
         given = given_at(scope, i, &place);
-        if (!pass_inside(&given, pass_unknown, err))
-            return false;
+        ok = pass_inside(&given, pass_unknown, err) && ok;
     }
-    return true;
+    return ok;
 }
 
-static bool is_missing(const struct scope *scope, const struct argument *row)
+static bool is_needed(const struct scope *scope, const struct argument *row)
 {
     const struct json *other = row->spared_by ? json_member(scope->object, row->spared_by) : NULL;
     const char *value = json_text(other);
-    bool is_spared =
-        row->spared_value ? value && strcmp(value, row->spared_value) == 0 : other != NULL;
+    bool is_spared = row->spared_value ? value && strcmp(value, row->spared_value) == 0
+                                       : !argument_is_empty(other);
 
     return row->is_needed && !scope->is_collecting && !is_spared;
 }
 
 static bool pass_types(const struct scope *scope, struct error *err)
 {
+    bool ok = true;
+
     for (size_t i = 0; i < scope->row_count; i++) {
         struct place place;
         struct given given = given_at(scope, i, &place);
 
-        if (!given.value && is_missing(scope, given.row))
-            return argument_refuse(&place, ERROR_missing_property, err, "%s is missing: %s",
-                                   place.name, given.row->help);
-        if (given.value &&
-            (!argument_check_type(&given, err) || !pass_inside(&given, pass_types, err)))
-            return false;
+        if (given.value)
+            ok = argument_check_type(&given, err) && pass_inside(&given, pass_types, err) && ok;
+        else if (is_needed(scope, given.row))
+            ok = argument_refuse(&place, ERROR_missing_property, err, "%s is missing: %s",
+                                 place.name, given.row->help);
     }
-    return true;
+    return ok;
 }
 
 static bool pass_limits(const struct scope *scope, struct error *err)
 {
+    bool ok = true;
+
     for (size_t i = 0; i < scope->row_count; i++) {
         struct place place;
         struct given given = given_at(scope, i, &place);
 
-        if (!given.value)
-            continue;
-        if (given.class->check_limits && !given.class->check_limits(&given, err))
-            return false;
-        if (!pass_inside(&given, pass_limits, err))
-            return false;
+        if (!given.value || !argument_check_type(&given, NULL))
+            continue; /* its type was refused */
+        if (given.class->check_limits)
+            ok = given.class->check_limits(&given, err) && ok;
+        ok = pass_inside(&given, pass_limits, err) && ok;
     }
-    return true;
+    return ok;
+}
+
+static bool run_passes(const struct scope *scope, struct error *err)
+{
+    struct error huge = { 0 };
+    bool ok = pass_unknown(scope, err);
+
+    if (scope->is_call && !json_check_range(scope->object, &huge))
+        ok = error_add(err, &huge);
+    ok = pass_types(scope, err) && ok;
+    return pass_limits(scope, err) && ok;
 }
 
 static int64_t number_of(const struct argument *row, const struct json *value)
@@ -265,28 +288,78 @@ char *arguments_copy_if_any(const char *text)
     return text && !visible_is_empty(text, strlen(text)) ? mem_text(text) : NULL;
 }
 
-static bool has_additions(const struct json *arguments)
+static bool is_added_by_client(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(added_by_clients); i++) {
-        if (json_member(arguments, added_by_clients[i]))
+        if (strcmp(name, added_by_clients[i]) == 0)
             return true;
     }
     return false;
 }
 
-/* A copy without what clients add, or NULL where there is nothing of the kind. */
-static struct json *without_additions(const struct json *arguments)
+/* Null, what clients add, and what is empty where the argument may be left out but not be empty. */
+static bool is_absent(const struct scope *scope, const struct argument *row, const char *name,
+                      const struct json *value)
 {
+    if (json_kind(value) == KIND_NULL)
+        return !scope->has_own_names && !(row && row->refuses_null);
+    if (!row)
+        return scope->is_call && is_added_by_client(name);
+    return argument_is_empty(value) && !is_needed(scope, row) &&
+           argument_is_kind_in(value, argument_class_of(row->type)->kinds) &&
+           (row->least > 0 || row->type == ARGUMENT_ID || row->type == ARGUMENT_ENUM);
+}
+
+/* From `copy`, which is as the scope's object; NULL: only looks. False: there is nothing to drop.
+ */
+static bool drop_absent(struct scope scope, struct json *copy)
+{
+    const struct json *whole = scope.object;
+    bool has_dropped = false;
+    size_t at = 0;
+
+    for (; json_kind(whole) == KIND_LIST && at < json_length(whole); at++) {
+        scope.object = json_item(whole, at);
+        has_dropped = drop_absent(scope, copy ? json_part(copy, at) : NULL) || has_dropped;
+    }
+    for (void *it = json_first(whole); it; it = json_next(whole, it)) {
+        const struct argument *row = argument_find(scope.rows, scope.row_count, json_key(it));
+        const struct scope inner = { .rows = row ? row->properties : NULL,
+                                     .row_count = row ? row->property_count : 0,
+                                     .object = json_value(it),
+                                     .has_own_names =
+                                         !row && strcmp(json_key(it), "properties") == 0 };
+
+        if (!is_absent(&scope, row, json_key(it), inner.object)) {
+            has_dropped = drop_absent(inner, copy ? json_part(copy, at++) : NULL) || has_dropped;
+            continue;
+        }
+        has_dropped = true;
+        if (copy)
+            json_drop_part(copy, at);
+    }
+    return has_dropped;
+}
+
+struct json *arguments_without_absent(const struct argument *rows, size_t row_count,
+                                      const struct json *arguments)
+{
+    const struct scope scope = {
+        .rows = rows,
+        .row_count = row_count,
+        .object = arguments,
+        .is_call = true,
+        .is_collecting = !argument_is_empty(json_member(arguments, "session_id")),
+    };
     struct json *copy = NULL;
     char *encoded;
 
-    if (!has_additions(arguments))
+    if (!drop_absent(scope, NULL))
         return NULL;
     encoded = json_encode(arguments);
     json_parse(encoded, strlen(encoded), &copy, NULL);
     free(encoded);
-    for (size_t i = 0; i < ARRAY_LEN(added_by_clients); i++)
-        json_drop_member(copy, added_by_clients[i]);
+    drop_absent(scope, copy);
     return copy;
 }
 
@@ -298,10 +371,16 @@ void argument_show_key(void *member, char *out, size_t out_bytes)
 bool argument_read_object(const struct argument *rows, size_t row_count, const struct json *object,
                           const struct place *place, void *values, struct error *err)
 {
-    struct scope scope = { .rows = rows, .row_count = row_count, .object = object, .place = place };
+    const struct scope scope = {
+        .rows = rows, .row_count = row_count, .object = object, .place = place
+    };
+    struct error found = { 0 };
 
-    if (!pass_unknown(&scope, err) || !pass_types(&scope, err) || !pass_limits(&scope, err))
+    if (!run_passes(&scope, &found)) {
+        if (err)
+            *err = found;
         return false;
+    }
     arguments_fill(rows, row_count, object, values);
     return true;
 }
@@ -310,17 +389,18 @@ bool arguments_read(const struct argument *rows, size_t row_count, const struct 
                     void *values, struct json **ret_owner, struct error *err)
 {
     struct json *copy;
-    struct scope scope = { .rows = rows, .row_count = row_count };
+    struct scope scope = { .rows = rows, .row_count = row_count, .is_call = true };
 
     *ret_owner = NULL;
+    if (err)
+        *err = (struct error){ .code = ERROR_NONE };
     if (json_kind(arguments) != KIND_OBJECT)
         return error_set(err, ERROR_bad_type, "", "the arguments must be an object, not %s",
                          json_kind_name(json_kind(arguments)));
-    copy = without_additions(arguments);
+    copy = arguments_without_absent(rows, row_count, arguments);
     scope.object = copy ? copy : arguments;
-    scope.is_collecting = json_member(scope.object, "session_id") != NULL;
-    if (!pass_unknown(&scope, err) || !json_check_range(scope.object, err) ||
-        !pass_types(&scope, err) || !pass_limits(&scope, err)) {
+    scope.is_collecting = !argument_is_empty(json_member(scope.object, "session_id"));
+    if (!run_passes(&scope, err)) {
         json_free(copy);
         return false;
     }

@@ -2,9 +2,10 @@
  * arguments.h - from a tool's call to a form, or to the name of the field that is wrong.
  * One table of fields per ask tool gives names, types, limits and help; MCP (which also prints its
  * inputSchema from it), `sayso ask --from` and REST share it. Rules between fields are rows of
- * core/validation. The first broken rule is reported; the order of rules is: unknown properties,
- * then presence and type of every field in schema order, then limits, then rules between fields,
- * then no_recommended_option and too_short.
+ * core/validation. All mistakes are reported together, as far as one doesn't hide another; the
+ * first is the first by the order of rules: unknown properties, then presence and type of every
+ * field in schema order, then limits, then rules between fields, then no_recommended_option and
+ * too_short. Null means absent, and so does an empty text or list that would only be refused.
  */
 #ifndef CORE_ARGUMENTS_H
 #define CORE_ARGUMENTS_H
@@ -56,8 +57,9 @@ struct argument {
     const char *otherwise_text;        /* a text's or word's; NULL: none */
     const struct argument *properties; /* OPTIONS: of each item; PREVIEW: of the object form */
     size_t property_count;
-    bool is_hidden;  /* accepted or refused by a rule, but not offered */
-    bool is_obvious; /* its name says it: the help stands only in messages */
+    bool is_hidden;    /* accepted or refused by a rule, but not offered */
+    bool refuses_null; /* which elsewhere means that it is left out */
+    bool is_obvious;   /* its name says it: the help stands only in messages */
 };
 /* `most` of an argument that only rules between fields bound. */
 #define ARGUMENT_UNBOUNDED INT64_MAX
@@ -93,7 +95,7 @@ struct ask_call {
     int64_t timeout_s; /* 0: the agent named none */
     enum ask_interface interface; /* INTERFACE_NONE: the agent named none */
     char *idempotency_key;        /* NULL: none */
-    char *arguments_json;         /* canonical, as received less what clients add themselves */
+    char *arguments_json;         /* canonical, as received less what counts as absent */
     bool defaults_ignored;        /* warnings[] of R2 */
     bool cancel_always_available;
 };
@@ -112,6 +114,10 @@ bool ask_tool_allows(const struct ask_tool *tool, bool is_sub_agent, struct erro
 bool arguments_check(const struct ask_tool *tool, const struct json *arguments,
                      struct ask_call *ret_call, struct error *err);
 void ask_call_release(struct ask_call *call);
+
+/* A copy without what counts as absent; NULL: there is nothing of the kind. */
+struct json *arguments_without_absent(const struct argument *rows, size_t row_count,
+                                      const struct json *arguments);
 
 /* The first half of it, for tools that ask nobody: unknown properties, types, limits, filling
  * `values`. What was filled borrows from *ret_owner, which the caller frees. */

@@ -45,14 +45,20 @@ const struct argument_class *argument_class_of(enum argument_type type);
 /* Kind, NUL and what the class says itself; limits are another pass. */
 bool argument_check_type(const struct given *given, struct error *err);
 bool argument_is_kind_in(const struct json *value, unsigned kinds);
+/* An empty text or list, or null. */
+bool argument_is_empty(const struct json *value);
+/* Empty, or what counts anyway. */
+bool argument_says_nothing(const struct argument *row, const struct json *value);
+const struct argument *argument_find(const struct argument *rows, size_t count, const char *name);
 /* True for what has no fraction; what does not fit is the nearest that does. */
 bool argument_whole_number(const struct json *value, int64_t *ret_number);
-/* An object inside a call by its own rows: unknown properties, types, limits; then filled. */
+/* An object inside a call by its own rows: unknown properties, types, limits; then filled. `err`
+ * has the mistakes of this object alone. */
 bool argument_read_object(const struct argument *rows, size_t row_count, const struct json *object,
                           const struct place *place, void *values, struct error *err);
 /* A key that is not ours as the name of a place: its shown form with a pointer's escapes, cut. */
 void argument_show_key(void *member, char *out, size_t out_bytes);
-/* Always false; the path is the place's. */
+/* Always false; the path is the place's. Adds to what is wrong already. */
 bool argument_refuse(const struct place *place, enum error_code code, struct error *err,
                      const char *format, ...) __attribute__((format(printf, 4, 5)));
 

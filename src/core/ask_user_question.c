@@ -52,6 +52,7 @@ static const struct argument option_properties[] = {
       ARGUMENT_PROPERTIES(preview_properties) },
     { .name = "destructive",
       .type = ARGUMENT_BOOL,
+      .refuses_null = true,
       .offset = OPTION(destructive),
       .is_obvious = true,
       .help = "true: choosing it takes a confirmation code" },

@@ -431,7 +431,7 @@ static void intercept(struct conversation *conversation, struct conversation_ste
     struct conversation_event event = { .tool_use_id = conversation->current.id, .is_error = true };
     struct ask_call call;
     struct text words = { 0 };
-    struct error err;
+    struct error err, one;
 
     if (read_question(conversation, &call, &err)) {
         event.kind = SAID_QUESTION_PENDING;
@@ -441,9 +441,9 @@ static void intercept(struct conversation *conversation, struct conversation_ste
         event.kind = SAID_TOOL_COMPLETE;
         text_add_text(&words,
                       err.code == ERROR_not_available_to_subagents ? "" : "Invalid input: ");
-        text_add_text(&words, err.message);
-        if (*err.path)
-            text_add_format(&words, " (at %s)", err.path);
+        for (size_t i = 0; error_at(&err, i, &one); i++)
+            text_add_format(&words, *one.path ? "%s%s (at %s)" : "%s%s", i ? "; " : "", one.message,
+                            one.path);
         event.content = text_string(&words);
     }
     cells[CONVERSATION_TOOL_EXECUTING][event.kind](conversation, &event, step, &err);

@@ -71,6 +71,8 @@ static bool read_call(const struct json *given, size_t index, struct tool_use *r
     const struct place list = { .name = "tool_calls" }, place = { &list, NULL, index };
     struct call_values values = { 0 };
 
+    if (err)
+        *err = (struct error){ .code = ERROR_NONE };
     if (json_kind(given) != KIND_OBJECT)
         return argument_refuse(&place, ERROR_bad_type, err, "a call must be an object");
     if (!argument_read_object(call_rows, ARRAY_LEN(call_rows), given, &place, &values, err))

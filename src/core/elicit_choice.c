@@ -14,6 +14,7 @@ static const struct argument option_properties[] = {
     ELICIT_PAIR("value", "label"),
     { .name = "destructive",
       .type = ARGUMENT_BOOL,
+      .refuses_null = true,
       .is_obvious = true,
       .help = "true: choosing it takes a confirmation code" },
 };

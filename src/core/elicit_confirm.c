@@ -20,6 +20,7 @@ static const struct argument confirm_arguments[] = {
     ELICIT_MESSAGE,
     { .name = "destructive",
       .type = ARGUMENT_BOOL,
+      .refuses_null = true,
       .offset = VALUE(destructive),
       .help = "true when something may be lost: the person confirms by a second act." },
     { .name = "default", .type = ARGUMENT_ANY, .offset = VALUE(preset), .is_hidden = true },

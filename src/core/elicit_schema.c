@@ -44,15 +44,22 @@ static const struct argument root_rows[] = {
       .help = "names of properties" },
 };
 
-/* In a schema, what no table knows is one thing: not supported. */
-static bool as_unsupported(struct error *err)
+/* By these rows. In a schema, what no table knows is one thing: not supported. */
+static bool read_keywords(const struct argument *rows, size_t row_count, const struct json *object,
+                          const struct place *place, void *values, struct error *err)
 {
     static const enum error_code codes[] = { ERROR_unknown_property, ERROR_bad_type, ERROR_bad_enum,
                                              ERROR_missing_property, ERROR_too_many_defaults };
+    struct error found, one;
 
-    for (size_t i = 0; err && i < ARRAY_LEN(codes); i++) {
-        if (err->code == codes[i])
-            err->code = ERROR_unsupported_schema;
+    if (argument_read_object(rows, row_count, object, place, values, &found))
+        return true;
+    for (size_t k = 0; error_at(&found, k, &one); k++) {
+        for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+            if (one.code == codes[i])
+                one.code = ERROR_unsupported_schema;
+        }
+        error_add(err, &one);
     }
     return false;
 }
@@ -88,8 +95,8 @@ static bool read_property(void *member, const struct place *outer, struct field 
             &place, "type", ERROR_unsupported_schema, err,
             "use string, number, integer, boolean or array; objects in objects can't "
             "be asked for");
-    if (!argument_read_object(kind->rows, kind->row_count, property, &place, &values, err))
-        return as_unsupported(err);
+    if (!read_keywords(kind->rows, kind->row_count, property, &place, &values, err))
+        return false;
     field->name = mem_text(json_key(member));
     field->label = arguments_copy_if_any(values.title);
     field->description = arguments_copy_if_any(values.description);
@@ -124,18 +131,17 @@ bool elicit_read_schema(const struct json *schema, const struct place *root, str
 {
     const struct place place = { .outer = root, .name = "properties" };
     struct root_values values = { 0 };
+    bool ok = true;
     size_t count;
 
-    if (!argument_read_object(root_rows, ARRAY_LEN(root_rows), schema, root, &values, err))
-        return as_unsupported(err);
+    if (!read_keywords(root_rows, ARRAY_LEN(root_rows), schema, root, &values, err))
+        return false;
     count = json_length(values.properties);
     if (count < 1 || count > LIMIT_FORM_FIELDS)
         return argument_refuse(&place, ERROR_unsupported_schema, err,
                                "a form has 1 to %d properties, not %zu", LIMIT_FORM_FIELDS, count);
     form->fields = mem_new(count * sizeof *form->fields);
-    for (void *it = json_first(values.properties); it; it = json_next(values.properties, it)) {
-        if (!read_property(it, &place, &form->fields[form->field_count++], err))
-            return false;
-    }
-    return mark_required(values.required, root, form, err);
+    for (void *it = json_first(values.properties); it; it = json_next(values.properties, it))
+        ok = read_property(it, &place, &form->fields[form->field_count++], err) && ok;
+    return ok && mark_required(values.required, root, form, err);
 }

@@ -68,6 +68,7 @@ static const struct argument option_properties[] = {
       .help = "true for what you would choose." },
     { .name = "destructive",
       .type = ARGUMENT_BOOL,
+      .refuses_null = true,
       .otherwise = NOT_GIVEN,
       .offset = OPTION(destructive),
       .help = "true: can't be undone; choosing it takes a confirmation code." },
@@ -161,6 +162,7 @@ static const struct argument choice_arguments[] = {
       .help = "Seconds the person has, default from the person's settings." },
     { .name = "destructive",
       .type = ARGUMENT_BOOL,
+      .refuses_null = true,
       .offset = VALUE(destructive),
       .help = "true when something may be lost: every option but the recommended one, which must "
               "be the safe one, takes a confirmation code, and nothing is preselected. "

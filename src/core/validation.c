@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "core/arguments.h"
+#include "core/arguments_inside.h"
 #include "core/limits.h"
 #include "core/validation_inside.h"
 #include "core/visible_text.h"
@@ -29,6 +29,7 @@ bool validation_refuse(const struct rule *rule, size_t item, struct error *err, 
                        ...)
 {
     char path[sizeof err->path], message[sizeof err->message];
+    struct error one;
     va_list arguments;
 
     if (item == RULE_WHOLE)
@@ -38,7 +39,8 @@ bool validation_refuse(const struct rule *rule, size_t item, struct error *err, 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return error_set(err, rule->code, path, "%s", message);
+    error_set(&one, rule->code, path, "%s", message);
+    return error_add(err, &one);
 }
 
 bool validation_is_given(const struct subject *subject, const char *argument)
@@ -46,25 +48,42 @@ bool validation_is_given(const struct subject *subject, const char *argument)
     return json_member(subject->arguments, argument) != NULL;
 }
 
+bool validation_is_said(const struct rule *rule, const struct subject *subject)
+{
+    const struct json *value = json_member(subject->arguments, rule->argument);
+    const struct argument *row =
+        argument_find(subject->tool->arguments, subject->tool->argument_count, rule->argument);
+
+    return value && !argument_says_nothing(row, value);
+}
+
 bool validation_run(const struct rule *rules, size_t count, unsigned calls,
                     const struct subject *subject, struct error *err)
 {
+    bool ok = true;
+
     for (size_t i = 0; i < count; i++) {
-        if ((rules[i].calls & calls) && !rules[i].holds(&rules[i], subject, err))
-            return false;
+        if (rules[i].calls & calls)
+            ok = rules[i].holds(&rules[i], subject, err) && ok;
     }
-    return true;
+    return ok;
 }
 
 static bool collects_alone(const struct rule *rule, const struct subject *subject,
                            struct error *err)
 {
     static const char *const companions[] = { "session_id", "wait_seconds", "interface" };
-    size_t known = 0;
+    bool is_alone = true;
 
-    for (size_t i = 0; i < ARRAY_LEN(companions); i++)
-        known += validation_is_given(subject, companions[i]);
-    if (known == json_length(subject->arguments))
+    for (size_t i = 0; i < subject->tool->argument_count; i++) {
+        const struct rule other = { .argument = subject->tool->arguments[i].name };
+        bool may_stand = false;
+
+        for (size_t k = 0; k < ARRAY_LEN(companions); k++)
+            may_stand = may_stand || strcmp(other.argument, companions[k]) == 0;
+        is_alone = is_alone && (may_stand || !validation_is_said(&other, subject));
+    }
+    if (is_alone)
         return true;
     return validation_refuse(
         rule, RULE_WHOLE, err,
@@ -75,7 +94,7 @@ static bool collects_alone(const struct rule *rule, const struct subject *subjec
 static bool waits_for_something(const struct rule *rule, const struct subject *subject,
                                 struct error *err)
 {
-    if (!validation_is_given(subject, rule->argument))
+    if (!validation_is_said(rule, subject))
         return true;
     return validation_refuse(
         rule, RULE_WHOLE, err,
@@ -86,9 +105,14 @@ static bool waits_for_something(const struct rule *rule, const struct subject *s
 static bool is_not_given(const struct rule *rule, const struct subject *subject, struct error *err)
 {
     const char *mode = json_member_text(subject->arguments, "selection_mode");
+    const struct json *value = json_member(subject->arguments, rule->argument);
+    enum field_kind kind = subject->field->kind;
+    int64_t count = 0;
 
-    if (!validation_is_given(subject, rule->argument))
-        return true;
+    if (!validation_is_said(rule, subject) ||
+        (kind == FIELD_SINGLE && json_integer_of(value, &count) && count == 1) ||
+        (kind == FIELD_TEXT && json_kind(value) == KIND_BOOL && !json_is_yes(value)))
+        return true; /* so it is anyway: exactly one, and nothing to pick */
     return validation_refuse(
         rule, RULE_WHOLE, err,
         "%s has no meaning with selection_mode %s: leave it out or choose another mode",
@@ -165,6 +189,8 @@ static bool defaults_are_unique(const struct rule *rule, const struct subject *s
             field_find_option(subject->field, json_text(json_item(ids, i)));
         size_t index = (size_t)(option - subject->field->options);
 
+        if (!option)
+            continue;
         if (is_seen[index])
             return validation_refuse(rule, i, err,
                                      "this id stands in the list before: name each id once");
@@ -296,7 +322,9 @@ static const struct rule choice_rules[] = {
 bool validation_check_choice(const struct json *arguments, const struct ask_call *call,
                              struct error *err)
 {
-    struct subject subject = { .arguments = arguments, .form = &call->form };
+    struct subject subject = { .tool = &tool_provide_choice,
+                               .arguments = arguments,
+                               .form = &call->form };
     unsigned kind = COLLECT;
 
     if (call->form.field_count > 0) {

@@ -37,7 +37,7 @@ static bool stands_alone(const struct rule *rule, const struct subject *subject,
 
 static bool is_not_given(const struct rule *rule, const struct subject *subject, struct error *err)
 {
-    if (!validation_is_given(subject, rule->argument))
+    if (!validation_is_said(rule, subject))
         return true;
     return validation_refuse(rule, RULE_WHOLE, err, "%s has no meaning here: leave it out",
                              rule->argument);
@@ -70,15 +70,16 @@ static const struct rule choice_rules[] = {
     { LABELS, ERROR_ambiguous_label, "enumLabels", "", validation_labels_differ },
 };
 
-static struct subject subject_of(const struct json *arguments, const struct ask_call *call)
+static struct subject subject_of(const struct ask_tool *tool, const struct json *arguments,
+                                 const struct ask_call *call)
 {
-    return (struct subject){ arguments, &call->form, &call->form.fields[0] };
+    return (struct subject){ tool, arguments, &call->form, &call->form.fields[0] };
 }
 
 bool validation_check_elicit_choice(const struct json *arguments, const struct ask_call *call,
                                     struct error *err)
 {
-    const struct subject subject = subject_of(arguments, call);
+    const struct subject subject = subject_of(&tool_elicit_choice, arguments, call);
     unsigned calls = BY_ENUM;
 
     if (validation_is_given(&subject, "options"))
@@ -92,7 +93,7 @@ bool validation_check_elicit_choice(const struct json *arguments, const struct a
 
 static bool is_no_pattern(const struct rule *rule, const struct subject *subject, struct error *err)
 {
-    if (!validation_is_given(subject, rule->argument))
+    if (!validation_is_said(rule, subject))
         return true;
     return validation_refuse(rule, RULE_WHOLE, err,
                              "patterns are not supported: say in message what the answer must look "
@@ -189,7 +190,7 @@ static const struct rule input_rules[] = {
 bool validation_check_elicit_input(const struct json *arguments, const struct ask_call *call,
                                    struct error *err)
 {
-    const struct subject subject = subject_of(arguments, call);
+    const struct subject subject = subject_of(&tool_elicit_input, arguments, call);
 
     return validation_run(input_rules, ARRAY_LEN(input_rules),
                           subject.field->kind == FIELD_TEXT ? TEXT : NUMBER, &subject, err);
@@ -212,7 +213,7 @@ static const struct rule confirm_rules[] = {
 bool validation_check_elicit_confirm(const struct json *arguments, const struct ask_call *call,
                                      struct error *err)
 {
-    const struct subject subject = subject_of(arguments, call);
+    const struct subject subject = subject_of(&tool_elicit_confirm, arguments, call);
 
     return validation_run(confirm_rules, ARRAY_LEN(confirm_rules), ANY, &subject, err);
 }
@@ -234,6 +235,13 @@ static bool step_goes_on(const struct rule *rule, const struct subject *subject,
                              "step must be over 0: leave it out, or raise it");
 }
 
+/* Stars go by one anyway. */
+static bool is_whole_step(const struct rule *rule, const struct subject *subject, struct error *err)
+{
+    return json_member_integer(subject->arguments, rule->argument, 0) == 1 ||
+           is_not_given(rule, subject, err);
+}
+
 /* Stars are few, and whole. */
 static bool is_star_count(const struct rule *rule, const struct subject *subject, struct error *err)
 {
@@ -251,7 +259,7 @@ static bool is_star_count(const struct rule *rule, const struct subject *subject
 static const struct rule number_rules[] = {
     { SLIDER, ERROR_missing_property, "minimum", "", bound_is_given },
     { SLIDER, ERROR_missing_property, "maximum", "", bound_is_given },
-    { RATING, ERROR_unsupported_flag, "step", "", is_not_given },
+    { RATING, ERROR_unsupported_flag, "step", "", is_whole_step },
     { ANY, ERROR_out_of_range, "step", "", step_goes_on },
     { RATING, ERROR_out_of_range, "minimum", "", is_star_count },
     { RATING, ERROR_out_of_range, "maximum", "", is_star_count },
@@ -266,7 +274,7 @@ bool validation_check_elicit_number(const struct json *arguments, const struct a
         [NUMBER_SLIDER] = SLIDER,
         [NUMBER_RATING] = RATING,
     };
-    const struct subject subject = subject_of(arguments, call);
+    const struct subject subject = subject_of(&tool_elicit_number, arguments, call);
 
     return validation_run(number_rules, ARRAY_LEN(number_rules), by_style[subject.field->style],
                           &subject, err);

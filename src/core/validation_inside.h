@@ -10,11 +10,13 @@
 
 #include "base/error.h"
 
+struct ask_tool;
 struct field;
 struct form;
 struct json;
 
 struct subject {
+    const struct ask_tool *tool;
     const struct json *arguments;
     const struct form *form;
     const struct field *field; /* NULL when collecting */
@@ -30,12 +32,15 @@ struct rule {
 /* The culprit is the argument itself, not an item of it. */
 #define RULE_WHOLE SIZE_MAX
 
+/* Runs them all. */
 bool validation_run(const struct rule *rules, size_t count, unsigned calls,
                     const struct subject *subject, struct error *err);
 /* Always false; the path is the rule's argument, or its item's property. */
 bool validation_refuse(const struct rule *rule, size_t item, struct error *err, const char *format,
                        ...) __attribute__((format(printf, 4, 5)));
 bool validation_is_given(const struct subject *subject, const char *argument);
+/* The rule's argument is given, with more than what counts anyway. */
+bool validation_is_said(const struct rule *rule, const struct subject *subject);
 
 /* Rules of every list of options. */
 bool validation_ids_differ(const struct rule *rule, const struct subject *subject,

@@ -81,10 +81,10 @@ bool validation_check_questions(const struct json *arguments, const struct ask_c
         labels_are_free,
     };
 
+    bool ok = true;
+
     (void)arguments;
-    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
-        if (!rules[i](&call->form, err))
-            return false;
-    }
-    return true;
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+        ok = rules[i](&call->form, err) && ok;
+    return ok;
 }

@@ -72,7 +72,7 @@ static void write_error(const struct error *err, struct text *out)
     json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
     error_write(err, &writer);
-    json_write_text(&writer, "message", err->message);
+    error_write_message(err, &writer);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
 }
@@ -475,13 +475,17 @@ static void call_tool(struct mcp_request *request, const struct tool *tool,
 {
     struct text ours = { 0 };
     struct json_writer writer = json_writer_to(&ours);
-    struct json *translated = NULL;
+    struct json *translated = NULL, *owner = NULL;
     const char *name = NULL;
     enum compat_act act = COMPAT_AS_IT_IS;
     struct error err;
 
-    if (tool->compat)
+    if (tool->compat) {
+        owner = arguments_without_absent(tool->ask ? tool->ask->arguments : NULL,
+                                         tool->ask ? tool->ask->argument_count : 0, arguments);
+        arguments = owner ? owner : arguments;
         act = tool->compat->translate(arguments, &name, &writer, &err);
+    }
     if (act == COMPAT_REFUSED ||
         (act == COMPAT_TRANSLATED && !json_parse(text_string(&ours), ours.used, &translated, &err)))
         reply_failure(&request->to, request->revision, &err);
@@ -490,6 +494,7 @@ static void call_tool(struct mcp_request *request, const struct tool *tool,
     else
         call_ours(request, tool, arguments, NULL, NULL);
     json_free(translated);
+    json_free(owner);
     text_release(&ours);
 }
 

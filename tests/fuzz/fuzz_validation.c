@@ -35,10 +35,14 @@ static void check_clean(const char *shown)
 
 static void check_refusal(const struct error *err)
 {
-    require(err->code > ERROR_NONE && err->code < ERROR_COUNT && err->message[0] != '\0');
-    require(err->path[0] == '\0' || err->path[0] == '/');
-    check_clean(err->path);
-    check_clean(err->message);
+    struct error one;
+
+    for (size_t i = 0; error_at(err, i, &one); i++) {
+        require(one.code > ERROR_NONE && one.code < ERROR_COUNT && one.message[0] != '\0');
+        require(one.path[0] == '\0' || one.path[0] == '/');
+        check_clean(one.path);
+        check_clean(one.message);
+    }
 }
 
 static void check_form(const struct form *form)

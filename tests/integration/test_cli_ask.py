@@ -184,6 +184,22 @@ def from_file(home: Home) -> None:
     assert len(home.sayso("list", "--json").json) == 1
 
 
+@test("--from: null means absent; all mistakes are told, each on a line of its own", "R2.1 R10.3")
+def mistakes(home: Home) -> None:
+    good = {"title": "T", "prompt": PROMPT, "selection_mode": "text_input"}
+    first = home.sayso("ask", "--from", "-", "--wait", "0", input=json.dumps(good))
+    nulls = home.sayso("ask", "--from", "-", "--wait", "0", input=json.dumps({**good, "placeholder": None, "options": []}))
+    assert nulls.code == PENDING and nulls.out == first.out, nulls
+    bad = json.dumps({**good, "prompt": 1, "title": None, "x": True})
+    said = home.sayso("ask", "--from", "-", input=bad)
+    lines = said.err.splitlines()
+    assert said.code == FAILED and len(lines) == 3, said
+    assert "/x: " in lines[0] and "/title: " in lines[1] and "/prompt: " in lines[2], said
+    error = home.sayso("ask", "--from", "-", "--json", input=bad).json["error"]
+    assert [one["path"] for one in error["errors"]] == ["/x", "/title", "/prompt"], error
+    assert error["message"].startswith(error["errors"][0]["message"]), error
+
+
 @test("--key: repeated never asks twice; with other words it is refused", "R10.3")
 def key_option(home: Home) -> None:
     first = ask(home, "T", *OPTIONS, "--key", "k1")
@@ -222,7 +238,8 @@ def bad_asks(home: Home) -> None:
             (["T" * 201, *WORDS], "too_long", "/title")):
         error_of(home.sayso("ask", *words, "--json"), code, path)
         plain = home.sayso("ask", *words)
-        assert plain.code == FAILED and not plain.out and code not in one_line(plain.err), plain  # codes are for scripts
+        assert plain.code == FAILED and not plain.out, plain
+        assert path in plain.err and all(code not in one_line(line) for line in plain.err.splitlines(True)), plain  # codes are for scripts
     assert not home.hub_pid()
 
 

@@ -65,6 +65,10 @@ const CASES = [
     ["show_confirmation_dialog", { title: "Drop", message: "Drop the table?" }, ["decline"], { success: true, confirmed: false, response: "no" }],
     ["show_confirmation_dialog", { title: "Drop", message: "Drop the table?" }, ["cancel"], { success: false, confirmed: false }],
     ["provide_choice", THEIRS, ["answer", "--select", "B", "--note", "with care"], { action_status: "selected", selected_indices: ["B"], additional_annotation: "with care" }],
+    ["provide_choice", { ...THEIRS, options: OPTIONS.map((option) => ({ ...option, label: null })), timeout_seconds: null },
+        ["answer", "--select", "A"], { action_status: "selected", selected_indices: ["A"] }],
+    ["interactive_feedback", { message: "Really?", predefined_options: null, predefinedOptions: ["Yes", "No"], project_directory: null },
+        ["answer", "--field", "choices=2"], { interactive_feedback: "No" }],
     ["provide_choice", THEIRS, ["cancel"], { action_status: "cancelled" }],
     ["provide_choice", THEIRS, ["cancel", "--note", "wait"], { action_status: "cancel_with_annotation", additional_annotation: "wait" }],
 ];

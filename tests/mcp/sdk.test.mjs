@@ -68,6 +68,32 @@ for (const kind of Object.keys(KINDS)) {
             assert.deepEqual(many.selection.option_annotations, { a: "first" });
         }));
 
+        test(`${kind}: null means absent, so a call with nulls is the same as the one without`, inHome(async (home) => {
+            const sdk = await Sdk.open(home, kind);
+            await sdk.client.listTools();
+            const id = await abandoned(home, sdk, GOOD);
+            await home.must("answer", id, "--select", "a");
+            const nulls = { timeout_seconds: null, min_selections: null, placeholder: null, default_selection_ids: null, session_id: null };
+            const options = GOOD.options.map((option) => ({ ...option, description: null, preview: null, annotation: null }));
+            const again = await sdk.ask({ ...GOOD, ...nulls, options });
+            assert.deepEqual([again.session_id, again.replayed, again.selection.selected_ids], [id, true, ["a"]]);
+            const idle = { session_id: "", placeholder: "", min_selections: 0, max_selections: 1, default_selection_ids: [], interface: "auto" };
+            const result = await askAnd(home, sdk, named("Idle", idle), "answer", "--select", "b");
+            assert.deepEqual(result.selection.selected_ids, ["b"]);
+        }));
+
+        test(`${kind}: several mistakes are reported together, the first one as ever`, inHome(async (home) => {
+            const sdk = await Sdk.open(home, kind);
+            await sdk.client.listTools();
+            const { error } = await sdk.ask({ title: "T", prompt: 5, options: [{ id: "a" }], destructive: null });
+            assert.deepEqual([error.code, error.path], ["bad_type", "/prompt"]);
+            assert.deepEqual(error.errors.map(({ code, path }) => `${code} ${path}`), ["bad_type /prompt", "missing_property /selection_mode",
+                "missing_property /options/0/label", "bad_type /destructive"]);
+            assert.ok(error.message.startsWith(error.errors[0].message) && error.message.endsWith("also wrong: /selection_mode, /options/0/label, /destructive"));
+            const one = await sdk.ask({ ...GOOD, destructive: null });
+            assert.deepEqual([one.error.code, one.error.path, one.error.errors], ["bad_type", "/destructive", undefined]);
+        }));
+
         test(`${kind}: cancelled, declined and withdrawn are told apart, and none is an error`, inHome(async (home) => {
             const sdk = await Sdk.open(home, kind);
             await sdk.client.listTools();

@@ -231,6 +231,25 @@ static void test_what_is_no_question_gets_its_error_at_once(void **state)
     conversation_release(&conversation);
 }
 
+static void test_all_mistakes_of_a_question_are_told(void **state)
+{
+    static char input[] = "{\"questions\":[{\"question\":\"Q?\",\"header\":null,\"options\":"
+                          "[{\"label\":\"A\"}]}],\"title\":5}";
+    const struct tool_use calls[] = { call("t1", ask_name, input) };
+    struct conversation conversation = { 0 };
+    struct conversation_step step;
+
+    (void)state;
+    assert_int_equal(say_calls(&conversation, calls, 1, &step), ERROR_NONE);
+    assert_string_equal(
+        step.results[0].content,
+        "Invalid input: title must be a text, but is an integer: One line for lists; default: the "
+        "message's first. (at /title); question 'Q?' must have 2-4 options, but has 1; \"Other\" "
+        "with a text is always offered beside them (at /questions/0/options)");
+    conversation_step_release(&step);
+    conversation_release(&conversation);
+}
+
 static void test_sub_agents_are_refused_and_go_on(void **state)
 {
     const struct tool_use calls[] = { call("t1", ask_name, question_input),
@@ -563,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_cancelling_answers_every_call),
         cmocka_unit_test(test_silence_is_an_error_and_the_turn_goes_on),
         cmocka_unit_test(test_what_is_no_question_gets_its_error_at_once),
+        cmocka_unit_test(test_all_mistakes_of_a_question_are_told),
         cmocka_unit_test(test_sub_agents_are_refused_and_go_on),
         cmocka_unit_test(test_bad_turns),
         cmocka_unit_test(test_a_question_about_another_call_is_refused),

@@ -49,6 +49,13 @@ static const struct {
     { ASK(Q("a\\u0000")), "nul_character", "/questions/0/question", NULL },
     { Q_WITH(",'header':'Twelve chars'"), NULL, NULL, NULL },
     { Q_WITH(",'header':''"), NULL, NULL, NULL },
+    { Q_WITH(",'header':null,'multiSelect':null"), NULL, NULL, NULL },
+    { OPTIONS(
+          "{'label':'A','description':null,'preview':{'type':'text','text':'t','language':null}},"
+          "{'label':'B','preview':null}"),
+      NULL, NULL, NULL },
+    { OPTIONS("{'label':'A'},{'label':'B','destructive':null}"), "bad_type",
+      "/questions/0/options/1/destructive", NULL },
     { Q_WITH(",'header':'ThirteenChars'"), "too_long", "/questions/0/header", "at most 12" },
     { Q_WITH(",'multiSelect':true"), NULL, NULL, NULL },
     { Q_WITH(",'multiSelect':'true'"), "bad_type", "/questions/0/multiSelect", NULL },

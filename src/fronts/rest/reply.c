@@ -93,12 +93,13 @@ static void write_error(struct text *out, const struct error *err, const char *p
     json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
     json_write_text(&writer, "code", error_name(err->code));
-    json_write_text(&writer, "message", err->message);
+    error_write_message(err, &writer);
     if (err->path[0])
         json_write_text(&writer, "path", err->path);
     json_write_text_if(&writer, "parameter", parameter);
     if (err->retry_after_s > 0)
         json_write_integer(&writer, "retry_after_seconds", err->retry_after_s);
+    error_write_list(err, &writer);
     if (detail_json)
         json_write_raw(&writer, "detail", detail_json);
     json_write_end_object(&writer);

@@ -127,12 +127,20 @@ static const struct member winner_members[] = {
 };
 static SHAPE(winner, "Standing", "How the ask stands instead.", winner_members, false);
 
+static const struct member mistake_members[] = {
+    { "code", MEMBER_TEXT, NEEDED, "For programs.", NULL },
+    { "path", MEMBER_TEXT, NEEDED, "JSON pointer into the body.", NULL },
+    { "message", MEMBER_TEXT, NEEDED, "What is wrong and how to fix it.", NULL },
+};
+static SHAPE(mistake, "Mistake", "One of several mistakes.", mistake_members, false);
+
 static const struct member problem_members[] = {
     { "code", MEMBER_TEXT, NEEDED, "For programs.", NULL },
     { "message", MEMBER_TEXT, NEEDED, "What is wrong and how to mend it.", NULL },
     { "path", MEMBER_TEXT, 0, "JSON pointer into the body.", NULL },
     { "parameter", MEMBER_TEXT, 0, "The parameter or header it is about.", NULL },
     { "retry_after_seconds", MEMBER_INTEGER, 0, "As Retry-After.", NULL },
+    { "errors", MEMBER_SHAPES, 0, "All mistakes, if there are several.", &shape_mistake },
     { "detail", MEMBER_SHAPE, 0, "With 409, 410 and 412.", &shape_winner },
 };
 static SHAPE(problem, "Problem", "One problem.", problem_members, false);
@@ -155,31 +163,19 @@ static const struct member index_members[] = {
 SHAPE(index, "Index", "Where to go from here.", index_members, false);
 
 const struct shape *const shapes[] = {
-    &shape_answer,
-    &shape_note,
-    &shape_seconds,
-    &shape_question,
-    &shape_said,
-    &shape_nothing,
-    &shape_actor,
-    &shape_ask,
-    &shape_list,
-    &shape_whole,
-    &shape_receipt,
-    &shape_winner,
-    &shape_error,
-    &shape_problem,
-    &shape_health,
-    &shape_index,
-    &shape_new_conversation,
-    &shape_tool_call,
-    &shape_turn,
-    &shape_tool_result,
-    &shape_attempt,
-    &shape_response,
-    &shape_effect,
-    &shape_conversation,
-    &shape_conversation_list,
+    &shape_answer,       &shape_note,
+    &shape_seconds,      &shape_question,
+    &shape_said,         &shape_nothing,
+    &shape_actor,        &shape_ask,
+    &shape_list,         &shape_whole,
+    &shape_receipt,      &shape_winner,
+    &shape_error,        &shape_problem,
+    &shape_mistake,      &shape_health,
+    &shape_index,        &shape_new_conversation,
+    &shape_tool_call,    &shape_turn,
+    &shape_tool_result,  &shape_attempt,
+    &shape_response,     &shape_effect,
+    &shape_conversation, &shape_conversation_list,
 };
 const size_t shape_count = ARRAY_LEN(shapes);
 

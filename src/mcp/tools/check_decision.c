@@ -16,6 +16,7 @@ static const struct argument arguments_table[] = {
       .help = "How many viable ways you see." },
     { .name = "destructive",
       .type = ARGUMENT_BOOL,
+      .refuses_null = true,
       .offset = offsetof(struct values, destructive),
       .help = "true if what you would do can't be undone." },
     { .name = "missing_configuration",
