@@ -212,7 +212,6 @@ static void write_result(struct json_writer *writer, const struct response_facts
 
 static const struct response_shape shape = {
     .has_reply = true,
-    .collector = "get_answer",
     .write_values = write_result,
 };
 const struct ask_tool tool_ask_user_question = {

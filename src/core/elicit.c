@@ -30,7 +30,6 @@ static void write_value(struct json_writer *writer, const struct response_facts 
 
 const struct response_shape elicit_one_value = {
     .has_action = true,
-    .collector = "get_answer",
     .write_values = write_value,
 };
 

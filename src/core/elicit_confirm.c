@@ -53,7 +53,6 @@ static void write_confirmed(struct json_writer *writer, const struct response_fa
 static const struct response_shape shape = {
     .has_action = true,
     .no_is_decline = true,
-    .collector = "get_answer",
     .write_values = write_confirmed,
 };
 const struct ask_tool tool_elicit_confirm = {

@@ -54,7 +54,6 @@ static void write_content(struct json_writer *writer, const struct response_fact
 
 static const struct response_shape shape = {
     .has_action = true,
-    .collector = "get_answer",
     .write_values = write_content,
 };
 const struct ask_tool tool_elicit_form = {

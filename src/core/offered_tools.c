@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "core/arguments.h"
-#include "core/response.h"
 
 enum { WORD_BYTES = 64 }; /* longer than any name; what is cut is none */
 static const char between[] = ", ";
 static const char asking[] = "provide_choice,ask_user_question,get_answer"; /* "ask" */
-static const char others[] = "ask,all,get_answer,check_decision";           /* beside ask tools */
+static const char collecting[] = "get_answer";                    /* what any of them asked */
+static const char others[] = "ask,all,get_answer,check_decision"; /* beside ask tools */
 
 static bool take_word(const char **list, char word[WORD_BYTES])
 {
@@ -54,10 +54,9 @@ static bool has(const char *list, const char *tool)
 
 bool offered_tools_have(const char *list, const char *tool)
 {
-    const struct ask_tool *row;
     bool is_there = has(list, tool);
 
-    for (size_t i = 0; !is_there && (row = ask_tool_at(i)); i++)
-        is_there = strcmp(row->response->collector, tool) == 0 && has(list, row->name);
+    for (size_t i = 0; !is_there && strcmp(tool, collecting) == 0 && ask_tool_at(i); i++)
+        is_there = has(list, ask_tool_at(i)->name);
     return is_there;
 }

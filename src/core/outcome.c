@@ -19,7 +19,7 @@ const struct outcome outcome_rows[OUTCOME_COUNT] = {
     [STATE_NEW] = {
         .ending = ENDING_PENDING,
         .summary = "Waiting for an answer",
-        .instructions = "Nobody has answered yet: ",
+        .instructions = "No one has answered yet: ",
     },
     [STATE_PENDING_TERMINAL_LAUNCH] = {
         .ending = ENDING_PENDING,
@@ -33,7 +33,7 @@ const struct outcome outcome_rows[OUTCOME_COUNT] = {
     [STATE_PENDING] = {
         .ending = ENDING_PENDING,
         .summary = "Waiting for an answer",
-        .instructions = "Nobody has answered yet: ",
+        .instructions = "No one has answered yet: ",
     },
     [STATE_SUBMITTED] = {
         .ending = ENDING_ANSWERED,

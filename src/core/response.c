@@ -223,21 +223,19 @@ static void write_selection(struct json_writer *writer, const struct response_fa
                             !facts->hides_placeholder);
     json_write_text_if(writer, "interface", interface_name(facts->interface));
     write_summary(writer, facts);
-    if (outcome_find(facts)->ending == ENDING_PENDING)
+    if (facts->state == STATE_PENDING_TERMINAL_LAUNCH) /* R6.2 has it here as well */
         json_write_text_if(writer, "url", facts->url);
     json_write_end_object(writer);
 }
 
 const struct response_shape response_selection = {
     .has_status = true,
-    .collector = "provide_choice",
     .write_values = write_selection,
 };
 const struct response_shape response_unknown = {
     .has_status = true,
     .has_action = true,
     .has_reply = true,
-    .collector = "get_answer",
     .write_values = write_selection,
 };
 
@@ -282,10 +280,8 @@ static void write_instructions(struct json_writer *writer, const struct response
         return;
     text_add_text(&words, outcome->instructions);
     if (outcome->ending == ENDING_PENDING)
-        text_add_format(&words,
-                        "call %s with this session_id to collect the answer. Do not ask again, "
-                        "assume nothing meanwhile.",
-                        shape_of(facts)->collector);
+        text_add_text(&words, "call get_answer with this session_id to collect the answer. Do not "
+                              "ask again, and assume nothing until then.");
     if (outcome->afterwards)
         text_add_text(&words, outcome->afterwards);
     json_write_text(writer, "instructions", text_string(&words));

@@ -28,11 +28,10 @@ struct answered_by {
 struct response_facts;
 /* How a tool words its results. */
 struct response_shape {
-    bool has_status;       /* action_status of R2.2 */
-    bool has_action;       /* action of R4.1 */
-    bool has_reply;        /* status of R3.2 */
-    bool no_is_decline;    /* answering no is declining: an agent may look at the action alone */
-    const char *collector; /* the tool that collects its asks */
+    bool has_status;    /* action_status of R2.2 */
+    bool has_action;    /* action of R4.1 */
+    bool has_reply;     /* status of R3.2 */
+    bool no_is_decline; /* answering no is declining: an agent may look at the action alone */
     /* What was decided, where something was; and the words around it. */
     void (*write_values)(struct json_writer *writer, const struct response_facts *facts);
 };

@@ -190,7 +190,7 @@ def addresses(home: Home) -> None:
             result = wire.call("ask/create", tool="provide_choice", wait_seconds=0,
                                arguments=choice(f"Which {interface}?", interface=interface))
             url = f"http://127.0.0.1:{port}/choice/{result['session_id']}"
-            assert result["url"] == result["selection"]["url"] == url and "warnings" not in result, result
+            assert result["url"] == url and json.dumps(result).count(url) == 1 and "warnings" not in result, result
             assert result["selection"]["interface"] == interface
         with person(home) as answering:
             answering.call("ask/answer", session_id=result["session_id"], selected_ids=["a"])

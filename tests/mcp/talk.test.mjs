@@ -64,8 +64,10 @@ describe("asking back", { concurrency: 4 }, () => {
         await home.must("reply", WHY);
         const { result } = await client.answer(asked);
         assert.deepEqual([result.structuredContent.status, result.structuredContent.asked_back], ["pending", WHY]);
-        for (const [explanation, code] of [["", "empty_text"], [" \u200b", "empty_text"], ["x".repeat(8001), "too_long"], [7, "bad_type"]])
+        for (const [explanation, code] of [[" \u200b", "empty_text"], ["x".repeat(8001), "too_long"], [7, "bad_type"]])
             assert.equal((await refused({ explanation })).code, code, explanation);
+        const waiting = await client.answer(client.startTool("get_answer", { session_id, wait_seconds: 0, explanation: "" }));
+        assert.equal(waiting.result.structuredContent.status, "pending", "an empty one is none");
         assert.deepEqual(await talk(home, session_id), [["person", WHY]]);
         const hostile = "\u001b]52;c;eA==\u0007\u202eevil";
         client.startTool("get_answer", { session_id, explanation: hostile });

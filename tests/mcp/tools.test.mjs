@@ -7,7 +7,7 @@ import { inHome } from "./lib/home.mjs";
 import { opened } from "./lib/raw.mjs";
 import { REVISIONS } from "./lib/schema.mjs";
 import { openedHttp, web } from "./lib/web.mjs";
-import { TOOLS } from "./lib/asks.mjs";
+import { GOOD, TOOLS } from "./lib/asks.mjs";
 
 const ASK = ["provide_choice", "ask_user_question", "get_answer"];
 const UNSET = { SAYSO_TOOLS: undefined };
@@ -51,9 +51,25 @@ describe("tools", { concurrency: 3 }, () => {
         assert.deepEqual(await listed(client), ASK);
     }, UNSET));
 
+    test("a pending result speaks as the instructions do, and says the address once", inHome(async (home) => {
+        const client = await opened(home, "2025-11-25");
+        const { tools } = (await client.request("tools/list")).result;
+        assert.ok(!JSON.stringify(tools.map(({ inputSchema }) => inputSchema)).includes("allow_cancel"), "what does nothing isn't offered");
+        const [{ description }] = tools;
+        assert.match(description, /collect it with get_answer/);
+        const asked = client.startTool("provide_choice", { ...GOOD, allow_cancel: true });
+        const [{ session_id }] = await home.opened();
+        const collect = () => client.answer(client.startTool("get_answer", { session_id, wait_seconds: 0 }));
+        const { structuredContent: pending } = (await collect()).result;
+        assert.match(pending.instructions, /call get_answer with this session_id/);
+        assert.ok(pending.url.endsWith(session_id) && JSON.stringify(pending).split(pending.url).length === 2, JSON.stringify(pending));
+        await home.must("answer", session_id, "--select", "a");
+        assert.deepEqual((await client.answer(asked)).result.structuredContent.warnings, ["cancel_always_available"]);
+    }, UNSET));
+
     test("--tools counts for its own client, whatever is saved", inHome(async (home) => {
         await home.must("settings", "set", "tools", "provide_choice");
-        assert.deepEqual(await listed(await opened(home, "2025-11-25")), ["provide_choice"]);
+        assert.deepEqual(await listed(await opened(home, "2025-11-25")), ["provide_choice", "get_answer"]);
         assert.deepEqual(await listed(await opened(home, "2025-11-25", { args: ["--tools", "all"] })), TOOLS);
         assert.deepEqual(await listed(await opened(home, "2025-11-25", { args: ["--tools", "elicit_choice,check_decision"] })),
             ["elicit_choice", "get_answer", "check_decision"], "what it asks can be collected");
@@ -78,6 +94,6 @@ describe("tools", { concurrency: 3 }, () => {
     test("through --hub the client's own machine says what is listed", () => withFar(async (hub, machine) => {
         await hub.must("settings", "set", "tools", "all");
         machine.env.SAYSO_TOOLS = "provide_choice";
-        assert.deepEqual(await listed(await opened(machine, "2025-11-25")), ["provide_choice"]);
+        assert.deepEqual(await listed(await opened(machine, "2025-11-25")), ["provide_choice", "get_answer"]);
     }));
 });

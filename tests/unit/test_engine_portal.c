@@ -173,7 +173,6 @@ static void test_agents_get_none(void **state)
     take_link(scene.person, params, code, url);
     call_run(&did, scene.agent, scene.ops->wait, "{'session_id':'%s','wait_seconds':0}", scene.id);
     assert_string_equal(call_text(&did, "/url"), url); /* and no code in it */
-    assert_string_equal(call_text(&did, "/selection/url"), url);
     call_release(&did);
     scene_close(&scene);
 }

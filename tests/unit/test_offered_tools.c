@@ -27,7 +27,7 @@ static const struct {
     { "ask", true, "provide_choice ask_user_question get_answer " },
     { "all", true,
       "provide_choice ask_user_question elicit_choice elicit_form get_answer check_decision " },
-    { "provide_choice", true, "provide_choice " },
+    { "provide_choice", true, "provide_choice get_answer " },
     { "check_decision", true, "check_decision " },
     { "get_answer", true, "get_answer " },
     { "elicit_form", true, "elicit_form get_answer " },

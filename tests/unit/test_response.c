@@ -211,16 +211,14 @@ static const struct how_it_ended endings[] = {
       .kind = FIELD_MULTI,
       .answer = "{}",
       .wanted = "{'action_status':'pending','explicit':false,'url':'" URL "','selection':{"
-                "'selected_ids':[],'interface':'web','summary':'Waiting for an answer',"
-                "'url':'" URL "'}}",
-      .instructions = "call provide_choice with this session_id to collect the answer. Do not "
-                      "ask again, assume nothing" },
+                "'selected_ids':[],'interface':'web','summary':'Waiting for an answer'}}",
+      .instructions = "call get_answer with this session_id to collect the answer. Do not ask "
+                      "again, and assume nothing" },
     { .name = "not yet created",
       .state = STATE_NEW,
       .kind = FIELD_SINGLE,
       .wanted = "{'action_status':'pending','explicit':false,'url':'" URL "','selection':{"
-                "'selected_ids':[],'interface':'web','summary':'Waiting for an answer',"
-                "'url':'" URL "'}}",
+                "'selected_ids':[],'interface':'web','summary':'Waiting for an answer'}}",
       .instructions = "collect the answer" },
     { .name = "the person asks back",
       .state = STATE_PENDING,
@@ -228,7 +226,7 @@ static const struct how_it_ended endings[] = {
       .asked_back = "Which region?",
       .wanted = "{'action_status':'pending','explicit':false,'asked_back':'Which region?',"
                 "'url':'" URL "','selection':{'selected_ids':[],'interface':'web',"
-                "'summary':'The person asks back','url':'" URL "'}}",
+                "'summary':'The person asks back'}}",
       .instructions = "read asked_back" },
     { .name = "asked back, then answered",
       .state = STATE_SUBMITTED,
@@ -246,7 +244,7 @@ static const struct how_it_ended endings[] = {
                 "'terminal_command':'" COMMAND "','selection':{'selected_ids':[],"
                 "'interface':'web','summary':'" COMMAND "','url':'" URL "'}}",
       .instructions = "Run terminal_command where the person sees it; it works once. Then call "
-                      "provide_choice with this session_id" },
+                      "get_answer with this session_id" },
     { .name = "hand-off, the command was given before",
       .state = STATE_PENDING_TERMINAL_LAUNCH,
       .kind = FIELD_SINGLE,

@@ -10,7 +10,7 @@ const struct tool tool_row_provide_choice = {
         "missing. Put the task's context and why a choice is needed into prompt; recommend at "
         "least one option. The person may also cancel (then stop this subtask and assume nothing) "
         "or not answer in time (then nothing was chosen). A result with action_status pending is "
-        "not an answer: call again with its session_id alone to collect it, do not ask anew. A "
+        "not an answer: collect it with get_answer and its session_id, don't ask again. A "
         "terminal_command may be run once only.",
     .ask = &tool_provide_choice,
     .results = ask_results,
