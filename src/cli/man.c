@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/say.h"
+#include "core/glyph.h"
 #include "settings/settings.h"
-#include "tui/glyph.h"
 
 static const struct verb *const verbs[] = {
 #define VERB(name) &verb_##name,

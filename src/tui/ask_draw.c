@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/glyph.h"
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
 #include "markup/markup.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
-#include "tui/glyph.h"
 #include "tui/later.h"
 #include "tui/list.h"
 #include "tui/settings_panel.h"

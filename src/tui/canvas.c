@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tui/glyph.h"
+#include "core/glyph.h"
 
 enum { CANVAS_ROWS_MOST = 10000, CANVAS_COLUMNS_MOST = 1000 };
 

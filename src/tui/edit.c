@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "core/glyph.h"
 #include "tui/canvas.h"
-#include "tui/glyph.h"
 #include "tui/keyboard.h"
 
 void edit_init(struct edit *edit, bool has_lines, size_t most_bytes, const char *text)

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
-#include "tui/glyph.h"
 
 static const struct {
     const char *keys;

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
-#include "tui/glyph.h"
 #include "tui/list.h"
 
 enum { HINTS_MOST = 10 };

@@ -7,10 +7,10 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
-#include "tui/glyph.h"
 #include "tui/inbox_inside.h"
 #include "tui/keyboard.h"
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
-#include "tui/glyph.h"
 #include "tui/list.h"
 
 enum { WORDS_ROWS = 8, NOTE_ROWS = 4, FIELD_ROWS = 12 };

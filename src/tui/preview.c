@@ -1,11 +1,11 @@
 /* preview.c - what an option would look like: beside the list from 72 columns on, else below. */
 #include <string.h>
 
+#include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "markup/markup.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
-#include "tui/glyph.h"
 #include "tui/list.h"
 
 enum { BESIDE_COLUMNS = 72, LIST_COLUMNS_LEAST = 20, PANE_COLUMNS_LEAST = 24 };

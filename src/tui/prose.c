@@ -1,11 +1,11 @@
 /* prose.c - running text on a canvas: lines that wrap, and blocks of spans. */
 #include <string.h>
 
+#include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "markup/markup.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
-#include "tui/glyph.h"
 
 int pen_at(struct pen *pen, int column, enum ink ink, const char *text)
 {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/glyph.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
-#include "tui/glyph.h"
 #include "tui/keyboard.h"
 
 enum { VALUE_COLUMN = 29, TYPED_DIGITS = 7 };

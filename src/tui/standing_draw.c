@@ -5,11 +5,11 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
 #include "tui/facts.h"
-#include "tui/glyph.h"
 #include "tui/inbox_standing.h"
 
 enum {

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/glyph.h"
 #include "tui/canvas.h"
 #include "tui/edit.h"
-#include "tui/glyph.h"
 #include "tui/keyboard.h"
 
 static void press(void *context, const struct key *key)

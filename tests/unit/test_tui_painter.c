@@ -15,8 +15,8 @@
 #include <vterm.h>
 
 #include "base/mem.h"
+#include "core/glyph.h"
 #include "tui/canvas.h"
-#include "tui/glyph.h"
 #include "tui/painter.h"
 
 struct stage {

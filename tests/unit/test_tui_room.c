@@ -14,8 +14,8 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/glyph.h"
 #include "i18n/i18n.h"
-#include "tui/glyph.h"
 #include "tui_fixture.h"
 #include "tui_forms.h"
 #include "tui_standing.h"

@@ -1,5 +1,5 @@
 /* glyph.c - see glyph.h. Clusters by utf8proc; Unicode 15 tables. */
-#include "tui/glyph.h"
+#include "core/glyph.h"
 
 #include <ctype.h>
 #include <stdint.h>

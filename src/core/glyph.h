@@ -3,8 +3,8 @@
  * Editing and wrapping go by glyphs. Terminals disagree about the width of some; a painter puts
  * the cursor by number behind those instead of trusting the sum.
  */
-#ifndef TUI_GLYPH_H
-#define TUI_GLYPH_H
+#ifndef CORE_GLYPH_H
+#define CORE_GLYPH_H
 #include <stdbool.h>
 #include <stddef.h>
 
