@@ -70,6 +70,18 @@ static void write_value(struct json_writer *writer, const char *key, const struc
     free(json);
 }
 
+/* Yes, no, or neither: -1. */
+static int answer_of(const struct json *value)
+{
+    const char *text = json_text(value);
+
+    if (json_kind(value) == KIND_BOOL)
+        return json_is_yes(value);
+    return text && strcmp(text, CLIENT_FORM_YES) == 0  ? 1
+           : text && strcmp(text, CLIENT_FORM_NO) == 0 ? 0
+                                                       : -1;
+}
+
 /* A yes or no for each option. What is neither becomes what no list of ids may hold. */
 static void write_yeses(struct reading *reading, size_t field)
 {
@@ -83,9 +95,9 @@ static void write_yeses(struct reading *reading, size_t field)
         client_form_option_key(reading->form, field, i, &key);
         value = take(reading, text_string(&key));
         text_release(&key);
-        if (json_is_yes(value))
+        if (answer_of(value) > 0)
             json_write_text(reading->writer, NULL, asked->options[i].id);
-        else if (value && json_kind(value) != KIND_BOOL)
+        else if (value && answer_of(value) < 0)
             json_write_null(reading->writer, NULL);
     }
     json_write_end_list(reading->writer);
@@ -173,7 +185,12 @@ static void write_number(struct reading *reading, size_t field)
 
 static void write_confirm(struct reading *reading, size_t field)
 {
-    write_value(reading->writer, NULL, take(reading, reading->form->fields[field].name), "null");
+    const struct json *value = take(reading, reading->form->fields[field].name);
+
+    if (answer_of(value) < 0)
+        write_value(reading->writer, NULL, value, "null");
+    else
+        json_write_bool(reading->writer, NULL, answer_of(value));
 }
 
 static void (*const kinds[FIELD_KIND_COUNT])(struct reading *reading, size_t field) = {

@@ -15,6 +15,10 @@ struct form;
 struct json;
 struct text;
 
+/* What a yes or no may come back as, where a choice was offered instead. */
+#define CLIENT_FORM_YES "yes"
+#define CLIENT_FORM_NO  "no"
+
 /* Each is appended; none is the name of a field. */
 void client_form_option_key(const struct form *form, size_t field, size_t option, struct text *out);
 void client_form_words_key(const struct form *form, size_t field, struct text *out);

@@ -20,6 +20,8 @@ static const struct known_client clients[] = {
         .stops_clock = true,
         .only_cancels = true,
         .shows_notes = true,
+        .message_lines = 3,
+        .title_columns = 48,
     },
     {
         .name = "codex-mcp-client",
@@ -31,6 +33,7 @@ static const struct known_client clients[] = {
         .lacks_numbers = true,
         .needs_every_text = true,
         .wants_one_of = true,
+        .picks_yes = true,
     },
     {
         .name = "copilot-cli",

@@ -31,6 +31,9 @@ struct known_client {
     bool needs_every_text; /* an optional text can't stay empty */
     bool shows_notes;      /* the others are given no field that is a mere courtesy */
     bool wants_one_of;     /* for labeled choices, whatever its revision says */
+    bool picks_yes;        /* of a yes or no, yes is first, and what Enter takes */
+    int message_lines;     /* it shows so many, each cut at the window's width; 0: all of them */
+    int title_columns;     /* a title or option is cut there; 0: nowhere */
 };
 
 /* The row of this name, else the one with the longest beginning, else that of all others. NULL is a

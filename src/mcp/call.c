@@ -142,6 +142,7 @@ void call_end(struct mcp_call *call)
         call->visit->uses--;
     free_work(call->work);
     free(call->progress);
+    free(call->url);
     free(call->come_back);
     free(call->given);
     pool_free(call, sizeof *call + strlen(call->id_json) + 1);

@@ -205,13 +205,16 @@ static bool write_elicitation(const struct mcp_call *call, const char *session_i
     const char *url = json_member_text(told, "url");
     struct form form = { 0 };
     enum language language;
+    char *place;
 
     if (!call_has(call, ability_for(told)) || !read_form(told, &form, &language))
         return false;
+    place = call->url ? mem_text(call->url) : mem_format("sayso show %s", session_id);
     if (url)
         form_schema_write_url(&form, session_id, url, out);
     else
-        form_schema_write(&form, call->revision, call->visit->name, language, told, out);
+        form_schema_write(&form, call->revision, call->visit->name, language, told, place, out);
+    free(place);
     form_release(&form);
     return true;
 }

@@ -11,8 +11,10 @@
 #include "base/text.h"
 #include "core/client_form.h"
 #include "core/form.h"
+#include "core/glyph.h"
 #include "core/known_clients.h"
 #include "core/visible_text.h"
+#include "mcp/form_message.h"
 
 /* One form being written. */
 struct writing {
@@ -23,6 +25,7 @@ struct writing {
     struct json_writer json;
     struct text required; /* members of the list, as JSON */
     size_t count;         /* properties so far */
+    bool is_cut;          /* a title or option, by the client */
 };
 
 static bool has_lists(const struct writing *writing)
@@ -35,34 +38,21 @@ static bool has_defaults(const struct writing *writing)
     return writing->revision >= REVISION_2025_11_25;
 }
 
-/* As much of a text as fits, cut between characters. */
-static void add_shown(struct text *out, const char *text, enum visible_lines lines, size_t chars)
+/* False: its client cuts it. */
+static bool fits_title(struct writing *writing, const struct text *title)
 {
-    struct text shown = { 0 };
-    const char *at, *end;
+    bool fits = !writing->client->title_columns ||
+                glyph_columns(title->bytes, title->used) <= writing->client->title_columns;
 
-    visible_text(text, strlen(text), lines, &shown);
-    at = text_string(&shown);
-    end = at + shown.used;
-    if (shown.used <= chars) { /* no more characters than bytes */
-        text_add(out, at, shown.used);
-        at = end;
-    }
-    for (const char *from = at; at < end; from = at) {
-        if (chars-- == 0 || text_decode(&at, end) < 0) {
-            text_add_text(out, "…");
-            break;
-        }
-        text_add(out, from, (size_t)(at - from));
-    }
-    text_release(&shown);
+    writing->is_cut = writing->is_cut || !fits;
+    return fits;
 }
 
 static void write_shown(struct json_writer *json, const char *key, const char *text)
 {
     struct text shown = { 0 };
 
-    add_shown(&shown, text, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    form_add_shown(&shown, text, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     json_write_text(json, key, text_string(&shown));
     text_release(&shown);
 }
@@ -74,10 +64,10 @@ static void add_title(const struct writing *writing, const struct field *field, 
     if (!title && writing->form->field_count == 1)
         title = writing->form->title;
     if (field->header) {
-        add_shown(out, field->header, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        form_add_shown(out, field->header, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
         text_add_text(out, ": ");
     }
-    add_shown(out, title ? title : field->name, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    form_add_shown(out, title ? title : field->name, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
 }
 
 /* First of all: a dialog may cut the rest off. */
@@ -104,23 +94,6 @@ static void add_lacks(const struct writing *writing, const struct json *told, st
     text_add_text(out, "\n\n");
 }
 
-/* What the elicit tools have no title for begins with its own first line. */
-static void write_message(struct json_writer *json, const struct form *form, const char *before)
-{
-    struct text message = { 0 };
-    size_t title = strlen(form->title);
-
-    text_add_text(&message, before);
-    if (!form->prompt || strncmp(form->prompt, form->title, title) != 0) {
-        add_shown(&message, form->title, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
-        text_add_text(&message, form->prompt && *form->prompt ? "\n\n" : "");
-    }
-    if (form->prompt)
-        add_shown(&message, form->prompt, VISIBLE_LINES, FORM_MESSAGE_CHARS);
-    json_write_text(json, "message", text_string(&message));
-    text_release(&message);
-}
-
 static void begin_property(struct writing *writing, const char *key, const char *type,
                            bool is_required)
 {
@@ -144,6 +117,8 @@ static void write_title_after(struct writing *writing, const struct field *field
 
     text_add_text(&out, before);
     add_title(writing, field, &out);
+    if (!*before)
+        fits_title(writing, &out);
     json_write_text(&writing->json, "title", text_string(&out));
     text_release(&out);
 }
@@ -168,13 +143,13 @@ static void write_description(struct writing *writing, const struct field *field
     struct text out = { 0 };
 
     if (is_long_question(writing, field))
-        add_shown(&out, field->label, VISIBLE_LINES, FORM_MESSAGE_CHARS);
+        form_add_shown(&out, field->label, VISIBLE_LINES, FORM_MESSAGE_CHARS);
     else if (names_question)
         add_title(writing, field, &out);
     if (field->description && out.used)
         text_add_text(&out, " · ");
     if (field->description)
-        add_shown(&out, field->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        form_add_shown(&out, field->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     if (hint && hint->used && out.used)
         text_add_text(&out, " · ");
     if (hint)
@@ -183,19 +158,30 @@ static void write_description(struct writing *writing, const struct field *field
     text_release(&out);
 }
 
+/* Where the client would cut it, what stays is the label's beginning and that it is recommended. */
 static void write_label(struct writing *writing, const char *key, const struct option *option)
 {
-    struct text label = { 0 };
+    struct text label = { 0 }, mark = { 0 };
+    size_t length, next;
 
-    add_shown(&label, option->label, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     if (option->is_recommended)
-        text_add_format(&label, " (%s)", i18n_text_in(writing->language, TEXT_RECOMMENDED));
+        text_add_format(&mark, " (%s)", i18n_text_in(writing->language, TEXT_RECOMMENDED));
+    form_add_shown(&label, option->label, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    length = label.used;
+    text_add_text(&label, text_string(&mark));
     if (option->description) {
         text_add_text(&label, " – ");
-        add_shown(&label, option->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        form_add_shown(&label, option->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    }
+    if (!fits_title(writing, &label)) {
+        int columns = writing->client->title_columns - glyph_columns(mark.bytes, mark.used) - 1;
+
+        label.used = glyph_wrap(label.bytes, length, columns, &next);
+        text_add_format(&label, "%s%s", label.used < length ? "…" : "", text_string(&mark));
     }
     json_write_text(&writing->json, key, text_string(&label));
     text_release(&label);
+    text_release(&mark);
 }
 
 static void write_pairs(struct writing *writing, const char *key, const struct field *field)
@@ -286,6 +272,37 @@ static void write_list(struct writing *writing, size_t index, int64_t least, boo
     json_write_end_object(&writing->json);
 }
 
+static void begin_yes_or_no(struct writing *writing, const char *key, bool is_required)
+{
+    begin_property(writing, key, writing->client->picks_yes ? "string" : "boolean", is_required);
+}
+
+/* Where yes is what Enter takes a choice stands instead, with no first. */
+static void end_yes_or_no(struct writing *writing, enum confirm_default preset)
+{
+    static const struct {
+        const char *value;
+        enum text_id label;
+    } answers[] = { { CLIENT_FORM_NO, TEXT_TUI_NO }, { CLIENT_FORM_YES, TEXT_TUI_YES } };
+    struct json_writer *json = &writing->json;
+
+    if (writing->client->picks_yes) {
+        json_write_list(json, "oneOf");
+        for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+            json_write_object(json, NULL);
+            json_write_text(json, "const", answers[i].value);
+            json_write_text(json, "title", i18n_text_in(writing->language, answers[i].label));
+            json_write_end_object(json);
+        }
+        json_write_end_list(json);
+    }
+    if (preset != CONFIRM_OPEN && writing->client->picks_yes)
+        json_write_text(json, "default", answers[preset == CONFIRM_YES].value);
+    else if (preset != CONFIRM_OPEN)
+        json_write_bool(json, "default", preset == CONFIRM_YES);
+    json_write_end_object(json);
+}
+
 /* A yes or no for each option. */
 static void write_yeses(struct writing *writing, size_t index)
 {
@@ -295,12 +312,11 @@ static void write_yeses(struct writing *writing, size_t index)
         struct text key = { 0 }, hint = { 0 };
 
         client_form_option_key(writing->form, index, i, &key);
-        begin_property(writing, text_string(&key), "boolean", false);
+        begin_yes_or_no(writing, text_string(&key), false);
         write_label(writing, "title", &field->options[i]);
         hint_count(writing, field, &hint);
         write_description(writing, field, true, &hint);
-        json_write_bool_if(&writing->json, "default", field->options[i].is_default);
-        json_write_end_object(&writing->json);
+        end_yes_or_no(writing, field->options[i].is_default ? CONFIRM_YES : CONFIRM_OPEN);
         text_release(&hint);
         text_release(&key);
     }
@@ -356,7 +372,7 @@ static void write_text(struct writing *writing, size_t index)
     begin_property(writing, field->name, "string", field->is_required);
     write_title(writing, field);
     if (field->placeholder && field->placeholder_visible)
-        add_shown(&hint, field->placeholder, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        form_add_shown(&hint, field->placeholder, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     write_description(writing, field, false, &hint);
     text_release(&hint);
     if (field->min_chars > 0)
@@ -387,7 +403,7 @@ static void hint_number(const struct writing *writing, const struct field *field
     }
     if (field->unit) {
         text_add_text(out, ", ");
-        add_shown(out, field->unit, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        form_add_shown(out, field->unit, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     }
 }
 
@@ -424,12 +440,10 @@ static void write_confirm(struct writing *writing, size_t index)
 {
     const struct field *field = &writing->form->fields[index];
 
-    begin_property(writing, field->name, "boolean", field->is_required);
+    begin_yes_or_no(writing, field->name, field->is_required);
     write_title(writing, field);
     write_description(writing, field, false, NULL);
-    if (field->default_confirm != CONFIRM_OPEN)
-        json_write_bool(&writing->json, "default", field->default_confirm == CONFIRM_YES);
-    json_write_end_object(&writing->json);
+    end_yes_or_no(writing, field->default_confirm);
 }
 
 static void write_choice(struct writing *writing, size_t index)
@@ -479,47 +493,54 @@ static void write_note(struct writing *writing)
 }
 
 void form_schema_write(const struct form *form, enum mcp_revision revision, const char *client_name,
-                       enum language language, const struct json *told, struct text *out)
+                       enum language language, const struct json *told, const char *place,
+                       struct text *out)
 {
-    struct text lacks = { 0 };
+    struct text properties = { 0 }, message = { 0 };
     struct writing writing = {
         .form = form,
         .client = known_client(client_name),
         .revision = revision,
         .language = language,
-        .json = json_writer_to(out),
+        .json = json_writer_to(&properties),
     };
-    struct json_writer *json = &writing.json;
+    struct json_writer json = json_writer_to(out);
 
-    json_write_object(json, NULL);
-    if (revision >= REVISION_2025_11_25)
-        json_write_text(json, "mode", "form");
-    add_lacks(&writing, told, &lacks);
-    write_message(json, form, text_string(&lacks));
-    text_release(&lacks);
-    json_write_object(json, "requestedSchema");
-    json_write_text(json, "type", "object");
-    json_write_object(json, "properties");
+    json_write_object(&writing.json, NULL);
     write_properties(&writing);
     write_note(&writing);
-    json_write_end_object(json);
-    text_add_text(out, ",\"required\":[");
+    json_write_end_object(&writing.json);
+    add_lacks(&writing, told, &message);
+    form_message_add(form, writing.client, language, writing.is_cut, place, &message);
+    json_write_object(&json, NULL);
+    if (revision >= REVISION_2025_11_25)
+        json_write_text(&json, "mode", "form");
+    json_write_text(&json, "message", text_string(&message));
+    json_write_object(&json, "requestedSchema");
+    json_write_text(&json, "type", "object");
+    json_write_raw(&json, "properties", text_string(&properties));
+    json_write_list(&json, "required");
     text_add_text(out, text_string(&writing.required));
-    text_add_char(out, ']');
-    json_write_end_object(json);
-    json_write_end_object(json);
+    json_write_end_list(&json);
+    json_write_end_object(&json);
+    json_write_end_object(&json);
     text_release(&writing.required);
+    text_release(&properties);
+    text_release(&message);
 }
 
 void form_schema_write_url(const struct form *form, const char *id, const char *url,
                            struct text *out)
 {
     struct json_writer json = json_writer_to(out);
+    struct text message = { 0 };
 
+    form_message_add(form, known_client(NULL), LANGUAGE_EN, false, NULL, &message);
     json_write_object(&json, NULL);
     json_write_text(&json, "mode", "url");
-    write_message(&json, form, "");
+    json_write_text(&json, "message", text_string(&message));
     json_write_text(&json, "url", url);
     json_write_text(&json, "elicitationId", id);
     json_write_end_object(&json);
+    text_release(&message);
 }

@@ -16,9 +16,11 @@ struct text;
 /* The longest message: a client's dialog is no page. */
 enum { FORM_MESSAGE_CHARS = 4000, FORM_LABEL_CHARS = 200 };
 
-/* `told`: {lacks?, lacks_at?}, why it is shown once more. */
+/* `told`: {lacks?, lacks_at?}, why it is shown once more. `place`: where a person finds what the
+ * client cuts, an address or a command. */
 void form_schema_write(const struct form *form, enum mcp_revision revision, const char *client_name,
-                       enum language language, const struct json *told, struct text *out);
+                       enum language language, const struct json *told, const char *place,
+                       struct text *out);
 /* The other mode: the client opens an address. With elicitationId at every revision, because one
  * client fails without it where the revision has none. */
 void form_schema_write_url(const struct form *form, const char *id, const char *url,

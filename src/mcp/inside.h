@@ -117,6 +117,7 @@ struct mcp_call {
     struct shown_form *shown;                  /* at the client, for the desk; NULL: none */
     char *given;                 /* to a tool of another server, as JSON; NULL: to one of ours */
     const struct compat *compat; /* that tool; NULL: ours */
+    char *url;                   /* where its ask is shown; NULL: nowhere, or not known */
     char *come_back; /* with which its client may call again, sealed; NULL: it may not */
     uint8_t revision, level, abilities; /* enum mcp_revision, enum mcp_level, enum ability */
     bool is_at_desk;                    /* which owes a reply */

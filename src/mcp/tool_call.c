@@ -255,7 +255,9 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
         text_put(call->session_id, sizeof call->session_id, id);
         elsewhere_tell_stream(call);
         learn(call, "asked", id, params);
-        tell_asked(call, json_member_text(params, "url"));
+        free(call->url);
+        call->url = mem_text(json_member_text(params, "url"));
+        tell_asked(call, call->url);
         come_back_learn(call, params);
         if (!call->to.stream || call->is_away)
             call_detach_soon(call);

@@ -99,7 +99,7 @@ for (const [way, enter] of Object.entries(WAYS)) {
                     for (const [key, property] of Object.entries(requestedSchema.properties)) {
                         demandType(revision, "PrimitiveSchemaDefinition", property);
                         assert.ok(property.title, key);
-                        if (revision === "2025-06-18" && property.type !== "boolean")
+                        if (revision === "2025-06-18" && property.type !== "boolean" && property.oneOf?.[0].const !== "no")
                             assert.ok(!("default" in property), `${key} has a default`);
                         if (revision === "2025-06-18" || name === "codex-mcp-client")
                             assert.notEqual(property.type, "array", key);
@@ -382,12 +382,28 @@ describe("legacy forms", { concurrency: 3 }, () => {
         }));
     }
 
-    test("Codex's two traps: no lists, no text that may stay empty; yes and no come back as a choice", inHome(async (home) => {
+    test("Codex's traps: no lists, no text that may stay empty, Enter takes what is first; no and yes come back as a choice", inHome(async (home) => {
         const client = await opened(home, "2025-06-18", { name: "codex-mcp-client", capabilities: FORMS });
         const id = client.startTool("provide_choice", { ...GOOD, selection_mode: "multi" });
         const asked = await form(client);
-        assert.deepEqual(Object.values(asked.params.requestedSchema.properties).map(({ type }) => type), ["boolean", "boolean"]);
-        reply(client, asked, { action: "accept", content: { choice_1: false, choice_2: true } });
+        for (const property of Object.values(asked.params.requestedSchema.properties)) {
+            assert.deepEqual(property.oneOf.map((answer) => answer.const), ["no", "yes"]);
+            assert.match(property.description, /^Deploy · /, "each says its question");
+        }
+        reply(client, asked, { action: "accept", content: { choice_1: "no", choice_2: "yes" } });
+        assert.deepEqual((await client.collect(id)).selection.selected_ids, ["b"]);
+    }));
+
+    test("what Claude Code would cut of a form is said where it is: the ask's address", inHome(async (home) => {
+        const client = await opened(home, "2025-11-25", { name: "claude-code", capabilities: FORMS });
+        const id = client.startTool("provide_choice", { ...GOOD, prompt: `${GOOD.prompt} `.repeat(6) });
+        const asked = await form(client);
+        const [{ session_id }] = await home.opened();
+        const lines = asked.params.message.split("\n");
+        assert.equal(lines.length, 3);
+        assert.ok(lines.every((line) => line.length <= 76) && !asked.params.message.includes(GOOD.title), asked.params.message);
+        assert.match(lines[2], new RegExp(`: http://\\S+/choice/${session_id}$`));
+        reply(client, asked, { action: "accept", content: { choice: "b" } });
         assert.deepEqual((await client.collect(id)).selection.selected_ids, ["b"]);
     }));
 });

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/arguments.h"
+#include "core/glyph.h"
 #include "mcp/form_schema.h"
 
 #define PROMPT "'title':'Deploy','prompt':'Which of these targets shall be taken?'"
@@ -39,8 +40,14 @@ static const char questions[] =
     "'description':'fast'},{'label':'None'}]},{'question':'Which tests?','multiSelect':true,"
     "'options':[{'label':'Unit'},{'label':'Lint'}]}]}";
 
-#define A     "Alpha (recommended) – fast"
-#define PICKS "[{'const':'Redis','title':'Redis – fast'},{'const':'None','title':'None'}]"
+static const char named_questions[] =
+    "{'title':'Set-up','questions':[{'question':'Which cache?','options':[{'label':'Redis'},"
+    "{'label':'None'}]},{'question':'Which "
+    "tests?','options':[{'label':'Unit'},{'label':'Lint'}]}]}";
+
+#define NO_YES "[{'const':'no','title':'No'},{'const':'yes','title':'Yes'}]"
+#define A      "Alpha (recommended) – fast"
+#define PICKS  "[{'const':'Redis','title':'Redis – fast'},{'const':'None','title':'None'}]"
 
 /* Each names a place in the params by its keys, and what stands there as JSON; "" : nothing. */
 static const struct {
@@ -76,7 +83,12 @@ static const struct {
     { "provide_choice", multi, "any", REVISION_2025_06_18, "required", "[]" },
     { "provide_choice", multi, "codex-mcp-client", REVISION_2026_07_28, "choice", "" },
     { "provide_choice", multi, "codex-mcp-client", REVISION_2026_07_28, "choice_2",
-      "{'type':'boolean','title':'Beta','description':'Deploy · Choose 1 to 2','default':true}" },
+      "{'type':'string','title':'Beta','description':'Deploy · Choose 1 to 2','oneOf':" NO_YES
+      ",'default':'yes'}" },
+    { "provide_choice", multi, "codex-mcp-client", REVISION_2025_06_18, "choice_1",
+      "{'type':'string','title':'" A "','description':'Deploy · Choose 1 to 2','oneOf':" NO_YES
+      "}" },
+    { "provide_choice", multi, "codex-mcp-client", REVISION_2025_06_18, "required", "[]" },
     { "provide_choice", hybrid, "any", REVISION_2025_06_18, "choice_own_words",
       "{'type':'string','title':'In your own words','description':'Or else'}" },
     { "provide_choice", hybrid, "any", REVISION_2025_06_18, "required", "[]" },
@@ -95,6 +107,10 @@ static const struct {
     { "elicit_number", number, "any", REVISION_2026_07_28, "message", "'Tempo?'" },
     { "elicit_confirm", confirm, "any", REVISION_2025_06_18, "confirmed",
       "{'type':'boolean','title':'Go on?'}" },
+    { "elicit_confirm", confirm, "codex-mcp-client", REVISION_2025_06_18, "confirmed",
+      "{'type':'string','title':'Go on?','oneOf':" NO_YES "}" },
+    { "elicit_confirm", confirm, "codex-mcp-client", REVISION_2025_06_18, "required",
+      "['confirmed']" },
     { "elicit_form", form, "any", REVISION_2025_06_18, "name",
       "{'type':'string','title':'name','maxLength':9}" },
     { "elicit_form", form, "any", REVISION_2026_07_28, "name",
@@ -106,7 +122,9 @@ static const struct {
     { "elicit_form", form, "codex-mcp-client", REVISION_2025_06_18, "mail", "" },
     { "elicit_form", form, "codex-mcp-client", REVISION_2025_06_18, "required", "['name']" },
     { "ask_user_question", questions, "any", REVISION_2026_07_28, "message",
-      "'Which cache? (+1)'" },
+      "'Which cache?\\nWhich tests?'" },
+    { "ask_user_question", named_questions, "any", REVISION_2026_07_28, "message",
+      "'Which cache?\\nWhich tests?'" },
     { "ask_user_question", questions, "any", REVISION_2026_07_28, "q1",
       "{'type':'string','title':'Cache: Which cache?','oneOf':" PICKS "}" },
     { "ask_user_question", questions, "any", REVISION_2026_07_28, "q1_own_words",
@@ -118,6 +136,9 @@ static const struct {
     { "ask_user_question", questions, "any", REVISION_2026_07_28, "required", "[]" },
     { "ask_user_question", questions, "any", REVISION_2025_06_18, "q2_1",
       "{'type':'boolean','title':'Unit','description':'Which tests? · Choose 1 to 2'}" },
+    { "ask_user_question", questions, "codex-mcp-client", REVISION_2025_06_18, "q2_2",
+      "{'type':'string','title':'Lint','description':'Which tests? · Choose 1 to 2','oneOf':" NO_YES
+      "}" },
     { "ask_user_question", questions, "codex-mcp-client", REVISION_2025_06_18, "q1",
       "{'type':'string','title':'Cache: Which cache?','oneOf':" PICKS "}" },
     { "ask_user_question", questions, "codex-mcp-client", REVISION_2025_06_18, "q1_own_words", "" },
@@ -157,7 +178,7 @@ static struct json *written(const char *tool, const char *arguments, const char 
     struct json *params = NULL;
 
     make_form(tool, arguments, &call);
-    form_schema_write(&call.form, revision, client, language, NULL, &out);
+    form_schema_write(&call.form, revision, client, language, NULL, "sayso show abc", &out);
     if (!json_parse(text_string(&out), out.used, &params, NULL))
         fail_msg("%s", text_string(&out));
     ask_call_release(&call);
@@ -252,6 +273,118 @@ static void test_a_long_question_is_shown_whole(void **state)
     text_release(&arguments);
 }
 
+#define LONG                                                                                       \
+    "The production cluster runs release 41, and build 42 passed all checks on staging, the load " \
+    "test with twice the usual traffic among them.\\n\\nEurope has most of the users and a quiet " \
+    "hour at four; America has a migration running until Friday."
+#define SHORT "Which of these targets shall be taken?"
+#define CHINESE                                                                                    \
+    "生产集群运行的是 41 版，昨晚 42 版在预发布环境通过了全部检查，其中包括两倍流量的压力测试。"
+#define IN_FULL "Shown in full: sayso show abc"
+static const char four_lines[] =
+    "{'title':'Deploy','prompt':'One line to begin with.\\nTwo.\\nThree.\\nFour.',"
+    "'selection_mode':'text_input'}";
+
+/* What a client shows that cuts: the title is the field's, and the third line says where the rest
+ * is. */
+static const struct {
+    const char *tool, *arguments, *message;
+} cut_cases[] = {
+    { "provide_choice", single, SHORT },
+    { "elicit_confirm", confirm, "Go on?" },
+    { "ask_user_question", questions, "Which cache?\nWhich tests?" },
+    { "ask_user_question", named_questions, "Which cache?\nWhich tests?" },
+    { "provide_choice", "{'title':'Deploy','prompt':'" LONG "','selection_mode':'text_input'}",
+      "The production cluster runs release 41, and build 42 passed all checks on\n"
+      "staging, the load test with twice the usual traffic among them.…\n" IN_FULL },
+    { "provide_choice",
+      "{'title':'Deploy','prompt':'One line to begin with.\\n\\n  \\nA second one.\\nA third.',"
+      "'selection_mode':'text_input'}",
+      "One line to begin with.\nA second one.\nA third." },
+    { "provide_choice", four_lines, "One line to begin with.\nTwo.…\n" IN_FULL },
+    { "provide_choice",
+      "{'title':'Deploy','prompt':'" CHINESE CHINESE CHINESE "','selection_mode':'text_input'}",
+      "生产集群运行的是 41 版，昨晚 42 版在预发布环境通过了全部检查，其中包括两倍\n"
+      "流量的压力测试。生产集群运行的是 41 版，昨晚 42 版在预发布环境通过了全部检…\n" IN_FULL },
+    { "provide_choice",
+      "{'title':'A title that is longer than what is shown of one','prompt':'" SHORT
+      "','selection_mode':'text_input'}",
+      SHORT },
+    { "provide_choice",
+      "{'title':'A title that is longer than what is shown of them','prompt':'" SHORT
+      "','selection_mode':'text_input'}",
+      "A title that is longer than what is shown of them\n" SHORT "\n" IN_FULL },
+    { "provide_choice",
+      "{" PROMPT ",'selection_mode':'single','options':[{'id':'a','recommended':true,"
+      "'label':'Europe first, at four in the morning, by halves'},{'id':'b','label':'America'}]}",
+      SHORT "\n" IN_FULL },
+};
+
+static void test_what_a_client_cuts_is_said_where_it_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cut_cases); i++) {
+        struct json *params = written(cut_cases[i].tool, cut_cases[i].arguments, "claude-code",
+                                      REVISION_2025_11_25, LANGUAGE_EN);
+        const char *message = json_member_text(params, "message");
+
+        if (strcmp(message, cut_cases[i].message) != 0)
+            fail_msg("case %zu: %s", i, message);
+        for (const char *at = message, *end; *at; at = *end ? end + 1 : end) {
+            end = at + strcspn(at, "\n");
+            assert_true(glyph_columns(at, (size_t)(end - at)) <= 76);
+        }
+        json_free(params);
+    }
+}
+
+/* What was missing when it came back comes first, and is one of the lines. */
+static void test_what_it_lacks_comes_first(void **state)
+{
+    static const char told_json[] =
+        "{\"lacks\":\"no such reason\",\"lacks_at\":\"/fields/choice\"}";
+    static const struct {
+        const char *client, *message;
+    } wanted[] = {
+        { "claude-code", "no such reason\nOne line to begin with.…\n" IN_FULL },
+        { "any", "no such reason\n\nDeploy\n\nOne line to begin with.\nTwo.\nThree.\nFour." },
+    };
+    struct json *told = NULL;
+
+    (void)state;
+    assert_true(json_parse(told_json, strlen(told_json), &told, NULL));
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        struct ask_call call;
+        struct text out = { 0 };
+        struct json *params = NULL;
+
+        make_form("provide_choice", four_lines, &call);
+        form_schema_write(&call.form, REVISION_2025_11_25, wanted[i].client, LANGUAGE_EN, told,
+                          "sayso show abc", &out);
+        assert_true(json_parse(text_string(&out), out.used, &params, NULL));
+        assert_string_equal(json_member_text(params, "message"), wanted[i].message);
+        json_free(params);
+        text_release(&out);
+        ask_call_release(&call);
+    }
+    json_free(told);
+}
+
+/* An option that is cut keeps the mark that the agent recommends it. */
+static void test_a_cut_option_keeps_its_mark(void **state)
+{
+    const size_t last = ARRAY_LEN(cut_cases) - 1;
+    struct json *params = written(cut_cases[last].tool, cut_cases[last].arguments, "claude-code",
+                                  REVISION_2025_11_25, LANGUAGE_EN);
+    const struct json *options = json_member(place_of(params, "choice"), "oneOf");
+
+    (void)state;
+    assert_string_equal(json_member_text(json_item(options, 0), "title"),
+                        "Europe first, at four in the… (recommended)");
+    assert_string_equal(json_member_text(json_item(options, 1), "title"), "America");
+    json_free(params);
+}
+
 static void test_an_address_has_an_id_at_every_revision(void **state)
 {
     struct ask_call call;
@@ -274,6 +407,9 @@ int main(void)
         cmocka_unit_test(test_words_of_ours_are_the_persons),
         cmocka_unit_test(test_an_agents_text_is_harmless_and_bounded),
         cmocka_unit_test(test_a_long_question_is_shown_whole),
+        cmocka_unit_test(test_what_a_client_cuts_is_said_where_it_is),
+        cmocka_unit_test(test_what_it_lacks_comes_first),
+        cmocka_unit_test(test_a_cut_option_keeps_its_mark),
         cmocka_unit_test(test_an_address_has_an_id_at_every_revision),
     };
 
