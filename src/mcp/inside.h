@@ -49,7 +49,8 @@ struct mcp {
     enum mcp_revision negotiated;       /* by initialize; until then the newest legacy one */
     char *client_name, *client_version; /* of initialize; NULL before */
     unsigned abilities;                 /* of initialize */
-    enum mcp_level level;               /* of log messages to a legacy client */
+    char *modern_name;    /* of the client that 2026-07-28 was last spoken with; NULL: none */
+    enum mcp_level level; /* of log messages to a legacy client */
     struct mcp_visit *visits;
     struct mcp_call *calls;
     struct table by_tag;

@@ -172,13 +172,14 @@ def come_back(home: Home) -> None:
 
 
 def mcp_modern(home: Home) -> None:
-    with Mcp(home, "2026-07-28") as client:
-        assert client.call("tools/list")["tools"]
+    with Mcp(home, "2026-07-28") as running, Mcp(home, "2026-07-28") as client:
+        assert running.call("tools/list")["tools"]
         with set_to(home, "mcp_modern", "off"):
             listed = client.start("tools/list")
             while listed not in client.replies:
                 client.read()
             assert client.replies.pop(listed)["error"]["code"] == -32022
+            assert running.call("tools/list")["tools"], "who speaks it already goes on"
         assert client.call("tools/list")["tools"]
 
 

@@ -11,7 +11,7 @@ import { openedHttp } from "./lib/web.mjs";
 import { GOOD, named } from "./lib/asks.mjs";
 
 const KEEPS_DIALOG = ["claude-code", "copilot-cli"];
-const OTHERS = ["somebody", "codex-mcp-client", "claude-code-like", ""];
+const OTHERS = ["unknown", "codex-mcp-client", "claude-code-like", ""];
 const WAYS = { stdio: opened, HTTP: openedHttp };
 const OLDER = REVISIONS.filter((revision) => revision !== MODERN).toReversed();
 
@@ -30,12 +30,12 @@ for (const kind of Object.keys(KINDS).filter((name) => KINDS[name].revision === 
                 await form.closed;
                 throw new Error("withdrawn");
             } });
+            assert.equal(versionOf(form.sdk), "2025-11-25");
             return form;
         };
 
         test(`${kind}: ${name} falls back, and an answer given elsewhere closes its form`, inHome(async (home) => {
             const form = await shown(home);
-            assert.equal(versionOf(form.sdk), "2025-11-25");
             const asked = form.sdk.ask(GOOD);
             await form.open;
             const [{ session_id }] = await home.opened();
@@ -57,7 +57,7 @@ for (const kind of Object.keys(KINDS).filter((name) => KINDS[name].revision === 
 
 for (const [way, open] of Object.entries(WAYS)) {
     test(`${way}: who is not offered 2026-07-28 can't discover it, and hears what else there is`, inHome(async (home) => {
-        const client = await open(home, MODERN, { name: "somebody" });
+        const client = await open(home, MODERN, { name: "unknown" });
         for (const name of KEEPS_DIALOG) {
             client.name = name;
             assert.equal((await client.request("server/discover")).error.code, -32601);
@@ -75,8 +75,8 @@ for (const [way, open] of Object.entries(WAYS)) {
         assert.deepEqual(await home.list(), []);
     }));
 
-    test(`${way}: mcp_modern offers it to all, or to none, from the next request on`, inHome(async (home) => {
-        const client = await open(home, MODERN, { name: "somebody" });
+    test(`${way}: mcp_modern offers it to all, or to none; a client that speaks it already goes on`, inHome(async (home) => {
+        const client = await open(home, MODERN, { name: "unknown" });
         await home.must("settings", "set", "mcp_modern", "on");
         client.name = "claude-code";
         await until(async () => (await client.request("server/discover")).result, "it is offered");
@@ -84,9 +84,11 @@ for (const [way, open] of Object.entries(WAYS)) {
         await home.must("answer", (await home.opened())[0].session_id, "--select", "b");
         assert.deepEqual((await client.collect(asked)).selection.selected_ids, ["b"]);
         await home.must("settings", "set", "mcp_modern", "off");
-        client.name = "somebody";
+        client.name = "another";
         await until(async () => (await client.request("server/discover")).error?.code === -32601, "it is not offered");
         assert.equal((await client.request("tools/list")).error.code, -32022);
+        client.name = "claude-code";
+        assert.ok((await client.request("tools/list")).result.tools.length > 0);
     }));
 
     test(`${way}: an old handshake is everybody's`, inHome(async (home) => {

@@ -2,6 +2,7 @@
  * methods.c - revision 2026-07-28: no handshake, no memory; each request brings version and
  * capabilities in _meta, each result says its kind. Source: MCP 2026-07-28, basic and server.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -34,11 +35,23 @@ static const struct mcp_method methods[] = {
     { "subscriptions/listen", listen_to },
 };
 
+/* A client that speaks it already goes on, whatever is offered to the next one. */
 static bool is_offered(const struct mcp_request *request)
 {
-    const struct mcp_parts *parts = &request->to.mcp->parts;
+    const struct mcp *mcp = request->to.mcp;
+    const char *name = request->client_name ? request->client_name : "";
 
-    return !parts->offers_modern || parts->offers_modern(parts->context, request->client_name);
+    return !mcp->parts.offers_modern ||
+           mcp->parts.offers_modern(mcp->parts.context, request->client_name) ||
+           (mcp->modern_name && strcmp(mcp->modern_name, name) == 0);
+}
+
+static void remember(struct mcp *mcp, const char *name)
+{
+    if (mcp->modern_name && strcmp(mcp->modern_name, name) == 0)
+        return;
+    free(mcp->modern_name);
+    mcp->modern_name = mem_text(name);
 }
 
 static void refuse_version(struct mcp_request *request, const char *asked, int newest, int oldest)
@@ -100,8 +113,10 @@ static bool check_version(struct mcp_request *request)
             refuse_version(request, version, REVISION_2025_11_25, REVISION_2024_11_05);
         return false;
     }
-    if (strcmp(version, revision_name(REVISION_2026_07_28)) == 0)
+    if (strcmp(version, revision_name(REVISION_2026_07_28)) == 0) {
+        remember(request->to.mcp, request->client_name ? request->client_name : "");
         return true;
+    }
     refuse_version(request, version, REVISION_2026_07_28, REVISION_2026_07_28);
     return false;
 }
