@@ -147,16 +147,18 @@ void say_failure(const struct error *err)
  * ask they know. */
 static void say_plainly(const struct arguments *arguments, const struct error *err)
 {
-    struct text place = { 0 };
+    struct error one;
 
-    if (arguments_value(arguments, "from"))
-        text_add_text(&place, err->path);
-    else if (err->path[0] && strcmp(err->path, "/session_id") != 0)
-        text_add_text(&place, err->path + 1);
-    for (char *at = place.bytes; at && *at && !arguments_value(arguments, "from"); at++)
-        *at = *at == '/' ? ' ' : *at;
-    say_wrong(text_string(&place), err);
-    text_release(&place);
+    for (size_t i = 0; error_at(err, i, &one); i++) {
+        const char *place = one.path;
+
+        if (!arguments_value(arguments, "from")) {
+            for (char *at = one.path; *at; at++)
+                *at = *at == '/' ? ' ' : *at;
+            place = strcmp(one.path, " session_id") == 0 ? "" : one.path + (one.path[0] == ' ');
+        }
+        say_wrong(place, &one);
+    }
 }
 
 static void say_unsaved(const struct error *err)

@@ -239,7 +239,7 @@ def bad_asks(home: Home) -> None:
         error_of(home.sayso("ask", *words, "--json"), code, path)
         plain = home.sayso("ask", *words)
         assert plain.code == FAILED and not plain.out, plain
-        assert path in plain.err and all(code not in one_line(line) for line in plain.err.splitlines(True)), plain  # codes are for scripts
+        assert path[1:].replace("/", " ") in plain.err and all(code not in one_line(line) for line in plain.err.splitlines(True)), plain  # codes are for scripts
     assert not home.hub_pid()
 
 
