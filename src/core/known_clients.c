@@ -6,7 +6,10 @@
 
 #include "base/mem.h"
 
-enum { WITH_PROGRESS_S = 600 };
+enum {
+    LONGEST_S = 630, /* an answer after ten minutes still reaches the call that asked */
+    MARGIN_S = 30,   /* the result must be there before the client gives up */
+};
 
 static const struct known_client clients[] = {
     { .name = "*", .hold_s = 50 }, /* most clients and both SDKs give up after 60 s */
@@ -80,7 +83,7 @@ static const struct known_client clients[] = {
     {
         .name = "continue-cli-client",
         .measured = "1.5.47, 2026-11-16",
-        .hold_s = 50,
+        .hold_s = 56,
     },
     {
         .name = "@cline/core",
@@ -114,11 +117,16 @@ const struct known_client *known_client(const char *name)
     return found;
 }
 
-int64_t known_client_hold_s(const char *name, bool has_progress)
+int64_t known_client_hold_s(const char *name, bool has_progress, int64_t timeout_s)
 {
     const struct known_client *client = known_client(name);
+    int64_t limit_s = timeout_s - MARGIN_S;
 
-    return has_progress && client->progress_extends ? WITH_PROGRESS_S : client->hold_s;
+    if (client->backgrounds_calls || limit_s < client->hold_s)
+        limit_s = client->hold_s;
+    if (limit_s > LONGEST_S || (has_progress && client->progress_extends))
+        limit_s = LONGEST_S;
+    return limit_s;
 }
 
 const struct known_client *known_client_of_program(const char *program)

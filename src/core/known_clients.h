@@ -39,8 +39,9 @@ struct known_client {
 /* The row of this name, else the one with the longest beginning, else that of all others. NULL is a
  * client without a name. */
 const struct known_client *known_client(const char *name);
-/* For how long it was measured to wait for a call, with progress or without a word. */
-int64_t known_client_hold_s(const char *name, bool has_progress);
+/* For how long a call of it may be held: as it was measured, with progress or without a word, or as
+ * long as its configuration lets it wait (`timeout_s`; 0: unknown). */
+int64_t known_client_hold_s(const char *name, bool has_progress, int64_t timeout_s);
 /* The row of what `sayso install` calls so. */
 const struct known_client *known_client_of_program(const char *program);
 

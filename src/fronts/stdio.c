@@ -44,6 +44,7 @@ struct stdio {
     struct desk *desk;
     struct mcp *mcp;
     const char *tools; /* that are listed; NULL: the setting says */
+    int64_t client_timeout_s;
     uv_poll_t in_poll, out_poll;
     uv_idle_t in_idle; /* for files, which are always ready */
     bool is_polled, is_reading, is_ended, is_told_to_go;
@@ -89,7 +90,8 @@ static int64_t hold_limit_s(void *context, const char *client_name, bool has_pro
 {
     struct stdio *stdio = context;
 
-    return settings_hold_limit_s(current_settings(&stdio->settings), client_name, has_progress);
+    return settings_hold_limit_s(current_settings(&stdio->settings), client_name, has_progress,
+                                 stdio->client_timeout_s);
 }
 
 static bool offers_modern(void *context, const char *client_name)
@@ -341,7 +343,8 @@ void stdio_run(const struct stdio_options *options)
 {
     struct stdio stdio = { .clock = { stdio_boot_ms, stdio_utc_ms, stdio_wake_at, 0 },
                            .stream = { .ops = &stream_ops },
-                           .tools = options->tools };
+                           .tools = options->tools,
+                           .client_timeout_s = options->client_timeout_s };
     struct mcp_parts parts = {
         .clock = &stdio.clock,
         .uid = geteuid(),

@@ -6,10 +6,12 @@
 #ifndef FRONTS_STDIO_H
 #define FRONTS_STDIO_H
 #include <stdbool.h>
+#include <stdint.h>
 
 struct stdio_options {
-    const char *as_name; /* NULL: none */
-    const char *tools;   /* that are listed; NULL: the setting says */
+    const char *as_name;      /* NULL: none */
+    const char *tools;        /* that are listed; NULL: the setting says */
+    int64_t client_timeout_s; /* of a call, as its configuration says; 0: unknown */
     bool is_sub_agent;
 };
 /* Returns when the client is gone. */

@@ -83,13 +83,13 @@ static int64_t limit_by_beginning(const struct json *limits, const char *client_
 }
 
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name,
-                              bool has_progress)
+                              bool has_progress, int64_t timeout_s)
 {
     const struct json *limits = settings_limits(settings, SETTING_HOLD_LIMITS);
     int64_t limit = json_member_integer(limits, client_name, 0);
 
     limit = limit ? limit : limit_by_beginning(limits, client_name);
-    return limit ? limit : known_client_hold_s(client_name, has_progress);
+    return limit ? limit : known_client_hold_s(client_name, has_progress, timeout_s);
 }
 
 bool settings_offers_modern(const struct settings *settings, const char *client_name)

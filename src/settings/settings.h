@@ -161,10 +161,9 @@ bool settings_speak(const char *value, bool is_saved, const char *asked);
 bool settings_is_quiet(const struct settings *settings, int minute_of_day);
 bool settings_is_within(const char *period, int minute_of_day); /* "22:00-07:00"; "" is never */
 /* How long a call of this client may be held open: what is set for its name, else for the longest
- * "…*" that it begins with ("*" is for all others), else what was measured of a client that is told
- * of progress, or is not. */
+ * "…*" that it begins with ("*" is for all others), else as known_client_hold_s() says. */
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name,
-                              bool has_progress);
+                              bool has_progress, int64_t timeout_s);
 
 /* Whether MCP 2026-07-28 is offered to this client; NULL: it has no name. */
 bool settings_offers_modern(const struct settings *settings, const char *client_name);

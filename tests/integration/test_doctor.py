@@ -289,7 +289,7 @@ def clients(home: Home) -> None:
             path_of_it.chmod(0o755)
         for old, new, state, word in ((program, "/nowhere/sayso", "fault", "not there"), (program, str(other), "warning", "not this program"),
                                       (program, str(silent), "fault", "answer as an MCP server"),
-                                      ('["mcp"]', '["mcp", "--tools", "none"]', "fault", "answer as an MCP server"),
+                                      ('["mcp"', '["mcp", "--tools", "none"', "fault", "answer as an MCP server"),
                                       ("3600000" if name == "claude" else "3600", "30000" if name == "claude" else "30", "warning", "30 s")):
             path.write_text(good.replace(old, new))
             expect(examine(home), "clients", state, word, f"sayso install {name}")

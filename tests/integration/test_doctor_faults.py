@@ -205,7 +205,7 @@ def denied(home: Home) -> Planted:
 def bad_arguments(home: Home) -> Planted:
     assert home.sayso("install", "opencode", "--yes").code == 0
     path = home.path / ".config/opencode/opencode.json"
-    path.write_text(path.read_text().replace('"mcp"]', '"mcp", "--tools", "none"]'))
+    path.write_text(path.read_text().replace('"mcp",', '"mcp", "--tools", "none",'))
     return Planted(mend=lambda: home.sayso("install", "opencode", "--yes"))
 
 

@@ -28,11 +28,16 @@ def install(home: Home, client: Client | str, *options: str, code: int = DONE, *
     return expect(home.sayso("install", name, *options, **settings), code)
 
 
+def mcp_of(client: Client) -> list[str]:
+    """How the program is called: it is told how long the client waits, where that was raised and counts."""
+    return ["mcp", *(("--client-timeout", "3600") if client.timeout and client.name != "claude" else ())]
+
+
 def check_entry(home: Home, client: Client, entry: dict) -> None:
     if client.name == "opencode":
-        assert entry["command"] == [PROGRAM, "mcp"] and entry["type"] == "local" and entry["enabled"], entry
+        assert entry["command"] == [PROGRAM, *mcp_of(client)] and entry["type"] == "local" and entry["enabled"], entry
     else:
-        assert entry["command"] == PROGRAM and entry["args"] == ["mcp"], entry
+        assert entry["command"] == PROGRAM and entry["args"] == mcp_of(client), entry
     if client.timeout:
         assert entry[client.timeout[0]] == client.timeout[1], entry
 
@@ -143,7 +148,7 @@ def updates_twice(home: Home) -> None:
         before = path.read_bytes()
         install(home, client, "--yes")
         install(home, client, "--yes", "--as", 'deploy "bot" \\ 机器人')
-        assert entry_of(home, client)["args"] == ["mcp", "--as", 'deploy "bot" \\ 机器人']
+        assert entry_of(home, client)["args"] == [*mcp_of(client), "--as", 'deploy "bot" \\ 机器人']
         install(home, client, "--undo", "--yes")
         assert path.read_bytes() == before
         path.unlink()
@@ -287,7 +292,7 @@ def asking(home: Home) -> None:
         os.close(controller)
         assert process.returncode == code, (typed, out, err)
         assert ("sayso" in path.read_text()) == (code == DONE), typed
-    assert entry_of(home, client)["args"] == ["mcp", "--tools", "all"]
+    assert entry_of(home, client)["args"] == [*mcp_of(client), "--tools", "all"]
     as_json = install(home, client, "--undo", "--yes", "--json").json
     assert as_json["act"] == "restored" and as_json["backup"] is None and "-    \"sayso\"" in as_json["diff"], as_json
     assert install(home, client, "--yes", "--json").json["timeout_seconds"] == 3600
@@ -298,9 +303,9 @@ def asking(home: Home) -> None:
 def tools(home: Home) -> None:
     client = BY_NAME["codex"]
     install(home, client, "--yes", "--tools", "ask,elicit_form")
-    assert entry_of(home, client)["args"] == ["mcp", "--tools", "ask,elicit_form"]
+    assert entry_of(home, client)["args"] == [*mcp_of(client), "--tools", "ask,elicit_form"]
     install(home, client, "--yes")
-    assert entry_of(home, client)["args"] == ["mcp"]
+    assert entry_of(home, client)["args"] == mcp_of(client)
     assert "check_decision" not in install(home, client, "--yes", "--tools", "provide", code=USAGE).err
     assert "settings set tools" in install(home, client, "--yes", "--http", "--tools", "all", code=USAGE).err
     assert "--gate" in install(home, client, "--yes", "--gate", "--tools", "all", code=USAGE).err

@@ -51,7 +51,7 @@ static void write_limit(const char *file, int limit_s)
 
 static int64_t limit_within_turn_s(struct current_settings *current)
 {
-    return settings_hold_limit_s(current_settings(current), "somebody", false);
+    return settings_hold_limit_s(current_settings(current), "somebody", false, 0);
 }
 
 static int64_t limit_s(struct current_settings *current)

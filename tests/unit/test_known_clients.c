@@ -45,7 +45,7 @@ static void test_what_is_known_has_a_date(void **state)
                                          "copilot-cli",           "github-copilot-developer",
                                          "gemini-cli-mcp-client", "qwen-code-mcp-client",
                                          "qwen-cli-mcp-client",   "opencode",
-                                         "continue-cli-client",   "Cline",
+                                         "continue-cli-client",   "@cline/core",
                                          "inspector-cli" };
 
     (void)state;
@@ -60,6 +60,26 @@ static void test_what_is_installed_has_its_row(void **state)
     assert_string_equal(known_client_of_program("copilot")->name, "copilot-cli");
     assert_string_equal(known_client_of_program("claude")->name, "claude-code");
     assert_string_equal(known_client_of_program("cursor")->name, "*");
+}
+
+/* Install raises what a client's configuration lets it wait; some put calls aside all the same. */
+static void test_a_raised_timeout_lets_calls_be_held_longer(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t timeout_s, hold_s;
+    } cases[] = {
+        { "@cline/core", 3600, 630 },   { "@cline/core", 300, 270 },
+        { "@cline/core", 60, 50 },      { "codex-mcp-client", 3600, 630 },
+        { "codex-mcp-client", 1, 280 }, { "claude-code", 3600, 110 },
+        { "unknown", INT64_MAX, 630 },  { "continue-cli-client", 0, 56 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(known_client_hold_s(cases[i].name, false, cases[i].timeout_s),
+                         cases[i].hold_s);
+    assert_int_equal(known_client_hold_s("opencode", true, 100), 630);
 }
 
 static void test_what_the_rows_say(void **state)
@@ -92,6 +112,7 @@ int main(void)
         cmocka_unit_test(test_which_row_a_name_has),
         cmocka_unit_test(test_what_is_known_has_a_date),
         cmocka_unit_test(test_what_is_installed_has_its_row),
+        cmocka_unit_test(test_a_raised_timeout_lets_calls_be_held_longer),
         cmocka_unit_test(test_what_the_rows_say),
     };
 

@@ -21,10 +21,10 @@ static const struct {
     const char *name;
     int64_t silent_s, told_s;
 } clients[] = {
-    { "opencode", 50, 600 },     { "qwen-cli-mcp-client-sayso", 280, 600 },
-    { "copilot-cli", 170, 600 }, { "codex-mcp-client", 280, 280 },
+    { "opencode", 50, 630 },     { "qwen-cli-mcp-client-sayso", 280, 630 },
+    { "copilot-cli", 170, 630 }, { "codex-mcp-client", 280, 280 },
     { "claude-code", 110, 110 }, { "gemini-cli-mcp-client", 580, 580 },
-    { "Cline", 50, 50 },         { "unknown", 50, 50 },
+    { "@cline/core", 50, 50 },   { "unknown", 50, 50 },
 };
 
 struct held {
@@ -35,7 +35,7 @@ struct held {
 static int64_t hold_limit_s(void *context, const char *client_name, bool has_progress)
 {
     (void)context;
-    return known_client_hold_s(client_name, has_progress);
+    return known_client_hold_s(client_name, has_progress, 0);
 }
 
 static void begin(struct held *held, const char *name)
@@ -169,13 +169,13 @@ static void progress_that_does_not_hold_is_not_relied_on(void **state)
 
     (void)state;
     begin(&held, "opencode");
-    assert_int_equal(call_for(&held, "provide_choice", stage_ask, true), 600);
+    assert_int_equal(call_for(&held, "provide_choice", stage_ask, true), 630);
     stage_tell_hold(&held.stage, 0, 54000);
     assert_int_equal(collect_for(&held, "get_answer", "", true), 50);
     stage_tell_hold(&held.stage, 0, 20000);
     assert_int_equal(collect_for(&held, "get_answer", "", true), 20);
     stage_tell_hold(&held.stage, 0, 0); /* forgotten: the setting was set */
-    assert_int_equal(collect_for(&held, "get_answer", "", true), 600);
+    assert_int_equal(collect_for(&held, "get_answer", "", true), 630);
     end(&held);
 }
 

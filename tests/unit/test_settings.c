@@ -423,13 +423,14 @@ static void interface_and_hold_limits_speak_for_themselves(void **state)
     assert_int_equal(settings_interface(settings), INTERFACE_AUTO);
     assert_true(settings_put_saved(settings, "interface", "client"));
     assert_int_equal(settings_interface(settings), INTERFACE_CLIENT);
-    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false), 110);
-    assert_int_equal(settings_hold_limit_s(settings, "\xff unheard of", false), 50);
+    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false, 0), 110);
+    assert_int_equal(settings_hold_limit_s(settings, "\xff unheard of", false, 0), 50);
     assert_true(settings_put_saved(settings, "hold_limits", "{\"*\":20}"));
-    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false), 20);
+    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false, 0), 20);
     assert_true(settings_put_saved(settings, "hold_limits", "{\"codex*\":3500}"));
-    assert_int_equal(settings_hold_limit_s(settings, "codex-mcp-client", false), 3500);
-    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false), 110); /* as measured */
+    assert_int_equal(settings_hold_limit_s(settings, "codex-mcp-client", false, 0), 3500);
+    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false, 0),
+                     110); /* as measured */
 }
 
 static void values_are_written_as_json_of_their_kind(void **state)
@@ -477,7 +478,7 @@ static void every_measured_client_is_answered_in_time(void **state)
     struct settings *settings = ((struct place *)*state)->settings;
 
     for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
-        int64_t limit_s = settings_hold_limit_s(settings, clients[i].name, false);
+        int64_t limit_s = settings_hold_limit_s(settings, clients[i].name, false, 0);
 
         /* two seconds more are given to a hub that hangs */
         if (limit_s + 2 >= clients[i].cut_off_s || limit_s < clients[i].at_least_s)
@@ -513,9 +514,9 @@ static void progress_extends_what_was_measured(void **state)
         const char *client;
         int64_t silent_s, told_s;
     } cases[] = {
-        { "opencode", 50, 600 },
-        { "qwen-code-mcp-client", 280, 600 },
-        { "copilot-cli", 170, 600 },
+        { "opencode", 50, 630 },
+        { "qwen-code-mcp-client", 280, 630 },
+        { "copilot-cli", 170, 630 },
         { "codex-mcp-client", 280, 280 },
         { "gemini-cli-mcp-client", 580, 580 },
         { "claude-code", 110, 110 }, /* it moves the call to the background all the same */
@@ -524,13 +525,14 @@ static void progress_extends_what_was_measured(void **state)
     struct settings *settings = ((struct place *)*state)->settings;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        assert_int_equal(settings_hold_limit_s(settings, cases[i].client, false),
+        assert_int_equal(settings_hold_limit_s(settings, cases[i].client, false, 0),
                          cases[i].silent_s);
-        assert_int_equal(settings_hold_limit_s(settings, cases[i].client, true), cases[i].told_s);
+        assert_int_equal(settings_hold_limit_s(settings, cases[i].client, true, 0),
+                         cases[i].told_s);
     }
     assert_true(settings_put_saved(settings, "hold_limits", "{\"opencode\":20}"));
-    assert_int_equal(settings_hold_limit_s(settings, "opencode", true), 20);
-    assert_int_equal(settings_hold_limit_s(settings, "copilot-cli", true), 600);
+    assert_int_equal(settings_hold_limit_s(settings, "opencode", true, 0), 20);
+    assert_int_equal(settings_hold_limit_s(settings, "copilot-cli", true, 0), 630);
 }
 
 static void the_longest_beginning_counts(void **state)
@@ -547,9 +549,10 @@ static void the_longest_beginning_counts(void **state)
     assert_true(settings_put_saved(settings, "hold_limits",
                                    "{\"ab*\":4,\"*\":5,\"ab\":1,\"abc*\":2,\"abcd\":3}"));
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        assert_int_equal(settings_hold_limit_s(settings, cases[i].name, false), cases[i].limit_s);
+        assert_int_equal(settings_hold_limit_s(settings, cases[i].name, false, 0),
+                         cases[i].limit_s);
     assert_true(settings_put_saved(settings, "hold_limits", "{\"ab*\":4}"));
-    assert_int_equal(settings_hold_limit_s(settings, "x", false), 50);
+    assert_int_equal(settings_hold_limit_s(settings, "x", false, 0), 50);
 }
 
 int main(void)

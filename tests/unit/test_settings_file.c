@@ -27,7 +27,7 @@ static void the_file_sets_host_rows_in_their_own_kinds(void **state)
     assert_int_equal(settings_integer(settings, SETTING_LOG_LEVEL), 0);
     assert_string_equal(settings_text(settings, SETTING_TLS_KEY), "a");
     assert_int_equal(settings_integer(settings, SETTING_LIST_COUNT), 7);
-    assert_int_equal(settings_hold_limit_s(settings, "x", false), 9);
+    assert_int_equal(settings_hold_limit_s(settings, "x", false, 0), 9);
     assert_int_equal(settings_source(settings, SETTING_COMPAT), SETTING_BUILT_IN);
 }
 

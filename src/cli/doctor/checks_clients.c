@@ -82,7 +82,8 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
     char seconds[24];
 
     settings_load(settings, doctor->has_place ? doctor->place.settings : NULL);
-    hold = settings_hold_limit_s(settings, known_client_of_program(client->name)->name, false);
+    hold =
+        settings_hold_limit_s(settings, known_client_of_program(client->name)->name, false, given);
     settings_free(settings);
     if (!client->timeout_key || patience > hold)
         return;

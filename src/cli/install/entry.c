@@ -13,6 +13,7 @@
 #include "base/os.h"
 #include "cli/install/clients.h"
 #include "cli/install/config_text.h"
+#include "core/known_clients.h"
 #include "settings/settings.h"
 
 /* Members that say how we are reached, whatever the client calls them. */
@@ -86,6 +87,7 @@ static void write_like(struct json_writer *writer, const char *key, const struct
 static void write_command(const struct client *client, const struct entry_options *options,
                           struct json_writer *writer)
 {
+    char timeout[24];
     size_t begin;
 
     if (!client->is_one_list)
@@ -94,6 +96,12 @@ static void write_command(const struct client *client, const struct entry_option
     if (client->is_one_list)
         json_write_text(writer, NULL, options->program);
     json_write_text(writer, NULL, "mcp");
+    if (client->timeout_key && !known_client_of_program(client->name)->backgrounds_calls) {
+        /* we hold its calls as long as it waits from now on */
+        snprintf(timeout, sizeof timeout, "%d", CLIENT_TIMEOUT_S);
+        json_write_text(writer, NULL, "--client-timeout");
+        json_write_text(writer, NULL, timeout);
+    }
     if (options->as_name) {
         json_write_text(writer, NULL, "--as");
         json_write_text(writer, NULL, options->as_name);

@@ -116,7 +116,7 @@ void job_tell_effects(const struct job *job)
     snprintf(patience, sizeof patience, "%lld", (long long)client->patience_s);
     snprintf(hold, sizeof hold, "%lld",
              (long long)settings_hold_limit_s(settings, known_client_of_program(client->name)->name,
-                                              false));
+                                              false, client->timeout_key ? CLIENT_TIMEOUT_S : 0));
     if (client->timeout_key)
         say_note(TEXT_CLI_INSTALL_TIMEOUT, "client", client->title, "key", client->timeout_key,
                  "seconds", limit, "patience", patience, NULL);

@@ -70,7 +70,7 @@ static int64_t hold_limit_s(void *context, const char *client_name, bool has_pro
 {
     const struct peer *peer = context;
 
-    return settings_hold_limit_s(peer->front->parts.settings, client_name, has_progress);
+    return settings_hold_limit_s(peer->front->parts.settings, client_name, has_progress, 0);
 }
 
 static bool offers_modern(void *context, const char *client_name)
