@@ -61,7 +61,7 @@ static void check_values(const struct settings *settings)
         setting_value_release(&value);
         text_release(&printed);
     }
-    require(settings_hold_limit_s(settings, "claude-code", false) > 0);
+    require(settings_hold_limit_s(settings, "claude-code", false, 0) > 0);
 }
 
 static void check_warnings(const struct settings *settings)
