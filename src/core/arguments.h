@@ -63,9 +63,14 @@ struct argument {
 };
 /* `most` of an argument that only rules between fields bound. */
 #define ARGUMENT_UNBOUNDED INT64_MAX
-/* In a row of a table: what type it has and how much of it is taken, and what each item has. */
-#define ARGUMENT_RANGE(kind, from, to, counted_in)                                                 \
-    .type = ARGUMENT_##kind, .least = (from), .most = (to), .unit = UNIT_##counted_in
+/* A row of a table: its name, its type, where the value goes, the help; behind that what else holds
+ * of it, such as how much of it is taken and what each item has. */
+#define ARGUMENT(key, kind, slot, ...)                                                             \
+    {                                                                                              \
+        .name = key, .type = ARGUMENT_##kind, .offset = slot, .help = __VA_ARGS__                  \
+    }
+#define ARGUMENT_LIMITS(from, to, counted_in)                                                      \
+    .least = (from), .most = (to), .unit = UNIT_##counted_in
 #define ARGUMENT_PROPERTIES(rows) .properties = (rows), .property_count = ARRAY_LEN(rows)
 
 struct ask_tool {

@@ -22,37 +22,18 @@ struct result_values {
 #define RESULT(name) offsetof(struct result_values, name)
 
 static const struct argument call_rows[] = {
-    { .name = "id",
-      ARGUMENT_RANGE(TEXT, 1, LIMIT_TOOL_USE_ID_BYTES, BYTES),
-      .is_needed = true,
-      .offset = CALL(id),
-      .help = "the call's tool_use_id, 1 to 128 bytes" },
-    { .name = "name",
-      ARGUMENT_RANGE(TEXT, 1, LIMIT_TOOL_USE_ID_BYTES, BYTES),
-      .is_needed = true,
-      .offset = CALL(name),
-      .help = "the tool's name, 1 to 128 bytes" },
-    { .name = "input",
-      .type = ARGUMENT_OBJECT,
-      .is_needed = true,
-      .offset = CALL(input),
-      .help = "what the tool is called with" },
+    ARGUMENT("id", TEXT, CALL(id), "the call's tool_use_id, 1 to 128 bytes",
+             ARGUMENT_LIMITS(1, LIMIT_TOOL_USE_ID_BYTES, BYTES), .is_needed = true),
+    ARGUMENT("name", TEXT, CALL(name), "the tool's name, 1 to 128 bytes",
+             ARGUMENT_LIMITS(1, LIMIT_TOOL_USE_ID_BYTES, BYTES), .is_needed = true),
+    ARGUMENT("input", OBJECT, CALL(input), "what the tool is called with", .is_needed = true),
 };
 static const struct argument result_rows[] = {
-    { .name = "tool_use_id",
-      ARGUMENT_RANGE(TEXT, 1, LIMIT_TOOL_USE_ID_BYTES, BYTES),
-      .is_needed = true,
-      .offset = RESULT(tool_use_id),
-      .help = "the id of the call this is the result of" },
-    { .name = "content",
-      ARGUMENT_RANGE(TEXT, 0, LIMIT_TOOL_RESULT_BYTES, BYTES),
-      .is_needed = true,
-      .offset = RESULT(content),
-      .help = "the result, as a text" },
-    { .name = "is_error",
-      .type = ARGUMENT_BOOL,
-      .offset = RESULT(is_error),
-      .help = "true: the tool failed" },
+    ARGUMENT("tool_use_id", TEXT, RESULT(tool_use_id), "the id of the call this is the result of",
+             ARGUMENT_LIMITS(1, LIMIT_TOOL_USE_ID_BYTES, BYTES), .is_needed = true),
+    ARGUMENT("content", TEXT, RESULT(content), "the result, as a text",
+             ARGUMENT_LIMITS(0, LIMIT_TOOL_RESULT_BYTES, BYTES), .is_needed = true),
+    ARGUMENT("is_error", BOOL, RESULT(is_error), "true: the tool failed"),
 };
 
 void conversation_free_calls(struct tool_use *take_calls, size_t count)

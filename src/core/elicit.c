@@ -10,12 +10,10 @@
 #include "core/response.h"
 #include "core/visible_text.h"
 
-const struct argument elicit_value_row = {
-    ELICIT_VALUE("a value", "values are texts of 1 to 128 bytes"),
-};
-const struct argument elicit_label_row = {
-    ELICIT_LABEL("a label", "labels are texts of 1 to 200 characters"),
-};
+const struct argument elicit_value_row =
+    ELICIT_VALUE("a value", "values are texts of 1 to 128 bytes");
+const struct argument elicit_label_row =
+    ELICIT_LABEL("a label", "labels are texts of 1 to 200 characters");
 
 static void write_value(struct json_writer *writer, const struct response_facts *facts)
 {

@@ -20,47 +20,31 @@ struct elicit_values {
 
 /* The first row of every table, and the last four. */
 #define ELICIT_MESSAGE                                                                             \
-    {                                                                                              \
-        .name = "message", .type = ARGUMENT_MARKDOWN, .least = 1, .most = LIMIT_MESSAGE_CHARS,     \
-        .unit = UNIT_CHARS, .is_needed = true, .offset = ELICIT(message),                          \
-        .help = "The question, with what the person must know to answer it."                       \
-    }
+    ARGUMENT("message", MARKDOWN, ELICIT(message),                                                 \
+             "The question, with what the person must know to answer it.",                         \
+             ARGUMENT_LIMITS(1, LIMIT_MESSAGE_CHARS, CHARS), .is_needed = true)
 #define ELICIT_REST                                                                                \
-    { .name = "title",                                                                             \
-      ARGUMENT_RANGE(TEXT, 1, LIMIT_TITLE_CHARS, CHARS),                                           \
-      .offset = ELICIT(title),                                                                     \
-      .help = "One line for lists; default: the message's first." },                               \
-        { .name = "timeout_seconds",                                                               \
-          ARGUMENT_RANGE(INTEGER, 1, LIMIT_TIMEOUT_S, NUMBER),                                     \
-          .offset = ELICIT(timeout_s),                                                             \
-          .is_obvious = true,                                                                      \
-          .help = "Seconds the person has." },                                                     \
-        { .name = "interface",                                                                     \
-          .type = ARGUMENT_ENUM,                                                                   \
-          .choices = interface_choices,                                                            \
-          .offset = ELICIT(interface),                                                             \
-          .is_obvious = true,                                                                      \
-          .help = "Where to announce it." },                                                       \
-    {                                                                                              \
-        .name = "idempotency_key", ARGUMENT_RANGE(TEXT, 0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES),    \
-        .offset = ELICIT(idempotency_key), .is_obvious = true, .help = "Same key, same ask."       \
-    }
+    ARGUMENT("title", TEXT, ELICIT(title), "One line for lists; default: the message's first.",    \
+             ARGUMENT_LIMITS(1, LIMIT_TITLE_CHARS, CHARS)),                                        \
+        ARGUMENT("timeout_seconds", INTEGER, ELICIT(timeout_s), "Seconds the person has.",         \
+                 ARGUMENT_LIMITS(1, LIMIT_TIMEOUT_S, NUMBER), .is_obvious = true),                 \
+        ARGUMENT("interface", ENUM, ELICIT(interface), "Where to announce it.",                    \
+                 .choices = interface_choices, .is_obvious = true),                                \
+        ARGUMENT("idempotency_key", TEXT, ELICIT(idempotency_key), "Same key, same ask.",          \
+                 ARGUMENT_LIMITS(0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES), .is_obvious = true)
 
 /* A value that the agent gets back, and the label a person reads for it: in a list of either, or as
  * two members of an object. */
 #define ELICIT_VALUE(key, words)                                                                   \
-    .name = key, .type = ARGUMENT_TEXT, .least = 1, .most = LIMIT_OPTION_ID_BYTES,                 \
-    .unit = UNIT_BYTES, .help = words
+    ARGUMENT(key, TEXT, 0, words, ARGUMENT_LIMITS(1, LIMIT_OPTION_ID_BYTES, BYTES),                \
+             .is_needed = true, .is_obvious = true)
 #define ELICIT_LABEL(key, words)                                                                   \
-    .name = key, .type = ARGUMENT_TEXT, .least = 1, .most = LIMIT_LABEL_CHARS, .unit = UNIT_CHARS, \
-    .help = words
+    ARGUMENT(key, TEXT, 0, words, ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS), .is_needed = true, \
+             .is_obvious = true)
 #define ELICIT_PAIR(value_key, label_key)                                                          \
-    { ELICIT_VALUE(value_key, "what you get back, 1 to 128 bytes"), .is_needed = true,             \
-      .is_obvious = true },                                                                        \
-    {                                                                                              \
-        ELICIT_LABEL(label_key, "what the person reads, 1 to 200 characters"), .is_needed = true,  \
-                                                                               .is_obvious = true  \
-    }
+    ELICIT_VALUE(value_key, "what you get back, 1 to 128 bytes"),                                  \
+        ELICIT_LABEL(label_key, "what the person reads, 1 to 200 characters")
+
 extern const struct argument elicit_value_row, elicit_label_row;
 
 /* The result of a form of one field: its value under its name. */

@@ -18,12 +18,10 @@ struct confirm_values {
 
 static const struct argument confirm_arguments[] = {
     ELICIT_MESSAGE,
-    { .name = "destructive",
-      .type = ARGUMENT_BOOL,
-      .refuses_null = true,
-      .offset = VALUE(destructive),
-      .help = "true when something may be lost: the person confirms by a second act." },
-    { .name = "default", .type = ARGUMENT_ANY, .offset = VALUE(preset), .is_hidden = true },
+    ARGUMENT("destructive", BOOL, VALUE(destructive),
+             "true when something may be lost: the person confirms by a second act.",
+             .refuses_null = true),
+    ARGUMENT("default", ANY, VALUE(preset), NULL, .is_hidden = true),
     ELICIT_REST,
 };
 

@@ -11,14 +11,12 @@ struct form_values {
 
 static const struct argument form_arguments[] = {
     ELICIT_MESSAGE,
-    { .name = "requestedSchema",
-      .type = ARGUMENT_OBJECT,
-      .is_needed = true,
-      .offset = offsetof(struct form_values, schema),
-      .help = "{type: object, properties, required}, 1 to 32 flat properties as MCP "
-              "elicitation has them: string (minLength, maxLength, format), number, integer "
-              "(minimum, maximum), boolean, enum or oneOf {const, title}, array of these; title, "
-              "description, default. Never ask for secrets." },
+    ARGUMENT("requestedSchema", OBJECT, offsetof(struct form_values, schema),
+             "{type: object, properties, required}, 1 to 32 flat properties as MCP "
+             "elicitation has them: string (minLength, maxLength, format), number, integer "
+             "(minimum, maximum), boolean, enum or oneOf {const, title}, array of these; title, "
+             "description, default. Never ask for secrets.",
+             .is_needed = true),
     ELICIT_REST,
 };
 

@@ -15,89 +15,54 @@ static const char *const property_types[] = { "string",  "number", "integer",
 
 static const struct argument labelled_rows[] = { ELICIT_PAIR("const", "title") };
 
-#define ENUM_ROW(place)                                                                            \
-    {                                                                                              \
-        .name = "enum", .type = ARGUMENT_TEXTS, .least = 1, .most = LIMIT_OPTIONS,                 \
-        .unit = UNIT_ITEMS, .offset = place, .help = "1 to 100 texts",                             \
-        .properties = &elicit_value_row                                                            \
-    }
-#define LABELLED_ROW(key, place)                                                                   \
-    {                                                                                              \
-        .name = key, .type = ARGUMENT_OPTIONS, .least = 1, .most = LIMIT_OPTIONS,                  \
-        .unit = UNIT_ITEMS, .offset = place, .help = "1 to 100 of {const, title}",                 \
-        .properties = labelled_rows, .property_count = ARRAY_LEN(labelled_rows)                    \
-    }
-#define LABELS(place)                                                                              \
-    ARGUMENT_RANGE(TEXTS, 1, LIMIT_OPTIONS, ITEMS),                                                \
-        .offset = place, .properties = &elicit_label_row, .help = "labels of enum, as many"
-#define COUNT_ROW(key, lowest, highest, place)                                                     \
-    {                                                                                              \
-        .name = key, .type = ARGUMENT_INTEGER, .least = lowest, .most = highest,                   \
-        .unit = UNIT_NUMBER, .offset = place, .help = "a count"                                    \
-    }
-#define NUMBER_ROW(key, place)                                                                     \
-    {                                                                                              \
-        .name = key, .type = ARGUMENT_NUMBER, .offset = place, .help = "a number"                  \
-    }
+#define ENUM_ROW(slot)                                                                             \
+    ARGUMENT("enum", TEXTS, slot, "1 to 100 texts", ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS),      \
+             .properties = &elicit_value_row)
+#define LABELLED_ROW(key, slot)                                                                    \
+    ARGUMENT(key, OPTIONS, slot, "1 to 100 of {const, title}",                                     \
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), ARGUMENT_PROPERTIES(labelled_rows))
+#define LABELS_ROW(key, slot, hidden)                                                              \
+    ARGUMENT(key, TEXTS, slot, "labels of enum, as many",                                          \
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_label_row,            \
+             .is_hidden = hidden)
+#define COUNT_ROW(key, lowest, highest, slot)                                                      \
+    ARGUMENT(key, INTEGER, slot, "a count", ARGUMENT_LIMITS(lowest, highest, NUMBER))
 #define DEFAULT_TEXT_ROW                                                                           \
-    {                                                                                              \
-        .name = "default", .type = ARGUMENT_TEXT, .most = LIMIT_ANSWER_TEXT_BYTES,                 \
-        .unit = UNIT_BYTES, .offset = VALUE(default_text), .help = "what stands there beforehand"  \
-    }
+    ARGUMENT("default", TEXT, VALUE(default_text), "what stands there beforehand",                 \
+             ARGUMENT_LIMITS(0, LIMIT_ANSWER_TEXT_BYTES, BYTES))
 /* Of every kind. */
 #define PROPERTY_ROWS                                                                              \
-    { .name = "type",                                                                              \
-      .type = ARGUMENT_ENUM,                                                                       \
-      .choices = property_types,                                                                   \
-      .is_needed = true,                                                                           \
-      .offset = VALUE(type),                                                                       \
-      .help = "string, number, integer, boolean or array" },                                       \
-        { .name = "title",                                                                         \
-          .type = ARGUMENT_TEXT,                                                                   \
-          .most = LIMIT_LABEL_CHARS,                                                               \
-          .unit = UNIT_CHARS,                                                                      \
-          .offset = VALUE(title),                                                                  \
-          .help = "what the field is called" },                                                    \
-        { .name = "description",                                                                   \
-          .type = ARGUMENT_TEXT,                                                                   \
-          .most = LIMIT_DESCRIPTION_CHARS,                                                         \
-          .unit = UNIT_CHARS,                                                                      \
-          .offset = VALUE(description),                                                            \
-          .help = "what to put there" },                                                           \
-    {                                                                                              \
-        .name = "secret", .type = ARGUMENT_ANY, .offset = VALUE(secret), .is_hidden = true         \
-    }
+    ARGUMENT("type", ENUM, VALUE(type), "string, number, integer, boolean or array",               \
+             .choices = property_types, .is_needed = true),                                        \
+        ARGUMENT("title", TEXT, VALUE(title), "what the field is called",                          \
+                 ARGUMENT_LIMITS(0, LIMIT_LABEL_CHARS, CHARS)),                                    \
+        ARGUMENT("description", TEXT, VALUE(description), "what to put there",                     \
+                 ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS)),                              \
+        ARGUMENT("secret", ANY, VALUE(secret), NULL, .is_hidden = true)
 
 static const struct argument text_rows[] = {
     PROPERTY_ROWS,
     COUNT_ROW("minLength", 0, LIMIT_ANSWER_TEXT_BYTES, VALUE(min_chars)),
     COUNT_ROW("maxLength", 1, LIMIT_ANSWER_TEXT_BYTES, VALUE(max_chars)),
-    { .name = "format",
-      .type = ARGUMENT_ENUM,
-      .choices = text_format_names,
-      .offset = VALUE(format),
-      .help = "email, uri, date or date-time" },
+    ARGUMENT("format", ENUM, VALUE(format), "email, uri, date or date-time",
+             .choices = text_format_names),
     DEFAULT_TEXT_ROW,
 };
 static const struct argument number_rows[] = {
     PROPERTY_ROWS,
-    NUMBER_ROW("minimum", VALUE(minimum)),
-    NUMBER_ROW("maximum", VALUE(maximum)),
-    NUMBER_ROW("default", VALUE(default_number)),
+    ARGUMENT("minimum", NUMBER, VALUE(minimum), "a number"),
+    ARGUMENT("maximum", NUMBER, VALUE(maximum), "a number"),
+    ARGUMENT("default", NUMBER, VALUE(default_number), "a number"),
 };
 static const struct argument boolean_rows[] = {
     PROPERTY_ROWS,
-    { .name = "default",
-      .type = ARGUMENT_BOOL,
-      .otherwise = SCHEMA_NOT_GIVEN,
-      .offset = VALUE(default_yes),
-      .help = "true or false" },
+    ARGUMENT("default", BOOL, VALUE(default_yes), "true or false", .otherwise = SCHEMA_NOT_GIVEN),
 };
 static const struct argument enum_rows[] = {
     PROPERTY_ROWS,
     ENUM_ROW(VALUE(values)),
-    { .name = "enumNames", LABELS(VALUE(names)) },
-    { .name = "enumLabels", LABELS(VALUE(labels)), .is_hidden = true },
+    LABELS_ROW("enumNames", VALUE(names), false),
+    LABELS_ROW("enumLabels", VALUE(labels), true),
     DEFAULT_TEXT_ROW,
 };
 static const struct argument labelled_enum_rows[] = {
@@ -106,30 +71,19 @@ static const struct argument labelled_enum_rows[] = {
     DEFAULT_TEXT_ROW,
 };
 static const struct argument items_rows[] = {
-    { .name = "type",
-      .type = ARGUMENT_ENUM,
-      .choices = string_type,
-      .is_needed = true,
-      .spared_by = "anyOf",
-      .offset = ITEMS(type),
-      .help = "items are texts" },
+    ARGUMENT("type", ENUM, ITEMS(type), "items are texts", .choices = string_type,
+             .is_needed = true, .spared_by = "anyOf"),
     ENUM_ROW(ITEMS(values)),
     LABELLED_ROW("anyOf", ITEMS(labelled)),
 };
 static const struct argument array_rows[] = {
     PROPERTY_ROWS,
-    { .name = "items",
-      .type = ARGUMENT_OBJECT,
-      .is_needed = true,
-      .offset = VALUE(items),
-      .help = "{type: string, enum} or {anyOf: [{const, title}]}",
-      ARGUMENT_PROPERTIES(items_rows) },
+    ARGUMENT("items", OBJECT, VALUE(items), "{type: string, enum} or {anyOf: [{const, title}]}",
+             .is_needed = true, ARGUMENT_PROPERTIES(items_rows)),
     COUNT_ROW("minItems", 0, LIMIT_OPTIONS, VALUE(min_items)),
     COUNT_ROW("maxItems", 1, ARGUMENT_UNBOUNDED, VALUE(max_items)),
-    { .name = "default",
-      ARGUMENT_RANGE(IDS, 0, LIMIT_OPTIONS, ITEMS),
-      .offset = VALUE(defaults),
-      .help = "values of items" },
+    ARGUMENT("default", IDS, VALUE(defaults), "values of items",
+             ARGUMENT_LIMITS(0, LIMIT_OPTIONS, ITEMS)),
 };
 
 static const struct schema_kind kinds[] = {

@@ -23,25 +23,14 @@ struct root_values {
 static const char *const object_type[] = { "object", NULL };
 
 static const struct argument root_rows[] = {
-    { .name = "$schema",
-      ARGUMENT_RANGE(TEXT, 0, LIMIT_DESCRIPTION_CHARS, CHARS),
-      .offset = ROOT(dialect),
-      .help = "leave it out" },
-    { .name = "type",
-      .type = ARGUMENT_ENUM,
-      .choices = object_type,
-      .is_needed = true,
-      .offset = ROOT(type),
-      .help = "a form is {type: object, properties, required}" },
-    { .name = "properties",
-      .type = ARGUMENT_OBJECT,
-      .is_needed = true,
-      .offset = ROOT(properties),
-      .help = "an object of 1 to 32 properties, none of them nested" },
-    { .name = "required",
-      ARGUMENT_RANGE(IDS, 0, LIMIT_FORM_FIELDS, ITEMS),
-      .offset = ROOT(required),
-      .help = "names of properties" },
+    ARGUMENT("$schema", TEXT, ROOT(dialect), "leave it out",
+             ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS)),
+    ARGUMENT("type", ENUM, ROOT(type), "a form is {type: object, properties, required}",
+             .choices = object_type, .is_needed = true),
+    ARGUMENT("properties", OBJECT, ROOT(properties),
+             "an object of 1 to 32 properties, none of them nested", .is_needed = true),
+    ARGUMENT("required", IDS, ROOT(required), "names of properties",
+             ARGUMENT_LIMITS(0, LIMIT_FORM_FIELDS, ITEMS)),
 };
 
 /* By these rows. In a schema, what no table knows is one thing: not supported. */

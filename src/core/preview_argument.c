@@ -12,24 +12,12 @@ struct preview_values {
 #define PREVIEW(name) offsetof(struct preview_values, name)
 
 const struct argument preview_properties[PREVIEW_PROPERTIES] = {
-    { .name = "type",
-      .type = ARGUMENT_ENUM,
-      .choices = preview_type_names + PREVIEW_TEXT,
-      .is_needed = true,
-      .offset = PREVIEW(type),
-      .is_obvious = true,
-      .help = "How to show the preview: text, markdown, code or diff." },
-    { .name = "text",
-      ARGUMENT_RANGE(TEXT, 0, LIMIT_PREVIEW_BYTES, BYTES),
-      .is_needed = true,
-      .offset = PREVIEW(text),
-      .is_obvious = true,
-      .help = "What to show, up to 64 KiB." },
-    { .name = "language",
-      ARGUMENT_RANGE(TEXT, 0, PREVIEW_LANGUAGE_CHARS, CHARS),
-      .offset = PREVIEW(language),
-      .is_obvious = true,
-      .help = "Language of the code, such as c or python." },
+    ARGUMENT("type", ENUM, PREVIEW(type), "How to show the preview: text, markdown, code or diff.",
+             .choices = preview_type_names + PREVIEW_TEXT, .is_needed = true, .is_obvious = true),
+    ARGUMENT("text", TEXT, PREVIEW(text), "What to show, up to 64 KiB.",
+             ARGUMENT_LIMITS(0, LIMIT_PREVIEW_BYTES, BYTES), .is_needed = true, .is_obvious = true),
+    ARGUMENT("language", TEXT, PREVIEW(language), "Language of the code, such as c or python.",
+             ARGUMENT_LIMITS(0, PREVIEW_LANGUAGE_CHARS, CHARS), .is_obvious = true),
 };
 
 void preview_build(const struct json *given, struct preview *preview)

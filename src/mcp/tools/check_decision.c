@@ -10,19 +10,12 @@ struct values {
     const struct json *missing;
 };
 static const struct argument arguments_table[] = {
-    { .name = "paths",
-      ARGUMENT_RANGE(INTEGER, 0, 1000000, NUMBER),
-      .offset = offsetof(struct values, paths),
-      .help = "How many viable ways you see." },
-    { .name = "destructive",
-      .type = ARGUMENT_BOOL,
-      .refuses_null = true,
-      .offset = offsetof(struct values, destructive),
-      .help = "true if what you would do can't be undone." },
-    { .name = "missing_configuration",
-      ARGUMENT_RANGE(IDS, 0, 100, ITEMS),
-      .offset = offsetof(struct values, missing),
-      .help = "Names of settings nobody gave you." },
+    ARGUMENT("paths", INTEGER, offsetof(struct values, paths), "How many viable ways you see.",
+             ARGUMENT_LIMITS(0, 1000000, NUMBER)),
+    ARGUMENT("destructive", BOOL, offsetof(struct values, destructive),
+             "true if what you would do can't be undone.", .refuses_null = true),
+    ARGUMENT("missing_configuration", IDS, offsetof(struct values, missing),
+             "Names of settings nobody gave you.", ARGUMENT_LIMITS(0, 100, ITEMS)),
 };
 static const struct schema_property results[] = {
     { "must_ask", "\"type\":\"boolean\"", "true: ask with provide_choice before going on." },

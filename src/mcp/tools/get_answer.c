@@ -11,20 +11,14 @@ struct values {
     const char *explanation;
 };
 static const struct argument arguments_table[] = {
-    { .name = "session_id",
-      .type = ARGUMENT_ID,
-      .is_needed = true,
-      .offset = offsetof(struct values, session_id),
-      .help = "The session_id an earlier call returned." },
-    { .name = "wait_seconds",
-      ARGUMENT_RANGE(INTEGER, 0, LIMIT_WAIT_S, NUMBER),
-      .otherwise = -1,
-      .offset = offsetof(struct values, wait_s),
-      .help = "How many seconds to wait; leave it out to wait as long as possible." },
-    { .name = "explanation",
-      ARGUMENT_RANGE(TEXT, 1, LIMIT_EXPLANATION_CHARS, CHARS),
-      .offset = offsetof(struct values, explanation),
-      .help = "Only after a result with asked_back: what the person wanted to know." },
+    ARGUMENT("session_id", ID, offsetof(struct values, session_id),
+             "The session_id an earlier call returned.", .is_needed = true),
+    ARGUMENT("wait_seconds", INTEGER, offsetof(struct values, wait_s),
+             "How many seconds to wait; leave it out to wait as long as possible.",
+             ARGUMENT_LIMITS(0, LIMIT_WAIT_S, NUMBER), .otherwise = -1),
+    ARGUMENT("explanation", TEXT, offsetof(struct values, explanation),
+             "Only after a result with asked_back: what the person wanted to know.",
+             ARGUMENT_LIMITS(1, LIMIT_EXPLANATION_CHARS, CHARS)),
 };
 
 /* In the shape of the tool that asked, which says more about it. */
