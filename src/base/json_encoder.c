@@ -148,6 +148,14 @@ void json_add(struct text *out, const struct json *value)
     add_value(value, false, out);
 }
 
+void json_write_value(struct json_writer *writer, const char *key, const struct json *value)
+{
+    if (!value)
+        return;
+    json_write_raw(writer, key, "");
+    json_add(writer->out, value);
+}
+
 char *json_encode(const struct json *value)
 {
     struct text out = { 0 };

@@ -10,6 +10,8 @@
 
 #include "base/text.h"
 
+struct json;
+
 struct json_writer {
     struct text *out; /* borrowed */
     bool needs_comma;
@@ -33,6 +35,8 @@ void json_write_bool(struct json_writer *writer, const char *key, bool value);
 void json_write_bool_if(struct json_writer *writer, const char *key, bool value); /* only true */
 void json_write_null(struct json_writer *writer, const char *key);
 void json_write_raw(struct json_writer *writer, const char *key, const char *json); /* as it is */
+/* A value that was read, encoded (json_encode); NULL is left out. */
+void json_write_value(struct json_writer *writer, const char *key, const struct json *value);
 /* For keys that are not ours (option ids): quoted and escaped like a text. */
 void json_write_foreign_key(struct json_writer *writer, const char *key);
 

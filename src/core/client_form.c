@@ -64,10 +64,10 @@ static const struct json *take(struct reading *reading, const char *key)
 static void write_value(struct json_writer *writer, const char *key, const struct json *value,
                         const char *otherwise)
 {
-    char *json = value ? json_encode(value) : NULL;
-
-    json_write_raw(writer, key, json ? json : otherwise);
-    free(json);
+    if (value)
+        json_write_value(writer, key, value);
+    else
+        json_write_raw(writer, key, otherwise);
 }
 
 /* Yes, no, or neither: -1. */
@@ -108,7 +108,7 @@ static void write_picks(struct reading *reading, size_t field)
     const struct json *value = take(reading, reading->form->fields[field].name);
 
     if (value)
-        write_value(reading->writer, NULL, value, "");
+        json_write_value(reading->writer, NULL, value);
     else if (reading->form->fields[field].kind == FIELD_SINGLE)
         json_write_raw(reading->writer, NULL, "[]");
     else
@@ -148,7 +148,7 @@ static void write_hybrid(struct reading *reading, size_t field)
         json_write_list(writer, NULL);
         value = take(reading, asked->name);
         if (json_length(value) > 0)
-            write_value(writer, NULL, value, "");
+            json_write_value(writer, NULL, value);
         json_write_end_list(writer);
     } else {
         write_picks(reading, field);
@@ -207,7 +207,7 @@ static void write_note(struct reading *reading)
     note = take(reading, text_string(&key));
     text_release(&key);
     if (note && json_length(note) > 0)
-        write_value(reading->writer, "global_annotation", note, "");
+        json_write_value(reading->writer, "global_annotation", note);
 }
 
 bool client_form_read(const struct form *form, const struct json *content, struct text *out,

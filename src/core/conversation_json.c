@@ -2,7 +2,6 @@
  * conversation_json.c - a conversation as the store keeps it. What its state does not have is not
  * written; whatever else stands there, or is missing, is no conversation of ours.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -78,15 +77,6 @@ static bool read_state(const char *name, enum conversation_state *ret_state)
     return false;
 }
 
-static bool read_form(const struct json *given, struct form *ret_form)
-{
-    char *json = json_encode(given);
-    bool ok = form_parse(json, strlen(json), ret_form, NULL);
-
-    free(json);
-    return ok;
-}
-
 static bool read_lists(const struct json *json, struct conversation *conversation)
 {
     const struct json *remaining = json_member(json, "remaining");
@@ -140,8 +130,8 @@ static bool read_all(const struct json *json, struct conversation *conversation)
     return json_member_integer(json, "version", 0) == CONVERSATION_VERSION &&
            read_state(json_member_text(json, "state"), &conversation->state) &&
            (!current || read_use(current, &conversation->current)) &&
-           (!form || read_form(form, &conversation->form)) && read_lists(json, conversation) &&
-           is_whole(conversation);
+           (!form || form_read(form, &conversation->form, NULL)) &&
+           read_lists(json, conversation) && is_whole(conversation);
 }
 
 bool conversation_parse(const char *json, size_t length, struct conversation *ret_conversation,

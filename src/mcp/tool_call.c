@@ -345,13 +345,13 @@ static void submit(struct mcp_call *call, const struct tool *tool,
                    const struct mcp_request *request, const struct json *arguments, int64_t hold_s,
                    const char *state)
 {
-    char *arguments_json = json_encode(arguments), tag[TEXT_INTEGER_BYTES];
+    char tag[TEXT_INTEGER_BYTES];
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
     json_write_object(&writer, NULL);
     json_write_text(&writer, "tool", tool->name);
-    json_write_raw(&writer, "arguments", arguments_json);
+    json_write_value(&writer, "arguments", arguments);
     json_write_text(&writer, "tag", text_of_integer(call->tag, tag));
     json_write_integer(&writer, "wait_seconds", hold_s);
     channel_write_client(&writer, call);
@@ -361,7 +361,6 @@ static void submit(struct mcp_call *call, const struct tool *tool,
     json_write_end_object(&writer);
     put_to_desk(call, DESK_ACT(submit), &params);
     text_release(&params);
-    free(arguments_json);
 }
 
 /* `theirs` is the tool of another server that was called, with `given`; NULL: it is ours. */

@@ -3,7 +3,6 @@
  * desk, and what comes of it the reply. The gate has looked who comes; whose a conversation is, is
  * the desk's to say, and one that is not theirs is unknown.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -94,16 +93,6 @@ static void bring(struct call *call, struct json_writer *writer, struct text *ta
     conversation_bring(call, call->operation->act, writer, take_params, done, call);
 }
 
-/* What the body says under this name, as it says it. */
-static void write_said(struct json_writer *writer, const char *key, const struct json *said)
-{
-    char *json = said ? json_encode(said) : NULL;
-
-    if (json)
-        json_write_raw(writer, key, json);
-    free(json);
-}
-
 void serve_conversation_new(struct call *call)
 {
     struct text params = { 0 };
@@ -115,7 +104,7 @@ void serve_conversation_new(struct call *call)
     if (!act_read_conditions(call, &version, &key) || !act_read_body(call, &body))
         return;
     writer = conversation_params(call, &params);
-    write_said(&writer, "sub_agent", json_member(body, "sub_agent"));
+    json_write_value(&writer, "sub_agent", json_member(body, "sub_agent"));
     if (key)
         json_write_text(&writer, "key", key);
     json_free(body);
@@ -164,7 +153,7 @@ void serve_conversation_say(struct call *call)
     writer = conversation_params(call, &params);
     json_write_text(&writer, "event", call->operation->said);
     json_write_integer(&writer, "version", version);
-    write_said(&writer, "body", body);
+    json_write_value(&writer, "body", body);
     json_free(body);
     bring(call, &writer, &params, on_done);
 }

@@ -18,13 +18,8 @@ static void write_receipt(struct text *out, const struct json *ack)
 
     json_write_object(&writer, NULL);
     for (void *at = json_first(ack); at; at = json_next(ack, at)) {
-        char *value;
-
-        if (strcmp(json_key(at), "already") == 0)
-            continue;
-        value = json_encode(json_value(at));
-        json_write_raw(&writer, json_key(at), value);
-        free(value);
+        if (strcmp(json_key(at), "already") != 0)
+            json_write_value(&writer, json_key(at), json_value(at));
     }
     json_write_end_object(&writer);
 }
@@ -95,12 +90,8 @@ static struct json *make_params(const struct call *call, const struct json *body
         json_write_text(&writer, "answer_key", own);
         free(own);
     }
-    for (void *at = json_first(body); at; at = json_next(body, at)) {
-        char *value = json_encode(json_value(at));
-
-        json_write_raw(&writer, json_key(at), value);
-        free(value);
-    }
+    for (void *at = json_first(body); at; at = json_next(body, at))
+        json_write_value(&writer, json_key(at), json_value(at));
     json_write_end_object(&writer);
     json_parse(out.bytes, out.used, &params, NULL);
     text_release(&out);

@@ -28,12 +28,10 @@ static void write_option(struct json_writer *writer, const struct json *option)
 {
     json_write_object(writer, NULL);
     for (void *at = json_first(option); at; at = json_next(option, at)) {
-        char *value = json_encode(json_value(at));
         bool is_empty = json_text(json_value(at)) && !*json_text(json_value(at));
 
         if (!is_empty) /* they send description "" */
-            json_write_raw(writer, json_key(at), value);
-        free(value);
+            json_write_value(writer, json_key(at), json_value(at));
     }
     if (!json_member(option, "label"))
         json_write_text(writer, "label", json_member_text(option, "id"));
@@ -51,12 +49,8 @@ static enum compat_act translate_choice(const struct json *given, const char **r
     *ret_tool = "provide_choice";
     json_write_object(writer, NULL);
     for (void *at = json_first(given); at; at = json_next(given, at)) {
-        if (strcmp(json_key(at), "options") != 0) {
-            char *value = json_encode(json_value(at));
-
-            json_write_raw(writer, json_key(at), value);
-            free(value);
-        }
+        if (strcmp(json_key(at), "options") != 0)
+            json_write_value(writer, json_key(at), json_value(at));
     }
     json_write_list(writer, "options");
     for (size_t i = 0; i < json_length(options); i++) {
@@ -103,13 +97,9 @@ static const char *status_of(const struct compat_outcome *outcome, bool has_note
     }
 }
 
-static void write_raw_if(struct json_writer *writer, const char *key, const struct json *value)
+static void write_if_any(struct json_writer *writer, const char *key, const struct json *value)
 {
-    char *text = value && json_length(value) > 0 ? json_encode(value) : NULL;
-
-    if (text)
-        json_write_raw(writer, key, text);
-    free(text);
+    json_write_value(writer, key, json_length(value) > 0 ? value : NULL);
 }
 
 static void present_choice(const struct json *given, const struct compat_outcome *outcome,
@@ -122,8 +112,8 @@ static void present_choice(const struct json *given, const struct compat_outcome
     (void)given;
     json_write_object(&writer, NULL);
     json_write_text_if(&writer, "action_status", status_of(outcome, *note != '\0'));
-    write_raw_if(&writer, "selected_indices", json_member(selection, "selected_ids"));
-    write_raw_if(&writer, "option_annotations", json_member(selection, "option_annotations"));
+    write_if_any(&writer, "selected_indices", json_member(selection, "selected_ids"));
+    write_if_any(&writer, "option_annotations", json_member(selection, "option_annotations"));
     if (*note)
         json_write_text(&writer, "additional_annotation", note);
     if (outcome->ending == ENDING_PENDING) {

@@ -139,14 +139,13 @@ static void present_input(const struct json *given, const struct compat_outcome 
     struct json_writer writer = json_writer_to(&reply->structured);
     const struct json *number = json_member(outcome->result, "input");
     const char *type = json_member_text(given, "input_type");
-    char *written =
-        is_number(given) ? (number ? json_encode(number) : NULL) : compat_written(outcome->result);
+    char *written = compat_written(outcome->result);
 
     begin(&writer, outcome, "get_user_input");
-    if (outcome->ending != ENDING_ANSWERED || !written)
+    if (outcome->ending != ENDING_ANSWERED || (is_number(given) && !number))
         json_write_null(&writer, "user_input");
     else if (is_number(given))
-        json_write_raw(&writer, "user_input", written);
+        json_write_value(&writer, "user_input", number);
     else
         json_write_text(&writer, "user_input", written);
     json_write_text(&writer, "input_type", type ? type : "text");
