@@ -133,7 +133,6 @@ static void look(struct mcp_call *call, const struct look *look)
     call->is_at_desk = true;
     subscribe_used(call->visit);
     tool_act(look->act, call->visit, &params, look->done, call);
-    text_release(&params);
 }
 
 static void on_read(void *context, const struct desk_reply *reply)
@@ -237,7 +236,6 @@ static void follow(struct mcp_visit *visit)
 
     text_add_text(&params, "{}");
     tool_act(DESK_ACT(mine_follow), visit, &params, on_unfollowed, visit);
-    text_release(&params);
 }
 
 void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params)

@@ -357,12 +357,6 @@ void call_reply_error(struct mcp_call *call, int code, const char *message, cons
     call_settle(call);
 }
 
-void call_notify(struct mcp_call *call, const char *method, const char *params_json)
-{
-    if (call->to.stream)
-        mcp_notify(&call->to, method, params_json);
-}
-
 void call_part(struct mcp_call *call, int retry_ms)
 {
     struct mcp_stream *stream = call->to.stream;
@@ -386,8 +380,7 @@ void call_progress(struct mcp_call *call, int64_t progress, int64_t total, const
     if (revision_has_annotations(call->revision))
         json_write_text_if(&writer, "message", message);
     json_write_end_object(&writer);
-    mcp_notify(&call->to, "notifications/progress", text_string(&params));
-    text_release(&params);
+    mcp_notify(&call->to, "notifications/progress", &params);
 }
 
 void call_detach_soon(struct mcp_call *call)

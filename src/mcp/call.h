@@ -74,7 +74,6 @@ enum mcp_level {
 void call_log(struct mcp_call *call, enum mcp_level level, const char *data_json);
 bool call_logs(const struct mcp_call *call, enum mcp_level level); /* whether it wants these */
 
-void call_notify(struct mcp_call *call, const char *method, const char *params_json);
 /* Only for clients that gave a token. `progress` must rise; `total` 0: unknown; message may be
  * NULL. */
 void call_progress(struct mcp_call *call, int64_t progress, int64_t total, const char *message);

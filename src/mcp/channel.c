@@ -120,26 +120,13 @@ static void tell_result(struct mcp_visit *visit, const struct form_return *form,
     json_write_integer(&writer, "shown_ms", form->shown_ms);
     json_write_end_object(&writer);
     tool_act(DESK_ACT(client_result), visit, &params, NULL, NULL);
-    text_release(&params);
-}
-
-static void tell_failed(struct mcp_visit *visit, const char *session_id)
-{
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", session_id);
-    json_write_end_object(&writer);
-    tool_act(DESK_ACT(client_failed), visit, &params, NULL, NULL);
-    text_release(&params);
 }
 
 void channel_return(struct mcp_visit *visit, const struct form_return *form, bool is_error,
                     const struct json *json)
 {
     if (is_error && !form->is_url) /* what becomes of an address says nothing about forms */
-        tell_failed(visit, form->session_id);
+        tool_act_on(DESK_ACT(client_failed), visit, form->session_id);
     else
         tell_result(visit, form, json);
 }
@@ -299,8 +286,7 @@ void channel_finish(const struct mcp_call *call)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "elicitationId", call->session_id);
     json_write_end_object(&writer);
-    mcp_notify(&call->to, "notifications/elicitation/complete", text_string(&params));
-    text_release(&params);
+    mcp_notify(&call->to, "notifications/elicitation/complete", &params);
 }
 
 bool channel_need_input(struct mcp_call *call, const char *reply_json)

@@ -87,7 +87,6 @@ void hold_report_cut_off(const struct mcp_call *call, const char *reason)
     json_write_bool_if(&writer, "timed_out", patience_is_time_up(reason));
     json_write_end_object(&writer);
     tool_act(DESK_ACT(cut_off), call->visit, &params, NULL, NULL);
-    text_release(&params);
 }
 
 /* How long the person has had, in seconds, and how long is left. */

@@ -163,7 +163,7 @@ void mcp_reply_error(const struct mcp_to *to, int code, const char *message, con
 /* The same where HTTP has a status for it. */
 void mcp_refuse(const struct mcp_to *to, int status, int code, const char *message,
                 const char *data_json);
-void mcp_notify(const struct mcp_to *to, const char *method, const char *params_json);
+void mcp_notify(const struct mcp_to *to, const char *method, struct text *take_params);
 void mcp_ask_client(const struct mcp_to *to, const char *id, const char *method,
                     const char *params_json);
 void mcp_open(const struct mcp_to *to); /* one more response will come */
@@ -263,10 +263,10 @@ void content_write_tools(struct json_writer *writer, const struct mcp_request *r
 mcp_method_call tool_call;
 void tool_on_event(struct mcp_visit *visit, const char *method, const struct json *params);
 /* One act of the desk with parameters written by us; `done` NULL: whatever comes of it. */
-void tool_act(size_t act, struct mcp_visit *visit, const struct text *params, desk_done *done,
+void tool_act(size_t act, struct mcp_visit *visit, struct text *take_params, desk_done *done,
               void *context);
+void tool_act_on(size_t act, struct mcp_visit *visit, const char *session_id); /* this ask alone */
 void tool_detach(struct mcp_call *call);
-void tool_return(struct mcp_visit *visit, const char *session_id); /* it did not arrive */
 void tool_wait_again(struct mcp_call *call);
 void tool_wait(struct mcp_call *call, int64_t wait_s); /* for the ask it names */
 void tool_refuse_busy(struct mcp_request *request);

@@ -67,6 +67,5 @@ void call_log(struct mcp_call *call, enum mcp_level level, const char *data_json
     json_write_text(&writer, "logger", "sayso");
     json_write_raw(&writer, "data", data_json);
     json_write_end_object(&writer);
-    call_notify(call, "notifications/message", text_string(&params));
-    text_release(&params);
+    mcp_notify(&call->to, "notifications/message", &params);
 }

@@ -85,8 +85,7 @@ static void tell_withdrawn(const struct call_question *question)
     json_write_object(&writer, NULL);
     json_write_text(&writer, "requestId", question->id);
     json_write_end_object(&writer);
-    mcp_notify(&question->call->to, "notifications/cancelled", text_string(&params));
-    text_release(&params);
+    mcp_notify(&question->call->to, "notifications/cancelled", &params);
 }
 
 void call_withdraw(struct call_question *question)

@@ -116,12 +116,13 @@ void mcp_reply_error(const struct mcp_to *to, int code, const char *message, con
     mcp_refuse(to, STATUS_OK, code, message, data_json);
 }
 
-void mcp_notify(const struct mcp_to *to, const char *method, const char *params_json)
+void mcp_notify(const struct mcp_to *to, const char *method, struct text *take_params)
 {
     struct text *line = &to->mcp->line;
 
-    jsonrpc_add_notification(line, method, params_json);
+    jsonrpc_add_notification(line, method, text_string(take_params));
     send_line(to->stream, MCP_NOTIFICATION, STATUS_OK, line);
+    text_release(take_params);
 }
 
 void mcp_ask_client(const struct mcp_to *to, const char *id, const char *method,

@@ -192,8 +192,7 @@ static void tell(struct mcp *mcp, struct mcp_subscription *subscription)
     if (!to->stream)
         return;
     write_updated(subscription, &params);
-    mcp_notify(to, "notifications/resources/updated", text_string(&params));
-    text_release(&params);
+    mcp_notify(to, "notifications/resources/updated", &params);
 }
 
 void subscribe_tell(struct mcp_visit *visit, const char *uri)
@@ -277,8 +276,7 @@ static void acknowledge(struct mcp_call *call, bool has_resources)
     json_write_end_object(&writer);
     write_id(&writer, call->to.id_json);
     json_write_end_object(&writer);
-    mcp_notify(&call->to, "notifications/subscriptions/acknowledged", text_string(&out));
-    text_release(&out);
+    mcp_notify(&call->to, "notifications/subscriptions/acknowledged", &out);
 }
 
 /* Where there is nothing to honour it is acknowledged as empty, and complete. */

@@ -103,10 +103,23 @@ static void ignore(void *context, const struct desk_reply *reply)
     (void)reply;
 }
 
-void tool_act(size_t act, struct mcp_visit *visit, const struct text *params, desk_done *done,
+void tool_act(size_t act, struct mcp_visit *visit, struct text *take_params, desk_done *done,
               void *context)
 {
-    desk_pass(visit->mcp->parts.desk, visit->visit, act, params, done ? done : ignore, context);
+    desk_pass(visit->mcp->parts.desk, visit->visit, act, take_params, done ? done : ignore,
+              context);
+    text_release(take_params);
+}
+
+void tool_act_on(size_t act, struct mcp_visit *visit, const char *session_id)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", session_id);
+    json_write_end_object(&writer);
+    tool_act(act, visit, &params, NULL, NULL);
 }
 
 /* The response of a call; it is gone afterwards, unless the desk owes a reply, which comes too
@@ -153,24 +166,12 @@ static bool is_wanted(const struct mcp_call *call)
     return false;
 }
 
-void tool_return(struct mcp_visit *visit, const char *session_id)
-{
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", session_id);
-    json_write_end_object(&writer);
-    tool_act(DESK_ACT(detach), visit, &params, NULL, NULL);
-    text_release(&params);
-}
-
 void tool_detach(struct mcp_call *call)
 {
     if (!call->session_id[0] || is_wanted(call))
         return;
     call->is_let_go = call->is_at_desk;
-    tool_return(call->visit, call->session_id);
+    tool_act_on(DESK_ACT(detach), call->visit, call->session_id);
 }
 
 static void on_done(void *context, const struct desk_reply *reply)
@@ -292,14 +293,14 @@ void tool_refuse_busy(struct mcp_request *request)
 }
 
 /* To the desk with it. Where it does not answer at once a person is awaited. */
-static void put_to_desk(struct mcp_call *call, size_t act, const struct text *params)
+static void put_to_desk(struct mcp_call *call, size_t act, struct text *take_params)
 {
     struct mcp *mcp = call->to.mcp;
     int64_t tag = call->tag;
 
     call->is_at_desk = true;
     subscribe_used(call->visit);
-    tool_act(act, call->visit, params, on_done, call);
+    tool_act(act, call->visit, take_params, on_done, call);
     call = call_find(mcp, tag);
     if (call && call->to.stream && call->to.stream->ops->waits)
         call->to.stream->ops->waits(call->to.stream);
@@ -324,7 +325,6 @@ static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_pl
         channel_write_client(&writer, call);
     json_write_end_object(&writer);
     put_to_desk(call, DESK_ACT(wait), &params);
-    text_release(&params);
 }
 
 void tool_wait(struct mcp_call *call, int64_t wait_s)
@@ -360,7 +360,6 @@ static void submit(struct mcp_call *call, const struct tool *tool,
         channel_write_returned(&writer, request->params);
     json_write_end_object(&writer);
     put_to_desk(call, DESK_ACT(submit), &params);
-    text_release(&params);
 }
 
 /* `theirs` is the tool of another server that was called, with `given`; NULL: it is ours. */

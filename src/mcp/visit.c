@@ -181,7 +181,7 @@ void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to)
 void delivery_return(const struct mcp_delivery *list)
 {
     for (; list; list = list->next)
-        tool_return(list->visit, list->session_id);
+        tool_act_on(DESK_ACT(detach), list->visit, list->session_id);
 }
 
 void delivery_drop(struct mcp_delivery **list)
@@ -226,7 +226,6 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
     json_write_raw(&writer, "with_notices", text_string(&noticed));
     json_write_end_object(&writer);
     tool_act(DESK_ACT(delivered), visit, &params, NULL, NULL);
-    text_release(&params);
     text_release(&noticed);
 }
 
