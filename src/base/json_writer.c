@@ -10,6 +10,14 @@ struct json_writer json_writer_to(struct text *out)
     return (struct json_writer){ .out = out };
 }
 
+struct json_writer json_object_to(struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    return writer;
+}
+
 /* A run of bytes that are written as they are, and behind it one that is not. */
 static void write_run(struct text *out, const char *bytes, size_t length, unsigned char byte)
 {

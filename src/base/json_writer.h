@@ -18,6 +18,7 @@ struct json_writer {
 };
 
 struct json_writer json_writer_to(struct text *out);
+struct json_writer json_object_to(struct text *out); /* inside an object it has begun */
 
 /* `key` is NULL inside a list and for the root. */
 void json_write_object(struct json_writer *writer, const char *key);

@@ -163,9 +163,8 @@ void jsonrpc_add_result(struct text *out, const char *id_json, const char *resul
 void jsonrpc_add_error(struct text *out, const char *id_json, int code, const char *message,
                        const char *data_json)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "jsonrpc", "2.0");
     if (id_json)
         json_write_raw(&writer, "id", id_json);

@@ -122,12 +122,11 @@ static void write_stored_notes(struct json_writer *writer, const struct form *fo
 void answer_encode(const struct form *form, const struct answer *answer, struct text *out)
 {
     const struct field_value *value = &answer->values[0];
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
     bool is_scalar = form->fields[0].kind == FIELD_NUMBER || form->fields[0].kind == FIELD_CONFIRM;
     bool is_said = answer_has_value(value) || field_has_default(&form->fields[0]);
     size_t own_members = is_scalar && is_said ? 0 : 1;
 
-    json_write_object(&writer, NULL);
     if (value->is_selected)
         answer_write_picks(&writer, "selected_ids", &form->fields[0], value);
     if (value->text || form->fields[0].default_text)

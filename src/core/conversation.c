@@ -277,10 +277,9 @@ static bool take_answers(struct conversation *conversation, const struct convers
                          struct conversation_step *step, struct error *err)
 {
     struct text content = { 0 };
-    struct json_writer writer = json_writer_to(&content);
+    struct json_writer writer = json_object_to(&content);
 
     (void)err;
-    json_write_object(&writer, NULL);
     questions_write_answers(&writer, &conversation->form, event->answer);
     json_write_end_object(&writer);
     finish_current(conversation, step, text_string(&content), false);

@@ -32,9 +32,8 @@ static void write_form(struct json_writer *writer, const struct form *form)
 
 void conversation_encode(const struct conversation *conversation, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_integer(&writer, "version", CONVERSATION_VERSION);
     json_write_text(&writer, "state", conversation_state_name(conversation->state));
     json_write_bool_if(&writer, "sub_agent", conversation->is_sub_agent);

@@ -199,9 +199,8 @@ static void write_shape(struct json_writer *writer, const char *key, const struc
 
 void form_encode(const struct form *form, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_integer(&writer, "version", FORM_VERSION);
     for (size_t i = 0; i < form_shape.count; i++)
         write_member(&writer, &form_shape.members[i], form);

@@ -292,9 +292,8 @@ enum reply_kind response_write(const struct response_facts *facts, struct text *
 {
     const struct response_shape *shape = shape_of(facts);
     const struct outcome *outcome = outcome_find(facts);
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     if (shape->has_status)
         json_write_text(&writer, "action_status", outcome_status(outcome));
     if (shape->has_action)

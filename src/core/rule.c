@@ -28,9 +28,8 @@ static void write_field(struct json_writer *writer, const struct field *field)
 
 void rule_write_kind(const struct rule_subject *subject, bool any_prompt, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "principal", subject->principal);
     json_write_text(&writer, "directory", subject->directory);
     json_write_text(&writer, "tool", subject->tool);

@@ -121,9 +121,8 @@ struct look {
 static void look(struct mcp_call *call, const struct look *look)
 {
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
 
-    json_write_object(&writer, NULL);
     json_write_text_if(&writer, "session_id", look->session_id);
     json_write_text_if(&writer, "which", look->which);
     json_write_text_if(&writer, "prefix", look->prefix);

@@ -111,9 +111,8 @@ static void tell_result(struct mcp_visit *visit, const struct form_return *form,
                         const struct json *result)
 {
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", form->session_id);
     json_write_text_if(&writer, "mode", form->is_url ? "url" : NULL);
     write_result(&writer, result);

@@ -64,9 +64,8 @@ static void write_state(const struct mcp_call *call, struct text *out)
 {
     const struct mcp *mcp = call->to.mcp;
     struct clock *clock = mcp->parts.clock;
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_raw(&writer, "id", call->to.id_json);
     json_write_text(&writer, "ask", call->session_id);
     json_write_text_if(&writer, "tool", tool_name(call));

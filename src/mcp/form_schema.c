@@ -502,17 +502,15 @@ void form_schema_write(const struct form *form, enum mcp_revision revision, cons
         .client = known_client(client_name),
         .revision = revision,
         .language = language,
-        .json = json_writer_to(&properties),
+        .json = json_object_to(&properties),
     };
-    struct json_writer json = json_writer_to(out);
+    struct json_writer json = json_object_to(out);
 
-    json_write_object(&writing.json, NULL);
     write_properties(&writing);
     write_note(&writing);
     json_write_end_object(&writing.json);
     add_lacks(&writing, told, &message);
     form_message_add(form, writing.client, language, writing.is_cut, place, &message);
-    json_write_object(&json, NULL);
     if (revision >= REVISION_2025_11_25)
         json_write_text(&json, "mode", "form");
     json_write_text(&json, "message", text_string(&message));
@@ -532,11 +530,10 @@ void form_schema_write(const struct form *form, enum mcp_revision revision, cons
 void form_schema_write_url(const struct form *form, const char *id, const char *url,
                            struct text *out)
 {
-    struct json_writer json = json_writer_to(out);
+    struct json_writer json = json_object_to(out);
     struct text message = { 0 };
 
     form_message_add(form, known_client(NULL), LANGUAGE_EN, false, NULL, &message);
-    json_write_object(&json, NULL);
     json_write_text(&json, "mode", "url");
     json_write_text(&json, "message", text_string(&message));
     json_write_text(&json, "url", url);

@@ -59,9 +59,8 @@ const char *resources_read_uri(struct mcp_request *request)
 static void reply_missing(const struct mcp_to *to, enum mcp_revision revision, const char *uri)
 {
     struct text data = { 0 };
-    struct json_writer writer = json_writer_to(&data);
+    struct json_writer writer = json_object_to(&data);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "uri", uri);
     json_write_end_object(&writer);
     mcp_reply_error(to,

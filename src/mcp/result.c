@@ -9,9 +9,8 @@ enum { RESULT_LIST_TTL_MS = 3600000 };
 
 struct json_writer result_begin(enum mcp_revision revision, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     if (revision == REVISION_2026_07_28)
         json_write_text(&writer, "resultType", "complete");
     return writer;

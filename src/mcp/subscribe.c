@@ -173,9 +173,8 @@ static void write_id(struct json_writer *writer, const char *id_json)
 
 static void write_updated(const struct mcp_subscription *subscription, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "uri", subscription->uri);
     if (subscription->call)
         write_id(&writer, subscription->call->to.id_json);
@@ -261,9 +260,8 @@ static size_t add_wanted(struct mcp_call *call, struct mcp_visit *visit, const s
 static void acknowledge(struct mcp_call *call, bool has_resources)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_object(&writer, "notifications");
     if (has_resources) {
         json_write_list(&writer, "resourceSubscriptions");

@@ -67,9 +67,8 @@ static void write_compat(struct text *out, enum mcp_revision revision, const str
 
 static void write_error(const struct error *err, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
     error_write(err, &writer);
     error_write_message(err, &writer);
@@ -114,9 +113,8 @@ void tool_act(size_t act, struct mcp_visit *visit, struct text *take_params, des
 void tool_act_on(size_t act, struct mcp_visit *visit, const char *session_id)
 {
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", session_id);
     json_write_end_object(&writer);
     tool_act(act, visit, &params, NULL, NULL);
@@ -311,9 +309,8 @@ static void put_to_desk(struct mcp_call *call, size_t act, struct text *take_par
 static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan)
 {
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", call->session_id);
     json_write_integer(&writer, "wait_seconds", wait_s);
     if (plan && plan->wants_launch)
@@ -347,9 +344,8 @@ static void submit(struct mcp_call *call, const struct tool *tool,
 {
     char tag[TEXT_INTEGER_BYTES];
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "tool", tool->name);
     json_write_value(&writer, "arguments", arguments);
     json_write_text(&writer, "tag", text_of_integer(call->tag, tag));

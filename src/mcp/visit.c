@@ -199,11 +199,10 @@ void delivery_drop(struct mcp_delivery **list)
 static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
 {
     struct text params = { 0 }, noticed = { 0 };
-    struct json_writer writer = json_writer_to(&params), notices = json_writer_to(&noticed);
+    struct json_writer writer = json_object_to(&params), notices = json_writer_to(&noticed);
     int count = 0;
 
     json_write_list(&notices, NULL);
-    json_write_object(&writer, NULL);
     json_write_list(&writer, "session_ids");
     while (*list && count < LIMIT_DELIVERED) {
         struct mcp_delivery *delivery = *list;

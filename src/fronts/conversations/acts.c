@@ -47,9 +47,8 @@ bool conversation_knows_id(struct call *call)
 
 struct json_writer conversation_params(const struct call *call, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     if (call->id[0])
         json_write_text(&writer, "conversation", call->id);
     return writer;

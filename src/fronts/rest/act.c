@@ -14,9 +14,8 @@
 /* A retry gets the receipt of the first time, byte for byte; that it is one stands in a header. */
 static void write_receipt(struct text *out, const struct json *ack)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     for (void *at = json_first(ack); at; at = json_next(ack, at)) {
         if (strcmp(json_key(at), "already") != 0)
             json_write_value(&writer, json_key(at), json_value(at));
@@ -77,10 +76,9 @@ static struct json *make_params(const struct call *call, const struct json *body
                                 const char *key)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     struct json *params = NULL;
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", call->id);
     if (version != 0)
         json_write_integer(&writer, "version", version);

@@ -9,9 +9,8 @@
 static void reply_status(struct call *call, int status, const char *what)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "status", what);
     json_write_end_object(&writer);
     reply_json(call, status, out.bytes, out.used);
@@ -51,9 +50,8 @@ void serve_metrics(struct call *call)
 void serve_index(struct call *call)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "version", SAYSO_VERSION);
     json_write_text(&writer, "asks", "/api/asks");
     json_write_text(&writer, "conversations", "/conversations");

@@ -61,12 +61,11 @@ void serve_list(struct call *call)
 {
     struct desk *desk = call->rest->parts.desk;
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     struct json *params = NULL;
     int64_t limit;
     bool ok;
 
-    json_write_object(&writer, NULL);
     ok = query_integer(call, &parameter_limit, 0, &limit) &&
          write_parameter(call, &writer, "which", &parameter_status) &&
          write_parameter(call, &writer, "agent", &parameter_agent) &&

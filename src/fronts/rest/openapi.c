@@ -132,9 +132,8 @@ static void write_paths(struct json_writer *writer)
 
 void openapi_write(struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "openapi", "3.1.0");
     json_write_object(&writer, "info");
     json_write_text(&writer, "title", "sayso");

@@ -88,9 +88,8 @@ static void translate(const struct call *call, struct error *err)
 static void write_error(struct text *out, const struct error *err, const char *parameter,
                         const char *detail_json)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
     json_write_text(&writer, "code", error_name(err->code));
     error_write_message(err, &writer);

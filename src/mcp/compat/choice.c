@@ -105,12 +105,11 @@ static void write_if_any(struct json_writer *writer, const char *key, const stru
 static void present_choice(const struct json *given, const struct compat_outcome *outcome,
                            struct compat_reply *reply)
 {
-    struct json_writer writer = json_writer_to(&reply->structured);
+    struct json_writer writer = json_object_to(&reply->structured);
     const struct json *selection = json_member(outcome->result, "selection");
     char *note = compat_written(outcome->result);
 
     (void)given;
-    json_write_object(&writer, NULL);
     json_write_text_if(&writer, "action_status", status_of(outcome, *note != '\0'));
     write_if_any(&writer, "selected_indices", json_member(selection, "selected_ids"));
     write_if_any(&writer, "option_annotations", json_member(selection, "option_annotations"));

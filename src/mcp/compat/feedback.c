@@ -115,10 +115,9 @@ static enum compat_act translate_feedback(const struct json *given, const char *
 static void present_feedback(const struct json *given, const struct compat_outcome *outcome,
                              struct compat_reply *reply)
 {
-    struct json_writer writer = json_writer_to(&reply->structured);
+    struct json_writer writer = json_object_to(&reply->structured);
     char *answer = answer_of(given, outcome->result);
 
-    json_write_object(&writer, NULL);
     if (json_member(given, "project_directory"))
         json_write_text(&writer, "command_logs", ""); /* no command of ours runs in a project */
     json_write_text(&writer, "interactive_feedback", answer);

@@ -14,11 +14,10 @@ static void initialize(struct mcp_request *request)
     struct mcp *mcp = request->to.mcp;
     struct mcp_session session;
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
     mcp_read_session(request->params, &session);
     mcp_set_session(mcp, &session);
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "protocolVersion", revision_name(mcp->negotiated));
     content_write_capabilities(&writer, mcp->negotiated);
     content_write_server_info(&writer, "serverInfo", revision_has_structured(mcp->negotiated));

@@ -60,9 +60,8 @@ bool input_read(struct mcp_request *request, const struct json *arguments, struc
 void input_reply(struct mcp_call *call, const char *requests_json, const char *sealed)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "resultType", "input_required");
     if (requests_json)
         json_write_raw(&writer, "inputRequests", requests_json);
@@ -90,10 +89,9 @@ void call_reply_unable(struct mcp_call *call, unsigned abilities)
 {
     bool is_modern = call->revision == REVISION_2026_07_28;
     struct text data = { 0 };
-    struct json_writer writer = json_writer_to(&data);
+    struct json_writer writer = json_object_to(&data);
     struct mcp_to to = call_let_go(call);
 
-    json_write_object(&writer, NULL);
     ability_write(&writer, "requiredCapabilities", abilities);
     json_write_end_object(&writer);
     mcp_refuse(

@@ -57,9 +57,8 @@ static void remember(struct mcp *mcp, const char *name)
 static void refuse_version(struct mcp_request *request, const char *asked, int newest, int oldest)
 {
     struct text data = { 0 };
-    struct json_writer writer = json_writer_to(&data);
+    struct json_writer writer = json_object_to(&data);
 
-    json_write_object(&writer, NULL);
     json_write_list(&writer, "supported");
     for (int revision = newest; revision >= oldest; revision--)
         json_write_text(&writer, NULL, revision_name((enum mcp_revision)revision));

@@ -32,9 +32,8 @@ static void write_result(const struct values *values, struct text *out)
         .missing_count = json_length(values->missing),
     };
     unsigned reasons = policy_reasons(&situation);
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_bool(&writer, "must_ask", reasons != 0);
     json_write_list(&writer, "reasons");
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
