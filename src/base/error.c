@@ -131,9 +131,7 @@ const char *error_name(enum error_code code)
 
 enum error_code error_find(const char *name)
 {
-    for (int code = ERROR_NONE + 1; code < ERROR_COUNT; code++) {
-        if (strcmp(names[code], name) == 0)
-            return (enum error_code)code;
-    }
-    return ERROR_NONE;
+    size_t code = text_index(name, names, ERROR_COUNT);
+
+    return code < ERROR_COUNT ? (enum error_code)code : ERROR_NONE;
 }

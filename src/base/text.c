@@ -337,3 +337,12 @@ void text_add_shell_word(struct text *text, const char *word)
     }
     text_add_char(text, '\'');
 }
+
+size_t text_index(const char *word, const char *const *words, size_t count)
+{
+    size_t index = 0;
+
+    while (index < count && (!word || strcmp(words[index], word) != 0))
+        index++;
+    return index;
+}

@@ -83,4 +83,11 @@ double text_parse_real(const char *number);
 /* Whole decimal integer, nothing before or behind it. */
 bool text_parse_integer(const char *text, int64_t *ret_value);
 
+/* Where a word stands among others; `count`: nowhere, or it is NULL. */
+size_t text_index(const char *word, const char *const *words, size_t count);
+static inline bool text_is_among(const char *word, const char *const *words, size_t count)
+{
+    return text_index(word, words, count) < count;
+}
+
 #endif

@@ -288,15 +288,6 @@ char *arguments_copy_if_any(const char *text)
     return text && !visible_is_empty(text, strlen(text)) ? mem_text(text) : NULL;
 }
 
-static bool is_added_by_client(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(added_by_clients); i++) {
-        if (strcmp(name, added_by_clients[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Null, what clients add, and what is empty where the argument may be left out but not be empty. */
 static bool is_absent(const struct scope *scope, const struct argument *row, const char *name,
                       const struct json *value)
@@ -304,7 +295,7 @@ static bool is_absent(const struct scope *scope, const struct argument *row, con
     if (json_kind(value) == KIND_NULL)
         return !scope->has_own_names && !(row && row->refuses_null);
     if (!row)
-        return scope->is_call && is_added_by_client(name);
+        return scope->is_call && text_is_among(name, added_by_clients, ARRAY_LEN(added_by_clients));
     return argument_is_empty(value) && !is_needed(scope, row) &&
            argument_is_kind_in(value, argument_class_of(row->type)->kinds) &&
            (row->least > 0 || row->type == ARGUMENT_ID || row->type == ARGUMENT_ENUM);

@@ -1,9 +1,8 @@
 /* lifecycle.c - the table; a lifecycle rule is one cell. See lifecycle.h for the drawing. */
 #include "core/lifecycle.h"
 
-#include <string.h>
-
 #include "base/mem.h"
+#include "base/text.h"
 
 static const char *const state_names[STATE_COUNT] = {
     [STATE_NEW] = "new",
@@ -237,11 +236,9 @@ const char *state_name(enum ask_state state)
 
 enum ask_state state_find(const char *name)
 {
-    for (int state = STATE_NEW + 1; name && state < STATE_COUNT; state++) {
-        if (strcmp(state_names[state], name) == 0)
-            return (enum ask_state)state;
-    }
-    return STATE_NEW;
+    size_t state = text_index(name, state_names, STATE_COUNT);
+
+    return state < STATE_COUNT ? (enum ask_state)state : STATE_NEW;
 }
 
 const char *event_name(enum ask_event event)

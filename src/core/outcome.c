@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 const struct outcome_words outcome_words[ENDING_COUNT] = {
     [ENDING_PENDING] = { "pending", "pending", "pending" },
@@ -148,9 +149,7 @@ const char *reply_kind_name(enum reply_kind kind)
 
 enum reply_kind reply_kind_find(const char *name)
 {
-    for (size_t i = REPLY_FINAL; name && i < ARRAY_LEN(reply_names); i++) {
-        if (strcmp(reply_names[i], name) == 0)
-            return (enum reply_kind)i;
-    }
-    return REPLY_PLAIN;
+    size_t kind = text_index(name, reply_names, ARRAY_LEN(reply_names));
+
+    return kind < ARRAY_LEN(reply_names) ? (enum reply_kind)kind : REPLY_PLAIN;
 }

@@ -5,7 +5,7 @@
  */
 #include "core/routing.h"
 
-#include <string.h>
+#include "base/text.h"
 
 enum {
     ROUTING_BROWSER_MS = 60000,
@@ -24,11 +24,9 @@ const char *interface_name(enum ask_interface interface)
 
 enum ask_interface interface_find(const char *name)
 {
-    for (int i = INTERFACE_AUTO; name && i < INTERFACE_COUNT; i++) {
-        if (strcmp(interface_choices[i - 1], name) == 0)
-            return (enum ask_interface)i;
-    }
-    return INTERFACE_NONE;
+    size_t index = text_index(name, interface_choices, INTERFACE_COUNT - 1);
+
+    return index < INTERFACE_COUNT - 1 ? (enum ask_interface)(index + 1) : INTERFACE_NONE;
 }
 
 static bool is_usable(const struct routing_facts *facts, enum ask_interface interface)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 enum { WORD_BYTES = 24 }; /* longer ones are none of ours */
 
@@ -53,15 +54,6 @@ static bool next_word(const char **at, char word[WORD_BYTES])
     return length > 0;
 }
 
-static bool is_among(const char *word, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i], word) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool is_pair(const char *first, const char *second)
 {
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
@@ -85,8 +77,8 @@ static bool is_found(const char *text, bool is_prose)
         memcpy(before, word, sizeof before);
         if (!next_word(&text, word))
             return is_last;
-        is_last = is_among(word, last, ARRAY_LEN(last));
-        if (is_among(word, anywhere, ARRAY_LEN(anywhere)) || is_pair(before, word) ||
+        is_last = text_is_among(word, last, ARRAY_LEN(last));
+        if (text_is_among(word, anywhere, ARRAY_LEN(anywhere)) || is_pair(before, word) ||
             (is_prose && is_last))
             return true;
     }

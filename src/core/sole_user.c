@@ -41,19 +41,9 @@ static bool read_limit(const char *login_defs, const char *name, int64_t *limit)
     return true;
 }
 
-static bool is_local_source(const char *word)
-{
-    static const char *const sources[] = { "files", "systemd", "compat" };
-
-    for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
-        if (strcmp(word, sources[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool has_no_directory(const char *nsswitch)
 {
+    static const char *const local_sources[] = { "files", "systemd", "compat" };
     char line[LINE_BYTES], *rest;
     bool is_named = false;
 
@@ -66,7 +56,7 @@ static bool has_no_directory(const char *nsswitch)
             continue;
         while ((word = strtok_r(NULL, " \t:", &rest))) {
             is_named = true;
-            if (!is_local_source(word))
+            if (!text_is_among(word, local_sources, ARRAY_LEN(local_sources)))
                 return false;
         }
     }

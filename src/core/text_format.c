@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define DIGITS  "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -113,9 +114,9 @@ static const struct {
 
 bool text_format_check(const char *format, const char *text, const char *path, struct error *err)
 {
-    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        if (strcmp(text_format_names[i], format) == 0 && !formats[i].is_so(text))
-            return error_set(err, ERROR_bad_format, path, "must be %s", formats[i].wanted);
-    }
-    return true;
+    size_t i = text_index(format, text_format_names, ARRAY_LEN(formats));
+
+    if (i == ARRAY_LEN(formats) || formats[i].is_so(text))
+        return true;
+    return error_set(err, ERROR_bad_format, path, "must be %s", formats[i].wanted);
 }

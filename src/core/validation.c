@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "core/arguments_inside.h"
 #include "core/limits.h"
 #include "core/validation_inside.h"
@@ -77,11 +78,9 @@ static bool collects_alone(const struct rule *rule, const struct subject *subjec
 
     for (size_t i = 0; i < subject->tool->argument_count; i++) {
         const struct rule other = { .argument = subject->tool->arguments[i].name };
-        bool may_stand = false;
 
-        for (size_t k = 0; k < ARRAY_LEN(companions); k++)
-            may_stand = may_stand || strcmp(other.argument, companions[k]) == 0;
-        is_alone = is_alone && (may_stand || !validation_is_said(&other, subject));
+        is_alone = is_alone && (text_is_among(other.argument, companions, ARRAY_LEN(companions)) ||
+                                !validation_is_said(&other, subject));
     }
     if (is_alone)
         return true;

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "core/arguments.h"
 #include "core/limits.h"
 #include "core/sensitive.h"
@@ -142,12 +143,10 @@ static const char *const taken_names[] = {
 
 static bool name_is_free(const struct rule *rule, const struct subject *subject, struct error *err)
 {
-    for (size_t i = 0; i < ARRAY_LEN(taken_names); i++) {
-        if (strcmp(subject->field->name, taken_names[i]) == 0)
-            return validation_refuse(rule, RULE_WHOLE, err,
-                                     "the result has another member of this name: take another");
-    }
-    return true;
+    if (!text_is_among(subject->field->name, taken_names, ARRAY_LEN(taken_names)))
+        return true;
+    return validation_refuse(rule, RULE_WHOLE, err,
+                             "the result has another member of this name: take another");
 }
 
 static bool chars_are_in_order(const struct rule *rule, const struct subject *subject,

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "mcp/inside.h"
 #include "mcp/offer.h"
 
@@ -18,13 +19,11 @@ static const char *const names[LEVEL_NONE] = {
 
 bool logging_read_level(const char *name, enum mcp_level *ret_level)
 {
-    for (size_t i = 0; name && i < ARRAY_LEN(names); i++) {
-        if (strcmp(names[i], name) == 0) {
-            *ret_level = (enum mcp_level)i;
-            return true;
-        }
-    }
-    return false;
+    size_t level = text_index(name, names, ARRAY_LEN(names));
+
+    if (level < ARRAY_LEN(names))
+        *ret_level = (enum mcp_level)level;
+    return level < ARRAY_LEN(names);
 }
 
 void logging_set_level(struct mcp_request *request)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 static const char *const names[REVISION_COUNT] = {
     [REVISION_2024_11_05] = "2024-11-05", [REVISION_2025_03_26] = "2025-03-26",
@@ -36,20 +37,14 @@ bool revision_is_modern_header(const char *header)
 
 bool revision_is_legacy_name(const char *name)
 {
-    for (int revision = 0; revision < REVISION_2026_07_28; revision++) {
-        if (strcmp(names[revision], name) == 0)
-            return true;
-    }
-    return false;
+    return text_is_among(name, names, REVISION_2026_07_28);
 }
 
 enum mcp_revision revision_negotiate(const char *asked)
 {
-    for (int revision = 0; asked && revision < REVISION_2026_07_28; revision++) {
-        if (strcmp(names[revision], asked) == 0)
-            return (enum mcp_revision)revision;
-    }
-    return REVISION_2025_11_25;
+    size_t revision = text_index(asked, names, REVISION_2026_07_28);
+
+    return revision < REVISION_2026_07_28 ? (enum mcp_revision)revision : REVISION_2025_11_25;
 }
 
 bool revision_has_structured(enum mcp_revision revision)

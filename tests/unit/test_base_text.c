@@ -280,6 +280,20 @@ static void integers_are_whole(void **state)
     }
 }
 
+static void a_word_is_found_among_others(void **state)
+{
+    static const char *const words[] = { "", "one", "two", "one" };
+
+    (void)state;
+    assert_int_equal(text_index("one", words, ARRAY_LEN(words)), 1);
+    assert_int_equal(text_index("", words, ARRAY_LEN(words)), 0);
+    assert_int_equal(text_index("tw", words, ARRAY_LEN(words)), ARRAY_LEN(words));
+    assert_int_equal(text_index("two", words, 2), 2);
+    assert_int_equal(text_index(NULL, words, ARRAY_LEN(words)), ARRAY_LEN(words));
+    assert_true(text_is_among("two", words, ARRAY_LEN(words)));
+    assert_false(text_is_among("Two", words, ARRAY_LEN(words)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +309,7 @@ int main(void)
         cmocka_unit_test(the_first_that_is_not_plain_is_found),
         cmocka_unit_test(integers_are_written),
         cmocka_unit_test(integers_are_whole),
+        cmocka_unit_test(a_word_is_found_among_others),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
