@@ -50,6 +50,30 @@ static void commas_and_keys_fall_into_place(void **state)
     text_release(&out);
 }
 
+static void what_was_read_is_written_again(void **state)
+{
+    static const char read[] = "{\"a\":[1,null],\"b\":\"\\u0000x\"}";
+    struct text out = { 0 };
+    struct json_writer writer = json_object_to(&out);
+    struct json *json = NULL;
+
+    (void)state;
+    assert_true(json_parse(read, strlen(read), &json, NULL));
+    json_write_value(&writer, "whole", json);
+    json_write_value(&writer, "left_out", json_member(json, "c"));
+    json_write_foreign_key(&writer, "b\"");
+    json_write_value(&writer, NULL, json_member(json, "b"));
+    json_write_list(&writer, "list");
+    json_write_value(&writer, NULL, json_item(json_member(json, "a"), 0));
+    json_write_value(&writer, NULL, json_item(json_member(json, "a"), 1));
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    assert_string_equal(text_string(&out), "{\"whole\":{\"a\":[1,null],\"b\":\"\\u0000x\"},"
+                                           "\"b\\\"\":\"\\u0000x\",\"list\":[1,null]}");
+    json_free(json);
+    text_release(&out);
+}
+
 static void foreign_keys_are_quoted(void **state)
 {
     struct text out = { 0 };
@@ -152,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_and_keys_fall_into_place),
+        cmocka_unit_test(what_was_read_is_written_again),
         cmocka_unit_test(foreign_keys_are_quoted),
         cmocka_unit_test(numbers_are_as_short_as_they_can_be),
         cmocka_unit_test(every_byte_below_128_reads_back),
