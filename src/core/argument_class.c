@@ -52,20 +52,18 @@ bool argument_whole_number(const struct json *value, int64_t *ret_number)
 
 static bool check_text(const struct json *value, const struct place *place, struct error *err)
 {
-    if (strlen(json_text(value)) == json_length(value))
-        return true;
-    return argument_refuse(
-        place, ERROR_nul_character, err,
-        "the text contains the character U+0000, which no text may: leave it out");
+    return strlen(json_text(value)) == json_length(value) ||
+           argument_refuse(
+               place, ERROR_nul_character, err,
+               "the text contains the character U+0000, which no text may: leave it out");
 }
 
 static bool check_whole(const struct given *given, struct error *err)
 {
     int64_t number;
 
-    if (argument_whole_number(given->value, &number))
-        return true;
-    return argument_refuse(given->place, ERROR_bad_type, err,
+    return argument_whole_number(given->value, &number) ||
+           argument_refuse(given->place, ERROR_bad_type, err,
                            "%s must be a whole number, but has a fraction: %s", given->row->name,
                            given->row->help);
 }
@@ -90,13 +88,12 @@ static bool check_choice(const struct given *given, struct error *err)
 
 static bool check_id(const struct given *given, struct error *err)
 {
-    if (ask_id_is_valid(json_text(given->value)))
-        return true;
-    return argument_refuse(
-        given->place, ERROR_bad_format, err,
-        "%s must be the session_id of an earlier result as it was given: %d characters "
-        "of a-z and 2-7",
-        given->row->name, LIMIT_ID_CHARS);
+    return ask_id_is_valid(json_text(given->value)) ||
+           argument_refuse(
+               given->place, ERROR_bad_format, err,
+               "%s must be the session_id of an earlier result as it was given: %d characters "
+               "of a-z and 2-7",
+               given->row->name, LIMIT_ID_CHARS);
 }
 
 static bool check_items(const struct given *given, struct error *err)
@@ -160,12 +157,11 @@ static bool check_count(const struct given *given, struct error *err)
     const struct argument *row = given->row;
     int64_t count = (int64_t)json_length(given->value);
 
-    if (count >= row->least && count <= row->most)
-        return true;
-    return argument_refuse(
-        given->place, count < row->least ? given->class->too_few : given->class->too_many, err,
-        "%s has %lld items, but must have %lld to %lld: %s", row->name, (long long)count,
-        (long long)row->least, (long long)row->most, row->help);
+    return (count >= row->least && count <= row->most) ||
+           argument_refuse(
+               given->place, count < row->least ? given->class->too_few : given->class->too_many,
+               err, "%s has %lld items, but must have %lld to %lld: %s", row->name,
+               (long long)count, (long long)row->least, (long long)row->most, row->help);
 }
 
 /* Several questions may have options: the message says whose are meant. */
@@ -191,9 +187,8 @@ static bool check_questions(const struct given *given, struct error *err)
     const struct argument *row = given->row;
     int64_t count = (int64_t)json_length(given->value);
 
-    if (count >= row->least && count <= row->most)
-        return true;
-    return argument_refuse(given->place,
+    return (count >= row->least && count <= row->most) ||
+           argument_refuse(given->place,
                            count < row->least ? given->class->too_few : given->class->too_many, err,
                            "must have %lld-%lld questions, but has %lld: %s", (long long)row->least,
                            (long long)row->most, (long long)count, row->help);

@@ -82,23 +82,21 @@ static bool collects_alone(const struct rule *rule, const struct subject *subjec
         is_alone = is_alone && (text_is_among(other.argument, companions, ARRAY_LEN(companions)) ||
                                 !validation_is_said(&other, subject));
     }
-    if (is_alone)
-        return true;
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "session_id collects an earlier ask, so only wait_seconds and interface may stand "
-        "beside it: leave the rest out, or leave session_id out to ask anew");
+    return is_alone ||
+           validation_refuse(
+               rule, RULE_WHOLE, err,
+               "session_id collects an earlier ask, so only wait_seconds and interface may stand "
+               "beside it: leave the rest out, or leave session_id out to ask anew");
 }
 
 static bool waits_for_something(const struct rule *rule, const struct subject *subject,
                                 struct error *err)
 {
-    if (!validation_is_said(rule, subject))
-        return true;
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "wait_seconds is for collecting an earlier ask: add its session_id, or leave "
-        "wait_seconds out; timeout_seconds says how long the person has");
+    return !validation_is_said(rule, subject) ||
+           validation_refuse(
+               rule, RULE_WHOLE, err,
+               "wait_seconds is for collecting an earlier ask: add its session_id, or leave "
+               "wait_seconds out; timeout_seconds says how long the person has");
 }
 
 static bool is_not_given(const struct rule *rule, const struct subject *subject, struct error *err)
@@ -123,9 +121,8 @@ bool validation_ids_differ(const struct rule *rule, const struct subject *subjec
 {
     size_t first, second;
 
-    if (!field_find_same_ids(subject->field, &first, &second))
-        return true;
-    return validation_refuse(rule, second, err,
+    return !field_find_same_ids(subject->field, &first, &second) ||
+           validation_refuse(rule, second, err,
                              "options %zu and %zu have the same %s: give each option its own",
                              first, second, *rule->property ? rule->property + 1 : "value");
 }
@@ -135,9 +132,8 @@ bool validation_labels_differ(const struct rule *rule, const struct subject *sub
 {
     size_t first, second;
 
-    if (!field_find_same_labels(subject->field, &first, &second))
-        return true;
-    return validation_refuse(rule, second, err,
+    return !field_find_same_labels(subject->field, &first, &second) ||
+           validation_refuse(rule, second, err,
                              "a person cannot tell the labels of options %zu and %zu apart: use "
                              "other words in one of them",
                              first, second);
@@ -203,13 +199,12 @@ static bool max_is_reachable(const struct rule *rule, const struct subject *subj
 {
     const struct field *field = subject->field;
 
-    if (field->max_selections <= (int64_t)field->option_count)
-        return true;
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "max_selections is greater than the number of options, %zu: use 1 to %zu, or "
-        "leave it out to allow all",
-        field->option_count, field->option_count);
+    return field->max_selections <= (int64_t)field->option_count ||
+           validation_refuse(
+               rule, RULE_WHOLE, err,
+               "max_selections is greater than the number of options, %zu: use 1 to %zu, or "
+               "leave it out to allow all",
+               field->option_count, field->option_count);
 }
 
 static bool min_is_below_max(const struct rule *rule, const struct subject *subject,
@@ -217,14 +212,13 @@ static bool min_is_below_max(const struct rule *rule, const struct subject *subj
 {
     const struct field *field = subject->field;
 
-    if (!validation_is_given(subject, "max_selections") ||
-        field->min_selections <= field->max_selections)
-        return true;
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "min_selections is greater than max_selections, %lld: lower the one or raise the "
-        "other",
-        (long long)field->max_selections);
+    return !validation_is_given(subject, "max_selections") ||
+           field->min_selections <= field->max_selections ||
+           validation_refuse(
+               rule, RULE_WHOLE, err,
+               "min_selections is greater than max_selections, %lld: lower the one or raise the "
+               "other",
+               (long long)field->max_selections);
 }
 
 static bool min_is_reachable(const struct rule *rule, const struct subject *subject,
@@ -232,39 +226,36 @@ static bool min_is_reachable(const struct rule *rule, const struct subject *subj
 {
     const struct field *field = subject->field;
 
-    if (field->min_selections <= (int64_t)field->option_count)
-        return true;
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "min_selections is greater than the number of options, %zu, so nobody could "
-        "answer: use 0 to %zu",
-        field->option_count, field->option_count);
+    return field->min_selections <= (int64_t)field->option_count ||
+           validation_refuse(
+               rule, RULE_WHOLE, err,
+               "min_selections is greater than the number of options, %zu, so nobody could "
+               "answer: use 0 to %zu",
+               field->option_count, field->option_count);
 }
 
 static bool defaults_fit(const struct rule *rule, const struct subject *subject, struct error *err)
 {
     size_t count = json_length(json_member(subject->arguments, rule->argument));
 
-    if ((int64_t)count <= subject->field->max_selections)
-        return true;
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "default_selection_ids has %zu items, but at most %lld can be chosen: name fewer "
-        "or allow more",
-        count, (long long)subject->field->max_selections);
+    return (int64_t)count <= subject->field->max_selections ||
+           validation_refuse(
+               rule, RULE_WHOLE, err,
+               "default_selection_ids has %zu items, but at most %lld can be chosen: name fewer "
+               "or allow more",
+               count, (long long)subject->field->max_selections);
 }
 
 static bool one_pick_is_enough(const struct rule *rule, const struct subject *subject,
                                struct error *err)
 {
-    if (!json_is_yes(json_member(subject->arguments, rule->argument)) ||
-        subject->field->min_selections <= 1)
-        return true;
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "the first pick would be sent at once, but min_selections is %lld: leave "
-        "single_submit_mode out, or set min_selections to 0 or 1",
-        (long long)subject->field->min_selections);
+    return !json_is_yes(json_member(subject->arguments, rule->argument)) ||
+           subject->field->min_selections <= 1 ||
+           validation_refuse(
+               rule, RULE_WHOLE, err,
+               "the first pick would be sent at once, but min_selections is %lld: leave "
+               "single_submit_mode out, or set min_selections to 0 or 1",
+               (long long)subject->field->min_selections);
 }
 
 static bool some_are_recommended(const struct rule *rule, const struct subject *subject,
@@ -285,13 +276,12 @@ static bool prompt_says_enough(const struct rule *rule, const struct subject *su
     const char *prompt = subject->form->prompt;
     size_t count = visible_count(prompt, strlen(prompt), LIMIT_PROMPT_CHARS_MIN);
 
-    if (count >= LIMIT_PROMPT_CHARS_MIN)
-        return true;
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "prompt has %zu visible characters, but needs at least %d: add the context of the "
-        "task (what you are doing, what you found) and why a choice is needed",
-        count, LIMIT_PROMPT_CHARS_MIN);
+    return count >= LIMIT_PROMPT_CHARS_MIN ||
+           validation_refuse(
+               rule, RULE_WHOLE, err,
+               "prompt has %zu visible characters, but needs at least %d: add the context of the "
+               "task (what you are doing, what you found) and why a choice is needed",
+               count, LIMIT_PROMPT_CHARS_MIN);
 }
 
 static const struct rule choice_rules[] = {

@@ -29,18 +29,16 @@ enum {
 
 static bool stands_alone(const struct rule *rule, const struct subject *subject, struct error *err)
 {
-    if (!validation_is_given(subject, rule->argument))
-        return true;
-    return validation_refuse(rule, RULE_WHOLE, err,
+    return !validation_is_given(subject, rule->argument) ||
+           validation_refuse(rule, RULE_WHOLE, err,
                              "%s says the same as another argument: keep one of them",
                              rule->argument);
 }
 
 static bool is_not_given(const struct rule *rule, const struct subject *subject, struct error *err)
 {
-    if (!validation_is_said(rule, subject))
-        return true;
-    return validation_refuse(rule, RULE_WHOLE, err, "%s has no meaning here: leave it out",
+    return !validation_is_said(rule, subject) ||
+           validation_refuse(rule, RULE_WHOLE, err, "%s has no meaning here: leave it out",
                              rule->argument);
 }
 
@@ -49,9 +47,8 @@ static bool has_as_many(const struct rule *rule, const struct subject *subject, 
     size_t values = json_length(json_member(subject->arguments, "enum"));
     size_t labels = json_length(json_member(subject->arguments, rule->argument));
 
-    if (values == labels)
-        return true;
-    return validation_refuse(rule, RULE_WHOLE, err,
+    return values == labels ||
+           validation_refuse(rule, RULE_WHOLE, err,
                              "%s has %zu items, but enum has %zu: give each value its label",
                              rule->argument, labels, values);
 }
@@ -94,9 +91,8 @@ bool validation_check_elicit_choice(const struct json *arguments, const struct a
 
 static bool is_no_pattern(const struct rule *rule, const struct subject *subject, struct error *err)
 {
-    if (!validation_is_said(rule, subject))
-        return true;
-    return validation_refuse(rule, RULE_WHOLE, err,
+    return !validation_is_said(rule, subject) ||
+           validation_refuse(rule, RULE_WHOLE, err,
                              "patterns are not supported: say in message what the answer must look "
                              "like, or use format");
 }
@@ -143,18 +139,17 @@ static const char *const taken_names[] = {
 
 static bool name_is_free(const struct rule *rule, const struct subject *subject, struct error *err)
 {
-    if (!text_is_among(subject->field->name, taken_names, ARRAY_LEN(taken_names)))
-        return true;
-    return validation_refuse(rule, RULE_WHOLE, err,
+    return !text_is_among(subject->field->name, taken_names, ARRAY_LEN(taken_names)) ||
+           validation_refuse(rule, RULE_WHOLE, err,
                              "the result has another member of this name: take another");
 }
 
 static bool chars_are_in_order(const struct rule *rule, const struct subject *subject,
                                struct error *err)
 {
-    if (subject->field->max_chars == 0 || subject->field->min_chars <= subject->field->max_chars)
-        return true;
-    return validation_refuse(rule, RULE_WHOLE, err,
+    return subject->field->max_chars == 0 ||
+           subject->field->min_chars <= subject->field->max_chars ||
+           validation_refuse(rule, RULE_WHOLE, err,
                              "minLength is greater than maxLength, %lld: lower the one or raise "
                              "the other",
                              (long long)subject->field->max_chars);
@@ -165,11 +160,11 @@ static bool bounds_are_in_order(const struct rule *rule, const struct subject *s
 {
     const struct field *field = subject->field;
 
-    if (!field->has_minimum || !field->has_maximum || field->minimum <= field->maximum)
-        return true;
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "minimum is greater than maximum, %g: lower the one or raise the other", field->maximum);
+    return !field->has_minimum || !field->has_maximum || field->minimum <= field->maximum ||
+           validation_refuse(
+               rule, RULE_WHOLE, err,
+               "minimum is greater than maximum, %g: lower the one or raise the other",
+               field->maximum);
 }
 
 static const struct rule input_rules[] = {
@@ -198,9 +193,8 @@ bool validation_check_elicit_input(const struct json *arguments, const struct as
 static bool is_open_question(const struct rule *rule, const struct subject *subject,
                              struct error *err)
 {
-    if (!validation_is_given(subject, rule->argument))
-        return true;
-    return validation_refuse(rule, RULE_WHOLE, err,
+    return !validation_is_given(subject, rule->argument) ||
+           validation_refuse(rule, RULE_WHOLE, err,
                              "nothing may be chosen beforehand when somebody confirms: leave "
                              "default out");
 }
@@ -220,17 +214,15 @@ bool validation_check_elicit_confirm(const struct json *arguments, const struct 
 static bool bound_is_given(const struct rule *rule, const struct subject *subject,
                            struct error *err)
 {
-    if (validation_is_given(subject, rule->argument))
-        return true;
-    return validation_refuse(rule, RULE_WHOLE, err, "%s is missing: a slider goes between two ends",
+    return validation_is_given(subject, rule->argument) ||
+           validation_refuse(rule, RULE_WHOLE, err, "%s is missing: a slider goes between two ends",
                              rule->argument);
 }
 
 static bool step_goes_on(const struct rule *rule, const struct subject *subject, struct error *err)
 {
-    if (!validation_is_given(subject, rule->argument) || subject->field->step > 0)
-        return true;
-    return validation_refuse(rule, RULE_WHOLE, err,
+    return !validation_is_given(subject, rule->argument) || subject->field->step > 0 ||
+           validation_refuse(rule, RULE_WHOLE, err,
                              "step must be over 0: leave it out, or raise it");
 }
 
