@@ -20,6 +20,10 @@ struct place {
     size_t index;
 };
 
+/* One within another, for as long as the block it is written in. */
+#define PLACE_IN(within, key)  (&(const struct place){ .outer = (within), .name = (key) })
+#define PLACE_AT(within, item) (&(const struct place){ .outer = (within), .index = (item) })
+
 /* One argument and what was given for it, NULL where nothing was. */
 struct given {
     const struct argument *row;

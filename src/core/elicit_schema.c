@@ -80,8 +80,8 @@ static bool read_property(void *member, const struct place *outer, struct field 
     if (json_kind(property) != KIND_OBJECT)
         return argument_refuse(&place, ERROR_unsupported_schema, err, "a property is an object");
     if (!kind)
-        return schema_refuse(
-            &place, "type", ERROR_unsupported_schema, err,
+        return argument_refuse(
+            PLACE_IN(&place, "type"), ERROR_unsupported_schema, err,
             "use string, number, integer, boolean or array; objects in objects can't "
             "be asked for");
     if (!read_keywords(kind->rows, kind->row_count, property, &place, &values, err))
@@ -101,14 +101,12 @@ static bool read_property(void *member, const struct place *outer, struct field 
 static bool mark_required(const struct json *required, const struct place *root, struct form *form,
                           struct error *err)
 {
-    const struct place place = { .outer = root, .name = "required" };
-
     for (size_t i = 0; i < json_length(required); i++) {
-        const struct place item = { .outer = &place, .index = i };
         const struct field *field = form_find_field(form, json_text(json_item(required, i)));
 
         if (!field)
-            return argument_refuse(&item, ERROR_unsupported_schema, err,
+            return argument_refuse(PLACE_AT(PLACE_IN(root, "required"), i),
+                                   ERROR_unsupported_schema, err,
                                    "properties has nothing of this name");
         form->fields[field - form->fields].is_required = true;
     }

@@ -40,9 +40,4 @@ void schema_fill_items(const struct json *items, struct items_values *values);
 schema_fill schema_fill_text, schema_fill_number, schema_fill_boolean;
 schema_fill schema_fill_single, schema_fill_array;
 
-/* At a keyword of the property. Always false. */
-bool schema_refuse(const struct place *outer, const char *keyword, enum error_code code,
-                   struct error *err, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-
 #endif

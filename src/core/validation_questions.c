@@ -16,11 +16,10 @@ static bool questions_differ(const struct form *form, struct error *err)
     for (size_t i = 0; i < form->field_count; i++) {
         for (size_t k = 0; k < i; k++) {
             const char *a = form->fields[k].label, *b = form->fields[i].label;
-            const struct place list = { .name = "questions" }, item = { &list, NULL, i };
-            const struct place place = { .outer = &item, .name = "question" };
+            const struct place *item = PLACE_AT(PLACE_IN(NULL, "questions"), i);
 
             if (visible_alike(a, strlen(a), b, strlen(b)))
-                return argument_refuse(&place, ERROR_duplicate_question, err,
+                return argument_refuse(PLACE_IN(item, "question"), ERROR_duplicate_question, err,
                                        "questions %zu and %zu are the same: ask each once", k, i);
         }
     }
@@ -30,11 +29,10 @@ static bool questions_differ(const struct form *form, struct error *err)
 static bool refuse_label(size_t question, size_t option, enum error_code code, struct error *err,
                          const char *message)
 {
-    const struct place list = { .name = "questions" }, item = { &list, NULL, question };
-    const struct place options = { &item, "options", 0 }, one = { &options, NULL, option };
-    const struct place place = { .outer = &one, .name = "label" };
+    const struct place *asked = PLACE_AT(PLACE_IN(NULL, "questions"), question);
+    const struct place *item = PLACE_AT(PLACE_IN(asked, "options"), option);
 
-    return argument_refuse(&place, code, err, "%s", message);
+    return argument_refuse(PLACE_IN(item, "label"), code, err, "%s", message);
 }
 
 static bool labels_differ(const struct form *form, struct error *err)
