@@ -170,6 +170,10 @@ void mcp_open(const struct mcp_to *to); /* one more response will come */
 void mcp_skip(const struct mcp_to *to); /* it will not: the request was cancelled */
 /* The client is gone, and so is one of the requests this batch waits for. */
 void mcp_drop_batch(struct mcp_batch *batch);
+/* The frame of results. */
+struct json_writer result_begin(enum mcp_revision revision, struct text *out);
+void result_end(struct json_writer *writer, enum mcp_revision revision, enum call_cache cache);
+void result_reply(struct mcp_request *request, struct json_writer *writer, enum call_cache cache);
 
 /* visit.c */
 /* NULL: the client has given itself too many names. */
@@ -191,17 +195,6 @@ void ability_write(struct json_writer *writer, const char *key, unsigned abiliti
 void legacy_serve(struct mcp_request *request);
 void modern_serve(struct mcp_request *request);
 
-/* result.c: the frame of results */
-struct json_writer result_begin(enum mcp_revision revision, struct text *out);
-void result_end(struct json_writer *writer, enum mcp_revision revision, enum call_cache cache);
-void result_reply(struct mcp_request *request, struct json_writer *writer, enum call_cache cache);
-
-/* run.c: requests beside tools/call that may be answered later */
-/* NULL: refused. */
-struct mcp_call *run_begin(struct mcp_request *request, const struct json *arguments,
-                           bool is_at_desk);
-void run_settle(struct mcp *mcp, int64_t tag); /* it may have been answered meanwhile */
-
 /* session.c: what others who serve this session must know; `rest` "": nothing more */
 #define NOTE_LEVEL      "level"
 #define NOTE_SUBSCRIBED "subscribed"
@@ -219,9 +212,8 @@ char *elsewhere_seal_form(const struct mcp *mcp, const char *session_id, bool is
 void elsewhere_take_response(struct mcp *mcp, const char *sealed,
                              const struct jsonrpc_message *message);
 
-/* prompts.c, resources.c, complete.c, logging.c: methods that both eras have, or nearly */
+/* features.c: methods that both eras have, or nearly */
 mcp_method_call prompts_list, prompts_get;
-const struct mcp_prompt *prompts_find(const struct mcp_offer *offer, const char *name);
 mcp_method_call resources_list, resources_list_templates, resources_read;
 const char *resources_read_uri(struct mcp_request *request);         /* NULL: refused */
 void resources_refuse(struct mcp_request *request, const char *uri); /* there is none */
@@ -293,6 +285,10 @@ void call_drop_all(struct mcp *mcp);
  * moment, and while they want the ask it stays attached. */
 void call_detach_soon(struct mcp_call *call);
 void call_detach_due(struct mcp *mcp);
+/* Requests beside tools/call that may be answered later; NULL: refused. */
+struct mcp_call *run_begin(struct mcp_request *request, const struct json *arguments,
+                           bool is_at_desk);
+void run_settle(struct mcp *mcp, int64_t tag); /* it may have been answered meanwhile */
 
 /* hold.c: calls that are held open */
 int64_t hold_limit_s(const struct mcp_call *call);
@@ -306,6 +302,15 @@ void hold_take(struct mcp_visit *visit, const struct json *params);
 void hold_report_cut_off(const struct mcp_call *call, const char *reason);
 void hold_wake_at(struct mcp *mcp, int64_t boot_ms);
 void hold_on_time(struct mcp *mcp);
+/* Rounds of a call that is held longer than its client waits. */
+/* What the client came back with, NULL: nothing. False: refused. */
+bool come_back_read(struct mcp_request *request, const struct tool_plan *plan,
+                    const char **ret_state);
+void come_back_write(const struct mcp_call *call, const char *state, struct json_writer *writer);
+void come_back_learn(struct mcp_call *call, const struct json *params);
+/* The client is told to come back, or that its state is none. False: this reply is for the agent.
+ */
+bool come_back_reply(struct mcp_call *call, const struct desk_reply *reply);
 
 /* question.c: our requests to the client */
 /* As call_ask; its id carries `carried`, letters that JSON needs not escape; NULL: nothing. */
@@ -336,20 +341,10 @@ bool channel_need_input(struct mcp_call *call, const char *reply_json);
 /* The member `response`: what came back with a call from the client's own form. */
 void channel_write_returned(struct json_writer *writer, const struct json *params);
 
-/* modern/input.c: input_required rounds */
+/* modern/methods.c: input_required rounds */
 /* Sets what the client brought back of an earlier round. False: refused, and the call is gone. */
 bool input_read(struct mcp_request *request, const struct json *arguments, struct mcp_call *call);
 /* Answers it with what is needed, NULL: nothing, and with state that is sealed already. */
 void input_reply(struct mcp_call *call, const char *requests_json, const char *sealed);
-
-/* come_back.c: rounds of a call that is held longer than its client waits */
-/* What the client came back with, NULL: nothing. False: refused. */
-bool come_back_read(struct mcp_request *request, const struct tool_plan *plan,
-                    const char **ret_state);
-void come_back_write(const struct mcp_call *call, const char *state, struct json_writer *writer);
-void come_back_learn(struct mcp_call *call, const struct json *params);
-/* The client is told to come back, or that its state is none. False: this reply is for the agent.
- */
-bool come_back_reply(struct mcp_call *call, const struct desk_reply *reply);
 
 #endif
