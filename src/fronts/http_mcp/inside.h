@@ -100,8 +100,4 @@ bool stream_is_standing(const char *event_id); /* of such a stream, whichever */
 void stream_free(struct stream *stream);       /* its calls are given up, its exchange is ended */
 void stream_finish_standing(struct peer *peer);
 
-/* ending.c: DELETE */
-void ending_begin(struct peer *peer, struct http_exchange *exchange);
-void ending_forget_all(struct http_mcp *front);
-
 #endif
