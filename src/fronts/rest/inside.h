@@ -68,11 +68,6 @@ bool shape_has(const struct shape *shape, unsigned flag);
 /* Unknown, missing: the field by its JSON pointer. Values are checked by whoever uses them. */
 bool shape_check(const struct shape *shape, const struct json *body, struct error *err);
 
-/* schema.c */
-void schema_write_reference(struct json_writer *writer, const char *key, const struct shape *shape);
-void schema_write_type(struct json_writer *writer, const char *key, enum member_type type);
-void schema_write_all(struct json_writer *writer, const char *key);
-
 /* operations.c: one row a route */
 struct parameter {
     const char *name;
@@ -147,8 +142,6 @@ struct desk_visit *rest_call_visit(struct call *call);
 /* Ends the call, as does everything below that replies. */
 void rest_call_reply(struct call *call, int status, const char *type, const char *body,
                      size_t length);
-
-/* reply.c */
 void reply_json(struct call *call, int status, const char *json, size_t length);
 void reply_error(struct call *call, const struct error *err, const char *detail_json);
 /* As it stands outside the body: a parameter or a header. */
@@ -168,7 +161,7 @@ bool query_key(struct call *call, const char **ret_key);      /* NULL: none; bor
 bool query_knows(struct call *call, int64_t version);
 void query_write_next(struct call *call, const char *cursor); /* the Link to the next page */
 
-/* act.c, list.c, look.c, health.c, openapi.c: what the rows do */
+/* act.c, look.c, rest.c, openapi.c: what the rows do */
 void serve_act(struct call *call);
 void serve_list(struct call *call);
 void serve_look(struct call *call);
