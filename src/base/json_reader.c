@@ -308,7 +308,7 @@ static bool push(struct reader *reader, const struct json *part)
     return true;
 }
 
-bool json_key_is(const struct json *member, const char *key, uint32_t length)
+static bool json_key_is(const struct json *member, const char *key, uint32_t length)
 {
     return member->key_length == length && member->key[0] == key[0] &&
            memcmp(member->key, key, length) == 0;

@@ -31,6 +31,4 @@ struct json_document {
     struct json values[]; /* the first is the root */
 };
 
-bool json_key_is(const struct json *member, const char *key, uint32_t length);
-
 #endif

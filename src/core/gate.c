@@ -38,7 +38,8 @@ struct look {
     struct gate_match match;
 };
 
-const char *gate_next_pattern(const char *list, char out[GATE_PATTERN_BYTES])
+/* The next one of a list, cut to its room, and where to go on; NULL: no more. */
+static const char *next_pattern(const char *list, char out[GATE_PATTERN_BYTES])
 {
     const char *at = list ? list + strspn(list, "; ") : "";
     size_t length = strcspn(at, ";");
@@ -97,8 +98,7 @@ static bool find_in(struct look *look, const char *list, enum gate_kind kind, co
 {
     char pattern[GATE_PATTERN_BYTES];
 
-    for (const char *at = gate_next_pattern(list, pattern); at;
-         at = gate_next_pattern(at, pattern)) {
+    for (const char *at = next_pattern(list, pattern); at; at = next_pattern(at, pattern)) {
         if (!matches(look, kind, pattern, text))
             continue;
         look->match.kind = kind;

@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "core/gate.h"
 
-/* The next pattern of a list, cut to its room, and where to go on; NULL: no more. */
-const char *gate_next_pattern(const char *list, char out[GATE_PATTERN_BYTES]);
 /* The whole text; * in the pattern is any run of characters, with GATE_STEPS as a shell has it: no
  * /, and no dot that a step begins with. GATE_PARENTS: or a directory that it is in. */
 enum { GATE_CASE = 1, GATE_STEPS = 2, GATE_PARENTS = 4 };
