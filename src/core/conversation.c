@@ -43,11 +43,16 @@ static void tool_use_release(struct tool_use *use)
     *use = (struct tool_use){ 0 };
 }
 
+void conversation_free_calls(struct tool_use *take_calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        tool_use_release(&take_calls[i]);
+    free(take_calls);
+}
+
 static void drop_remaining(struct conversation *conversation)
 {
-    for (size_t i = 0; i < conversation->remaining_count; i++)
-        tool_use_release(&conversation->remaining[i]);
-    free(conversation->remaining);
+    conversation_free_calls(conversation->remaining, conversation->remaining_count);
     conversation->remaining = NULL;
     conversation->remaining_count = 0;
 }

@@ -1,5 +1,4 @@
 /* conversation_wire.c - what hosts say of their calls, and what listeners are told of a state. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -35,16 +34,6 @@ static const struct argument result_rows[] = {
              ARGUMENT_LIMITS(0, LIMIT_TOOL_RESULT_BYTES, BYTES), .is_needed = true),
     ARGUMENT("is_error", BOOL, RESULT(is_error), "true: the tool failed"),
 };
-
-void conversation_free_calls(struct tool_use *take_calls, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(take_calls[i].id);
-        free(take_calls[i].name);
-        free(take_calls[i].input_json);
-    }
-    free(take_calls);
-}
 
 static bool read_call(const struct json *given, size_t index, struct tool_use *ret_use,
                       struct error *err)
