@@ -23,6 +23,15 @@ static bool read_note(const struct json *given, const char *path, char **ret_not
     return true;
 }
 
+static char **notes_of(const struct field *field, struct answer *answer)
+{
+    if (!answer->option_notes) {
+        answer->option_notes = mem_new(field->option_count * sizeof *answer->option_notes);
+        answer->option_note_count = field->option_count;
+    }
+    return answer->option_notes;
+}
+
 /* A note may be for any option, chosen or not. */
 static bool read_option_note(const struct field *field, const char *id, const struct json *given,
                              struct answer *answer, struct error *err)
@@ -36,12 +45,8 @@ static bool read_option_note(const struct field *field, const char *id, const st
         return error_set(err, ERROR_duplicate_option_id, "", "this option has a note already");
     if (!read_note(given, "", &note, err))
         return false;
-    if (note && !answer->option_notes) {
-        answer->option_notes = mem_new(field->option_count * sizeof *answer->option_notes);
-        answer->option_note_count = field->option_count;
-    }
     if (note)
-        answer->option_notes[option - field->options] = note;
+        notes_of(field, answer)[option - field->options] = note;
     return true;
 }
 
@@ -81,16 +86,6 @@ static bool has_notes(const struct answer *answer)
     return false;
 }
 
-static void keep_option_note(const struct option *option, bool is_chosen, bool is_said, char **note)
-{
-    if (is_chosen && !is_said) {
-        *note = mem_text(option->annotation);
-    } else if (!is_chosen && *note && strcmp(*note, option->annotation) == 0) {
-        free(*note); /* it only stood there */
-        *note = NULL;
-    }
-}
-
 void answer_keep_notes(const struct form *form, const struct json *given, struct answer *answer)
 {
     const struct field *field = &form->fields[0];
@@ -99,14 +94,18 @@ void answer_keep_notes(const struct form *form, const struct json *given, struct
 
     if (!form->allow_annotations)
         return;
-    if (!answer->option_notes && field->option_count > 0) {
-        answer->option_notes = mem_new(field->option_count * sizeof *answer->option_notes);
-        answer->option_note_count = field->option_count;
-    }
     for (size_t i = 0; i < field->option_count; i++) {
-        if (field->options[i].annotation && *field->options[i].annotation)
-            keep_option_note(&field->options[i], answer->values[0].is_selected[i],
-                             json_member(notes, field->options[i].id), &answer->option_notes[i]);
+        const char *prefilled = field->options[i].annotation;
+        char **note = &notes_of(field, answer)[i];
+
+        if (!prefilled || !*prefilled)
+            continue;
+        if (answer->values[0].is_selected[i] && !json_member(notes, field->options[i].id)) {
+            *note = mem_text(prefilled);
+        } else if (!answer->values[0].is_selected[i] && *note && strcmp(*note, prefilled) == 0) {
+            free(*note); /* it only stood there */
+            *note = NULL;
+        }
     }
     if (!has_notes(answer)) {
         free(answer->option_notes);
