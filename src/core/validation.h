@@ -14,17 +14,11 @@ struct json;
 
 /* On false, `err` names the offending argument by JSON pointer so that the agent can repair its
  * call. `call` is what that tool built of `arguments`. */
-bool validation_check_choice(const struct json *arguments, const struct ask_call *call,
-                             struct error *err);
-bool validation_check_elicit_choice(const struct json *arguments, const struct ask_call *call,
-                                    struct error *err);
-bool validation_check_elicit_input(const struct json *arguments, const struct ask_call *call,
-                                   struct error *err);
-bool validation_check_elicit_confirm(const struct json *arguments, const struct ask_call *call,
-                                     struct error *err);
-bool validation_check_questions(const struct json *arguments, const struct ask_call *call,
-                                struct error *err);
-bool validation_check_elicit_number(const struct json *arguments, const struct ask_call *call,
-                                    struct error *err);
+typedef bool validation_check(const struct json *arguments, const struct ask_call *call,
+                              struct error *err);
+validation_check validation_check_choice, validation_check_questions,
+    validation_check_elicit_choice;
+validation_check validation_check_elicit_input, validation_check_elicit_confirm;
+validation_check validation_check_elicit_number;
 
 #endif
