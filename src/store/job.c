@@ -8,13 +8,13 @@
 
 struct job *job_copy(const struct job *borrowed)
 {
-    const struct job_kind *kind = &job_kinds[borrowed->what];
-    const size_t *texts = kind->texts, count = kind->text_count;
-    size_t bytes = row_bytes_with_texts(borrowed, sizeof *borrowed, texts, count);
+    const struct columns *columns = &job_kinds[borrowed->what].columns;
+    size_t bytes = sizeof *borrowed + columns_text_bytes(columns, &borrowed->of);
     struct job *job = spare_new(bytes);
 
-    row_copy_with_texts(job, borrowed, sizeof *borrowed, texts, count);
+    *job = *borrowed;
     job->bytes = bytes;
+    columns_copy_texts(columns, &job->of, (char *)(job + 1));
     return job;
 }
 

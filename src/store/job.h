@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "ports/store.h"
+#include "store/columns.h"
 
 enum job_what {
     JOB_CREATE,
@@ -34,13 +35,31 @@ enum job_what {
 };
 
 struct job_kind {
-    bool is_new_ask;     /* refused while the disk is nearly full */
-    bool writes_event;   /* reply.seq is the number of one */
-    bool gives_way;      /* nobody waits for it: comes behind what somebody does */
-    const size_t *texts; /* offsets in struct job of the texts to copy */
-    size_t text_count;
+    bool is_new_ask;   /* refused while the disk is nearly full */
+    bool writes_event; /* reply.seq is the number of one */
+    bool gives_way;    /* nobody waits for it: comes behind what somebody does */
+    /* Of what is in `of`, as the statement of either store takes it. */
+    struct columns columns;
 };
 extern const struct job_kind job_kinds[JOB_KINDS];
+/* Where parts of longer lists begin. */
+enum {
+    CREATE_FORM = 20,
+    CREATE_ASKER = 22,
+    CHANGE_ACTOR = 17,
+    CHANGE_ANSWER = 19,
+    CHANGE_KEY = 20,
+    CHANGE_REMOVES = 21,
+    CHANGE_WHEN = 25,
+    CHANGE_COPIED = 26,
+    KEY_ID = 3,
+    CONVERSATION_LINES = 8,
+    STEP_LINES = 7,
+};
+/* What is read, in the order of its columns. */
+extern const struct columns setting_columns, meta_columns, token_columns, rule_columns, key_columns,
+    said_columns, conversation_columns, conversation_event_columns;
+enum { JOB_CLIENTS_MOST = 1000, JOB_BATCH_MOST = 1000 };
 
 struct job_create {
     struct ask ask;
@@ -90,7 +109,7 @@ struct job {
     bool needs_sync;
     size_t bytes;             /* with its texts */
     struct store_reply reply; /* reply.row is the job's own */
-    union {
+    union job_of {
         struct job_create create;
         struct store_change change;
         struct job_mark mark;

@@ -14,6 +14,12 @@ static void add(struct store *store, const struct job *job)
     own->add(own, job_copy(job));
 }
 
+/* Rows of what gives way. */
+static int64_t batch_limit(size_t rows)
+{
+    return rows < JOB_BATCH_MOST ? (int64_t)rows : JOB_BATCH_MOST;
+}
+
 int64_t request_limit(size_t number)
 {
     return number < INT32_MAX ? (int64_t)number : INT32_MAX;
@@ -161,7 +167,7 @@ void request_sweep(struct store *store, const struct store_sweep *sweep, store_d
 {
     struct job job = { JOB_OF(SWEEP), .of.sweep = { .older_than_ms = sweep->older_than_ms,
                                                     .keep_ended = request_limit(sweep->keep_ended),
-                                                    .batch = request_limit(sweep->batch),
+                                                    .batch = batch_limit(sweep->batch),
                                                     .most_us = sweep->most_us } };
 
     add(store, &job);
@@ -171,7 +177,7 @@ void request_index(struct store *store, const struct store_index *index, store_d
                    void *context)
 {
     struct job job = { JOB_OF(INDEX), .of.index = { .now_ms = index->now_ms,
-                                                    .batch = request_limit(index->batch),
+                                                    .batch = batch_limit(index->batch),
                                                     .most_us = index->most_us } };
 
     add(store, &job);

@@ -6,9 +6,7 @@
  */
 #ifndef STORE_ROW_H
 #define STORE_ROW_H
-#include <sqlite3.h>
-#include <stddef.h>
-
+#include "store/columns.h"
 #include "store/schema.h"
 
 struct store_row;
@@ -79,18 +77,7 @@ enum {
         ROW_ANSWER_COLUMNS(ROW_COUNT_ONE)
 };
 
-/* What a column is read into. */
-extern const struct row_column {
-    enum { COLUMN_CHARS, COLUMN_BYTES, COLUMN_NUMBER, COLUMN_TEXT } kind;
-    size_t offset, size;
-} row_columns[ROW_COLUMN_COUNT];
-void row_read(sqlite3_stmt *statement, struct store_row *out); /* borrowed until the next step */
-struct store_row *row_copy(const struct store_row *row);       /* one free() ends it */
-
-/* Copies a struct and the texts it points at into one piece of memory, which must have room for as
- * many bytes as the first says. `members` are the offsets of its texts; NULL stays NULL. */
-size_t row_bytes_with_texts(const void *source, size_t size, const size_t *members, size_t count);
-void row_copy_with_texts(void *copy, const void *source, size_t size, const size_t *members,
-                         size_t count);
+extern const struct columns row_columns;
+struct store_row *row_copy(const struct store_row *row); /* one free() ends it */
 
 #endif

@@ -26,10 +26,8 @@ static int reply_row(struct write *write, struct job *job, enum write_statement 
 
     statement_text(&find, what);
     job_set_row(job, NULL);
-    if (statement_step(&find)) {
-        row_read(find.handle, &row);
+    if (statement_next(&find, &row_columns, &row))
         job_set_row(job, &row);
-    }
     return statement_end(&find);
 }
 
@@ -48,27 +46,14 @@ static struct statement bind_change(struct write *write, const struct store_chan
                                     const struct found *ask)
 {
     struct statement update = statement_of(&write->statements, WRITE_CHANGE);
-    const int64_t kept[] = {
-        change->to_state,     change->interface,        change->deadline_ms,  change->original_ms,
-        change->hold_used_ms, change->deliver_after_ms, change->delivered_ms, change->decided_ms,
-    };
-    const int64_t plain[] = {
-        change->set_flags,   change->clear_flags,    change->raises_version, change->now_ms,
-        write->head.seq + 1, change->removes_answer, brings_answer(change),
-    };
+    const struct column *columns = job_kinds[JOB_CHANGE].columns.list;
 
+    statement_values(&update, columns, CHANGE_ACTOR, change);
+    statement_values(&update, columns + CHANGE_REMOVES, CHANGE_WHEN - CHANGE_REMOVES, change);
     statement_integer(&update, ask->number);
-    statement_integer(&update, change->from_states);
-    statement_integer(&update, change->if_version);
-    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-        statement_keep(&update, kept[i]);
-    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
-        statement_integer(&update, plain[i]);
-    statement_text(&update, change->principal);
-    statement_text(&update, change->ask_id);
     statement_integer(&update, ask->seq);
-    statement_hash(&update, change->launch_hash);
-    statement_hash(&update, change->if_launch_hash);
+    statement_integer(&update, write->head.seq + 1);
+    statement_integer(&update, brings_answer(change));
     return update;
 }
 

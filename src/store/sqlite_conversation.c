@@ -86,17 +86,9 @@ static int make_room(struct write *write, const char *principal)
 static int insert_conversation(struct write *write, const struct job_conversation *made,
                                bool *ret_inserted)
 {
-    const struct store_conversation *conversation = &made->conversation;
     struct statement insert = statement_of(&write->statements, WRITE_CONVERSATION);
 
-    statement_text(&insert, conversation->id);
-    statement_text(&insert, conversation->principal);
-    statement_text(&insert, conversation->token_id);
-    statement_text(&insert, conversation->label);
-    statement_text(&insert, conversation->state);
-    statement_text(&insert, conversation->body);
-    statement_text(&insert, conversation->key);
-    statement_integer(&insert, conversation->created_ms);
+    statement_values(&insert, job_kinds[JOB_CONVERSATION].columns.list, CONVERSATION_LINES, made);
     statement_integer(&insert, count_lines(made->events));
     statement_integer(&insert, STORE_CONVERSATIONS);
     *ret_inserted = statement_step(&insert);
@@ -132,13 +124,7 @@ static int update_conversation(struct write *write, struct job *job, bool *ret_w
     const struct store_conversation_step *step = &job->of.step;
     struct statement update = statement_of(&write->statements, WRITE_CONVERSATION_STEP);
 
-    statement_text(&update, step->id);
-    statement_integer(&update, step->if_version);
-    statement_text(&update, step->state);
-    statement_text(&update, step->body);
-    statement_text(&update, step->ask_id);
-    statement_text(&update, step->earlier_ask_id);
-    statement_integer(&update, step->now_ms);
+    statement_values(&update, job_kinds[JOB_CONVERSATION_STEP].columns.list, STEP_LINES, step);
     statement_integer(&update, count_lines(step->events));
     *ret_won = statement_step(&update);
     if (*ret_won)
@@ -204,8 +190,8 @@ int conversation_sweep(struct write *write, const struct job_sweep *sweep, int64
  */
 
 #define CONVERSATION_SELECT                                                                        \
-    "SELECT id, principal, token_id, label, state, body, ask, earlier_ask, key, version,"          \
-    " created_ms, changed_ms, last_event FROM conversations "
+    "SELECT id, principal, token_id, label, state, body, key, created_ms, ask, earlier_ask,"       \
+    " version, changed_ms, last_event FROM conversations "
 
 enum conversation_statement {
     CONVERSATION_GET,
@@ -227,37 +213,13 @@ const char *const conversation_sql[] = {
 };
 const size_t conversation_sql_count = CONVERSATION_COUNT;
 
-static struct store_conversation read_conversation(sqlite3_stmt *statement)
-{
-    const char *texts[9];
-
-    for (int i = 0; i < (int)ARRAY_LEN(texts); i++)
-        texts[i] = (const char *)sqlite3_column_text(statement, i);
-    return (struct store_conversation){
-        .id = texts[0],
-        .principal = texts[1],
-        .token_id = texts[2],
-        .label = texts[3],
-        .state = texts[4],
-        .body = texts[5],
-        .ask_id = texts[6],
-        .earlier_ask_id = texts[7],
-        .key = texts[8],
-        .version = sqlite3_column_int64(statement, 9),
-        .created_ms = sqlite3_column_int64(statement, 10),
-        .changed_ms = sqlite3_column_int64(statement, 11),
-        .last_event = sqlite3_column_int64(statement, 12),
-    };
-}
-
 static void answer_one(struct reader *reader, struct statement *get, store_conversation_each *each,
                        void *context)
 {
     struct store_conversation conversation;
     struct error err = { 0 };
 
-    if (statement_step(get)) {
-        conversation = read_conversation(get->handle);
+    if (statement_next(get, &conversation_columns, &conversation)) {
         each(context, &conversation, NULL);
         reader_end(reader, get, NULL);
         return;
@@ -291,17 +253,15 @@ void reader_list_conversations(struct store *store, const struct store_conversat
 {
     struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->conversations, CONVERSATION_LIST);
+    struct store_conversation conversation;
     struct error err = { 0 };
 
     statement_text(&list, query->principal);
     statement_text(&list, query->state);
     statement_text(&list, query->before_id);
     statement_integer(&list, request_limit(query->limit));
-    while (statement_step(&list)) {
-        struct store_conversation conversation = read_conversation(list.handle);
-
+    while (statement_next(&list, &conversation_columns, &conversation))
         each(context, &conversation, NULL);
-    }
     each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }
 
@@ -311,19 +271,13 @@ void reader_list_conversation_events(struct store *store, const char *id, int64_
 {
     struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->conversations, CONVERSATION_EVENTS);
+    struct store_conversation_event event;
     struct error err = { 0 };
 
     statement_text(&list, id);
     statement_integer(&list, after);
     statement_integer(&list, (int64_t)limit);
-    while (statement_step(&list)) {
-        struct store_conversation_event event = {
-            .number = sqlite3_column_int64(list.handle, 0),
-            .kind = (const char *)sqlite3_column_text(list.handle, 1),
-            .body = (const char *)sqlite3_column_text(list.handle, 2),
-        };
-
+    while (statement_next(&list, &conversation_event_columns, &event))
         each(context, &event, NULL);
-    }
     each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }

@@ -141,12 +141,9 @@ static bool look(struct looking *looking, const struct stream *stream)
     statement_integer(&find, query->list.states);
     statement_text(&find, query->list.agent);
     statement_text(&find, query->via);
-    if (statement_step(&find)) {
-        row_read(find.handle, &row);
-        if (has_words(looking, stream, &row)) {
-            looking->each(looking->context, &row, 0, NULL);
-            looking->count++;
-        }
+    if (statement_next(&find, &row_columns, &row) && has_words(looking, stream, &row)) {
+        looking->each(looking->context, &row, 0, NULL);
+        looking->count++;
     }
     end(looking, &find);
     return looking->count < query->list.limit && looking->cost < COST_MOST;

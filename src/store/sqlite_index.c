@@ -10,7 +10,6 @@
 #include "core/search_text.h"
 
 enum {
-    INDEX_MAX_BATCH = 1000,
     INDEX_WINDOW = 500,  /* of those that were left, looked at in one go: there may be thousands */
     INDEX_MAX_GAPS = 32, /* to tidy is to write the index anew, so not for each */
     INDEX_GAPS_PART = 4, /* and while many go, when they are a fourth of those that stay */
@@ -200,17 +199,15 @@ static int take_batch(struct write *write, const struct job_index *index, int64_
 
 int index_run(struct write *write, struct job *job)
 {
-    struct job_index index = job->of.index;
+    const struct job_index *index = &job->of.index;
     int64_t count = 0;
     bool is_merged;
     int rc;
 
-    if (index.batch > INDEX_MAX_BATCH)
-        index.batch = INDEX_MAX_BATCH;
-    slice_begin(&write->slice, index.most_us);
+    slice_begin(&write->slice, index->most_us);
     rc = index_merge(write, &is_merged);
     if (rc == SQLITE_OK && is_merged)
-        rc = take_batch(write, &index, &count);
+        rc = take_batch(write, index, &count);
     job->reply.seq = is_merged ? count : 1;
     return rc;
 }

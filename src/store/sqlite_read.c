@@ -1,11 +1,10 @@
 /* sqlite_read.c - see sqlite_read.h. Rows are handed on as they are read, nothing is copied. */
 #include "store/sqlite_read.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "core/limits.h"
 #include "store/failure.h"
+#include "store/job.h"
 #include "store/row.h"
 
 _Static_assert(EVENT_ASKED_BACK == 15 && EVENT_FORM_CHANGED == 16 && EVENT_TOLD == 18,
@@ -102,16 +101,16 @@ static const char *const read_sql[READ_COUNT] = {
                   " ORDER BY k.number",
     [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
     [READ_SAID] =
-        CHAIN "SELECT * FROM (SELECT seq, kind, body ->> 'said' AS said, body ->> 'at' FROM chain"
-              " WHERE kind IN (15, 16, 18) AND said IS NOT NULL ORDER BY seq DESC LIMIT ?2)"
-              " ORDER BY seq",
+        CHAIN "SELECT kind, said, at FROM (SELECT seq, kind, body ->> 'said' AS said,"
+              " body ->> 'at' AS at FROM chain WHERE kind IN (15, 16, 18) AND said IS NOT NULL"
+              " ORDER BY seq DESC LIMIT ?2) ORDER BY seq",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
     [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms,"
                     " used_ms, browser FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
                     " ORDER BY created_ms, hash",
     [READ_RULES] = "SELECT id, kind, facts, answer, actor, created_ms, expires_ms FROM rules"
                    " WHERE revoked_ms = 0 AND length(kind) = 32 ORDER BY created_ms, id",
-    [READ_KEYS] = ("SELECT id, purpose, secret, created_ms FROM keys"
+    [READ_KEYS] = ("SELECT purpose, secret, created_ms, id FROM keys"
                    " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id"),
     [READ_CUT_OFF] =
         "SELECT cut_off_ms FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
@@ -179,8 +178,7 @@ static void answer_one(struct reader *reader, struct statement *statement, store
     struct store_reply reply = { .outcome = STORE_MISSING };
     struct store_row row;
 
-    if (statement_step(statement)) {
-        row_read(statement->handle, &row);
+    if (statement_next(statement, &row_columns, &row)) {
         reply.outcome = STORE_DONE;
         reply.row = &row;
         done(context, &reply);
@@ -222,10 +220,8 @@ static bool hand_on_rows(struct reader *reader, struct statement *statement, sto
 {
     struct store_row row;
 
-    for (*ret_count = 0; statement_step(statement); ++*ret_count) {
-        row_read(statement->handle, &row);
+    for (*ret_count = 0; statement_next(statement, &row_columns, &row); ++*ret_count)
         each(context, &row, NULL);
-    }
     return reader_end(reader, statement, err);
 }
 
@@ -313,15 +309,6 @@ void reader_list_live(struct store *store, int64_t now_ms, store_each *each, voi
     answer_rows(reader, &list, each, context);
 }
 
-static void answer_pairs(struct reader *reader, struct statement *statement, store_pair *each,
-                         void *context)
-{
-    while (statement_step(statement))
-        each(context, (const char *)sqlite3_column_text(statement->handle, 0),
-             (const char *)sqlite3_column_text(statement->handle, 1));
-    reader_end(reader, statement, NULL);
-}
-
 void reader_get_draft(struct store *store, const char *ask_id, const char *person,
                       store_draft_done *done, void *context)
 {
@@ -346,18 +333,12 @@ void reader_list_said(struct store *store, const char *ask_id, store_said_each *
     struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_SAID);
     struct error err = { 0 };
+    struct store_said said;
 
     statement_text(&list, ask_id);
     statement_integer(&list, LIMIT_TALK);
-    while (statement_step(&list)) {
-        const struct store_said said = {
-            .event = (enum ask_event)sqlite3_column_int(list.handle, 1),
-            .text = (const char *)sqlite3_column_text(list.handle, 2),
-            .at_ms = sqlite3_column_int64(list.handle, 3),
-        };
-
+    while (statement_next(&list, &said_columns, &said))
         each(context, &said, NULL);
-    }
     each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }
 
@@ -365,31 +346,22 @@ void reader_list_settings(struct store *store, const char *person, store_pair *e
 {
     struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_SETTINGS);
+    struct job_meta pair;
 
     statement_text(&list, person);
-    answer_pairs(reader, &list, each, context);
+    while (statement_next(&list, &meta_columns, &pair))
+        each(context, pair.name, pair.value);
+    reader_end(reader, &list, NULL);
 }
 
 void reader_list_tokens(struct store *store, store_token_each *each, void *context)
 {
     struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_TOKENS);
+    struct store_token token;
 
-    while (statement_step(&list)) {
-        struct store_token token = {
-            .kind = (const char *)sqlite3_column_text(list.handle, 1),
-            .label = (const char *)sqlite3_column_text(list.handle, 2),
-            .is_sub_agent = sqlite3_column_int(list.handle, 3) != 0,
-            .may_answer = sqlite3_column_int(list.handle, 4) != 0,
-            .created_ms = sqlite3_column_int64(list.handle, 5),
-            .expires_ms = sqlite3_column_int64(list.handle, 6),
-            .used_ms = sqlite3_column_int64(list.handle, 7),
-            .browser = (const char *)sqlite3_column_text(list.handle, 8),
-        };
-
-        memcpy(token.hash, sqlite3_column_blob(list.handle, 0), sizeof token.hash);
+    while (statement_next(&list, &token_columns, &token))
         each(context, &token);
-    }
     reader_end(reader, &list, NULL);
 }
 
@@ -397,20 +369,10 @@ void reader_list_rules(struct store *store, store_rule_each *each, void *context
 {
     struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_RULES);
+    struct store_rule rule;
 
-    while (statement_step(&list)) {
-        struct store_rule rule = {
-            .id = (const char *)sqlite3_column_text(list.handle, 0),
-            .facts_json = (const char *)sqlite3_column_text(list.handle, 2),
-            .answer_json = (const char *)sqlite3_column_text(list.handle, 3),
-            .actor_json = (const char *)sqlite3_column_text(list.handle, 4),
-            .created_ms = sqlite3_column_int64(list.handle, 5),
-            .expires_ms = sqlite3_column_int64(list.handle, 6),
-        };
-
-        memcpy(rule.kind, sqlite3_column_blob(list.handle, 1), sizeof rule.kind);
+    while (statement_next(&list, &rule_columns, &rule))
         each(context, &rule);
-    }
     reader_end(reader, &list, NULL);
 }
 
@@ -418,18 +380,11 @@ void reader_list_keys(struct store *store, const char *purpose, store_key_each *
 {
     struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_KEYS);
+    struct store_key key;
 
     statement_text(&list, purpose);
-    while (statement_step(&list)) {
-        struct store_key key = {
-            .id = sqlite3_column_int64(list.handle, 0),
-            .purpose = (const char *)sqlite3_column_text(list.handle, 1),
-            .created_ms = sqlite3_column_int64(list.handle, 3),
-        };
-
-        memcpy(key.secret, sqlite3_column_blob(list.handle, 2), sizeof key.secret);
+    while (statement_next(&list, &key_columns, &key))
         each(context, &key);
-    }
     reader_end(reader, &list, NULL);
 }
 

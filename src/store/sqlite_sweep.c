@@ -11,7 +11,6 @@
 #include "base/mem.h"
 
 enum {
-    SWEEP_MAX_BATCH = 1000,
     SWEEP_COUNT_AHEAD = 100000,
     SWEEP_WINDOW = 4096, /* numbers looked at in one go for the first that is not settled */
 };
@@ -177,8 +176,6 @@ int sweep_run(struct write *write, struct job *job)
     bool is_merged;
     int rc;
 
-    if (victims.room > SWEEP_MAX_BATCH)
-        victims.room = SWEEP_MAX_BATCH;
     slice_begin(&write->slice, sweep->most_us);
     rc = index_merge(write, &is_merged);
     job->reply.seq = 1;

@@ -1,4 +1,5 @@
-/* sqlite_write.c - new asks, drafts, settings and shifted deadlines; the SQL of every write. */
+/* sqlite_write.c - new asks, shifted deadlines, and small writes that events do not tell of; the
+ * SQL of every write. */
 #include "store/write.h"
 
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "base/text.h"
 #include "store/row.h"
 
-#define CLIENTS_MOST "1000"
 /* Nothing that is found by changes any more: it is over, and so is the time to undo it. */
 #define INDEX_IS_SETTLED "(k.state > 2 AND (k.delivered_ms > 0 OR k.deliver_after_ms <= ?1))"
 #define INDEX_COLUMNS    "k.number, " INDEX_IS_SETTLED ", " ROW_AGENT ", t.form, a.answer"
@@ -27,7 +27,7 @@ const char *const write_sql[WRITE_COUNT] = {
         " deliver_after_ms, delivered_ms, decided_ms, tool, title, origin,"
         " idempotency_key, ended_ms, number, seq, earlier_seq, answer_seq, launch_code_hash)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
-        " ?19, ?20, ?21, ?21, 0, 0, ?22)",
+        " ?19, ?21, ?22, ?22, 0, 0, ?20)",
     [WRITE_EVENT] = "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash)"
                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [WRITE_EVENT_CREATED] = "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq,"
@@ -39,18 +39,18 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_COUNTER] = "UPDATE counter SET seq = ?1, hash = ?2, unsettled = ?3",
     /* The one conditional update that decides every race (R5.3). */
     [WRITE_CHANGE] =
-        "UPDATE asks SET state = COALESCE(?4, state), interface = COALESCE(?5, interface),"
-        " deadline_ms = COALESCE(?6, deadline_ms), original_ms = COALESCE(?7, original_ms),"
-        " hold_used_ms = COALESCE(?8, hold_used_ms),"
-        " deliver_after_ms = COALESCE(?9, deliver_after_ms),"
-        " delivered_ms = COALESCE(?10, delivered_ms), decided_ms = COALESCE(?11, decided_ms),"
-        " flags = (flags | ?12) & ~?13, version = version + ?14,"
-        " ended_ms = CASE WHEN ?4 IS NULL THEN ended_ms WHEN ?4 > 2 THEN ?15 ELSE 0 END,"
-        " earlier_seq = seq, seq = ?16, launch_code_hash = COALESCE(?22, launch_code_hash),"
-        " answer_seq = CASE WHEN ?17 THEN -abs(answer_seq) WHEN ?18 THEN ?16 ELSE answer_seq END"
-        " WHERE number = ?1 AND (?2 >> state) & 1 AND (?3 = 0 OR version = ?3)"
-        " AND (?19 IS NULL OR principal = ?19) AND id = ?20 AND seq = ?21"
-        " AND (?23 IS NULL OR launch_code_hash = ?23)",
+        "UPDATE asks SET state = COALESCE(?7, state), interface = COALESCE(?8, interface),"
+        " deadline_ms = COALESCE(?9, deadline_ms), original_ms = COALESCE(?10, original_ms),"
+        " hold_used_ms = COALESCE(?11, hold_used_ms),"
+        " deliver_after_ms = COALESCE(?12, deliver_after_ms),"
+        " delivered_ms = COALESCE(?13, delivered_ms), decided_ms = COALESCE(?14, decided_ms),"
+        " flags = (flags | ?15) & ~?16, version = version + ?6,"
+        " ended_ms = CASE WHEN ?7 IS NULL THEN ended_ms WHEN ?7 > 2 THEN ?17 ELSE 0 END,"
+        " earlier_seq = seq, seq = ?24, launch_code_hash = COALESCE(?20, launch_code_hash),"
+        " answer_seq = CASE WHEN ?18 THEN -abs(answer_seq) WHEN ?25 THEN ?24 ELSE answer_seq END"
+        " WHERE number = ?22 AND (?4 >> state) & 1 AND (?5 = 0 OR version = ?5)"
+        " AND (?2 IS NULL OR principal = ?2) AND id = ?1 AND seq = ?23"
+        " AND (?21 IS NULL OR launch_code_hash = ?21)",
     [WRITE_DELIVERED] =
         "UPDATE asks SET delivered_ms = ?4"
         " WHERE number = ?1 AND id = ?2 AND (?3 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
@@ -76,34 +76,30 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_TOKEN] = "INSERT INTO tokens (hash, kind, person, label, sub_agent, may_answer,"
                     " created_ms, expires_ms, used_ms, browser)"
                     " VALUES (?1, ?2, 'owner', ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-    [WRITE_TOKEN_REVOKE] = "UPDATE tokens SET revoked_ms = ?2 WHERE hash = ?1 AND revoked_ms = 0"
-                           " RETURNING 1",
+    [WRITE_TOKEN_REVOKE] = "UPDATE tokens SET revoked_ms = ?2 WHERE hash = ?1 AND revoked_ms = 0",
     [WRITE_TOKEN_USE] = "UPDATE tokens SET used_ms = max(used_ms, ?2)"
-                        " WHERE hash = ?1 AND revoked_ms = 0 RETURNING 1",
+                        " WHERE hash = ?1 AND revoked_ms = 0",
     [WRITE_RULE] = "INSERT INTO rules (id, kind, facts, answer, actor, created_ms, expires_ms)"
                    " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM rules"
                    " WHERE kind = ?2 AND revoked_ms = 0 AND expires_ms > ?6)",
-    [WRITE_RULE_REVOKE] = "UPDATE rules SET revoked_ms = ?2 WHERE id = ?1 AND revoked_ms = 0"
-                          " RETURNING 1",
+    [WRITE_RULE_REVOKE] = "UPDATE rules SET revoked_ms = ?2 WHERE id = ?1 AND revoked_ms = 0",
     [WRITE_KEY] = "INSERT INTO keys (purpose, secret, created_ms) VALUES (?1, ?2, ?3)",
     [WRITE_META] = "INSERT INTO meta (name, value) VALUES (?1, ?2)"
                    " ON CONFLICT DO UPDATE SET value = excluded.value",
-    [WRITE_CUT_OFF] =
-        "INSERT INTO client_facts (name, version, transport, cut_off_ms)"
-        " SELECT ?1, ?2, ?3, ?4 WHERE (SELECT count(*) FROM client_facts) < " CLIENTS_MOST
-        " OR EXISTS (SELECT 1 FROM client_facts"
-        " WHERE name = ?1 AND version = ?2 AND transport = ?3)"
-        " ON CONFLICT DO UPDATE SET cut_off_ms = excluded.cut_off_ms",
-    [WRITE_FORM_FACT] =
-        "INSERT INTO client_facts (name, version, transport, form_works)"
-        " SELECT ?1, ?2, ?3, ?4 WHERE (SELECT count(*) FROM client_facts) < " CLIENTS_MOST
-        " OR EXISTS (SELECT 1 FROM client_facts"
-        " WHERE name = ?1 AND version = ?2 AND transport = ?3)"
-        " ON CONFLICT DO UPDATE SET form_works = excluded.form_works",
+    [WRITE_CUT_OFF] = "INSERT INTO client_facts (name, version, transport, cut_off_ms)"
+                      " SELECT ?1, ?2, ?3, ?5 WHERE (SELECT count(*) FROM client_facts) < ?6"
+                      " OR EXISTS (SELECT 1 FROM client_facts"
+                      " WHERE name = ?1 AND version = ?2 AND transport = ?3)"
+                      " ON CONFLICT DO UPDATE SET cut_off_ms = excluded.cut_off_ms",
+    [WRITE_FORM_FACT] = "INSERT INTO client_facts (name, version, transport, form_works)"
+                        " SELECT ?1, ?2, ?3, ?5 WHERE (SELECT count(*) FROM client_facts) < ?6"
+                        " OR EXISTS (SELECT 1 FROM client_facts"
+                        " WHERE name = ?1 AND version = ?2 AND transport = ?3)"
+                        " ON CONFLICT DO UPDATE SET form_works = excluded.form_works",
     /* What was seen once, or is forgotten, makes room first. */
     [WRITE_CUT_OFF_ROOM] = "DELETE FROM client_facts"
                            " WHERE coalesce(cut_off_ms, 0) <= 0 AND coalesce(form_works, 0) <= 0"
-                           " AND (SELECT count(*) FROM client_facts) >= " CLIENTS_MOST,
+                           " AND (SELECT count(*) FROM client_facts) >= ?1",
     [WRITE_CUT_OFF_FORGET] = "UPDATE client_facts SET cut_off_ms = NULL",
     [WRITE_CONVERSATION] =
         "INSERT INTO conversations (id, principal, token_id, label, state, body, key,"
@@ -292,28 +288,15 @@ int write_principal(struct write *write, const struct store_principal *principal
     return rc;
 }
 
-static int write_ask(struct write *write, const struct ask *ask)
+static int write_ask(struct write *write, const struct job *job)
 {
     struct statement insert = statement_of(&write->statements, WRITE_ASK);
+    const struct ask *ask = &job->of.create.ask;
     bool has_ended = ask->state > STATE_PENDING;
-    const int64_t numbers[] = {
-        ask->state,        ask->interface,        ask->flags,        ask->version,
-        ask->form_version, ask->created_ms,       ask->deadline_ms,  ask->original_ms,
-        ask->hold_used_ms, ask->deliver_after_ms, ask->delivered_ms, ask->decided_ms,
-    };
 
-    statement_text(&insert, ask->id);
-    statement_text(&insert, ask->principal);
-    statement_blob(&insert, ask->digest, sizeof ask->digest);
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-        statement_integer(&insert, numbers[i]);
-    statement_text(&insert, ask->tool);
-    statement_text(&insert, ask->title);
-    statement_text(&insert, ask->origin_json);
-    statement_text(&insert, ask->idempotency_key);
+    statement_values(&insert, job_kinds[JOB_CREATE].columns.list, CREATE_FORM, &job->of);
     statement_integer(&insert, has_ended ? ask->created_ms : 0);
     statement_integer(&insert, write->head.seq + 1); /* the ask has its first event's number */
-    statement_hash(&insert, ask->launch_hash);
     write->ended += has_ended;
     return statement_run(&insert);
 }
@@ -336,7 +319,7 @@ int create_run(struct write *write, struct job *job)
         rc = write_principal(write, &job->of.create.principal, ask->created_ms);
     CRASH_POINT(store_create_principal);
     if (rc == SQLITE_OK)
-        rc = write_ask(write, ask);
+        rc = write_ask(write, job);
     CRASH_POINT(store_create_ask);
     if (rc == SQLITE_OK)
         rc = write_event(write, &event);
@@ -347,12 +330,24 @@ int create_run(struct write *write, struct job *job)
     return rc;
 }
 
+int write_plain(struct write *write, struct job *job, enum write_statement which,
+                enum store_outcome unless_changed)
+{
+    const struct columns *columns = &job_kinds[job->what].columns;
+    struct statement statement = statement_of(&write->statements, which);
+    int rc;
+
+    statement_values(&statement, columns->list, columns->count, &job->of);
+    rc = statement_run(&statement);
+    if (rc == SQLITE_OK && sqlite3_changes(write->db) == 0)
+        job->reply.outcome = unless_changed;
+    return rc;
+}
+
 int draft_run(struct write *write, struct job *job)
 {
     const struct job_draft *draft = &job->of.draft;
-    bool is_removal = draft->json[0] == '\0';
     struct found found = { 0 };
-    struct statement statement;
     int rc = write_look(write, draft->ask_id, &found);
 
     if (rc != SQLITE_OK)
@@ -361,31 +356,78 @@ int draft_run(struct write *write, struct job *job)
         job->reply.outcome = STORE_MISSING;
         return SQLITE_OK;
     }
-    statement = statement_of(&write->statements, is_removal ? WRITE_DRAFT_REMOVE : WRITE_DRAFT);
-    statement_text(&statement, draft->ask_id);
-    statement_text(&statement, draft->person);
-    if (!is_removal) {
-        statement_text(&statement, draft->json);
-        statement_integer(&statement, draft->now_ms);
-    }
-    rc = statement_run(&statement);
+    rc = write_plain(write, job, *draft->json ? WRITE_DRAFT : WRITE_DRAFT_REMOVE, STORE_DONE);
     CRASH_POINT(store_draft_written);
     return rc;
 }
 
 int setting_run(struct write *write, struct job *job)
 {
-    const struct job_setting *setting = &job->of.setting;
-    struct statement statement =
-        statement_of(&write->statements, setting->value ? WRITE_SETTING : WRITE_SETTING_REMOVE);
+    int rc = write_plain(write, job, job->of.setting.value ? WRITE_SETTING : WRITE_SETTING_REMOVE,
+                         STORE_DONE);
+
+    CRASH_POINT(store_setting_written);
+    return rc;
+}
+
+int token_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job, WRITE_TOKEN, STORE_DONE);
+
+    CRASH_POINT(store_token_written);
+    return rc;
+}
+
+int revoke_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job, job->what == JOB_USE ? WRITE_TOKEN_USE : WRITE_TOKEN_REVOKE,
+                         STORE_MISSING);
+
+    CRASH_POINT(store_token_revoked);
+    return rc;
+}
+
+int rule_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job, WRITE_RULE, STORE_LOST);
+
+    CRASH_POINT(store_rule_written);
+    return rc;
+}
+
+int rule_revoke_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job, WRITE_RULE_REVOKE, STORE_MISSING);
+
+    CRASH_POINT(store_rule_revoked);
+    return rc;
+}
+
+int key_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job, WRITE_KEY, STORE_DONE);
+
+    job->reply.seq = sqlite3_last_insert_rowid(write->db);
+    return rc;
+}
+
+int meta_run(struct write *write, struct job *job)
+{
+    return write_plain(write, job, WRITE_META, STORE_DONE);
+}
+
+/* Names are the clients' to invent, so there is room for so many. */
+int client_run(struct write *write, struct job *job)
+{
+    const struct job_client *client = &job->of.client;
     int rc;
 
-    statement_text(&statement, setting->person);
-    statement_text(&statement, setting->name);
-    if (setting->value)
-        statement_text(&statement, setting->value);
-    rc = statement_run(&statement);
-    CRASH_POINT(store_setting_written);
+    if (!client->client.name)
+        return write_run(write, WRITE_CUT_OFF_FORGET);
+    rc = write_run_on(write, WRITE_CUT_OFF_ROOM, JOB_CLIENTS_MOST);
+    if (rc == SQLITE_OK)
+        rc = write_plain(write, job, client->is_form ? WRITE_FORM_FACT : WRITE_CUT_OFF, STORE_DONE);
+    CRASH_POINT(store_cut_off_written);
     return rc;
 }
 

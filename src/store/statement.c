@@ -1,12 +1,11 @@
 /* statement.c - see statement.h. Bound bytes stay the caller's until statement_end. */
 #include "store/statement.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include <stdlib.h>
-
 #include "base/mem.h"
-#include "ports/store.h"
+#include "store/columns.h"
 
 void statements_init(struct statements *set, sqlite3 *db, const char *const *sql, size_t count)
 {
@@ -56,14 +55,6 @@ void statement_integer(struct statement *statement, int64_t number)
         note(statement, sqlite3_bind_int64(statement->handle, ++statement->bound, number));
 }
 
-void statement_keep(struct statement *statement, int64_t number)
-{
-    if (number != STORE_KEEP)
-        statement_integer(statement, number);
-    else if (statement->handle)
-        note(statement, sqlite3_bind_null(statement->handle, ++statement->bound));
-}
-
 void statement_blob(struct statement *statement, const void *bytes, size_t length)
 {
     if (statement->handle)
@@ -71,14 +62,21 @@ void statement_blob(struct statement *statement, const void *bytes, size_t lengt
                                             SQLITE_STATIC));
 }
 
-void statement_hash(struct statement *statement, const uint8_t hash[32])
+void statement_values(struct statement *statement, const struct column *list, size_t count,
+                      const void *from)
 {
-    static const uint8_t none[32];
+    int most = sqlite3_bind_parameter_count(statement->handle);
 
-    if (memcmp(hash, none, sizeof none) == 0)
-        statement_text(statement, NULL);
-    else
-        statement_blob(statement, hash, sizeof none);
+    for (size_t i = 0; i < count && statement->bound < most; i++) {
+        struct column_value value = column_value(&list[i], from);
+
+        if (value.kind == VALUE_NUMBER)
+            statement_integer(statement, value.number);
+        else if (value.kind == VALUE_BYTES)
+            statement_blob(statement, value.bytes, value.length);
+        else
+            statement_text(statement, value.kind == VALUE_TEXT ? value.bytes : NULL);
+    }
 }
 
 bool statement_step(struct statement *statement)
@@ -91,6 +89,36 @@ bool statement_step(struct statement *statement)
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         note(statement, rc);
     return rc == SQLITE_ROW;
+}
+
+static void read_column(sqlite3_stmt *row, int at, const struct column *column, void *out)
+{
+    const void *bytes;
+
+    switch (column->kind) {
+    case COLUMN_TEXT:
+    case COLUMN_FILLED:
+        column_take_text(column, (const char *)sqlite3_column_text(row, at), out);
+        break;
+    case COLUMN_CHARS:
+    case COLUMN_BYTES:
+    case COLUMN_HASH:
+        bytes = sqlite3_column_blob(row, at); /* before its length */
+        column_take_bytes(column, bytes, (size_t)sqlite3_column_bytes(row, at), out);
+        break;
+    default:
+        column_take_number(column, sqlite3_column_int64(row, at), out);
+    }
+}
+
+bool statement_next(struct statement *statement, const struct columns *columns, void *out)
+{
+    bool is_row = statement_step(statement);
+
+    memset(out, 0, columns->size);
+    for (size_t i = 0; is_row && i < columns->count; i++)
+        read_column(statement->handle, (int)i, &columns->list[i], out);
+    return is_row;
 }
 
 int statement_end(struct statement *statement)

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct column;
+struct columns;
+
 struct statements {
     sqlite3 *db;
     const char *const *sql; /* one text each, constant */
@@ -27,10 +30,13 @@ struct statement {
 struct statement statement_of(struct statements *set, size_t which);
 void statement_text(struct statement *statement, const char *text); /* NULL binds NULL */
 void statement_integer(struct statement *statement, int64_t number);
-void statement_keep(struct statement *statement, int64_t number); /* STORE_KEEP binds NULL */
 void statement_blob(struct statement *statement, const void *bytes, size_t length);
-void statement_hash(struct statement *statement, const uint8_t hash[32]); /* zero binds NULL */
-bool statement_step(struct statement *statement);                         /* true: there is a row */
+/* Members of `from`; no more than the statement has parameters for. */
+void statement_values(struct statement *statement, const struct column *list, size_t count,
+                      const void *from);
+bool statement_step(struct statement *statement); /* true: there is a row */
+/* The same with all columns of the row in `out`, borrowed until the next step. */
+bool statement_next(struct statement *statement, const struct columns *columns, void *out);
 /* Ends this use. Returns what went wrong, or SQLITE_OK. */
 int statement_end(struct statement *statement);
 int statement_run(struct statement *statement); /* step, then end */

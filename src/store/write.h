@@ -119,6 +119,10 @@ job_run create_run, change_run, mark_run, abandon_run, draft_run, setting_run, t
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
 int write_run_on(struct write *write, enum write_statement which, int64_t number); /* with one */
+/* The job's values into one statement; where that changes nothing, the outcome is `unless_changed`.
+ */
+int write_plain(struct write *write, struct job *job, enum write_statement which,
+                enum store_outcome unless_changed);
 /* Appends to the chain and sets event->seq. */
 int write_event(struct write *write, struct event *event);
 int write_counter(struct write *write);

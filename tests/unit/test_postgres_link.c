@@ -21,8 +21,10 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "ports/store.h"
 #include "postgres_fixture.h"
 #include "postgres_proxy.h"
+#include "store/columns.h"
 #include "store/postgres/address.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/link.h"
@@ -208,6 +210,8 @@ static void values_come_back_as_they_went(void **state)
     static const struct sql sql = {
         "values", "SELECT $1::text, $2::text, $3::bytea, $4::bool, $5::bigint, $6::bytea, 'x'"
     };
+    static const struct column kept = { COLUMN_KEEP, 0, sizeof(int64_t) };
+    const int64_t number = STORE_KEEP;
     struct params params = { 0 };
 
     NEEDS_SERVER;
@@ -216,7 +220,7 @@ static void values_come_back_as_they_went(void **state)
     params_text(&params, "\xe9\x97\xae 'quoted' \\ $1");
     params_bytes(&params, "\0\xff\x01", 3);
     params_flag(&params, true);
-    params_keep(&params, -1);
+    params_values(&params, &kept, 1, &number);
     params_bytes(&params, NULL, 5);
     pool_read(stage.pool, &sql, &params, check_values, NULL);
     stage.wanted = 1;

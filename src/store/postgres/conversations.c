@@ -2,14 +2,15 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "store/job.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
 #include "store/postgres/result.h"
 #include "store/requests.h"
 
 #define CONVERSATION_SELECT                                                                        \
-    "SELECT id, principal, token_id, label, state, body, ask, earlier_ask, key, version,"          \
-    " created_ms, changed_ms, last_event FROM conversations "
+    "SELECT id, principal, token_id, label, state, body, key, created_ms, ask, earlier_ask,"       \
+    " version, changed_ms, last_event FROM conversations "
 
 static const struct sql get_sql = { "conversation", CONVERSATION_SELECT "WHERE id = $1::text" };
 static const struct sql find_sql = { "conversation_find", CONVERSATION_SELECT
@@ -43,33 +44,15 @@ static struct reading *reading_new(store_conversation_each *each,
     return reading;
 }
 
-static struct store_conversation read_conversation(const PGresult *result, int row)
-{
-    return (struct store_conversation){
-        .id = result_text(result, row, 0),
-        .principal = result_text(result, row, 1),
-        .token_id = result_text(result, row, 2),
-        .label = result_text(result, row, 3),
-        .state = result_text(result, row, 4),
-        .body = result_text(result, row, 5),
-        .ask_id = result_text(result, row, 6),
-        .earlier_ask_id = result_text(result, row, 7),
-        .key = result_text(result, row, 8),
-        .version = result_integer(result, row, 9),
-        .created_ms = result_integer(result, row, 10),
-        .changed_ms = result_integer(result, row, 11),
-        .last_event = result_integer(result, row, 12),
-    };
-}
-
 static void on_conversations(void *context, const PGresult *result, const struct error *err)
 {
     struct reading *reading = context;
     int count = err ? 0 : result_count(result);
 
     for (int i = 0; i < count; i++) {
-        struct store_conversation conversation = read_conversation(result, i);
+        struct store_conversation conversation;
 
+        result_read(result, i, 0, &conversation_columns, &conversation);
         reading->each(reading->context, &conversation, NULL);
     }
     if (reading->is_list || count == 0)
@@ -117,12 +100,9 @@ static void on_events(void *context, const PGresult *result, const struct error 
     struct reading *reading = context;
 
     for (int i = 0; !err && i < result_count(result); i++) {
-        struct store_conversation_event event = {
-            .number = result_integer(result, i, 0),
-            .kind = result_text(result, i, 1),
-            .body = result_text(result, i, 2),
-        };
+        struct store_conversation_event event;
 
+        result_read(result, i, 0, &conversation_event_columns, &event);
         reading->event(reading->context, &event, NULL);
     }
     reading->event(reading->context, NULL, err);

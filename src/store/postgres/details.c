@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "core/limits.h"
+#include "store/job.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
 #include "store/postgres/result.h"
@@ -77,12 +78,9 @@ static void on_said(void *context, const PGresult *result, const struct error *e
     struct details *details = context;
 
     for (int i = 0; !err && i < result_count(result); i++) {
-        const struct store_said said = {
-            .event = (enum ask_event)result_integer(result, i, 0),
-            .text = result_text(result, i, 1),
-            .at_ms = result_integer(result, i, 2),
-        };
+        struct store_said said;
 
+        result_read(result, i, 0, &said_columns, &said);
         details->tell.said(details->context, &said, NULL);
     }
     details->tell.said(details->context, NULL, err);

@@ -145,7 +145,7 @@ static void on_row(void *context, int number, const PGresult *result)
         return;
     entry->wants_row = false;
     if (result_count(result) > 0) {
-        result_row(result, 0, 0, &row);
+        result_read(result, 0, 0, &row_columns, &row);
         job_set_row(entry->job, &row);
     } else {
         entry->job->reply.outcome = STORE_MISSING;

@@ -174,7 +174,7 @@ static void on_asks(void *context, const PGresult *result, const struct error *e
         return;
     }
     for (int i = 0; i < result_count(result); i++) {
-        result_row(result, i, 0, &row);
+        result_read(result, i, 0, &row_columns, &row);
         follow->news->ask(follow->context, &row);
     }
     follow->told.seq = follow->now.seq;

@@ -205,7 +205,7 @@ static void take_rows(struct looking *looking, const PGresult *result)
     for (int i = 0; i < result_count(result) && looking->count < looking->query.list.limit; i++) {
         bool is_unread = result_flag(result, i, ROW_COLUMN_COUNT);
 
-        result_row(result, i, 0, &row);
+        result_read(result, i, 0, &row_columns, &row);
         looking->cost += COST_ROW;
         looking->before = row.number;
         if (!is_unread || has_words(looking, &row)) {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "ports/store.h"
+#include "store/columns.h"
 
 static void add(struct params *params, const void *bytes, size_t length, bool is_binary)
 {
@@ -33,14 +33,6 @@ void params_integer(struct params *params, int64_t number)
     params_text(params, text_of_integer(number, room));
 }
 
-void params_keep(struct params *params, int64_t number)
-{
-    if (number == STORE_KEEP)
-        params_text(params, NULL);
-    else
-        params_integer(params, number);
-}
-
 void params_flag(struct params *params, bool flag)
 {
     params_text(params, flag ? "t" : "f");
@@ -49,6 +41,20 @@ void params_flag(struct params *params, bool flag)
 void params_bytes(struct params *params, const void *bytes_or_null, size_t length)
 {
     add(params, bytes_or_null, bytes_or_null ? length : 0, true);
+}
+
+void params_values(struct params *params, const struct column *list, size_t count, const void *from)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct column_value value = column_value(&list[i], from);
+
+        if (value.kind == VALUE_NUMBER)
+            params_integer(params, value.number);
+        else if (value.kind == VALUE_BYTES)
+            params_bytes(params, value.bytes, value.length);
+        else
+            params_text(params, value.kind == VALUE_TEXT ? value.bytes : NULL);
+    }
 }
 
 void params_release(struct params *params)

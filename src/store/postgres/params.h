@@ -10,6 +10,8 @@
 
 #include "base/text.h"
 
+struct column;
+
 enum { PARAMS_MOST = 48 };
 
 struct params {
@@ -24,10 +26,12 @@ struct params {
 
 void params_text(struct params *params, const char *text_or_null);
 void params_integer(struct params *params, int64_t number);
-void params_keep(struct params *params, int64_t number); /* STORE_KEEP is sent as NULL */
 void params_flag(struct params *params, bool flag);
 /* For a bytea. */
 void params_bytes(struct params *params, const void *bytes_or_null, size_t length);
+/* Members of `from`. */
+void params_values(struct params *params, const struct column *list, size_t count,
+                   const void *from);
 void params_release(struct params *params);
 /* A text as PostgreSQL writes it in an array. */
 void params_add_element(struct text *out, const char *text);

@@ -112,7 +112,7 @@ static void on_one(void *context, const PGresult *result, const struct error *er
         return;
     }
     if (result_count(result) > 0) {
-        result_row(result, 0, 0, &row);
+        result_read(result, 0, 0, &row_columns, &row);
         reply.outcome = STORE_DONE;
         reply.row = &row;
     }
@@ -205,7 +205,7 @@ static int64_t hand_on_rows(const struct listing *listing, const PGresult *resul
     struct store_row row = { 0 };
 
     for (int i = 0; i < result_count(result); i++) {
-        result_row(result, i, 0, &row);
+        result_read(result, i, 0, &row_columns, &row);
         listing->each(listing->context, &row, NULL);
     }
     return row.number;

@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "ports/store.h"
+#include "store/columns.h"
 #include "store/postgres/libpq.h"
-#include "store/row.h"
 
 int result_count(const PGresult *result)
 {
@@ -64,36 +63,32 @@ void result_bytes(const PGresult *result, int row, int column, void *out, size_t
     }
 }
 
-static void read_number(int64_t wide, char *out, size_t size)
+static void read_column(const PGresult *result, int row, int at, const struct column *column,
+                        void *out)
 {
-    int32_t narrow = (int32_t)wide;
+    const char *text = result_text(result, row, at);
 
-    memcpy(out, size == sizeof wide ? (const void *)&wide : (const void *)&narrow, size);
+    switch (column->kind) {
+    case COLUMN_TEXT:
+    case COLUMN_FILLED:
+        column_take_text(column, text, out);
+        break;
+    case COLUMN_CHARS:
+        column_take_bytes(column, text, text ? strlen(text) : 0, out);
+        break;
+    case COLUMN_BYTES:
+    case COLUMN_HASH:
+        result_bytes(result, row, at, (char *)out + column->offset, column->size);
+        break;
+    default:
+        column_take_number(column, result_integer(result, row, at), out);
+    }
 }
 
-void result_row(const PGresult *result, int row, int first_column, struct store_row *out)
+void result_read(const PGresult *result, int row, int first, const struct columns *columns,
+                 void *out)
 {
-    *out = (struct store_row){ 0 };
-    for (int at = 0; at < ROW_COLUMN_COUNT; at++) {
-        char *member = (char *)out + row_columns[at].offset;
-        size_t size = row_columns[at].size;
-        const char *text;
-
-        switch (row_columns[at].kind) {
-        case COLUMN_CHARS:
-            text = result_text(result, row, first_column + at);
-            text_put(member, size, text ? text : "");
-            break;
-        case COLUMN_BYTES:
-            result_bytes(result, row, first_column + at, member, size);
-            break;
-        case COLUMN_NUMBER:
-            read_number(result_integer(result, row, first_column + at), member, size);
-            break;
-        case COLUMN_TEXT:
-            text = result_text(result, row, first_column + at);
-            memcpy(member, &text, sizeof text);
-            break;
-        }
-    }
+    memset(out, 0, columns->size);
+    for (size_t i = 0; i < columns->count; i++)
+        read_column(result, row, first + (int)i, &columns->list[i], out);
 }

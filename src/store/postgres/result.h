@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct store_row;
+struct columns;
 
 int result_count(const PGresult *result); /* rows */
 bool result_is_null(const PGresult *result, int row, int column);
@@ -19,8 +19,9 @@ bool result_flag(const PGresult *result, int row, int column);
 const char *result_text(const PGresult *result, int row, int column);
 /* A bytea; never more than `size` bytes, the rest of `out` is zeroed. */
 void result_bytes(const PGresult *result, int row, int column, void *out, size_t size);
-/* The columns of ROW_WHOLE, ROW_BRIEF or ROW_UNANSWERED (store/row.h) from `first_column` on.
- * Texts are borrowed until PQclear. */
-void result_row(const PGresult *result, int row, int first_column, struct store_row *out);
+/* All columns of a struct from `first` on, zeroed where they are not there. Texts are borrowed
+ * until PQclear. */
+void result_read(const PGresult *result, int row, int first, const struct columns *columns,
+                 void *out);
 
 #endif
