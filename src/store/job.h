@@ -52,6 +52,8 @@ enum {
     CHANGE_REMOVES = 21,
     CHANGE_WHEN = 25,
     CHANGE_COPIED = 26,
+    TOKEN_CREATED = 5,
+    RULE_CREATED = 5,
     KEY_ID = 3,
     CONVERSATION_LINES = 8,
     STEP_LINES = 7,

@@ -8,105 +8,128 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/postgres/cache_inside.h"
+#include "store/job.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/result.h"
 
-/* Which table, `at`, `until`, bytes, two flags, `name`, `second`, three texts, `used`: read_entry.
- */
+enum part { PART_COUNTER, PART_SETTING, PART_TOKEN, PART_RULE, PART_KEY, PART_META, PARTS };
+
+struct entry {
+    enum part part;
+    char *texts; /* owned: what the texts below point at */
+    union {
+        struct job_setting setting;
+        struct store_token token;
+        struct store_rule rule;
+        struct store_key key;
+        struct job_meta meta;
+    } of;
+};
+
+/* What is sorted first by a number (0: by none) and then by names, the first of its columns. */
+static const struct {
+    const struct columns *columns;
+    size_t by, names;
+} parts[PARTS] = {
+    [PART_COUNTER] = { &(const struct columns){ 0 }, 0, 0 },
+    [PART_SETTING] = { &setting_columns, 0, 2 },
+    [PART_TOKEN] = { &token_columns, TOKEN_CREATED, 1 },
+    [PART_RULE] = { &rule_columns, RULE_CREATED, 1 },
+    [PART_KEY] = { &key_columns, KEY_ID, 0 },
+    [PART_META] = { &meta_columns, 0, 1 },
+};
+
+struct cache {
+    struct entry *entries;
+    size_t count, room;
+    int64_t misc;
+    /* The load under way, where `done` is set. */
+    struct pool *pool;
+    cache_done *done;
+    void *context;
+    bool is_overtaken; /* by a write of our own */
+};
+
+/* Which part; its texts, its bytes and its numbers, each kind in the order of its columns. */
+enum { FIRST_TEXT = 1, FIRST_BYTES = 5, FIRST_NUMBER = 6 };
 const struct sql cache_sql = {
     "cache",
-    "SELECT 0, misc, 0, NULL::bytea, 0, 0, NULL, NULL, NULL, NULL, NULL, 0 FROM counter"
-    " UNION ALL SELECT 1, 0, 0, NULL, 0, 0, person, name, value, NULL, NULL, 0 FROM settings"
-    " UNION ALL SELECT 2, created_ms, expires_ms, hash, sub_agent, may_answer, NULL, NULL, kind,"
-    " label, browser, used_ms FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
-    " UNION ALL SELECT 3, created_ms, expires_ms, kind, 0, 0, id, NULL, facts, answer, actor, 0"
-    " FROM rules WHERE revoked_ms = 0 AND length(kind) = 32"
-    " UNION ALL SELECT 4, id, created_ms, secret, 0, 0, NULL, NULL, purpose, NULL, NULL, 0"
-    " FROM keys WHERE length(secret) = 32"
-    " UNION ALL SELECT 5, 0, 0, NULL, 0, 0, name, NULL, value, NULL, NULL, 0 FROM meta"
+    "SELECT 0, NULL, NULL, NULL, NULL, NULL::bytea, misc, 0, 0, 0, 0 FROM counter UNION ALL"
+    " SELECT 1, person, name, value, NULL, NULL, 0, 0, 0, 0, 0 FROM settings UNION ALL"
+    " SELECT 2, kind, label, browser, NULL, hash, sub_agent, may_answer, created_ms, expires_ms,"
+    " used_ms FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32 UNION ALL"
+    " SELECT 3, id, facts, answer, actor, kind, created_ms, expires_ms, 0, 0, 0 FROM rules"
+    " WHERE revoked_ms = 0 AND length(kind) = 32 UNION ALL"
+    " SELECT 4, purpose, NULL, NULL, NULL, secret, created_ms, id, 0, 0, 0 FROM keys"
+    " WHERE length(secret) = 32 UNION ALL"
+    " SELECT 5, name, value, NULL, NULL, NULL, 0, 0, 0, 0, 0 FROM meta"
 };
 
 static struct entry read_entry(const PGresult *result, int row)
 {
-    struct entry entry = {
-        .part = (enum part)result_integer(result, row, 0),
-        .at = result_integer(result, row, 1),
-        .until = result_integer(result, row, 2),
-        .is_sub_agent = result_integer(result, row, 4) != 0,
-        .may_answer = result_integer(result, row, 5) != 0,
-        .name = result_text(result, row, 6),
-        .second = result_text(result, row, 7),
-        .used = result_integer(result, row, 11),
-    };
+    struct entry entry = { .part = (enum part)result_integer(result, row, 0) };
+    const struct columns *columns = parts[entry.part].columns;
+    int text = FIRST_TEXT, bytes = FIRST_BYTES, number = FIRST_NUMBER;
 
-    result_bytes(result, row, 3, entry.bytes, sizeof entry.bytes);
-    for (int i = 0; i < 3; i++)
-        entry.texts[i] = result_text(result, row, 8 + i);
+    for (size_t i = 0; i < columns->count; i++) {
+        enum column_kind kind = columns->list[i].kind;
+        int *at = kind == COLUMN_TEXT ? &text : kind == COLUMN_BYTES ? &bytes : &number;
+
+        result_column(result, row, (*at)++, &columns->list[i], &entry.of);
+    }
     return entry;
 }
 
-int cache_compare_texts(const char *a, const char *b)
+static int compare_columns(const struct column *list, size_t count, const void *a, const void *b)
 {
-    return strcmp(a ? a : "", b ? b : "");
+    int order = 0;
+
+    for (size_t i = 0; order == 0 && i < count; i++)
+        order = column_compare(&list[i], a, b);
+    return order;
 }
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-int cache_compare(const void *left, const void *right)
+/* Zero: the same thing, though it may have another value. */
+static int compare(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
-    int order = compare_numbers((int64_t)a->part, (int64_t)b->part);
+    const struct column *list = parts[a->part].columns->list;
+    size_t by = parts[a->part].by;
+    int order = (int)a->part - (int)b->part;
 
-    if (order == 0)
-        order = compare_numbers(a->at, b->at);
-    if (order == 0)
-        order = cache_compare_texts(a->name, b->name);
-    if (order == 0)
-        order = cache_compare_texts(a->second, b->second);
-    if (order == 0 && a->part == PART_TOKEN)
-        order = memcmp(a->bytes, b->bytes, BYTES);
-    return order;
+    if (order == 0 && by)
+        order = column_compare(&list[by], &a->of, &b->of);
+    return order ? order : compare_columns(list, parts[a->part].names, &a->of, &b->of);
 }
 
 static bool is_same(const struct entry *a, const struct entry *b)
 {
-    bool same = cache_compare(a, b) == 0 && a->until == b->until && a->used == b->used &&
-                memcmp(a->bytes, b->bytes, BYTES) == 0 && a->is_sub_agent == b->is_sub_agent &&
-                a->may_answer == b->may_answer;
+    const struct columns *columns = parts[a->part].columns;
 
-    for (size_t i = 0; same && i < ARRAY_LEN(a->texts); i++)
-        same = cache_compare_texts(a->texts[i], b->texts[i]) == 0;
-    return same;
+    return a->part == b->part &&
+           compare_columns(columns->list, columns->count, &a->of, &b->of) == 0;
 }
 
-void cache_entry_release(struct entry *entry)
+static void release_entry(struct entry *entry)
 {
-    free((char *)entry->name);
-    free((char *)entry->second);
-    for (size_t i = 0; i < ARRAY_LEN(entry->texts); i++)
-        free((char *)entry->texts[i]);
+    free(entry->texts);
     explicit_bzero(entry, sizeof *entry); /* of a key it is the secret */
 }
 
-struct entry cache_entry_copy(const struct entry *borrowed)
+static struct entry copy_entry(const struct entry *borrowed)
 {
+    const struct columns *columns = parts[borrowed->part].columns;
     struct entry entry = *borrowed;
 
-    entry.name = mem_text(borrowed->name);
-    entry.second = mem_text(borrowed->second);
-    for (size_t i = 0; i < ARRAY_LEN(entry.texts); i++)
-        entry.texts[i] = mem_text(borrowed->texts[i]);
+    entry.texts = mem_new(columns_text_bytes(columns, &entry.of) + 1);
+    columns_copy_texts(columns, &entry.of, entry.texts);
     return entry;
 }
 
 static void release_entries(struct entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        cache_entry_release(&entries[i]);
+        release_entry(&entries[i]);
     free(entries);
 }
 
@@ -141,11 +164,11 @@ bool cache_take(struct cache *cache, const PGresult *result)
         struct entry entry = read_entry(result, (int)i);
 
         if (entry.part == PART_COUNTER)
-            cache->misc = entry.at;
+            cache->misc = result_integer(result, (int)i, FIRST_NUMBER);
         else
-            entries[count++] = cache_entry_copy(&entry);
+            entries[count++] = copy_entry(&entry);
     }
-    qsort(entries, count, sizeof *entries, cache_compare);
+    qsort(entries, count, sizeof *entries, compare);
     has_changed = count != cache->count;
     for (size_t i = 0; !has_changed && i < count; i++)
         has_changed = !is_same(&entries[i], &cache->entries[i]);
@@ -181,6 +204,93 @@ void cache_load(struct cache *cache, struct pool *pool, cache_done *done, void *
     pool_read(pool, &cache_sql, NULL, on_loaded, cache);
 }
 
+/* Writes of our own -----------------------------------------------------------------------------
+ */
+
+static void remove_at(struct cache *cache, size_t place)
+{
+    release_entry(&cache->entries[place]);
+    cache->count--;
+    memmove(&cache->entries[place], &cache->entries[place + 1],
+            (cache->count - place) * sizeof *cache->entries);
+}
+
+/* In its place; what was there by the same name goes. */
+static void put(struct cache *cache, const struct entry *borrowed)
+{
+    size_t place = 0;
+
+    while (place < cache->count && compare(&cache->entries[place], borrowed) < 0)
+        place++;
+    if (place < cache->count && compare(&cache->entries[place], borrowed) == 0)
+        remove_at(cache, place);
+    if (cache->count == cache->room) {
+        cache->room = cache->room * 2 + 16;
+        cache->entries = mem_resize(cache->entries, cache->room * sizeof *cache->entries);
+    }
+    memmove(&cache->entries[place + 1], &cache->entries[place],
+            (cache->count - place) * sizeof *cache->entries);
+    cache->entries[place] = copy_entry(borrowed);
+    cache->count++;
+}
+
+static bool is_named(const struct entry *entry, enum part part, const union job_of *names)
+{
+    return entry->part == part &&
+           compare_columns(parts[part].columns->list, parts[part].names, &entry->of, names) == 0;
+}
+
+static void drop(struct cache *cache, enum part part, const union job_of *names)
+{
+    for (size_t i = cache->count; i-- > 0;) {
+        if (is_named(&cache->entries[i], part, names))
+            remove_at(cache, i);
+    }
+}
+
+_Static_assert(offsetof(struct store_token, hash) == offsetof(struct job_revoke, hash),
+               "a token is named the same way when it is revoked or used");
+
+static void use_token(struct cache *cache, const union job_of *used)
+{
+    for (size_t i = 0; i < cache->count; i++) {
+        if (is_named(&cache->entries[i], PART_TOKEN, used))
+            cache->entries[i].of.token.used_ms = used->revoke.now_ms;
+    }
+}
+
+static void put_values(struct cache *cache, enum part part, const struct job *job)
+{
+    struct entry entry = { .part = part };
+
+    memcpy(&entry.of, &job->of, parts[part].columns->size);
+    if (part == PART_KEY)
+        entry.of.key.id = job->reply.seq;
+    put(cache, &entry);
+    explicit_bzero(&entry, sizeof entry);
+}
+
+void cache_apply(struct cache *cache, const struct job *job)
+{
+    static const enum part parts_of[JOB_KINDS] = {
+        [JOB_SETTING] = PART_SETTING, [JOB_TOKEN] = PART_TOKEN, [JOB_REVOKE] = PART_TOKEN,
+        [JOB_RULE] = PART_RULE,       [JOB_KEY] = PART_KEY,     [JOB_RULE_REVOKE] = PART_RULE,
+        [JOB_META] = PART_META,       [JOB_USE] = PART_TOKEN,
+    };
+    enum part part = parts_of[job->what];
+
+    if (!part || job->reply.outcome != STORE_DONE)
+        return;
+    if (job->what == JOB_USE)
+        use_token(cache, &job->of);
+    else if (job->what == JOB_REVOKE || job->what == JOB_RULE_REVOKE ||
+             (job->what == JOB_SETTING && !job->of.setting.value))
+        drop(cache, part, &job->of);
+    else
+        put_values(cache, part, job);
+    cache->is_overtaken = true;
+}
+
 /* Lists -----------------------------------------------------------------------------------------
  */
 
@@ -188,50 +298,26 @@ void cache_list_settings(const struct cache *cache, const char *person, store_pa
                          void *context)
 {
     for (size_t i = 0; i < cache->count; i++) {
-        const struct entry *entry = &cache->entries[i];
+        const struct job_setting *setting = &cache->entries[i].of.setting;
 
-        if (entry->part == PART_SETTING && cache_compare_texts(entry->name, person) == 0)
-            each(context, entry->second, entry->texts[0]);
+        if (cache->entries[i].part == PART_SETTING && strcmp(setting->person, person) == 0)
+            each(context, setting->name, setting->value);
     }
 }
 
 void cache_list_tokens(const struct cache *cache, store_token_each *each, void *context)
 {
     for (size_t i = 0; i < cache->count; i++) {
-        const struct entry *entry = &cache->entries[i];
-        struct store_token token = {
-            .kind = entry->texts[0],
-            .label = entry->texts[1],
-            .is_sub_agent = entry->is_sub_agent,
-            .may_answer = entry->may_answer,
-            .created_ms = entry->at,
-            .expires_ms = entry->until,
-            .used_ms = entry->used,
-            .browser = entry->texts[2],
-        };
-
-        memcpy(token.hash, entry->bytes, BYTES);
-        if (entry->part == PART_TOKEN)
-            each(context, &token);
+        if (cache->entries[i].part == PART_TOKEN)
+            each(context, &cache->entries[i].of.token);
     }
 }
 
 void cache_list_rules(const struct cache *cache, store_rule_each *each, void *context)
 {
     for (size_t i = 0; i < cache->count; i++) {
-        const struct entry *entry = &cache->entries[i];
-        struct store_rule rule = {
-            .id = entry->name,
-            .facts_json = entry->texts[0],
-            .answer_json = entry->texts[1],
-            .actor_json = entry->texts[2],
-            .created_ms = entry->at,
-            .expires_ms = entry->until,
-        };
-
-        memcpy(rule.kind, entry->bytes, BYTES);
-        if (entry->part == PART_RULE)
-            each(context, &rule);
+        if (cache->entries[i].part == PART_RULE)
+            each(context, &cache->entries[i].of.rule);
     }
 }
 
@@ -239,26 +325,20 @@ void cache_list_keys(const struct cache *cache, const char *purpose, store_key_e
                      void *context)
 {
     for (size_t i = 0; i < cache->count; i++) {
-        const struct entry *entry = &cache->entries[i];
-        struct store_key key = {
-            .id = entry->at,
-            .purpose = entry->texts[0],
-            .created_ms = entry->until,
-        };
+        const struct store_key *key = &cache->entries[i].of.key;
 
-        memcpy(key.secret, entry->bytes, BYTES);
-        if (entry->part == PART_KEY && cache_compare_texts(purpose, key.purpose) == 0)
-            each(context, &key);
+        if (cache->entries[i].part == PART_KEY && strcmp(key->purpose, purpose) == 0)
+            each(context, key);
     }
 }
 
 const char *cache_meta(const struct cache *cache, const char *name)
 {
     for (size_t i = 0; i < cache->count; i++) {
-        const struct entry *entry = &cache->entries[i];
+        const struct job_meta *meta = &cache->entries[i].of.meta;
 
-        if (entry->part == PART_META && cache_compare_texts(entry->name, name) == 0)
-            return entry->texts[0] ? entry->texts[0] : "";
+        if (cache->entries[i].part == PART_META && strcmp(meta->name, name) == 0)
+            return meta->value ? meta->value : "";
     }
     return "";
 }

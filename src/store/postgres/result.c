@@ -63,8 +63,7 @@ void result_bytes(const PGresult *result, int row, int column, void *out, size_t
     }
 }
 
-static void read_column(const PGresult *result, int row, int at, const struct column *column,
-                        void *out)
+void result_column(const PGresult *result, int row, int at, const struct column *column, void *out)
 {
     const char *text = result_text(result, row, at);
 
@@ -90,5 +89,5 @@ void result_read(const PGresult *result, int row, int first, const struct column
 {
     memset(out, 0, columns->size);
     for (size_t i = 0; i < columns->count; i++)
-        read_column(result, row, first + (int)i, &columns->list[i], out);
+        result_column(result, row, first + (int)i, &columns->list[i], out);
 }

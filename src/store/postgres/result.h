@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct column;
 struct columns;
 
 int result_count(const PGresult *result); /* rows */
@@ -19,6 +20,8 @@ bool result_flag(const PGresult *result, int row, int column);
 const char *result_text(const PGresult *result, int row, int column);
 /* A bytea; never more than `size` bytes, the rest of `out` is zeroed. */
 void result_bytes(const PGresult *result, int row, int column, void *out, size_t size);
+/* Into its member of `out`; a text is borrowed until PQclear. */
+void result_column(const PGresult *result, int row, int at, const struct column *column, void *out);
 /* All columns of a struct from `first` on, zeroed where they are not there. Texts are borrowed
  * until PQclear. */
 void result_read(const PGresult *result, int row, int first, const struct columns *columns,
