@@ -58,32 +58,16 @@ static void store_close(struct store *store)
     free(sqlite);
 }
 
+/* clang-format off */
 static const struct store_ops sqlite_ops = {
-    REQUEST_OPS,
+    STORE_WRITES(REQUEST_MEMBER)
+    STORE_READS(READER_MEMBER)
     .close = store_close,
-    .get = reader_get,
-    .find_undelivered = reader_find_undelivered,
-    .list_undelivered = reader_list_undelivered,
-    .list = reader_list,
-    .history = reader_history,
-    .get_conversation = reader_get_conversation,
-    .find_conversation = reader_find_conversation,
-    .list_conversations = reader_list_conversations,
-    .list_conversation_events = reader_list_conversation_events,
-    .list_live = reader_list_live,
-    .get_draft = reader_get_draft,
-    .list_said = reader_list_said,
-    .list_settings = reader_list_settings,
-    .list_tokens = reader_list_tokens,
-    .list_rules = reader_list_rules,
-    .list_keys = reader_list_keys,
-    .get_cut_off = reader_get_cut_off,
-    .get_form_fact = reader_get_form_fact,
-    .meta = reader_meta,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,
     .write_metrics = store_write_metrics,
 };
+/* clang-format on */
 
 bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char *vfs_name,
                                 struct store **ret_store, struct error *err)

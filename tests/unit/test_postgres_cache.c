@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "store/job.h"
 #include "store/postgres/cache.h"
+#include "store/postgres/read.h"
 
 static const uint8_t hash_a[32] = { 0xaa }, hash_b[32] = { 0xbb };
 
@@ -61,22 +62,31 @@ static void on_key(void *context, const struct store_key *key)
 }
 
 /* All that is there, a line a table; the instance's own name left out. */
-static char *look(const struct cache *cache)
+static char *look(struct cache *cache)
 {
+    struct pg_store reads = { .cache = cache };
+    struct store *store = &reads.queued.port;
     struct text out = { 0 };
 
-    cache_list_settings(cache, "owner", on_pair, &out);
+    pg_list_settings(store, "owner", on_pair, &out);
     text_add_char(&out, '\n');
-    cache_list_tokens(cache, on_token, &out);
+    pg_list_tokens(store, on_token, &out);
     text_add_char(&out, '\n');
-    cache_list_rules(cache, on_rule, &out);
+    pg_list_rules(store, on_rule, &out);
     text_add_char(&out, '\n');
-    cache_list_keys(cache, "seal", on_key, &out);
-    text_add_format(&out, "\n%s", cache_meta(cache, "port"));
+    pg_list_keys(store, "seal", on_key, &out);
+    text_add_format(&out, "\n%s", pg_meta(store, "port"));
     return text_take(&out);
 }
 
-static void assert_look(const struct cache *cache, const char *expected)
+static const char *meta_of(struct cache *cache, const char *name)
+{
+    struct pg_store reads = { .cache = cache };
+
+    return pg_meta(&reads.queued.port, name);
+}
+
+static void assert_look(struct cache *cache, const char *expected)
 {
     char *found = look(cache);
 
@@ -125,15 +135,15 @@ static void all_is_read_at_once(void **state)
     struct cache *cache = cache_new();
     struct loaded loaded;
 
-    assert_string_equal(cache_meta(cache, "instance"), "");
+    assert_string_equal(meta_of(cache, "instance"), "");
     stage_run(stage, rows);
     loaded = load(stage, cache);
     assert_true(loaded.has_changed);
     assert_int_equal(stage->pool.reads, 1);
     assert_int_equal(cache_misc(cache), 7);
     assert_look(cache, shown);
-    assert_int_equal(strlen(cache_meta(cache, "instance")), 32);
-    assert_string_equal(cache_meta(cache, "no such"), "");
+    assert_int_equal(strlen(meta_of(cache, "instance")), 32);
+    assert_string_equal(meta_of(cache, "no such"), "");
     assert_false(load(stage, cache).has_changed);
     stage_run(stage, "UPDATE tokens SET label = 'uno' WHERE label = 'one'");
     assert_true(load(stage, cache).has_changed);
@@ -141,7 +151,7 @@ static void all_is_read_at_once(void **state)
     stage->pool.fail_at = stage->pool.reads + 1;
     loaded = load(stage, cache);
     assert_true(loaded.has_failed && !loaded.has_changed); /* what was there stays */
-    assert_int_equal(strncmp(cache_meta(cache, "port"), "8080", 5), 0);
+    assert_int_equal(strncmp(meta_of(cache, "port"), "8080", 5), 0);
     cache_free(cache);
 }
 
@@ -217,8 +227,8 @@ static void many_own_writes_fit(void **state)
         meta.of.meta = (struct job_meta){ name, i < 500 ? "old" : "new" };
         cache_apply(cache, &meta);
     }
-    assert_string_equal(cache_meta(cache, "n0"), "new");
-    assert_string_equal(cache_meta(cache, "n499"), "new");
+    assert_string_equal(meta_of(cache, "n0"), "new");
+    assert_string_equal(meta_of(cache, "n499"), "new");
     cache_free(cache);
 }
 
@@ -237,12 +247,12 @@ static void no_load_takes_an_own_write_out(void **state)
     cache_apply(cache, &meta);
     assert_true(pool_step(&stage->pool)); /* knows 8080 */
     assert_int_equal(loaded.count, 0);
-    assert_string_equal(cache_meta(cache, "port"), "9090");
+    assert_string_equal(meta_of(cache, "port"), "9090");
     stage_run(stage, "UPDATE meta SET value = '9090' WHERE name = 'port'");
     pool_run(&stage->pool);
     assert_int_equal(loaded.count, 1);
     assert_false(loaded.has_changed); /* an own write is no news */
-    assert_string_equal(cache_meta(cache, "port"), "9090");
+    assert_string_equal(meta_of(cache, "port"), "9090");
     cache_free(cache);
 }
 

@@ -20,6 +20,7 @@
 #include "ports/store.h"
 #include "store/postgres/cache.h"
 #include "store/postgres/follow.h"
+#include "store/postgres/read.h"
 
 enum { ME = 9 }; /* asks of the stage are hub 1's */
 
@@ -59,8 +60,9 @@ static void on_conversation(void *context, const char *id)
 static void on_facts(void *context)
 {
     struct heard *heard = context;
+    struct pg_store reads = { .cache = heard->cache };
 
-    hear(heard, cache_meta(heard->cache, "port"));
+    hear(heard, pg_meta(&reads.queued.port, "port"));
 }
 
 static void on_resync(void *context)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "store/job.h"
 #include "store/postgres/pool.h"
+#include "store/postgres/read.h"
 #include "store/postgres/result.h"
 
 enum part { PART_COUNTER, PART_SETTING, PART_TOKEN, PART_RULE, PART_KEY, PART_META, PARTS };
@@ -294,9 +295,15 @@ void cache_apply(struct cache *cache, const struct job *job)
 /* Lists -----------------------------------------------------------------------------------------
  */
 
-void cache_list_settings(const struct cache *cache, const char *person, store_pair *each,
-                         void *context)
+static const struct cache *cache_of(struct store *store)
 {
+    return ((struct pg_store *)store)->cache;
+}
+
+void pg_list_settings(struct store *store, const char *person, store_pair *each, void *context)
+{
+    const struct cache *cache = cache_of(store);
+
     for (size_t i = 0; i < cache->count; i++) {
         const struct job_setting *setting = &cache->entries[i].of.setting;
 
@@ -305,25 +312,30 @@ void cache_list_settings(const struct cache *cache, const char *person, store_pa
     }
 }
 
-void cache_list_tokens(const struct cache *cache, store_token_each *each, void *context)
+void pg_list_tokens(struct store *store, store_token_each *each, void *context)
 {
+    const struct cache *cache = cache_of(store);
+
     for (size_t i = 0; i < cache->count; i++) {
         if (cache->entries[i].part == PART_TOKEN)
             each(context, &cache->entries[i].of.token);
     }
 }
 
-void cache_list_rules(const struct cache *cache, store_rule_each *each, void *context)
+void pg_list_rules(struct store *store, store_rule_each *each, void *context)
 {
+    const struct cache *cache = cache_of(store);
+
     for (size_t i = 0; i < cache->count; i++) {
         if (cache->entries[i].part == PART_RULE)
             each(context, &cache->entries[i].of.rule);
     }
 }
 
-void cache_list_keys(const struct cache *cache, const char *purpose, store_key_each *each,
-                     void *context)
+void pg_list_keys(struct store *store, const char *purpose, store_key_each *each, void *context)
 {
+    const struct cache *cache = cache_of(store);
+
     for (size_t i = 0; i < cache->count; i++) {
         const struct store_key *key = &cache->entries[i].of.key;
 
@@ -332,8 +344,10 @@ void cache_list_keys(const struct cache *cache, const char *purpose, store_key_e
     }
 }
 
-const char *cache_meta(const struct cache *cache, const char *name)
+const char *pg_meta(struct store *store, const char *name)
 {
+    const struct cache *cache = cache_of(store);
+
     for (size_t i = 0; i < cache->count; i++) {
         const struct job_meta *meta = &cache->entries[i].of.meta;
 

@@ -33,13 +33,4 @@ void cache_load(struct cache *cache, struct pool *pool, cache_done *done, void *
 void cache_apply(struct cache *cache, const struct job *job);
 int64_t cache_misc(const struct cache *cache); /* counter.misc of what was read last */
 
-/* As the functions of struct store_ops. */
-void cache_list_settings(const struct cache *cache, const char *person, store_pair *each,
-                         void *context);
-void cache_list_tokens(const struct cache *cache, store_token_each *each, void *context);
-void cache_list_rules(const struct cache *cache, store_rule_each *each, void *context);
-void cache_list_keys(const struct cache *cache, const char *purpose, store_key_each *each,
-                     void *context);
-const char *cache_meta(const struct cache *cache, const char *name);
-
 #endif

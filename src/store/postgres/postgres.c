@@ -39,7 +39,6 @@ struct postgres_store {
     struct address *address;
     struct batch_queue *queue; /* NULL: closing */
     struct listener *listener;
-    struct cache *cache;
     struct follow *follow;
     struct beat *beat;
     struct loop_timer *timer;
@@ -97,7 +96,7 @@ static void on_stored(void *context, const struct job *job)
 {
     struct postgres_store *store = context;
 
-    cache_apply(store->cache, job);
+    cache_apply(store->reads.cache, job);
     if (job->reply.outcome == STORE_DONE && job_kinds[job->what].writes_event)
         follow_wrote(store->follow, job->reply.seq);
 }
@@ -122,33 +121,6 @@ static void on_time(void *context)
 
     follow_look(store->follow);
     loop_timer_at(store->timer, loop_boot_ms() + LOOK_MS);
-}
-
-static void store_list_settings(struct store *store, const char *person, store_pair *each,
-                                void *context)
-{
-    cache_list_settings(own(store)->cache, person, each, context);
-}
-
-static void store_list_tokens(struct store *store, store_token_each *each, void *context)
-{
-    cache_list_tokens(own(store)->cache, each, context);
-}
-
-static void store_list_rules(struct store *store, store_rule_each *each, void *context)
-{
-    cache_list_rules(own(store)->cache, each, context);
-}
-
-static void store_list_keys(struct store *store, const char *purpose, store_key_each *each,
-                            void *context)
-{
-    cache_list_keys(own(store)->cache, purpose, each, context);
-}
-
-static const char *store_meta(struct store *store, const char *name)
-{
-    return cache_meta(own(store)->cache, name);
 }
 
 static void store_follow(struct store *store, const struct store_news *news, void *context)
@@ -254,34 +226,17 @@ static void store_close(struct store *port)
     listener_close(store->listener);
     beat_free(store->beat);
     follow_free(store->follow);
-    cache_free(store->cache);
+    cache_free(store->reads.cache);
     pool_free_all(store->reads.pool);
     address_free(store->address);
     free(store);
 }
 
+/* clang-format off */
 static const struct store_ops postgres_ops = {
-    REQUEST_OPS,
+    STORE_WRITES(REQUEST_MEMBER)
+    STORE_READS(PG_MEMBER)
     .close = store_close,
-    .get = pg_get,
-    .find_undelivered = pg_find_undelivered,
-    .list_undelivered = pg_list_undelivered,
-    .list = pg_list,
-    .list_live = pg_list_live,
-    .get_draft = pg_get_draft,
-    .list_said = pg_list_said,
-    .get_cut_off = pg_get_cut_off,
-    .get_form_fact = pg_get_form_fact,
-    .history = pg_history,
-    .get_conversation = pg_get_conversation,
-    .find_conversation = pg_find_conversation,
-    .list_conversations = pg_list_conversations,
-    .list_conversation_events = pg_list_conversation_events,
-    .list_settings = store_list_settings,
-    .list_tokens = store_list_tokens,
-    .list_rules = store_list_rules,
-    .list_keys = store_list_keys,
-    .meta = store_meta,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,
     .write_metrics = store_write_metrics,
@@ -289,6 +244,7 @@ static const struct store_ops postgres_ops = {
     .utc_ms = store_utc_ms,
     .is_reachable = store_is_reachable,
 };
+/* clang-format on */
 
 /* Opening ---------------------------------------------------------------------------------------
  */
@@ -316,7 +272,7 @@ static bool read_all(struct postgres_store *store, struct start *start, struct e
     libpq.clear(result);
     if (!start_run(start, cache_sql.text, NULL, &result, err))
         return false;
-    cache_take(store->cache, result);
+    cache_take(store->reads.cache, result);
     libpq.clear(result);
     if (!start_run(start,
                    "SELECT current_setting('synchronous_commit') <> 'off',"
@@ -337,11 +293,11 @@ static bool prepare(struct postgres_store *store, struct error *err)
               read_all(store, start, err) && arrive(store, start, err);
 
     start_close(start);
-    if (ok && *cache_meta(store->cache, "importing"))
+    if (ok && *pg_meta(&store->reads.queued.port, "importing"))
         ok = error_set(err, ERROR_storage_failed, "",
                        "a backup was not read in completely: run sayso import with it again, or "
                        "sayso import --discard");
-    if (ok && *cache_meta(store->cache, "migrating"))
+    if (ok && *pg_meta(&store->reads.queued.port, "migrating"))
         ok = error_set(err, ERROR_storage_failed, "",
                        "a store was not moved into this database completely: run sayso migrate "
                        "again, or sayso migrate --discard");
@@ -392,9 +348,9 @@ bool postgres_store_open(struct loop *loop, const char *url, struct store **ret_
     store->address = address;
     random_bytes(&store->hub, sizeof store->hub);
     store->hub &= INT64_MAX;
-    store->cache = cache_new();
+    store->reads.cache = cache_new();
     store->reads.pool = pool_open(loop, address);
-    store->follow = follow_new(store->reads.pool, store->cache, store->hub);
+    store->follow = follow_new(store->reads.pool, store->reads.cache, store->hub);
     if (!prepare(store, err) || !connect_parts(store, err)) {
         store_close(&store->reads.queued.port);
         return false;

@@ -155,6 +155,7 @@ static void on_got(void *context, const PGresult *result, const struct error *er
     pool_read(one->pool, &get_lock_sql, &params, on_locked, one);
 }
 
+/* An answer whose undo window has just ended is waited for, should it be undone at this moment. */
 void pg_get(struct store *store, const char *ask_id, store_done *done, void *context)
 {
     get_by_id(one_new(pool_of(store), ask_id, done, context));
