@@ -62,6 +62,9 @@ enum {
 /* What is read, in the order of its columns. */
 extern const struct columns setting_columns, meta_columns, token_columns, rule_columns, key_columns,
     said_columns, conversation_columns, conversation_event_columns;
+#define CONVERSATION_SELECT                                                                        \
+    "SELECT id, principal, token_id, label, state, body, key, created_ms, ask, earlier_ask,"       \
+    " version, changed_ms, last_event FROM conversations "
 enum { JOB_CLIENTS_MOST = 1000, JOB_BATCH_MOST = 1000 };
 
 struct job_create {
@@ -112,6 +115,12 @@ struct job {
     bool needs_sync;
     size_t bytes;             /* with its texts */
     struct store_reply reply; /* reply.row is the job's own */
+    struct job_sent {         /* of PostgreSQL's queue (postgres/batch.c) */
+        int64_t added_ms;
+        int number;     /* of its statement in the transaction; -1: it has none */
+        bool is_alone;  /* something about it was refused: it has a transaction to itself */
+        bool wants_row; /* see BATCH_ROWLESS */
+    } sent;
     union job_of {
         struct job_create create;
         struct store_change change;

@@ -41,77 +41,53 @@ static const struct sql sql_end = { "sayso_end", "SELECT sayso_end($1)" };
 static const int64_t batch_bounds[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256 };
 static const struct metrics_scale batch_scale = { batch_bounds, ARRAY_LEN(batch_bounds), 1 };
 
-static void add_last(struct batch_entries *list, struct batch_entry *entry)
-{
-    entry->next = NULL;
-    if (list->last)
-        list->last->next = entry;
-    else
-        list->first = entry;
-    list->last = entry;
-}
-
-static struct batch_entry *take_first(struct batch_entries *list)
-{
-    struct batch_entry *entry = list->first;
-
-    if (entry)
-        list->first = entry->next;
-    if (!list->first)
-        list->last = NULL;
-    return entry;
-}
-
 /* A completion may add jobs. */
-static void answer(struct batch_queue *queue, struct batch_entry *take_entry)
+static void answer(struct batch_queue *queue, struct job *take_job)
 {
-    struct job *job = take_entry->job;
-
-    free(take_entry);
-    if (job->reply.outcome != STORE_FAILED && queue->parts.on_stored)
-        queue->parts.on_stored(queue->parts.context, job);
-    if (job->done)
-        job->done(job->context, &job->reply);
-    job_free(job);
+    if (take_job->reply.outcome != STORE_FAILED && queue->parts.on_stored)
+        queue->parts.on_stored(queue->parts.context, take_job);
+    if (take_job->done)
+        take_job->done(take_job->context, &take_job->reply);
+    job_free(take_job);
 }
 
-static void fail(struct batch_queue *queue, struct batch_entry *take_entry, const struct error *err)
+static void fail(struct batch_queue *queue, struct job *take_job, const struct error *err)
 {
-    job_set_row(take_entry->job, NULL);
-    take_entry->job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
-    answer(queue, take_entry);
+    job_set_row(take_job, NULL);
+    take_job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
+    answer(queue, take_job);
 }
 
-static void end_transaction(struct batch_queue *queue, struct batch_entries *ret_entries)
+static void end_transaction(struct batch_queue *queue, struct job_list *ret_jobs)
 {
-    *ret_entries = queue->current;
-    queue->current = (struct batch_entries){ 0 };
+    *ret_jobs = queue->current;
+    queue->current = (struct job_list){ 0 };
     queue->state = BATCH_NONE;
 }
 
 void batch_complete(struct batch_queue *queue)
 {
-    struct batch_entries entries;
-    struct batch_entry *entry;
+    struct job_list jobs;
+    struct job *job;
 
-    end_transaction(queue, &entries);
+    end_transaction(queue, &jobs);
     queue->tries = 0;
     queue->moved_ms = loop_boot_ms();
-    while ((entry = take_first(&entries)))
-        answer(queue, entry);
+    while ((job = job_list_take(&jobs)))
+        answer(queue, job);
 }
 
 static void fail_all(struct batch_queue *queue)
 {
-    struct batch_entries entries;
-    struct batch_entry *entry;
+    struct job_list jobs;
+    struct job *job;
     struct error err;
 
     fault_describe(queue->fault, queue->refusal, &err);
-    end_transaction(queue, &entries);
+    end_transaction(queue, &jobs);
     queue->tries = 0;
-    while ((entry = take_first(&entries)))
-        fail(queue, entry, &err);
+    while ((job = job_list_take(&jobs)))
+        fail(queue, job, &err);
 }
 
 void batch_pause(struct batch_queue *queue, int64_t ms)
@@ -122,9 +98,10 @@ void batch_pause(struct batch_queue *queue, int64_t ms)
 
 /* Who has waited long fails where the database takes nothing; while it does, many were before him.
  */
-static int64_t fails_at_ms(const struct batch_queue *queue, const struct batch_entry *entry)
+static int64_t fails_at_ms(const struct batch_queue *queue, const struct job *job)
 {
-    return (entry->added_ms > queue->moved_ms ? entry->added_ms : queue->moved_ms) + BATCH_LIMIT_MS;
+    return (job->sent.added_ms > queue->moved_ms ? job->sent.added_ms : queue->moved_ms) +
+           BATCH_LIMIT_MS;
 }
 
 static void time_next(struct batch_queue *queue)
@@ -138,20 +115,18 @@ static void time_next(struct batch_queue *queue)
 /* In their old order, before those that came later. */
 void batch_put_back(struct batch_queue *queue)
 {
-    struct batch_entries entries;
+    struct job_list jobs;
 
-    end_transaction(queue, &entries);
+    end_transaction(queue, &jobs);
     queue->retries++;
-    for (struct batch_entry *entry = entries.first; entry; entry = entry->next) {
-        job_set_row(entry->job, NULL);
-        entry->job->reply = (struct store_reply){ 0 };
+    for (struct job *job = jobs.first; job; job = job->next) {
+        job_set_row(job, NULL);
+        job->reply = (struct store_reply){ 0 };
     }
-    if (!entries.first)
+    if (!jobs.first)
         return;
-    entries.last->next = queue->waiting.first;
-    queue->waiting.first = entries.first;
-    if (!queue->waiting.last)
-        queue->waiting.last = entries.last;
+    job_list_append(&jobs, &queue->waiting);
+    queue->waiting = jobs;
     time_next(queue);
 }
 
@@ -161,12 +136,12 @@ static void separate(struct batch_queue *queue)
 {
     bool is_known = queue->refused >= NUMBER_FIRST && queue->refused < queue->end_number;
 
-    if (queue->current.first == queue->current.last || queue->current.first->is_alone) {
+    if (queue->current.first == queue->current.last || queue->current.first->sent.is_alone) {
         fail_all(queue);
         return;
     }
-    for (struct batch_entry *entry = queue->current.first; entry; entry = entry->next)
-        entry->is_alone |= !is_known || entry->number == queue->refused;
+    for (struct job *job = queue->current.first; job; job = job->next)
+        job->sent.is_alone |= !is_known || job->sent.number == queue->refused;
     batch_put_back(queue);
 }
 
@@ -242,9 +217,9 @@ static void on_result(void *context, int number, const PGresult *result)
         return;
     queue->is_committed |= number == queue->end_number + 1 &&
                            strcmp(libpq.cmdStatus((PGresult *)result), "COMMIT") == 0;
-    for (struct batch_entry *entry = queue->current.first; entry; entry = entry->next) {
-        if (entry->number == number) {
-            write_take(entry->job, result);
+    for (struct job *job = queue->current.first; job; job = job->next) {
+        if (job->sent.number == number) {
+            write_take(job, result);
             break;
         }
     }
@@ -271,16 +246,16 @@ static void on_end(void *context, bool is_lost)
 
 static void take_jobs(struct batch_queue *queue)
 {
-    struct batch_entry *entry;
+    struct job *job;
     size_t bytes = 0;
     int count = 0;
 
-    while ((entry = queue->waiting.first)) {
-        if (count > 0 && (entry->is_alone || queue->current.first->is_alone ||
-                          count >= BATCH_JOBS || bytes + entry->job->bytes > BATCH_BYTES))
+    while ((job = queue->waiting.first)) {
+        if (count > 0 && (job->sent.is_alone || queue->current.first->sent.is_alone ||
+                          count >= BATCH_JOBS || bytes + job->bytes > BATCH_BYTES))
             break;
-        add_last(&queue->current, take_first(&queue->waiting));
-        bytes += entry->job->bytes;
+        job_list_add(&queue->current, job_list_take(&queue->waiting));
+        bytes += job->bytes;
         count++;
     }
 }
@@ -303,17 +278,17 @@ static void add_id(struct pg_link *link, const struct sql *sql, const char *id)
     params_release(&params);
 }
 
-static void add_job(struct batch_queue *queue, struct batch_entry *entry)
+static void add_job(struct batch_queue *queue, struct job *job)
 {
     struct params params = { 0 };
     const struct sql *sql;
 
-    entry->number = -1;
-    if (write_bind(entry->job, &sql, &params)) {
-        entry->number = NUMBER_FIRST + queue->count++;
+    job->sent.number = -1;
+    if (write_bind(job, &sql, &params)) {
+        job->sent.number = NUMBER_FIRST + queue->count++;
         pg_link_add(queue->link, sql, &params);
     } else {
-        write_take_outcome(entry->job, STORE_DONE, 0);
+        write_take_outcome(job, STORE_DONE, 0);
     }
     params_release(&params);
 }
@@ -336,8 +311,8 @@ static void send_batch(struct batch_queue *queue)
     pg_link_add(queue->link, &sql_begin, NULL);
     add_number(queue->link, address_is_pooled(queue->parts.address) ? &sql_lock_pooled : &sql_lock,
                queue->parts.hub);
-    for (struct batch_entry *entry = queue->current.first; entry; entry = entry->next)
-        add_job(queue, entry);
+    for (struct job *job = queue->current.first; job; job = job->next)
+        add_job(queue, job);
     queue->end_number = NUMBER_FIRST + queue->count;
     add_id(queue->link, &sql_end, queue->id);
     pg_link_add(queue->link, &sql_commit, NULL);
@@ -364,7 +339,7 @@ static void fail_old(struct batch_queue *queue, int64_t now)
               "the database does not answer%s%s; nothing was stored: try again", *why ? ": " : "",
               why);
     while (queue->waiting.first && fails_at_ms(queue, queue->waiting.first) <= now)
-        fail(queue, take_first(&queue->waiting), &err);
+        fail(queue, job_list_take(&queue->waiting), &err);
 }
 
 static void on_time(void *context)
@@ -406,12 +381,10 @@ struct batch_queue *batch_queue_open(const struct batch_parts *parts)
 
 void batch_queue_add(struct batch_queue *queue, struct job *take_job)
 {
-    struct batch_entry *entry = mem_new(sizeof *entry);
     bool is_first = !queue->waiting.first;
 
-    entry->job = take_job;
-    entry->added_ms = loop_boot_ms();
-    add_last(&queue->waiting, entry);
+    take_job->sent.added_ms = loop_boot_ms();
+    job_list_add(&queue->waiting, take_job);
     if (is_first)
         time_next(queue);
 }
@@ -429,10 +402,10 @@ void batch_queue_close(struct batch_queue *queue)
                   ? "the store is closing; nothing was stored"
                   : "the database went away; whether this was stored shows when it is back");
     while (queue->current.first)
-        fail(queue, take_first(&queue->current), &err);
+        fail(queue, job_list_take(&queue->current), &err);
     error_set(&err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
     while (queue->waiting.first)
-        fail(queue, take_first(&queue->waiting), &err);
+        fail(queue, job_list_take(&queue->waiting), &err);
     loop_timer_free(queue->timer);
     free(queue);
 }

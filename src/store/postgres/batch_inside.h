@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/metrics.h"
+#include "store/job.h"
 #include "store/postgres/batch.h"
 #include "store/postgres/fault.h"
 
@@ -17,30 +18,18 @@ enum batch_state {
     BATCH_READING,
 };
 
-struct batch_entry {
-    struct batch_entry *next;
-    struct job *job;
-    int64_t added_ms;
-    int number;     /* of its statement in the transaction; -1: it has none */
-    bool is_alone;  /* something about it was refused: it has a transaction to itself */
-    bool wants_row; /* see BATCH_ROWLESS */
-};
-struct batch_entries {
-    struct batch_entry *first, *last;
-};
-
 struct batch_queue {
     struct batch_parts parts;
     struct pg_link *link;
     struct loop_timer *timer;
     struct loop_turn *turn;
-    struct batch_entries waiting;
+    struct job_list waiting;
     int64_t not_before_ms; /* a pause after somebody was in the way; 0: none */
     int64_t moved_ms;      /* when the last transaction was known to be committed */
 
     /* the transaction under way */
     enum batch_state state;
-    struct batch_entries current;
+    struct job_list current;
     char id[27];
     int count, end_number; /* statements of jobs; sayso_end's, COMMIT is the next */
     int tries;

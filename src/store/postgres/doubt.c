@@ -61,20 +61,20 @@ static void take_outcomes(struct batch_queue *queue, const char *said)
 {
     bool is_row_wanted = false;
 
-    for (struct batch_entry *entry = queue->current.first; entry; entry = entry->next) {
+    for (struct job *job = queue->current.first; job; job = job->next) {
         char *end = NULL;
 
-        if (entry->number >= 0) {
+        if (job->sent.number >= 0) {
             enum store_outcome outcome = outcome_of(*said);
             int64_t seq = *said ? strtoll(said + 1, &end, 10) : 0;
 
-            write_take_outcome(entry->job, outcome, seq);
+            write_take_outcome(job, outcome, seq);
             if (outcome == STORE_FAILED)
-                fault_describe(FAULT_SCHEMA, "", &entry->job->reply.err);
+                fault_describe(FAULT_SCHEMA, "", &job->reply.err);
             said = end ? end + (*end == ' ') : said;
         }
-        entry->wants_row = wants_row(entry->job);
-        is_row_wanted |= entry->wants_row;
+        job->sent.wants_row = wants_row(job);
+        is_row_wanted |= job->sent.wants_row;
     }
     queue->state = BATCH_ROWLESS;
     if (!is_row_wanted)
@@ -94,8 +94,8 @@ static void on_resolved(void *context, int number, const PGresult *result)
     if (result_is_null(result, 0, 0)) {
         int64_t now = loop_boot_ms();
 
-        for (struct batch_entry *entry = queue->current.first; entry; entry = entry->next)
-            entry->added_ms = now; /* the time that nobody knew does not count */
+        for (struct job *job = queue->current.first; job; job = job->next)
+            job->sent.added_ms = now; /* the time that nobody knew does not count */
         batch_put_back(queue);
     } else {
         take_outcomes(queue, result_text(result, 0, 0));
@@ -132,33 +132,33 @@ static void ask(struct batch_queue *queue)
 static void on_row(void *context, int number, const PGresult *result)
 {
     struct batch_queue *queue = context;
-    struct batch_entry *entry = queue->current.first;
+    struct job *job = queue->current.first;
     struct store_row row;
 
     if (fault_of(result) != FAULT_NONE)
         return;
-    for (; entry; entry = entry->next) {
-        if (entry->wants_row && entry->number == number)
+    for (; job; job = job->next) {
+        if (job->sent.wants_row && job->sent.number == number)
             break;
     }
-    if (!entry)
+    if (!job)
         return;
-    entry->wants_row = false;
+    job->sent.wants_row = false;
     if (result_count(result) > 0) {
         result_read(result, 0, 0, &row_columns, &row);
-        job_set_row(entry->job, &row);
+        job_set_row(job, &row);
     } else {
-        entry->job->reply.outcome = STORE_MISSING;
+        job->reply.outcome = STORE_MISSING;
     }
 }
 
 static bool is_row_missing(const struct batch_queue *queue)
 {
-    const struct batch_entry *entry = queue->current.first;
+    const struct job *job = queue->current.first;
 
-    while (entry && !entry->wants_row)
-        entry = entry->next;
-    return entry;
+    while (job && !job->sent.wants_row)
+        job = job->next;
+    return job;
 }
 
 static void on_rows_end(void *context, bool is_lost)
@@ -179,17 +179,17 @@ static void read_rows(struct batch_queue *queue)
 
     queue->state = BATCH_READING;
     pg_link_begin(queue->link, &exchange);
-    for (struct batch_entry *entry = queue->current.first; entry; entry = entry->next) {
+    for (struct job *job = queue->current.first; job; job = job->next) {
         struct params params = { 0 };
 
-        if (!entry->wants_row)
+        if (!job->sent.wants_row)
             continue;
-        entry->number = count++;
-        if (entry->job->what == JOB_CREATE) {
-            params_integer(&params, entry->job->reply.seq);
+        job->sent.number = count++;
+        if (job->what == JOB_CREATE) {
+            params_integer(&params, job->reply.seq);
             pg_link_add(queue->link, &sql_row_other, &params);
         } else {
-            params_text(&params, entry->job->of.change.ask_id);
+            params_text(&params, job->of.change.ask_id);
             pg_link_add(queue->link, &sql_row, &params);
         }
         params_release(&params);

@@ -180,14 +180,10 @@ static bool is_drained(void *context)
 static void fail_late(struct postgres_store *store)
 {
     struct store_reply reply = { .outcome = STORE_FAILED };
+    struct job *job;
 
     error_set(&reply.err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
-    while (store->late.first) {
-        struct job *job = store->late.first;
-
-        store->late.first = job->next;
-        if (!store->late.first)
-            store->late.last = NULL;
+    while ((job = job_list_take(&store->late))) {
         if (job->done)
             job->done(job->context, &reply);
         job_free(job);
