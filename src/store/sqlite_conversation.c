@@ -189,10 +189,6 @@ int conversation_sweep(struct write *write, const struct job_sweep *sweep, int64
 /* Reading ----------------------------------------------------------------------------------------
  */
 
-#define CONVERSATION_SELECT                                                                        \
-    "SELECT id, principal, token_id, label, state, body, key, created_ms, ask, earlier_ask,"       \
-    " version, changed_ms, last_event FROM conversations "
-
 enum conversation_statement {
     CONVERSATION_GET,
     CONVERSATION_FIND,

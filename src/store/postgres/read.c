@@ -7,11 +7,15 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "core/limits.h"
+#include "store/job.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/result.h"
 #include "store/requests.h"
 #include "store/row.h"
 
+_Static_assert(EVENT_ASKED_BACK == 15 && EVENT_FORM_CHANGED == 16 && EVENT_TOLD == 18,
+               "the SQL below knows what was said by number");
 _Static_assert(STATE_PENDING == 2 && STATE_SUBMITTED == 3 && STATE_CANCELLED == 5 &&
                    STATE_DECLINED == 6,
                "the SQL below knows open and a person's by number");
@@ -70,36 +74,89 @@ static const struct sql live_sql = {
             " AND k.number > $2::bigint ORDER BY k.number LIMIT $3::bigint"
 };
 enum { LIVE_PAGE = 1000 };
+static const struct sql draft_sql = {
+    "draft", "SELECT body FROM drafts WHERE ask = $1::text AND person = $2::text"
+};
+/* The events of one ask, followed back from the newest. */
+static const struct sql said_sql = {
+    "said",
+    "WITH RECURSIVE chain (seq, kind, body, earlier_seq) AS"
+    " (SELECT e.seq, e.kind, e.body, e.earlier_seq FROM asks k JOIN events e ON e.seq = k.seq"
+    " WHERE k.id = $1::text UNION ALL SELECT e.seq, e.kind, e.body, e.earlier_seq FROM chain c"
+    " JOIN events e ON e.seq = c.earlier_seq),"
+    " told (seq, kind, said, at) AS (SELECT seq, kind, body::json ->> 'said', body::json ->> 'at'"
+    " FROM chain WHERE kind IN (15, 16, 18) AND body IS NOT NULL)"
+    " SELECT kind, said, at FROM (SELECT * FROM told WHERE said IS NOT NULL ORDER BY seq DESC"
+    " LIMIT $2::bigint) AS newest ORDER BY seq"
+};
+static const struct sql cut_off_sql = {
+    "cut_off", "SELECT cut_off_ms FROM client_facts"
+               " WHERE name = $1::text AND version = $2::text AND transport = $3::text"
+};
+static const struct sql form_fact_sql = {
+    "form_fact", "SELECT form_works FROM client_facts"
+                 " WHERE name = $1::text AND version = $2::text AND transport = $3::text"
+};
+
+static const struct sql conversation_sql = { "conversation",
+                                             CONVERSATION_SELECT "WHERE id = $1::text" };
+static const struct sql conversation_find_sql = { "conversation_find", CONVERSATION_SELECT
+                                                  "WHERE principal = $1::text AND key = $2::text" };
+/* Not named: planned with the filters it has. */
+static const struct sql conversations_sql = {
+    NULL, CONVERSATION_SELECT "WHERE ($1::text IS NULL OR principal = $1)"
+                              " AND ($2::text IS NULL OR state = $2)"
+                              " AND ($3::text IS NULL OR (created_ms, id) <"
+                              " (SELECT b.created_ms, b.id FROM conversations b WHERE b.id = $3))"
+                              " ORDER BY created_ms DESC, id DESC LIMIT $4::bigint"
+};
+static const struct sql conversation_events_sql = {
+    "conversation_events", "SELECT number, kind, body FROM conversation_events"
+                           " WHERE conversation = $1::text AND number > $2::bigint"
+                           " ORDER BY number LIMIT $3::bigint"
+};
+
+union tell {
+    store_done *one;
+    store_each *each;
+    store_draft_done *draft;
+    store_said_each *said;
+    store_conversation_each *conversation;
+    store_conversation_event_each *event;
+};
+
+/* A read under way: whom to tell, and what the next step needs. */
+struct reading {
+    struct pool *pool;
+    union tell tell;
+    void *context;
+    char *id; /* of get; NULL: not read by its id */
+    bool is_settled;
+    bool is_list;   /* of conversations: its end is told apart */
+    int64_t now_ms; /* of list_live */
+};
+
+static struct reading *reading_new(struct store *store, union tell tell, void *context)
+{
+    struct reading *reading = mem_new(sizeof *reading);
+
+    *reading = (struct reading){ .pool = pool_of(store), .tell = tell, .context = context };
+    return reading;
+}
 
 /* One ask ---------------------------------------------------------------------------------------
  */
 
-struct one {
-    struct pool *pool;
-    char *id; /* NULL: not read by its id */
-    bool is_settled;
-    store_done *done;
-    void *context;
-};
-
-static struct one *one_new(struct pool *pool, const char *id, store_done *done, void *context)
+static void one_end(struct reading *reading, const struct store_reply *reply)
 {
-    struct one *one = mem_new(sizeof *one);
-
-    *one = (struct one){ .pool = pool, .id = mem_text(id), .done = done, .context = context };
-    return one;
+    reading->tell.one(reading->context, reply);
+    free(reading->id);
+    free(reading);
 }
 
-static void one_end(struct one *one, const struct store_reply *reply)
+static void one_fail(struct reading *reading, const struct error *err)
 {
-    one->done(one->context, reply);
-    free(one->id);
-    free(one);
-}
-
-static void one_fail(struct one *one, const struct error *err)
-{
-    one_end(one, &(struct store_reply){ .outcome = STORE_FAILED, .err = *err });
+    one_end(reading, &(struct store_reply){ .outcome = STORE_FAILED, .err = *err });
 }
 
 static void on_one(void *context, const PGresult *result, const struct error *err)
@@ -121,50 +178,53 @@ static void on_one(void *context, const PGresult *result, const struct error *er
 
 static void on_got(void *context, const PGresult *result, const struct error *err);
 
-static void get_by_id(struct one *one)
+static void get_by_id(struct reading *reading)
 {
     struct params params = { 0 };
 
-    params_text(&params, one->id);
-    pool_read(one->pool, &get_sql, &params, on_got, one);
+    params_text(&params, reading->id);
+    pool_read(reading->pool, &get_sql, &params, on_got, reading);
 }
 
 static void on_locked(void *context, const PGresult *result, const struct error *err)
 {
-    struct one *one = context;
+    struct reading *reading = context;
 
     (void)result;
     if (err) {
-        one_fail(one, err);
+        one_fail(reading, err);
         return;
     }
-    one->is_settled = true;
-    get_by_id(one);
+    reading->is_settled = true;
+    get_by_id(reading);
 }
 
 static void on_got(void *context, const PGresult *result, const struct error *err)
 {
-    struct one *one = context;
+    struct reading *reading = context;
     struct params params = { 0 };
 
-    if (err || one->is_settled || !result_flag(result, 0, ROW_COLUMN_COUNT)) {
-        on_one(one, result, err);
+    if (err || reading->is_settled || !result_flag(result, 0, ROW_COLUMN_COUNT)) {
+        on_one(reading, result, err);
         return;
     }
-    params_text(&params, one->id); /* waits for whoever is changing it */
-    pool_read(one->pool, &get_lock_sql, &params, on_locked, one);
+    params_text(&params, reading->id); /* waits for whoever is changing it */
+    pool_read(reading->pool, &get_lock_sql, &params, on_locked, reading);
 }
 
 /* An answer whose undo window has just ended is waited for, should it be undone at this moment. */
 void pg_get(struct store *store, const char *ask_id, store_done *done, void *context)
 {
-    get_by_id(one_new(pool_of(store), ask_id, done, context));
+    struct reading *reading = reading_new(store, (union tell){ .one = done }, context);
+
+    reading->id = mem_text(ask_id);
+    get_by_id(reading);
 }
 
 void pg_find_undelivered(struct store *store, const char *principal, const uint8_t *digest,
                          const char *idempotency_key, store_done *done, void *context)
 {
-    struct one *one = one_new(pool_of(store), NULL, done, context);
+    struct reading *reading = reading_new(store, (union tell){ .one = done }, context);
     struct params params = { 0 };
 
     params_text(&params, principal);
@@ -172,42 +232,27 @@ void pg_find_undelivered(struct store *store, const char *principal, const uint8
         params_text(&params, idempotency_key);
     else
         params_bytes(&params, digest, DIGEST_BYTES);
-    pool_read(pool_of(store), idempotency_key ? &undelivered_key_sql : &undelivered_sql, &params,
-              on_one, one);
+    pool_read(reading->pool, idempotency_key ? &undelivered_key_sql : &undelivered_sql, &params,
+              on_one, reading);
 }
 
 /* Lists -----------------------------------------------------------------------------------------
  */
 
-struct listing {
-    struct pool *pool;
-    store_each *each;
-    void *context;
-    int64_t now_ms; /* of list_live */
-};
-
-static struct listing *listing_new(struct pool *pool, store_each *each, void *context)
+static void listing_end(struct reading *reading, const struct error *err)
 {
-    struct listing *listing = mem_new(sizeof *listing);
-
-    *listing = (struct listing){ .pool = pool, .each = each, .context = context };
-    return listing;
-}
-
-static void listing_end(struct listing *listing, const struct error *err)
-{
-    listing->each(listing->context, NULL, err);
-    free(listing);
+    reading->tell.each(reading->context, NULL, err);
+    free(reading);
 }
 
 /* Returns the number of the last one; 0: there was none. */
-static int64_t hand_on_rows(const struct listing *listing, const PGresult *result)
+static int64_t hand_on_rows(const struct reading *reading, const PGresult *result)
 {
     struct store_row row = { 0 };
 
     for (int i = 0; i < result_count(result); i++) {
         result_read(result, i, 0, &row_columns, &row);
-        listing->each(listing->context, &row, NULL);
+        reading->tell.each(reading->context, &row, NULL);
     }
     return row.number;
 }
@@ -227,7 +272,7 @@ void pg_list_undelivered(struct store *store, const char *principal, size_t limi
     params_text(&params, principal);
     params_integer(&params, request_limit(limit));
     pool_read(pool_of(store), &undelivered_all_sql, &params, on_listed,
-              listing_new(pool_of(store), each, context));
+              reading_new(store, (union tell){ .each = each }, context));
 }
 
 void pg_list(struct store *store, const struct store_list_query *query, store_each *each,
@@ -246,19 +291,19 @@ void pg_list(struct store *store, const struct store_list_query *query, store_ea
     params_text(&params, query->id_prefix);
     params_integer(&params, query->which);
     pool_read(pool_of(store), is_prefix ? &list_prefix_sql : &list_sql, &params, on_listed,
-              listing_new(pool_of(store), each, context));
+              reading_new(store, (union tell){ .each = each }, context));
 }
 
 static void on_live(void *context, const PGresult *result, const struct error *err);
 
-static void list_live_after(struct listing *listing, int64_t number)
+static void list_live_after(struct reading *reading, int64_t number)
 {
     struct params params = { 0 };
 
-    params_integer(&params, listing->now_ms);
+    params_integer(&params, reading->now_ms);
     params_integer(&params, number);
     params_integer(&params, LIVE_PAGE);
-    pool_read(listing->pool, &live_sql, &params, on_live, listing);
+    pool_read(reading->pool, &live_sql, &params, on_live, reading);
 }
 
 static void on_live(void *context, const PGresult *result, const struct error *err)
@@ -273,8 +318,174 @@ static void on_live(void *context, const PGresult *result, const struct error *e
 
 void pg_list_live(struct store *store, int64_t now_ms, store_each *each, void *context)
 {
-    struct listing *listing = listing_new(pool_of(store), each, context);
+    struct reading *reading = reading_new(store, (union tell){ .each = each }, context);
 
-    listing->now_ms = now_ms;
-    list_live_after(listing, 0);
+    reading->now_ms = now_ms;
+    list_live_after(reading, 0);
+}
+
+/* What lies beside an ask ------------------------------------------------------------------------
+ */
+
+static void on_draft(void *context, const PGresult *result, const struct error *err)
+{
+    struct reading *reading = context;
+    const char *json = err ? NULL : result_text(result, 0, 0);
+
+    reading->tell.draft(reading->context, json, err);
+    free(reading);
+}
+
+void pg_get_draft(struct store *store, const char *ask_id, const char *person,
+                  store_draft_done *done, void *context)
+{
+    struct reading *reading = reading_new(store, (union tell){ .draft = done }, context);
+    struct params params = { 0 };
+
+    params_text(&params, ask_id);
+    params_text(&params, person);
+    pool_read(reading->pool, &draft_sql, &params, on_draft, reading);
+}
+
+static void on_said(void *context, const PGresult *result, const struct error *err)
+{
+    struct reading *reading = context;
+
+    for (int i = 0; !err && i < result_count(result); i++) {
+        struct store_said said;
+
+        result_read(result, i, 0, &said_columns, &said);
+        reading->tell.said(reading->context, &said, NULL);
+    }
+    reading->tell.said(reading->context, NULL, err);
+    free(reading);
+}
+
+void pg_list_said(struct store *store, const char *ask_id, store_said_each *each, void *context)
+{
+    struct reading *reading = reading_new(store, (union tell){ .said = each }, context);
+    struct params params = { 0 };
+
+    params_text(&params, ask_id);
+    params_integer(&params, LIMIT_TALK);
+    pool_read(reading->pool, &said_sql, &params, on_said, reading);
+}
+
+static void on_fact(void *context, const PGresult *result, const struct error *err)
+{
+    struct store_reply reply = { .outcome = STORE_MISSING };
+
+    if (err) {
+        one_fail(context, err);
+        return;
+    }
+    if (!result_is_null(result, 0, 0)) {
+        reply.outcome = STORE_DONE;
+        reply.seq = result_integer(result, 0, 0);
+    }
+    one_end(context, &reply);
+}
+
+static void get_fact(struct store *store, const struct sql *sql, const struct store_client *client,
+                     store_done *done, void *context)
+{
+    struct reading *reading = reading_new(store, (union tell){ .one = done }, context);
+    struct params params = { 0 };
+
+    params_text(&params, client->name);
+    params_text(&params, client->version);
+    params_text(&params, client->transport);
+    pool_read(reading->pool, sql, &params, on_fact, reading);
+}
+
+void pg_get_cut_off(struct store *store, const struct store_client *client, store_done *done,
+                    void *context)
+{
+    get_fact(store, &cut_off_sql, client, done, context);
+}
+
+void pg_get_form_fact(struct store *store, const struct store_client *client, store_done *done,
+                      void *context)
+{
+    get_fact(store, &form_fact_sql, client, done, context);
+}
+
+/* Conversations ---------------------------------------------------------------------------------
+ */
+
+static void on_conversations(void *context, const PGresult *result, const struct error *err)
+{
+    struct reading *reading = context;
+    int count = err ? 0 : result_count(result);
+
+    for (int i = 0; i < count; i++) {
+        struct store_conversation conversation;
+
+        result_read(result, i, 0, &conversation_columns, &conversation);
+        reading->tell.conversation(reading->context, &conversation, NULL);
+    }
+    if (reading->is_list || count == 0)
+        reading->tell.conversation(reading->context, NULL, err);
+    free(reading);
+}
+
+void pg_get_conversation(struct store *store, const char *id, store_conversation_each *each,
+                         void *context)
+{
+    struct params params = { 0 };
+
+    params_text(&params, id);
+    pool_read(pool_of(store), &conversation_sql, &params, on_conversations,
+              reading_new(store, (union tell){ .conversation = each }, context));
+}
+
+void pg_find_conversation(struct store *store, const char *principal, const char *key,
+                          store_conversation_each *each, void *context)
+{
+    struct params params = { 0 };
+
+    params_text(&params, principal);
+    params_text(&params, key);
+    pool_read(pool_of(store), &conversation_find_sql, &params, on_conversations,
+              reading_new(store, (union tell){ .conversation = each }, context));
+}
+
+void pg_list_conversations(struct store *store, const struct store_conversation_query *query,
+                           store_conversation_each *each, void *context)
+{
+    struct reading *reading = reading_new(store, (union tell){ .conversation = each }, context);
+    struct params params = { 0 };
+
+    reading->is_list = true;
+    params_text(&params, query->principal);
+    params_text(&params, query->state);
+    params_text(&params, query->before_id);
+    params_integer(&params, request_limit(query->limit));
+    pool_read(reading->pool, &conversations_sql, &params, on_conversations, reading);
+}
+
+static void on_events(void *context, const PGresult *result, const struct error *err)
+{
+    struct reading *reading = context;
+
+    for (int i = 0; !err && i < result_count(result); i++) {
+        struct store_conversation_event event;
+
+        result_read(result, i, 0, &conversation_event_columns, &event);
+        reading->tell.event(reading->context, &event, NULL);
+    }
+    reading->tell.event(reading->context, NULL, err);
+    free(reading);
+}
+
+void pg_list_conversation_events(struct store *store, const char *id, int64_t after, size_t limit,
+                                 store_conversation_event_each *each, void *context)
+{
+    struct reading *reading = reading_new(store, (union tell){ .event = each }, context);
+    struct params params = { 0 };
+
+    params_text(&params, id);
+    params_integer(&params, after);
+    params_integer(&params, request_limit(limit));
+    pool_read(reading->pool, &conversation_events_sql, &params, on_events, reading);
 }
