@@ -16,6 +16,7 @@
 #include "store/event.h"
 #include "store/failure.h"
 #include "store/schema.h"
+#include "store/statement.h"
 
 enum { BUSY_MS = 5000 };
 
@@ -109,12 +110,10 @@ static int count_rows(struct backup *backup)
 
     for (int i = 0; rc == SQLITE_OK && i < BACKUP_TABLES; i++) {
         char *sql = mem_format("SELECT count(*) FROM %s", backup_tables[i].name);
-        sqlite3_stmt *count = NULL;
+        int64_t count = 0;
 
-        rc = sqlite3_prepare_v2(backup->db, sql, -1, &count, NULL);
-        if (rc == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
-            backup->all += sqlite3_column_int64(count, 0);
-        sqlite3_finalize(count);
+        rc = statement_number(backup->db, sql, &count);
+        backup->all += count;
         free(sql);
     }
     return rc;

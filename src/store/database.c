@@ -126,7 +126,7 @@ static bool check_modes(const char *path, struct error *err)
     return ok;
 }
 
-static bool has_log(const char *path)
+bool database_has_log(const char *path)
 {
     char *name = mem_format("%s-wal", path);
     bool exists = access(name, F_OK) == 0;
@@ -149,8 +149,7 @@ static sqlite3 *connect(const char *path, const char *vfs_name, int flags)
     return db;
 }
 
-/* An SQLite code; SQLITE_CORRUPT if the pages do not hold together. */
-static int check_pages(sqlite3 *db)
+int database_check_pages(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
     int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL);
@@ -208,7 +207,7 @@ static enum open_outcome set_up(sqlite3 *db, bool needs_check, const char *path,
     if (outcome != OPENED)
         return outcome;
     if (needs_check)
-        rc = check_pages(db);
+        rc = database_check_pages(db);
     if (rc == SQLITE_OK)
         rc = run_sql(db, writer_pragmas);
     CRASH_POINT(store_log_on);
@@ -229,7 +228,7 @@ static enum open_outcome open_writer(struct database *database, const char *vfs_
                                      struct error *err)
 {
     enum open_outcome outcome;
-    bool is_large, had_log = has_log(database->path);
+    bool is_large, had_log = database_has_log(database->path);
     sqlite3 *db;
     int rc;
 

@@ -18,17 +18,9 @@
 #include "store/database.h"
 #include "store/failure.h"
 #include "store/schema.h"
+#include "store/statement.h"
 
 enum { BUSY_MS = 1000 };
-
-static bool has_log(const char *path)
-{
-    char *name = mem_format("%s-wal", path);
-    bool is_there = access(name, F_OK) == 0;
-
-    free(name);
-    return is_there;
-}
 
 /* file:… with everything but plain characters written as %NN */
 static char *address_of(const char *path, bool is_still)
@@ -48,47 +40,48 @@ static char *address_of(const char *path, bool is_still)
     return address;
 }
 
-char *store_read_only_address(const char *path)
+static char *read_only_address(const char *path)
 {
     char *real = database_resolve(path);
-    char *address = address_of(real ? real : path, !has_log(path));
+    char *address = address_of(real ? real : path, !database_has_log(path));
 
     free(real);
     return address;
 }
 
-static bool read_first(sqlite3 *db, const char *sql, int64_t parameter, const char **ret_text,
-                       int64_t *ret_number, sqlite3_stmt **ret_statement)
+int store_open_read_only(const char *path, int busy_ms, sqlite3 **ret_db)
 {
-    bool ok = sqlite3_prepare_v2(db, sql, -1, ret_statement, NULL) == SQLITE_OK;
+    char *address = read_only_address(path);
+    int rc = sqlite3_open_v2(address, ret_db,
+                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW |
+                                 SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                             NULL);
 
-    if (ok && sqlite3_bind_parameter_count(*ret_statement) > 0)
-        sqlite3_bind_int64(*ret_statement, 1, parameter);
-    ok = ok && sqlite3_step(*ret_statement) == SQLITE_ROW;
-    if (ok && ret_text)
-        *ret_text = (const char *)sqlite3_column_text(*ret_statement, 0);
-    if (ok && ret_number)
-        *ret_number = sqlite3_column_int64(*ret_statement, 0);
-    return ok;
+    free(address);
+    if (!*ret_db)
+        abort(); /* out of memory, as everywhere */
+    sqlite3_busy_timeout(*ret_db, busy_ms);
+    return rc;
 }
 
-static bool read_number(sqlite3 *db, const char *sql, int64_t parameter, int64_t *ret_number)
+static bool count_tokens(sqlite3 *db, int64_t now_utc_ms, struct inspection *out)
 {
-    sqlite3_stmt *statement = NULL;
-    bool ok = read_first(db, sql, parameter, NULL, ret_number, &statement);
+    static const char sql[] =
+        "SELECT count(*) FILTER (WHERE is_valid AND kind IN ('agent', 'host')),"
+        " count(*) FILTER (WHERE is_valid), count(*) FILTER (WHERE NOT is_valid)"
+        " FROM (SELECT kind, expires_ms = 0 OR expires_ms > ?1 AS is_valid FROM tokens"
+        " WHERE revoked_ms = 0)";
+    sqlite3_stmt *count = NULL;
+    bool ok = sqlite3_prepare_v2(db, sql, -1, &count, NULL) == SQLITE_OK &&
+              sqlite3_bind_int64(count, 1, now_utc_ms) == SQLITE_OK &&
+              sqlite3_step(count) == SQLITE_ROW;
 
-    sqlite3_finalize(statement);
-    return ok;
-}
-
-static bool are_pages_whole(sqlite3 *db)
-{
-    sqlite3_stmt *statement = NULL;
-    const char *verdict = NULL;
-    bool ok = read_first(db, "PRAGMA quick_check(1)", 0, &verdict, NULL, &statement) && verdict &&
-              strcmp(verdict, "ok") == 0;
-
-    sqlite3_finalize(statement);
+    if (ok) {
+        out->agent_tokens = sqlite3_column_int64(count, 0);
+        out->all_tokens = sqlite3_column_int64(count, 1);
+        out->expired_tokens = sqlite3_column_int64(count, 2);
+    }
+    sqlite3_finalize(count);
     return ok;
 }
 
@@ -104,30 +97,17 @@ static enum inspect_outcome judge(sqlite3 *db, int64_t now_utc_ms, struct inspec
 
     if (outcome == INSPECT_UNREADABLE && failure_is_corruption(sqlite3_extended_errcode(db)))
         return INSPECT_DAMAGED;
-    if (read_number(db, "PRAGMA user_version", 0, &version))
+    if (statement_number(db, "PRAGMA user_version", &version) == SQLITE_OK)
         out->version = (int)version;
     if (outcome != INSPECT_WHOLE)
         return outcome;
-    if (!are_pages_whole(db))
+    if (database_check_pages(db) != SQLITE_OK)
         return failure_was_disk(db) ? INSPECT_UNREADABLE : INSPECT_DAMAGED;
-    if (version > 0 &&
-        (!read_number(db,
-                      "SELECT count(*) FROM tokens WHERE revoked_ms = 0 AND kind IN"
-                      " ('agent', 'host') AND (expires_ms = 0 OR expires_ms > ?1)",
-                      now_utc_ms, &out->agent_tokens) ||
-         !read_number(db,
-                      "SELECT count(*) FROM tokens WHERE revoked_ms = 0"
-                      " AND (expires_ms = 0 OR expires_ms > ?1)",
-                      now_utc_ms, &out->all_tokens) ||
-         !read_number(db,
-                      "SELECT count(*) FROM tokens WHERE revoked_ms = 0 AND expires_ms > 0"
-                      " AND expires_ms <= ?1",
-                      now_utc_ms, &out->expired_tokens)))
+    if (version > 0 && !count_tokens(db, now_utc_ms, out))
         return INSPECT_DAMAGED;
-    if (version > 0 &&
-        read_number(db, "SELECT count(*) FROM meta WHERE name = 'importing'", 0, &importing))
-        outcome = importing > 0 ? INSPECT_IMPORTING : outcome;
-    return outcome;
+    if (version > 0)
+        statement_number(db, "SELECT count(*) FROM meta WHERE name = 'importing'", &importing);
+    return importing > 0 ? INSPECT_IMPORTING : outcome;
 }
 
 void store_inspect(const char *path, int64_t now_utc_ms, struct inspection *ret_inspection)
@@ -135,7 +115,6 @@ void store_inspect(const char *path, int64_t now_utc_ms, struct inspection *ret_
     struct inspection *out = ret_inspection;
     sqlite3 *db = NULL;
     struct stat found;
-    char *address;
     int rc;
 
     *out = (struct inspection){ .our_version = schema_version() };
@@ -143,15 +122,7 @@ void store_inspect(const char *path, int64_t now_utc_ms, struct inspection *ret_
         out->outcome = INSPECT_ABSENT;
         return;
     }
-    address = store_read_only_address(path);
-    rc = sqlite3_open_v2(address, &db,
-                         SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW |
-                             SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                         NULL);
-    free(address);
-    if (!db)
-        abort(); /* out of memory, as everywhere */
-    sqlite3_busy_timeout(db, BUSY_MS);
+    rc = store_open_read_only(path, BUSY_MS, &db);
     out->outcome = INSPECT_UNREADABLE;
     if (rc == SQLITE_OK)
         out->outcome = judge(db, now_utc_ms, out);

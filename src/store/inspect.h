@@ -3,6 +3,8 @@
 #define STORE_INSPECT_H
 #include <stdint.h>
 
+struct sqlite3;
+
 enum inspect_outcome {
     INSPECT_WHOLE,
     INSPECT_ABSENT,
@@ -20,7 +22,7 @@ struct inspection {
     char message[160];
 };
 void store_inspect(const char *path, int64_t now_utc_ms, struct inspection *ret_inspection);
-/* For SQLITE_OPEN_URI and SQLITE_OPEN_READONLY: leaves no files behind. The caller frees it. */
-char *store_read_only_address(const char *path);
+/* Leaves no files behind. An SQLite code; *ret_db is the caller's either way. */
+int store_open_read_only(const char *path, int busy_ms, struct sqlite3 **ret_db);
 
 #endif

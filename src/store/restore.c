@@ -13,6 +13,7 @@
 #include "store/failure.h"
 #include "store/restore_inside.h"
 #include "store/schema.h"
+#include "store/statement.h"
 
 bool restore_is_done(struct restore *restore, int rc, struct error *err)
 {
@@ -32,16 +33,11 @@ static int run(struct restore *restore, const char *sql)
 
 static bool is_last_known(struct restore *restore)
 {
-    sqlite3_stmt *read = NULL;
-    bool is_known = true;
+    int64_t is_known = 1;
 
-    if (sqlite3_prepare_v2(restore->database.writer,
-                           "SELECT body IS NOT NULL FROM events ORDER BY seq DESC LIMIT 1", -1,
-                           &read, NULL) == SQLITE_OK &&
-        sqlite3_step(read) == SQLITE_ROW)
-        is_known = sqlite3_column_int(read, 0) != 0;
-    sqlite3_finalize(read);
-    return is_known;
+    statement_number(restore->database.writer,
+                     "SELECT body IS NOT NULL FROM events ORDER BY seq DESC LIMIT 1", &is_known);
+    return is_known != 0;
 }
 
 struct restore *restore_open(const char *path, struct error *err)

@@ -21,6 +21,7 @@
 #include "base/crash_point.h"
 #include "base/mem.h"
 #include "core/ask.h"
+#include "store/statement.h"
 
 _Static_assert(STATE_PENDING_TERMINAL_LAUNCH == 1 && STATE_PENDING == 2 && STATE_SUBMITTED == 3,
                "the SQL below knows open and ended states by number");
@@ -172,18 +173,6 @@ int schema_version(void)
     return (int)ARRAY_LEN(steps);
 }
 
-static bool read_number(sqlite3 *db, const char *sql, int *ret_number)
-{
-    sqlite3_stmt *statement = NULL;
-    bool ok = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
-              sqlite3_step(statement) == SQLITE_ROW;
-
-    if (ok)
-        *ret_number = sqlite3_column_int(statement, 0);
-    sqlite3_finalize(statement);
-    return ok;
-}
-
 static bool run_step(sqlite3 *db, int step)
 {
     char marks[96];
@@ -207,14 +196,14 @@ static bool run_step(sqlite3 *db, int step)
 
 enum schema_outcome schema_look(sqlite3 *db)
 {
-    int version, tables, ours;
+    int64_t version, tables, ours;
 
-    if (!read_number(db, "PRAGMA user_version", &version) ||
-        !read_number(db, "SELECT count(*) FROM sqlite_schema", &tables) ||
-        !read_number(db,
-                     "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
-                     " AND name IN ('asks', 'counter')",
-                     &ours))
+    if (statement_number(db, "PRAGMA user_version", &version) != SQLITE_OK ||
+        statement_number(db, "SELECT count(*) FROM sqlite_schema", &tables) != SQLITE_OK ||
+        statement_number(db,
+                         "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
+                         " AND name IN ('asks', 'counter')",
+                         &ours) != SQLITE_OK)
         return SCHEMA_FAILED;
     if (tables > 0 && ours == 0)
         return SCHEMA_FOREIGN;
@@ -225,11 +214,11 @@ enum schema_outcome schema_look(sqlite3 *db)
 
 enum schema_outcome schema_upgrade(sqlite3 *db)
 {
-    int version;
+    int64_t version;
 
-    if (!read_number(db, "PRAGMA user_version", &version))
+    if (statement_number(db, "PRAGMA user_version", &version) != SQLITE_OK)
         return SCHEMA_FAILED;
-    for (int step = version; step < schema_version(); step++) {
+    for (int step = (int)version; step < schema_version(); step++) {
         if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
             !run_step(db, step))
             return SCHEMA_FAILED;

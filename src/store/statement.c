@@ -136,3 +136,16 @@ int statement_run(struct statement *statement)
     statement_step(statement);
     return statement_end(statement);
 }
+
+int statement_number(sqlite3 *db, const char *sql, int64_t *ret_number)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW)
+        *ret_number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}

@@ -40,5 +40,7 @@ bool statement_next(struct statement *statement, const struct columns *columns, 
 /* Ends this use. Returns what went wrong, or SQLITE_OK. */
 int statement_end(struct statement *statement);
 int statement_run(struct statement *statement); /* step, then end */
+/* Of a statement that is used once, the first value of its first row. SQLITE_DONE: it has none. */
+int statement_number(sqlite3 *db, const char *sql, int64_t *ret_number);
 
 #endif

@@ -10,6 +10,7 @@
 #include "store/event.h"
 #include "store/failure.h"
 #include "store/inspect.h"
+#include "store/statement.h"
 
 enum { BUSY_MS = 5000 };
 
@@ -82,16 +83,8 @@ static bool is_fit(const char *path, struct error *err)
 
 static bool open_file(struct walk *walk, struct error *err)
 {
-    char *address = store_read_only_address(walk->path);
-    int rc = sqlite3_open_v2(address, &walk->db,
-                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW |
-                                 SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                             NULL);
+    int rc = store_open_read_only(walk->path, BUSY_MS, &walk->db);
 
-    free(address);
-    if (!walk->db)
-        abort(); /* out of memory, as everywhere */
-    sqlite3_busy_timeout(walk->db, BUSY_MS);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(walk->db,
                           "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;"
@@ -109,20 +102,14 @@ static void add_where(struct text *sql, const struct walk_table *table)
 static bool count_rows(struct walk *walk, struct error *err)
 {
     for (size_t i = 0; i < WALK_TABLES; i++) {
-        sqlite3_stmt *count = NULL;
         struct text sql = { 0 };
         int rc;
 
         text_add_format(&sql, "SELECT count(*) FROM %s", walk_tables[i].name);
         add_where(&sql, &walk_tables[i]);
-        rc = sqlite3_prepare_v2(walk->db, text_string(&sql), -1, &count, NULL);
-        if (rc == SQLITE_OK)
-            rc = sqlite3_step(count);
-        if (rc == SQLITE_ROW)
-            walk->counts[i] = sqlite3_column_int64(count, 0);
-        sqlite3_finalize(count);
+        rc = statement_number(walk->db, text_string(&sql), &walk->counts[i]);
         text_release(&sql);
-        if (rc != SQLITE_ROW)
+        if (rc != SQLITE_OK)
             return failed(walk, rc, err);
         walk->all += walk->counts[i];
     }
