@@ -8,11 +8,7 @@
 
 #include "base/crash_point.h"
 #include "base/mem.h"
-#include "store/sqlite_read.h"
 #include "store/write.h"
-
-/* Writing ----------------------------------------------------------------------------------------
- */
 
 static int64_t count_lines(const char *events)
 {
@@ -184,96 +180,4 @@ int conversation_sweep(struct write *write, const struct job_sweep *sweep, int64
     }
     CRASH_POINT(store_sweep_conversations);
     return rc;
-}
-
-/* Reading ----------------------------------------------------------------------------------------
- */
-
-enum conversation_statement {
-    CONVERSATION_GET,
-    CONVERSATION_FIND,
-    CONVERSATION_LIST,
-    CONVERSATION_EVENTS,
-    CONVERSATION_COUNT,
-};
-const char *const conversation_sql[] = {
-    [CONVERSATION_GET] = CONVERSATION_SELECT "WHERE id = ?1",
-    [CONVERSATION_FIND] = CONVERSATION_SELECT "WHERE principal = ?1 AND key = ?2",
-    [CONVERSATION_LIST] =
-        CONVERSATION_SELECT "WHERE (?1 IS NULL OR principal = ?1) AND (?2 IS NULL OR state = ?2)"
-                            " AND (?3 IS NULL OR (created_ms, id) < (SELECT created_ms, id"
-                            " FROM conversations WHERE id = ?3))"
-                            " ORDER BY created_ms DESC, id DESC LIMIT ?4",
-    [CONVERSATION_EVENTS] = ("SELECT number, kind, body FROM conversation_events"
-                             " WHERE conversation = ?1 AND number > ?2 ORDER BY number LIMIT ?3"),
-};
-const size_t conversation_sql_count = CONVERSATION_COUNT;
-
-static void answer_one(struct reader *reader, struct statement *get, store_conversation_each *each,
-                       void *context)
-{
-    struct store_conversation conversation;
-    struct error err = { 0 };
-
-    if (statement_next(get, &conversation_columns, &conversation)) {
-        each(context, &conversation, NULL);
-        reader_end(reader, get, NULL);
-        return;
-    }
-    each(context, NULL, reader_end(reader, get, &err) ? NULL : &err);
-}
-
-void reader_get_conversation(struct store *store, const char *id, store_conversation_each *each,
-                             void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement get = statement_of(&reader->conversations, CONVERSATION_GET);
-
-    statement_text(&get, id);
-    answer_one(reader, &get, each, context);
-}
-
-void reader_find_conversation(struct store *store, const char *principal, const char *key,
-                              store_conversation_each *each, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement find = statement_of(&reader->conversations, CONVERSATION_FIND);
-
-    statement_text(&find, principal);
-    statement_text(&find, key);
-    answer_one(reader, &find, each, context);
-}
-
-void reader_list_conversations(struct store *store, const struct store_conversation_query *query,
-                               store_conversation_each *each, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->conversations, CONVERSATION_LIST);
-    struct store_conversation conversation;
-    struct error err = { 0 };
-
-    statement_text(&list, query->principal);
-    statement_text(&list, query->state);
-    statement_text(&list, query->before_id);
-    statement_integer(&list, request_limit(query->limit));
-    while (statement_next(&list, &conversation_columns, &conversation))
-        each(context, &conversation, NULL);
-    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
-}
-
-void reader_list_conversation_events(struct store *store, const char *id, int64_t after,
-                                     size_t limit, store_conversation_event_each *each,
-                                     void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->conversations, CONVERSATION_EVENTS);
-    struct store_conversation_event event;
-    struct error err = { 0 };
-
-    statement_text(&list, id);
-    statement_integer(&list, after);
-    statement_integer(&list, (int64_t)limit);
-    while (statement_next(&list, &conversation_event_columns, &event))
-        each(context, &event, NULL);
-    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }

@@ -31,6 +31,10 @@ enum read_statement {
     READ_CUT_OFF,
     READ_FORM_FACT,
     READ_META,
+    READ_CONVERSATION_GET,
+    READ_CONVERSATION_FIND,
+    READ_CONVERSATION_LIST,
+    READ_CONVERSATION_EVENTS,
     READ_BEGIN,
     READ_REST,
     READ_COUNT,
@@ -117,6 +121,16 @@ static const char *const read_sql[READ_COUNT] = {
     [READ_FORM_FACT] =
         "SELECT form_works FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
     [READ_META] = "SELECT value FROM meta WHERE name = ?1",
+    [READ_CONVERSATION_GET] = CONVERSATION_SELECT "WHERE id = ?1",
+    [READ_CONVERSATION_FIND] = CONVERSATION_SELECT "WHERE principal = ?1 AND key = ?2",
+    [READ_CONVERSATION_LIST] =
+        CONVERSATION_SELECT "WHERE (?1 IS NULL OR principal = ?1) AND (?2 IS NULL OR state = ?2)"
+                            " AND (?3 IS NULL OR (created_ms, id) < (SELECT created_ms, id"
+                            " FROM conversations WHERE id = ?3))"
+                            " ORDER BY created_ms DESC, id DESC LIMIT ?4",
+    [READ_CONVERSATION_EVENTS] =
+        ("SELECT number, kind, body FROM conversation_events"
+         " WHERE conversation = ?1 AND number > ?2 ORDER BY number LIMIT ?3"),
     [READ_BEGIN] = "BEGIN",
     [READ_REST] = "COMMIT",
 };
@@ -126,14 +140,12 @@ void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bo
     *reader = (struct reader){ .db = db, .path = path, .is_broken = is_broken };
     statements_init(&reader->statements, db, read_sql, READ_COUNT);
     statements_init(&reader->history, db, history_sql, history_sql_count);
-    statements_init(&reader->conversations, db, conversation_sql, conversation_sql_count);
 }
 
 void reader_release(struct reader *reader)
 {
     statements_release(&reader->statements);
     statements_release(&reader->history);
-    statements_release(&reader->conversations);
     text_release(&reader->meta);
 }
 
@@ -431,4 +443,76 @@ const char *reader_meta(struct store *store, const char *name)
         text_add_text(&reader->meta, (const char *)sqlite3_column_text(get.handle, 0));
     reader_end(reader, &get, NULL);
     return text_string(&reader->meta);
+}
+
+/* Conversations ---------------------------------------------------------------------------------
+ */
+
+static void answer_conversation(struct reader *reader, struct statement *get,
+                                store_conversation_each *each, void *context)
+{
+    struct store_conversation conversation;
+    struct error err = { 0 };
+
+    if (statement_next(get, &conversation_columns, &conversation)) {
+        each(context, &conversation, NULL);
+        reader_end(reader, get, NULL);
+        return;
+    }
+    each(context, NULL, reader_end(reader, get, &err) ? NULL : &err);
+}
+
+void reader_get_conversation(struct store *store, const char *id, store_conversation_each *each,
+                             void *context)
+{
+    struct reader *reader = reader_of(store);
+    struct statement get = statement_of(&reader->statements, READ_CONVERSATION_GET);
+
+    statement_text(&get, id);
+    answer_conversation(reader, &get, each, context);
+}
+
+void reader_find_conversation(struct store *store, const char *principal, const char *key,
+                              store_conversation_each *each, void *context)
+{
+    struct reader *reader = reader_of(store);
+    struct statement find = statement_of(&reader->statements, READ_CONVERSATION_FIND);
+
+    statement_text(&find, principal);
+    statement_text(&find, key);
+    answer_conversation(reader, &find, each, context);
+}
+
+void reader_list_conversations(struct store *store, const struct store_conversation_query *query,
+                               store_conversation_each *each, void *context)
+{
+    struct reader *reader = reader_of(store);
+    struct statement list = statement_of(&reader->statements, READ_CONVERSATION_LIST);
+    struct store_conversation conversation;
+    struct error err = { 0 };
+
+    statement_text(&list, query->principal);
+    statement_text(&list, query->state);
+    statement_text(&list, query->before_id);
+    statement_integer(&list, request_limit(query->limit));
+    while (statement_next(&list, &conversation_columns, &conversation))
+        each(context, &conversation, NULL);
+    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
+}
+
+void reader_list_conversation_events(struct store *store, const char *id, int64_t after,
+                                     size_t limit, store_conversation_event_each *each,
+                                     void *context)
+{
+    struct reader *reader = reader_of(store);
+    struct statement list = statement_of(&reader->statements, READ_CONVERSATION_EVENTS);
+    struct store_conversation_event event;
+    struct error err = { 0 };
+
+    statement_text(&list, id);
+    statement_integer(&list, after);
+    statement_integer(&list, (int64_t)limit);
+    while (statement_next(&list, &conversation_event_columns, &event))
+        each(context, &event, NULL);
+    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }

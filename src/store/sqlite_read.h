@@ -15,9 +15,8 @@ struct reader {
     const char *path;           /* borrowed */
     atomic_bool *is_broken;     /* borrowed */
     struct statements statements;
-    struct statements history;       /* of sqlite_history.c */
-    struct statements conversations; /* of sqlite_conversation.c */
-    struct text meta;                /* what reader_meta returned last */
+    struct statements history; /* of sqlite_history.c */
+    struct text meta;          /* what reader_meta returned last */
 };
 
 void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bool *is_broken);
@@ -41,7 +40,5 @@ void reader_rest(struct reader *reader);
 
 extern const char *const history_sql[]; /* sqlite_history.c */
 extern const size_t history_sql_count;
-extern const char *const conversation_sql[]; /* sqlite_conversation.c */
-extern const size_t conversation_sql_count;
 
 #endif
