@@ -94,6 +94,10 @@ static const struct column step[] = {
 static const struct column sweep[] = { IN(NUMBER, sweep.older_than_ms),
                                        IN(NUMBER, sweep.keep_ended), IN(NUMBER, sweep.batch) };
 
+_Static_assert(ARRAY_LEN(create) == CREATE_ASKER + 6 && ARRAY_LEN(change) == CHANGE_COPIED + 2 &&
+                   ARRAY_LEN(key) == KEY_ID + 1,
+               "job.h says where their parts begin");
+
 /* clang-format off */
 #define COLUMNS(of) .columns = { of, ARRAY_LEN(of), sizeof(union job_of) }
 /* clang-format on */
