@@ -67,6 +67,6 @@ enum exit_code acts_run(const struct arguments *arguments, const struct act *act
             (arguments->word_count == acts[i].words || arguments->word_count == 0))
             return run_act(arguments, &acts[i]);
     }
-    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", arguments->verb->name, "name", syntax, NULL);
+    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", arguments->verb->name, "name", syntax);
     return EXIT_USAGE;
 }

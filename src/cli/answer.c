@@ -50,7 +50,7 @@ static bool read_code(const struct answering *answering, const char *code,
         if (answering->arguments->is_json)
             say_error(answering->arguments, &err, NULL);
         else
-            say_problem(TEXT_CLI_NO_TERMINAL, NULL);
+            say_problem(TEXT_CLI_NO_TERMINAL);
         return false;
     }
     say_add_shown(&line, answering->form.title);
@@ -75,7 +75,7 @@ static bool read_code(const struct answering *answering, const char *code,
     text_release(&line);
     if (ok && typed[0])
         return true;
-    say_note(TEXT_CLI_NOT_SENT, NULL);
+    say_note(TEXT_CLI_NOT_SENT);
     return false;
 }
 
@@ -104,14 +104,14 @@ static void report(const struct answering *answering, const struct json *ack)
     if (answering->arguments->is_json) {
         say_value(ack);
     } else if (answering->is_late) {
-        say_note(TEXT_TOLD, NULL);
+        say_note(TEXT_TOLD);
     } else if (call_hub(answering->arguments, answering->link, "ask/get", params, &got)) {
         result = json_member(got.result, "result");
         summary = json_member_text(result, "summary");
         if (!summary)
             summary = json_member_text(json_member(result, "selection"), "summary");
         say_result(json_is_yes(json_member(ack, "already")) ? TEXT_CLI_ALREADY_SO : TEXT_CLI_SAVED,
-                   "answer", summary ? summary : "", NULL);
+                   "answer", summary ? summary : "");
         wire_release(&got);
     }
     free(params);
@@ -249,7 +249,7 @@ static bool check_pairs(const struct arguments *arguments, const char *option)
     snprintf(shown, sizeof shown, "--%s", option);
     while ((pair = arguments_next(arguments, option, &at))) {
         if (!strchr(pair, '=')) {
-            say_problem(TEXT_CLI_BAD_PAIR, "name", shown, NULL);
+            say_problem(TEXT_CLI_BAD_PAIR, "name", shown);
             return false;
         }
     }
@@ -294,7 +294,7 @@ static enum exit_code run_tell(const struct arguments *arguments)
 {
     if (arguments->word_count > 0)
         return run(arguments, true);
-    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "tell", "name", "ID", NULL);
+    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "tell", "name", "ID");
     return EXIT_USAGE;
 }
 

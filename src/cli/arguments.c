@@ -63,22 +63,22 @@ static bool take_option(struct arguments *arguments, int count, char **texts, in
     const char *value = name[length] == '\0' ? NULL : name + length + is_long;
 
     if (!option) {
-        say_problem(TEXT_CLI_UNKNOWN_OPTION, "verb", arguments->verb->name, "name", text, NULL);
+        say_problem(TEXT_CLI_UNKNOWN_OPTION, "verb", arguments->verb->name, "name", text);
         return false;
     }
     if (!option->value && value) {
-        say_problem(TEXT_CLI_TAKES_NO_VALUE, "name", text, NULL);
+        say_problem(TEXT_CLI_TAKES_NO_VALUE, "name", text);
         return false;
     }
     if (option->value && !value) {
         if (*at + 1 >= count) {
-            say_problem(TEXT_CLI_NEEDS_VALUE, "name", text, NULL);
+            say_problem(TEXT_CLI_NEEDS_VALUE, "name", text);
             return false;
         }
         value = texts[++*at];
     }
     if (arguments->given_count == ARRAY_LEN(arguments->given)) {
-        say_problem(TEXT_CLI_TOO_MANY, "verb", arguments->verb->name, "name", text, NULL);
+        say_problem(TEXT_CLI_TOO_MANY, "verb", arguments->verb->name, "name", text);
         return false;
     }
     arguments->given[arguments->given_count].option = option;
@@ -105,7 +105,7 @@ bool arguments_parse(const struct verb *verb, int count, char **texts,
         } else if (ret_arguments->word_count < verb->most_words) {
             ret_arguments->words[ret_arguments->word_count++] = text;
         } else {
-            say_problem(TEXT_CLI_TOO_MANY, "verb", verb->name, "name", text, NULL);
+            say_problem(TEXT_CLI_TOO_MANY, "verb", verb->name, "name", text);
             return false;
         }
     }
@@ -142,7 +142,7 @@ bool arguments_are_short(const struct arguments *arguments, const char *name, si
         return true;
     snprintf(shown, sizeof shown, "--%s", name);
     snprintf(limit, sizeof limit, "%zu", most);
-    say_problem(TEXT_CLI_TOO_LONG, "name", shown, "most", limit, NULL);
+    say_problem(TEXT_CLI_TOO_LONG, "name", shown, "most", limit);
     return false;
 }
 
@@ -162,7 +162,7 @@ bool arguments_integer(const struct arguments *arguments, const char *name, int6
     snprintf(shown, sizeof shown, "--%s", name);
     snprintf(low, sizeof low, "%lld", (long long)least);
     snprintf(high, sizeof high, "%lld", (long long)most);
-    say_problem(TEXT_CLI_BAD_NUMBER, "name", shown, "least", low, "most", high, NULL);
+    say_problem(TEXT_CLI_BAD_NUMBER, "name", shown, "least", low, "most", high);
     return false;
 }
 

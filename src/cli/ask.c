@@ -48,7 +48,7 @@ static void on_note(void *context, const struct wire_message *note)
     if (strcmp(note->method, "ask/created") != 0 || !id || strlen(id) != LIMIT_ID_CHARS)
         return;
     if (!asking->session_id[0] && !asking->arguments->is_json && asking->wait_s != 0)
-        say_note(TEXT_CLI_WAITING, "id", id, NULL);
+        say_note(TEXT_CLI_WAITING, "id", id);
     snprintf(asking->session_id, sizeof asking->session_id, "%s", id);
 }
 
@@ -169,8 +169,8 @@ static void print_told(const struct json *notices)
             json_encode(json_member(json_member(notice, "told_after_deadline"), "answer"));
 
         if (words)
-            say_note(TEXT_CLI_TOLD_LATE, "title", json_member_text(notice, "title"), "words", words,
-                     NULL);
+            say_note(TEXT_CLI_TOLD_LATE, "title", json_member_text(notice, "title"), "words",
+                     words);
         free(words);
     }
 }
@@ -188,16 +188,16 @@ static enum exit_code finish(struct asking *asking, enum reply_kind kind, const 
 
         printf("%s\n", id);
         if (command)
-            say_note(TEXT_CLI_RUN_LAUNCH, "command", command, NULL);
+            say_note(TEXT_CLI_RUN_LAUNCH, "command", command);
         else
-            say_note(TEXT_CLI_STILL_PENDING, NULL);
+            say_note(TEXT_CLI_STILL_PENDING);
     } else {
         if (json_member(result, "selection"))
             print_values(result);
         else
             print_value(find_value(asking, result));
         if (code == EXIT_REFUSED || code == EXIT_TIMEOUT)
-            say_note(endings[ending].said, NULL);
+            say_note(endings[ending].said);
     }
     if (!asking->arguments->is_json)
         print_told(json_member(result, "notices"));
@@ -222,7 +222,7 @@ static void say_stopped(const struct asking *asking)
 {
     if (asking->arguments->is_json)
         print_pending(asking);
-    say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id, NULL);
+    say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id);
 }
 
 /* What is asked back is said and waited on: who reads it may run `sayso explain`. Who reads JSON is
@@ -237,7 +237,7 @@ static bool waits_on(struct asking *asking, const struct json *result)
         return false;
     snprintf(asking->session_id, sizeof asking->session_id, "%s", id);
     asking->explanation = NULL;
-    say_note(TEXT_CLI_ASKED_BACK, "question", question, "id", id, NULL);
+    say_note(TEXT_CLI_ASKED_BACK, "question", question, "id", id);
     return true;
 }
 
@@ -334,9 +334,9 @@ static bool choose_tool(struct asking *asking)
 
     asking->tool = name ? ask_tool_find(name) : &tool_provide_choice;
     if (!asking->tool)
-        say_problem(TEXT_CLI_NO_TOOL, "name", name, NULL);
+        say_problem(TEXT_CLI_NO_TOOL, "name", name);
     else if (name && !arguments_value(asking->arguments, "from"))
-        say_problem(TEXT_CLI_TOOL_NEEDS_FROM, NULL);
+        say_problem(TEXT_CLI_TOOL_NEEDS_FROM);
     else
         return true;
     return false;
@@ -354,7 +354,7 @@ static bool gather(struct asking *asking, enum exit_code *ret_code)
     if (!choose_tool(asking))
         return false;
     if (!path && arguments->word_count == 0) {
-        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "ask", "name", "TITLE", NULL);
+        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "ask", "name", "TITLE");
         return false;
     }
     if (!arguments_integer(arguments, "wait", 0, LIMIT_TIMEOUT_S, &asking->wait_s))

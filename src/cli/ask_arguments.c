@@ -23,7 +23,7 @@ static bool split_pair(const char *option, const char *pair, struct text *ret_id
     const char *equals = strchr(pair, '=');
 
     if (!equals) {
-        say_problem(TEXT_CLI_BAD_PAIR, "name", option, NULL);
+        say_problem(TEXT_CLI_BAD_PAIR, "name", option);
         return false;
     }
     text_clear(ret_id);
@@ -71,7 +71,7 @@ static bool check_descriptions(const struct arguments *arguments)
                (strncmp(option, pair, length) != 0 || option[length] != '='))
             continue;
         if (!option || !pair[length]) {
-            say_problem(TEXT_CLI_BAD_DESCRIBE, "pair", pair, NULL);
+            say_problem(TEXT_CLI_BAD_DESCRIBE, "pair", pair);
             return false;
         }
     }

@@ -73,7 +73,7 @@ bool call_open_running(const struct arguments *arguments, enum link_start start,
     else if (arguments->is_json)
         say_json(absent_json);
     else if (!arguments_value(arguments, "short"))
-        say_note(TEXT_CLI_NOT_RUNNING, NULL);
+        say_note(TEXT_CLI_NOT_RUNNING);
     return false;
 }
 

@@ -76,7 +76,7 @@ static enum exit_code run_completion(const struct arguments *arguments)
             return EXIT_DONE;
         }
     }
-    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "completion", "name", completion_shells, NULL);
+    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "completion", "name", completion_shells);
     return EXIT_USAGE;
 }
 

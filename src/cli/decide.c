@@ -116,7 +116,7 @@ static enum exit_code decide(const struct arguments *arguments, struct decision 
         title = find_title(decision, link, id);
         snprintf(seconds, sizeof seconds, "%lld", (long long)decision->seconds);
         say_result(decision->done, "title", title ? title : "", "id", id ? id : "", "seconds",
-                   seconds, NULL);
+                   seconds);
     }
     free(title);
     wire_release(&reply);
@@ -128,7 +128,7 @@ static enum exit_code decide(const struct arguments *arguments, struct decision 
 static bool has_words(const struct arguments *arguments, size_t least, const char *words)
 {
     if (arguments->word_count < least)
-        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", arguments->verb->name, "name", words, NULL);
+        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", arguments->verb->name, "name", words);
     return arguments->word_count >= least;
 }
 
@@ -160,7 +160,7 @@ static enum exit_code run_extend(const struct arguments *arguments)
         return EXIT_USAGE;
     if (!text_parse_integer(arguments->words[1], &decision.seconds) || decision.seconds < 1 ||
         decision.seconds > LIMIT_TIMEOUT_S) {
-        say_problem(TEXT_CLI_BAD_NUMBER, "name", "SECONDS", "least", "1", "most", "2592000", NULL);
+        say_problem(TEXT_CLI_BAD_NUMBER, "name", "SECONDS", "least", "1", "most", "2592000");
         return EXIT_USAGE;
     }
     return decide(arguments, &decision);

@@ -7,7 +7,7 @@ static enum exit_code run_explain(const struct arguments *arguments)
     static const char words[] = "ID TEXT"; /* not for people */
 
     if (arguments->word_count < 2) {
-        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "explain", "name", words, NULL);
+        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "explain", "name", words);
         return EXIT_USAGE;
     }
     return asking_explain(arguments, arguments->words[0], arguments->words[1]);

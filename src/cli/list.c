@@ -60,7 +60,7 @@ static void print_list(const struct arguments *arguments, const struct json *ask
     for (size_t i = 0; i < json_length(asks); i++)
         print_ask(json_item(asks, i));
     if (json_length(asks) == 0)
-        say_note(TEXT_CLI_NOTHING_LISTED, NULL);
+        say_note(TEXT_CLI_NOTHING_LISTED);
 }
 
 static enum exit_code run_list(const struct arguments *arguments)

@@ -115,7 +115,7 @@ static bool far_choose(const struct arguments *arguments)
         return true;
     }
     if (!token_file) {
-        say_problem(TEXT_CLI_NEEDS_TOKEN_FILE, NULL);
+        say_problem(TEXT_CLI_NEEDS_TOKEN_FILE);
         return false;
     }
     if (far_hub_choose(hub, token_file, ca_file, &err))
@@ -128,7 +128,7 @@ static int finish(enum exit_code code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return (int)code;
-    say_problem(TEXT_CLI_NO_OUTPUT, NULL);
+    say_problem(TEXT_CLI_NO_OUTPUT);
     return EXIT_ERROR;
 }
 
@@ -140,7 +140,7 @@ static bool are_utf8(int count, char **texts)
         while (at < end) {
             if (text_decode(&at, end) >= 0)
                 continue;
-            say_problem(TEXT_CLI_NOT_UTF8, "name", texts[i], NULL);
+            say_problem(TEXT_CLI_NOT_UTF8, "name", texts[i]);
             return false;
         }
     }
@@ -171,7 +171,7 @@ static int run(int count, char **texts)
     }
     verb = strcmp(name, "--version") == 0 ? &verb_version : find_verb(name);
     if (!verb) {
-        say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name, NULL);
+        say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name);
         return EXIT_USAGE;
     }
     if (!arguments_parse(verb, count - 2, texts + 2, &arguments))

@@ -209,7 +209,7 @@ static enum exit_code run_man(const struct arguments *arguments)
             return EXIT_DONE;
         }
     }
-    say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name, NULL);
+    say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name);
     return EXIT_USAGE;
 }
 

@@ -16,7 +16,7 @@ static enum exit_code run_mcp(const struct arguments *arguments)
                            &options.client_timeout_s))
         return EXIT_USAGE;
     if (options.tools && !offered_tools_are_valid(options.tools)) {
-        say_problem(TEXT_SETTING_TAKES_TOOLS, "name", "--tools", NULL);
+        say_problem(TEXT_SETTING_TAKES_TOOLS, "name", "--tools");
         return EXIT_USAGE;
     }
     stdio_run(&options);

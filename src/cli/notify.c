@@ -49,9 +49,9 @@ static enum exit_code show_on_desktop(const struct arguments *arguments)
     json_free(words);
     text_release(&input);
     if (outcome == OS_NOTIFY_SHOWN)
-        say_note(said[outcome], NULL);
+        say_note(said[outcome]);
     else
-        say_problem(said[outcome], NULL);
+        say_problem(said[outcome]);
     return outcome == OS_NOTIFY_SHOWN ? EXIT_DONE : EXIT_ERROR;
 }
 
@@ -80,7 +80,7 @@ static enum exit_code run_notify(const struct arguments *arguments)
         return show_on_desktop(arguments);
     if (strcmp(name, "secret") == 0)
         return print_secret(arguments);
-    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "notify", "name", syntax, NULL);
+    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "notify", "name", syntax);
     return EXIT_USAGE;
 }
 

@@ -23,7 +23,7 @@ static void say_tunnel(const char *url)
     os_user_name(user, sizeof user);
     snprintf(command, sizeof command, "ssh -N -L %.*s:127.0.0.1:%.*s %s@%s", length,
              port ? port + 1 : "", length, port ? port + 1 : "", user, host);
-    say_note(TEXT_CLI_OPEN_TUNNEL, "command", command, NULL);
+    say_note(TEXT_CLI_OPEN_TUNNEL, "command", command);
 }
 
 void open_say(enum os_browser outcome, const char *url)
@@ -37,7 +37,7 @@ void open_say(enum os_browser outcome, const char *url)
     if (outcome == OS_BROWSER_FAR)
         say_tunnel(url);
     else
-        say_note(notes[outcome], NULL);
+        say_note(notes[outcome]);
 }
 
 static void print_json(const struct json *link, bool is_opened)

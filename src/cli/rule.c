@@ -63,11 +63,11 @@ static void print_list(const struct arguments *arguments, const struct json *res
         bool is_over = json_is_yes(json_member(rule, "expired"));
 
         say_result(is_over ? TEXT_RULE_OVER : TEXT_RULE_UNTIL, "id", json_member_text(rule, "id"),
-                   "time", json_member_text(rule, "expires_at"), NULL);
+                   "time", json_member_text(rule, "expires_at"));
         print_facts(json_member(rule, "rule"));
     }
     if (json_length(rules) == 0)
-        say_note(TEXT_RULE_NONE, NULL);
+        say_note(TEXT_RULE_NONE);
 }
 
 static void print_suggestions(const struct arguments *arguments, const struct json *result)
@@ -81,13 +81,13 @@ static void print_suggestions(const struct arguments *arguments, const struct js
         char count[24];
 
         snprintf(count, sizeof count, "%lld", (long long)json_member_integer(one, "count", 0));
-        say_result(TEXT_RULE_SUGGESTED, "count", count, NULL);
+        say_result(TEXT_RULE_SUGGESTED, "count", count);
         print_facts(facts);
         say_result(TEXT_RULE_DO_ADD, "id", json_member_text(facts, "from"), "option",
-                   any_prompt ? "--any-prompt" : "", NULL);
+                   any_prompt ? "--any-prompt" : "");
     }
     if (json_length(suggestions) == 0)
-        say_note(TEXT_RULE_NO_SUGGESTIONS, NULL);
+        say_note(TEXT_RULE_NO_SUGGESTIONS);
 }
 
 static void print_preview(const struct arguments *arguments, const struct json *result)
@@ -99,14 +99,14 @@ static void print_preview(const struct arguments *arguments, const struct json *
     print_facts(result);
     snprintf(same, sizeof same, "%lld", (long long)json_member_integer(result, "same", 0));
     snprintf(other, sizeof other, "%lld", (long long)json_member_integer(result, "other", 0));
-    say_result(TEXT_RULE_SO_FAR, "same", same, "other", other, NULL);
+    say_result(TEXT_RULE_SO_FAR, "same", same, "other", other);
     for (size_t i = 0; i < json_length(asks); i++) {
         const struct json *ask = json_item(asks, i);
 
         say_result(json_is_yes(json_member(ask, "same")) ? TEXT_RULE_CASE_SAME
                                                          : TEXT_RULE_CASE_OTHER,
                    "id", json_member_text(ask, "session_id"), "time",
-                   json_member_text(ask, "created_at"), "answer", answer_of(ask), NULL);
+                   json_member_text(ask, "created_at"), "answer", answer_of(ask));
     }
 }
 
@@ -114,15 +114,15 @@ static void print_added(const struct arguments *arguments, const struct json *ru
 {
     (void)arguments;
     say_result(TEXT_RULE_UNTIL, "id", json_member_text(rule, "id"), "time",
-               json_member_text(rule, "expires_at"), NULL);
+               json_member_text(rule, "expires_at"));
     print_facts(json_member(rule, "rule"));
-    say_note(TEXT_RULE_ADDED, "id", json_member_text(rule, "id"), NULL);
+    say_note(TEXT_RULE_ADDED, "id", json_member_text(rule, "id"));
 }
 
 static void print_removed(const struct arguments *arguments, const struct json *result)
 {
     (void)result;
-    say_result(TEXT_RULE_REMOVED, "id", arguments->words[1], NULL);
+    say_result(TEXT_RULE_REMOVED, "id", arguments->words[1]);
 }
 
 static const struct act acts[] = {

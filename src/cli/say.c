@@ -30,8 +30,8 @@ void say_add_shown(struct text *out, const char *words)
     add_badges(out, visible_text(words, strlen(words), VISIBLE_ONE_LINE, out));
 }
 
-/* i18n_format with every value sanitized; at most four pairs are ever needed here. */
-static void add_sentence(struct text *out, enum text_id id, va_list pairs)
+/* At most four pairs are ever needed here. */
+void say_add_sentence(struct text *out, enum text_id id, va_list pairs)
 {
     enum { MOST = 4 };
     const char *names[MOST] = { NULL }, *name;
@@ -42,8 +42,7 @@ static void add_sentence(struct text *out, enum text_id id, va_list pairs)
         const char *value = va_arg(pairs, const char *);
 
         names[count] = name;
-        visible_text(value, strlen(value), VISIBLE_ONE_LINE, &values[count]);
-        count++;
+        visible_text(value, strlen(value), VISIBLE_ONE_LINE, &values[count++]);
     }
     i18n_format(out, id, names[0], text_string(&values[0]), names[1], text_string(&values[1]),
                 names[2], text_string(&values[2]), names[3], text_string(&values[3]), NULL);
@@ -51,40 +50,16 @@ static void add_sentence(struct text *out, enum text_id id, va_list pairs)
         text_release(&values[i]);
 }
 
-static void print_sentence(FILE *file, const char *before, enum text_id id, va_list pairs)
+void say_sentence(FILE *file, const char *before, enum text_id id, ...)
 {
     struct text line = { 0 };
+    va_list pairs;
 
-    add_sentence(&line, id, pairs);
+    va_start(pairs, id);
+    say_add_sentence(&line, id, pairs);
+    va_end(pairs);
     fprintf(file, "%s%s\n", before, text_string(&line));
     text_release(&line);
-}
-
-void say_problem(enum text_id id, ...)
-{
-    va_list pairs;
-
-    va_start(pairs, id);
-    print_sentence(stderr, "sayso: ", id, pairs);
-    va_end(pairs);
-}
-
-void say_note(enum text_id id, ...)
-{
-    va_list pairs;
-
-    va_start(pairs, id);
-    print_sentence(stderr, "", id, pairs);
-    va_end(pairs);
-}
-
-void say_result(enum text_id id, ...)
-{
-    va_list pairs;
-
-    va_start(pairs, id);
-    print_sentence(stdout, "", id, pairs);
-    va_end(pairs);
 }
 
 static void say_error_json(const struct error *err, const struct json *detail)
@@ -119,7 +94,7 @@ static bool say_winner(const struct arguments *arguments, const struct json *det
         return false;
     say_add_time(arguments, &when, at);
     say_problem(TEXT_CLI_TOO_LATE, "state", i18n_state(state_find(state)), "person", person, "via",
-                via, "time", text_string(&when), NULL);
+                via, "time", text_string(&when));
     text_release(&when);
     return true;
 }
@@ -131,7 +106,7 @@ void say_wrong(const char *place, const struct error *err)
     text_add_format(&detail, "%s%s", place, place[0] ? ": " : "");
     if (!i18n_reason(&detail, err->message))
         text_add_text(&detail, err->message);
-    say_problem(TEXT_ERROR_KNOWN, "detail", text_string(&detail), NULL);
+    say_problem(TEXT_ERROR_KNOWN, "detail", text_string(&detail));
     text_release(&detail);
 }
 
@@ -167,7 +142,7 @@ static void say_unsaved(const struct error *err)
 
     if (!i18n_reason(&words, err->message))
         text_add_text(&words, err->message);
-    say_problem(TEXT_ERROR_STORAGE, "message", text_string(&words), NULL);
+    say_problem(TEXT_ERROR_STORAGE, "message", text_string(&words));
     text_release(&words);
 }
 
@@ -182,17 +157,16 @@ void say_error(const struct arguments *arguments, const struct error *err,
     else if (err->code == ERROR_already_answered && say_winner(arguments, detail))
         return;
     else if (ended == STATE_TIMEOUT || ended == STATE_AUTO_SUBMITTED)
-        say_problem(TEXT_ERROR_TIMED_OUT, NULL);
+        say_problem(TEXT_ERROR_TIMED_OUT);
     else if (ended == STATE_WITHDRAWN)
-        say_problem(TEXT_ERROR_TAKEN_BACK, NULL);
+        say_problem(TEXT_ERROR_TAKEN_BACK);
     else if (err->code == ERROR_already_answered)
-        say_problem(TEXT_ERROR_OVER, NULL);
+        say_problem(TEXT_ERROR_OVER);
     else if (err->code == ERROR_not_found && strcmp(err->path, "/session_id") == 0)
         say_problem(strstr(err->message, "nothing") ? TEXT_ERROR_NOTHING_WAITS
-                                                    : TEXT_ERROR_NOT_FOUND,
-                    NULL);
+                                                    : TEXT_ERROR_NOT_FOUND);
     else if (err->code == ERROR_conflicting_arguments && strcmp(err->path, "/session_id") == 0)
-        say_problem(TEXT_ERROR_SEVERAL, NULL);
+        say_problem(TEXT_ERROR_SEVERAL);
     else if (err->code == ERROR_storage_failed)
         say_unsaved(err);
     else

@@ -4,7 +4,9 @@
  */
 #ifndef CLI_SAY_H
 #define CLI_SAY_H
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "cli/verb.h"
 
@@ -12,10 +14,13 @@ struct error;
 struct json;
 struct text;
 
-/* A sentence on stderr after "sayso: "; pairs as i18n_format takes them, values sanitized here. */
-void say_problem(enum text_id id, ...);
-void say_note(enum text_id id, ...);   /* the same without the name */
-void say_result(enum text_id id, ...); /* on stdout */
+/* A sentence on stderr after "sayso: "; behind its id come pairs of name and value, as i18n_format
+ * takes them but without an end. Values are sanitized here. */
+#define say_problem(...) say_sentence(stderr, "sayso: ", __VA_ARGS__, NULL)
+#define say_note(...)    say_sentence(stderr, "", __VA_ARGS__, NULL) /* the same without the name */
+#define say_result(...)  say_sentence(stdout, "", __VA_ARGS__, NULL)
+void say_sentence(FILE *file, const char *before, enum text_id id, ...);
+void say_add_sentence(struct text *out, enum text_id id, va_list pairs);
 
 /* An error: JSON on stdout {"error": …} or a sentence on stderr. `detail` is who won, or NULL. */
 void say_error(const struct arguments *arguments, const struct error *err,

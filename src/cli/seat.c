@@ -93,10 +93,10 @@ static void say_where(const struct arguments *arguments, enum tty_trouble troubl
         json_write_end_object(&writer);
         say_json(text_string(&out));
     } else {
-        say_problem(trouble == TTY_FORBIDDEN ? TEXT_CLI_SANDBOXED : TEXT_CLI_TERMINAL_NEEDED, NULL);
+        say_problem(trouble == TTY_FORBIDDEN ? TEXT_CLI_SANDBOXED : TEXT_CLI_TERMINAL_NEEDED);
         printf("%s\n", command);
         if (url.used)
-            say_note(TEXT_CLI_OR_BROWSER, "url", text_string(&url), NULL);
+            say_note(TEXT_CLI_OR_BROWSER, "url", text_string(&url));
     }
     text_release(&url);
     text_release(&out);
@@ -123,7 +123,7 @@ bool seat_is_there(const struct arguments *arguments, const char *const *words,
 
     *ret_code = EXIT_PENDING;
     if (trouble == TTY_FINE && is_drawn && is_dumb())
-        say_problem(TEXT_CLI_DUMB_TERMINAL, NULL);
+        say_problem(TEXT_CLI_DUMB_TERMINAL);
     if (trouble == TTY_FINE)
         return !is_drawn || !is_dumb();
     add_command(&command, words);
@@ -172,7 +172,7 @@ static enum exit_code finish_over(const struct arguments *arguments, const char 
     if (arguments->is_json)
         say_json(whole_json);
     else
-        say_note(TEXT_CLI_ALREADY_OVER, "state", i18n_text(rows[found].words), NULL);
+        say_note(TEXT_CLI_ALREADY_OVER, "state", i18n_text(rows[found].words));
     json_free(whole);
     return rows[found].code;
 }
@@ -181,7 +181,7 @@ static enum exit_code finish_over(const struct arguments *arguments, const char 
 static void say_moved(const struct seat_result *result)
 {
     if (result->browser == OS_BROWSER_OPENED) {
-        say_note(TEXT_TUI_MOVED, "url", text_string(&result->url), NULL);
+        say_note(TEXT_TUI_MOVED, "url", text_string(&result->url));
     } else {
         fprintf(stderr, "%s\n", text_string(&result->link));
         open_say(result->browser, text_string(&result->url));
@@ -197,10 +197,10 @@ enum exit_code seat_finish(const struct arguments *arguments, const struct seat_
         return finish_over(arguments, text_string(&result->whole_json));
     case SEAT_LEFT:
         if (result->session_id[0])
-            say_note(TEXT_CLI_LEFT, "id", result->session_id, NULL);
+            say_note(TEXT_CLI_LEFT, "id", result->session_id);
         return EXIT_PENDING;
     case SEAT_ELSEWHERE:
-        say_note(TEXT_CLI_ELSEWHERE, "id", result->session_id, NULL);
+        say_note(TEXT_CLI_ELSEWHERE, "id", result->session_id);
         return EXIT_PENDING;
     case SEAT_MOVED:
         say_moved(result);

@@ -29,9 +29,9 @@ static bool is_logged(void)
 
 static void say_public(const char *url)
 {
-    say_result(TEXT_CLI_SERVING_PUBLIC, "url", url, NULL);
+    say_result(TEXT_CLI_SERVING_PUBLIC, "url", url);
     if (strncmp(url, "http://", strlen("http://")) == 0)
-        say_note(TEXT_CLI_SERVING_PLAIN, NULL);
+        say_note(TEXT_CLI_SERVING_PLAIN);
 }
 
 static void on_ready(void *context, const char *status_json, const char *link)
@@ -46,18 +46,18 @@ static void on_ready(void *context, const char *status_json, const char *link)
         const char *aside = json_member_text(status, "recovered_from");
 
         snprintf(pid, sizeof pid, "%lld", (long long)json_member_integer(status, "pid", 0));
-        say_result(TEXT_CLI_SERVING, "pid", pid, NULL);
-        say_result(TEXT_CLI_SERVING_HOW, NULL);
+        say_result(TEXT_CLI_SERVING, "pid", pid);
+        say_result(TEXT_CLI_SERVING_HOW);
         if (json_member_text(status, "url"))
-            say_result(TEXT_CLI_SERVING_URL, "url", json_member_text(status, "url"), NULL);
+            say_result(TEXT_CLI_SERVING_URL, "url", json_member_text(status, "url"));
         else
-            say_note(TEXT_CLI_NO_PORT, NULL);
+            say_note(TEXT_CLI_NO_PORT);
         if (json_member_text(status, "public_url"))
             say_public(json_member_text(status, "public_url"));
         if (link && !is_logged())
-            say_result(TEXT_CLI_SERVING_LINK, "link", link, NULL);
+            say_result(TEXT_CLI_SERVING_LINK, "link", link);
         if (aside)
-            say_note(TEXT_CLI_RECOVERED, "file", aside, NULL);
+            say_note(TEXT_CLI_RECOVERED, "file", aside);
         json_free(status);
     }
     fflush(stdout);
@@ -161,7 +161,7 @@ static enum exit_code serve_with_inbox(const struct arguments *arguments,
         code = show_inbox(arguments);
         kill(pid, SIGTERM);
     } else if (strcmp(said, "B") == 0) {
-        say_problem(TEXT_CLI_HUB_BUSY, NULL);
+        say_problem(TEXT_CLI_HUB_BUSY);
     } else {
         error_set(&err, ERROR_unavailable, "", "%s", said);
         say_error(arguments, &err, NULL);
@@ -229,7 +229,7 @@ static enum exit_code run_serve(const struct arguments *arguments)
     if (outcome == HUB_FAILED && is_auto)
         os_tell_starter(err.message);
     if (outcome == HUB_BUSY)
-        say_problem(TEXT_CLI_HUB_BUSY, NULL);
+        say_problem(TEXT_CLI_HUB_BUSY);
     else if (outcome != HUB_ENDED)
         say_error(arguments, &err, NULL);
     return outcome == HUB_ENDED ? EXIT_DONE : outcome == HUB_RETIRED ? EXIT_RETIRED : EXIT_ERROR;

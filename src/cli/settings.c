@@ -83,8 +83,7 @@ static void print_reply(const struct arguments *arguments, const char *act,
         text = settings_value_text(result);
         if (strcmp(json_member_text(result, "name"), "language") == 0)
             call_speak_as_saved();
-        say_result(TEXT_CLI_SETTING_SET, "name", json_member_text(result, "name"), "value", text,
-                   NULL);
+        say_result(TEXT_CLI_SETTING_SET, "name", json_member_text(result, "name"), "value", text);
     }
     free(text);
 }
@@ -101,7 +100,7 @@ static bool check_value(const struct arguments *arguments, const char *name, con
         if (arguments->is_json)
             say_error(arguments, &err, NULL);
         else
-            say_problem(TEXT_CLI_NO_SUCH_SETTING, "name", name, NULL);
+            say_problem(TEXT_CLI_NO_SUCH_SETTING, "name", name);
         return false;
     }
     if (value && !settings_parse(id, value, &parsed, &err)) {
@@ -197,7 +196,7 @@ static enum exit_code run_settings(const struct arguments *arguments)
         text_release(&params);
         return ok ? EXIT_DONE : EXIT_ERROR;
     }
-    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "settings", "name", syntax, NULL);
+    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "settings", "name", syntax);
     return EXIT_USAGE;
 }
 

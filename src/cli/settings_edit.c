@@ -96,7 +96,7 @@ static bool run_editor(const struct edit *edit)
                                             (char *const *)(uintptr_t)argv, environ) == 0;
     free(words);
     if (!has_started) {
-        say_problem(TEXT_CLI_EDIT_NO_EDITOR, "editor", editor, NULL);
+        say_problem(TEXT_CLI_EDIT_NO_EDITOR, "editor", editor);
         return false;
     }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -104,9 +104,9 @@ static bool run_editor(const struct edit *edit)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        say_problem(TEXT_CLI_EDIT_NO_EDITOR, "editor", editor, NULL);
+        say_problem(TEXT_CLI_EDIT_NO_EDITOR, "editor", editor);
     else
-        say_problem(TEXT_CLI_EDIT_FAILED, NULL);
+        say_problem(TEXT_CLI_EDIT_FAILED);
     return false;
 }
 
@@ -115,7 +115,7 @@ static void complain(struct edit *edit, int64_t number, const char *reason)
     char room[TEXT_INTEGER_BYTES];
 
     edit->is_bad = true;
-    say_problem(TEXT_CLI_EDIT_LINE, "line", text_of_integer(number, room), "reason", reason, NULL);
+    say_problem(TEXT_CLI_EDIT_LINE, "line", text_of_integer(number, room), "reason", reason);
 }
 
 static char *trimmed(const char *from, size_t length)
@@ -199,7 +199,7 @@ static bool set_one(const struct edit *edit, enum setting_id id, struct json_wri
         free(text);
     } else if (ok) {
         text = settings_value_text(reply.result);
-        say_result(TEXT_CLI_SETTING_SET, "name", setting_row(id)->name, "value", text, NULL);
+        say_result(TEXT_CLI_SETTING_SET, "name", setting_row(id)->name, "value", text);
         free(text);
     }
     wire_release(&reply);
@@ -227,7 +227,7 @@ static bool set_changes(const struct edit *edit)
     if (ok && edit->arguments->is_json)
         say_json(text_string(&changed));
     else if (ok && count == 0)
-        say_note(TEXT_CLI_EDIT_NOTHING, NULL);
+        say_note(TEXT_CLI_EDIT_NOTHING);
     text_release(&changed);
     return ok;
 }
@@ -269,7 +269,7 @@ static enum exit_code edit_page(struct edit *edit)
     read_page(edit, &page);
     text_release(&page);
     if (edit->is_bad) {
-        say_note(TEXT_CLI_EDIT_KEPT, "path", edit->path, NULL);
+        say_note(TEXT_CLI_EDIT_KEPT, "path", edit->path);
         return EXIT_ERROR;
     }
     ok = set_changes(edit);

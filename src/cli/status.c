@@ -37,7 +37,7 @@ static void print_status(const struct arguments *arguments, const struct json *s
     if (json_member_text(status, "log"))
         say_row(TEXT_ROW_LOG, json_member_text(status, "log"));
     if (aside)
-        say_note(TEXT_CLI_RECOVERED, "file", aside, NULL);
+        say_note(TEXT_CLI_RECOVERED, "file", aside);
 }
 
 static enum exit_code run_status(const struct arguments *arguments)

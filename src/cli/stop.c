@@ -48,7 +48,7 @@ static enum exit_code run_stop(const struct arguments *arguments)
     if (arguments->is_json)
         say_json("{\"stopped\":true}");
     else
-        say_result(TEXT_CLI_STOPPED, NULL);
+        say_result(TEXT_CLI_STOPPED);
     return EXIT_DONE;
 }
 

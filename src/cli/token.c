@@ -80,9 +80,9 @@ static bool finish_new(const struct arguments *arguments, struct link *link,
     else if (!path)
         printf("%s\n", json_member_text(token, "token"));
     if (path)
-        say_note(TEXT_CLI_TOKEN_IN_FILE, "id", json_member_text(token, "id"), "file", path, NULL);
+        say_note(TEXT_CLI_TOKEN_IN_FILE, "id", json_member_text(token, "id"), "file", path);
     else
-        say_note(TEXT_CLI_TOKEN_MADE, "id", json_member_text(token, "id"), NULL);
+        say_note(TEXT_CLI_TOKEN_MADE, "id", json_member_text(token, "id"));
     json_free(shown);
     return true;
 }
@@ -127,14 +127,14 @@ static void print_list(const struct arguments *arguments, const struct json *res
         text_release(&label);
     }
     if (json_length(tokens) == 0)
-        say_note(TEXT_CLI_NO_TOKENS, NULL);
+        say_note(TEXT_CLI_NO_TOKENS);
 }
 
 static void print_revoked(const struct arguments *arguments, const struct json *token)
 {
     (void)arguments;
     say_result(TEXT_CLI_TOKEN_REVOKED, "id", json_member_text(token, "id"), "label",
-               json_member_text(token, "label"), NULL);
+               json_member_text(token, "label"));
 }
 
 static const struct act acts[] = {

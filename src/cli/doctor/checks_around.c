@@ -27,15 +27,13 @@ static bool judge_file(struct doctor *doctor, const char *path)
         return true; /* not there, or judged by whoever uses it */
     if (found.st_uid != geteuid()) {
         snprintf(number, sizeof number, "%lld", (long long)found.st_uid);
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_OWNER, TEXT_MEND_FILE_OWNER, "path", path,
-                      "owner", number, NULL);
+        doctor_fault(doctor, TEXT_FOUND_OWNER, TEXT_MEND_FILE_OWNER, "path", path, "owner", number);
         return false;
     }
     if (found.st_mode & 077) {
         snprintf(number, sizeof number, "%03o", (unsigned)found.st_mode & 0777);
         doctor_report(doctor, found.st_mode & 022 ? DOCTOR_FAULT : DOCTOR_WARNING,
-                      TEXT_FOUND_FILE_MODE, TEXT_MEND_FILE_MODE, "path", path, "mode", number,
-                      NULL);
+                      TEXT_FOUND_FILE_MODE, TEXT_MEND_FILE_MODE, "path", path, "mode", number);
         return false;
     }
     return true;
@@ -55,7 +53,7 @@ void check_files(struct doctor *doctor)
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         is_well = judge_file(doctor, files[i]) && is_well;
     if (is_well)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_FILES, DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, TEXT_FOUND_FILES);
 }
 
 /* Whether a socket of this kind may be made: sandboxes of agents' shells forbid it. */
@@ -89,16 +87,16 @@ void check_sandbox(struct doctor *doctor)
     const char *path = doctor->place.data;
 
     if (!may_connect(AF_UNIX))
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_SANDBOX_SOCKET, TEXT_MEND_SANDBOX, NULL);
+        doctor_fault(doctor, TEXT_FOUND_SANDBOX_SOCKET, TEXT_MEND_SANDBOX);
     else if (doctor->has_place && !may_write(path))
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_SANDBOX_READ_ONLY,
-                      TEXT_MEND_SANDBOX_READ_ONLY, "path", path, NULL);
+        doctor_fault(doctor, TEXT_FOUND_SANDBOX_READ_ONLY, TEXT_MEND_SANDBOX_READ_ONLY, "path",
+                     path);
     else if (!may_connect(AF_INET))
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_SANDBOX_NET, TEXT_MEND_SANDBOX, NULL);
+        doctor_warning(doctor, TEXT_FOUND_SANDBOX_NET, TEXT_MEND_SANDBOX);
     else if (is_terminal_forbidden())
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_SANDBOX_TTY, TEXT_MEND_SANDBOX_TTY, NULL);
+        doctor_warning(doctor, TEXT_FOUND_SANDBOX_TTY, TEXT_MEND_SANDBOX_TTY);
     else
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_SANDBOX_NONE, DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, TEXT_FOUND_SANDBOX_NONE);
 }
 
 /* With the portal and the terminal switched off an ask reaches only who has an inbox open. */
@@ -112,14 +110,11 @@ void check_channels(struct doctor *doctor)
     has_terminal = settings_is_on(settings, SETTING_TERMINAL);
     settings_free(settings);
     if (!has_portal && !has_terminal)
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CHANNELS_NONE, TEXT_MEND_CHANNELS_NONE,
-                      NULL);
+        doctor_warning(doctor, TEXT_FOUND_CHANNELS_NONE, TEXT_MEND_CHANNELS_NONE);
     else
-        doctor_report(doctor, DOCTOR_OK,
-                      has_portal && has_terminal ? TEXT_FOUND_CHANNELS
-                      : has_portal               ? TEXT_FOUND_CHANNELS_PORTAL
-                                                 : TEXT_FOUND_CHANNELS_TERMINAL,
-                      DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, has_portal && has_terminal ? TEXT_FOUND_CHANNELS
+                          : has_portal               ? TEXT_FOUND_CHANNELS_PORTAL
+                                                     : TEXT_FOUND_CHANNELS_TERMINAL);
 }
 
 bool doctor_find_program(const char *name, char out[DOCTOR_PATH_BYTES])
@@ -142,15 +137,13 @@ void check_program(struct doctor *doctor)
 
     os_own_program(own, sizeof own);
     if (!doctor_find_program("sayso", first))
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_PROGRAM_NOT_IN_PATH, DOCTOR_NO_REMEDY, "path",
-                      own, NULL);
+        doctor_ok(doctor, TEXT_FOUND_PROGRAM_NOT_IN_PATH, "path", own);
     else if (stat(own, &ours) == 0 && stat(first, &theirs) == 0 &&
              (ours.st_ino != theirs.st_ino || ours.st_dev != theirs.st_dev))
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_PROGRAM_OTHER, TEXT_MEND_PROGRAM_OTHER,
-                      "path", own, "other", first, NULL);
+        doctor_warning(doctor, TEXT_FOUND_PROGRAM_OTHER, TEXT_MEND_PROGRAM_OTHER, "path", own,
+                       "other", first);
     else
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_PROGRAM, DOCTOR_NO_REMEDY, "path", own,
-                      "version", SAYSO_VERSION, NULL);
+        doctor_ok(doctor, TEXT_FOUND_PROGRAM, "path", own, "version", SAYSO_VERSION);
 }
 
 /* What a hub put aside because it was damaged still has asks and answers in it. */

@@ -59,14 +59,14 @@ static void judge_program(struct doctor *doctor, const struct client *client,
     if (program[0] != '/' && !doctor_find_program(program, found))
         return; /* the client's own search path may have it */
     if (program[0] == '/' && access(program, X_OK) != 0)
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_CLIENT_GONE, TEXT_MEND_CLIENT, "client",
-                      client->title, "program", program, "name", client->name, NULL);
+        doctor_fault(doctor, TEXT_FOUND_CLIENT_GONE, TEXT_MEND_CLIENT, "client", client->title,
+                     "program", program, "name", client->name);
     else if (!doctor_server_answers(client, entry))
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_CLIENT_SILENT, TEXT_MEND_CLIENT, "client",
-                      client->title, "program", program, "name", client->name, NULL);
+        doctor_fault(doctor, TEXT_FOUND_CLIENT_SILENT, TEXT_MEND_CLIENT, "client", client->title,
+                     "program", program, "name", client->name);
     else if (program[0] == '/' && !is_this_program(program))
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_OTHER, TEXT_MEND_CLIENT, "client",
-                      client->title, "program", program, "name", client->name, NULL);
+        doctor_warning(doctor, TEXT_FOUND_CLIENT_OTHER, TEXT_MEND_CLIENT, "client", client->title,
+                       "program", program, "name", client->name);
     else
         return;
     *is_well = false;
@@ -88,8 +88,8 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
     if (!client->timeout_key || patience > hold)
         return;
     snprintf(seconds, sizeof seconds, "%lld", (long long)patience);
-    doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_IMPATIENT, TEXT_MEND_CLIENT, "client",
-                  client->title, "seconds", seconds, "name", client->name, NULL);
+    doctor_warning(doctor, TEXT_FOUND_CLIENT_IMPATIENT, TEXT_MEND_CLIENT, "client", client->title,
+                   "seconds", seconds, "name", client->name);
     *is_well = false;
 }
 
@@ -111,9 +111,9 @@ static void judge_permission(struct doctor *doctor, const struct client *client,
     config_file_release(&file);
     if (is_given)
         return;
-    doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_ASKS,
-                  path[0] ? TEXT_MEND_CLIENT_RULES : TEXT_MEND_CLIENT, "client", client->title,
-                  "name", client->name, "file", path, NULL);
+    doctor_warning(doctor, TEXT_FOUND_CLIENT_ASKS,
+                   path[0] ? TEXT_MEND_CLIENT_RULES : TEXT_MEND_CLIENT, "client", client->title,
+                   "name", client->name, "file", path);
     *is_well = false;
 }
 
@@ -129,16 +129,14 @@ static void judge_entry(struct doctor *doctor, const struct client *client, cons
     if (port && doctor->hub_port && port != doctor->hub_port) {
         snprintf(theirs, sizeof theirs, "%d", port);
         snprintf(ours, sizeof ours, "%d", doctor->hub_port);
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_PORT, TEXT_MEND_CLIENT_PORT,
-                      "client", client->title, "port", theirs, "ours", ours, "name", client->name,
-                      NULL);
+        doctor_warning(doctor, TEXT_FOUND_CLIENT_PORT, TEXT_MEND_CLIENT_PORT, "client",
+                       client->title, "port", theirs, "ours", ours, "name", client->name);
         is_well = false;
     }
     judge_patience(doctor, client, entry, &is_well);
     judge_permission(doctor, client, name, entry, &is_well);
     if (is_well)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_CLIENT, DOCTOR_NO_REMEDY, "client",
-                      client->title, "file", file, NULL);
+        doctor_ok(doctor, TEXT_FOUND_CLIENT, "client", client->title, "file", file);
 }
 
 static void check_client(struct doctor *doctor, const struct client *client, size_t *ret_found)
@@ -152,9 +150,8 @@ static void check_client(struct doctor *doctor, const struct client *client, siz
         char name[CLIENT_PATH_BYTES] = "";
 
         client_file(client, false, name, NULL);
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLIENT_UNREADABLE,
-                      TEXT_MEND_CLIENT_UNREADABLE, "client", client->title, "file", name, "line",
-                      line, NULL);
+        doctor_warning(doctor, TEXT_FOUND_CLIENT_UNREADABLE, TEXT_MEND_CLIENT_UNREADABLE, "client",
+                       client->title, "file", name, "line", line);
         is_connected = true;
     }
     for (void *it = servers && json_kind(servers) == KIND_OBJECT ? json_first(servers) : NULL; it;
@@ -165,8 +162,7 @@ static void check_client(struct doctor *doctor, const struct client *client, siz
         is_connected = true;
     }
     if (is_there && !is_connected)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_CLIENT_ABSENT, DOCTOR_NO_REMEDY, "client",
-                      client->title, "name", client->name, NULL);
+        doctor_ok(doctor, TEXT_FOUND_CLIENT_ABSENT, "client", client->title, "name", client->name);
     *ret_found += is_there || is_connected;
     json_free(servers);
     config_file_release(&file);
@@ -179,7 +175,7 @@ void check_clients(struct doctor *doctor)
     for (size_t i = 0; i < client_count(); i++)
         check_client(doctor, client_at(i), &found);
     if (!found)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_CLIENTS_NONE, DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, TEXT_FOUND_CLIENTS_NONE);
 }
 
 const char *doctor_http_client(void)

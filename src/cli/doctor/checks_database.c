@@ -15,18 +15,17 @@ static void report_schema(struct doctor *doctor, const struct hub_database *data
     snprintf(version, sizeof version, "%d", found->version);
     snprintf(ours, sizeof ours, "%d", found->our_version);
     if (found->is_migrating)
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_DATABASE_MOVING, TEXT_MEND_DATABASE_MOVING,
-                      "name", database->name, NULL);
+        doctor_fault(doctor, TEXT_FOUND_DATABASE_MOVING, TEXT_MEND_DATABASE_MOVING, "name",
+                     database->name);
     else if (found->version > found->our_version)
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_DATABASE_NEWER, TEXT_MEND_DATABASE_NEWER,
-                      "name", database->name, "version", version, "ours", ours, NULL);
+        doctor_fault(doctor, TEXT_FOUND_DATABASE_NEWER, TEXT_MEND_DATABASE_NEWER, "name",
+                     database->name, "version", version, "ours", ours);
     else
-        doctor_report(doctor, DOCTOR_OK,
-                      found->version == 0                   ? TEXT_FOUND_DATABASE_EMPTY
-                      : found->version < found->our_version ? TEXT_FOUND_DATABASE_OLD
-                                                            : TEXT_FOUND_DATABASE,
-                      DOCTOR_NO_REMEDY, "name", database->name, "version", version, "ours", ours,
-                      NULL);
+        doctor_ok(doctor,
+                  found->version == 0                   ? TEXT_FOUND_DATABASE_EMPTY
+                  : found->version < found->our_version ? TEXT_FOUND_DATABASE_OLD
+                                                        : TEXT_FOUND_DATABASE,
+                  "name", database->name, "version", version, "ours", ours);
 }
 
 void doctor_report_database(struct doctor *doctor, const struct hub_database *database)
@@ -41,12 +40,12 @@ void doctor_report_database(struct doctor *doctor, const struct hub_database *da
                                          .expired_tokens = found->expired_tokens };
     report_schema(doctor, database);
     if (!found->is_commit_kept)
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_DATABASE_FORGETS,
-                      TEXT_MEND_DATABASE_FORGETS, "name", database->name, NULL);
+        doctor_warning(doctor, TEXT_FOUND_DATABASE_FORGETS, TEXT_MEND_DATABASE_FORGETS, "name",
+                       database->name);
     snprintf(seconds, sizeof seconds, "%lld", (long long)(apart_ms / 1000));
     if (apart_ms > CLOCK_APART_MS)
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_DATABASE_CLOCK, TEXT_MEND_DATABASE_CLOCK,
-                      "name", database->name, "seconds", seconds, NULL);
+        doctor_warning(doctor, TEXT_FOUND_DATABASE_CLOCK, TEXT_MEND_DATABASE_CLOCK, "name",
+                       database->name, "seconds", seconds);
 }
 
 void doctor_report_away(struct doctor *doctor, const struct hub_database *database,
@@ -57,7 +56,7 @@ void doctor_report_away(struct doctor *doctor, const struct hub_database *databa
     if (!i18n_reason(&why, err->message))
         text_add_text(&why, err->message);
     doctor->store.outcome = INSPECT_UNREADABLE;
-    doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_DATABASE_AWAY, TEXT_MEND_DATABASE_AWAY, "name",
-                  database->name, "message", text_string(&why), NULL);
+    doctor_fault(doctor, TEXT_FOUND_DATABASE_AWAY, TEXT_MEND_DATABASE_AWAY, "name", database->name,
+                 "message", text_string(&why));
     text_release(&why);
 }

@@ -34,11 +34,10 @@ static void report_running(struct doctor *doctor, const struct json *status)
     doctor->hub_port = (int)json_member_integer(status, "port", 0);
     doctor->hub_listens = json_member_text(status, "public_url") != NULL;
     if (version && strcmp(version, SAYSO_VERSION) == 0)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HUB, DOCTOR_NO_REMEDY, "pid", pid, "version",
-                      version, NULL);
+        doctor_ok(doctor, TEXT_FOUND_HUB, "pid", pid, "version", version);
     else
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_HUB_VERSION, TEXT_MEND_HUB_VERSION, "pid",
-                      pid, "version", version ? version : "?", "ours", SAYSO_VERSION, NULL);
+        doctor_warning(doctor, TEXT_FOUND_HUB_VERSION, TEXT_MEND_HUB_VERSION, "pid", pid, "version",
+                       version ? version : "?", "ours", SAYSO_VERSION);
 }
 
 void check_hub(struct doctor *doctor)
@@ -52,7 +51,7 @@ void check_hub(struct doctor *doctor)
     if (!doctor->has_place)
         return;
     if (!os_is_locked(doctor->place.lock)) {
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HUB_NONE, DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, TEXT_FOUND_HUB_NONE);
         return;
     }
     if (place_read_note(&doctor->place, &note, NULL) && is_alive(&note))
@@ -62,8 +61,8 @@ void check_hub(struct doctor *doctor)
         report_running(doctor, reply.result);
     } else {
         snprintf(pid, sizeof pid, "%lld", (long long)note.pid);
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_HUB_SILENT, TEXT_MEND_HUB_SILENT, "message",
-                      err.message, "pid", pid, NULL);
+        doctor_fault(doctor, TEXT_FOUND_HUB_SILENT, TEXT_MEND_HUB_SILENT, "message", err.message,
+                     "pid", pid);
     }
     wire_release(&reply);
     link_close(link);
@@ -80,15 +79,15 @@ void check_note(struct doctor *doctor)
     is_readable = place_read_note(&doctor->place, &note, NULL);
     if (os_is_locked(doctor->place.lock)) {
         if (doctor->note.pid)
-            doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_NOTE, DOCTOR_NO_REMEDY, NULL);
+            doctor_ok(doctor, TEXT_FOUND_NOTE);
         else
-            doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_NOTE_STALE, TEXT_MEND_NOTE_STALE, "path",
-                          doctor->place.lock, NULL);
+            doctor_fault(doctor, TEXT_FOUND_NOTE_STALE, TEXT_MEND_NOTE_STALE, "path",
+                         doctor->place.lock);
     } else if (is_there && !is_readable) {
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_NOTE_UNREADABLE, TEXT_MEND_NOTE_UNREADABLE,
-                      "path", doctor->place.note, NULL);
+        doctor_warning(doctor, TEXT_FOUND_NOTE_UNREADABLE, TEXT_MEND_NOTE_UNREADABLE, "path",
+                       doctor->place.note);
     } else {
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_NOTE_IDLE, DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, TEXT_FOUND_NOTE_IDLE);
     }
 }
 
@@ -120,10 +119,9 @@ static void check_file(struct doctor *doctor)
         found = TEXT_FOUND_STORE_OLD;
     doctor_report(doctor, rows[store->outcome].state, found, rows[store->outcome].remedy, "path",
                   doctor->place.database, "version", version, "ours", ours, "message",
-                  store->message, NULL);
+                  store->message);
     if (doctor_find_aside(doctor, aside))
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_STORE_ASIDE, TEXT_MEND_STORE_ASIDE, "path",
-                      aside, NULL);
+        doctor_warning(doctor, TEXT_FOUND_STORE_ASIDE, TEXT_MEND_STORE_ASIDE, "path", aside);
 }
 
 static bool answers(int port)
@@ -183,17 +181,16 @@ void check_http(struct doctor *doctor)
     snprintf(number, sizeof number, "%d", port);
     snprintf(user, sizeof user, "%lld", (long long)owner);
     if (doctor->note.pid && !doctor->hub_port)
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_HTTP_NONE, TEXT_MEND_HTTP_NONE, NULL);
+        doctor_warning(doctor, TEXT_FOUND_HTTP_NONE, TEXT_MEND_HTTP_NONE);
     else if (!doctor->note.pid && owner < 0)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HTTP_IDLE, DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, TEXT_FOUND_HTTP_IDLE);
     else if (!doctor->note.pid || is_foreign)
         doctor_report(doctor, is_foreign ? DOCTOR_FAULT : DOCTOR_WARNING, TEXT_FOUND_HTTP_TAKEN,
-                      TEXT_MEND_HTTP_TAKEN, "port", number, "owner", user, NULL);
+                      TEXT_MEND_HTTP_TAKEN, "port", number, "owner", user);
     else if (!answers(port))
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_HTTP_SILENT, TEXT_MEND_HTTP_SILENT, "port",
-                      number, NULL);
+        doctor_fault(doctor, TEXT_FOUND_HTTP_SILENT, TEXT_MEND_HTTP_SILENT, "port", number);
     else
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HTTP, DOCTOR_NO_REMEDY, "port", number, NULL);
+        doctor_ok(doctor, TEXT_FOUND_HTTP, "port", number);
 }
 
 void check_tokens(struct doctor *doctor)
@@ -205,13 +202,12 @@ void check_tokens(struct doctor *doctor)
     snprintf(count, sizeof count, "%lld", (long long)store->all_tokens);
     snprintf(expired, sizeof expired, "%lld", (long long)store->expired_tokens);
     if (store->outcome != INSPECT_WHOLE && store->outcome != INSPECT_ABSENT)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_TOKENS_UNKNOWN, DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, TEXT_FOUND_TOKENS_UNKNOWN);
     else if (client && store->agent_tokens == 0)
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_TOKENS_NONE, TEXT_MEND_TOKENS_NONE, "client",
-                      client, NULL);
+        doctor_fault(doctor, TEXT_FOUND_TOKENS_NONE, TEXT_MEND_TOKENS_NONE, "client", client);
     else if (store->expired_tokens > 0)
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_TOKENS_EXPIRED, TEXT_MEND_TOKENS_EXPIRED,
-                      "count", count, "expired", expired, NULL);
+        doctor_warning(doctor, TEXT_FOUND_TOKENS_EXPIRED, TEXT_MEND_TOKENS_EXPIRED, "count", count,
+                       "expired", expired);
     else
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_TOKENS, DOCTOR_NO_REMEDY, "count", count, NULL);
+        doctor_ok(doctor, TEXT_FOUND_TOKENS, "count", count);
 }

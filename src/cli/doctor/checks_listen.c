@@ -38,14 +38,14 @@ static bool judge_times(struct doctor *doctor, const struct hub_listener *listen
     write_date(listener->from_ms, from);
     write_date(listener->to_ms, to);
     if (now_ms >= listener->to_ms)
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_LISTEN_ENDED, TEXT_MEND_LISTEN_RENEW, "path",
-                      listener->certificate, "date", to, NULL);
+        doctor_fault(doctor, TEXT_FOUND_LISTEN_ENDED, TEXT_MEND_LISTEN_RENEW, "path",
+                     listener->certificate, "date", to);
     else if (now_ms < listener->from_ms)
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_LISTEN_EARLY, TEXT_MEND_LISTEN_EARLY, "path",
-                      listener->certificate, "date", from, NULL);
+        doctor_fault(doctor, TEXT_FOUND_LISTEN_EARLY, TEXT_MEND_LISTEN_EARLY, "path",
+                     listener->certificate, "date", from);
     else if (ends_soon(listener, now_ms))
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_LISTEN_ENDS, TEXT_MEND_LISTEN_RENEW,
-                      "path", listener->certificate, "date", to, NULL);
+        doctor_warning(doctor, TEXT_FOUND_LISTEN_ENDS, TEXT_MEND_LISTEN_RENEW, "path",
+                       listener->certificate, "date", to);
     else
         return true;
     return false;
@@ -60,11 +60,11 @@ static bool judge_port(struct doctor *doctor, const struct hub_listener *listene
     snprintf(port, sizeof port, "%d", listener->port);
     snprintf(user, sizeof user, "%lld", (long long)owner);
     if (owner >= 0)
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_LISTEN_TAKEN, TEXT_MEND_LISTEN_TAKEN, "port",
-                      port, "owner", user, NULL);
+        doctor_fault(doctor, TEXT_FOUND_LISTEN_TAKEN, TEXT_MEND_LISTEN_TAKEN, "port", port, "owner",
+                     user);
     else if (doctor->note.pid && !doctor->hub_listens)
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_LISTEN_NOT, TEXT_MEND_LISTEN_NOT, "where",
-                      listener->where, "log", doctor->place.log, NULL);
+        doctor_warning(doctor, TEXT_FOUND_LISTEN_NOT, TEXT_MEND_LISTEN_NOT, "where",
+                       listener->where, "log", doctor->place.log);
     else
         return true;
     return false;
@@ -77,9 +77,8 @@ static void report_good(struct doctor *doctor, const struct hub_listener *listen
     if ((has_tls && !judge_times(doctor, listener)) || !judge_port(doctor, listener))
         return;
     write_date(has_tls ? listener->to_ms : 0, to);
-    doctor_report(doctor, DOCTOR_OK, has_tls ? TEXT_FOUND_LISTEN_TLS : TEXT_FOUND_LISTEN_PLAIN,
-                  DOCTOR_NO_REMEDY, "where", listener->where, "path", listener->certificate, "date",
-                  to, NULL);
+    doctor_ok(doctor, has_tls ? TEXT_FOUND_LISTEN_TLS : TEXT_FOUND_LISTEN_PLAIN, "where",
+              listener->where, "path", listener->certificate, "date", to);
 }
 
 static void report_key_open(struct doctor *doctor, const char *key, const char *why)
@@ -87,9 +86,8 @@ static void report_key_open(struct doctor *doctor, const char *key, const char *
     struct stat found;
     bool is_own = stat(key, &found) == 0 && S_ISREG(found.st_mode) && found.st_mode & 077;
 
-    doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_LISTEN_BAD,
-                  is_own ? TEXT_MEND_FILE_MODE : TEXT_MEND_LISTEN_KEY, "message", why, "path", key,
-                  NULL);
+    doctor_fault(doctor, TEXT_FOUND_LISTEN_BAD, is_own ? TEXT_MEND_FILE_MODE : TEXT_MEND_LISTEN_KEY,
+                 "message", why, "path", key);
 }
 
 void check_listen(struct doctor *doctor)
@@ -114,14 +112,14 @@ void check_listen(struct doctor *doctor)
     if (!i18n_reason(&why, err.message))
         text_add_text(&why, err.message);
     if (listening == HUB_LISTENS_NOWHERE)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_LISTEN_NONE, DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, TEXT_FOUND_LISTEN_NONE);
     else if (listening == HUB_LISTENS_PLAIN || listening == HUB_LISTENS_TLS)
         report_good(doctor, &listener, listening == HUB_LISTENS_TLS);
     else if (listening == HUB_TLS_KEY_OPEN)
         report_key_open(doctor, listener.key, text_string(&why));
     else
-        doctor_report(doctor, DOCTOR_FAULT, rows[listening].found, rows[listening].remedy,
-                      "message", text_string(&why), "path",
-                      listening == HUB_TLS_KEY_AWAY ? listener.key : listener.certificate, NULL);
+        doctor_fault(doctor, rows[listening].found, rows[listening].remedy, "message",
+                     text_string(&why), "path",
+                     listening == HUB_TLS_KEY_AWAY ? listener.key : listener.certificate);
     text_release(&why);
 }

@@ -29,20 +29,18 @@ static bool judge_directory(struct doctor *doctor, const char *path)
     if (lstat(path, &found) != 0)
         return true; /* made when it is needed */
     if (!S_ISDIR(found.st_mode)) {
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_NOT_DIRECTORY, TEXT_MEND_NOT_DIRECTORY,
-                      "path", path, NULL);
+        doctor_fault(doctor, TEXT_FOUND_NOT_DIRECTORY, TEXT_MEND_NOT_DIRECTORY, "path", path);
         return false;
     }
     if (found.st_uid != geteuid()) {
         snprintf(number, sizeof number, "%lld", (long long)found.st_uid);
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_OWNER, TEXT_MEND_OWNER, "path", path,
-                      "owner", number, NULL);
+        doctor_fault(doctor, TEXT_FOUND_OWNER, TEXT_MEND_OWNER, "path", path, "owner", number);
         return false;
     }
     if (found.st_mode & 077) { /* others who may only read are shut out by the next start */
         snprintf(number, sizeof number, "%03o", (unsigned)found.st_mode & 0777);
         doctor_report(doctor, found.st_mode & 022 ? DOCTOR_FAULT : DOCTOR_WARNING, TEXT_FOUND_MODE,
-                      TEXT_MEND_MODE, "path", path, "mode", number, NULL);
+                      TEXT_MEND_MODE, "path", path, "mode", number);
         return false;
     }
     return true;
@@ -53,18 +51,17 @@ void check_data(struct doctor *doctor)
     const char *path = doctor->place.data;
 
     if (!doctor->has_place) {
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_NO_HOME, TEXT_MEND_NO_HOME, NULL);
+        doctor_fault(doctor, TEXT_FOUND_NO_HOME, TEXT_MEND_NO_HOME);
         return;
     }
     if (!judge_directory(doctor, path))
         return;
     if (access(path, F_OK) != 0)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_NOT_YET, DOCTOR_NO_REMEDY, "path", path, NULL);
+        doctor_ok(doctor, TEXT_FOUND_NOT_YET, "path", path);
     else if (os_is_network_file_system(path))
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_NETWORK, TEXT_MEND_NETWORK, "path", path,
-                      NULL);
+        doctor_fault(doctor, TEXT_FOUND_NETWORK, TEXT_MEND_NETWORK, "path", path);
     else
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_AT, DOCTOR_NO_REMEDY, "path", path, NULL);
+        doctor_ok(doctor, TEXT_FOUND_AT, "path", path);
 }
 
 void check_socket(struct doctor *doctor)
@@ -79,13 +76,12 @@ void check_socket(struct doctor *doctor)
     snprintf(length, sizeof length, "%zu", strlen(path));
     snprintf(most, sizeof most, "%d", PLACE_SOCKET_BYTES);
     if (strlen(path) > PLACE_SOCKET_BYTES)
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_SOCKET_LONG, TEXT_MEND_SOCKET_LONG, "count",
-                      length, "most", most, NULL);
+        doctor_fault(doctor, TEXT_FOUND_SOCKET_LONG, TEXT_MEND_SOCKET_LONG, "count", length, "most",
+                     most);
     else if (given && *given && strncmp(directory, given, strlen(given)) != 0)
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_RUNTIME_UNUSED, TEXT_MEND_MODE, "path",
-                      given, NULL);
+        doctor_warning(doctor, TEXT_FOUND_RUNTIME_UNUSED, TEXT_MEND_MODE, "path", given);
     else
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_AT, DOCTOR_NO_REMEDY, "path", path, NULL);
+        doctor_ok(doctor, TEXT_FOUND_AT, "path", path);
 }
 
 void check_disk(struct doctor *doctor)
@@ -105,12 +101,12 @@ void check_disk(struct doctor *doctor)
     mebibytes = free_bytes / MEBIBYTE;
     snprintf(number, sizeof number, "%lld", (long long)mebibytes);
     if (free_bytes < 0)
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_DISK_UNKNOWN, DOCTOR_NO_REMEDY, NULL);
+        doctor_warning(doctor, TEXT_FOUND_DISK_UNKNOWN, DOCTOR_NO_REMEDY);
     else if (mebibytes < LOW_MEBIBYTES)
         doctor_report(doctor, mebibytes < LOWEST_MEBIBYTES ? DOCTOR_FAULT : DOCTOR_WARNING,
-                      TEXT_FOUND_DISK_LOW, TEXT_MEND_DISK_LOW, "count", number, "path", path, NULL);
+                      TEXT_FOUND_DISK_LOW, TEXT_MEND_DISK_LOW, "count", number, "path", path);
     else
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_DISK, DOCTOR_NO_REMEDY, "count", number, NULL);
+        doctor_ok(doctor, TEXT_FOUND_DISK, "count", number);
 }
 
 void check_clock(struct doctor *doctor)
@@ -124,18 +120,17 @@ void check_clock(struct doctor *doctor)
     gmtime_r(&now, &parts);
     strftime(words, sizeof words, "%Y-%m-%dT%H:%M:%SZ", &parts);
     if (now < MADE_IN_2026) {
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_CLOCK_EARLY, TEXT_MEND_CLOCK, "time", words,
-                      NULL);
+        doctor_fault(doctor, TEXT_FOUND_CLOCK_EARLY, TEXT_MEND_CLOCK, "time", words);
         return;
     }
     for (size_t i = 0; doctor->has_place && i < ARRAY_LEN(files); i++) {
         if (stat(files[i], &found) == 0 && found.st_mtime > now + CLOCK_SLACK_S) {
-            doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_CLOCK_BACK, TEXT_MEND_CLOCK, "time",
-                          words, "path", files[i], NULL);
+            doctor_warning(doctor, TEXT_FOUND_CLOCK_BACK, TEXT_MEND_CLOCK, "time", words, "path",
+                           files[i]);
             return;
         }
     }
-    doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_CLOCK, DOCTOR_NO_REMEDY, "time", words, NULL);
+    doctor_ok(doctor, TEXT_FOUND_CLOCK, "time", words);
 }
 
 void check_settings(struct doctor *doctor)
@@ -153,13 +148,12 @@ void check_settings(struct doctor *doctor)
         doctor_report(doctor, settings_is_fatal(settings, warning) ? DOCTOR_FAULT : DOCTOR_WARNING,
                       TEXT_FOUND_SETTINGS_WRONG,
                       is_saved ? TEXT_MEND_SETTINGS : TEXT_MEND_ENVIRONMENT, "message",
-                      text_string(&words), "path", path, NULL);
+                      text_string(&words), "path", path);
         text_release(&words);
     }
     if (settings_warning_count(settings) == 0)
-        doctor_report(doctor, DOCTOR_OK,
-                      access(path, F_OK) == 0 ? TEXT_FOUND_AT : TEXT_FOUND_NOT_YET,
-                      DOCTOR_NO_REMEDY, "path", path, NULL);
+        doctor_ok(doctor, access(path, F_OK) == 0 ? TEXT_FOUND_AT : TEXT_FOUND_NOT_YET, "path",
+                  path);
     settings_free(settings);
 }
 
@@ -188,14 +182,11 @@ void check_screen(struct doctor *doctor)
     bool has_terminal = isatty(STDIN_FILENO) || isatty(STDERR_FILENO);
 
     if (browser && *browser && !is_browser_there(browser))
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_SCREEN_GONE, TEXT_MEND_SCREEN_GONE,
-                      "program", browser, NULL);
+        doctor_warning(doctor, TEXT_FOUND_SCREEN_GONE, TEXT_MEND_SCREEN_GONE, "program", browser);
     else if (!has_browser && !has_terminal)
-        doctor_report(doctor, DOCTOR_WARNING, TEXT_FOUND_SCREEN_NONE, TEXT_MEND_SCREEN_NONE, NULL);
+        doctor_warning(doctor, TEXT_FOUND_SCREEN_NONE, TEXT_MEND_SCREEN_NONE);
     else
-        doctor_report(doctor, DOCTOR_OK,
-                      !has_browser    ? TEXT_FOUND_SCREEN_TERMINAL
-                      : !has_terminal ? TEXT_FOUND_SCREEN_BROWSER
-                                      : TEXT_FOUND_SCREEN_BOTH,
-                      DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, !has_browser    ? TEXT_FOUND_SCREEN_TERMINAL
+                          : !has_terminal ? TEXT_FOUND_SCREEN_BROWSER
+                                          : TEXT_FOUND_SCREEN_BOTH);
 }

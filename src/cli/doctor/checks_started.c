@@ -87,14 +87,13 @@ static bool judge_hook(struct doctor *doctor, const struct client *client, const
     if (is_there)
         program = hook_program(hook, item);
     if (program && program[0] == '/' && access(program, X_OK) != 0)
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_HOOK_GONE, TEXT_MEND_HOOK, "client",
-                      client->title, "program", program, "name", client->name, NULL);
+        doctor_fault(doctor, TEXT_FOUND_HOOK_GONE, TEXT_MEND_HOOK, "client", client->title,
+                     "program", program, "name", client->name);
     else if (program && hook->needs_trust && !is_trusted(client, hook, &file, name, item))
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_HOOK_UNTRUSTED, TEXT_MEND_HOOK_UNTRUSTED,
-                      "client", client->title, NULL);
+        doctor_fault(doctor, TEXT_FOUND_HOOK_UNTRUSTED, TEXT_MEND_HOOK_UNTRUSTED, "client",
+                     client->title);
     else if (program)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HOOK, DOCTOR_NO_REMEDY, "client", client->title,
-                      "file", name, NULL);
+        doctor_ok(doctor, TEXT_FOUND_HOOK, "client", client->title, "file", name);
     free(program);
     json_free(item);
     config_file_release(&file);
@@ -112,7 +111,7 @@ void check_hooks(struct doctor *doctor)
             has_any = true;
     }
     if (!has_any)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_HOOKS_NONE, DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, TEXT_FOUND_HOOKS_NONE);
 }
 
 /* The program of "ExecStart=-/path/to/sayso serve": prefixes and quotes are not part of it. */
@@ -189,12 +188,11 @@ void check_service(struct doctor *doctor)
             unit = at;
     }
     if (!unit)
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_SERVICE_NONE, DOCTOR_NO_REMEDY, NULL);
+        doctor_ok(doctor, TEXT_FOUND_SERVICE_NONE);
     else if (program[0] == '/' && access(program, X_OK) != 0)
-        doctor_report(doctor, DOCTOR_FAULT, TEXT_FOUND_SERVICE_GONE, TEXT_MEND_SERVICE, "unit",
-                      unit, "program", program, NULL);
+        doctor_fault(doctor, TEXT_FOUND_SERVICE_GONE, TEXT_MEND_SERVICE, "unit", unit, "program",
+                     program);
     else
-        doctor_report(doctor, DOCTOR_OK, TEXT_FOUND_SERVICE, DOCTOR_NO_REMEDY, "unit", unit,
-                      "program", program, NULL);
+        doctor_ok(doctor, TEXT_FOUND_SERVICE, "unit", unit, "program", program);
     text_release(&units);
 }

@@ -9,9 +9,6 @@
 #include "base/mem.h"
 #include "cli/call.h"
 #include "cli/say.h"
-#include "core/visible_text.h"
-
-enum { MOST_PAIRS = 4 };
 
 /* In this order: later ones use what earlier ones found. */
 static const struct {
@@ -44,56 +41,53 @@ static const char *const state_names[] = { "ok", "warning", "fault" };
 static const enum text_id state_texts[] = { TEXT_DOCTOR_OK, TEXT_DOCTOR_WARNING,
                                             TEXT_DOCTOR_FAULT };
 
-static void fill_in(struct text *out, enum text_id id, const char *const *names,
-                    const struct text *values)
+/* Both texts, of the same pairs; counted. */
+static void report(struct doctor *doctor, enum doctor_state state, enum text_id found,
+                   enum text_id remedy, va_list pairs)
 {
-    i18n_format(out, id, names[0], text_string(&values[0]), names[1], text_string(&values[1]),
-                names[2], text_string(&values[2]), names[3], text_string(&values[3]), NULL);
-}
+    struct text words = { 0 }, help = { 0 };
+    va_list again;
 
-static void print_finding(struct doctor *doctor, enum doctor_state state, const char *found,
-                          const char *remedy)
-{
-    if (!doctor->is_json) {
-        printf("[%s] %s: %s\n", i18n_text(state_texts[state]), i18n_text(doctor->label), found);
-        if (remedy)
-            printf("    %s\n", remedy);
-        return;
+    va_copy(again, pairs);
+    say_add_sentence(&words, found, pairs);
+    if (remedy != DOCTOR_NO_REMEDY)
+        say_add_sentence(&help, remedy, again);
+    va_end(again);
+    doctor->counts[state]++;
+    if (doctor->is_json) {
+        json_write_object(doctor->writer, NULL);
+        json_write_text(doctor->writer, "check", doctor->check);
+        json_write_text(doctor->writer, "state", state_names[state]);
+        json_write_text(doctor->writer, "found", text_string(&words));
+        json_write_text(doctor->writer, "remedy", help.used ? text_string(&help) : NULL);
+        json_write_end_object(doctor->writer);
+    } else {
+        printf("[%s] %s: %s\n", i18n_text(state_texts[state]), i18n_text(doctor->label),
+               text_string(&words));
+        if (help.used)
+            printf("    %s\n", text_string(&help));
     }
-    json_write_object(doctor->writer, NULL);
-    json_write_text(doctor->writer, "check", doctor->check);
-    json_write_text(doctor->writer, "state", state_names[state]);
-    json_write_text(doctor->writer, "found", found);
-    json_write_text(doctor->writer, "remedy", remedy);
-    json_write_end_object(doctor->writer);
+    text_release(&words);
+    text_release(&help);
 }
 
-void doctor_report(struct doctor *doctor, enum doctor_state state, enum text_id found,
-                   enum text_id remedy, ...)
+void doctor_report_ok(struct doctor *doctor, enum text_id found, ...)
 {
-    const char *names[MOST_PAIRS] = { NULL }, *name;
-    struct text values[MOST_PAIRS] = { { 0 } }, words = { 0 }, help = { 0 };
-    size_t count = 0;
+    va_list pairs;
+
+    va_start(pairs, found);
+    report(doctor, DOCTOR_OK, found, DOCTOR_NO_REMEDY, pairs);
+    va_end(pairs);
+}
+
+void doctor_report_state(struct doctor *doctor, enum doctor_state state, enum text_id found,
+                         enum text_id remedy, ...)
+{
     va_list pairs;
 
     va_start(pairs, remedy);
-    while (count < MOST_PAIRS && (name = va_arg(pairs, const char *))) {
-        const char *value = va_arg(pairs, const char *);
-
-        names[count] = name;
-        visible_text(value, strlen(value), VISIBLE_ONE_LINE, &values[count++]);
-    }
+    report(doctor, state, found, remedy, pairs);
     va_end(pairs);
-    fill_in(&words, found, names, values);
-    if (remedy != DOCTOR_NO_REMEDY)
-        fill_in(&help, remedy, names, values);
-    doctor->counts[state]++;
-    print_finding(doctor, state, text_string(&words),
-                  remedy == DOCTOR_NO_REMEDY ? NULL : text_string(&help));
-    for (size_t i = 0; i < count; i++)
-        text_release(&values[i]);
-    text_release(&words);
-    text_release(&help);
 }
 
 static void run_checks(struct doctor *doctor)
@@ -112,9 +106,9 @@ static void tell_end(const struct doctor *doctor)
     snprintf(faults, sizeof faults, "%u", doctor->counts[DOCTOR_FAULT]);
     snprintf(warnings, sizeof warnings, "%u", doctor->counts[DOCTOR_WARNING]);
     if (doctor->counts[DOCTOR_FAULT] + doctor->counts[DOCTOR_WARNING] == 0)
-        say_result(TEXT_DOCTOR_WELL, NULL);
+        say_result(TEXT_DOCTOR_WELL);
     else
-        say_result(TEXT_DOCTOR_UNWELL, "faults", faults, "warnings", warnings, NULL);
+        say_result(TEXT_DOCTOR_UNWELL, "faults", faults, "warnings", warnings);
 }
 
 static enum exit_code run_doctor(const struct arguments *arguments)

@@ -34,9 +34,15 @@ struct doctor {
 };
 
 #define DOCTOR_NO_REMEDY TEXT_COUNT
-/* Pairs of name and value for both texts, ended by NULL; at most four. */
-void doctor_report(struct doctor *doctor, enum doctor_state state, enum text_id found,
-                   enum text_id remedy, ...);
+/* One finding: what was found, where it is not fine the remedy, and pairs of name and value for
+ * both texts; at most four. */
+#define doctor_ok(doctor, ...)      doctor_report_ok((doctor), __VA_ARGS__, NULL)
+#define doctor_warning(doctor, ...) doctor_report((doctor), DOCTOR_WARNING, __VA_ARGS__)
+#define doctor_fault(doctor, ...)   doctor_report((doctor), DOCTOR_FAULT, __VA_ARGS__)
+#define doctor_report(doctor, ...)  doctor_report_state((doctor), __VA_ARGS__, NULL)
+void doctor_report_ok(struct doctor *doctor, enum text_id found, ...);
+void doctor_report_state(struct doctor *doctor, enum doctor_state state, enum text_id found,
+                         enum text_id remedy, ...);
 
 void check_data(struct doctor *doctor);
 void check_socket(struct doctor *doctor);

@@ -194,7 +194,7 @@ static bool read_options(const struct arguments *arguments, const struct hook_fo
 
     *ret_format = client ? hook_format_find(client) : NULL;
     if (client && !*ret_format) {
-        say_problem(TEXT_CLI_NO_HOOK, "name", client, NULL);
+        say_problem(TEXT_CLI_NO_HOOK, "name", client);
         return false;
     }
     return arguments_integer(arguments, "wait", GATE_WAIT_LEAST_S, GATE_WAIT_MOST_S, ret_wait_s);

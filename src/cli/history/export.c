@@ -30,7 +30,7 @@ static const struct record_format *find_format(const char *name)
         if (strcmp(formats[i]->name, name) == 0)
             return formats[i];
     }
-    say_problem(TEXT_CLI_BAD_EXPORT_FORMAT, "name", name, NULL);
+    say_problem(TEXT_CLI_BAD_EXPORT_FORMAT, "name", name);
     return NULL;
 }
 
@@ -135,7 +135,7 @@ static void say_exported(const struct arguments *arguments, enum text_id text, i
 
     snprintf(number, sizeof number, "%lld", (long long)count);
     if (arguments_value(arguments, "out") && !arguments->is_json)
-        say_note(text, "count", number, NULL);
+        say_note(text, "count", number);
     else if (arguments_value(arguments, "out"))
         printf("{\"count\":%s}\n", number);
 }
@@ -193,9 +193,9 @@ static enum exit_code run_export(const struct arguments *arguments)
 
     if (format && look_back_init(&look, arguments, true, words ? mem_text(words) : NULL)) {
         if (is_all && (look_back_has_filters(&look) || name)) {
-            say_problem(TEXT_CLI_EXPORT_ALL_ALONE, NULL);
+            say_problem(TEXT_CLI_EXPORT_ALL_ALONE);
         } else if (is_all && !arguments_value(arguments, "out") && isatty(STDOUT_FILENO)) {
-            say_problem(TEXT_CLI_BACKUP_NOT_HERE, NULL); /* its texts are as they came */
+            say_problem(TEXT_CLI_BACKUP_NOT_HERE); /* its texts are as they came */
         } else {
             ok = is_all ? export_all(arguments, &err) : export_found(&look, format, &err);
             code = ok ? EXIT_DONE : EXIT_ERROR;

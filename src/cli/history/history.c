@@ -87,7 +87,7 @@ static bool print_all(struct look_back *look, struct link *link, int64_t limit)
     if (arguments->is_json && ok)
         printf("]\n");
     else if (ok && count == 0)
-        say_note(TEXT_CLI_NOTHING_LISTED, NULL);
+        say_note(TEXT_CLI_NOTHING_LISTED);
     return ok;
 }
 

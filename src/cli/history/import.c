@@ -119,7 +119,7 @@ static void say_imported(const struct arguments *arguments, const struct restore
     if (arguments->is_json)
         printf("{\"lines\":%s,\"added\":%s}\n", lines, added);
     else
-        say_result(TEXT_CLI_IMPORTED, "count", lines, "added", added, NULL);
+        say_result(TEXT_CLI_IMPORTED, "count", lines, "added", added);
 }
 
 static bool import_into(const struct arguments *arguments, struct source *source,
@@ -146,7 +146,7 @@ static bool discard(const struct arguments *arguments, struct hub_restore *resto
     if (arguments->is_json)
         printf("{\"discarded\":%s}\n", was_begun ? "true" : "false");
     else
-        say_result(was_begun ? TEXT_CLI_IMPORT_DISCARDED : TEXT_CLI_IMPORT_NONE, NULL);
+        say_result(was_begun ? TEXT_CLI_IMPORT_DISCARDED : TEXT_CLI_IMPORT_NONE);
     return true;
 }
 
@@ -159,7 +159,7 @@ static enum exit_code run_import(const struct arguments *arguments)
     struct error err = { 0 };
 
     if (is_discard == (arguments->word_count == 1)) {
-        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "import", "name", syntax, NULL);
+        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "import", "name", syntax);
         return EXIT_USAGE;
     }
     if (is_discard || source_open(arguments->words[0], &source, &err)) {

@@ -65,7 +65,7 @@ static bool read_time(const struct arguments *arguments, const char *name, int64
     if (!text || read_ago(text, ret_ms) || read_date(text, ret_ms))
         return true;
     snprintf(shown, sizeof shown, "--%s", name);
-    say_problem(TEXT_CLI_BAD_TIME, "name", shown, NULL);
+    say_problem(TEXT_CLI_BAD_TIME, "name", shown);
     return false;
 }
 

@@ -97,16 +97,15 @@ static void say_migrated(const struct arguments *arguments, const struct migrate
         print_json(migrated, text_string(&name), text_string(&command));
     } else {
         if (migrated->was_done)
-            say_result(TEXT_CLI_MIGRATED_BEFORE, "name", text_string(&name), NULL);
+            say_result(TEXT_CLI_MIGRATED_BEFORE, "name", text_string(&name));
         else
-            say_result(TEXT_CLI_MIGRATED, "name", text_string(&name), "count", rows, "asks", asks,
-                       NULL);
+            say_result(TEXT_CLI_MIGRATED, "name", text_string(&name), "count", rows, "asks", asks);
         if (migrated->earlier > 0)
-            say_result(TEXT_CLI_MIGRATE_RESUMED, "count", earlier, NULL);
-        say_result(TEXT_CLI_MIGRATED_NEXT, "path", path, NULL);
+            say_result(TEXT_CLI_MIGRATE_RESUMED, "count", earlier);
+        say_result(TEXT_CLI_MIGRATED_NEXT, "path", path);
         printf("  %s\n", text_string(&command)); /* alone on its line: to be copied */
         if (is_masked)
-            say_result(TEXT_CLI_MIGRATED_MASKED, NULL);
+            say_result(TEXT_CLI_MIGRATED_MASKED);
     }
     text_release(&name);
     text_release(&command);
@@ -130,7 +129,7 @@ static enum exit_code migrate(const struct arguments *arguments, const char *pat
     if (err.code)
         say_error(arguments, &err, NULL);
     if (outcome != HUB_ENDED && migrated.was_begun && !arguments->is_json)
-        say_note(TEXT_CLI_MIGRATE_KEPT, NULL);
+        say_note(TEXT_CLI_MIGRATE_KEPT);
     text_release(&read);
     return outcome == HUB_ENDED ? EXIT_DONE : EXIT_ERROR;
 }
@@ -147,7 +146,7 @@ static enum exit_code discard(const struct arguments *arguments, const char *url
     if (arguments->is_json)
         printf("{\"discarded\":%s}\n", was_begun ? "true" : "false");
     else
-        say_result(was_begun ? TEXT_CLI_MIGRATE_DISCARDED : TEXT_CLI_MIGRATE_NONE, NULL);
+        say_result(was_begun ? TEXT_CLI_MIGRATE_DISCARDED : TEXT_CLI_MIGRATE_NONE);
     return EXIT_DONE;
 }
 
@@ -160,19 +159,19 @@ static enum exit_code run_migrate(const struct arguments *arguments)
     struct text name = { 0 };
 
     if (count == 0 || (is_discard && count != 1)) {
-        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "migrate", "name", syntax, NULL);
+        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "migrate", "name", syntax);
         return EXIT_USAGE;
     }
     if (first && (strncmp(first, source_scheme, strlen(source_scheme)) != 0 ||
                   !first[strlen(source_scheme)])) {
         setting_hide_password(first, &name);
-        say_problem(TEXT_CLI_MIGRATE_SOURCE, "name", text_string(&name), NULL);
+        say_problem(TEXT_CLI_MIGRATE_SOURCE, "name", text_string(&name));
         text_release(&name);
         return EXIT_USAGE;
     }
     if (!hub_is_database(arguments->words[count - 1])) {
         setting_hide_password(arguments->words[count - 1], &name);
-        say_problem(TEXT_CLI_MIGRATE_TARGET, "name", text_string(&name), NULL);
+        say_problem(TEXT_CLI_MIGRATE_TARGET, "name", text_string(&name));
         text_release(&name);
         return EXIT_USAGE;
     }

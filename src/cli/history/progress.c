@@ -53,7 +53,7 @@ static void say_line(struct progress *progress, int permille, int64_t done, int6
     snprintf(numbers[1], sizeof numbers[1], "%lld", (long long)done);
     snprintf(numbers[2], sizeof numbers[2], "%lld", (long long)all);
     say_note(TEXT_PROGRESS_LINE, "what", i18n_text(progress->what), "percent", numbers[0], "done",
-             numbers[1], "all", numbers[2], NULL);
+             numbers[1], "all", numbers[2]);
 }
 
 /* What an earlier attempt did is not counted. */

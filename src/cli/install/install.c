@@ -46,13 +46,13 @@ static bool read_gate(const struct arguments *arguments, struct job *job)
 
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         if (arguments_value(arguments, others[i])) {
-            say_problem(TEXT_CLI_INSTALL_GATE_ALONE, "name", others[i], NULL);
+            say_problem(TEXT_CLI_INSTALL_GATE_ALONE, "name", others[i]);
             return false;
         }
     }
     job->hook = hook_find(job->client);
     if (!job->hook) {
-        say_problem(TEXT_CLI_INSTALL_NO_GATE, "client", job->client->title, NULL);
+        say_problem(TEXT_CLI_INSTALL_NO_GATE, "client", job->client->title);
         return false;
     }
     job->name = "sayso gate";
@@ -87,9 +87,9 @@ static bool read_tools(struct job *job)
     if (!given && !is_http && !job->is_undo && !job->is_print && !job->is_yes)
         ask_line(TEXT_CLI_INSTALL_ASK_TOOLS, job->tools, sizeof job->tools);
     if (given && is_http)
-        say_problem(TEXT_CLI_INSTALL_HTTP_TOOLS, NULL);
+        say_problem(TEXT_CLI_INSTALL_HTTP_TOOLS);
     else if (!offered_tools_are_valid(job->entry.tools))
-        say_problem(TEXT_SETTING_TAKES_TOOLS, "name", "--tools", NULL);
+        say_problem(TEXT_SETTING_TAKES_TOOLS, "name", "--tools");
     else
         return true;
     return false;
@@ -106,11 +106,9 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         for (size_t i = 0; i < client_count(); i++)
             text_add_format(&known, "%s%s", i ? " | " : "", client_at(i)->name);
         if (wanted)
-            say_problem(TEXT_CLI_INSTALL_UNKNOWN, "name", wanted, "known", text_string(&known),
-                        NULL);
+            say_problem(TEXT_CLI_INSTALL_UNKNOWN, "name", wanted, "known", text_string(&known));
         else
-            say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "install", "name", text_string(&known),
-                        NULL);
+            say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "install", "name", text_string(&known));
         text_release(&known);
         return false;
     }
@@ -120,22 +118,22 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         job->name = "sayso";
     if (!*job->name || strlen(job->name) > MOST_NAME_BYTES ||
         strspn(job->name, name_characters) != strlen(job->name)) {
-        say_problem(TEXT_CLI_INSTALL_BAD_NAME, "name", "--name", NULL);
+        say_problem(TEXT_CLI_INSTALL_BAD_NAME, "name", "--name");
         return false;
     }
     job->entry.as_name = arguments_value(arguments, "as");
     if (!arguments_are_short(arguments, "as", MOST_AS_BYTES))
         return false;
     if (job->entry.as_name && (has_controls(job->entry.as_name) || !*job->entry.as_name)) {
-        say_problem(TEXT_CLI_INSTALL_BAD_AS, "name", "--as", NULL);
+        say_problem(TEXT_CLI_INSTALL_BAD_AS, "name", "--as");
         return false;
     }
     if (arguments_value(arguments, "http") && !job->client->url_key) {
-        say_problem(TEXT_CLI_INSTALL_NO_HTTP, "client", job->client->title, NULL);
+        say_problem(TEXT_CLI_INSTALL_NO_HTTP, "client", job->client->title);
         return false;
     }
     if (arguments_value(arguments, "project") && !job->client->project) {
-        say_problem(TEXT_CLI_INSTALL_NO_PROJECT, "client", job->client->title, NULL);
+        say_problem(TEXT_CLI_INSTALL_NO_PROJECT, "client", job->client->title);
         return false;
     }
     read_flags(arguments, job);
@@ -344,7 +342,7 @@ static enum exit_code change_files(struct job *job)
         say_result(job->is_undo ? TEXT_CLI_INSTALL_NOTHING
                    : job->hook  ? TEXT_CLI_INSTALL_GATE_ALREADY
                                 : TEXT_CLI_INSTALL_ALREADY,
-                   "client", job->client->title, "file", first->file.path, "name", job->name, NULL);
+                   "client", job->client->title, "file", first->file.path, "name", job->name);
     return code;
 }
 

@@ -24,7 +24,7 @@ bool job_refuse(const struct job *job, const struct change *change, enum error_c
 
     if (!job->arguments->is_json) {
         say_problem(id, "file", file, "name", change->name, "client", job->client->title, "more",
-                    more, NULL);
+                    more);
         return false;
     }
     i18n_format_in(LANGUAGE_EN, &english, id, "file", file, "name", change->name, "client",
@@ -82,9 +82,9 @@ static void tell_gate(const struct job *job)
     snprintf(limit, sizeof limit, "%d", HOOK_TIMEOUT_S);
     snprintf(wait, sizeof wait, "%d", HOOK_WAIT_S);
     say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", job->client->title, "seconds", limit, "wait",
-             wait, NULL);
+             wait);
     if (job->hook->needs_trust)
-        say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", job->client->title, NULL);
+        say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", job->client->title);
 }
 
 /* Whether the client runs our tools without asking first. */
@@ -96,9 +96,9 @@ static void tell_trust(const struct job *job)
         return;
     if (job->rule || (client->trust_key && job->entry.is_trusted))
         say_note(TEXT_CLI_INSTALL_TRUST, "client", client->title, "key",
-                 client->trust_key ? client->trust_key : "permissions.allow", NULL);
+                 client->trust_key ? client->trust_key : "permissions.allow");
     else
-        say_note(TEXT_CLI_INSTALL_NO_TRUST, "client", client->title, NULL);
+        say_note(TEXT_CLI_INSTALL_NO_TRUST, "client", client->title);
 }
 
 void job_tell_effects(const struct job *job)
@@ -119,10 +119,10 @@ void job_tell_effects(const struct job *job)
                                               false, client->timeout_key ? CLIENT_TIMEOUT_S : 0));
     if (client->timeout_key)
         say_note(TEXT_CLI_INSTALL_TIMEOUT, "client", client->title, "key", client->timeout_key,
-                 "seconds", limit, "patience", patience, NULL);
+                 "seconds", limit, "patience", patience);
     else
-        say_note(TEXT_CLI_INSTALL_NO_TIMEOUT, "client", client->title, NULL);
-    say_note(TEXT_CLI_INSTALL_HOLD, "seconds", hold, NULL);
+        say_note(TEXT_CLI_INSTALL_NO_TIMEOUT, "client", client->title);
+    say_note(TEXT_CLI_INSTALL_HOLD, "seconds", hold);
     tell_trust(job);
     settings_free(settings);
 }
@@ -133,26 +133,25 @@ static void tell_undone(const struct job *job, const struct change *change)
                       : change->is_restored   ? TEXT_CLI_INSTALL_RESTORED
                                               : TEXT_CLI_INSTALL_REMOVED;
 
-    say_result(id, "client", job->client->title, "file", change->file.path, "name", change->name,
-               NULL);
+    say_result(id, "client", job->client->title, "file", change->file.path, "name", change->name);
 }
 
 void job_tell_done(const struct job *job)
 {
     if (!job->is_undo)
         say_result(job->hook ? TEXT_CLI_INSTALL_GATE_DONE : TEXT_CLI_INSTALL_DONE, "client",
-                   job->client->title, "file", job->changes[0].file.path, "name", job->name, NULL);
+                   job->client->title, "file", job->changes[0].file.path, "name", job->name);
     for (size_t i = 0; i < job->change_count; i++) {
         const struct change *change = &job->changes[i];
 
         if (job->is_undo && job_has_change(change))
             tell_undone(job, change);
         else if (!job->is_undo && access(change->file.backup, F_OK) == 0)
-            say_note(TEXT_CLI_INSTALL_BACKUP, "file", change->file.backup, NULL);
+            say_note(TEXT_CLI_INSTALL_BACKUP, "file", change->file.backup);
     }
     if (job->is_undo)
         return;
     if (job->entry.port > 0 && job->entry.needs_token)
-        say_note(TEXT_CLI_INSTALL_TOKEN, "client", job->client->title, NULL);
-    say_note(TEXT_CLI_INSTALL_RESTART, "client", job->client->title, NULL);
+        say_note(TEXT_CLI_INSTALL_TOKEN, "client", job->client->title);
+    say_note(TEXT_CLI_INSTALL_RESTART, "client", job->client->title);
 }
