@@ -136,13 +136,12 @@ const char *arguments_value(const struct arguments *arguments, const char *name)
 bool arguments_are_short(const struct arguments *arguments, const char *name, size_t most)
 {
     const char *value = arguments_value(arguments, name);
-    char shown[64], limit[24];
+    char shown[64];
 
     if (!value || strlen(value) <= most)
         return true;
     snprintf(shown, sizeof shown, "--%s", name);
-    snprintf(limit, sizeof limit, "%zu", most);
-    say_problem(TEXT_CLI_TOO_LONG, "name", shown, "most", limit);
+    say_problem(TEXT_CLI_TOO_LONG, "name", shown, "most", say_number((int64_t)most));
     return false;
 }
 
@@ -150,7 +149,7 @@ bool arguments_integer(const struct arguments *arguments, const char *name, int6
                        int64_t most, int64_t *ret_number)
 {
     const char *value = arguments_value(arguments, name);
-    char shown[64], low[24], high[24];
+    char shown[64];
     int64_t number;
 
     if (!value)
@@ -160,9 +159,8 @@ bool arguments_integer(const struct arguments *arguments, const char *name, int6
         return true;
     }
     snprintf(shown, sizeof shown, "--%s", name);
-    snprintf(low, sizeof low, "%lld", (long long)least);
-    snprintf(high, sizeof high, "%lld", (long long)most);
-    say_problem(TEXT_CLI_BAD_NUMBER, "name", shown, "least", low, "most", high);
+    say_problem(TEXT_CLI_BAD_NUMBER, "name", shown, "least", say_number(least), "most",
+                say_number(most));
     return false;
 }
 

@@ -94,7 +94,7 @@ static enum exit_code decide(const struct arguments *arguments, struct decision 
     struct wire_message reply = { 0 };
     struct link *link = NULL;
     struct text params = { 0 };
-    char seconds[24], *title = NULL;
+    char *title = NULL;
     size_t length = decision->id ? strlen(decision->id) : 0;
     bool is_own_prefix = decision->identity != &call_person && length < LIMIT_ID_CHARS &&
                          length >= LIMIT_ID_PREFIX_CHARS;
@@ -114,9 +114,8 @@ static enum exit_code decide(const struct arguments *arguments, struct decision 
         const char *id = json_member_text(reply.result, "session_id");
 
         title = find_title(decision, link, id);
-        snprintf(seconds, sizeof seconds, "%lld", (long long)decision->seconds);
         say_result(decision->done, "title", title ? title : "", "id", id ? id : "", "seconds",
-                   seconds);
+                   say_number(decision->seconds));
     }
     free(title);
     wire_release(&reply);

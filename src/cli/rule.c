@@ -78,10 +78,8 @@ static void print_suggestions(const struct arguments *arguments, const struct js
     for (size_t i = 0; i < json_length(suggestions); i++) {
         const struct json *one = json_item(suggestions, i), *facts = json_member(one, "rule");
         bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
-        char count[24];
 
-        snprintf(count, sizeof count, "%lld", (long long)json_member_integer(one, "count", 0));
-        say_result(TEXT_RULE_SUGGESTED, "count", count);
+        say_result(TEXT_RULE_SUGGESTED, "count", say_number(json_member_integer(one, "count", 0)));
         print_facts(facts);
         say_result(TEXT_RULE_DO_ADD, "id", json_member_text(facts, "from"), "option",
                    any_prompt ? "--any-prompt" : "");
@@ -93,13 +91,11 @@ static void print_suggestions(const struct arguments *arguments, const struct js
 static void print_preview(const struct arguments *arguments, const struct json *result)
 {
     const struct json *asks = json_member(result, "asks");
-    char same[24], other[24];
 
     (void)arguments;
     print_facts(result);
-    snprintf(same, sizeof same, "%lld", (long long)json_member_integer(result, "same", 0));
-    snprintf(other, sizeof other, "%lld", (long long)json_member_integer(result, "other", 0));
-    say_result(TEXT_RULE_SO_FAR, "same", same, "other", other);
+    say_result(TEXT_RULE_SO_FAR, "same", say_number(json_member_integer(result, "same", 0)),
+               "other", say_number(json_member_integer(result, "other", 0)));
     for (size_t i = 0; i < json_length(asks); i++) {
         const struct json *ask = json_item(asks, i);
 

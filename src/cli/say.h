@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "cli/verb.h"
 
 struct error;
 struct json;
-struct text;
 
 /* A sentence on stderr after "sayso: "; behind its id come pairs of name and value, as i18n_format
  * takes them but without an end. Values are sanitized here. */
@@ -21,6 +21,8 @@ struct text;
 #define say_result(...)  say_sentence(stdout, "", __VA_ARGS__, NULL)
 void say_sentence(FILE *file, const char *before, enum text_id id, ...);
 void say_add_sentence(struct text *out, enum text_id id, va_list pairs);
+/* A whole number as a value of such a pair, for the block it stands in. */
+#define say_number(number) text_of_integer((number), (char[TEXT_INTEGER_BYTES]){ 0 })
 
 /* An error: JSON on stdout {"error": …} or a sentence on stderr. `detail` is who won, or NULL. */
 void say_error(const struct arguments *arguments, const struct error *err,

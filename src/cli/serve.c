@@ -38,15 +38,13 @@ static void on_ready(void *context, const char *status_json, const char *link)
 {
     const struct arguments *arguments = context;
     struct json *status = NULL;
-    char pid[24];
 
     if (arguments->is_json) {
         say_json(status_json);
     } else if (json_parse(status_json, strlen(status_json), &status, NULL)) {
         const char *aside = json_member_text(status, "recovered_from");
 
-        snprintf(pid, sizeof pid, "%lld", (long long)json_member_integer(status, "pid", 0));
-        say_result(TEXT_CLI_SERVING, "pid", pid);
+        say_result(TEXT_CLI_SERVING, "pid", say_number(json_member_integer(status, "pid", 0)));
         say_result(TEXT_CLI_SERVING_HOW);
         if (json_member_text(status, "url"))
             say_result(TEXT_CLI_SERVING_URL, "url", json_member_text(status, "url"));

@@ -61,15 +61,12 @@ static void add_choice(struct text *out, const struct json *field)
     int64_t most = json_member_integer(field, "max_selections", options);
     bool may_write = strcmp(kind, "hybrid") == 0;
     enum text_id text = may_write ? TEXT_CHOOSE_RANGE_OR_WRITE : TEXT_CHOOSE_RANGE;
-    char min[24], max[24];
 
     if (least == most && most == 1 && !may_write)
         text = TEXT_CHOOSE_ONE;
     else if (least == most)
         text = may_write ? TEXT_CHOOSE_COUNT_OR_WRITE : TEXT_CHOOSE_COUNT;
-    snprintf(min, sizeof min, "%lld", (long long)least);
-    snprintf(max, sizeof max, "%lld", (long long)most);
-    i18n_format(out, text, "min", min, "max", max, NULL);
+    i18n_format(out, text, "min", say_number(least), "max", say_number(most), NULL);
 }
 
 /* Adds to the list of what else is to be known. */

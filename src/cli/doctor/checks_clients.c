@@ -79,7 +79,6 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
     struct settings *settings = settings_new();
     int64_t given = entry_timeout_s(client, entry);
     int64_t patience = given >= 0 ? given : client->patience_s, hold;
-    char seconds[24];
 
     settings_load(settings, doctor->has_place ? doctor->place.settings : NULL);
     hold =
@@ -87,9 +86,8 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
     settings_free(settings);
     if (!client->timeout_key || patience > hold)
         return;
-    snprintf(seconds, sizeof seconds, "%lld", (long long)patience);
     doctor_warning(doctor, TEXT_FOUND_CLIENT_IMPATIENT, TEXT_MEND_CLIENT, "client", client->title,
-                   "seconds", seconds, "name", client->name);
+                   "seconds", say_number(patience), "name", client->name);
     *is_well = false;
 }
 
@@ -121,16 +119,14 @@ static void judge_entry(struct doctor *doctor, const struct client *client, cons
                         const struct json *entry, const char *file)
 {
     int port = entry_port(client, entry);
-    char theirs[16], ours[16];
     bool is_well = true;
 
     if (entry_program(client, entry))
         judge_program(doctor, client, entry, &is_well);
     if (port && doctor->hub_port && port != doctor->hub_port) {
-        snprintf(theirs, sizeof theirs, "%d", port);
-        snprintf(ours, sizeof ours, "%d", doctor->hub_port);
         doctor_warning(doctor, TEXT_FOUND_CLIENT_PORT, TEXT_MEND_CLIENT_PORT, "client",
-                       client->title, "port", theirs, "ours", ours, "name", client->name);
+                       client->title, "port", say_number(port), "ours",
+                       say_number(doctor->hub_port), "name", client->name);
         is_well = false;
     }
     judge_patience(doctor, client, entry, &is_well);

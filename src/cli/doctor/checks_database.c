@@ -10,29 +10,28 @@ enum { CLOCK_APART_MS = 2000 };
 static void report_schema(struct doctor *doctor, const struct hub_database *database)
 {
     const struct postgres_examined *found = &database->found;
-    char version[16], ours[16];
+    char version[16];
 
     snprintf(version, sizeof version, "%d", found->version);
-    snprintf(ours, sizeof ours, "%d", found->our_version);
     if (found->is_migrating)
         doctor_fault(doctor, TEXT_FOUND_DATABASE_MOVING, TEXT_MEND_DATABASE_MOVING, "name",
                      database->name);
     else if (found->version > found->our_version)
         doctor_fault(doctor, TEXT_FOUND_DATABASE_NEWER, TEXT_MEND_DATABASE_NEWER, "name",
-                     database->name, "version", version, "ours", ours);
+                     database->name, "version", version, "ours", say_number(found->our_version));
     else
         doctor_ok(doctor,
                   found->version == 0                   ? TEXT_FOUND_DATABASE_EMPTY
                   : found->version < found->our_version ? TEXT_FOUND_DATABASE_OLD
                                                         : TEXT_FOUND_DATABASE,
-                  "name", database->name, "version", version, "ours", ours);
+                  "name", database->name, "version", version, "ours",
+                  say_number(found->our_version));
 }
 
 void doctor_report_database(struct doctor *doctor, const struct hub_database *database)
 {
     const struct postgres_examined *found = &database->found;
     int64_t apart_ms = found->ahead_ms < 0 ? -found->ahead_ms : found->ahead_ms;
-    char seconds[24];
 
     doctor->store = (struct inspection){ .outcome = INSPECT_WHOLE,
                                          .agent_tokens = found->agent_tokens,
@@ -42,10 +41,9 @@ void doctor_report_database(struct doctor *doctor, const struct hub_database *da
     if (!found->is_commit_kept)
         doctor_warning(doctor, TEXT_FOUND_DATABASE_FORGETS, TEXT_MEND_DATABASE_FORGETS, "name",
                        database->name);
-    snprintf(seconds, sizeof seconds, "%lld", (long long)(apart_ms / 1000));
     if (apart_ms > CLOCK_APART_MS)
         doctor_warning(doctor, TEXT_FOUND_DATABASE_CLOCK, TEXT_MEND_DATABASE_CLOCK, "name",
-                       database->name, "seconds", seconds);
+                       database->name, "seconds", say_number(apart_ms / 1000));
 }
 
 void doctor_report_away(struct doctor *doctor, const struct hub_database *database,

@@ -46,7 +46,6 @@ void check_hub(struct doctor *doctor)
     struct link *link = NULL;
     struct place_note note = { 0 };
     struct error err;
-    char pid[24];
 
     if (!doctor->has_place)
         return;
@@ -60,9 +59,8 @@ void check_hub(struct doctor *doctor)
         link_call(link, "hub/status", "{}", &reply, &err)) {
         report_running(doctor, reply.result);
     } else {
-        snprintf(pid, sizeof pid, "%lld", (long long)note.pid);
         doctor_fault(doctor, TEXT_FOUND_HUB_SILENT, TEXT_MEND_HUB_SILENT, "message", err.message,
-                     "pid", pid);
+                     "pid", say_number(note.pid));
     }
     wire_release(&reply);
     link_close(link);
@@ -109,17 +107,16 @@ static void check_file(struct doctor *doctor)
     };
     const struct inspection *store = &doctor->store;
     enum text_id found;
-    char version[16], ours[16], aside[DOCTOR_PATH_BYTES];
+    char version[16], aside[DOCTOR_PATH_BYTES];
 
     hub_examine_store(doctor->place.database, &doctor->store);
     snprintf(version, sizeof version, "%d", store->version);
-    snprintf(ours, sizeof ours, "%d", store->our_version);
     found = rows[store->outcome].found;
     if (store->outcome == INSPECT_WHOLE && store->version < store->our_version)
         found = TEXT_FOUND_STORE_OLD;
     doctor_report(doctor, rows[store->outcome].state, found, rows[store->outcome].remedy, "path",
-                  doctor->place.database, "version", version, "ours", ours, "message",
-                  store->message);
+                  doctor->place.database, "version", version, "ours",
+                  say_number(store->our_version), "message", store->message);
     if (doctor_find_aside(doctor, aside))
         doctor_warning(doctor, TEXT_FOUND_STORE_ASIDE, TEXT_MEND_STORE_ASIDE, "path", aside);
 }
@@ -169,7 +166,6 @@ void check_http(struct doctor *doctor)
     struct place_note last = { 0 };
     int port = doctor->hub_port;
     int64_t owner;
-    char number[16], user[24];
     bool is_foreign;
 
     if (!doctor->has_place)
@@ -178,36 +174,32 @@ void check_http(struct doctor *doctor)
         port = last.port;
     owner = port ? os_port_owner(port) : -1;
     is_foreign = owner >= 0 && owner != (int64_t)geteuid();
-    snprintf(number, sizeof number, "%d", port);
-    snprintf(user, sizeof user, "%lld", (long long)owner);
     if (doctor->note.pid && !doctor->hub_port)
         doctor_warning(doctor, TEXT_FOUND_HTTP_NONE, TEXT_MEND_HTTP_NONE);
     else if (!doctor->note.pid && owner < 0)
         doctor_ok(doctor, TEXT_FOUND_HTTP_IDLE);
     else if (!doctor->note.pid || is_foreign)
         doctor_report(doctor, is_foreign ? DOCTOR_FAULT : DOCTOR_WARNING, TEXT_FOUND_HTTP_TAKEN,
-                      TEXT_MEND_HTTP_TAKEN, "port", number, "owner", user);
+                      TEXT_MEND_HTTP_TAKEN, "port", say_number(port), "owner", say_number(owner));
     else if (!answers(port))
-        doctor_fault(doctor, TEXT_FOUND_HTTP_SILENT, TEXT_MEND_HTTP_SILENT, "port", number);
+        doctor_fault(doctor, TEXT_FOUND_HTTP_SILENT, TEXT_MEND_HTTP_SILENT, "port",
+                     say_number(port));
     else
-        doctor_ok(doctor, TEXT_FOUND_HTTP, "port", number);
+        doctor_ok(doctor, TEXT_FOUND_HTTP, "port", say_number(port));
 }
 
 void check_tokens(struct doctor *doctor)
 {
     const char *client = doctor_http_client();
     const struct inspection *store = &doctor->store;
-    char count[24], expired[24];
 
-    snprintf(count, sizeof count, "%lld", (long long)store->all_tokens);
-    snprintf(expired, sizeof expired, "%lld", (long long)store->expired_tokens);
     if (store->outcome != INSPECT_WHOLE && store->outcome != INSPECT_ABSENT)
         doctor_ok(doctor, TEXT_FOUND_TOKENS_UNKNOWN);
     else if (client && store->agent_tokens == 0)
         doctor_fault(doctor, TEXT_FOUND_TOKENS_NONE, TEXT_MEND_TOKENS_NONE, "client", client);
     else if (store->expired_tokens > 0)
-        doctor_warning(doctor, TEXT_FOUND_TOKENS_EXPIRED, TEXT_MEND_TOKENS_EXPIRED, "count", count,
-                       "expired", expired);
+        doctor_warning(doctor, TEXT_FOUND_TOKENS_EXPIRED, TEXT_MEND_TOKENS_EXPIRED, "count",
+                       say_number(store->all_tokens), "expired", say_number(store->expired_tokens));
     else
-        doctor_ok(doctor, TEXT_FOUND_TOKENS, "count", count);
+        doctor_ok(doctor, TEXT_FOUND_TOKENS, "count", say_number(store->all_tokens));
 }

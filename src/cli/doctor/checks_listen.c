@@ -55,13 +55,10 @@ static bool judge_times(struct doctor *doctor, const struct hub_listener *listen
 static bool judge_port(struct doctor *doctor, const struct hub_listener *listener)
 {
     int64_t owner = listener->port && !doctor->note.pid ? os_port_owner(listener->port) : -1;
-    char port[16], user[24];
 
-    snprintf(port, sizeof port, "%d", listener->port);
-    snprintf(user, sizeof user, "%lld", (long long)owner);
     if (owner >= 0)
-        doctor_fault(doctor, TEXT_FOUND_LISTEN_TAKEN, TEXT_MEND_LISTEN_TAKEN, "port", port, "owner",
-                     user);
+        doctor_fault(doctor, TEXT_FOUND_LISTEN_TAKEN, TEXT_MEND_LISTEN_TAKEN, "port",
+                     say_number(listener->port), "owner", say_number(owner));
     else if (doctor->note.pid && !doctor->hub_listens)
         doctor_warning(doctor, TEXT_FOUND_LISTEN_NOT, TEXT_MEND_LISTEN_NOT, "where",
                        listener->where, "log", doctor->place.log);

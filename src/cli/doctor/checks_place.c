@@ -67,17 +67,15 @@ void check_data(struct doctor *doctor)
 void check_socket(struct doctor *doctor)
 {
     const char *given = getenv("XDG_RUNTIME_DIR");
-    char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32], length[24], most[24];
+    char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32];
 
     if (!doctor->has_place || !place_socket_name(&doctor->place, directory, path, NULL))
         return;
     if (!judge_directory(doctor, directory))
         return;
-    snprintf(length, sizeof length, "%zu", strlen(path));
-    snprintf(most, sizeof most, "%d", PLACE_SOCKET_BYTES);
     if (strlen(path) > PLACE_SOCKET_BYTES)
-        doctor_fault(doctor, TEXT_FOUND_SOCKET_LONG, TEXT_MEND_SOCKET_LONG, "count", length, "most",
-                     most);
+        doctor_fault(doctor, TEXT_FOUND_SOCKET_LONG, TEXT_MEND_SOCKET_LONG, "count",
+                     say_number((int64_t)strlen(path)), "most", say_number(PLACE_SOCKET_BYTES));
     else if (given && *given && strncmp(directory, given, strlen(given)) != 0)
         doctor_warning(doctor, TEXT_FOUND_RUNTIME_UNUSED, TEXT_MEND_MODE, "path", given);
     else
@@ -88,7 +86,6 @@ void check_disk(struct doctor *doctor)
 {
     const char *path = doctor->place.data;
     char *existing;
-    char number[24];
     int64_t free_bytes, mebibytes;
 
     if (!doctor->has_place)
@@ -99,14 +96,14 @@ void check_disk(struct doctor *doctor)
     free_bytes = os_free_bytes(existing);
     free(existing);
     mebibytes = free_bytes / MEBIBYTE;
-    snprintf(number, sizeof number, "%lld", (long long)mebibytes);
     if (free_bytes < 0)
         doctor_warning(doctor, TEXT_FOUND_DISK_UNKNOWN, DOCTOR_NO_REMEDY);
     else if (mebibytes < LOW_MEBIBYTES)
         doctor_report(doctor, mebibytes < LOWEST_MEBIBYTES ? DOCTOR_FAULT : DOCTOR_WARNING,
-                      TEXT_FOUND_DISK_LOW, TEXT_MEND_DISK_LOW, "count", number, "path", path);
+                      TEXT_FOUND_DISK_LOW, TEXT_MEND_DISK_LOW, "count", say_number(mebibytes),
+                      "path", path);
     else
-        doctor_ok(doctor, TEXT_FOUND_DISK, "count", number);
+        doctor_ok(doctor, TEXT_FOUND_DISK, "count", say_number(mebibytes));
 }
 
 void check_clock(struct doctor *doctor)

@@ -101,14 +101,11 @@ static void run_checks(struct doctor *doctor)
 
 static void tell_end(const struct doctor *doctor)
 {
-    char faults[16], warnings[16];
-
-    snprintf(faults, sizeof faults, "%u", doctor->counts[DOCTOR_FAULT]);
-    snprintf(warnings, sizeof warnings, "%u", doctor->counts[DOCTOR_WARNING]);
     if (doctor->counts[DOCTOR_FAULT] + doctor->counts[DOCTOR_WARNING] == 0)
         say_result(TEXT_DOCTOR_WELL);
     else
-        say_result(TEXT_DOCTOR_UNWELL, "faults", faults, "warnings", warnings);
+        say_result(TEXT_DOCTOR_UNWELL, "faults", say_number(doctor->counts[DOCTOR_FAULT]),
+                   "warnings", say_number(doctor->counts[DOCTOR_WARNING]));
 }
 
 static enum exit_code run_doctor(const struct arguments *arguments)

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/say.h"
 #include "hub/examine.h"
-#include "i18n/i18n.h"
 #include "wire/place.h"
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAULT };

@@ -131,13 +131,10 @@ static bool export_pages(struct look_back *look, struct link *link,
 
 static void say_exported(const struct arguments *arguments, enum text_id text, int64_t count)
 {
-    char number[24];
-
-    snprintf(number, sizeof number, "%lld", (long long)count);
     if (arguments_value(arguments, "out") && !arguments->is_json)
-        say_note(text, "count", number);
+        say_note(text, "count", say_number(count));
     else if (arguments_value(arguments, "out"))
-        printf("{\"count\":%s}\n", number);
+        printf("{\"count\":%s}\n", say_number(count));
 }
 
 static bool export_found(struct look_back *look, const struct record_format *format,

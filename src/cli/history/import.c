@@ -112,14 +112,12 @@ static bool check_file(struct source *source, struct error *err)
 
 static void say_imported(const struct arguments *arguments, const struct restored *restored)
 {
-    char lines[24], added[24];
-
-    snprintf(lines, sizeof lines, "%lld", (long long)restored->lines);
-    snprintf(added, sizeof added, "%lld", (long long)restored->added);
     if (arguments->is_json)
-        printf("{\"lines\":%s,\"added\":%s}\n", lines, added);
+        printf("{\"lines\":%s,\"added\":%s}\n", say_number(restored->lines),
+               say_number(restored->added));
     else
-        say_result(TEXT_CLI_IMPORTED, "count", lines, "added", added);
+        say_result(TEXT_CLI_IMPORTED, "count", say_number(restored->lines), "added",
+                   say_number(restored->added));
 }
 
 static bool import_into(const struct arguments *arguments, struct source *source,

@@ -87,11 +87,9 @@ static void say_migrated(const struct arguments *arguments, const struct migrate
 {
     struct text name = { 0 }, command = { 0 };
     bool is_masked = write_command(url, &command);
-    char rows[24], asks[24], earlier[24];
+    char earlier[24];
 
     hub_write_database_name(url, &name);
-    snprintf(rows, sizeof rows, "%lld", (long long)migrated->rows);
-    snprintf(asks, sizeof asks, "%lld", (long long)count_of(migrated, "asks"));
     snprintf(earlier, sizeof earlier, "%lld", (long long)migrated->earlier);
     if (arguments->is_json) {
         print_json(migrated, text_string(&name), text_string(&command));
@@ -99,7 +97,8 @@ static void say_migrated(const struct arguments *arguments, const struct migrate
         if (migrated->was_done)
             say_result(TEXT_CLI_MIGRATED_BEFORE, "name", text_string(&name));
         else
-            say_result(TEXT_CLI_MIGRATED, "name", text_string(&name), "count", rows, "asks", asks);
+            say_result(TEXT_CLI_MIGRATED, "name", text_string(&name), "count",
+                       say_number(migrated->rows), "asks", say_number(count_of(migrated, "asks")));
         if (migrated->earlier > 0)
             say_result(TEXT_CLI_MIGRATE_RESUMED, "count", earlier);
         say_result(TEXT_CLI_MIGRATED_NEXT, "path", path);

@@ -77,12 +77,8 @@ void job_print_json(const struct job *job, const char *diff)
 /* How long a person has, and what else it needs. */
 static void tell_gate(const struct job *job)
 {
-    char limit[24], wait[24];
-
-    snprintf(limit, sizeof limit, "%d", HOOK_TIMEOUT_S);
-    snprintf(wait, sizeof wait, "%d", HOOK_WAIT_S);
-    say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", job->client->title, "seconds", limit, "wait",
-             wait);
+    say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", job->client->title, "seconds",
+             say_number(HOOK_TIMEOUT_S), "wait", say_number(HOOK_WAIT_S));
     if (job->hook->needs_trust)
         say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", job->client->title);
 }
@@ -105,24 +101,21 @@ void job_tell_effects(const struct job *job)
 {
     const struct client *client = job->client;
     struct settings *settings = job_load_settings();
-    char limit[24], patience[24], hold[24];
 
     if (job->hook) {
         tell_gate(job);
         settings_free(settings);
         return;
     }
-    snprintf(limit, sizeof limit, "%d", CLIENT_TIMEOUT_S);
-    snprintf(patience, sizeof patience, "%lld", (long long)client->patience_s);
-    snprintf(hold, sizeof hold, "%lld",
-             (long long)settings_hold_limit_s(settings, known_client_of_program(client->name)->name,
-                                              false, client->timeout_key ? CLIENT_TIMEOUT_S : 0));
     if (client->timeout_key)
         say_note(TEXT_CLI_INSTALL_TIMEOUT, "client", client->title, "key", client->timeout_key,
-                 "seconds", limit, "patience", patience);
+                 "seconds", say_number(CLIENT_TIMEOUT_S), "patience",
+                 say_number(client->patience_s));
     else
         say_note(TEXT_CLI_INSTALL_NO_TIMEOUT, "client", client->title);
-    say_note(TEXT_CLI_INSTALL_HOLD, "seconds", hold);
+    say_note(TEXT_CLI_INSTALL_HOLD, "seconds",
+             say_number(settings_hold_limit_s(settings, known_client_of_program(client->name)->name,
+                                              false, client->timeout_key ? CLIENT_TIMEOUT_S : 0)));
     tell_trust(job);
     settings_free(settings);
 }
