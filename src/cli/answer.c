@@ -292,10 +292,7 @@ static enum exit_code run_answer(const struct arguments *arguments)
 
 static enum exit_code run_tell(const struct arguments *arguments)
 {
-    if (arguments->word_count > 0)
-        return run(arguments, true);
-    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "tell", "name", "ID");
-    return EXIT_USAGE;
+    return arguments->word_count > 0 ? run(arguments, true) : say_needs(arguments, "ID");
 }
 
 static const struct verb_option options[] = {
@@ -324,14 +321,7 @@ static const char *const examples[] = {
     "answer k3f7 --field q1=Redis --field q2=Unit,Lint --other q3='neither, ask Ada'",
     NULL,
 };
-const struct verb verb_answer = {
-    .name = "answer",
-    .about = TEXT_CLI_ANSWER,
-    VERB_TABLES,
-    .most_words = 8,
-    .may_go_far = true,
-    .run = run_answer,
-};
+VERB_ROW(answer, TEXT_CLI_ANSWER, VERB_TABLES, .most_words = 8, .may_go_far = true);
 
 static const char *const tell_usage[] = {
     "tell ID --note TEXT",
@@ -343,14 +333,5 @@ static const char *const tell_examples[] = {
     "tell k3f7 Europe",
     NULL,
 };
-const struct verb verb_tell = {
-    .name = "tell",
-    .about = TEXT_CLI_TELL,
-    .usage = tell_usage,
-    .examples = tell_examples,
-    .options = options,
-    .option_count = ARRAY_LEN(options),
-    .most_words = 8,
-    .may_go_far = true,
-    .run = run_tell,
-};
+VERB_ROW(tell, TEXT_CLI_TELL, .usage = tell_usage, .examples = tell_examples, VERB_OPTIONS,
+         .most_words = 8, .may_go_far = true);

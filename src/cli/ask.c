@@ -354,7 +354,7 @@ static bool gather(struct asking *asking, enum exit_code *ret_code)
     if (!choose_tool(asking))
         return false;
     if (!path && arguments->word_count == 0) {
-        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "ask", "name", "TITLE");
+        say_needs(arguments, "TITLE");
         return false;
     }
     if (!arguments_integer(arguments, "wait", 0, LIMIT_TIMEOUT_S, &asking->wait_s))
@@ -477,11 +477,4 @@ static const char *const examples[] = {
     "ask --tool elicit_confirm --from - <<< '{\"message\":\"Delete 5 files?\"}'",
     NULL,
 };
-const struct verb verb_ask = {
-    .name = "ask",
-    .about = TEXT_CLI_ASK,
-    VERB_TABLES,
-    .most_words = 1,
-    .may_go_far = true,
-    .run = run_ask,
-};
+VERB_ROW(ask, TEXT_CLI_ASK, VERB_TABLES, .most_words = 1, .may_go_far = true);

@@ -52,11 +52,4 @@ static const struct verb_option options[] = {
 static const char *const usage[] = { "attach [--plain] [ID]", "attach [--plain] [ID] --launch CODE",
                                      NULL };
 static const char *const examples[] = { "attach", "attach k7qm", "attach --plain", NULL };
-const struct verb verb_attach = {
-    .name = "attach",
-    .about = TEXT_CLI_ATTACH,
-    VERB_TABLES,
-    .most_words = 1,
-    .may_go_far = true,
-    .run = run_attach,
-};
+VERB_ROW(attach, TEXT_CLI_ATTACH, VERB_TABLES, .most_words = 1, .may_go_far = true);

@@ -76,8 +76,7 @@ static enum exit_code run_completion(const struct arguments *arguments)
             return EXIT_DONE;
         }
     }
-    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "completion", "name", completion_shells);
-    return EXIT_USAGE;
+    return say_needs(arguments, completion_shells);
 }
 
 static const char *const usage[] = { "completion SHELL", NULL };
@@ -86,11 +85,5 @@ static const char *const examples[] = {
     "completion zsh > ~/.zfunc/_sayso", "completion fish > ~/.config/fish/completions/sayso.fish",
     NULL
 };
-const struct verb verb_completion = {
-    .name = "completion",
-    .about = TEXT_CLI_COMPLETION,
-    VERB_TEXTS,
-    .most_words = 1,
-    .runs_without_settings = true,
-    .run = run_completion,
-};
+VERB_ROW(completion, TEXT_CLI_COMPLETION, VERB_TEXTS, .most_words = 1,
+         .runs_without_settings = true);

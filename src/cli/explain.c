@@ -4,12 +4,8 @@
 
 static enum exit_code run_explain(const struct arguments *arguments)
 {
-    static const char words[] = "ID TEXT"; /* not for people */
-
-    if (arguments->word_count < 2) {
-        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "explain", "name", words);
-        return EXIT_USAGE;
-    }
+    if (arguments->word_count < 2)
+        return say_needs(arguments, "ID TEXT");
     return asking_explain(arguments, arguments->words[0], arguments->words[1]);
 }
 
@@ -22,10 +18,4 @@ static const char *const examples[] = {
     "explain k3f7tz2mdq5xw4ua6rbn3cyhge 'The old files stay where they are.' --json",
     NULL,
 };
-const struct verb verb_explain = {
-    .name = "explain",
-    .about = TEXT_CLI_EXPLAIN,
-    VERB_TABLES,
-    .most_words = 2,
-    .run = run_explain,
-};
+VERB_ROW(explain, TEXT_CLI_EXPLAIN, VERB_TABLES, .most_words = 2);

@@ -21,11 +21,4 @@ static enum exit_code run_inbox(const struct arguments *arguments)
 
 static const char *const usage[] = { "inbox", NULL };
 static const char *const examples[] = { "inbox", NULL };
-const struct verb verb_inbox = {
-    .name = "inbox",
-    .about = TEXT_CLI_INBOX,
-    VERB_TEXTS,
-    .most_words = 0,
-    .may_go_far = true,
-    .run = run_inbox,
-};
+VERB_ROW(inbox, TEXT_CLI_INBOX, VERB_TEXTS, .may_go_far = true);

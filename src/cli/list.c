@@ -102,11 +102,4 @@ static const struct verb_option options[] = {
 static const char *const usage[] = { "list [--active|--completed] [--limit COUNT]", NULL };
 static const char *const examples[] = { "list --active", "list --completed --limit 5 --json",
                                         NULL };
-const struct verb verb_list = {
-    .name = "list",
-    .about = TEXT_CLI_LIST,
-    VERB_TABLES,
-    .most_words = 0,
-    .may_go_far = true,
-    .run = run_list,
-};
+VERB_ROW(list, TEXT_CLI_LIST, VERB_TABLES, .may_go_far = true);

@@ -40,12 +40,4 @@ static const char *const examples[] = {
     "mcp", "mcp --as 'deploy bot'",
     "mcp --hub https://sayso.example.org --token-file ~/.config/sayso/agent.token", NULL
 };
-const struct verb verb_mcp = {
-    .name = "mcp",
-    .about = TEXT_CLI_MCP,
-    VERB_TABLES,
-    .most_words = 0,
-    .may_go_far = true,
-    .runs_without_settings = true,
-    .run = run_mcp,
-};
+VERB_ROW(mcp, TEXT_CLI_MCP, VERB_TABLES, .may_go_far = true, .runs_without_settings = true);

@@ -73,23 +73,15 @@ static enum exit_code print_secret(const struct arguments *arguments)
 
 static enum exit_code run_notify(const struct arguments *arguments)
 {
-    static const char syntax[] = "desktop | secret"; /* not for people */
     const char *name = arguments->word_count ? arguments->words[0] : "";
 
     if (strcmp(name, "desktop") == 0)
         return show_on_desktop(arguments);
     if (strcmp(name, "secret") == 0)
         return print_secret(arguments);
-    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "notify", "name", syntax);
-    return EXIT_USAGE;
+    return say_needs(arguments, "desktop | secret");
 }
 
 static const char *const usage[] = { "notify desktop", "notify secret", NULL };
 static const char *const examples[] = { "notify desktop", NULL };
-const struct verb verb_notify = {
-    .name = "notify",
-    .about = TEXT_CLI_NOTIFY,
-    VERB_TEXTS,
-    .most_words = 1,
-    .run = run_notify,
-};
+VERB_ROW(notify, TEXT_CLI_NOTIFY, VERB_TEXTS, .most_words = 1);

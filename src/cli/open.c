@@ -94,10 +94,4 @@ static const struct verb_option options[] = {
 };
 static const char *const usage[] = { "open [ID] [--no-browser]", NULL };
 static const char *const examples[] = { "open", "open k3f7", NULL };
-const struct verb verb_open = {
-    .name = "open",
-    .about = TEXT_CLI_OPEN,
-    VERB_TABLES,
-    .most_words = 1,
-    .run = run_open,
-};
+VERB_ROW(open, TEXT_CLI_OPEN, VERB_TABLES, .most_words = 1);

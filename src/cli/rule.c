@@ -46,8 +46,7 @@ static void print_facts(const struct json *facts)
 
     say_row(TEXT_ROW_TITLE, json_member_text(facts, "title"));
     say_row(TEXT_ROW_AGENT, agent ? agent : "");
-    if (directory)
-        say_row(TEXT_ROW_DIRECTORY, directory);
+    say_row(TEXT_ROW_DIRECTORY, directory);
     say_row(TEXT_RULE_ROW_PROMPT,
             i18n_text(any_prompt ? TEXT_RULE_ANY_PROMPT : TEXT_RULE_SAME_PROMPT));
     say_row(TEXT_ROW_ANSWER, answer_of(facts));
@@ -150,11 +149,4 @@ static const char *const usage[] = { "rule [list]",
                                      NULL };
 static const char *const examples[] = { "rule preview k3f7", "rule add k3f7 --for 7",
                                         "rule remove 3f0c", NULL };
-const struct verb verb_rule = {
-    .name = "rule",
-    .about = TEXT_CLI_RULE,
-    VERB_TABLES,
-    .most_words = 2,
-    .may_go_far = true,
-    .run = run_rule,
-};
+VERB_ROW(rule, TEXT_CLI_RULE, VERB_TABLES, .most_words = 2, .may_go_far = true);

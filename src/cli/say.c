@@ -62,6 +62,12 @@ void say_sentence(FILE *file, const char *before, enum text_id id, ...)
     text_release(&line);
 }
 
+enum exit_code say_needs(const struct arguments *arguments, const char *what)
+{
+    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", arguments->verb->name, "name", what);
+    return EXIT_USAGE;
+}
+
 static void say_error_json(const struct error *err, const struct json *detail)
 {
     struct text out = { 0 };
@@ -99,13 +105,18 @@ static bool say_winner(const struct arguments *arguments, const struct json *det
     return true;
 }
 
+void say_add_reason(struct text *out, const struct error *err)
+{
+    if (!i18n_reason(out, err->message))
+        text_add_text(out, err->message);
+}
+
 void say_wrong(const char *place, const struct error *err)
 {
     struct text detail = { 0 };
 
     text_add_format(&detail, "%s%s", place, place[0] ? ": " : "");
-    if (!i18n_reason(&detail, err->message))
-        text_add_text(&detail, err->message);
+    say_add_reason(&detail, err);
     say_problem(TEXT_ERROR_KNOWN, "detail", text_string(&detail));
     text_release(&detail);
 }
@@ -140,8 +151,7 @@ static void say_unsaved(const struct error *err)
 {
     struct text words = { 0 };
 
-    if (!i18n_reason(&words, err->message))
-        text_add_text(&words, err->message);
+    say_add_reason(&words, err);
     say_problem(TEXT_ERROR_STORAGE, "message", text_string(&words));
     text_release(&words);
 }
@@ -321,6 +331,8 @@ void say_row(enum text_id label, const char *value)
 {
     struct text shown = { 0 };
 
+    if (!value)
+        return;
     say_add_shown(&shown, value);
     printf("%s:%*s%s\n", i18n_text(label), SAY_LABEL_CELLS - cells_of(i18n_text(label)), "",
            text_string(&shown));

@@ -24,12 +24,16 @@ void say_add_sentence(struct text *out, enum text_id id, va_list pairs);
 /* A whole number as a value of such a pair, for the block it stands in. */
 #define say_number(number) text_of_integer((number), (char[TEXT_INTEGER_BYTES]){ 0 })
 
+/* That the verb needs `what`; EXIT_USAGE. */
+enum exit_code say_needs(const struct arguments *arguments, const char *what);
+
 /* An error: JSON on stdout {"error": …} or a sentence on stderr. `detail` is who won, or NULL. */
 void say_error(const struct arguments *arguments, const struct error *err,
                const struct json *detail);
 void say_failure(const struct error *err); /* a sentence on stderr, also with --json */
 /* The same in the person's language, where that has the words, behind what it is about. */
 void say_wrong(const char *place, const struct error *err);
+void say_add_reason(struct text *out, const struct error *err); /* its message so */
 /* JSON for scripts, with everything that could act on a terminal written as \uNNNN. */
 void say_json(const char *json);
 void say_value(const struct json *value);
@@ -45,6 +49,6 @@ void say_add_cell(struct text *out, const char *words, int cells);
 void say_add_agent(struct text *out, const struct json *ask);
 /* A time of the hub as i18n_add_when writes it; with --utc as it came. */
 void say_add_time(const struct arguments *arguments, struct text *out, const struct json *given);
-void say_row(enum text_id label, const char *value); /* "Label:     value" */
+void say_row(enum text_id label, const char *value); /* "Label:     value"; NULL: nothing */
 
 #endif

@@ -258,11 +258,4 @@ static const char *const examples[] = {
     "https://sayso.example.org:7443",
     NULL
 };
-const struct verb verb_serve = {
-    .name = "serve",
-    .about = TEXT_CLI_SERVE,
-    VERB_TABLES,
-    .most_words = 0,
-    .runs_without_settings = true,
-    .run = run_serve,
-};
+VERB_ROW(serve, TEXT_CLI_SERVE, VERB_TABLES, .runs_without_settings = true);

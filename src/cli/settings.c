@@ -161,8 +161,6 @@ static enum exit_code run_settings(const struct arguments *arguments)
         { "set", 3, "settings/set" },
         { "reset", 2, "settings/set" },
     };
-    static const char syntax[] =
-        "list | get NAME | set NAME VALUE | reset NAME | edit"; /* not for people */
     const char *act = arguments->word_count ? arguments->words[0] : "list";
     const char *name = arguments->word_count > 1 ? arguments->words[1] : NULL;
     const char *value = arguments->word_count > 2 ? arguments->words[2] : NULL;
@@ -196,8 +194,7 @@ static enum exit_code run_settings(const struct arguments *arguments)
         text_release(&params);
         return ok ? EXIT_DONE : EXIT_ERROR;
     }
-    say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "settings", "name", syntax);
-    return EXIT_USAGE;
+    return say_needs(arguments, "list | get NAME | set NAME VALUE | reset NAME | edit");
 }
 
 /* Every row of the table, behind the help of the verb. */
@@ -227,12 +224,5 @@ static const char *const usage[] = { "settings [list]",         "settings get NA
                                      "settings edit",           NULL };
 static const char *const examples[] = { "settings", "settings set timeout_seconds 600",
                                         "settings set language zh", "settings edit", NULL };
-const struct verb verb_settings = {
-    .name = "settings",
-    .about = TEXT_CLI_SETTINGS,
-    VERB_TEXTS,
-    .most_words = 3,
-    .print_more = print_rows,
-    .runs_without_settings = true,
-    .run = run_settings,
-};
+VERB_ROW(settings, TEXT_CLI_SETTINGS, VERB_TEXTS, .most_words = 3, .runs_without_settings = true,
+         .print_more = print_rows);

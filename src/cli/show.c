@@ -46,8 +46,7 @@ static void print_facts(const struct arguments *arguments, const struct json *as
     if (json_is_yes(json_member(ask, "destructive")))
         printf("%s\n", i18n_text(TEXT_CLI_DESTRUCTIVE));
     say_row(TEXT_ROW_AGENT, text_string(&line));
-    if (directory)
-        say_row(TEXT_ROW_DIRECTORY, directory);
+    say_row(TEXT_ROW_DIRECTORY, directory);
     print_asked(arguments, ask);
     if (json_member_integer(ask, "remaining_seconds", -1) >= 0) {
         snprintf(left, sizeof left, "%lld s",
@@ -86,8 +85,7 @@ static void print_answers(const struct json *list)
             say_lines(json_text(json_item(selected, k)), 4);
         if (other)
             say_lines(other, 4);
-        if (notes)
-            say_row(TEXT_ROW_NOTE, notes);
+        say_row(TEXT_ROW_NOTE, notes);
     }
 }
 
@@ -111,10 +109,8 @@ static void print_result(const struct arguments *arguments, const struct json *a
             say_lines(json_member_text(answer, "custom_input"), 2);
         print_fields(json_member(answer, "fields"));
     }
-    if (summary)
-        say_row(TEXT_ROW_ANSWER, summary);
-    if (note)
-        say_row(TEXT_ROW_NOTE, note);
+    say_row(TEXT_ROW_ANSWER, summary);
+    say_row(TEXT_ROW_NOTE, note);
     for (void *it = json_first(json_member(selection, "option_annotations")); it;
          it = json_next(json_member(selection, "option_annotations"), it)) {
         text_clear(&line);
@@ -230,11 +226,4 @@ static enum exit_code run_show(const struct arguments *arguments)
 static const struct verb_option options[] = { { "utc", 0, NULL, TEXT_OPT_UTC, false } };
 static const char *const usage[] = { "show [ID] [--utc]", NULL };
 static const char *const examples[] = { "show k3f7", "show k3f7 --json", NULL };
-const struct verb verb_show = {
-    .name = "show",
-    .about = TEXT_CLI_SHOW,
-    VERB_TABLES,
-    .most_words = 1,
-    .may_go_far = true,
-    .run = run_show,
-};
+VERB_ROW(show, TEXT_CLI_SHOW, VERB_TABLES, .most_words = 1, .may_go_far = true);

@@ -31,11 +31,9 @@ static void print_status(const struct arguments *arguments, const struct json *s
     print_number(TEXT_ROW_PID, status, "pid");
     say_row(TEXT_ROW_VERSION, json_member_text(status, "version"));
     say_row(TEXT_ROW_SOCKET, json_member_text(status, "socket"));
-    if (json_member_text(status, "url"))
-        say_row(TEXT_ROW_URL, json_member_text(status, "url"));
+    say_row(TEXT_ROW_URL, json_member_text(status, "url"));
     say_row(TEXT_ROW_STORE, json_member_text(status, "store"));
-    if (json_member_text(status, "log"))
-        say_row(TEXT_ROW_LOG, json_member_text(status, "log"));
+    say_row(TEXT_ROW_LOG, json_member_text(status, "log"));
     if (aside)
         say_note(TEXT_CLI_RECOVERED, "file", aside);
 }
@@ -66,12 +64,4 @@ static const struct verb_option options[] = {
 };
 static const char *const usage[] = { "status [--json|--short]", NULL };
 static const char *const examples[] = { "status", "status --short", NULL };
-const struct verb verb_status = {
-    .name = "status",
-    .about = TEXT_CLI_STATUS,
-    VERB_TABLES,
-    .most_words = 0,
-    .may_go_far = true,
-    .runs_without_settings = true,
-    .run = run_status,
-};
+VERB_ROW(status, TEXT_CLI_STATUS, VERB_TABLES, .may_go_far = true, .runs_without_settings = true);

@@ -54,10 +54,4 @@ static enum exit_code run_stop(const struct arguments *arguments)
 
 static const char *const usage[] = { "stop", NULL };
 static const char *const examples[] = { "stop", NULL };
-const struct verb verb_stop = {
-    .name = "stop",
-    .about = TEXT_CLI_STOP,
-    VERB_TEXTS,
-    .most_words = 0,
-    .run = run_stop,
-};
+VERB_ROW(stop, TEXT_CLI_STOP, VERB_TEXTS);

@@ -167,11 +167,4 @@ static const char *const usage[] = {
 static const char *const examples[] = { "token new --label \"laptop\" --out ~/.sayso-token",
                                         "token new --kind person --expires 30", "token list",
                                         "token revoke 3f0c", NULL };
-const struct verb verb_token = {
-    .name = "token",
-    .about = TEXT_CLI_TOKEN,
-    VERB_TABLES,
-    .most_words = 2,
-    .may_go_far = true,
-    .run = run_token,
-};
+VERB_ROW(token, TEXT_CLI_TOKEN, VERB_TABLES, .most_words = 2, .may_go_far = true);

@@ -45,8 +45,15 @@ struct verb {
     enum exit_code (*run)(const struct arguments *arguments);
 };
 /* The members that are tables of the verb's own file, under these names. */
-#define VERB_TEXTS  .usage = usage, .examples = examples
-#define VERB_TABLES VERB_TEXTS, .options = options, .option_count = ARRAY_LEN(options)
+#define VERB_TEXTS   .usage = usage, .examples = examples
+#define VERB_OPTIONS .options = options, .option_count = ARRAY_LEN(options)
+#define VERB_TABLES  VERB_TEXTS, VERB_OPTIONS
+/* The verb `word` of that file: what it is about, those tables, what else is so; run_WORD runs it.
+ */
+#define VERB_ROW(word, text, ...)                                                                  \
+    const struct verb verb_##word = {                                                              \
+        .name = #word, .about = (text), .run = run_##word, __VA_ARGS__                             \
+    }
 
 #define VERB(name) extern const struct verb verb_##name;
 #include "cli/verbs.def"

@@ -15,11 +15,4 @@ static enum exit_code run_version(const struct arguments *arguments)
 
 static const char *const usage[] = { "version", NULL };
 static const char *const examples[] = { "version --json", NULL };
-const struct verb verb_version = {
-    .name = "version",
-    .about = TEXT_CLI_VERSION,
-    VERB_TEXTS,
-    .most_words = 0,
-    .runs_without_settings = true,
-    .run = run_version,
-};
+VERB_ROW(version, TEXT_CLI_VERSION, VERB_TEXTS, .runs_without_settings = true);

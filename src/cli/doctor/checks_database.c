@@ -10,22 +10,20 @@ enum { CLOCK_APART_MS = 2000 };
 static void report_schema(struct doctor *doctor, const struct hub_database *database)
 {
     const struct postgres_examined *found = &database->found;
-    char version[16];
+    const char *version = say_number(found->version), *ours = say_number(found->our_version);
 
-    snprintf(version, sizeof version, "%d", found->version);
     if (found->is_migrating)
         doctor_fault(doctor, TEXT_FOUND_DATABASE_MOVING, TEXT_MEND_DATABASE_MOVING, "name",
                      database->name);
     else if (found->version > found->our_version)
         doctor_fault(doctor, TEXT_FOUND_DATABASE_NEWER, TEXT_MEND_DATABASE_NEWER, "name",
-                     database->name, "version", version, "ours", say_number(found->our_version));
+                     database->name, "version", version, "ours", ours);
     else
         doctor_ok(doctor,
                   found->version == 0                   ? TEXT_FOUND_DATABASE_EMPTY
                   : found->version < found->our_version ? TEXT_FOUND_DATABASE_OLD
                                                         : TEXT_FOUND_DATABASE,
-                  "name", database->name, "version", version, "ours",
-                  say_number(found->our_version));
+                  "name", database->name, "version", version, "ours", ours);
 }
 
 void doctor_report_database(struct doctor *doctor, const struct hub_database *database)
@@ -51,8 +49,7 @@ void doctor_report_away(struct doctor *doctor, const struct hub_database *databa
 {
     struct text why = { 0 };
 
-    if (!i18n_reason(&why, err->message))
-        text_add_text(&why, err->message);
+    say_add_reason(&why, err);
     doctor->store.outcome = INSPECT_UNREADABLE;
     doctor_fault(doctor, TEXT_FOUND_DATABASE_AWAY, TEXT_MEND_DATABASE_AWAY, "name", database->name,
                  "message", text_string(&why));

@@ -28,9 +28,8 @@ static bool is_alive(const struct place_note *note)
 static void report_running(struct doctor *doctor, const struct json *status)
 {
     const char *version = json_member_text(status, "version");
-    char pid[24];
+    const char *pid = say_number(json_member_integer(status, "pid", 0));
 
-    snprintf(pid, sizeof pid, "%lld", (long long)json_member_integer(status, "pid", 0));
     doctor->hub_port = (int)json_member_integer(status, "port", 0);
     doctor->hub_listens = json_member_text(status, "public_url") != NULL;
     if (version && strcmp(version, SAYSO_VERSION) == 0)
@@ -107,15 +106,14 @@ static void check_file(struct doctor *doctor)
     };
     const struct inspection *store = &doctor->store;
     enum text_id found;
-    char version[16], aside[DOCTOR_PATH_BYTES];
+    char aside[DOCTOR_PATH_BYTES];
 
     hub_examine_store(doctor->place.database, &doctor->store);
-    snprintf(version, sizeof version, "%d", store->version);
     found = rows[store->outcome].found;
     if (store->outcome == INSPECT_WHOLE && store->version < store->our_version)
         found = TEXT_FOUND_STORE_OLD;
     doctor_report(doctor, rows[store->outcome].state, found, rows[store->outcome].remedy, "path",
-                  doctor->place.database, "version", version, "ours",
+                  doctor->place.database, "version", say_number(store->version), "ours",
                   say_number(store->our_version), "message", store->message);
     if (doctor_find_aside(doctor, aside))
         doctor_warning(doctor, TEXT_FOUND_STORE_ASIDE, TEXT_MEND_STORE_ASIDE, "path", aside);

@@ -106,8 +106,7 @@ void check_listen(struct doctor *doctor)
     if (!doctor->has_place || !doctor->has_settings)
         return; /* said elsewhere */
     listening = hub_examine_listener(&doctor->place, &listener, &err);
-    if (!i18n_reason(&why, err.message))
-        text_add_text(&why, err.message);
+    say_add_reason(&why, &err);
     if (listening == HUB_LISTENS_NOWHERE)
         doctor_ok(doctor, TEXT_FOUND_LISTEN_NONE);
     else if (listening == HUB_LISTENS_PLAIN || listening == HUB_LISTENS_TLS)

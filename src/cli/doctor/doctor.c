@@ -140,11 +140,4 @@ static enum exit_code run_doctor(const struct arguments *arguments)
 
 static const char *const usage[] = { "doctor [--json]", NULL };
 static const char *const examples[] = { "doctor", "doctor --json", NULL };
-const struct verb verb_doctor = {
-    .name = "doctor",
-    .about = TEXT_CLI_DOCTOR,
-    VERB_TEXTS,
-    .most_words = 0,
-    .runs_without_settings = true,
-    .run = run_doctor,
-};
+VERB_ROW(doctor, TEXT_CLI_DOCTOR, VERB_TEXTS, .runs_without_settings = true);

@@ -245,11 +245,4 @@ static const char *const examples[] = {
     "settings set gate_commands 'rm -r;git push --force*;terraform destroy'",
     NULL,
 };
-const struct verb verb_gate = {
-    .name = "gate",
-    .about = TEXT_CLI_GATE,
-    VERB_TABLES,
-    .may_go_far = true,
-    .runs_without_settings = true,
-    .run = run_gate,
-};
+VERB_ROW(gate, TEXT_CLI_GATE, VERB_TABLES, .may_go_far = true, .runs_without_settings = true);

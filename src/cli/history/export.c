@@ -219,10 +219,4 @@ static const char *const usage[] = {
 static const char *const examples[] = { "export --format csv --since 30d --out asks.csv",
                                         "export --format markdown --search \"data base\"",
                                         "export --all --out sayso-backup.jsonl", NULL };
-const struct verb verb_export = {
-    .name = "export",
-    .about = TEXT_CLI_EXPORT,
-    VERB_TABLES,
-    .most_words = 0,
-    .run = run_export,
-};
+VERB_ROW(export, TEXT_CLI_EXPORT, VERB_TABLES);

@@ -131,11 +131,4 @@ static const char *const examples[] = { "history deploy production",
                                         "history '\"roll back\"' --since 7d",
                                         "history --agent claude-code --status declined --json",
                                         NULL };
-const struct verb verb_history = {
-    .name = "history",
-    .about = TEXT_CLI_HISTORY,
-    VERB_TABLES,
-    .most_words = 8,
-    .may_go_far = true,
-    .run = run_history,
-};
+VERB_ROW(history, TEXT_CLI_HISTORY, VERB_TABLES, .most_words = 8, .may_go_far = true);

@@ -150,16 +150,13 @@ static bool discard(const struct arguments *arguments, struct hub_restore *resto
 
 static enum exit_code run_import(const struct arguments *arguments)
 {
-    static const char syntax[] = "FILE | -"; /* not for people */
     bool is_discard = arguments_value(arguments, "discard") != NULL, ok = false;
     struct hub_restore restore = { .lock_fd = -1 };
     struct source source = { 0 };
     struct error err = { 0 };
 
-    if (is_discard == (arguments->word_count == 1)) {
-        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "import", "name", syntax);
-        return EXIT_USAGE;
-    }
+    if (is_discard == (arguments->word_count == 1))
+        return say_needs(arguments, "FILE | -");
     if (is_discard || source_open(arguments->words[0], &source, &err)) {
         switch (hub_restore_open(&restore, &err)) {
         case HUB_ENDED:
@@ -187,10 +184,4 @@ static const struct verb_option options[] = {
 };
 static const char *const usage[] = { "import FILE|-", "import --discard", NULL };
 static const char *const examples[] = { "import sayso-backup.jsonl", NULL };
-const struct verb verb_import = {
-    .name = "import",
-    .about = TEXT_CLI_IMPORT,
-    VERB_TABLES,
-    .most_words = 1,
-    .run = run_import,
-};
+VERB_ROW(import, TEXT_CLI_IMPORT, VERB_TABLES, .most_words = 1);

@@ -87,10 +87,8 @@ static void say_migrated(const struct arguments *arguments, const struct migrate
 {
     struct text name = { 0 }, command = { 0 };
     bool is_masked = write_command(url, &command);
-    char earlier[24];
 
     hub_write_database_name(url, &name);
-    snprintf(earlier, sizeof earlier, "%lld", (long long)migrated->earlier);
     if (arguments->is_json) {
         print_json(migrated, text_string(&name), text_string(&command));
     } else {
@@ -100,7 +98,7 @@ static void say_migrated(const struct arguments *arguments, const struct migrate
             say_result(TEXT_CLI_MIGRATED, "name", text_string(&name), "count",
                        say_number(migrated->rows), "asks", say_number(count_of(migrated, "asks")));
         if (migrated->earlier > 0)
-            say_result(TEXT_CLI_MIGRATE_RESUMED, "count", earlier);
+            say_result(TEXT_CLI_MIGRATE_RESUMED, "count", say_number(migrated->earlier));
         say_result(TEXT_CLI_MIGRATED_NEXT, "path", path);
         printf("  %s\n", text_string(&command)); /* alone on its line: to be copied */
         if (is_masked)
@@ -149,35 +147,33 @@ static enum exit_code discard(const struct arguments *arguments, const char *url
     return EXIT_DONE;
 }
 
-static enum exit_code run_migrate(const struct arguments *arguments)
+static enum exit_code say_bad(enum text_id text, const char *address)
 {
-    static const char syntax[] = "[sqlite:PATH] postgres://USER@HOST/DATABASE"; /* not for people */
-    bool is_discard = arguments_value(arguments, "discard") != NULL;
-    size_t count = arguments->word_count;
-    const char *first = count == 2 ? arguments->words[0] : NULL;
     struct text name = { 0 };
 
-    if (count == 0 || (is_discard && count != 1)) {
-        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "migrate", "name", syntax);
-        return EXIT_USAGE;
-    }
+    setting_hide_password(address, &name);
+    say_problem(text, "name", text_string(&name));
+    text_release(&name);
+    return EXIT_USAGE;
+}
+
+static enum exit_code run_migrate(const struct arguments *arguments)
+{
+    bool is_discard = arguments_value(arguments, "discard") != NULL;
+    size_t count = arguments->word_count;
+    const char *first = count == 2 ? arguments->words[0] : NULL, *url;
+
+    if (count == 0 || (is_discard && count != 1))
+        return say_needs(arguments, "[sqlite:PATH] postgres://USER@HOST/DATABASE");
+    url = arguments->words[count - 1];
     if (first && (strncmp(first, source_scheme, strlen(source_scheme)) != 0 ||
-                  !first[strlen(source_scheme)])) {
-        setting_hide_password(first, &name);
-        say_problem(TEXT_CLI_MIGRATE_SOURCE, "name", text_string(&name));
-        text_release(&name);
-        return EXIT_USAGE;
-    }
-    if (!hub_is_database(arguments->words[count - 1])) {
-        setting_hide_password(arguments->words[count - 1], &name);
-        say_problem(TEXT_CLI_MIGRATE_TARGET, "name", text_string(&name));
-        text_release(&name);
-        return EXIT_USAGE;
-    }
+                  !first[strlen(source_scheme)]))
+        return say_bad(TEXT_CLI_MIGRATE_SOURCE, first);
+    if (!hub_is_database(url))
+        return say_bad(TEXT_CLI_MIGRATE_TARGET, url);
     if (is_discard)
-        return discard(arguments, arguments->words[0]);
-    return migrate(arguments, first ? first + strlen(source_scheme) : NULL,
-                   arguments->words[count - 1]);
+        return discard(arguments, url);
+    return migrate(arguments, first ? first + strlen(source_scheme) : NULL, url);
 }
 
 static const struct verb_option options[] = {
@@ -186,10 +182,4 @@ static const struct verb_option options[] = {
 static const char *const usage[] = { "migrate [sqlite:PATH] postgres://USER@HOST/DATABASE",
                                      "migrate --discard postgres://USER@HOST/DATABASE", NULL };
 static const char *const examples[] = { "migrate postgres://sayso@db.example/sayso", NULL };
-const struct verb verb_migrate = {
-    .name = "migrate",
-    .about = TEXT_CLI_MIGRATE,
-    VERB_TABLES,
-    .most_words = 2,
-    .run = run_migrate,
-};
+VERB_ROW(migrate, TEXT_CLI_MIGRATE, VERB_TABLES, .most_words = 2);

@@ -108,7 +108,7 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         if (wanted)
             say_problem(TEXT_CLI_INSTALL_UNKNOWN, "name", wanted, "known", text_string(&known));
         else
-            say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", "install", "name", text_string(&known));
+            say_needs(arguments, text_string(&known));
         text_release(&known);
         return false;
     }
@@ -417,10 +417,4 @@ static const char *const examples[] = { "install claude",
                                         "install claude --gate",
                                         "install claude --undo",
                                         NULL };
-const struct verb verb_install = {
-    .name = "install",
-    .about = TEXT_CLI_INSTALL,
-    VERB_TABLES,
-    .most_words = 1,
-    .run = run_install,
-};
+VERB_ROW(install, TEXT_CLI_INSTALL, VERB_TABLES, .most_words = 1);
