@@ -100,15 +100,21 @@ bool call_expect(const struct arguments *arguments, const struct json *part, con
     return false;
 }
 
-char *call_id_params(const char *id)
+static void call_add_id(const char *id, struct text *out)
 {
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_writer_to(out);
 
     json_write_object(&writer, NULL);
     if (id)
         json_write_text(&writer, "session_id", id);
     json_write_end_object(&writer);
+}
+
+char *call_id_params(const char *id)
+{
+    struct text out = { 0 };
+
+    call_add_id(id, &out);
     return text_take(&out);
 }
 
@@ -136,4 +142,67 @@ void call_confirm(struct link *link, const struct link_identity *identity, const
     link_close(again);
     wire_release(&reply);
     text_release(&params);
+}
+
+bool act_write_id(const struct arguments *arguments, struct text *params)
+{
+    struct json_writer writer = json_writer_to(params);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "id", arguments->words[1]);
+    json_write_end_object(&writer);
+    return true;
+}
+
+bool act_write_session(const struct arguments *arguments, struct text *params)
+{
+    call_add_id(arguments->words[0], params);
+    return true;
+}
+
+static bool finish(const struct arguments *arguments, const struct act *act, struct link *link,
+                   const struct json *result)
+{
+    if (act->finish)
+        return act->finish(arguments, link, result);
+    if (arguments->is_json)
+        say_value(act->shown ? json_member(result, act->shown) : result);
+    else
+        act->print(arguments, result);
+    return true;
+}
+
+enum exit_code act_run(const struct arguments *arguments, const struct act *act)
+{
+    struct wire_message reply = { 0 };
+    struct link *link = NULL;
+    struct text params = { 0 };
+    enum exit_code code = EXIT_USAGE;
+
+    if (!act->write)
+        text_add_text(&params, "{}");
+    if (!act->write || act->write(arguments, &params)) {
+        code = EXIT_ERROR;
+        if (call_open(arguments, &call_person, LINK_MAY_START, &link) &&
+            call_hub(arguments, link, act->method, text_string(&params), &reply) &&
+            finish(arguments, act, link, reply.result))
+            code = EXIT_DONE;
+    }
+    wire_release(&reply);
+    link_close(link);
+    text_release(&params);
+    return code;
+}
+
+enum exit_code act_choose(const struct arguments *arguments, const struct act *acts, size_t count,
+                          const char *syntax)
+{
+    const char *name = arguments->word_count ? arguments->words[0] : acts[0].name;
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(acts[i].name, name) == 0 &&
+            (arguments->word_count == acts[i].words || arguments->word_count == 0))
+            return act_run(arguments, &acts[i]);
+    }
+    return say_needs(arguments, syntax);
 }

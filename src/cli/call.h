@@ -1,4 +1,4 @@
-/* call.h - one conversation with the hub, for verbs that ask it one thing as a person. */
+/* call.h - conversations with the hub, and acts: what a verb asks it in one call, as a row. */
 #ifndef CLI_CALL_H
 #define CLI_CALL_H
 #include <stdbool.h>
@@ -31,5 +31,26 @@ char *call_id_params(const char *id);
  * call, and one that was not is kept for the next. */
 void call_confirm(struct link *link, const struct link_identity *identity, const char *id,
                   bool has_notices);
+
+/* One call to the hub as a person. */
+struct act {
+    const char *name; /* of a verb with a word for what to do, such as `token new` */
+    size_t words;     /* this one included */
+    const char *method;
+    /* Adds the parameters; false: said what is wrong. NULL: there are none. */
+    bool (*write)(const struct arguments *arguments, struct text *params);
+    /* For people; with --json the member `shown` of the result is printed, NULL: all of it. */
+    void (*print)(const struct arguments *arguments, const struct json *result);
+    const char *shown;
+    /* Instead of both: false: said what went wrong. */
+    bool (*finish)(const struct arguments *arguments, struct link *link, const struct json *result);
+};
+enum exit_code act_run(const struct arguments *arguments, const struct act *act);
+/* Without a word the first row. `syntax` is shown where none fits. */
+enum exit_code act_choose(const struct arguments *arguments, const struct act *acts, size_t count,
+                          const char *syntax);
+bool act_write_id(const struct arguments *arguments, struct text *params); /* {"id": word 1} */
+/* {"session_id": word 0}, or {} */
+bool act_write_session(const struct arguments *arguments, struct text *params);
 
 #endif

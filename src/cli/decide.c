@@ -17,10 +17,9 @@
 struct decision {
     const char *method;
     enum text_id done; /* takes {title}, {id}, {seconds} */
-    const struct link_identity *identity;
-    const char *id;   /* NULL: the only pending one */
-    int64_t seconds;  /* 0: not sent */
-    const char *text; /* NULL: not sent */
+    const char *id;    /* NULL: the only pending one */
+    int64_t seconds;   /* 0: not sent */
+    const char *text;  /* NULL: not sent */
 };
 
 static void write_params(const struct arguments *arguments, const struct decision *decision,
@@ -41,13 +40,13 @@ static void write_params(const struct arguments *arguments, const struct decisio
 }
 
 /* The title makes the confirmation readable. Agents can't read asks, so they get the ID. */
-static char *find_title(const struct decision *decision, struct link *link, const char *id)
+static char *find_title(struct link *link, const char *id)
 {
     char *params = call_id_params(id), *title = NULL;
     struct wire_message got = { 0 };
     struct error err;
 
-    if (decision->identity == &call_person && link_call(link, "ask/get", params, &got, &err)) {
+    if (link_call(link, "ask/get", params, &got, &err)) {
         const char *found = json_member_text(json_member(got.result, "ask"), "title");
 
         title = found ? strdup(found) : NULL;
@@ -88,34 +87,35 @@ static bool find_own(const struct arguments *arguments, struct link *link, const
     return ok;
 }
 
-static enum exit_code decide(const struct arguments *arguments, struct decision *decision)
+static enum exit_code decide(const struct arguments *arguments,
+                             const struct link_identity *identity, struct decision decision)
 {
     char own[LIMIT_ID_CHARS + 1];
     struct wire_message reply = { 0 };
     struct link *link = NULL;
     struct text params = { 0 };
     char *title = NULL;
-    size_t length = decision->id ? strlen(decision->id) : 0;
-    bool is_own_prefix = decision->identity != &call_person && length < LIMIT_ID_CHARS &&
-                         length >= LIMIT_ID_PREFIX_CHARS;
+    size_t length = decision.id ? strlen(decision.id) : 0;
+    bool is_own_prefix =
+        identity != &call_person && length < LIMIT_ID_CHARS && length >= LIMIT_ID_PREFIX_CHARS;
     bool ok = true;
 
-    if (!call_open(arguments, decision->identity, LINK_MAY_START, &link))
+    if (!call_open(arguments, identity, LINK_MAY_START, &link))
         return EXIT_ERROR;
     if (is_own_prefix) {
-        ok = find_own(arguments, link, decision->id, own);
-        decision->id = own;
+        ok = find_own(arguments, link, decision.id, own);
+        decision.id = own;
     }
-    write_params(arguments, decision, &params);
-    ok = ok && call_hub(arguments, link, decision->method, text_string(&params), &reply);
+    write_params(arguments, &decision, &params);
+    ok = ok && call_hub(arguments, link, decision.method, text_string(&params), &reply);
     if (ok && arguments->is_json) {
         say_value(reply.result);
     } else if (ok) {
         const char *id = json_member_text(reply.result, "session_id");
 
-        title = find_title(decision, link, id);
-        say_result(decision->done, "title", title ? title : "", "id", id ? id : "", "seconds",
-                   say_number(decision->seconds));
+        title = identity == &call_person ? find_title(link, id) : NULL;
+        say_result(decision.done, "title", title ? title : "", "id", id ? id : "", "seconds",
+                   say_number(decision.seconds));
     }
     free(title);
     wire_release(&reply);
@@ -124,59 +124,48 @@ static enum exit_code decide(const struct arguments *arguments, struct decision 
     return ok ? EXIT_DONE : EXIT_ERROR;
 }
 
-static bool has_words(const struct arguments *arguments, size_t least, const char *words)
-{
-    if (arguments->word_count < least)
-        say_problem(TEXT_CLI_NEEDS_ARGUMENT, "verb", arguments->verb->name, "name", words);
-    return arguments->word_count >= least;
-}
-
 static enum exit_code run_cancel(const struct arguments *arguments)
 {
-    return decide(arguments, &(struct decision){ .method = "ask/cancel",
-                                                 .done = TEXT_CLI_CANCELLED,
-                                                 .identity = &call_person,
-                                                 .id = arguments->words[0] });
+    return decide(arguments, &call_person,
+                  (struct decision){ .method = "ask/cancel",
+                                     .done = TEXT_CLI_CANCELLED,
+                                     .id = arguments->words[0] });
 }
 
 static enum exit_code run_decline(const struct arguments *arguments)
 {
-    return decide(arguments, &(struct decision){ .method = "ask/decline",
-                                                 .done = TEXT_CLI_DECLINED,
-                                                 .identity = &call_person,
-                                                 .id = arguments->words[0] });
+    return decide(arguments, &call_person,
+                  (struct decision){ .method = "ask/decline",
+                                     .done = TEXT_CLI_DECLINED,
+                                     .id = arguments->words[0] });
 }
 
 static enum exit_code run_extend(const struct arguments *arguments)
 {
     struct decision decision = { .method = "ask/extend",
                                  .done = TEXT_CLI_EXTENDED,
-                                 .identity = &call_person,
                                  .id = arguments->words[0] };
-    static const char words[] = "ID SECONDS"; /* not for people */
 
-    if (!has_words(arguments, 2, words))
-        return EXIT_USAGE;
-    if (!text_parse_integer(arguments->words[1], &decision.seconds) || decision.seconds < 1 ||
-        decision.seconds > LIMIT_TIMEOUT_S) {
-        say_problem(TEXT_CLI_BAD_NUMBER, "name", "SECONDS", "least", "1", "most", "2592000");
-        return EXIT_USAGE;
-    }
-    return decide(arguments, &decision);
+    if (arguments->word_count < 2)
+        return say_needs(arguments, "ID SECONDS");
+    if (text_parse_integer(arguments->words[1], &decision.seconds) && decision.seconds >= 1 &&
+        decision.seconds <= LIMIT_TIMEOUT_S)
+        return decide(arguments, &call_person, decision);
+    say_problem(TEXT_CLI_BAD_NUMBER, "name", "SECONDS", "least", "1", "most", "2592000");
+    return EXIT_USAGE;
 }
 
 static enum exit_code run_reply(const struct arguments *arguments)
 {
     size_t last = arguments->word_count - 1;
-    static const char words[] = "[ID] TEXT"; /* not for people */
 
-    if (!has_words(arguments, 1, words))
-        return EXIT_USAGE;
-    return decide(arguments, &(struct decision){ .method = "ask/back",
-                                                 .done = TEXT_CLI_REPLIED,
-                                                 .identity = &call_person,
-                                                 .id = last ? arguments->words[0] : NULL,
-                                                 .text = arguments->words[last] });
+    if (arguments->word_count == 0)
+        return say_needs(arguments, "[ID] TEXT");
+    return decide(arguments, &call_person,
+                  (struct decision){ .method = "ask/back",
+                                     .done = TEXT_CLI_REPLIED,
+                                     .id = last ? arguments->words[0] : NULL,
+                                     .text = arguments->words[last] });
 }
 
 static enum exit_code run_withdraw(const struct arguments *arguments)
@@ -187,31 +176,23 @@ static enum exit_code run_withdraw(const struct arguments *arguments)
                                       .name = "sayso ask",
                                       .as_name = arguments_value(arguments, "as") };
 
-    if (!has_words(arguments, 1, "ID"))
-        return EXIT_USAGE;
+    if (arguments->word_count == 0)
+        return say_needs(arguments, "ID");
     if (os_working_directory(directory, sizeof directory))
         identity.directory = directory;
-    return decide(arguments, &(struct decision){ .method = "ask/withdraw",
-                                                 .done = TEXT_CLI_WITHDRAWN,
-                                                 .identity = &identity,
-                                                 .id = arguments->words[0] });
+    return decide(arguments, &identity,
+                  (struct decision){ .method = "ask/withdraw",
+                                     .done = TEXT_CLI_WITHDRAWN,
+                                     .id = arguments->words[0] });
 }
 
 static const struct verb_option note[] = { { "note", 'n', "TEXT", TEXT_OPT_NOTE, false } };
 static const struct verb_option as[] = { { "as", 0, "NAME", TEXT_OPT_AS, false } };
 
 #define DECISION(word, text, option_table, count, words, usage_line, example)                      \
-    const struct verb verb_##word = {                                                              \
-        .name = #word,                                                                             \
-        .about = (text),                                                                           \
-        .usage = (const char *const[]){ (usage_line), NULL },                                      \
-        .examples = (const char *const[]){ (example), NULL },                                      \
-        .options = (option_table),                                                                 \
-        .option_count = (count),                                                                   \
-        .most_words = (words),                                                                     \
-        .may_go_far = true,                                                                        \
-        .run = run_##word,                                                                         \
-    }
+    VERB_ROW(word, text, .usage = (const char *const[]){ (usage_line), NULL },                     \
+             .examples = (const char *const[]){ (example), NULL }, .options = (option_table),      \
+             .option_count = (count), .most_words = (words), .may_go_far = true)
 DECISION(cancel, TEXT_CLI_CANCEL, note, 1, 1, "cancel [ID] [--note TEXT]",
          "cancel k3f7 --note 'not before the release'");
 DECISION(decline, TEXT_CLI_DECLINE, note, 1, 1, "decline [ID] [--note TEXT]", "decline k3f7");

@@ -51,29 +51,24 @@ static void print_ask(const struct json *ask)
     text_release(&cell);
 }
 
-static void print_list(const struct arguments *arguments, const struct json *asks)
+static void print_list(const struct arguments *arguments, const struct json *result)
 {
-    if (arguments->is_json) {
-        say_value(asks);
-        return;
-    }
+    const struct json *asks = json_member(result, "asks");
+
+    (void)arguments;
     for (size_t i = 0; i < json_length(asks); i++)
         print_ask(json_item(asks, i));
     if (json_length(asks) == 0)
         say_note(TEXT_CLI_NOTHING_LISTED);
 }
 
-static enum exit_code run_list(const struct arguments *arguments)
+static bool write_params(const struct arguments *arguments, struct text *params)
 {
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-    struct wire_message reply = { 0 };
-    struct link *link = NULL;
+    struct json_writer writer = json_writer_to(params);
     int64_t limit = 0;
-    bool ok;
 
     if (!arguments_integer(arguments, "limit", 1, 10000, &limit))
-        return EXIT_USAGE;
+        return false;
     json_write_object(&writer, NULL);
     if (arguments_value(arguments, "active"))
         json_write_text(&writer, "which", "active");
@@ -84,14 +79,16 @@ static enum exit_code run_list(const struct arguments *arguments)
     if (!arguments->is_json)
         json_write_bool(&writer, "answers", true);
     json_write_end_object(&writer);
-    ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
-         call_hub(arguments, link, "ask/list", text_string(&params), &reply);
-    if (ok)
-        print_list(arguments, json_member(reply.result, "asks"));
-    wire_release(&reply);
-    link_close(link);
-    text_release(&params);
-    return ok ? EXIT_DONE : EXIT_ERROR;
+    return true;
+}
+
+static enum exit_code run_list(const struct arguments *arguments)
+{
+    static const struct act act = {
+        .method = "ask/list", .write = write_params, .print = print_list, .shown = "asks"
+    };
+
+    return act_run(arguments, &act);
 }
 
 static const struct verb_option options[] = {

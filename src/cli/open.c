@@ -55,38 +55,35 @@ static void print_json(const struct json *link, bool is_opened)
     text_release(&out);
 }
 
-static void show(const struct arguments *arguments, const struct json *link)
+static bool show(const struct arguments *arguments, struct link *hub, const struct json *link)
 {
     const char *address = json_member_text(link, "link");
     bool is_wanted = !arguments_value(arguments, "no-browser");
-    enum os_browser outcome = is_wanted ? os_open_browser(address) : OS_BROWSER_NONE;
+    enum os_browser outcome = OS_BROWSER_NONE;
 
+    (void)hub;
+    if (!call_expect(arguments, link, "link") || !call_expect(arguments, link, "url"))
+        return false;
+    if (is_wanted)
+        outcome = os_open_browser(address);
     if (arguments->is_json) {
         print_json(link, outcome == OS_BROWSER_OPENED);
-        return;
+        return true;
     }
     printf("%s\n", address);
     fflush(stdout);
     if (is_wanted)
         open_say(outcome, json_member_text(link, "url"));
+    return true;
 }
 
 static enum exit_code run_open(const struct arguments *arguments)
 {
-    char *params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
-    struct wire_message reply = { 0 };
-    struct link *link = NULL;
-    bool ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
-              call_hub(arguments, link, "portal/link", params, &reply) &&
-              call_expect(arguments, reply.result, "link") &&
-              call_expect(arguments, reply.result, "url");
+    static const struct act act = { .method = "portal/link",
+                                    .write = act_write_session,
+                                    .finish = show };
 
-    if (ok)
-        show(arguments, reply.result);
-    wire_release(&reply);
-    link_close(link);
-    free(params);
-    return ok ? EXIT_DONE : EXIT_ERROR;
+    return act_run(arguments, &act);
 }
 
 static const struct verb_option options[] = {

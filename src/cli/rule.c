@@ -6,7 +6,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/acts.h"
+#include "cli/call.h"
 #include "cli/say.h"
 
 enum { MOST_DAYS = 365, DAY_S = 86400 };
@@ -121,20 +121,17 @@ static void print_removed(const struct arguments *arguments, const struct json *
 }
 
 static const struct act acts[] = {
-    { "list", 1, "rule/list", acts_write_nothing, .print = print_list, .shown = "rules" },
-    { "suggest", 1, "rule/suggest", acts_write_nothing, .print = print_suggestions,
-      .shown = "suggestions" },
+    { "list", 1, "rule/list", .print = print_list, .shown = "rules" },
+    { "suggest", 1, "rule/suggest", .print = print_suggestions, .shown = "suggestions" },
     { "preview", 2, "rule/preview", write_ask, .print = print_preview },
     { "add", 2, "rule/add", write_ask, .print = print_added },
-    { "remove", 2, "rule/remove", acts_write_id, .print = print_removed },
+    { "remove", 2, "rule/remove", act_write_id, .print = print_removed },
 };
 
 static enum exit_code run_rule(const struct arguments *arguments)
 {
-    /* not for people */
-    static const char syntax[] = "list | suggest | preview ASK | add ASK | remove ID";
-
-    return acts_run(arguments, acts, ARRAY_LEN(acts), syntax);
+    return act_choose(arguments, acts, ARRAY_LEN(acts),
+                      "list | suggest | preview ASK | add ASK | remove ID");
 }
 
 static const struct verb_option options[] = {

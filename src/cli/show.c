@@ -206,21 +206,23 @@ void show_whole(const struct arguments *arguments, const struct json *got)
                  json_member(got, "answer"));
 }
 
+static bool finish(const struct arguments *arguments, struct link *link, const struct json *got)
+{
+    bool ok = call_expect(arguments, json_member(got, "ask"), "created_at");
+
+    (void)link;
+    if (ok)
+        show_whole(arguments, got);
+    return ok;
+}
+
 static enum exit_code run_show(const struct arguments *arguments)
 {
-    char *params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
-    struct wire_message reply = { 0 };
-    struct link *link = NULL;
-    bool ok = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
-              call_hub(arguments, link, "ask/get", params, &reply) &&
-              call_expect(arguments, json_member(reply.result, "ask"), "created_at");
+    static const struct act act = { .method = "ask/get",
+                                    .write = act_write_session,
+                                    .finish = finish };
 
-    if (ok)
-        show_whole(arguments, reply.result);
-    wire_release(&reply);
-    link_close(link);
-    free(params);
-    return ok ? EXIT_DONE : EXIT_ERROR;
+    return act_run(arguments, &act);
 }
 
 static const struct verb_option options[] = { { "utc", 0, NULL, TEXT_OPT_UTC, false } };

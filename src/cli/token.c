@@ -9,7 +9,6 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
-#include "cli/acts.h"
 #include "cli/call.h"
 #include "cli/say.h"
 
@@ -138,16 +137,14 @@ static void print_revoked(const struct arguments *arguments, const struct json *
 }
 
 static const struct act acts[] = {
-    { "list", 1, "token/list", acts_write_nothing, .print = print_list, .shown = "tokens" },
+    { "list", 1, "token/list", .print = print_list, .shown = "tokens" },
     { "new", 1, "token/new", write_new, .finish = finish_new },
-    { "revoke", 2, "token/revoke", acts_write_id, .print = print_revoked },
+    { "revoke", 2, "token/revoke", act_write_id, .print = print_revoked },
 };
 
 static enum exit_code run_token(const struct arguments *arguments)
 {
-    static const char syntax[] = "list | new | revoke ID"; /* not for people */
-
-    return acts_run(arguments, acts, ARRAY_LEN(acts), syntax);
+    return act_choose(arguments, acts, ARRAY_LEN(acts), "list | new | revoke ID");
 }
 
 static const struct verb_option options[] = {
