@@ -19,38 +19,6 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 
-static bool is_event(const struct json *hook, const char *name)
-{
-    const char *event = json_member_text(hook, "hook_event_name");
-
-    return event && strcmp(event, name) == 0;
-}
-
-static bool is_gemini(const struct json *hook)
-{
-    return is_event(hook, "BeforeTool");
-}
-
-static bool is_copilot(const struct json *hook)
-{
-    return json_member(hook, "toolName") != NULL;
-}
-
-static bool is_vscode(const struct json *hook)
-{
-    return is_event(hook, "PreToolUse") && json_member(hook, "timestamp");
-}
-
-static bool is_codex(const struct json *hook)
-{
-    return is_event(hook, "PreToolUse") && json_member(hook, "model");
-}
-
-static bool is_claude(const struct json *hook)
-{
-    return is_event(hook, "PreToolUse");
-}
-
 void hook_format_write(const struct hook_format *format, const char *decision, const char *reason,
                        struct json_writer *writer)
 {
@@ -73,12 +41,15 @@ void hook_format_write(const struct hook_format *format, const char *decision, c
 
 /* VS Code's is read by two, each of which looks for another of the shapes. */
 static const struct hook_format formats[] = {
-    { "gemini", is_gemini, "tool_name", "tool_input", false, HOOK_DECIDES | HOOK_BY_CODE, 60 },
-    { "copilot", is_copilot, "toolName", "toolArgs", true, HOOK_PLAIN, 30 },
-    { "vscode", is_vscode, "tool_name", "tool_input", true, HOOK_PLAIN | HOOK_SPECIFIC, 30 },
-    { "codex", is_codex, "tool_name", "tool_input", false,
+    { "gemini", "BeforeTool", NULL, "tool_name", "tool_input", false, HOOK_DECIDES | HOOK_BY_CODE,
+      60 },
+    { "copilot", NULL, "toolName", "toolName", "toolArgs", true, HOOK_PLAIN, 30 },
+    { "vscode", "PreToolUse", "timestamp", "tool_name", "tool_input", true,
+      HOOK_PLAIN | HOOK_SPECIFIC, 30 },
+    { "codex", "PreToolUse", "model", "tool_name", "tool_input", false,
       HOOK_SPECIFIC | HOOK_SILENT_ALLOW | HOOK_BY_CODE, 60 },
-    { "claude", is_claude, "tool_name", "tool_input", false, HOOK_SPECIFIC | HOOK_BY_CODE, 60 },
+    { "claude", "PreToolUse", NULL, "tool_name", "tool_input", false, HOOK_SPECIFIC | HOOK_BY_CODE,
+      60 },
 };
 
 const struct hook_format *hook_format_find(const char *name)
@@ -92,9 +63,14 @@ const struct hook_format *hook_format_find(const char *name)
 
 const struct hook_format *hook_format_recognise(const struct json *hook)
 {
+    const char *event = json_member_text(hook, "hook_event_name");
+
     for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        if (formats[i].recognises(hook))
-            return &formats[i];
+        const struct hook_format *format = &formats[i];
+
+        if ((!format->event || (event && strcmp(event, format->event) == 0)) &&
+            (!format->own_key || json_member(hook, format->own_key)))
+            return format;
     }
     return NULL;
 }

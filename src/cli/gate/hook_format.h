@@ -19,8 +19,8 @@ enum hook_shape {
     HOOK_BY_CODE = 16,     /* exit code 2 is a no; others go on where a hook fails */
 };
 struct hook_format {
-    const char *name; /* of --client */
-    bool (*recognises)(const struct json *hook);
+    const char *name;            /* of --client */
+    const char *event, *own_key; /* by which it is recognised; NULL: whatever it is, none */
     const char *tool_key, *input_key;
     bool input_may_be_text; /* JSON in a text */
     unsigned shape;         /* of enum hook_shape */
