@@ -15,10 +15,10 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
+#include "cli/call.h"
 #include "cli/open.h"
 #include "cli/say.h"
 #include "tui/tty.h"
-#include "wire/link.h"
 
 enum { SEAT_PATH_BYTES = 4096 };
 
@@ -63,12 +63,11 @@ static bool run_popup(const char *command, enum exit_code *ret_code)
 /* The portal's address, if a hub runs that has one; none is started for it. */
 static void find_url(struct text *out)
 {
-    const struct link_identity identity = { .role = "person", .channel = "cli", .name = "sayso" };
     struct wire_message reply = { 0 };
     struct link *link = NULL;
     struct error err;
 
-    if (!link_open(&identity, LINK_MUST_RUN, &link, &err))
+    if (!link_open(&call_person, LINK_MUST_RUN, &link, &err))
         return;
     if (link_call(link, "hub/status", "{}", &reply, &err) &&
         json_is_yes(json_member(reply.result, "portal")) && json_member_text(reply.result, "url"))
@@ -146,35 +145,20 @@ bool seat_is_person_here(bool is_input_read)
 
 static enum exit_code finish_over(const struct arguments *arguments, const char *whole_json)
 {
-    static const struct {
-        const char *status;
-        enum text_id words;
-        enum exit_code code;
-    } rows[] = {
-        { "submitted", TEXT_STATE_SUBMITTED, EXIT_DONE },
-        { "auto_submitted", TEXT_STATE_AUTO_SUBMITTED, EXIT_TIMEOUT },
-        { "timeout", TEXT_STATE_TIMEOUT, EXIT_TIMEOUT },
-        { "declined", TEXT_STATE_DECLINED, EXIT_REFUSED },
-        { "withdrawn", TEXT_STATE_WITHDRAWN, EXIT_REFUSED },
-        { "cancelled", TEXT_STATE_CANCELLED, EXIT_REFUSED },
-    };
     struct json *whole = NULL;
-    const char *status;
-    size_t found = ARRAY_LEN(rows) - 1;
+    enum ask_state state;
 
     if (!json_parse(whole_json, strlen(whole_json), &whole, NULL))
         return EXIT_ERROR;
-    status = json_member_text(json_member(whole, "ask"), "status");
-    for (size_t i = 0; status && i < ARRAY_LEN(rows); i++) {
-        if (strcmp(rows[i].status, status) == 0)
-            found = i;
-    }
+    state = state_find(json_member_text(json_member(whole, "ask"), "status"));
+    json_free(whole);
     if (arguments->is_json)
         say_json(whole_json);
     else
-        say_note(TEXT_CLI_ALREADY_OVER, "state", i18n_text(rows[found].words));
-    json_free(whole);
-    return rows[found].code;
+        say_note(TEXT_CLI_ALREADY_OVER, "state", i18n_state(state));
+    if (state == STATE_TIMEOUT || state == STATE_AUTO_SUBMITTED)
+        return EXIT_TIMEOUT;
+    return state == STATE_SUBMITTED ? EXIT_DONE : EXIT_REFUSED;
 }
 
 /* Standard output is the answer's alone, so all of it goes to standard error. */
