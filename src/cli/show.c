@@ -159,7 +159,7 @@ static void add_values(struct text *out, const struct json *value)
 
     for (size_t i = 0; is_list && i < json_length(value); i++)
         add_values(out, json_item(value, i));
-    for (void *it = is_list ? NULL : json_first(value); it; it = json_next(value, it))
+    for (void *it = json_first(value); it; it = json_next(value, it))
         add_values(out, json_value(it));
     if (is_list || json_kind(value) == KIND_OBJECT || json_kind(value) == KIND_NULL)
         return;

@@ -167,7 +167,7 @@ void settings_load_file(struct settings *settings, const char *path)
     struct error err;
     struct json *object = read_object(settings, path, &bytes, &err);
 
-    for (void *it = object ? json_first(object) : NULL; it; it = json_next(object, it)) {
+    for (void *it = json_first(object); it; it = json_next(object, it)) {
         settings_at(settings, NULL, line_of_member(&bytes, object, it));
         load_member(settings, member_name(it), json_value(it));
     }
@@ -198,7 +198,7 @@ static void write_file(const struct json *object, enum setting_id id,
                        const struct setting_value *value, struct text *out)
 {
     text_add_text(out, "{");
-    for (void *it = object ? json_first(object) : NULL; it; it = json_next(object, it)) {
+    for (void *it = json_first(object); it; it = json_next(object, it)) {
         if (strcmp(member_name(it), setting_row(id)->name) != 0) {
             begin_member(out, json_key(it), json_key_length(it));
             json_add(out, json_value(it));

@@ -150,8 +150,7 @@ static void check_client(struct doctor *doctor, const struct client *client, siz
                        client->title, "file", name, "line", line);
         is_connected = true;
     }
-    for (void *it = servers && json_kind(servers) == KIND_OBJECT ? json_first(servers) : NULL; it;
-         it = json_next(servers, it)) {
+    for (void *it = json_first(servers); it; it = json_next(servers, it)) {
         if (!entry_is_ours(client, json_value(it)))
             continue;
         judge_entry(doctor, client, json_key(it), json_value(it), file.path);
@@ -184,8 +183,7 @@ const char *doctor_http_client(void)
         char line[24];
         struct json *servers = read_servers(client, &file, line);
 
-        for (void *it = servers && json_kind(servers) == KIND_OBJECT ? json_first(servers) : NULL;
-             it; it = json_next(servers, it)) {
+        for (void *it = json_first(servers); it; it = json_next(servers, it)) {
             const struct json *entry = json_value(it);
 
             if (entry_port(client, entry) > 0 &&

@@ -108,8 +108,7 @@ static char *make_command(const struct hook *hook, const struct client *client, 
     struct json *environment = client->strips ? entry_environment() : NULL;
     struct text out = { 0 };
 
-    for (void *it = environment ? json_first(environment) : NULL; it;
-         it = json_next(environment, it)) {
+    for (void *it = json_first(environment); it; it = json_next(environment, it)) {
         text_add_format(&out, "%s=", json_key(it));
         text_add_shell_word(&out, json_text(json_value(it)));
         text_add_char(&out, ' ');

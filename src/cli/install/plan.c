@@ -109,7 +109,7 @@ static bool is_sound(const struct job *job, const struct change *change, const s
 
     if (ok)
         found = find_ours(job, change, &change->after);
-    for (void *it = wanted ? json_first(wanted) : NULL; ok && it; it = json_next(wanted, it)) {
+    for (void *it = json_first(wanted); ok && it; it = json_next(wanted, it)) {
         const struct json *value = json_member(found, json_key(it));
 
         if (json_kind(json_value(it)) != KIND_OBJECT)
